@@ -1,0 +1,101 @@
+// The linter carries the laws that a type checker cannot see: who may import whom, one door per foreign
+// library, and configuration read in one place. Formatting is prettier's.
+import tseslint from "typescript-eslint";
+
+const doors = [
+  {
+    group: ["bullmq", "bullmq/*", "ioredis", "ioredis/*"],
+    message: "packages/queue is the only door to Redis.",
+  },
+  {
+    group: ["@kubernetes/client-node", "undici"],
+    message: "packages/kube is the only door to the API server.",
+  },
+  { group: ["@aws-sdk/*"], message: "functions/s3-bucket is the only door to S3." },
+];
+const door = (...mine) => doors.filter(({ group }) => !mine.some((name) => group.includes(name)));
+const unseen = (layers, message) => ({
+  group: layers.flatMap((l) => [`@drover/${l}`, `@drover/${l}/*`]),
+  message,
+});
+const deep = {
+  group: ["@drover/*/*", "**/../../packages/**", "**/../../apps/**"],
+  message: "Import a package by its name: its index is its interface.",
+};
+
+/** One layer of the dependency law: the packages that `files` must not know, and the doors that stay shut to it. */
+const layer = (files, forbidden, mine = []) => ({
+  files,
+  rules: {
+    "no-restricted-imports": [
+      "error",
+      {
+        patterns: [
+          deep,
+          ...door(...mine),
+          ...(forbidden.length
+            ? [
+                unseen(
+                  forbidden,
+                  "The dependency law: controller <- queue, kube <- runtime <- functions; apps put them together.",
+                ),
+              ]
+            : []),
+        ],
+      },
+    ],
+  },
+});
+const apps = ["bridge", "cli", "sandbox-server"];
+const functions = ["s3-bucket"];
+const tests = ["**/*.test.ts", "tests/**"];
+
+export default tseslint.config(
+  { ignores: ["**/node_modules", "**/dist", ".cache", ".run"] },
+  ...tseslint.configs.strictTypeChecked.map((config) => ({ ...config, files: ["**/*.ts"] })),
+  {
+    files: ["**/*.ts"],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      "@typescript-eslint/restrict-template-expressions": [
+        "error",
+        { allowNumber: true, allowBoolean: true },
+      ],
+      "@typescript-eslint/consistent-type-imports": "error",
+      "@typescript-eslint/switch-exhaustiveness-check": "error",
+      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
+      "@typescript-eslint/consistent-type-assertions": "error",
+      "no-restricted-properties": [
+        "error",
+        {
+          object: "process",
+          property: "env",
+          message: "process.env is read only in a config.ts, and parsed with zod.",
+        },
+      ],
+      "max-lines": ["error", { max: 400, skipBlankLines: true, skipComments: true }],
+      "max-lines-per-function": ["error", { max: 60, skipBlankLines: true, skipComments: true }],
+    },
+  },
+  { files: ["**/config.ts", "tools/**", ...tests], rules: { "no-restricted-properties": "off" } },
+  {
+    files: tests,
+    rules: { "max-lines-per-function": "off", "@typescript-eslint/no-non-null-assertion": "off" },
+  },
+  layer(
+    ["packages/controller/src/**"],
+    ["queue", "kube", "runtime", "sandbox", "local-servers", ...functions, ...apps],
+  ),
+  layer(
+    ["packages/queue/src/**"],
+    ["kube", "runtime", "sandbox", ...functions, ...apps],
+    ["bullmq", "ioredis"],
+  ),
+  layer(["packages/kube/src/**"], ["queue", "runtime", ...functions, ...apps], ["@kubernetes/client-node"]),
+  layer(["packages/runtime/src/**"], [...functions, ...apps]),
+  layer(["packages/sandbox/src/**"], ["controller", "queue", "kube", "runtime", ...functions, ...apps]),
+  layer(["functions/*/src/**"], ["queue", "kube", ...apps], ["@aws-sdk/*"]),
+  layer(["apps/*/src/**"], []),
+  // A test may bring the real parts that its subject stands on.
+  { files: tests, rules: { "no-restricted-imports": "off" } },
+);

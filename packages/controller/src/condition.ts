@@ -1,0 +1,23 @@
+/**
+ * A condition of a status, as Kubernetes' API conventions define it (`meta/v1` Condition). `observedGeneration` and
+ * `lastTransitionTime` are the runtime's to set: a reconcile says what is so, not since when.
+ */
+export interface Condition {
+  /** CamelCase, such as `Ready`. */
+  readonly type: string;
+  readonly status: "True" | "False" | "Unknown";
+  /** CamelCase, one word for programs. */
+  readonly reason: string;
+  /** A sentence for people: what is so and, where something is wrong, what to do. */
+  readonly message: string;
+}
+
+/** A condition as it stands in an object's status. */
+export interface StatedCondition extends Condition {
+  readonly observedGeneration: number;
+  /** RFC 3339, when `status` last changed. */
+  readonly lastTransitionTime: string;
+}
+
+/** The condition that every Drover object carries; `kubectl wait --for=condition=Ready` waits for it. */
+export const ready = "Ready";

@@ -1,0 +1,128 @@
+import type { Condition } from "./condition.ts";
+import { type Duration, type Milliseconds, milliseconds } from "./duration.ts";
+import type { ObjectKey } from "./object-key.ts";
+import type { ObjectMetadata, Resource, SpecOf, StatedStatus, StatusOf } from "./resource.ts";
+
+/** Where a reconcile says what it does; structured fields first, as pino has it. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** What one run is given. The object was read live and parsed just before. */
+export interface ReconcileContext<R extends Resource> {
+  readonly key: ObjectKey;
+  readonly metadata: ObjectMetadata;
+  readonly spec: SpecOf<R>;
+  /** The status as it was read: a memory aid, never the truth. Look at the world. */
+  readonly status: StatedStatus<R>;
+  readonly log: Log;
+  /** Fires when the run must stop: time is up, the lease is about to end, the process is stopping. Pass it on. */
+  readonly signal: AbortSignal;
+  /**
+   * The values of a Secret in the object's own namespace, decoded; undefined when there is none.
+   * Read live, never copied, cached or logged.
+   */
+  readSecret(name: string): Promise<Readonly<Record<string, string>> | undefined>;
+}
+
+/** What a reconcile found. Every part is optional: returning nothing says "as asked for". */
+export interface ReconcileResult<R extends Resource> {
+  /** Written to the object's status, beside `observedGeneration` and the conditions. Left out: kept as it is. */
+  readonly status?: StatusOf<R>;
+  /** Look again after this time, though nothing changed. */
+  readonly requeueAfter?: Duration;
+  /** Conditions beside Ready; a `Ready` given here replaces the runtime's `Ready=True`. Types not given go away. */
+  readonly conditions?: readonly Condition[];
+}
+
+/** What an author writes to define a controller. */
+export interface ControllerDefinition<R extends Resource> {
+  /** Defaults to `<plural>.<group>`; names the controller's queue, finalizer, metrics and events. */
+  readonly name?: string;
+  readonly for: R;
+  /** Every object is looked at again at least this often. Default `10h`, as in controller-runtime. */
+  readonly resyncEvery?: Duration;
+  /** Runs at once in one process. Default 8. */
+  readonly concurrency?: number;
+  /** A run is aborted after this time and counts as failed. Default `60s`. */
+  readonly timeout?: Duration;
+  /** Move the world one step towards the spec. Level-triggered: it may be called at any time, for any reason. */
+  reconcile(context: ReconcileContext<R>): Promise<ReconcileResult<R> | undefined>;
+  /**
+   * Undo what reconcile did outside the cluster. Where it is given, every object carries a finalizer before its first
+   * reconcile, which comes off only after this has returned. To wait, throw a RetryAfterError.
+   */
+  finalize?(context: ReconcileContext<R>): Promise<void>;
+}
+
+/** A controller, defined: durations parsed, defaults in place. */
+export interface Controller<R extends Resource = Resource> {
+  readonly name: string;
+  readonly for: R;
+  readonly resyncEvery: Milliseconds;
+  readonly concurrency: number;
+  readonly timeout: Milliseconds;
+  /** The finalizer that every object carries, when the controller cleans up outside the cluster. */
+  readonly finalizer: string | undefined;
+  reconcile(context: ReconcileContext<R>): Promise<ReconcileResult<R> | undefined>;
+  finalize(context: ReconcileContext<R>): Promise<void>;
+}
+
+const mostConcurrent = 10_000;
+
+/**
+ * Define a controller.
+ *
+ * @throws InvalidControllerError naming the field, what is wrong with it and what it may be.
+ */
+export function defineController<R extends Resource>(definition: ControllerDefinition<R>): Controller<R> {
+  const { for: resource, concurrency = 8, resyncEvery = "10h", timeout = "60s" } = definition;
+  const name = definition.name ?? `${resource.plural}.${resource.group}`;
+  if (!/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/.test(name)) {
+    throw new InvalidControllerError(
+      name,
+      "name",
+      "must be lower-case letters, digits, '-' and '.', 63 at most.",
+    );
+  }
+  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > mostConcurrent) {
+    throw new InvalidControllerError(
+      name,
+      "concurrency",
+      `is ${concurrency}; give a whole number from 1 to ${mostConcurrent}.`,
+    );
+  }
+  return {
+    name,
+    for: resource,
+    concurrency,
+    resyncEvery: positive(name, "resyncEvery", resyncEvery),
+    timeout: positive(name, "timeout", timeout),
+    finalizer: definition.finalize === undefined ? undefined : `drover.dev/${name}`,
+    reconcile: (context) => definition.reconcile(context),
+    finalize: (context) => definition.finalize?.(context) ?? Promise.resolve(),
+  };
+}
+
+/** A definition that cannot work. */
+export class InvalidControllerError extends Error {
+  override readonly name = "InvalidControllerError";
+  constructor(controller: string, field: string, problem: string, cause?: unknown) {
+    super(`Controller ${JSON.stringify(controller)}: ${field} ${problem}`, { cause });
+  }
+}
+
+function positive(controller: string, field: string, text: Duration): Milliseconds {
+  let span: Milliseconds;
+  try {
+    span = milliseconds(text);
+  } catch (cause) {
+    throw new InvalidControllerError(controller, field, `is wrong: ${(cause as Error).message}`, cause);
+  }
+  if (span === 0)
+    throw new InvalidControllerError(controller, field, "is zero; give a duration above it, such as 10m.");
+  return span;
+}

@@ -1,0 +1,66 @@
+import { z } from "zod";
+
+/** Milliseconds. The unit of every span of time inside Drover; people write `Duration`s. */
+export type Milliseconds = number;
+
+/** A span of time as people write it: a number and a unit, such as `500ms`, `30s`, `10m`, `1h30m`. */
+export type Duration = string;
+
+/**
+ * The longest span that is accepted: 2^31-1 ms, almost 25 days. `setTimeout` and several Redis clients overflow
+ * beyond it, and an overflowing timer fires at once: a hot loop.
+ */
+export const longestDuration: Milliseconds = 2 ** 31 - 1;
+
+const units: Readonly<Record<string, Milliseconds>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+const shape = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+
+/** The pattern of a duration, as JSON Schema carries it. */
+export const durationPattern = shape.source;
+
+/**
+ * Milliseconds of a written duration.
+ * @throws InvalidDurationError for anything else: a bare number, a sign, NaN, or more than {@link longestDuration}.
+ */
+export function milliseconds(text: Duration): Milliseconds {
+  const problem = durationProblem(text);
+  if (problem !== undefined) throw new InvalidDurationError(problem);
+  return sum(text);
+}
+
+/** A duration in a spec, a status or a configuration: a string with a unit. */
+export const durationSchema = z
+  .string()
+  .regex(shape, { error: (issue) => durationProblem(String(issue.input)) ?? "Not a duration." })
+  .refine((text) => sum(text) <= longestDuration, { error: (issue) => tooLong(String(issue.input)) })
+  .meta({ description: 'A span of time: a number and a unit, such as "500ms", "30s", "10m" or "1h30m".' });
+
+/** A duration that cannot be used. The message says how to write it. */
+export class InvalidDurationError extends Error {
+  override readonly name = "InvalidDurationError";
+}
+
+function durationProblem(text: string): string | undefined {
+  if (/^\d+(\.\d+)?$/.test(text))
+    return `${JSON.stringify(text)} has no unit. Write "${text}s" if seconds are meant.`;
+  if (!shape.test(text)) {
+    return `${JSON.stringify(text)} is not a duration. Write a number and a unit: "500ms", "30s", "10m", "1h30m".`;
+  }
+  return sum(text) > longestDuration ? tooLong(text) : undefined;
+}
+
+const tooLong = (text: string): string =>
+  `${JSON.stringify(text)} is longer than 24 days, the most that a timer holds.`;
+
+function sum(text: string): Milliseconds {
+  const parts = text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g);
+  return Math.round(
+    parts.reduce((total, [, amount, unit]) => total + Number(amount) * (units[unit ?? ""] ?? NaN), 0),
+  );
+}

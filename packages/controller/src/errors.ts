@@ -1,0 +1,39 @@
+import type { Duration } from "./duration.ts";
+
+/** What an error says besides its message: the reason that the object's Ready condition shows, and the cause. */
+export interface ErrorDetail {
+  /** CamelCase word for the Ready condition. */
+  readonly reason?: string;
+  readonly cause?: unknown;
+}
+
+/**
+ * Trying again cannot help until somebody changes something: the key is parked until the object changes.
+ * Any other error is retried with backoff, for ever.
+ */
+export class TerminalError extends Error {
+  override readonly name = "TerminalError";
+  readonly reason: string;
+  constructor(message: string, { reason = "Terminal", cause }: ErrorDetail = {}) {
+    super(message, { cause });
+    this.reason = reason;
+  }
+}
+
+/**
+ * Not now: try again after a given time. Not counted as a failure, so it neither grows nor uses up any backoff.
+ * For a wait that is part of the work (a bucket that must be emptied first) and for servers that said when.
+ */
+export class RetryAfterError extends Error {
+  override readonly name = "RetryAfterError";
+  readonly reason: string;
+  readonly after: Duration;
+  constructor(
+    message: string,
+    { after, reason = "Waiting", cause }: ErrorDetail & { readonly after: Duration },
+  ) {
+    super(message, { cause });
+    this.after = after;
+    this.reason = reason;
+  }
+}

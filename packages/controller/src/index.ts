@@ -1,0 +1,22 @@
+/**
+ * # @drover/controller
+ *
+ * What an author writes. A **resource** is a kind: its zod schemas are the only source of its types, its CRD and its
+ * validation. A **controller** says how one object of that kind is moved one step towards its spec. Nothing here talks
+ * to a cluster, a queue or a clock; `@drover/runtime` runs what is defined here.
+ *
+ * Guarantees that the runtime gives a reconcile:
+ * - the object is fresh and parsed; a spec that does not parse never reaches it;
+ * - a key is never worked on twice at once;
+ * - where `finalize` is given, the finalizer is persisted before the first reconcile, and comes off only after
+ *   `finalize` has succeeded;
+ * - returning writes status with `observedGeneration` and `Ready=True`; throwing writes `Ready=False` with the reason;
+ * - throwing retries with backoff; `RetryAfterError` waits; `TerminalError` parks until the object changes; a conflict
+ *   answered by the API server is a quiet, quick retry.
+ */
+export * from "./condition.ts";
+export * from "./controller.ts";
+export * from "./duration.ts";
+export * from "./errors.ts";
+export * from "./object-key.ts";
+export * from "./resource.ts";

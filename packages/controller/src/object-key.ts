@@ -1,0 +1,67 @@
+/**
+ * Which object a job is about: `namespace/name`, or `name` for cluster-scoped kinds. A key says *which*, never
+ * *what happened*; it is all that travels through the queue.
+ */
+export type ObjectKey = string & { readonly __brand: "ObjectKey" };
+
+/** The two halves of a key; `namespace` is absent for cluster-scoped kinds. */
+export interface ObjectName {
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+/** Longest name that Kubernetes gives an object (RFC 1123 subdomain), and longest namespace (RFC 1123 label). */
+const longest = { name: 253, namespace: 63 };
+
+/**
+ * The key of a named object.
+ *
+ * Kubernetes itself lets some kinds carry `:` in their names (RBAC), so only what would make a key ambiguous or
+ * unbounded is refused: an empty part, a `/`, a control character, a part longer than Kubernetes allows.
+ *
+ * @throws InvalidKeyError naming the part and what is wrong with it.
+ */
+export function objectKey({ namespace, name }: ObjectName): ObjectKey {
+  const parts = namespace === undefined ? [] : [checked("namespace", namespace)];
+  return [...parts, checked("name", name)].join("/") as ObjectKey;
+}
+
+/**
+ * A key read back from text, such as a job's data.
+ * @throws InvalidKeyError when the text is not `name` or `namespace/name`.
+ */
+export function parseObjectKey(text: string): ObjectKey {
+  const [first, second, ...more] = text.split("/");
+  if (first === undefined || more.length > 0)
+    throw new InvalidKeyError(`${quoted(text)} has more than one "/".`);
+  return second === undefined ? objectKey({ name: first }) : objectKey({ namespace: first, name: second });
+}
+
+/** The halves of a key. Never fails: an `ObjectKey` was checked when it was made. */
+export function splitObjectKey(key: ObjectKey): ObjectName {
+  const slash = key.indexOf("/");
+  return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
+/** Text that cannot be a key. Whoever sent it must send `name` or `namespace/name`. */
+export class InvalidKeyError extends Error {
+  override readonly name = "InvalidKeyError";
+  constructor(problem: string) {
+    super(`Not an object key: ${problem} Give "namespace/name", or "name" for a cluster-scoped kind.`);
+  }
+}
+
+function checked(part: "namespace" | "name", text: string): string {
+  if (text === "") throw new InvalidKeyError(`the ${part} is empty.`);
+  if (text.length > longest[part]) {
+    throw new InvalidKeyError(
+      `the ${part} has ${text.length} characters; Kubernetes allows ${longest[part]}.`,
+    );
+  }
+  if (/[/\u0000-\u0020\u007f]/.test(text)) {
+    throw new InvalidKeyError(`the ${part} ${quoted(text)} has a "/", a blank or a control character.`);
+  }
+  return text;
+}
+
+const quoted = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);

@@ -1,0 +1,119 @@
+import type { z } from "zod";
+import type { StatedCondition } from "./condition.ts";
+
+/** What an author writes to define a kind. The zod schemas are the only source of its types, CRD and validation. */
+export interface ResourceDefinition<Spec extends z.ZodObject, Status extends z.ZodObject> {
+  /** API group, a DNS name such as `s3.drover.dev`. */
+  readonly group: string;
+  /** `v1`, `v1beta1`, `v1alpha1`, ... */
+  readonly version: string;
+  /** CamelCase, singular. */
+  readonly kind: string;
+  readonly scope: "Namespaced" | "Cluster";
+  /** Defaults to the lower-case kind with `s`. */
+  readonly plural?: string;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly spec: Spec;
+  /** The author's fields; `observedGeneration` and `conditions` are added to every kind. */
+  readonly status: Status;
+  readonly printerColumns?: readonly PrinterColumn[];
+  readonly description?: string;
+}
+
+/** A column of `kubectl get`. */
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: "string" | "integer" | "number" | "boolean" | "date";
+  /** A JSON path into the object, such as `.spec.region`. */
+  readonly jsonPath: string;
+  readonly description?: string;
+  /** 0 is always shown; more only with `-o wide`. */
+  readonly priority?: number;
+}
+
+/** A kind, defined. */
+export interface Resource<
+  Spec extends z.ZodObject = z.ZodObject,
+  Status extends z.ZodObject = z.ZodObject,
+> extends ResourceDefinition<Spec, Status> {
+  readonly plural: string;
+  readonly singular: string;
+  /** `group/version`. */
+  readonly apiVersion: string;
+}
+
+/** The spec of a resource, parsed: defaults applied. */
+export type SpecOf<R extends Resource> = z.output<R["spec"]>;
+/** The author's part of a resource's status. */
+export type StatusOf<R extends Resource> = z.output<R["status"]>;
+/** The status as it stands in the cluster. */
+export type StatedStatus<R extends Resource> = Partial<StatusOf<R>> & {
+  readonly observedGeneration?: number;
+  readonly conditions?: readonly StatedCondition[];
+};
+
+/** The part of an object's metadata that controllers use. */
+export interface ObjectMetadata {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly generation?: number;
+  readonly creationTimestamp?: string;
+  readonly deletionTimestamp?: string;
+  readonly finalizers?: readonly string[];
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly OwnerReference[];
+}
+
+export interface OwnerReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller?: boolean;
+  readonly blockOwnerDeletion?: boolean;
+}
+
+/**
+ * Define a kind: types, CRD and validation come from its zod schemas.
+ *
+ * @throws InvalidResourceError when a name is not one that Kubernetes takes.
+ */
+export function defineResource<Spec extends z.ZodObject, Status extends z.ZodObject>(
+  definition: ResourceDefinition<Spec, Status>,
+): Resource<Spec, Status> {
+  const { group, version, kind } = definition;
+  if (!/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/.test(group)) {
+    throw new InvalidResourceError(
+      kind,
+      `group ${JSON.stringify(group)} is not a DNS name such as "s3.example.com".`,
+    );
+  }
+  if (!/^v[1-9]\d*((alpha|beta)[1-9]\d*)?$/.test(version)) {
+    throw new InvalidResourceError(
+      kind,
+      `version ${JSON.stringify(version)} is not like "v1", "v1beta1", "v1alpha1".`,
+    );
+  }
+  if (!/^[A-Z][A-Za-z0-9]{0,62}$/.test(kind)) {
+    throw new InvalidResourceError(kind, "a kind is one CamelCase word of at most 63 letters and digits.");
+  }
+  const singular = kind.toLowerCase();
+  return {
+    ...definition,
+    singular,
+    plural: definition.plural ?? `${singular}s`,
+    apiVersion: `${group}/${version}`,
+  };
+}
+
+/** A definition that Kubernetes would not take. */
+export class InvalidResourceError extends Error {
+  override readonly name = "InvalidResourceError";
+  constructor(kind: string, problem: string) {
+    super(`Resource ${JSON.stringify(kind)}: ${problem}`);
+  }
+}
