@@ -22,6 +22,7 @@
  * Each start takes an AbortSignal that gives up *starting*; whoever has started a server stops it.
  */
 export { freePort, isPortFree, onFreePort } from "./free-port.ts";
+export { isRunning } from "./is-running.ts";
 export { ensurePythonTool, type PythonTool, type PythonToolOptions } from "./python-tool.ts";
 export { findRedis, type RedisExecutable } from "./redis-executable.ts";
 export { redisRequest } from "./redis-request.ts";

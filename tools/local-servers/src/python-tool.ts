@@ -115,13 +115,17 @@ async function python(args: string[], tool: PythonTool, path: string | undefined
   try {
     return await run("python3", args, { env: { ...process.env, PATH: path } });
   } catch (cause) {
-    const missing = args.includes("pip") ? "python3 has no pip" : "python3 is not on PATH";
+    const missing = isAbsent(cause) ? "python3 is not on PATH" : "python3 does not run, or has no pip";
     throw new Error(
       `${tool.name} cannot be installed: ${missing}. Install Python 3.10 or newer with pip ` +
         "(Debian, Ubuntu: apt install python3 python3-pip; Fedora: dnf install python3-pip; macOS: brew install python).",
       { cause },
     );
   }
+}
+
+function isAbsent(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
 /** What installations that were killed have left behind, after an hour. */

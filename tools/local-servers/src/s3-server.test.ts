@@ -1,0 +1,59 @@
+import { access, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { isRunning } from "./is-running.ts";
+import { type S3Server, startS3 } from "./s3-server.ts";
+import { StartError } from "./until-ready.ts";
+
+// The first start of all installs moto.
+const patience = { timeout: 180_000 };
+
+let dir: string;
+const open: S3Server[] = [];
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "drover-s3-test-"));
+});
+afterEach(async () => {
+  for (const s3 of open.splice(0)) await s3.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+// moto looks at the key, not at the signature; without a key it is strict about what is public.
+const headers = {
+  authorization:
+    "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0",
+};
+
+async function started() {
+  const s3 = await startS3({ dir });
+  open.push(s3);
+  return s3;
+}
+
+describe("startS3", () => {
+  it("makes buckets, keeps objects, and has a log", patience, async () => {
+    const { url } = await started();
+    expect((await fetch(`${url}/pastures`, { method: "PUT" })).status).toBe(200);
+    await fetch(`${url}/pastures/sheep.txt`, { method: "PUT", body: "Dolly", headers });
+    expect(await (await fetch(`${url}/pastures/sheep.txt`, { headers })).text()).toBe("Dolly");
+    expect(await (await fetch(url)).text()).toContain("<Name>pastures</Name>");
+    expect((await fetch(`${url}/meadows`)).status).toBe(404);
+    await access(join(dir, "s3.log"));
+  });
+
+  it("is gone when it is stopped", patience, async () => {
+    const s3 = await started();
+    await s3.stop();
+    await s3.stop();
+    expect(isRunning(s3.pid)).toBe(false);
+    await expect(fetch(s3.url)).rejects.toThrow();
+  });
+
+  it("says so when its port is taken", patience, async () => {
+    const { url } = await started();
+    const failure = await startS3({ port: Number(new URL(url).port) }).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(StartError);
+    expect(String(failure)).toContain("in use");
+  });
+});

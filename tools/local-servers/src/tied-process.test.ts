@@ -1,0 +1,186 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { isRunning } from "./is-running.ts";
+import { spawnTied, type TiedProcess } from "./tied-process.ts";
+
+let dir: string;
+const open: TiedProcess[] = [];
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "drover-tied-"));
+});
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((child) => child.stop({ graceMs: 0 })));
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** Starts a child and waits for its first line of output. */
+async function startAndHear(command: string, args: string[], more: { detached?: boolean } = {}) {
+  const first = Promise.withResolvers<string>();
+  const child = await spawnTied({
+    ...{ name: "child", command, args, logFile: join(dir, "child.log"), onLine: first.resolve },
+    ...more,
+  });
+  open.push(child);
+  return { child, line: await first.promise };
+}
+
+const gone = (pid: number) => vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 10_000 });
+
+/** The processes whose arguments hold the text. */
+function processesWith(text: string): string[] {
+  const table = execFileSync("ps", ["-axww", "-o", "pid=,args="], { encoding: "utf8" });
+  return table.split("\n").filter((line) => line.includes(text));
+}
+const watchdogsOf = (pid: number) =>
+  processesWith(`read -r done`).filter((line) => line.endsWith(` sh -${pid}`));
+
+describe("a tied process", () => {
+  it("runs under the pid that it tells, with our environment and its own", async () => {
+    const { child, line } = await startAndHear("sh", ["-c", 'echo "$$ $EXTRA $HOME"; exec sleep 1000']);
+    expect(line).toBe(`${child.pid}  ${process.env["HOME"] ?? ""}`);
+  });
+
+  it("tells its exit code, its signal, and has its whole output in the log by then", async () => {
+    const logFile = join(dir, "deep", "child.log");
+    const failed = await spawnTied({
+      ...{ name: "child", command: "sh", args: ["-c", "echo out; echo err >&2; exit 3"], logFile },
+    });
+    expect(await failed.exited).toEqual({ code: 3, signal: null });
+    expect(await readFile(logFile, "utf8")).toBe("out\nerr\n");
+
+    const { child } = await startAndHear("sh", ["-c", "echo one; echo two; kill -KILL $$"]);
+    expect(await child.exited).toEqual({ code: null, signal: "SIGKILL" });
+    expect(await readFile(child.logFile, "utf8")).toBe("one\ntwo\n");
+    expect(child.kill("SIGTERM")).toBe(false);
+  });
+
+  it("whose command does not exist ends with 127 and says so in its log", async () => {
+    const child = await spawnTied({ name: "child", command: "no-such-command", logFile: join(dir, "log") });
+    expect(await child.exited).toEqual({ code: 127, signal: null });
+    expect(await readFile(child.logFile, "utf8")).toContain("no-such-command");
+  });
+
+  it("that cannot be started at all is an error that names it", async () => {
+    const starting = spawnTied({
+      name: "child",
+      command: "true",
+      cwd: join(dir, "nowhere"),
+      logFile: join(dir, "log"),
+    });
+    await expect(starting).rejects.toThrow(/^child cannot be started.*nowhere/);
+  });
+
+  it("is stopped with SIGTERM, and leaves no watchdog behind", async () => {
+    const { child } = await startAndHear("sh", ["-c", "echo here; exec sleep 1000"]);
+    expect(watchdogsOf(child.pid)).toHaveLength(1);
+    expect(await child.stop()).toEqual({ code: null, signal: "SIGTERM" });
+    expect(await child.stop()).toEqual({ code: null, signal: "SIGTERM" });
+    expect(isRunning(child.pid)).toBe(false);
+    expect(watchdogsOf(child.pid)).toEqual([]);
+  });
+
+  it("is stopped though it was paused", async () => {
+    const { child } = await startAndHear("sh", ["-c", "echo here; exec sleep 1000"]);
+    child.kill("SIGSTOP");
+    expect(await child.stop({ graceMs: 60_000 })).toEqual({ code: null, signal: "SIGTERM" });
+  });
+
+  it("that ignores SIGTERM is killed after the grace", async () => {
+    const { child } = await startAndHear("sh", [
+      "-c",
+      "trap '' TERM; echo here; while :; do sleep 0.1; done",
+    ]);
+    expect(await child.stop({ graceMs: 10 })).toEqual({ code: null, signal: "SIGKILL" });
+  });
+
+  it("takes what it has started with it when it is killed", async () => {
+    const { child, line } = await startAndHear("sh", ["-c", "sleep 1000 & echo $!; wait"]);
+    expect(isRunning(Number(line))).toBe(true);
+    child.kill("SIGKILL");
+    await child.exited;
+    await gone(Number(line));
+  });
+
+  it("that was asked not to have its own process group stays in ours", async () => {
+    const groupOf = (pid: number) =>
+      execFileSync("ps", ["-o", "pgid=", "-p", String(pid)], { encoding: "utf8" });
+    const script = ["-c", "echo here; exec sleep 1000"];
+    const inOurs = await startAndHear("sh", script, { detached: false });
+    const inItsOwn = await startAndHear("sh", script);
+    expect(groupOf(inOurs.child.pid)).toBe(groupOf(process.pid));
+    expect(Number(groupOf(inItsOwn.child.pid))).toBe(inItsOwn.child.pid);
+  });
+});
+
+describe("when the parent is killed with SIGKILL", () => {
+  const parents: ChildProcess[] = [];
+  afterEach(() => {
+    for (const parent of parents.splice(0)) parent.kill("SIGKILL");
+  });
+
+  /** A parent that starts tied children, and tells their pids. */
+  async function parentOf(program: string) {
+    const module = JSON.stringify(new URL("tied-process.ts", import.meta.url).href);
+    const source = `import { spawnTied } from ${module}; const log = ${JSON.stringify(join(dir, "log"))}; ${program}`;
+    const parent = spawn(process.execPath, ["--input-type=module", "-e", source], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    parents.push(parent);
+    for await (const line of createInterface({ input: parent.stdout })) {
+      return { parent, pids: line.split(" ").map(Number) };
+    }
+    throw new Error("the parent said nothing");
+  }
+
+  async function killed(parent: ChildProcess) {
+    const exit = once(parent, "exit");
+    parent.kill("SIGKILL");
+    await exit;
+  }
+
+  it.each([true, false])("its child dies, with a group of its own: %s", async (detached) => {
+    const { parent, pids } = await parentOf(`
+      const child = await spawnTied(
+        { name: "child", command: "sleep", args: ["1000"], logFile: log, detached: ${detached} });
+      console.log(child.pid);`);
+    const [pid = 0] = pids;
+    expect(isRunning(pid)).toBe(true);
+    await killed(parent);
+    await gone(pid);
+    await vi.waitFor(() => expect(watchdogsOf(pid)).toEqual([]));
+  });
+
+  it("a child that ignores signals or is paused dies too", async () => {
+    const { parent, pids } = await parentOf(`
+      const heard = Promise.withResolvers();
+      const deaf = await spawnTied({ name: "deaf", command: "sh",
+        args: ["-c", "trap '' TERM HUP INT; echo here; while :; do sleep 0.1; done"], logFile: log, onLine: heard.resolve });
+      const paused = await spawnTied({ name: "paused", command: "sleep", args: ["1000"], logFile: log });
+      paused.kill("SIGSTOP");
+      await heard.promise;
+      console.log(deaf.pid, paused.pid);`);
+    await killed(parent);
+    await Promise.all(pids.map(gone));
+  });
+
+  it("the children of its tied children die too", async () => {
+    const inner = `
+      const { spawnTied } = await import(process.argv[1]);
+      const child = await spawnTied({ name: "inner", command: "sleep", args: ["1000"], logFile: process.argv[2] });
+      console.log(child.pid);`;
+    const { parent, pids } = await parentOf(`
+      const heard = Promise.withResolvers();
+      const outer = await spawnTied({ name: "outer", command: process.execPath, logFile: log, onLine: heard.resolve,
+        args: ["--input-type=module", "-e", ${JSON.stringify(inner)},
+          ${JSON.stringify(new URL("tied-process.ts", import.meta.url).href)}, log] });
+      console.log(outer.pid, await heard.promise);`);
+    expect(pids.map(isRunning)).toEqual([true, true]);
+    await killed(parent);
+    await Promise.all(pids.map(gone));
+  });
+});
