@@ -1,0 +1,101 @@
+import type { Milliseconds } from "@drover/controller";
+import type { KubeClient, ReadOptions, RequestOptions, WriteGuard } from "./client.ts";
+import { isApiError } from "./errors.ts";
+import { keyOf } from "./kube-object.ts";
+import { accepted, listFrom, objectFrom } from "./reply.ts";
+import {
+  createRequest,
+  deleteRequest,
+  getRequest,
+  listRequest,
+  patchRequest,
+  replaceRequest,
+  type RequestShape,
+} from "./request-shape.ts";
+import type { ResourceRef } from "./resource-ref.ts";
+import { repeated } from "./retries.ts";
+import type { Timers } from "./timers.ts";
+import type { Transport } from "./transport.ts";
+import { openWatch } from "./open-watch.ts";
+import { guardOf, type SendGuard } from "./write-guard.ts";
+
+export interface ClientParts {
+  readonly transport: Transport;
+  readonly requestTimeout: Milliseconds;
+  readonly fieldManager: string;
+  readonly timers: Timers;
+}
+
+/** Bytes that a reply may have. etcd takes objects of 1.5 MiB by default; a page has at most 500 of them. */
+const longestBody = { object: 16 * 1024 * 1024, list: 64 * 1024 * 1024 };
+const retries = { read: 2, write: 2 };
+
+/** The methods of a client, each one request. */
+export function clientOver(parts: ClientParts, guard?: WriteGuard): KubeClient {
+  const { transport, fieldManager, requestTimeout } = parts;
+  const written = async (ref: ResourceRef, shape: RequestShape, options: RequestOptions = {}) =>
+    objectFrom(shape.name, ref, await write(parts, guardOf(shape, guard), shape, options));
+  return {
+    get: (ref, key, options = {}) => {
+      const shape = getRequest(ref, key);
+      return unlessAbsent(undefined, async () =>
+        objectFrom(shape.name, ref, await read(parts, shape, options)),
+      );
+    },
+    list: async (ref, options = {}) => {
+      const shape = listRequest(ref, options);
+      return listFrom(shape.name, ref, await read(parts, shape, options));
+    },
+    create: async (ref, object, options) => written(ref, createRequest(ref, object, fieldManager), options),
+    replace: async (ref, object, options) =>
+      written(ref, replaceRequest(ref, keyOf(object), object, { ...options, fieldManager }), options),
+    patch: async (ref, key, patch, options) =>
+      written(ref, patchRequest(ref, key, patch, { ...options, fieldManager }), options),
+    delete: async (ref, key, options = {}) => {
+      const shape = deleteRequest(ref, key, options);
+      return unlessAbsent(false, async () => {
+        await write(parts, guardOf(shape, guard), shape, options);
+        return true;
+      });
+    },
+    watch: (ref, options) => openWatch(transport, requestTimeout, ref, options),
+    guarded: (inner) =>
+      clientOver(parts, { beforeWrite: () => [guard, inner].forEach((g) => g?.beforeWrite()) }),
+    close: () => transport.close(),
+  };
+}
+
+function read(parts: ClientParts, shape: RequestShape, options: ReadOptions): Promise<unknown> {
+  const rule = { of: "read", most: options.retries ?? retries.read, timers: parts.timers } as const;
+  return repeated({ ...rule, signal: options.signal }, () => exchange(parts, shape, options));
+}
+
+function write(
+  parts: ClientParts,
+  beforeSend: SendGuard,
+  shape: RequestShape,
+  options: RequestOptions,
+): Promise<unknown> {
+  const rule = { of: "write", most: retries.write, timers: parts.timers } as const;
+  return repeated({ ...rule, signal: options.signal }, () => exchange(parts, shape, options, beforeSend));
+}
+
+async function exchange(
+  { transport, requestTimeout }: ClientParts,
+  shape: RequestShape,
+  { signal, timeout = requestTimeout }: RequestOptions,
+  beforeSend?: SendGuard,
+): Promise<unknown> {
+  return accepted(
+    await transport.request({ ...shape, signal, timeout, beforeSend }, longestBody[shape.reply]),
+  );
+}
+
+async function unlessAbsent<T>(otherwise: T, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (isApiError(error, "NotFound")) return otherwise;
+    throw error;
+  }
+}

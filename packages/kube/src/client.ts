@@ -1,0 +1,111 @@
+import type { Milliseconds, ObjectKey } from "@drover/controller";
+import type { KubeObject } from "./kube-object.ts";
+import type { ObjectList } from "./reply.ts";
+import type { ResourceRef } from "./resource-ref.ts";
+import type { WatchFrame } from "./watch-frames.ts";
+
+/** Options of every request. */
+export interface RequestOptions {
+  /** Ends the request at once; its reason is what is thrown. */
+  readonly signal?: AbortSignal;
+  /** Instead of the client's `requestTimeout`. */
+  readonly timeout?: Milliseconds;
+}
+
+export interface ReadOptions extends RequestOptions {
+  /** How often a read is repeated after 429, 5xx or no answer. Default 2; 0 leaves it to the caller. */
+  readonly retries?: number;
+}
+
+export interface ListOptions extends ReadOptions {
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  /** Objects a page may have; default and most 500. */
+  readonly limit?: number;
+  readonly continue?: string | undefined;
+  /** Left out: the newest state. `0`: any state that a cache holds. */
+  readonly resourceVersion?: string | undefined;
+  readonly resourceVersionMatch?: "NotOlderThan" | "Exact" | undefined;
+  /** Ask for metadata only (`PartialObjectMetadata`). */
+  readonly metadataOnly?: boolean;
+}
+
+export interface WatchOptions {
+  readonly signal?: AbortSignal;
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  readonly metadataOnly?: boolean;
+  /** The watch tells what happened after this version. */
+  readonly resourceVersion: string;
+  /** Seconds after which the server ends the watch. */
+  readonly timeoutSeconds?: number;
+  /** Called for every piece that arrives, its headers first. */
+  readonly heard?: () => void;
+}
+
+/** `status` is written beside the object: a write to one leaves the other alone. */
+export interface WriteOptions extends RequestOptions {
+  readonly subresource?: "status" | undefined;
+}
+
+export type Patch =
+  /** RFC 7386. Give `metadata.resourceVersion` to be refused when the object has changed. */
+  | { readonly type: "merge"; readonly body: object }
+  /** RFC 6902. */
+  | { readonly type: "json"; readonly body: readonly JsonPatchStep[] };
+
+export type JsonPatchStep =
+  | { readonly op: "add" | "replace" | "test"; readonly path: string; readonly value: unknown }
+  | { readonly op: "remove"; readonly path: string }
+  | { readonly op: "move" | "copy"; readonly from: string; readonly path: string };
+
+export interface DeleteOptions extends RequestOptions {
+  /** Preconditions: refused as a Conflict when the object is another one by now. */
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly propagationPolicy?: "Foreground" | "Background" | "Orphan";
+}
+
+/** What is sent to create or replace an object: its kind is the reference's. */
+export interface NewObject {
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly [field: string]: unknown;
+}
+
+/**
+ * The API server, for any kind.
+ *
+ * Every method throws ApiError when the server says no, ConnectionError when no whole answer came, MalformedReplyError
+ * when what answered is no API server, WrongScopeError for a key that does not fit the kind, or the signal's reason.
+ * Reads are repeated a little; of writes only what the server refused with 429, for then it did nothing.
+ */
+export interface KubeClient {
+  /** The object now, or undefined when there is none. A kind that is not served throws `NotServed`. */
+  get(ref: ResourceRef, key: ObjectKey, options?: ReadOptions): Promise<KubeObject | undefined>;
+  /** One page. */
+  list(ref: ResourceRef, options?: ListOptions): Promise<ObjectList>;
+  create(ref: ResourceRef, object: NewObject, options?: RequestOptions): Promise<KubeObject>;
+  /** Give `metadata.resourceVersion` to be refused when the object has changed. */
+  replace(ref: ResourceRef, object: NewObject, options?: WriteOptions): Promise<KubeObject>;
+  patch(ref: ResourceRef, key: ObjectKey, patch: Patch, options?: WriteOptions): Promise<KubeObject>;
+  /** Asks for deletion. False when there was nothing to delete. */
+  delete(ref: ResourceRef, key: ObjectKey, options?: DeleteOptions): Promise<boolean>;
+  /**
+   * Opens a watch; the frames end when the server ends it. Nobody reading is back-pressure: the server waits.
+   * It has no deadline of its own once its headers are there: `runReflector` is what watches over it.
+   */
+  watch(ref: ResourceRef, options: WatchOptions): AsyncIterable<WatchFrame>;
+  /**
+   * A view of this client for one run. `beforeWrite` is called before every mutating request is sent, also before a
+   * repeat; when it throws, nothing is sent and the call throws WriteRefusedError.
+   */
+  guarded(guard: WriteGuard): KubeClient;
+  /** Cuts every request and watch off, and gives the connections back. */
+  close(): Promise<void>;
+}
+
+export interface WriteGuard {
+  beforeWrite(): void;
+}

@@ -1,0 +1,203 @@
+import { readFile } from "node:fs/promises";
+import type { RequestOptions } from "node:https";
+import { dirname } from "node:path";
+import { KubeConfig, loadYaml } from "@kubernetes/client-node";
+import { z } from "zod";
+
+/** What a request needs to be let in: where, as whom, and over which TLS. */
+export interface Credentials {
+  readonly server: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly tls: TlsMaterial;
+  /** An HTTP proxy to go through. */
+  readonly proxy: string | undefined;
+}
+
+export interface TlsMaterial {
+  readonly ca?: string | Buffer | undefined;
+  readonly cert?: string | Buffer | undefined;
+  readonly key?: string | Buffer | undefined;
+  readonly servername?: string | undefined;
+  readonly rejectUnauthorized?: boolean | undefined;
+}
+
+export interface CredentialSource {
+  /** Path of a kubeconfig; left out: the ServiceAccount of the pod that this runs in. */
+  readonly kubeconfig?: string | undefined;
+  /** A context of that kubeconfig; left out: its current context. */
+  readonly context?: string | undefined;
+}
+
+/** Where credentials come from. Files and plugins behind it may change at any time. */
+export interface CredentialReader {
+  /** The credentials now; short-lived tokens are kept until they expire. */
+  read(): Promise<Credentials>;
+}
+
+/**
+ * Loads a kubeconfig, or the pod's ServiceAccount. Opening it anew forgets every cached token.
+ * @throws KubeConfigError when it cannot be read, is malformed, or lacks what the context names.
+ */
+export async function openCredentials(source: CredentialSource): Promise<CredentialReader> {
+  const config =
+    source.kubeconfig === undefined ? inCluster() : await fromFile(source.kubeconfig, source.context);
+  const where = source.kubeconfig ?? "the pod's ServiceAccount";
+  const { cluster, server } = chosenCluster(config, where);
+  if (cluster.proxyUrl?.startsWith("socks") === true) {
+    throw new KubeConfigError(
+      `${where}: proxy-url ${cluster.proxyUrl} is a SOCKS proxy; only HTTP ones are supported.`,
+    );
+  }
+  return {
+    read: async () => {
+      const options: RequestOptions = {};
+      try {
+        await config.applyToHTTPSOptions(options);
+      } catch (cause) {
+        throw new KubeConfigError(
+          `The credentials of ${where} cannot be read: ${problemOf(cause)}. Check the files and the plugin that it names.`,
+          cause,
+        );
+      }
+      return { server, proxy: cluster.proxyUrl, headers: headersOf(options), tls: tlsOf(options) };
+    },
+  };
+}
+
+/** There are no usable credentials. The message says what to put right. */
+export class KubeConfigError extends Error {
+  override readonly name = "KubeConfigError";
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+  }
+}
+
+const named = { name: z.string().min(1) };
+const kubeconfigSchema = z.looseObject({
+  "current-context": z.string().nullish(),
+  clusters: z
+    .array(z.looseObject({ ...named, cluster: z.looseObject({ server: z.url({ protocol: /^https?$/ }) }) }))
+    .min(1),
+  contexts: z.array(
+    z.looseObject({
+      ...named,
+      context: z.looseObject({ cluster: z.string(), user: z.string().nullish() }),
+    }),
+  ),
+  users: z
+    .array(z.looseObject({ ...named, user: z.looseObject({ tokenFile: z.string().nullish() }).nullish() }))
+    .nullish(),
+});
+type KubeconfigFile = z.output<typeof kubeconfigSchema>;
+
+async function fromFile(path: string, context: string | undefined): Promise<KubeConfig> {
+  const text = await contentOf(path);
+  const file = parsed(path, text);
+  const config = new KubeConfig();
+  config.loadFromString(text);
+  const name = context ?? file["current-context"] ?? "";
+  const chosen = file.contexts.find((candidate) => candidate.name === name)?.context;
+  if (chosen === undefined) {
+    const known = file.contexts.map((candidate) => candidate.name).join(", ");
+    throw new KubeConfigError(
+      name === ""
+        ? `The kubeconfig ${path} has no current-context: name one of its contexts: ${known}.`
+        : `The kubeconfig ${path} has no context ${JSON.stringify(name)}; it has: ${known}.`,
+    );
+  }
+  config.setCurrentContext(name);
+  withTokenFiles(config, file);
+  config.makePathsAbsolute(dirname(path));
+  if (chosen.user != null && chosen.user !== "" && config.getCurrentUser() === null) {
+    throw new KubeConfigError(`The kubeconfig ${path} has no user ${JSON.stringify(chosen.user)}.`);
+  }
+  return config;
+}
+
+async function contentOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    const problem =
+      code === "ENOENT"
+        ? "does not exist. Give the path of one that does."
+        : `cannot be read: ${problemOf(cause)}.`;
+    throw new KubeConfigError(`The kubeconfig ${path} ${problem}`, cause);
+  }
+}
+
+function parsed(path: string, text: string): KubeconfigFile {
+  let content: unknown;
+  try {
+    content = loadYaml<unknown>(text);
+  } catch (cause) {
+    throw new KubeConfigError(`The kubeconfig ${path} is not YAML: ${problemOf(cause)}`, cause);
+  }
+  const result = kubeconfigSchema.safeParse(content);
+  if (result.success) return result.data;
+  throw new KubeConfigError(
+    `The kubeconfig ${path} is malformed: ${z.prettifyError(result.error)}`,
+    result.error,
+  );
+}
+
+// client-node knows `token-file`, not the `tokenFile` that Kubernetes documents.
+function withTokenFiles(config: KubeConfig, file: KubeconfigFile): void {
+  const tokenFiles = new Map(file.users?.map(({ name, user }) => [name, user?.tokenFile]));
+  config.users = config.users.map((user) => {
+    const tokenFile = tokenFiles.get(user.name);
+    return tokenFile == null ? user : { ...user, authProvider: { name: "tokenFile", config: { tokenFile } } };
+  });
+}
+
+function inCluster(): KubeConfig {
+  const config = new KubeConfig();
+  config.loadFromCluster();
+  return config;
+}
+
+function chosenCluster(config: KubeConfig, where: string) {
+  const cluster = config.getCurrentCluster();
+  if (cluster === null)
+    throw new KubeConfigError(`In ${where}, the context names a cluster that is missing.`);
+  if (!URL.canParse(cluster.server) || new URL(cluster.server).hostname === "undefined") {
+    throw new KubeConfigError(
+      "No kubeconfig was given, and this does not run in a pod. Give the path of a kubeconfig.",
+    );
+  }
+  const server = new URL(cluster.server);
+  // client-node refuses plain HTTP unless TLS verification is off, which then says nothing.
+  if (server.protocol === "http:") {
+    config.clusters = config.clusters.map((one) =>
+      one.name === cluster.name ? { ...one, skipTLSVerify: true } : one,
+    );
+  }
+  // client-node leaves out the cluster's CA when there is no user.
+  if (config.getCurrentUser() === null) {
+    const anonymous = { name: "anonymous to this context" };
+    config.users = [...config.users, anonymous];
+    config.contexts = config.contexts.map((one) =>
+      one.name === config.getCurrentContext() ? { ...one, user: anonymous.name } : one,
+    );
+  }
+  return { cluster, server };
+}
+
+function headersOf({ headers, auth }: RequestOptions): Record<string, string> {
+  const pairs = Object.entries(headers ?? {}).map(([name, value]): [string, string] => [
+    name,
+    String(value).trim(),
+  ]);
+  const basic = auth == null ? {} : { Authorization: `Basic ${Buffer.from(auth).toString("base64")}` };
+  return { ...basic, ...Object.fromEntries(pairs) };
+}
+
+function tlsOf({ ca, cert, key, servername, rejectUnauthorized }: RequestOptions): TlsMaterial {
+  return { ca: pem(ca), cert: pem(cert), key: pem(key), servername, rejectUnauthorized };
+}
+
+const pem = (material: unknown): string | Buffer | undefined =>
+  typeof material === "string" || Buffer.isBuffer(material) ? material : undefined;
+
+const problemOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

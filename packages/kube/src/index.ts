@@ -1,0 +1,37 @@
+/**
+ * # @drover/kube
+ *
+ * Talking to the API server; nothing else in Drover knows how. Three parts, each usable alone:
+ *
+ * - **client**: `connect()` gives a `KubeClient`: get, list, create, replace, patch, delete and watch for any kind,
+ *   named by a `ResourceRef`. Credentials and TLS come from a kubeconfig or the pod's ServiceAccount, as
+ *   @kubernetes/client-node reads them; the HTTP is our own. What arrives is parsed at the border, so that an
+ *   `KubeObject` always has a name, a uid and a version; what is no API server's answer is an error that says so. A
+ *   guarded view of a client writes only while its guard allows it.
+ * - **reflector**: `runReflector()` follows one kind and never goes silent: list, watch, and a reconnect or a relist for
+ *   whatever breaks. It tells what was added, modified or deleted since it last looked, over any gap.
+ * - **events**: `eventRecorder()` writes Kubernetes Events, folded and rationed, and never in a reconcile's way.
+ *
+ * The version of an object (`resourceVersion`) says something only beside another one of the same kind.
+ */
+export type {
+  DeleteOptions,
+  JsonPatchStep,
+  KubeClient,
+  ListOptions,
+  NewObject,
+  Patch,
+  ReadOptions,
+  RequestOptions,
+  WatchOptions,
+  WriteGuard,
+  WriteOptions,
+} from "./client.ts";
+export { connect, type ConnectOptions } from "./connect.ts";
+export { KubeConfigError } from "./credentials.ts";
+export * from "./errors.ts";
+export { keyOf, type KubeObject } from "./kube-object.ts";
+export type { ObjectList } from "./reply.ts";
+export { apiVersionOf, builtin, nameOf, refOf, type ResourceRef, WrongScopeError } from "./resource-ref.ts";
+export { processTimers, type Timers } from "./timers.ts";
+export type { WatchFrame } from "./watch-frames.ts";

@@ -1,0 +1,75 @@
+import { type ObjectKey, objectKey, type ObjectName } from "@drover/controller";
+import { z } from "zod";
+
+const text = z.string().min(1);
+const texts = z.record(z.string(), z.string());
+
+// Go's encoder writes null for what is absent, here and there (`creationTimestamp: null`).
+const nullIsAbsent = (value: unknown): unknown =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null))
+    : value;
+
+const ownerReferenceSchema = z.looseObject({
+  apiVersion: text,
+  kind: text,
+  name: text,
+  uid: text,
+  controller: z.boolean().exactOptional(),
+  blockOwnerDeletion: z.boolean().exactOptional(),
+});
+
+/** The metadata of an object that exists: it has a name, a uid and a version. */
+export const metadataSchema = z.preprocess(
+  nullIsAbsent,
+  z.looseObject({
+    name: text,
+    namespace: text.exactOptional(),
+    uid: text,
+    resourceVersion: text,
+    generation: z.number().exactOptional(),
+    creationTimestamp: z.string().exactOptional(),
+    deletionTimestamp: z.string().exactOptional(),
+    finalizers: z.array(z.string()).exactOptional(),
+    labels: texts.exactOptional(),
+    annotations: texts.exactOptional(),
+    ownerReferences: z.array(ownerReferenceSchema).exactOptional(),
+  }),
+);
+
+export const kubeObjectSchema = z.looseObject({ apiVersion: text, kind: text, metadata: metadataSchema });
+
+/** An object as the API server holds it: its metadata parsed, the rest as it came, to be parsed by who knows it. */
+export type KubeObject = z.output<typeof kubeObjectSchema>;
+
+export const listSchema = z.looseObject({
+  kind: z.string().endsWith("List"),
+  metadata: z.looseObject({
+    resourceVersion: text,
+    continue: z.string().nullish(),
+    remainingItemCount: z.number().nullish(),
+  }),
+  items: z.array(z.looseObject({})).nullable(),
+});
+
+/** A `meta/v1` Status, as far as it is used. Every part may be missing: what is here is never relied upon. */
+export const statusSchema = z.looseObject({
+  kind: z.literal("Status"),
+  code: z.number().int().nullish(),
+  reason: z.string().nullish(),
+  message: z.string().nullish(),
+  details: z
+    .looseObject({
+      name: z.string().nullish(),
+      kind: z.string().nullish(),
+      retryAfterSeconds: z.number().nullish(),
+    })
+    .nullish(),
+});
+export type Status = z.output<typeof statusSchema>;
+
+/** The key of an object. */
+export function keyOf({ metadata }: { readonly metadata: ObjectName }): ObjectKey {
+  const { namespace, name } = metadata;
+  return objectKey(namespace === undefined ? { name } : { namespace, name });
+}

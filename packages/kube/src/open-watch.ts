@@ -1,0 +1,38 @@
+import type { Milliseconds } from "@drover/controller";
+import { readBounded } from "./bounded-body.ts";
+import type { WatchOptions } from "./client.ts";
+import { MalformedReplyError } from "./errors.ts";
+import { refusal } from "./reply.ts";
+import { watchRequest } from "./request-shape.ts";
+import type { ResourceRef } from "./resource-ref.ts";
+import type { Transport } from "./transport.ts";
+import { type WatchFrame, watchFrames } from "./watch-frames.ts";
+
+/** Bytes of a refusal that are read. */
+const longestRefusal = 1024 * 1024;
+
+/** Opens a watch when its first frame is asked for. Leaving the loop closes it. */
+export async function* openWatch(
+  transport: Transport,
+  timeout: Milliseconds,
+  ref: ResourceRef,
+  options: WatchOptions,
+): AsyncGenerator<WatchFrame, void, undefined> {
+  const { signal, heard = () => undefined } = options;
+  const reply = await transport.stream({ ...watchRequest(ref, options), signal, timeout });
+  heard();
+  if (reply.status !== 200) throw refusal({ ...reply, body: await readBounded(reply, longestRefusal) });
+  if (!reply.contentType.startsWith("application/json")) {
+    reply.body.destroy();
+    throw new MalformedReplyError(
+      reply.request,
+      `it answers with ${JSON.stringify(reply.contentType)}, not JSON.`,
+    );
+  }
+  try {
+    yield* watchFrames(reply, ref, heard);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  }
+}

@@ -1,0 +1,138 @@
+import { z } from "zod";
+import { ApiError, type ApiErrorKind, MalformedReplyError } from "./errors.ts";
+import { type KubeObject, kubeObjectSchema, listSchema, type Status, statusSchema } from "./kube-object.ts";
+import { apiVersionOf, type ResourceRef } from "./resource-ref.ts";
+import type { Reply, WholeReply } from "./transport.ts";
+
+/** A page of a list. */
+export interface ObjectList {
+  /** The version of the whole listing; every page of one listing has the same. A watch starts here. */
+  readonly resourceVersion: string;
+  /** The token of the next page; undefined on the last one. */
+  readonly continue: string | undefined;
+  /** How many come after this page, where the server says so. */
+  readonly remaining: number | undefined;
+  readonly items: readonly KubeObject[];
+}
+
+/**
+ * The JSON of a reply that says yes.
+ * @throws ApiError when it says no, MalformedReplyError when no API server says such a thing.
+ */
+export function accepted(reply: WholeReply): unknown {
+  if (reply.status < 200 || reply.status > 299) throw refusal(reply);
+  return json(reply);
+}
+
+/** An object of a kind, out of JSON. Its `apiVersion` and `kind` are the kind's, also where only metadata came. */
+export function objectFrom(request: string, ref: ResourceRef, value: unknown): KubeObject {
+  const object = shaped(request, kubeObjectSchema, value);
+  return normalised(request, ref, object);
+}
+
+/** A page of a kind's list, out of JSON. */
+export function listFrom(request: string, ref: ResourceRef, value: unknown): ObjectList {
+  const { metadata, items } = shaped(request, listSchema, value);
+  // Items of Kubernetes' own kinds carry neither apiVersion nor kind.
+  const typed = { apiVersion: apiVersionOf(ref), kind: ref.kind };
+  return {
+    resourceVersion: metadata.resourceVersion,
+    continue: metadata.continue == null || metadata.continue === "" ? undefined : metadata.continue,
+    remaining: metadata.remainingItemCount ?? undefined,
+    items: (items ?? []).map((item) => objectFrom(request, ref, { ...typed, ...item })),
+  };
+}
+
+/** The error in a Status, of a reply or of a watch's ERROR frame. */
+export function apiErrorFrom(reply: Reply, code: number, status: Status | undefined, words = ""): ApiError {
+  const told = status?.details?.retryAfterSeconds;
+  const toldSpan = told != null && told > 0 ? told * 1_000 : undefined;
+  return new ApiError({
+    kind: kindOf(code, status),
+    status: code,
+    reason: status?.reason ?? "",
+    serverMessage: status?.message ?? words,
+    request: reply.request,
+    retryAfter: reply.retryAfter ?? toldSpan,
+    details: status?.details,
+  });
+}
+
+/** The refusal in a reply whose status is not 2xx. */
+export function refusal(reply: WholeReply): ApiError | MalformedReplyError {
+  if (reply.status < 400) {
+    return new MalformedReplyError(reply.request, `it answers ${reply.status}, a redirect.`);
+  }
+  const text = new TextDecoder().decode(reply.body);
+  const status = statusSchema.safeParse(jsonOrNothing(text));
+  return apiErrorFrom(reply, reply.status, status.data, excerpt(text));
+}
+
+function kindOf(code: number, status: Status | undefined): ApiErrorKind {
+  if (status?.reason === "Expired" || code === 410) return "Expired";
+  switch (code) {
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
+    case 404:
+      // Of an object that is absent the Status names it; of a kind that is not served there is no name to give.
+      return status?.details?.name == null || status.details.name === "" ? "NotServed" : "NotFound";
+    case 409:
+      return status?.reason === "AlreadyExists" ? "AlreadyExists" : "Conflict";
+    case 429:
+      return "TooManyRequests";
+    case 408:
+    case 504:
+      return "Timeout";
+    default:
+      return code >= 500 ? "ServerError" : "Invalid";
+  }
+}
+
+function json(reply: WholeReply): unknown {
+  const text = decoded(reply);
+  const value = jsonOrNothing(text);
+  if (value !== undefined) return value;
+  const type = reply.contentType === "" ? "no content type" : reply.contentType;
+  throw new MalformedReplyError(
+    reply.request,
+    `${reply.status} with ${type}, not JSON: ${JSON.stringify(excerpt(text))}.`,
+  );
+}
+
+function decoded(reply: WholeReply): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(reply.body);
+  } catch (cause) {
+    throw new MalformedReplyError(reply.request, "its body is not UTF-8.", cause);
+  }
+}
+
+function jsonOrNothing(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function shaped<T extends z.ZodType>(request: string, schema: T, value: unknown): z.output<T> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new MalformedReplyError(request, z.prettifyError(result.error), result.error);
+}
+
+function normalised(request: string, ref: ResourceRef, object: KubeObject): KubeObject {
+  const wanted = apiVersionOf(ref);
+  const partial = object.kind === "PartialObjectMetadata";
+  if (!partial && (object.kind !== ref.kind || object.apiVersion !== wanted)) {
+    throw new MalformedReplyError(
+      request,
+      `it sent ${object.apiVersion} ${object.kind} for ${wanted} ${ref.kind}.`,
+    );
+  }
+  return partial ? { ...object, apiVersion: wanted, kind: ref.kind } : object;
+}
+
+const excerpt = (text: string): string => text.trim().slice(0, 200);

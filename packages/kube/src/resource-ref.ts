@@ -1,0 +1,63 @@
+import { type ObjectKey, type Resource, splitObjectKey } from "@drover/controller";
+
+/** Where a kind is served: what it takes to write its URL and to recognise its objects. */
+export interface ResourceRef {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+}
+
+/** The reference of a kind that was defined with `defineResource`. */
+export function refOf({ group, version, plural, kind, scope }: Resource): ResourceRef {
+  return { group, version, plural, kind, namespaced: scope === "Namespaced" };
+}
+
+/** Kinds of Kubernetes itself that Drover uses. */
+export const builtin = {
+  secret: { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true },
+  namespace: { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false },
+  event: { group: "events.k8s.io", version: "v1", plural: "events", kind: "Event", namespaced: true },
+  crd: {
+    group: "apiextensions.k8s.io",
+    version: "v1",
+    plural: "customresourcedefinitions",
+    kind: "CustomResourceDefinition",
+    namespaced: false,
+  },
+} as const satisfies Readonly<Record<string, ResourceRef>>;
+
+/** `apiVersion` as objects of the kind carry it: `v1`, or `group/version`. */
+export const apiVersionOf = ({ group, version }: ResourceRef): string =>
+  group === "" ? version : `${group}/${version}`;
+
+/** `plural.group`, as people and RBAC name a kind. */
+export const nameOf = ({ group, plural }: ResourceRef): string =>
+  group === "" ? plural : `${plural}.${group}`;
+
+/** The path of a kind's collection: in one namespace, or in all of them when none is given. */
+export function collectionPath(ref: ResourceRef, namespace?: string): string {
+  if (namespace !== undefined && !ref.namespaced) {
+    throw new WrongScopeError(`${ref.kind} is cluster-scoped; ask for it without a namespace.`);
+  }
+  const root = ref.group === "" ? `/api/${ref.version}` : `/apis/${ref.group}/${ref.version}`;
+  const within = namespace === undefined ? "" : `/namespaces/${encodeURIComponent(namespace)}`;
+  return `${root}${within}/${ref.plural}`;
+}
+
+/** The path of one object, or of one of its subresources. */
+export function objectPath(ref: ResourceRef, key: ObjectKey, subresource?: string): string {
+  const { namespace, name } = splitObjectKey(key);
+  if (ref.namespaced && namespace === undefined) {
+    throw new WrongScopeError(`${ref.kind} is namespaced; ask for "namespace/${name}".`);
+  }
+  const below = subresource === undefined ? "" : `/${subresource}`;
+  return `${collectionPath(ref, namespace)}/${encodeURIComponent(name)}${below}`;
+}
+
+/** A key with a namespace for a cluster-scoped kind, or without one for a namespaced kind. */
+export class WrongScopeError extends Error {
+  override readonly name = "WrongScopeError";
+}

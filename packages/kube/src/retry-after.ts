@@ -1,0 +1,21 @@
+import type { Milliseconds } from "@drover/controller";
+
+/** The longest Retry-After that is believed. A server that says more is asked again after this time. */
+export const longestRetryAfter: Milliseconds = 5 * 60_000;
+
+/**
+ * The wait that a `Retry-After` header asks for, between 0 and {@link longestRetryAfter}. Seconds, as Kubernetes sends
+ * them, or an HTTP date, as a proxy in between may (RFC 9110, 10.2.3). Undefined for what is neither, such as `-1`:
+ * the server has then not said when.
+ *
+ * @param wallClock milliseconds since 1970, to read a date against.
+ */
+export function retryAfter(header: string | undefined, wallClock: Milliseconds): Milliseconds | undefined {
+  if (header === undefined) return undefined;
+  const text = header.trim();
+  if (/^\d{1,15}(\.\d+)?$/.test(text)) return Math.min(Number(text) * 1_000, longestRetryAfter);
+  if (!/^[A-Za-z]{3,9},? /.test(text)) return undefined;
+  const date = Date.parse(text);
+  if (Number.isNaN(date)) return undefined;
+  return Math.min(Math.max(date - wallClock, 0), longestRetryAfter);
+}

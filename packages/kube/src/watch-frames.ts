@@ -1,0 +1,133 @@
+import { z } from "zod";
+import { connectionError, MalformedReplyError } from "./errors.ts";
+import type { ApiError } from "./errors.ts";
+import { type KubeObject, statusSchema } from "./kube-object.ts";
+import { apiErrorFrom, objectFrom } from "./reply.ts";
+import type { ResourceRef } from "./resource-ref.ts";
+import type { StreamReply } from "./transport.ts";
+
+/** One frame of a watch. */
+export type WatchFrame =
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: KubeObject }
+  /** Nothing happened up to here. `initialEventsEnd` closes the first part of a WatchList. */
+  | { readonly type: "BOOKMARK"; readonly resourceVersion: string; readonly initialEventsEnd: boolean }
+  /** The server ends the watch and says why; an `Expired` one must list again. */
+  | { readonly type: "ERROR"; readonly error: ApiError };
+
+/** Bytes that one frame may have; etcd takes objects of 1.5 MiB by default. */
+const longestFrame = 8 * 1024 * 1024;
+
+/**
+ * The frames of a watch's body, one JSON object a line.
+ *
+ * @param heard called for every piece that arrives, however small.
+ * @throws ConnectionError when it breaks off, MalformedReplyError for a frame that is no frame: truncated, too long,
+ * not JSON, of another kind, an object without uid, an ERROR without a code. Frames before it are good.
+ */
+export async function* watchFrames(
+  reply: StreamReply,
+  ref: ResourceRef,
+  heard: () => void,
+): AsyncGenerator<WatchFrame, void, undefined> {
+  for await (const line of lines(reply, heard)) yield frameFrom(reply, ref, line);
+}
+
+const frameSchema = z.looseObject({
+  type: z.enum(["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]),
+  object: z.looseObject({}),
+});
+const bookmarkSchema = z.looseObject({
+  metadata: z.looseObject({
+    resourceVersion: z.string().min(1),
+    annotations: z.record(z.string(), z.string()).nullish(),
+  }),
+});
+const errorSchema = statusSchema.extend({ code: z.number().int().min(400).max(599) });
+
+function frameFrom(reply: StreamReply, ref: ResourceRef, line: string): WatchFrame {
+  const { type, object } = parsed(reply, frameSchema, fromJson(reply, line));
+  switch (type) {
+    case "ADDED":
+    case "MODIFIED":
+    case "DELETED":
+      return { type, object: objectFrom(reply.request, ref, object) };
+    case "BOOKMARK": {
+      const { resourceVersion, annotations } = parsed(reply, bookmarkSchema, object).metadata;
+      return {
+        type,
+        resourceVersion,
+        initialEventsEnd: annotations?.["k8s.io/initial-events-end"] === "true",
+      };
+    }
+    case "ERROR": {
+      const status = parsed(reply, errorSchema, object);
+      return { type, error: apiErrorFrom({ ...reply, retryAfter: undefined }, status.code, status) };
+    }
+  }
+}
+
+function fromJson(reply: StreamReply, line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch (cause) {
+    throw new MalformedReplyError(
+      reply.request,
+      `a frame is not JSON: ${JSON.stringify(line.slice(0, 80))}.`,
+      cause,
+    );
+  }
+}
+
+function parsed<T extends z.ZodType>(reply: StreamReply, schema: T, value: unknown): z.output<T> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new MalformedReplyError(
+    reply.request,
+    `a frame is wrong: ${z.prettifyError(result.error)}`,
+    result.error,
+  );
+}
+
+async function* lines(reply: StreamReply, heard: () => void): AsyncGenerator<string, void, undefined> {
+  let held: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of chunks(reply)) {
+    heard();
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+      held.push(chunk.subarray(start, end));
+      const line = decoded(reply, held);
+      held = [];
+      size = 0;
+      start = end + 1;
+      if (line !== "") yield line;
+    }
+    held.push(chunk.subarray(start));
+    size += chunk.byteLength - start;
+    if (size > longestFrame) {
+      throw new MalformedReplyError(reply.request, `a frame has more than ${longestFrame} bytes.`);
+    }
+  }
+  const rest = decoded(reply, held);
+  if (rest !== "") throw new MalformedReplyError(reply.request, "it ended in the middle of a frame.");
+}
+
+const newline = 0x0a;
+
+async function* chunks(reply: StreamReply): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    for await (const chunk of reply.body) yield chunk;
+  } catch (cause) {
+    throw connectionError(reply.request, cause);
+  } finally {
+    reply.body.destroy();
+  }
+}
+
+function decoded(reply: StreamReply, held: readonly Uint8Array[]): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(held)).trim();
+  } catch (cause) {
+    throw new MalformedReplyError(reply.request, "a frame is not UTF-8.", cause);
+  }
+}
