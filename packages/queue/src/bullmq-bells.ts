@@ -1,0 +1,73 @@
+import { type Log, type ObjectKey, parseObjectKey } from "@drover/controller";
+import { Queue, Worker } from "bullmq";
+import type { Redis } from "ioredis";
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import type { Bell, Bells, Listener } from "./bells.ts";
+import type { WakeClass } from "./work-queue.ts";
+
+/** BullMQ's priorities: 0 is served first, then 1, 2, ... */
+const priorities: Readonly<Record<WakeClass, number>> = { change: 0, listing: 1, resync: 2 };
+/** How many failed bells are kept for dashboards. */
+const failedKept = 1_000;
+const jobData = z.object({ key: z.string().transform(parseObjectKey) });
+
+/** BullMQ refuses `:` in job ids and braces would move the hash slot; a digest has neither. */
+const jobId = ({ key, number }: Bell): string =>
+  `${createHash("sha1").update(key).digest("hex").slice(0, 16)}-${number}`;
+
+/**
+ * Bells as BullMQ jobs in the queue `<prefix>:bells`.
+ *
+ * One attempt, no delay, no backoff, no deduplication: timers, retries and folding are the ledger's.
+ */
+export function bullmqBells({ redis, prefix, log }: { redis: Redis; prefix: string; log: Log }): Bells {
+  const queue = new Queue("bells", { connection: redis, prefix, skipMetasUpdate: true });
+  const failed = (error: Error): void => log.warn({ err: error }, "BullMQ reports an error");
+  queue.on("error", failed);
+  const waitingStates = new Set(["waiting", "prioritized"]);
+  return {
+    async add(bells) {
+      if (bells.length === 0) return;
+      await queue.addBulk(
+        bells.map((bell) => ({
+          name: "bell",
+          data: { key: bell.key },
+          opts: {
+            jobId: jobId(bell),
+            priority: priorities[bell.class],
+            attempts: 1,
+            removeOnComplete: true,
+            removeOnFail: failedKept,
+          },
+        })),
+      );
+    },
+    async waiting(bells) {
+      const states = await Promise.all(bells.map((bell) => queue.getJobState(jobId(bell))));
+      return bells.filter((_, i) => waitingStates.has(states[i] ?? "unknown"));
+    },
+    listen: (answer, concurrency) => listen({ redis, prefix, answer, concurrency, failed }),
+    close: () => queue.close(),
+  };
+}
+
+function listen(options: {
+  redis: Redis;
+  prefix: string;
+  answer: (key: ObjectKey) => Promise<void>;
+  concurrency: number;
+  failed: (error: Error) => void;
+}): Listener {
+  const { redis, prefix, answer, concurrency, failed } = options;
+  // A bell whose worker died is of no use any more: the ledger's lease says what happens to its key.
+  const worker = new Worker("bells", (job) => answer(jobData.parse(job.data).key), {
+    connection: redis,
+    prefix,
+    concurrency,
+    maxStalledCount: 0,
+    runRetryDelay: 500, // after a connection error; the default is 15 s
+  });
+  worker.on("error", failed);
+  return { stop: () => worker.close() };
+}

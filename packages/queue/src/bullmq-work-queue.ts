@@ -1,0 +1,58 @@
+import { type Log, type Milliseconds } from "@drover/controller";
+import type { Redis } from "ioredis";
+import { bullmqBells } from "./bullmq-bells.ts";
+import { openLedger, type LedgerTimes } from "./ledger.ts";
+import { startRinger } from "./ringer.ts";
+import type { WorkQueue } from "./work-queue.ts";
+import { startWorker } from "./worker.ts";
+
+export interface WorkQueueOptions {
+  /** From `connectRedis`; stays open when the queue is closed: whoever opens closes. */
+  readonly redis: Redis;
+  /** The controller's name. */
+  readonly controller: string;
+  readonly log: Log;
+  readonly times?: Partial<LedgerTimes>;
+}
+
+/** A dead worker's key is taken over one lease and one ringer's sleep after it died: within 7 s. */
+const defaults: LedgerTimes = { lease: 6_000, firstBackoff: 500, longestBackoff: 300_000 };
+/** Bells outstanding at most: enough to keep many workers busy, few enough that the ledger decides the order. */
+const bellLimit = 256;
+/** Wakes recorded by one script call: about a millisecond of the server's time. */
+const wakesPerCall = 200;
+
+/** The work queue of one controller, on Redis and BullMQ. Its ringer runs from now until it is closed. */
+export function openWorkQueue({ redis, controller, log, times }: WorkQueueOptions): WorkQueue {
+  const prefix = `{drover:${controller}}`;
+  const all = { ...defaults, ...times };
+  const ledger = openLedger({ redis, prefix, bellLimit, ...all });
+  const bells = bullmqBells({ redis, prefix, log });
+  const ringer = startRinger({ ledger, bells, log });
+  return {
+    controller,
+    async wake(wakes) {
+      for (let i = 0; i < wakes.length; i += wakesPerCall) {
+        await bells.add(await ledger.wake(wakes.slice(i, i + wakesPerCall)));
+      }
+    },
+    work: (handler, options) =>
+      startWorker({ ledger, bells, ringer, lease: all.lease, log }, handler, options),
+    stats: () => ledger.count(),
+    ping: (within) => ping(redis, within),
+    async close() {
+      await ringer.stop();
+      await bells.close();
+    },
+  };
+}
+
+async function ping(redis: Redis, within: Milliseconds): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`Redis did not answer within ${within} ms.`)), within);
+  try {
+    await Promise.race([redis.ping(), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,330 @@
+import { objectKey } from "@drover/controller";
+import { type RedisServer, startRedis } from "@drover/local-servers";
+import { Redis } from "ioredis";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type Ledger, openLedger } from "./ledger.ts";
+import type { Claim, Verdict, Wake } from "./work-queue.ts";
+
+const lease = 6_000;
+const firstBackoff = 1_000;
+const longestBackoff = 8_000;
+const key = objectKey({ namespace: "default", name: "photos" });
+
+let server: RedisServer;
+let redis: Redis;
+let ledger: Ledger;
+let prefix: string;
+let clock: number;
+
+beforeAll(async () => {
+  server = await startRedis({ persistence: false });
+  redis = new Redis(server.url);
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+beforeEach(() => {
+  clock = 1_000_000;
+  prefix = `{drover:${randomUUID()}}`;
+  ledger = openLedger({
+    redis,
+    prefix,
+    bellLimit: 2,
+    lease,
+    firstBackoff,
+    longestBackoff,
+    now: () => clock,
+    random: () => 0.999_999,
+  });
+});
+
+let version = 100;
+const wake = (fields: Partial<Wake> = {}) =>
+  ledger.wake([
+    {
+      key,
+      kind: "buckets",
+      resourceVersion: String(version++),
+      reason: "Modified",
+      class: "change",
+      ...fields,
+    },
+  ]);
+const claim = async (token: string, of = key): Promise<Claim> => {
+  const answer = await ledger.claim(of, token);
+  if ("refused" in answer) throw new Error(`refused: ${answer.refused}`);
+  return answer.claimed;
+};
+/** Why the key cannot be claimed now; "claimable" when it can. */
+const refusal = async () => {
+  const answer = await ledger.claim(key, randomUUID());
+  return "refused" in answer ? answer.refused : "claimable";
+};
+const run = async (verdict: Verdict) => {
+  const token = randomUUID();
+  await claim(token);
+  return ledger.settle(key, token, verdict);
+};
+const failed: Verdict = { kind: "retry", error: "no" };
+
+describe("a wake", () => {
+  it("rings one bell, and no second one while the first waits", async () => {
+    expect(await wake()).toHaveLength(1);
+    expect(await wake()).toHaveLength(0);
+  });
+  it("is told to the claimer: reasons, class, uid and the highest version per kind", async () => {
+    await wake({ reason: "Added", class: "listing", uid: "u1", resourceVersion: "99" });
+    await wake({ reason: "Modified", resourceVersion: "100" });
+    await wake({ reason: "PodModified", kind: "pods", resourceVersion: "7" });
+    await wake({ reason: "Modified", resourceVersion: "98" });
+    expect(await claim("t1")).toEqual({
+      fails: 0,
+      reasons: ["Added", "Modified", "PodModified"],
+      class: "change",
+      uid: "u1",
+      versions: { buckets: "100", pods: "7" },
+    });
+  });
+  it("pierces requeueAfter", async () => {
+    await wake();
+    await run({ kind: "done", after: 60_000 });
+    expect(await refusal()).toBe("waiting");
+    expect(await wake()).toHaveLength(1);
+    expect(await refusal()).toBe("claimable");
+  });
+  it("that comes during a run makes the key due when the run ends, whatever the verdict", async () => {
+    const verdicts: Verdict[] = [{ kind: "done" }, { kind: "done", after: 60_000 }, failed, { kind: "gone" }];
+    for (const verdict of [...verdicts, { kind: "terminal", error: "no" } as const]) {
+      const other = objectKey({ name: randomUUID() });
+      await wake({ key: other });
+      await claim("t", other);
+      expect(await wake({ key: other })).toHaveLength(0);
+      expect(await ledger.settle(other, "t", verdict)).toMatchObject({ bells: [{ key: other }] });
+      await ledger.claim(other, "t2");
+      await ledger.settle(other, "t2", { kind: "gone" });
+    }
+  });
+  it("of another uid starts the key afresh, unless it is older than what is known", async () => {
+    await wake({ uid: "old", resourceVersion: "500" });
+    await run(failed);
+    await wake({ uid: "older", resourceVersion: "400" });
+    expect((await claim("t1")).fails).toBe(1);
+    await ledger.settle(key, "t1", failed);
+    await wake({ uid: "new", resourceVersion: "600" });
+    expect(await claim("t2")).toMatchObject({ fails: 0, uid: "new" });
+  });
+});
+
+describe("a resync", () => {
+  it("wakes an idle key", async () => {
+    expect(await wake({ class: "resync", reason: "Resync" })).toHaveLength(1);
+  });
+  it("pierces neither backoff nor requeueAfter, and does not wake a parked key", async () => {
+    for (const verdict of [
+      failed,
+      { kind: "done", after: 9_000 },
+      { kind: "terminal", error: "no" },
+    ] as const) {
+      await wake();
+      await run(verdict);
+      expect(await wake({ class: "resync" })).toHaveLength(0);
+      expect(await refusal()).toMatch(/waiting|parked/);
+      clock += 20_000;
+    }
+  });
+});
+
+describe("a claim", () => {
+  it("holds: another token is refused until the lease ends", async () => {
+    await wake();
+    await claim("t1");
+    expect(await refusal()).toBe("leased");
+    clock += lease;
+    expect(await refusal()).toBe("claimable");
+  });
+  it("by the same token again gets the same answer, as after a lost reply", async () => {
+    await wake({ reason: "Added" });
+    const first = await claim("t1");
+    expect(await claim("t1")).toEqual(first);
+  });
+  it("of a key that the ledger does not know is granted: the run reads live", async () => {
+    expect(await claim("t1")).toMatchObject({ fails: 0, reasons: [] });
+  });
+  it("of a key with nothing due is refused", async () => {
+    await wake();
+    await run({ kind: "done" });
+    expect(await refusal()).toBe("nothing due");
+  });
+  it("lasts for as long as it is renewed, and not by another token", async () => {
+    await wake();
+    await claim("t1");
+    clock += lease - 1;
+    expect(await ledger.renew(key, "t2")).toBe(false);
+    expect(await ledger.renew(key, "t1")).toBe(true);
+    clock += lease - 1;
+    expect(await refusal()).toBe("leased");
+    clock += 1;
+    expect(await ledger.renew(key, "t1")).toBe(false);
+  });
+});
+
+describe("a lease that ended without a verdict", () => {
+  it("is taken back by the ringer, which rings again", async () => {
+    await wake();
+    await claim("t1");
+    expect((await ledger.ring()).bells).toHaveLength(0);
+    clock += lease;
+    expect((await ledger.ring()).bells).toHaveLength(1);
+  });
+  it("makes its late verdict stale", async () => {
+    await wake();
+    await claim("t1");
+    clock += lease;
+    await claim("t2");
+    expect(await ledger.settle(key, "t1", { kind: "done" })).toEqual({ kind: "stale" });
+    expect(await refusal()).toBe("leased");
+  });
+  it("is a failure, forgiven once, then backed off", async () => {
+    await wake();
+    await claim("t1");
+    clock += lease;
+    expect((await claim("t2")).fails).toBe(1);
+    clock += lease;
+    expect(await refusal()).toBe("waiting");
+    clock += 2 * firstBackoff;
+    expect((await claim("t3")).fails).toBe(2);
+  });
+});
+
+describe("settling", () => {
+  it("a repeat is answered as before and does nothing", async () => {
+    await wake();
+    await claim("t1");
+    await ledger.settle(key, "t1", { kind: "done" });
+    await wake();
+    expect(await ledger.settle(key, "t1", { kind: "done" })).toMatchObject({ kind: "settled", bells: [] });
+    expect(await refusal()).toBe("claimable");
+  });
+  it("gone leaves nothing behind but the last answer, for a minute", async () => {
+    await wake();
+    await claim("t1");
+    await ledger.settle(key, "t1", { kind: "gone" });
+    expect(await ledger.settle(key, "t1", { kind: "gone" })).toMatchObject({ kind: "settled" });
+    const keys = await redis.keys(`${prefix}*`);
+    expect(keys.sort()).toEqual([`${prefix}:bell`, `${prefix}:key:${key}`]);
+    expect(await redis.pttl(`${prefix}:key:${key}`)).toBeGreaterThan(0);
+  });
+  it("terminal parks the key until a wake", async () => {
+    await wake();
+    await run({ kind: "terminal", error: "no" });
+    expect(await refusal()).toBe("parked");
+    expect(await ledger.count()).toMatchObject({ parked: 1, due: 0 });
+    await wake();
+    expect(await refusal()).toBe("claimable");
+  });
+  it("interrupted makes the key due at once and counts no failure", async () => {
+    await wake();
+    await run({ kind: "interrupted" });
+    expect((await claim("t2")).fails).toBe(0);
+  });
+  it("a conflict comes back almost at once; many in a row become a failure", async () => {
+    await wake();
+    const waits: (number | undefined)[] = [];
+    for (let i = 0; i < 9; i++) {
+      const answer = await run({ kind: "conflict" });
+      if (answer.kind === "stale") throw new Error("stale");
+      waits.push(answer.dueIn);
+      clock += answer.dueIn ?? 0;
+    }
+    expect(waits.slice(0, 3)).toEqual([19, 39, 79]);
+    expect((await claim("t")).fails).toBe(1);
+  });
+});
+
+describe("backoff", () => {
+  it("doubles up to its cap, and success forgets it", async () => {
+    await wake();
+    const waits: (number | undefined)[] = [];
+    for (let i = 0; i < 5; i++) {
+      const answer = await run(failed);
+      if (answer.kind === "stale") throw new Error("stale");
+      waits.push(answer.dueIn);
+      clock += answer.dueIn ?? 0;
+    }
+    expect(waits).toEqual([999, 1_999, 3_999, 7_999, 7_999]);
+    await run({ kind: "done" });
+    await wake();
+    expect((await claim("t")).fails).toBe(0);
+  });
+  it("is pierced by one wake per window; failures are not forgotten and do not grow by being woken", async () => {
+    await wake();
+    await run(failed);
+    clock += 10;
+    expect(await wake()).toHaveLength(1);
+    await run(failed);
+    expect(await wake()).toHaveLength(0);
+    expect(await refusal()).toBe("waiting");
+    clock += firstBackoff;
+    expect((await claim("t")).fails).toBe(1);
+  });
+  it("lets a key that always fails be tried at most twice per window under a stream of wakes", async () => {
+    await wake();
+    let tries = 0;
+    let windows = 0;
+    for (let ms = 0; ms < 10_000; ms += 10) {
+      clock += 10;
+      await wake();
+      const answer = await ledger.claim(key, `t${ms}`);
+      if ("refused" in answer) continue;
+      tries++;
+      const before = answer.claimed.fails;
+      await ledger.settle(key, `t${ms}`, failed);
+      windows += (await redis.hget(`${prefix}:key:${key}`, "fails")) === String(before) ? 0 : 1;
+    }
+    expect(windows).toBeGreaterThan(2);
+    expect(tries).toBeLessThanOrEqual(2 * windows);
+  });
+  it("takes the time that the server asked for, without counting a failure", async () => {
+    await wake();
+    expect(await run({ kind: "retry", error: "429", after: 30_000 })).toMatchObject({ dueIn: 30_000 });
+    clock += 30_000;
+    expect((await claim("t")).fails).toBe(0);
+  });
+});
+
+describe("bells", () => {
+  it("are no more than the limit; the rest is rung when there is room", async () => {
+    const keys = ["a", "b", "c"].map((name) => objectKey({ name }));
+    const rung = (await Promise.all(keys.map((each) => wake({ key: each })))).flat();
+    expect(rung).toHaveLength(2);
+    const [first] = rung;
+    await claim("t", first?.key);
+    expect(await ledger.settle(first!.key, "t", { kind: "done" })).toMatchObject({ bells: [{ key: "c" }] });
+  });
+  it("that nobody answers are rung again under a new number", async () => {
+    const [bell] = await wake();
+    clock += 2_001;
+    expect(await ledger.unanswered(2_000)).toEqual([bell]);
+    await ledger.ringAgain(bell!);
+    const { bells } = await ledger.ring();
+    expect(bells).toMatchObject([{ key }]);
+    expect(bells[0]?.number).not.toBe(bell?.number);
+  });
+  it("answered meanwhile are not rung again", async () => {
+    const [bell] = await wake();
+    await claim("t");
+    await ledger.ringAgain(bell!);
+    expect((await ledger.ring()).bells).toHaveLength(0);
+    expect(await refusal()).toBe("leased");
+  });
+});
+
+it("counts keys by state", async () => {
+  await wake({ key: objectKey({ name: "waits" }) });
+  await wake();
+  await claim("t");
+  clock += 500;
+  expect(await ledger.count()).toEqual({ due: 1, oldestDue: 500, scheduled: 0, running: 1, parked: 0 });
+});

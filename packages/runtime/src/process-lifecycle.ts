@@ -1,0 +1,36 @@
+import type { Log } from "@drover/controller";
+
+/** What a process holds open, in the order it was opened. */
+export interface Closing {
+  readonly name: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Fires once, when the process is asked to stop (SIGTERM, SIGINT). A second signal ends it at once, for the impatient.
+ */
+export function stopSignal(log: Log): AbortSignal {
+  const stop = new AbortController();
+  for (const name of ["SIGTERM", "SIGINT"] as const) {
+    process.on(name, () => {
+      if (stop.signal.aborted) process.exit(1);
+      log.info({ signal: name }, "Stopping: taking no new work, finishing what runs");
+      stop.abort();
+    });
+  }
+  return stop.signal;
+}
+
+/** Close in reverse order. One that fails does not keep the others open; the first failure is thrown at the end. */
+export async function closeAll(log: Log, opened: readonly Closing[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const part of [...opened].reverse()) {
+    try {
+      await part.close();
+    } catch (error) {
+      log.error({ err: error, name: part.name }, "Could not close");
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw new AggregateError(failures, "The process did not stop cleanly.");
+}

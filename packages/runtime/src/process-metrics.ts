@@ -1,0 +1,61 @@
+import type { QueueStats, Verdict } from "@drover/queue";
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+
+/** Seconds; from a no-op to the default timeout. */
+const runBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** The numbers of a process that every process has. */
+export function openRegistry(): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return registry;
+}
+
+/** The numbers of a controller's runs. */
+export interface RunMetrics {
+  settled(verdict: Verdict, seconds: number): void;
+}
+
+export function runMetrics(registry: Registry, controller: string): RunMetrics {
+  const runs = new Counter({
+    name: "drover_runs_total",
+    help: "Runs settled, by verdict.",
+    labelNames: ["controller", "verdict"],
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: "drover_run_seconds",
+    help: "From claim to settle.",
+    labelNames: ["controller"],
+    buckets: runBuckets,
+    registers: [registry],
+  });
+  return {
+    settled(verdict, duration) {
+      runs.inc({ controller, verdict: verdict.kind });
+      seconds.observe({ controller }, duration);
+    },
+  };
+}
+
+/** The state of a controller's queue, asked for whenever it is scraped. */
+export function queueMetrics(registry: Registry, controller: string, stats: () => Promise<QueueStats>): void {
+  const oldest = new Gauge({
+    name: "drover_queue_oldest_due_seconds",
+    help: "How long the longest-waiting due key has waited.",
+    labelNames: ["controller"],
+    registers: [registry],
+  });
+  new Gauge({
+    name: "drover_queue_keys",
+    help: "Keys by state: due, scheduled, running, parked.",
+    labelNames: ["controller", "state"],
+    registers: [registry],
+    async collect() {
+      const { due, oldestDue, scheduled, running, parked } = await stats();
+      for (const [state, keys] of Object.entries({ due, scheduled, running, parked }))
+        this.set({ controller, state }, keys);
+      oldest.set({ controller }, oldestDue / 1_000);
+    },
+  });
+}

@@ -1,0 +1,69 @@
+import { serve, type ServerType } from "@hono/node-server";
+import { Hono } from "hono";
+import type { Registry } from "prom-client";
+
+/** Something that must be well for a process to be ready: rejects, or answers a sentence, when it is not. */
+export type Check = () => Promise<string | undefined> | string | undefined;
+
+export interface ProcessServerOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly registry: Registry;
+  readonly ready: Readonly<Record<string, Check>>;
+}
+
+/** What every process serves: `/healthz` (it runs), `/readyz` (it can do its work, or why not), `/metrics`. */
+export interface ProcessServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export async function serveProcess({
+  host,
+  port,
+  registry,
+  ready,
+}: ProcessServerOptions): Promise<ProcessServer> {
+  const app = new Hono()
+    .get("/healthz", (c) => c.text("ok\n"))
+    .get("/readyz", async (c) => {
+      const problems = await problemsOf(ready);
+      return problems.length === 0 ? c.text("ok\n") : c.text(`${problems.join("\n")}\n`, 503);
+    })
+    .get("/metrics", async (c) =>
+      c.body(await registry.metrics(), 200, { "content-type": registry.contentType }),
+    );
+  const listening = Promise.withResolvers<number>();
+  const server: ServerType = serve({ fetch: app.fetch, hostname: host, port }, (info) =>
+    listening.resolve(info.port),
+  );
+  server.once("error", (cause: Error) => {
+    listening.reject(
+      new Error(`Cannot listen on ${host}:${port}. Free the port, or set DROVER_HTTP_PORT.`, { cause }),
+    );
+  });
+  const bound = await listening.promise;
+  return {
+    url: `http://${host}:${bound}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        if ("closeAllConnections" in server) server.closeAllConnections();
+      }),
+  };
+}
+
+async function problemsOf(ready: Readonly<Record<string, Check>>): Promise<readonly string[]> {
+  const answers = await Promise.all(
+    Object.entries(ready).map(async ([name, check]) => {
+      try {
+        const problem = await check();
+        return problem === undefined ? [] : [`${name}: ${problem}`];
+      } catch (error) {
+        return [`${name}: ${error instanceof Error ? error.message : String(error)}`];
+      }
+    }),
+  );
+  return answers.flat();
+}
