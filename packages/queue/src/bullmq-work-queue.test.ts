@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   workers = [];
-  const times = { lease: 1_200, firstBackoff: 20, longestBackoff: 100 };
+  const times = { lease: 1_200, renewal: 400, firstBackoff: 20, longestBackoff: 100 };
   queue = openWorkQueue({ redis, controller: randomUUID(), log: quiet, times });
 });
 afterEach(async () => {
@@ -176,4 +176,15 @@ it.each([
   if (setting !== undefined) await expect(connecting).rejects.toThrow(message);
   else (await connecting).disconnect();
   await other.stop();
+});
+
+it.each([
+  [{ lease: 2_000, renewal: 2_000 }, /at least twice its renewal: 4000 ms/],
+  [{ lease: NaN }, /between 1 ms and 24 days/],
+  [{ lease: -1 }, /between 1 ms/],
+  [{ firstBackoff: 0 }, /between 1 ms/],
+  [{ longestBackoff: 2 ** 31 }, /between 1 ms and 24 days/],
+  [{ firstBackoff: 10_000, longestBackoff: 1_000 }, /longest backoff/],
+])("refuses times that cannot work: %j", (times, message) => {
+  expect(() => openWorkQueue({ redis, controller: "refused", log: quiet, times })).toThrow(message);
 });

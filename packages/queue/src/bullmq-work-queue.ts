@@ -1,4 +1,4 @@
-import { type Log, type Milliseconds } from "@drover/controller";
+import { type Log, longestDuration, type Milliseconds } from "@drover/controller";
 import type { Redis } from "ioredis";
 import { bullmqBells } from "./bullmq-bells.ts";
 import { openLedger, type LedgerTimes } from "./ledger.ts";
@@ -12,11 +12,22 @@ export interface WorkQueueOptions {
   /** The controller's name. */
   readonly controller: string;
   readonly log: Log;
-  readonly times?: Partial<LedgerTimes>;
+  readonly times?: Partial<QueueTimes>;
+}
+
+/** How a queue keeps time. */
+export interface QueueTimes extends LedgerTimes {
+  /** A lease is renewed this often while its run lasts. */
+  readonly renewal: Milliseconds;
+}
+
+/** Times that cannot work together. */
+export class InvalidTimesError extends Error {
+  override readonly name = "InvalidTimesError";
 }
 
 /** A dead worker's key is taken over one lease and one ringer's sleep after it died: within 7 s. */
-const defaults: LedgerTimes = { lease: 6_000, firstBackoff: 500, longestBackoff: 300_000 };
+const defaults: QueueTimes = { lease: 6_000, renewal: 2_000, firstBackoff: 500, longestBackoff: 300_000 };
 /** Bells outstanding at most: enough to keep many workers busy, few enough that the ledger decides the order. */
 const bellLimit = 256;
 /** Wakes recorded by one script call: about a millisecond of the server's time. */
@@ -25,7 +36,7 @@ const wakesPerCall = 200;
 /** The work queue of one controller, on Redis and BullMQ. Its ringer runs from now until it is closed. */
 export function openWorkQueue({ redis, controller, log, times }: WorkQueueOptions): WorkQueue {
   const prefix = `{drover:${controller}}`;
-  const all = { ...defaults, ...times };
+  const all = checked({ ...defaults, ...times });
   const ledger = openLedger({ redis, prefix, bellLimit, ...all });
   const bells = bullmqBells({ redis, prefix, log });
   const ringer = startRinger({ ledger, bells, log });
@@ -36,8 +47,7 @@ export function openWorkQueue({ redis, controller, log, times }: WorkQueueOption
         await bells.add(await ledger.wake(wakes.slice(i, i + wakesPerCall)));
       }
     },
-    work: (handler, options) =>
-      startWorker({ ledger, bells, ringer, lease: all.lease, log }, handler, options),
+    work: (handler, options) => startWorker({ ledger, bells, ringer, log, ...all }, handler, options),
     stats: () => ledger.count(),
     ping: (within) => ping(redis, within),
     async close() {
@@ -45,6 +55,25 @@ export function openWorkQueue({ redis, controller, log, times }: WorkQueueOption
       await bells.close();
     },
   };
+}
+
+function checked(times: QueueTimes): QueueTimes {
+  const { lease, renewal, firstBackoff, longestBackoff } = times;
+  if (!Object.values(times).every((time) => time >= 1 && time <= longestDuration)) {
+    throw new InvalidTimesError("A queue's times are between 1 ms and 24 days.");
+  }
+  if (lease < 2 * renewal) {
+    throw new InvalidTimesError(
+      `A lease of ${lease} ms that is renewed every ${renewal} ms ends when one renewal is late. ` +
+        `Make the lease at least twice its renewal: ${2 * renewal} ms or more.`,
+    );
+  }
+  if (longestBackoff < firstBackoff) {
+    throw new InvalidTimesError(
+      `The longest backoff (${longestBackoff} ms) is below the first (${firstBackoff} ms).`,
+    );
+  }
+  return times;
 }
 
 async function ping(redis: Redis, within: Milliseconds): Promise<void> {

@@ -22,7 +22,11 @@
  */
 export * from "./work-queue.ts";
 export { connectRedis, UnfitRedisError, type RedisOptions } from "./redis-connection.ts";
-export { openWorkQueue, type WorkQueueOptions } from "./bullmq-work-queue.ts";
+export {
+  InvalidTimesError,
+  openWorkQueue,
+  type QueueTimes,
+  type WorkQueueOptions,
+} from "./bullmq-work-queue.ts";
 export { LeaseLostError } from "./lease.ts";
 export { abortVerdict, RunTimeoutError, StoppingError } from "./worker.ts";
-export type { LedgerTimes } from "./ledger.ts";

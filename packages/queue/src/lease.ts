@@ -10,9 +10,6 @@ export interface Lease {
   release(): void;
 }
 
-/** How many renewals fit into a lease: one may get lost. */
-const renewalsPerLease = 3;
-
 /** The run was stopped because its lease may end: another worker may take the key. */
 export class LeaseLostError extends Error {
   override readonly name = "LeaseLostError";
@@ -20,17 +17,19 @@ export class LeaseLostError extends Error {
 
 /**
  * Keep a lease that was asked for at `askedAt` (`performance.now()`): the server's clock started after that, so the
- * lease lasts at least until `askedAt + duration`. One renewal's span before that end, `lost` fires.
+ * lease lasts at least until `askedAt + duration`. Half a renewal's span before that end, `lost` fires.
  */
 export function keepLease(options: {
   ledger: Ledger;
   key: ObjectKey;
   token: string;
   duration: Milliseconds;
+  /** The lease is renewed this often; less than half of `duration`, so that one renewal may get lost. */
+  renewal: Milliseconds;
   askedAt: number;
 }): Lease {
-  const { ledger, key, token, duration } = options;
-  const margin = duration / (renewalsPerLease * 2);
+  const { ledger, key, token, duration, renewal } = options;
+  const margin = renewal / 2;
   const lost = new AbortController();
   let released = false;
   let safeUntil = options.askedAt + duration - margin;
@@ -39,7 +38,7 @@ export function keepLease(options: {
 
   const expiry = () => setTimeout(() => lose("is about to end"), Math.max(0, safeUntil - performance.now()));
   let end = expiry();
-  const renewal = setInterval(() => {
+  const renewing = setInterval(() => {
     const askedAt = performance.now();
     ledger.renew(key, token).then(
       (ours) => {
@@ -51,14 +50,14 @@ export function keepLease(options: {
       },
       () => undefined, // The next renewal may get through; if none does, the end fires.
     );
-  }, duration / renewalsPerLease);
+  }, renewal);
 
   return {
     lost: lost.signal,
     held: () => !released && !lost.signal.aborted && performance.now() < safeUntil,
     release() {
       released = true;
-      clearInterval(renewal);
+      clearInterval(renewing);
       clearTimeout(end);
     },
   };

@@ -29,6 +29,7 @@ export interface WorkerParts {
   readonly bells: Bells;
   readonly ringer: Ringer;
   readonly lease: Milliseconds;
+  readonly renewal: Milliseconds;
   readonly log: Log;
 }
 
@@ -47,7 +48,7 @@ export function startWorker(
     const askedAt = performance.now();
     const outcome = await ledger.claim(key, token);
     if ("refused" in outcome) return;
-    const lease = keepLease({ ledger, key, token, duration: parts.lease, askedAt });
+    const lease = keepLease({ ledger, key, token, duration: parts.lease, renewal: parts.renewal, askedAt });
     const timeout = new AbortController();
     const timer = setTimeout(
       () => timeout.abort(new RunTimeoutError(`The run of ${key} took longer than ${options.timeout} ms.`)),
