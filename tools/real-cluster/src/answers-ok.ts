@@ -1,0 +1,19 @@
+import { request as requestPlain, type ClientRequest, type RequestOptions } from "node:http";
+import { request as requestSecure, type RequestOptions as SecureOptions } from "node:https";
+
+/** Whether a GET is answered with 200, over HTTP or, where the options bring a `ca`, over HTTPS. */
+export function answersOk(options: RequestOptions | SecureOptions): Promise<boolean> {
+  // No agent: a kept connection would be to a server that may be gone by the next question.
+  const complete = { ...options, agent: false, timeout: 5000 };
+  const request: ClientRequest = "ca" in complete ? requestSecure(complete) : requestPlain(complete);
+  return new Promise((resolve) => {
+    request.on("response", (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    request.on("timeout", () => request.destroy());
+    request.on("error", () => resolve(false));
+    request.on("close", () => resolve(false));
+    request.end();
+  });
+}

@@ -1,0 +1,64 @@
+import { join } from "node:path";
+import { spawnTied, untilReady, type TiedProcess } from "@drover/local-servers";
+import { answersOk } from "./answers-ok.ts";
+import type { Pki } from "./pki.ts";
+
+// It starts in three seconds; but four of them on a busy machine with two cores do not.
+const patienceMs = 120_000;
+
+export interface ApiServerOptions {
+  readonly bin: string;
+  /** For `kube-apiserver.log`. */
+  readonly dir: string;
+  readonly pki: Pki;
+  readonly etcdEndpoint: string;
+  readonly extraArgs: readonly string[];
+}
+
+/**
+ * Starts an API server on 127.0.0.1:`port` and waits until it is ready, with the namespace `default` made.
+ *
+ * @throws StartError when it does not become ready; it is gone then
+ */
+export async function startApiServer(
+  options: ApiServerOptions,
+  port: number,
+  signal: AbortSignal | undefined,
+): Promise<TiedProcess> {
+  const { bin, dir, pki, extraArgs } = options;
+  const child = await spawnTied({
+    name: "kube-apiserver",
+    command: join(bin, "kube-apiserver"),
+    args: [...flags(options, port), ...extraArgs],
+    cwd: dir,
+    logFile: join(dir, "kube-apiserver.log"),
+  });
+  // Whoever else should sit on this port has no certificate of our authority, and is not taken for our server.
+  const answers = (path: string) => answersOk({ ...pki.admin, host: "127.0.0.1", port, path });
+  const isReady = async () => (await answers("/readyz")) && (await answers("/api/v1/namespaces/default"));
+  await untilReady(child, isReady, { timeoutMs: patienceMs, signal });
+  return child;
+}
+
+function flags({ pki, etcdEndpoint }: ApiServerOptions, port: number): string[] {
+  const file = (name: string) => join(pki.folder, name);
+  return [
+    `--etcd-servers=${etcdEndpoint}`,
+    "--bind-address=127.0.0.1",
+    "--advertise-address=127.0.0.1",
+    `--secure-port=${port}`,
+    `--tls-cert-file=${file("apiserver.crt")}`,
+    `--tls-private-key-file=${file("apiserver.key")}`,
+    `--client-ca-file=${file("ca.crt")}`,
+    "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
+    `--service-account-key-file=${file("sa.pub")}`,
+    `--service-account-signing-key-file=${file("sa.key")}`,
+    "--service-cluster-ip-range=10.0.0.0/16",
+    // It would publish the loopback address as an endpoint, which is refused.
+    "--endpoint-reconciler-type=none",
+    "--authorization-mode=Node,RBAC",
+    "--allow-privileged=true",
+    // Pods need a ServiceAccount `default`, and without a controller manager nobody makes it.
+    "--disable-admission-plugins=ServiceAccount",
+  ];
+}

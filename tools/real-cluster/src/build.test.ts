@@ -1,0 +1,9 @@
+import { afterEach, expect, it, vi } from "vitest";
+import { buildRealCluster } from "./build.ts";
+
+afterEach(() => vi.unstubAllEnvs());
+
+it("a machine without Go is told what to install", async () => {
+  vi.stubEnv("PATH", "");
+  await expect(buildRealCluster()).rejects.toThrow(/^Go is missing.*https:\/\/go\.dev/);
+});

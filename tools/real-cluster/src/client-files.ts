@@ -1,0 +1,44 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Pki } from "./pki.ts";
+
+/** Writes a kubeconfig for the administrator of the cluster at `url`, and gives its path. */
+export async function writeKubeconfig(dir: string, url: string, { admin }: Pki): Promise<string> {
+  const name = "real-cluster";
+  const user = {
+    "client-certificate-data": admin.cert.toString("base64"),
+    "client-key-data": admin.key.toString("base64"),
+  };
+  const kubeconfig = {
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name, cluster: { server: url, "certificate-authority-data": admin.ca.toString("base64") } }],
+    users: [{ name, user }],
+    contexts: [{ name, context: { cluster: name, user: name, namespace: "default" } }],
+    "current-context": name,
+  };
+  const path = join(dir, "kubeconfig");
+  // JSON is YAML.
+  await writeFile(path, JSON.stringify(kubeconfig, null, 2), { mode: 0o600 });
+  return path;
+}
+
+/**
+ * Writes a kubectl that talks to this cluster whatever the environment says, and gives its path. Its cache is the
+ * cluster's own: the one in the home folder goes by host and port, and would show kinds of an earlier cluster.
+ */
+export async function writeKubectl(
+  dir: string,
+  { bin, kubeconfig }: { bin: string; kubeconfig: string },
+): Promise<string> {
+  const path = join(dir, "kubectl");
+  const command = [
+    quoted(join(bin, "kubectl")),
+    `--kubeconfig=${quoted(kubeconfig)}`,
+    `--cache-dir=${quoted(join(dir, "kubectl-cache"))}`,
+  ];
+  await writeFile(path, `#!/bin/sh\nexec ${command.join(" ")} "$@"\n`, { mode: 0o700 });
+  return path;
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,0 +1,88 @@
+// Writes ../go/go.mod and ../go/go.sum anew, for another version of Kubernetes:
+//
+//   node tools/real-cluster/src/generate-module.ts v1.36.3
+//
+// k8s.io/kubernetes is not made to be required: its go.mod replaces some thirty modules by folders of its own
+// repository. They are published, too, as v0.X.Y beside v1.X.Y, so each is replaced by that. Everything else, etcd
+// included, is then at the version that Kubernetes itself is built with.
+import { execFileSync } from "node:child_process";
+import { rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const folder = fileURLToPath(new URL("../go", import.meta.url));
+const tools = [
+  "k8s.io/kubernetes/cmd/kube-apiserver",
+  "k8s.io/kubernetes/cmd/kube-controller-manager",
+  "k8s.io/kubernetes/cmd/kube-scheduler",
+  "k8s.io/kubernetes/cmd/kubectl",
+  "go.etcd.io/etcd/server/v3",
+];
+
+interface UpstreamModule {
+  readonly go: string;
+  readonly godebug: string | undefined;
+  /** Modules that are folders of the Kubernetes repository. */
+  readonly staged: readonly string[];
+}
+
+const version = process.argv[2] ?? "";
+if (!/^v1\.\d+\.\d+$/.test(version)) {
+  console.error("usage: node generate-module.ts VERSION (of Kubernetes, as in v1.36.3)");
+  process.exit(2);
+}
+const upstream = readUpstream(version);
+rmSync(`${folder}/go.mod`, { force: true });
+rmSync(`${folder}/go.sum`, { force: true });
+go("mod", "init", "drover.dev/tools/real-cluster");
+go("mod", "edit", ...edits(version, upstream));
+go("mod", "tidy");
+
+function edits(kubernetes: string, { go: language, godebug, staged }: UpstreamModule): string[] {
+  const published = kubernetes.replace("v1.", "v0.");
+  return [
+    `-go=${language}`,
+    `-require=k8s.io/kubernetes@${kubernetes}`,
+    ...(godebug === undefined ? [] : [`-godebug=default=${godebug}`]),
+    ...staged.map((module) => `-replace=${module}=${module}@${published}`),
+    ...tools.map((tool) => `-tool=${tool}`),
+  ];
+}
+
+function readUpstream(kubernetes: string): UpstreamModule {
+  const download: unknown = JSON.parse(go("mod", "download", "-json", `k8s.io/kubernetes@${kubernetes}`));
+  const parsed: unknown = JSON.parse(go("mod", "edit", "-json", text(download, "GoMod")));
+  const godebug = list(parsed, "Godebug").find((setting) => text(setting, "Key") === "default");
+  return {
+    go: text(parsed, "Go"),
+    godebug: godebug === undefined ? undefined : text(godebug, "Value"),
+    staged: list(parsed, "Replace")
+      .filter((replace) => text(member(replace, "New"), "Path").startsWith("./staging/"))
+      .map((replace) => text(member(replace, "Old"), "Path")),
+  };
+}
+
+function go(...args: string[]): string {
+  const env = { ...process.env, GOWORK: "off" };
+  return execFileSync("go", args, {
+    cwd: folder,
+    env,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+}
+
+function member(value: unknown, name: string): unknown {
+  if (typeof value !== "object" || value === null) throw new Error(`go printed no object with a ${name}`);
+  return Object.entries(value).find(([key]) => key === name)?.[1];
+}
+
+function text(value: unknown, name: string): string {
+  const found = member(value, name);
+  if (typeof found !== "string") throw new Error(`go printed no ${name}`);
+  return found;
+}
+
+function list(value: unknown, name: string): unknown[] {
+  const found = member(value, name);
+  return Array.isArray(found) ? found : [];
+}

@@ -1,0 +1,16 @@
+// A real Kubernetes API server for tests: etcd and kube-apiserver, built from their Go modules and run as plain
+// processes on loopback. No containers, no binaries from the net; Go is all it needs.
+//
+//   const cluster = await startRealCluster();
+//   await execFile(cluster.kubectl, ["apply", "-f", "crd.yaml"]);
+//   // ... point whatever you test at cluster.kubeconfig ...
+//   await cluster.stop();
+//
+// The first start builds for minutes, later ones take seconds (../README.md has the figures). Every cluster has a
+// folder, a port and keys of its own, so any number of them run side by side; and none of their processes outlives
+// the one that started them, even when that is killed.
+//
+// It is an API server and nothing behind it: no controller manager, so nobody collects garbage by owner reference,
+// empties namespaces that are deleted or makes ServiceAccounts; no scheduler, no nodes.
+export { buildRealCluster, type BuildOptions, type Target } from "./build.ts";
+export { startRealCluster, type RealCluster, type StartOptions } from "./start.ts";

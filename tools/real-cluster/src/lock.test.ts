@@ -1,0 +1,73 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { withLock } from "./lock.ts";
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "drover-lock-"));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+/** Another process that takes the lock and keeps it. */
+async function holderOf(path: string) {
+  const module = JSON.stringify(new URL("lock.ts", import.meta.url).href);
+  const source = `import { withLock } from ${module};
+    await withLock(process.argv[1], {}, () => new Promise(() => console.log("held")));`;
+  const holder = spawn(process.execPath, ["--input-type=module", "-e", source, path], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await once(holder.stdout, "data");
+  return holder;
+}
+
+describe("the lock", () => {
+  it("is held by one at a time, and leaves nothing behind", async () => {
+    const path = join(dir, "lock");
+    let inside = 0;
+    const results = await Promise.all(
+      [1, 2, 3, 4].map((n) =>
+        withLock(path, {}, async () => {
+          expect(++inside).toBe(1);
+          await new Promise(setImmediate);
+          inside--;
+          return n;
+        }),
+      ),
+    );
+    expect(results).toEqual([1, 2, 3, 4]);
+    expect(await readdir(dir)).toEqual([]);
+  });
+
+  it("is free again when the work failed", async () => {
+    const path = join(dir, "lock");
+    await expect(withLock(path, {}, () => Promise.reject(new Error("no luck")))).rejects.toThrow("no luck");
+    expect(await withLock(path, {}, () => Promise.resolve("free"))).toBe("free");
+  });
+
+  it("is waited for while another process holds it, and free when that one is killed", async () => {
+    const path = join(dir, "lock");
+    const holder = await holderOf(path);
+    const waits = Promise.withResolvers<undefined>();
+    let free = false;
+    const taken = withLock(path, { onWait: () => waits.resolve(undefined) }, () =>
+      Promise.resolve((free = true)),
+    );
+    await waits.promise;
+    expect(free).toBe(false);
+    holder.kill("SIGKILL");
+    expect(await taken).toBe(true);
+  });
+
+  it("is not waited for any longer once the signal says so", async () => {
+    const path = join(dir, "lock");
+    const holder = await holderOf(path);
+    const patience = new AbortController();
+    const options = { signal: patience.signal, onWait: () => patience.abort() };
+    await expect(withLock(path, options, () => Promise.resolve())).rejects.toThrow(/abort/);
+    holder.kill("SIGKILL");
+  });
+});

@@ -1,0 +1,92 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onFreePort, type TiedProcess } from "@drover/local-servers";
+import { startApiServer } from "./api-server.ts";
+import { buildRealCluster } from "./build.ts";
+import { writeKubeconfig, writeKubectl } from "./client-files.ts";
+import { startEtcd } from "./etcd.ts";
+import { createPki } from "./pki.ts";
+import { switchable } from "./switchable.ts";
+
+export interface StartOptions {
+  /** Ends the start, and all that was begun. Once the cluster is there it is ended by `stop` alone. */
+  readonly signal?: AbortSignal;
+  /** Where the cluster makes a folder of its own; by default the system's folder for temporary files. */
+  readonly dir?: string;
+  /** Gets the progress of a build. */
+  readonly log?: (line: string) => void;
+  /** More flags for the API server, as in `--event-ttl=10m`. */
+  readonly apiServerArgs?: readonly string[];
+}
+
+/** An etcd and an API server that run for you until you stop them. */
+export interface RealCluster {
+  /** Path of a kubeconfig that may do everything (a client certificate, in `system:masters`). */
+  readonly kubeconfig: string;
+  /** Path of a kubectl that talks to this cluster, whatever KUBECONFIG says. */
+  readonly kubectl: string;
+  /** `https://127.0.0.1:PORT`; stays the same when the API server is started again. */
+  readonly url: string;
+  /** The cluster's folder: data, keys, `etcd.log`, `kube-apiserver.log`. */
+  readonly dir: string;
+  /** The ids of the processes that run now; each leads a process group. */
+  pids(): number[];
+  /**
+   * Takes the API server down, the data stays. By default it is killed, as in a crash; with SIGTERM it ends its
+   * watches and leaves in order, which takes it a second or more. Does nothing when it is down.
+   */
+  stopApiServer(signal?: "SIGTERM" | "SIGKILL"): Promise<void>;
+  /**
+   * Brings the API server back, on the same port and with the same data, and waits until it is ready. Does nothing
+   * when it is up.
+   *
+   * @throws when it does not start, with the last lines of its log
+   */
+  startApiServer(): Promise<void>;
+  /** Ends every process and removes the folder. May be called again. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Builds the programs where they are missing (minutes, the first time) and starts a cluster of its own: free port,
+ * own keys, own folder. Resolves when the API server is ready; the first list of a new kind may still be answered
+ * with 429, once.
+ *
+ * @throws when Go is missing, or a program does not start: the message carries the last lines of its log
+ */
+export async function startRealCluster(options: StartOptions = {}): Promise<RealCluster> {
+  const { signal, dir: parent = tmpdir(), log, apiServerArgs = [] } = options;
+  const { bin } = await buildRealCluster({ signal, ...(log && { log }) });
+  const dir = await mkdtemp(join(parent, "drover-real-"));
+  const running: TiedProcess[] = [];
+  const cleanUp = async () => {
+    for (const child of running) child.kill("SIGKILL");
+    await Promise.all(running.map(({ exited }) => exited));
+    await rm(dir, { recursive: true, force: true });
+  };
+  try {
+    const pki = await createPki({ bin, dir });
+    const etcd = await startEtcd({ bin, dir, signal });
+    running.push(etcd.process);
+    const settings = { bin, dir, pki, etcdEndpoint: etcd.endpoint, extraArgs: apiServerArgs };
+    const { child, port } = await onFreePort(async (port) => {
+      return { child: await startApiServer(settings, port, signal), port };
+    });
+    running.push(child);
+    const url = `https://127.0.0.1:${port}`;
+    const kubeconfig = await writeKubeconfig(dir, url, pki);
+    const kubectl = await writeKubectl(dir, { bin, kubeconfig });
+    const apiServer = switchable(child, (closing) => startApiServer(settings, port, closing));
+    return {
+      ...{ kubeconfig, kubectl, url, dir },
+      pids: () => [etcd.process.pid, apiServer.pid()].filter((pid) => pid !== undefined),
+      stopApiServer: (how = "SIGKILL") => apiServer.down(how),
+      startApiServer: () => apiServer.up(),
+      stop: () => apiServer.close().then(cleanUp),
+    };
+  } catch (error) {
+    await cleanUp();
+    throw error;
+  }
+}
