@@ -36,7 +36,7 @@ export function clientOver(parts: ClientParts, guard?: WriteGuard): KubeClient {
   const written = async (ref: ResourceRef, shape: RequestShape, options: RequestOptions = {}) =>
     objectFrom(shape.name, ref, await write(parts, guardOf(shape, guard), shape, options));
   return {
-    get: (ref, key, options = {}) => {
+    get: async (ref, key, options = {}) => {
       const shape = getRequest(ref, key);
       return unlessAbsent(undefined, async () =>
         objectFrom(shape.name, ref, await read(parts, shape, options)),

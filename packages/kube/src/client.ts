@@ -1,4 +1,4 @@
-import type { Milliseconds, ObjectKey } from "@drover/controller";
+import type { Milliseconds, ObjectKey, ObjectMetadata, ObjectName } from "@drover/controller";
 import type { KubeObject } from "./kube-object.ts";
 import type { ObjectList } from "./reply.ts";
 import type { ResourceRef } from "./resource-ref.ts";
@@ -70,7 +70,7 @@ export interface DeleteOptions extends RequestOptions {
 
 /** What is sent to create or replace an object: its kind is the reference's. */
 export interface NewObject {
-  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly metadata: ObjectName & Partial<ObjectMetadata>;
   readonly [field: string]: unknown;
 }
 

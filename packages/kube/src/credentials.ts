@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { RequestOptions } from "node:https";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { KubeConfig, loadYaml } from "@kubernetes/client-node";
 import { z } from "zod";
 
@@ -106,7 +106,7 @@ async function fromFile(path: string, context: string | undefined): Promise<Kube
     );
   }
   config.setCurrentContext(name);
-  withTokenFiles(config, file);
+  withTokenFiles(config, file, dirname(path));
   config.makePathsAbsolute(dirname(path));
   if (chosen.user != null && chosen.user !== "" && config.getCurrentUser() === null) {
     throw new KubeConfigError(`The kubeconfig ${path} has no user ${JSON.stringify(chosen.user)}.`);
@@ -143,11 +143,15 @@ function parsed(path: string, text: string): KubeconfigFile {
 }
 
 // client-node knows `token-file`, not the `tokenFile` that Kubernetes documents.
-function withTokenFiles(config: KubeConfig, file: KubeconfigFile): void {
+function withTokenFiles(config: KubeConfig, file: KubeconfigFile, folder: string): void {
   const tokenFiles = new Map(file.users?.map(({ name, user }) => [name, user?.tokenFile]));
   config.users = config.users.map((user) => {
     const tokenFile = tokenFiles.get(user.name);
-    return tokenFile == null ? user : { ...user, authProvider: { name: "tokenFile", config: { tokenFile } } };
+    if (tokenFile == null) return user;
+    return {
+      ...user,
+      authProvider: { name: "tokenFile", config: { tokenFile: resolve(folder, tokenFile) } },
+    };
   });
 }
 

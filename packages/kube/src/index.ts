@@ -31,6 +31,13 @@ export { connect, type ConnectOptions } from "./connect.ts";
 export { KubeConfigError } from "./credentials.ts";
 export * from "./errors.ts";
 export { keyOf, type KubeObject } from "./kube-object.ts";
+export {
+  createOrReplace,
+  CrdRefusedError,
+  installCrd,
+  type InstallOptions,
+  waitEstablished,
+} from "./install-crd.ts";
 export type { ObjectList } from "./reply.ts";
 export { apiVersionOf, builtin, nameOf, refOf, type ResourceRef, WrongScopeError } from "./resource-ref.ts";
 export { processTimers, type Timers } from "./timers.ts";

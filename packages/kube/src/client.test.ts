@@ -1,0 +1,316 @@
+import { objectKey } from "@drover/controller";
+import { afterEach, describe, expect, test } from "vitest";
+import type { KubeClient } from "./client.ts";
+import { connect, type ConnectOptions } from "./connect.ts";
+import { ApiError, ConnectionError, MalformedReplyError, WriteRefusedError } from "./errors.ts";
+import { WrongScopeError } from "./resource-ref.ts";
+import { bucket, bucketList, bucketObject } from "./testing/objects.ts";
+import {
+  hangs,
+  hangsUp,
+  json,
+  raw,
+  refuses,
+  type Script,
+  scriptedServer,
+} from "./testing/scripted-server.ts";
+import type { Timers } from "./timers.ts";
+
+const key = objectKey({ namespace: "default", name: "a" });
+const stack: AsyncDisposableStack[] = [];
+afterEach(async () => {
+  while (stack.length > 0) await stack.pop()?.disposeAsync();
+});
+
+async function against(script: Script | readonly Script[], options: Partial<ConnectOptions> = {}) {
+  const owned = new AsyncDisposableStack();
+  stack.push(owned);
+  const server = owned.use(await scriptedServer(...[script].flat()));
+  const client = await connect({ kubeconfig: server.kubeconfig, timers: immediately(), ...options });
+  owned.defer(() => client.close());
+  return { server, client };
+}
+
+/** A clock on which every wait is over at once, and remembered. */
+function immediately(waits: number[] = []): Timers {
+  return {
+    now: () => performance.now(),
+    after: (span, _what, callback) => {
+      waits.push(span);
+      const timer = setImmediate(callback);
+      return () => clearImmediate(timer);
+    },
+  };
+}
+
+const failure = async (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => expect.fail("it should have failed"),
+    (error: unknown) => error,
+  );
+
+describe("an object that is asked for", () => {
+  test("comes with its metadata parsed and the rest as it is", async () => {
+    const { client, server } = await against(json({ ...bucketObject("a"), spec: { region: "eu" } }));
+    const object = await client.get(bucket, key);
+    expect(object?.metadata.uid).toBe("uid-a");
+    expect(object?.["spec"]).toEqual({ region: "eu" });
+    expect(server.heard[0]).toMatchObject({
+      method: "GET",
+      path: "/apis/s3.example.com/v1/namespaces/default/buckets/a",
+    });
+  });
+
+  test("is undefined when the server says that it is not there", async () => {
+    const { client } = await against(refuses(404, "NotFound", { name: "a", kind: "buckets" }));
+    expect(await client.get(bucket, key)).toBeUndefined();
+  });
+
+  test.each([
+    ["a bare 404 page", raw("404 page not found\n", 404)],
+    ["a Status that names no object", refuses(404, "NotFound", {})],
+  ])("is an error when its kind is not served: %s", async (_name, script) => {
+    const { client } = await against(script);
+    expect(await failure(client.get(bucket, key))).toMatchObject({ kind: "NotServed" });
+  });
+
+  test("may have null where a field is absent", async () => {
+    const { client } = await against(json(bucketObject("a", { creationTimestamp: null, labels: null })));
+    expect((await client.get(bucket, key))?.metadata).not.toHaveProperty("labels");
+  });
+
+  test("needs a namespace exactly when its kind has one", async () => {
+    const { client } = await against(hangs);
+    expect(await failure(client.get(bucket, objectKey({ name: "a" })))).toBeInstanceOf(WrongScopeError);
+    const cluster = { ...bucket, namespaced: false };
+    expect(await failure(client.get(cluster, key))).toBeInstanceOf(WrongScopeError);
+  });
+});
+
+describe("what no API server says", () => {
+  test.each<[string, Script]>([
+    ["HTML with 200", raw("<html>Log in</html>", 200, { "content-type": "text/html" })],
+    ["an empty body with 200", raw("")],
+    ["a redirect", raw("", 302, { location: "/login" })],
+    ["another kind", json({ ...bucketObject("a"), kind: "Basket" })],
+    ["another version of the kind", json({ ...bucketObject("a"), apiVersion: "s3.example.com/v2" })],
+    ["an object without a uid", json(bucketObject("a", { uid: undefined }))],
+    ["an object without a version", json(bucketObject("a", { resourceVersion: "" }))],
+    ["labels that are no text", json(bucketObject("a", { labels: { a: 1 } }))],
+    ["bytes that are not UTF-8", raw(Buffer.from([0x22, 0xff, 0xfe, 0x22]))],
+    ["a body without end", (_heard, response) => flood(response)],
+  ])("is a clear error: %s", async (_name, script) => {
+    const { client } = await against(script);
+    expect(await failure(client.get(bucket, key))).toBeInstanceOf(MalformedReplyError);
+  });
+
+  test.each<[string, object]>([
+    ["a list without metadata", { kind: "BucketList", items: [] }],
+    ["a list without a version", bucketList([], { resourceVersion: undefined })],
+    ["a single object", bucketObject("a")],
+    ["items that are no objects", { ...bucketList([]), items: ["a"] }],
+    ["items of another kind", bucketList([{ ...bucketObject("a"), kind: "Basket" }])],
+  ])("is a clear error in a list: %s", async (_name, body) => {
+    const { client } = await against(json(body));
+    expect(await failure(client.list(bucket))).toBeInstanceOf(MalformedReplyError);
+  });
+
+  const flood = (response: Parameters<Script>[1]): void => {
+    response.on("close", () => response.removeAllListeners("drain"));
+    const more = (): void => {
+      if (!response.destroyed && response.write(Buffer.alloc(1024 * 1024, " "))) setImmediate(more);
+    };
+    response.on("drain", more);
+    more();
+  };
+});
+
+describe("a refusal", () => {
+  test.each([
+    [401, "Unauthorized", "Unauthorized"],
+    [403, "Forbidden", "Forbidden"],
+    [409, "Conflict", "Conflict"],
+    [409, "AlreadyExists", "AlreadyExists"],
+    [410, "Expired", "Expired"],
+    [410, "Gone", "Expired"],
+    [422, "Invalid", "Invalid"],
+    [400, "BadRequest", "Invalid"],
+    [429, "TooManyRequests", "TooManyRequests"],
+    [500, "InternalError", "ServerError"],
+    [503, "ServiceUnavailable", "ServerError"],
+    [504, "Timeout", "Timeout"],
+  ])("%d %s is of kind %s", async (code, reason, kind) => {
+    const { client } = await against(refuses(code, reason));
+    const error = await failure(client.patch(bucket, key, { type: "merge", body: {} }));
+    expect(error).toMatchObject({ kind, status: code, reason, serverMessage: `no: ${reason}` });
+    expect(error).toBeInstanceOf(ApiError);
+  });
+
+  test("that a proxy words keeps the proxy's words, shortened", async () => {
+    const { client } = await against(raw("upstream is away ".repeat(100), 502));
+    const error = await failure(client.get(bucket, key, { retries: 0 }));
+    expect(error).toMatchObject({ kind: "ServerError", status: 502 });
+    expect(String(error).length).toBeLessThan(400);
+  });
+
+  test.each([
+    ["7", 7_000],
+    ["-1", undefined],
+    ["soon", undefined],
+    ["1e9", undefined],
+    ["1000000000", 300_000],
+    ["Wed, 21 Oct 2015 07:28:00 GMT", 0],
+    ["Fri, 21 Oct 2095 07:28:00 GMT", 300_000],
+  ])("with Retry-After: %s is to be retried after %s ms", async (header, span) => {
+    const { client } = await against(refuses(503, "ServiceUnavailable", {}, { "retry-after": header }));
+    expect(await failure(client.get(bucket, key, { retries: 0 }))).toHaveProperty("retryAfter", span);
+  });
+});
+
+describe("repeating", () => {
+  const unwell = refuses(503, "ServiceUnavailable");
+  const well = json(bucketObject("a"));
+
+  test("a read is repeated twice after an answer that passes", async () => {
+    const { client, server } = await against([unwell, hangsUp, well]);
+    expect(await client.get(bucket, key)).toBeDefined();
+    expect(server.heard).toHaveLength(3);
+  });
+
+  test("never within a Retry-After, and not at all when that is long", async () => {
+    const waits: number[] = [];
+    const asks = (seconds: string) => refuses(429, "TooManyRequests", {}, { "retry-after": seconds });
+    const { client, server } = await against([asks("3"), asks("60")], { timers: immediately(waits) });
+    expect(await failure(client.get(bucket, key))).toMatchObject({ retryAfter: 60_000 });
+    expect(server.heard).toHaveLength(2);
+    expect(waits).toHaveLength(1);
+    expect(waits[0]).toBeGreaterThanOrEqual(3_000);
+  });
+
+  test("a write is not repeated after 503 or a lost answer: it may have happened", async () => {
+    const { client, server } = await against([unwell, hangsUp]);
+    expect(
+      await failure(client.create(bucket, { metadata: { name: "a", namespace: "default" } })),
+    ).toMatchObject({
+      kind: "ServerError",
+    });
+    expect(await failure(client.delete(bucket, key))).toBeInstanceOf(ConnectionError);
+    expect(server.heard).toHaveLength(2);
+  });
+
+  test("a write is repeated after 429: nothing happened", async () => {
+    const { client, server } = await against([refuses(429, "TooManyRequests"), well]);
+    await client.patch(bucket, key, { type: "merge", body: { spec: {} } });
+    expect(server.heard).toHaveLength(2);
+  });
+});
+
+describe("no answer", () => {
+  test("nobody listens", async () => {
+    const { client, server } = await against(hangs);
+    await server[Symbol.asyncDispose]();
+    stack.at(-1)?.move();
+    expect(await failure(client.get(bucket, key))).toMatchObject({
+      name: "ConnectionError",
+      code: "ECONNREFUSED",
+    });
+    await client.close();
+  });
+
+  test("the deadline passes", async () => {
+    const { client } = await against(hangs, { requestTimeout: 20 });
+    expect(await failure(client.get(bucket, key))).toMatchObject({ code: "TIMEOUT" });
+  });
+
+  test("a body that stops in the middle is ended by the deadline too", async () => {
+    const { client } = await against((_heard, response) => void response.write('{"kind":'), {
+      requestTimeout: 50,
+    });
+    expect(await failure(client.get(bucket, key))).toMatchObject({ code: "TIMEOUT" });
+  });
+
+  test("the caller's signal ends it with the caller's reason", async () => {
+    const { client, server } = await against(hangs);
+    const controller = new AbortController();
+    const reason = new Error("enough");
+    const call = failure(client.get(bucket, key, { signal: controller.signal }));
+    await server.until(1);
+    controller.abort(reason);
+    expect(await call).toBe(reason);
+  });
+});
+
+describe("writing", () => {
+  test("a create sends the kind and the field manager", async () => {
+    const { client, server } = await against(json(bucketObject("a"), 201));
+    await client.create(bucket, { metadata: { name: "a", namespace: "default" }, spec: {} });
+    const [heard] = server.heard;
+    expect(heard?.path).toBe("/apis/s3.example.com/v1/namespaces/default/buckets");
+    expect(heard?.query.get("fieldManager")).toBe("drover");
+    expect(JSON.parse(heard?.body ?? "")).toMatchObject({ apiVersion: "s3.example.com/v1", kind: "Bucket" });
+  });
+
+  test("a patch of the status goes to its subresource, with its own content type", async () => {
+    const { client, server } = await against(json(bucketObject("a")));
+    await client.patch(bucket, key, { type: "merge", body: { status: {} } }, { subresource: "status" });
+    await client.patch(bucket, key, { type: "json", body: [{ op: "remove", path: "/spec" }] });
+    const object = "/apis/s3.example.com/v1/namespaces/default/buckets/a";
+    expect(server.heard.map(({ path, headers }) => [path, headers["content-type"]])).toEqual([
+      [`${object}/status`, "application/merge-patch+json"],
+      [object, "application/json-patch+json"],
+    ]);
+  });
+
+  test("a delete carries its preconditions, and is false when there was nothing", async () => {
+    const { client, server } = await against([
+      json({ kind: "Status", status: "Success" }),
+      refuses(404, "NotFound", { name: "a" }),
+    ]);
+    expect(await client.delete(bucket, key, { uid: "u", resourceVersion: "7" })).toBe(true);
+    expect(await client.delete(bucket, key)).toBe(false);
+    expect(JSON.parse(server.heard[0]?.body ?? "")).toMatchObject({
+      kind: "DeleteOptions",
+      preconditions: { uid: "u", resourceVersion: "7" },
+    });
+  });
+});
+
+describe("a guarded client", () => {
+  const over = new Error("the lease is over");
+
+  test("reads, but sends no write once its guard says no", async () => {
+    const { client, server } = await against(json(bucketObject("a")));
+    const guarded = client.guarded({
+      beforeWrite: () => {
+        throw over;
+      },
+    });
+    await guarded.get(bucket, key);
+    const object = { metadata: { name: "a", namespace: "default" } };
+    const writes = [
+      (c: KubeClient) => c.create(bucket, object),
+      (c: KubeClient) => c.replace(bucket, object),
+      (c: KubeClient) => c.patch(bucket, key, { type: "merge", body: {} }),
+      (c: KubeClient) => c.delete(bucket, key),
+      (c: KubeClient) => c.guarded({ beforeWrite: () => undefined }).delete(bucket, key),
+    ];
+    for (const write of writes) {
+      const error = await failure(write(guarded));
+      expect(error).toBeInstanceOf(WriteRefusedError);
+      expect(error).toHaveProperty("cause", over);
+    }
+    expect(server.heard.map(({ method }) => method)).toEqual(["GET"]);
+  });
+
+  test("asks its guard again before a repeat", async () => {
+    const { client, server } = await against(refuses(429, "TooManyRequests"));
+    let asked = 0;
+    const guarded = client.guarded({
+      beforeWrite: () => {
+        if (++asked > 1) throw over;
+      },
+    });
+    expect(await failure(guarded.delete(bucket, key))).toBeInstanceOf(WriteRefusedError);
+    expect(server.heard).toHaveLength(1);
+  });
+});

@@ -1,0 +1,191 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { objectKey } from "@drover/controller";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { connect } from "./connect.ts";
+import { KubeConfigError } from "./credentials.ts";
+import { bucket, bucketObject } from "./testing/objects.ts";
+import { json, kubeconfigOf, refuses, type Script, scriptedServer } from "./testing/scripted-server.ts";
+
+const key = objectKey({ namespace: "default", name: "a" });
+let folder: string;
+let kubeconfig: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "drover-credentials-"));
+  kubeconfig = join(folder, "kubeconfig");
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const problem = async (context?: string): Promise<string> => {
+  const error: unknown = await connect({ kubeconfig, ...(context === undefined ? {} : { context }) }).catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(KubeConfigError);
+  return String(error);
+};
+
+describe("a kubeconfig that cannot be used says why", () => {
+  test("it does not exist", async () => {
+    expect(await problem()).toMatch(/kubeconfig does not exist/);
+  });
+
+  test("it is a directory", async () => {
+    kubeconfig = folder;
+    expect(await problem()).toMatch(/cannot be read: EISDIR/);
+  });
+
+  test.each([
+    ["it is not YAML", "a: [", /is not YAML/],
+    ["it is empty", "", /not YAML/],
+    ["it is a sentence", "hello there", /malformed/],
+    ["it has no clusters", "clusters: null\ncontexts: []", /malformed[^]*clusters/],
+    ["its server is no URL", kubeconfigOf("localhost:6443"), /malformed[^]*server/],
+    [
+      "it has no current context",
+      kubeconfigOf("http://h").replace('"current-context":"here",', ""),
+      /name one.*: here/,
+    ],
+    [
+      "its context names no cluster",
+      kubeconfigOf("http://h").replace('"cluster":"here"', '"cluster":"x"'),
+      /cluster/,
+    ],
+    [
+      "its context names no user",
+      kubeconfigOf("http://h").replace('"user":"me"', '"user":"x"'),
+      /no user "x"/,
+    ],
+  ])("%s", async (_name, content, words) => {
+    await writeFile(kubeconfig, content);
+    expect(await problem()).toMatch(words);
+  });
+
+  test("it lacks the context that was asked for, and says which it has", async () => {
+    await writeFile(kubeconfig, kubeconfigOf("http://h"));
+    expect(await problem("there")).toMatch(/no context "there"; it has: here/);
+  });
+
+  test("its token file is missing", async () => {
+    await writeFile(kubeconfig, kubeconfigOf("http://h", { tokenFile: "absent" }));
+    expect(await problem()).toMatch(/credentials.*cannot be read[^]*absent/);
+  });
+
+  test("nothing was given and there is no pod around", async () => {
+    await expect(connect({})).rejects.toThrow(/does not run in a pod/);
+  });
+});
+
+describe("credentials", () => {
+  /** Lets in who carries the token. */
+  const wants =
+    (token: () => string): Script =>
+    (heard, response) =>
+      (heard.headers.authorization === `Bearer ${token()}`
+        ? json(bucketObject("a"))
+        : refuses(401, "Unauthorized"))(heard, response);
+
+  test("that were rotated are read again after a 401, and the request is repeated once", async () => {
+    let token = "old";
+    await using server = await scriptedServer(wants(() => token));
+    await writeFile(join(folder, "token"), "old\n");
+    await writeFile(kubeconfig, kubeconfigOf(server.url, { tokenFile: "token" }));
+    const client = await connect({ kubeconfig });
+    await client.get(bucket, key);
+
+    token = "new";
+    await writeFile(join(folder, "token"), "new\n");
+    expect(await client.patch(bucket, key, { type: "merge", body: {} })).toBeDefined();
+    expect(server.heard).toHaveLength(3);
+
+    token = "newer, but not in the file";
+    await expect(client.get(bucket, key)).rejects.toMatchObject({ kind: "Unauthorized" });
+    expect(server.heard).toHaveLength(5);
+    await client.close();
+  });
+
+  test("come from a plugin where the kubeconfig names one", async () => {
+    await using server = await scriptedServer(wants(() => "from a plugin"));
+    const plugin = join(folder, "plugin");
+    await writeFile(plugin, `#!/bin/sh\necho '{"status":{"token":"from a plugin"}}'\n`);
+    await chmod(plugin, 0o755);
+    await writeFile(kubeconfig, kubeconfigOf(server.url, { exec: { command: plugin, args: [] } }));
+    const client = await connect({ kubeconfig });
+    expect(await client.get(bucket, key)).toBeDefined();
+    await client.close();
+  });
+
+  test("that cannot be read any more leave the old ones in use", async () => {
+    await using server = await scriptedServer(refuses(401, "Unauthorized"), json(bucketObject("a")));
+    await writeFile(kubeconfig, kubeconfigOf(server.url, { token: "t" }));
+    const client = await connect({ kubeconfig });
+    await rm(kubeconfig);
+    expect(await client.get(bucket, key)).toBeDefined();
+    expect(server.heard.map(({ headers }) => headers.authorization)).toEqual(["Bearer t", "Bearer t"]);
+    await client.close();
+  });
+});
+
+describe("TLS", () => {
+  const certificate = async (name: string) => {
+    const [keyFile, certFile] = [join(folder, `${name}.key`), join(folder, `${name}.crt`)];
+    await promisify(execFile)("openssl", [
+      ...[
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-days",
+        "2",
+      ],
+      ...[
+        "-subj",
+        `/CN=${name}`,
+        "-addext",
+        "subjectAltName=IP:127.0.0.1",
+        "-keyout",
+        keyFile,
+        "-out",
+        certFile,
+      ],
+    ]);
+    return { key: await readFile(keyFile), cert: await readFile(certFile) };
+  };
+  const listening = async (server: Server): Promise<number> => {
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    return typeof address === "object" && address !== null ? address.port : expect.fail("no port");
+  };
+
+  test("a rotated CA is read again, and the request is repeated", async () => {
+    const [old, fresh] = [await certificate("old"), await certificate("fresh")];
+    const server = createServer(old, (_request, response) => {
+      response.writeHead(200, { "content-type": "application/json", connection: "close" });
+      response.end(JSON.stringify(bucketObject("a")));
+    });
+    const url = `https://127.0.0.1:${await listening(server)}`;
+    const ca = join(folder, "ca.crt");
+    await writeFile(ca, old.cert);
+    const trusting = kubeconfigOf(url).replace('"server"', '"certificate-authority":"ca.crt","server"');
+    await writeFile(kubeconfig, trusting);
+    const client = await connect({ kubeconfig });
+    expect(await client.get(bucket, key)).toBeDefined();
+
+    server.setSecureContext(fresh);
+    await expect(client.get(bucket, key, { retries: 0 })).rejects.toMatchObject({
+      code: "DEPTH_ZERO_SELF_SIGNED_CERT",
+    });
+    await writeFile(ca, fresh.cert);
+    expect(await client.get(bucket, key, { retries: 0 })).toBeDefined();
+    await client.close();
+    server.close();
+  });
+});

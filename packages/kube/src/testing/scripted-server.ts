@@ -1,0 +1,124 @@
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+
+/** A request as the script sees it. */
+export interface Heard {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}
+
+export type Script = (heard: Heard, response: ServerResponse) => void;
+
+/** Real HTTP whose answers a test writes, one script after the other: for what no API server would say. */
+export interface ScriptedServer extends AsyncDisposable {
+  readonly url: string;
+  /** Path of a kubeconfig that leads here. */
+  readonly kubeconfig: string;
+  /** Every request so far. */
+  readonly heard: readonly Heard[];
+  /** Answers the next requests, each script one; the last one also answers all that follow. */
+  answer(...scripts: readonly Script[]): void;
+  /** Resolves when this many requests have come. */
+  until(requests: number): Promise<void>;
+}
+
+export async function scriptedServer(...first: readonly Script[]): Promise<ScriptedServer> {
+  let scripts = [...first];
+  const heard: Heard[] = [];
+  const waiting = new Set<() => void>();
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      const url = new URL(request.url ?? "/", "http://scripted");
+      const { method = "", headers } = request;
+      const one: Heard = { method, path: url.pathname, query: url.searchParams, headers, body };
+      heard.push(one);
+      const script = scripts.length > 1 ? scripts.shift() : scripts[0];
+      (script ?? hangs)(one, response);
+      waiting.forEach((check) => check());
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("The scripted server has no port.");
+  const url = `http://127.0.0.1:${address.port}`;
+  const folder = await mkdtemp(join(tmpdir(), "drover-kube-"));
+  const kubeconfig = join(folder, "kubeconfig");
+  await writeFile(kubeconfig, kubeconfigOf(url));
+  return {
+    url,
+    kubeconfig,
+    heard,
+    answer: (...next) => (scripts = [...next]),
+    until: (requests) =>
+      new Promise((resolve) => {
+        const check = (): void => {
+          if (heard.length < requests) return;
+          waiting.delete(check);
+          resolve();
+        };
+        waiting.add(check);
+        check();
+      }),
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** A kubeconfig for a server, as JSON, which is YAML too. */
+export const kubeconfigOf = (server: string, user: object = {}): string =>
+  JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "here",
+    clusters: [{ name: "here", cluster: { server } }],
+    contexts: [{ name: "here", context: { cluster: "here", user: "me" } }],
+    users: [{ name: "me", user }],
+  });
+
+/** Answers with JSON. */
+export const json =
+  (body: object, status = 200, headers: Readonly<Record<string, string>> = {}): Script =>
+  (_heard, response) => {
+    response.writeHead(status, { "content-type": "application/json", ...headers });
+    response.end(JSON.stringify(body));
+  };
+
+/** Answers with text as it is. */
+export const raw =
+  (body: string | Buffer, status = 200, headers: Readonly<Record<string, string>> = {}): Script =>
+  (_heard, response) => {
+    response.writeHead(status, headers);
+    response.end(body);
+  };
+
+/** A refusal, as an API server words it. */
+export const refuses = (
+  code: number,
+  reason: string,
+  details: object = {},
+  headers: Readonly<Record<string, string>> = {},
+): Script =>
+  json(
+    { kind: "Status", apiVersion: "v1", status: "Failure", code, reason, message: `no: ${reason}`, details },
+    code,
+    headers,
+  );
+
+/** Never answers. */
+export const hangs: Script = () => undefined;
+
+/** Closes the connection without a word. */
+export const hangsUp: Script = (_heard, response) => {
+  response.socket?.destroy();
+};
