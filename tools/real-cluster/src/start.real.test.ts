@@ -44,7 +44,7 @@ const dolly = {
 
 let dir: string;
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), "drover-test-"));
+  dir = await mkdtemp(join(tmpdir(), "drover-real-cluster-test-"));
   await buildRealCluster({ log: (line) => console.log(line) });
 }, 3_600_000);
 afterAll(() => rm(dir, { recursive: true, force: true }));
