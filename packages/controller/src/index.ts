@@ -19,4 +19,5 @@ export * from "./controller.ts";
 export * from "./duration.ts";
 export * from "./errors.ts";
 export * from "./object-key.ts";
+export * from "./reconcile-function.ts";
 export * from "./resource.ts";

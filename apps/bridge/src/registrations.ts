@@ -1,0 +1,101 @@
+import { objectKey, ReconcileFunction } from "@drover/controller";
+import type { ResourceRef } from "@drover/kube";
+import { meant } from "@drover/runtime";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
+import { z } from "zod";
+
+/** A controller that the bridge wakes keys for. */
+export interface Registration {
+  readonly controller: string;
+  readonly for: ResourceRef;
+}
+
+/** A registration that cannot be used; the message names the file and says what to change. */
+export class InvalidRegistrationError extends Error {
+  override readonly name = "InvalidRegistrationError";
+  constructor(where: string, problem: string) {
+    super(`${where}: ${problem}`);
+  }
+}
+
+const manifest = z.strictObject({
+  apiVersion: z.literal(ReconcileFunction.apiVersion),
+  kind: z.literal(ReconcileFunction.kind),
+  metadata: z.looseObject({ name: z.string().transform((name) => objectKey({ name })) }),
+  spec: ReconcileFunction.spec,
+  status: z.unknown().optional(),
+});
+const fields = [
+  "apiVersion",
+  "kind",
+  "metadata",
+  "spec",
+  "status",
+  ...Object.keys(ReconcileFunction.spec.shape),
+];
+const forFields = Object.keys(ReconcileFunction.spec.shape.for.shape);
+
+/**
+ * The controllers that a file, or every `.yaml` and `.yml` file of a folder, registers.
+ * @throws InvalidRegistrationError also when two files register the same controller: they would share one queue.
+ */
+export function readRegistrations(path: string): readonly Registration[] {
+  const found = new Map<string, { registration: Registration; file: string }>();
+  for (const file of manifestFiles(path)) {
+    for (const registration of registrationsIn(file)) {
+      const earlier = found.get(registration.controller);
+      if (earlier !== undefined) {
+        throw new InvalidRegistrationError(
+          file,
+          `the controller ${registration.controller} is registered in ${earlier.file} already. Rename or remove one.`,
+        );
+      }
+      found.set(registration.controller, { registration, file });
+    }
+  }
+  if (found.size === 0)
+    throw new InvalidRegistrationError(path, "no ReconcileFunction in it. Give a file that has one.");
+  return [...found.values()].map(({ registration }) => registration);
+}
+
+function manifestFiles(path: string): readonly string[] {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) throw new InvalidRegistrationError(path, "there is no such file or folder.");
+  if (!stat.isDirectory()) return [path];
+  return readdirSync(path)
+    .filter((name) => /\.ya?ml$/.test(name))
+    .sort()
+    .map((name) => join(path, name));
+}
+
+function registrationsIn(file: string): readonly Registration[] {
+  return parseAllDocuments(readFileSync(file, "utf8")).flatMap((document) => {
+    const [error] = document.errors;
+    if (error !== undefined) throw new InvalidRegistrationError(file, `not YAML: ${error.message}`);
+    const object: unknown = document.toJS({ maxAliasCount: 100 });
+    return isOther(object) ? [] : [registrationOf(file, object)];
+  });
+}
+
+/** A folder of manifests may hold other kinds too, such as the CRD. */
+const otherSchema = z.object({ kind: z.string().refine((kind) => kind !== ReconcileFunction.kind) });
+const isOther = (object: unknown): boolean => object === null || otherSchema.safeParse(object).success;
+
+function registrationOf(file: string, object: unknown): Registration {
+  const parsed = manifest.safeParse(object);
+  if (!parsed.success) throw new InvalidRegistrationError(file, parsed.error.issues.map(explain).join("; "));
+  const { metadata, spec } = parsed.data;
+  const { scope, ...kind } = spec.for;
+  return { controller: metadata.name, for: { ...kind, namespaced: scope === "Namespaced" } };
+}
+
+function explain(issue: z.core.$ZodIssue): string {
+  const path = issue.path.join(".");
+  if (issue.code !== "unrecognized_keys") return `${path}: ${issue.message}`;
+  const known = path === "spec.for" ? forFields : fields;
+  return issue.keys
+    .map((key) => `${[...issue.path, key].join(".")} is not known. ${meant(key, known)}`)
+    .join(" ");
+}

@@ -1,0 +1,40 @@
+import { durationSchema, milliseconds } from "@drover/controller";
+import { z } from "zod";
+import { secretFile, wholeNumber } from "./settings.ts";
+
+const redisUrl = z
+  .string()
+  .regex(/^rediss?:\/\/[^\s/]+/, { error: "give a URL such as redis://127.0.0.1:6379" });
+const span = durationSchema.transform(milliseconds);
+
+/**
+ * The settings of every process of Drover, as environment variables: `redisUrl` is `DROVER_REDIS_URL`. Durations are
+ * written with a unit.
+ */
+export const processSettings = z.object({
+  /** `redis://[user[:password]@]host:port[/db]` or `rediss://...`. */
+  redisUrl,
+  /** A file with the password of Redis; better than one in the URL, which process lists show. */
+  redisPasswordFile: secretFile.optional(),
+  /** Left out: KUBECONFIG, or the pod's own ServiceAccount. */
+  kubeconfig: z.string().optional(),
+  kubeContext: z.string().optional(),
+  logLevel: z.enum(["debug", "info", "warn", "error"]).default("info"),
+  /** Where `/healthz`, `/readyz` and `/metrics` are served. */
+  httpHost: z.string().default("127.0.0.1"),
+  /** 0 takes a free one. */
+  httpPort: wholeNumber({ least: 0, most: 65_535 }).default(0),
+  /** How long runs under way may take to end after SIGTERM. */
+  stopGrace: span.default(20_000),
+});
+export type ProcessSettings = z.output<typeof processSettings>;
+
+/** The settings of every function. */
+export const functionSettings = processSettings.extend({
+  /** Runs at once; default as the controller says. */
+  concurrency: wholeNumber({ least: 1, most: 10_000 }).optional(),
+  /** A dead worker's key is taken over after this time. */
+  lease: span.default(6_000),
+  leaseRenewal: span.default(2_000),
+});
+export type FunctionSettings = z.output<typeof functionSettings>;

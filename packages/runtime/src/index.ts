@@ -1,0 +1,25 @@
+/**
+ * # @drover/runtime
+ *
+ * Runs what `@drover/controller` defines. `reconcileOnce` is one run of one key, from live read to verdict;
+ * `runFunction` is the process around it: settings, logs, metrics, health, and an end that drains. The parts of a
+ * process serve the apps as well.
+ *
+ * What a run does, file by file: `reconcile-once` (the order of things), `live-object` (parsing), `finalizer`,
+ * `stated-status` (what is said, and whether it needs saying), `outcome` (what an error means), `secrets`.
+ */
+export * from "./function-settings.ts";
+export { openLog } from "./log.ts";
+export { closeAll, type Closing, stopSignal } from "./process-lifecycle.ts";
+export { openRegistry, queueMetrics } from "./process-metrics.ts";
+export { type Check, type ProcessServer, serveProcess } from "./process-server.ts";
+export { type Announce, type Announcement, reconcileOnce, type ReconcileParts } from "./reconcile-once.ts";
+export { runFunction, type FunctionDefinition } from "./run-function.ts";
+export {
+  InvalidSettingsError,
+  meant,
+  readSettings,
+  secretFile,
+  wholeNumber,
+  type Environment,
+} from "./settings.ts";

@@ -1,0 +1,62 @@
+import type { ObjectMetadata, Resource, SpecOf, StatedCondition, StatedStatus } from "@drover/controller";
+import type { KubeObject } from "@drover/kube";
+import { z } from "zod";
+
+/** An object as one run works on it: as it was read, and parsed. */
+export interface LiveObject<R extends Resource> {
+  /** As the API server sent it: what a status is written back to. */
+  readonly raw: KubeObject;
+  readonly metadata: ObjectMetadata;
+  readonly spec: SpecOf<R>;
+  readonly status: StatedStatus<R>;
+}
+
+export type Parsed<R extends Resource> =
+  { readonly ok: true; readonly object: LiveObject<R> } | { readonly ok: false; readonly problem: string };
+
+const conditionSchema = z.object({
+  type: z.string(),
+  status: z.enum(["True", "False", "Unknown"]),
+  reason: z.string(),
+  message: z.string(),
+  observedGeneration: z.number().default(0),
+  lastTransitionTime: z.string(),
+});
+
+const ownStatusSchema = z.object({
+  observedGeneration: z.number().exactOptional().catch(0),
+  conditions: z.array(conditionSchema).exactOptional().catch([]),
+});
+
+/**
+ * Parse an object with its resource's schema. A spec that does not parse is a problem in words; a status that does not
+ * parse is as good as none, since nothing relies on it.
+ */
+export function parseLiveObject<R extends Resource>(resource: R, raw: KubeObject): Parsed<R> {
+  const spec = resource.spec.safeParse(raw["spec"] ?? undefined);
+  if (!spec.success) return { ok: false, problem: specProblem(spec.error) };
+  return {
+    ok: true,
+    // The schema is R's own, but TypeScript does not follow a generic through safeParse.
+    object: { raw, metadata: raw.metadata, spec: spec.data as SpecOf<R>, status: parseStatus(resource, raw) },
+  };
+}
+
+/** The conditions that an object carries now. */
+export function conditionsOf(raw: KubeObject): readonly StatedCondition[] {
+  return ownStatusSchema.safeParse(raw["status"]).data?.conditions ?? [];
+}
+
+function parseStatus<R extends Resource>(resource: R, raw: KubeObject): StatedStatus<R> {
+  const own = ownStatusSchema.safeParse(raw["status"]);
+  const authors = resource.status.partial().safeParse(raw["status"]);
+  const stated: Record<string, unknown> = { ...authors.data, ...own.data };
+  return stated as StatedStatus<R>; // as above
+}
+
+function specProblem(error: z.ZodError): string {
+  const problems = error.issues.slice(0, 5).map((issue) => {
+    return `${["spec", ...issue.path].map(String).join(".")}: ${issue.message}`;
+  });
+  return `${problems.join("; ")}. Change the object's spec.`;
+}

@@ -1,0 +1,90 @@
+import type { KubeClient } from "@drover/kube";
+import { connect } from "@drover/kube";
+import { connectRedis } from "@drover/queue";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import type { ProcessSettings } from "./function-settings.ts";
+import { openLog } from "./log.ts";
+import { closeAll, type Closing, stopSignal } from "./process-lifecycle.ts";
+import { openRegistry } from "./process-metrics.ts";
+import { type Check, serveProcess } from "./process-server.ts";
+
+/** What every process of Drover stands on. */
+export interface Process {
+  readonly log: Logger;
+  readonly client: KubeClient;
+  readonly redis: Awaited<ReturnType<typeof connectRedis>>;
+  readonly registry: Registry;
+  /** Fires when the process is asked to stop. */
+  readonly stopping: AbortSignal;
+  /** Names something that must be well for `/readyz`. */
+  readonly readiness: (name: string, check: Check) => void;
+  /** Closed before everything that was opened earlier. */
+  readonly closing: (name: string, close: () => Promise<void>) => void;
+}
+
+/**
+ * Be a process: open what every process has, run `main` until it returns or SIGTERM comes, close in reverse order.
+ * Sets the exit code: 0 after a clean stop, 1 after a failure, which is logged with what to do.
+ */
+export async function runProcess(
+  name: string,
+  read: () => ProcessSettings,
+  main: (process: Process) => void | Promise<void>,
+): Promise<void> {
+  const opened: Closing[] = [];
+  let log = openLog({ process: name });
+  try {
+    const settings = read();
+    log = openLog({ process: name, level: settings.logLevel });
+    const stopping = stopSignal(log);
+    await main(await open(name, settings, log, stopping, opened));
+    if (!stopping.aborted)
+      await new Promise((resolve) => stopping.addEventListener("abort", resolve, { once: true }));
+  } catch (error) {
+    log.fatal({ err: error }, error instanceof Error ? error.message : "The process failed");
+    process.exitCode = 1;
+  }
+  await closeAll(log, opened).catch(() => (process.exitCode = 1));
+  log.info("Stopped");
+}
+
+async function open(
+  name: string,
+  settings: ProcessSettings,
+  log: Logger,
+  stopping: AbortSignal,
+  opened: Closing[],
+): Promise<Process> {
+  const closing = (part: string, close: () => Promise<void>): void => void opened.push({ name: part, close });
+  const registry = openRegistry();
+  const ready: Record<string, Check> = {};
+  const { httpHost: host, httpPort: port } = settings;
+  const server = await serveProcess({ host, port, registry, ready });
+  closing("http", () => server.close());
+  log.info({ url: server.url }, "Serving /healthz, /readyz and /metrics");
+  const { kubeconfig, kubeContext: context, redisUrl: url, redisPasswordFile: password } = settings;
+  const client = await connect({
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    ...(context === undefined ? {} : { context }),
+    userAgent: `drover-${name}`,
+    log,
+  });
+  closing("kube", () => client.close());
+  const redis = await connectRedis({
+    url,
+    ...(password === undefined ? {} : { password }),
+    clientName: name,
+    log,
+  });
+  closing("redis", () => redis.quit().then(() => undefined));
+  return {
+    log,
+    client,
+    redis,
+    registry,
+    stopping,
+    closing,
+    readiness: (part, check) => void (ready[part] = check),
+  };
+}

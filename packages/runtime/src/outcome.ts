@@ -1,0 +1,75 @@
+import {
+  type Condition,
+  type Milliseconds,
+  milliseconds,
+  ready,
+  RetryAfterError,
+  TerminalError,
+} from "@drover/controller";
+import { ApiError, ConnectionError, WriteRefusedError } from "@drover/kube";
+import { abortVerdict, type Verdict } from "@drover/queue";
+
+/** What an error comes to: the verdict for the queue, and what the object's Ready condition says; nothing when quiet. */
+export interface Outcome {
+  readonly verdict: Verdict;
+  readonly ready: Condition | undefined;
+}
+
+/**
+ * The one place where an error becomes what happens next. By class only: nobody reads messages.
+ *
+ * @param aborted the reason of the run's signal when it has fired: then whatever was thrown is its echo.
+ */
+export function outcomeOf(error: unknown, aborted: unknown): Outcome {
+  if (aborted !== undefined) {
+    const verdict = abortVerdict(aborted);
+    return { verdict, ready: verdict.kind === "retry" ? failed("TimedOut", aborted) : undefined };
+  }
+  if (error instanceof WriteRefusedError) return { verdict: { kind: "interrupted" }, ready: undefined };
+  if (error instanceof TerminalError) {
+    return { verdict: { kind: "terminal", error: error.message }, ready: failed(error.reason, error) };
+  }
+  if (error instanceof RetryAfterError) {
+    return {
+      verdict: { kind: "wait", after: milliseconds(error.after) },
+      ready: failed(error.reason, error),
+    };
+  }
+  if (error instanceof ApiError) return apiOutcome(error);
+  if (error instanceof ConnectionError) return retry(error, "ApiServerUnreachable");
+  return retry(error, "Failed");
+}
+
+function apiOutcome(error: ApiError): Outcome {
+  switch (error.kind) {
+    case "Conflict":
+      return { verdict: { kind: "conflict" }, ready: undefined };
+    case "TooManyRequests":
+    case "ServerError":
+      return retry(error, error.kind, error.retryAfter);
+    case "NotFound":
+    case "NotServed":
+    case "AlreadyExists":
+    case "Invalid":
+    case "Forbidden":
+    case "Unauthorized":
+    case "Expired":
+    case "Timeout":
+      return retry(error, error.kind);
+  }
+}
+
+function retry(error: unknown, reason: string, after?: Milliseconds): Outcome {
+  const message = messageOf(error);
+  const verdict = { kind: "retry", error: message, ...(after === undefined ? {} : { after }) } as const;
+  return { verdict, ready: failed(reason, error) };
+}
+
+const failed = (reason: string, error: unknown): Condition => ({
+  type: ready,
+  status: "False",
+  reason,
+  message: messageOf(error),
+});
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,210 @@
+import {
+  type Condition,
+  type Controller,
+  type Log,
+  type Milliseconds,
+  milliseconds,
+  ready,
+  type ReconcileContext,
+  type ReconcileResult,
+  type Resource,
+  TerminalError,
+} from "@drover/controller";
+import { type KubeClient, type KubeObject, refOf, type ResourceRef } from "@drover/kube";
+import type { Run, Verdict } from "@drover/queue";
+import { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizer.ts";
+import { type LiveObject, parseLiveObject } from "./live-object.ts";
+import { outcomeOf } from "./outcome.ts";
+import { secretReader } from "./secrets.ts";
+import { readyChange, type Statement, statusToWrite } from "./stated-status.ts";
+
+/** What people are told about an object beside its status: a Kubernetes Event. */
+export interface Announcement {
+  readonly type: "Normal" | "Warning";
+  readonly reason: string;
+  readonly note: string;
+}
+export type Announce = (about: KubeObject, announcement: Announcement) => void;
+
+export interface ReconcileParts<R extends Resource> {
+  readonly controller: Controller<R>;
+  readonly client: KubeClient;
+  readonly announce: Announce;
+  readonly log: Log;
+  readonly now?: () => Date;
+  /** In [0, 1): spreads resyncs. */
+  readonly random?: () => number;
+}
+
+/** A run whose lease is over must not write. */
+class NotHeldError extends Error {
+  override readonly name = "NotHeldError";
+  constructor() {
+    super("the run's lease is over; another worker may hold the key.");
+  }
+}
+
+/** What all steps of one run share. */
+interface Step<R extends Resource> extends ReconcileParts<R> {
+  readonly run: Run;
+  readonly ref: ResourceRef;
+}
+
+/**
+ * One run of one key: read the object live, bring the world one step nearer to it, say so in its status.
+ *
+ * Order, which is the promise: the finalizer is persisted before the first `reconcile`; it comes off only after
+ * `finalize` has returned; status is written with the version that was read, so that what it says was true of it.
+ * Never throws: every end is a verdict.
+ */
+export async function reconcileOnce<R extends Resource>(
+  parts: ReconcileParts<R>,
+  run: Run,
+): Promise<Verdict> {
+  const beforeWrite = (): void => {
+    if (!run.held()) throw new NotHeldError();
+  };
+  const step = {
+    ...parts,
+    run,
+    ref: refOf(parts.controller.for),
+    client: parts.client.guarded({ beforeWrite }),
+  };
+  try {
+    const raw = await step.client.get(step.ref, run.key, { signal: run.signal });
+    return raw === undefined ? { kind: "gone" } : await moveOn(step, raw);
+  } catch (error) {
+    // Only what cannot be said in a status comes here: the object could not be read, or its status not written.
+    const { verdict } = outcomeOf(error, abortReason(run));
+    if (verdict.kind === "retry") parts.log.warn({ key: run.key, err: error }, "The run failed");
+    return verdict;
+  }
+}
+
+async function moveOn<R extends Resource>(step: Step<R>, raw: KubeObject): Promise<Verdict> {
+  const { finalizer } = step.controller;
+  const deleting = raw.metadata.deletionTimestamp !== undefined;
+  if (deleting && (finalizer === undefined || !hasFinalizer(raw, finalizer))) return { kind: "done" };
+  const parsed = parseLiveObject(step.controller.for, raw);
+  if (!parsed.ok) {
+    return stopWith(step, raw, new TerminalError(parsed.problem, { reason: "InvalidSpec" }));
+  }
+  return deleting ? cleanUp(step, parsed.object) : bringNearer(step, parsed.object);
+}
+
+async function bringNearer<R extends Resource>(step: Step<R>, read: LiveObject<R>): Promise<Verdict> {
+  const { controller, run } = step;
+  const object = await withFinalizer(step, read);
+  let result: ReconcileResult<R>;
+  try {
+    result = (await controller.reconcile(contextOf(step, object))) ?? {};
+    run.signal.throwIfAborted();
+  } catch (error) {
+    return stopWith(step, object.raw, error);
+  }
+  await state(step, object.raw, {
+    fields: result.status,
+    conditions: withReady(result.conditions ?? []),
+    keepOthers: false,
+  });
+  return { kind: "done", after: nextLook(step, result) };
+}
+
+/** The finalizer is persisted before the first thing outside the cluster is. */
+async function withFinalizer<R extends Resource>(
+  step: Step<R>,
+  object: LiveObject<R>,
+): Promise<LiveObject<R>> {
+  const { controller, client, ref, run } = step;
+  const { finalizer } = controller;
+  if (finalizer === undefined || hasFinalizer(object.raw, finalizer)) return object;
+  const raw = await addFinalizer({
+    client,
+    ref,
+    key: run.key,
+    object: object.raw,
+    finalizer,
+    signal: run.signal,
+  });
+  return { ...object, raw, metadata: raw.metadata };
+}
+
+async function cleanUp<R extends Resource>(step: Step<R>, object: LiveObject<R>): Promise<Verdict> {
+  const { controller, client, ref, run } = step;
+  const { finalizer } = controller;
+  if (finalizer === undefined) return { kind: "done" };
+  try {
+    await controller.finalize(contextOf(step, object));
+    run.signal.throwIfAborted();
+  } catch (error) {
+    return stopWith(step, object.raw, error);
+  }
+  await removeFinalizer({ client, ref, key: run.key, object: object.raw, finalizer, signal: run.signal });
+  step.announce(object.raw, {
+    type: "Normal",
+    reason: "Finalized",
+    note: "Everything outside the cluster is undone.",
+  });
+  return { kind: "done" };
+}
+
+/** A run that did not get there: say why, and answer what happens next. */
+async function stopWith<R extends Resource>(
+  step: Step<R>,
+  raw: KubeObject,
+  error: unknown,
+): Promise<Verdict> {
+  const { log, run } = step;
+  const outcome = outcomeOf(error, abortReason(run));
+  if (outcome.ready === undefined) return outcome.verdict;
+  log.warn({ key: run.key, verdict: outcome.verdict.kind, err: error }, "The run did not get there");
+  try {
+    await state(step, raw, { fields: undefined, conditions: [outcome.ready], keepOthers: true });
+  } catch (cause) {
+    // The verdict stands, whether or not people can read of it.
+    log.warn({ key: run.key, err: cause }, "Could not write why");
+  }
+  return outcome.verdict;
+}
+
+async function state<R extends Resource>(
+  step: Step<R>,
+  raw: KubeObject,
+  statement: Statement,
+): Promise<void> {
+  const { client, ref, announce, now = () => new Date() } = step;
+  const status = statusToWrite(raw, statement, now());
+  if (status !== undefined) {
+    // A run whose time is up may still say so, as long as it holds the lease: hence no signal.
+    await client.replace(ref, { ...raw, status }, { subresource: "status" });
+  }
+  const [stated] = statement.conditions.filter(({ type }) => type === ready);
+  if (stated === undefined) return;
+  const { status: is, reason, message } = stated;
+  if (is === "False") announce(raw, { type: "Warning", reason, note: message });
+  else if (readyChange(raw, statement)) announce(raw, { type: "Normal", reason, note: message });
+}
+
+function contextOf<R extends Resource>(step: Step<R>, object: LiveObject<R>): ReconcileContext<R> {
+  const { client, run, log } = step;
+  const { metadata, spec, status } = object;
+  const { key, signal } = run;
+  return { key, metadata, spec, status, log, signal, readSecret: secretReader(client, key, signal) };
+}
+
+function withReady(conditions: readonly Condition[]): readonly Condition[] {
+  if (conditions.some(({ type }) => type === ready)) return conditions;
+  return [
+    { type: ready, status: "True", reason: "AsAskedFor", message: "The world is as the spec asks." },
+    ...conditions,
+  ];
+}
+
+/** When to look again though nothing changes: resyncs are spread by a tenth, so that they do not come as a herd. */
+function nextLook<R extends Resource>(step: Step<R>, { requeueAfter }: ReconcileResult<R>): Milliseconds {
+  if (requeueAfter !== undefined) return milliseconds(requeueAfter);
+  const { controller, random = Math.random } = step;
+  return Math.round(controller.resyncEvery * (0.9 + random() / 10));
+}
+
+const abortReason = (run: Run): unknown => (run.signal.aborted ? run.signal.reason : undefined);

@@ -1,0 +1,72 @@
+import type { Controller, Resource } from "@drover/controller";
+import type { KubeObject } from "@drover/kube";
+import { openWorkQueue } from "@drover/queue";
+import type { FunctionSettings } from "./function-settings.ts";
+import { type Process, runProcess } from "./open-process.ts";
+import { queueMetrics, runMetrics } from "./process-metrics.ts";
+import { type Announcement, reconcileOnce } from "./reconcile-once.ts";
+
+/** A function: a controller and the process it runs in. */
+export interface FunctionDefinition<Settings extends FunctionSettings, R extends Resource> {
+  /** Names the process in logs. */
+  readonly name: string;
+  /** Read the settings: `readSettings(functionSettings.extend({ ... }), process.env)` in the function's config.ts. */
+  readonly settings: () => Settings;
+  /** Made once, with the settings; `close` gives back what it opened. */
+  readonly controller: (settings: Settings) => FunctionParts<R>;
+}
+
+export interface FunctionParts<R extends Resource> {
+  readonly controller: Controller<R>;
+  /** Gives back what the controller stands on. */
+  close?(): Promise<void>;
+}
+
+/** How long Redis may take to answer before the process calls itself not ready. */
+const readyWithin = 1_000;
+
+/**
+ * Run a function until SIGTERM: claim keys from its controller's queue and reconcile them, `concurrency` at once. On
+ * SIGTERM it takes no new key, lets the runs under way end within the grace, and leaves what is over it due for others.
+ */
+export async function runFunction<Settings extends FunctionSettings, R extends Resource>(
+  definition: FunctionDefinition<Settings, R>,
+): Promise<void> {
+  let settings: Settings | undefined;
+  await runProcess(
+    definition.name,
+    () => (settings = definition.settings()),
+    (process) => {
+      if (settings !== undefined) serve(definition.controller(settings), settings, process);
+    },
+  );
+}
+
+function serve<R extends Resource>(
+  parts: FunctionParts<R>,
+  settings: FunctionSettings,
+  { log, client, redis, registry, closing, readiness }: Process,
+): void {
+  const { controller } = parts;
+  closing("controller", async () => parts.close?.());
+  const times = { lease: settings.lease, renewal: settings.leaseRenewal };
+  const queue = openWorkQueue({ redis, controller: controller.name, log, times });
+  closing("queue", () => queue.close());
+  readiness("redis", async () => (await queue.ping(readyWithin), undefined));
+  queueMetrics(registry, controller.name, () => queue.stats());
+  const metrics = runMetrics(registry, controller.name);
+  const announce = (about: KubeObject, announcement: Announcement): void =>
+    log.info({ key: about.metadata.name, ...announcement }, "Announced");
+
+  const worker = queue.work((run) => reconcileOnce({ controller, client, log, announce }, run), {
+    concurrency: settings.concurrency ?? controller.concurrency,
+    timeout: controller.timeout,
+    onSettled: (run, verdict, duration) => {
+      metrics.settled(verdict, duration / 1_000);
+      const { key, claim } = run;
+      log.info({ key, verdict: verdict.kind, ms: Math.round(duration), why: claim.reasons }, "Reconciled");
+    },
+  });
+  closing("worker", () => worker.drain(settings.stopGrace));
+  log.info({ controller: controller.name }, "Taking keys");
+}

@@ -1,0 +1,106 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { functionSettings } from "./function-settings.ts";
+import { InvalidSettingsError, readSettings } from "./settings.ts";
+
+const redis = { DROVER_REDIS_URL: "redis://127.0.0.1:6379" };
+const problems = (env: Record<string, string>): readonly string[] => {
+  try {
+    readSettings(functionSettings, env);
+  } catch (error) {
+    if (error instanceof InvalidSettingsError) return error.problems;
+    throw error;
+  }
+  return [];
+};
+
+it("reads each field from its variable, ignores what is not Drover's, and fills in defaults", () => {
+  const settings = readSettings(functionSettings, {
+    ...redis,
+    DROVER_LEASE: "9s",
+    HOME: "/root",
+    DROVER_HTTP_PORT: "",
+  });
+  expect(settings).toMatchObject({
+    redisUrl: redis.DROVER_REDIS_URL,
+    lease: 9_000,
+    leaseRenewal: 2_000,
+    httpPort: 0,
+  });
+});
+
+describe("refuses with what to do", () => {
+  it.each([
+    ["nothing at all", {}, ["DROVER_REDIS_URL is not set. Set it."]],
+    [
+      "an unknown variable, saying which was meant",
+      { ...redis, DROVER_REDIS_URI: "x" },
+      ["DROVER_REDIS_URI is not a setting of this process. Did you mean DROVER_REDIS_URL?"],
+    ],
+    [
+      "an unknown variable like no other",
+      { ...redis, DROVER_XYZZY_ABC: "x" },
+      [/is not a setting.*Known are: DROVER_/],
+    ],
+    [
+      "a number for a duration",
+      { ...redis, DROVER_LEASE: "5" },
+      [/"5" has no unit\. Write "5s" if seconds are meant/],
+    ],
+    [
+      "a negative duration",
+      { ...redis, DROVER_LEASE: "-5s" },
+      [/is not a duration\. Write a number and a unit/],
+    ],
+    ["NaN", { ...redis, DROVER_STOP_GRACE: "NaN" }, [/is not a duration/]],
+    ["1e308", { ...redis, DROVER_STOP_GRACE: "1e308s" }, [/is not a duration/]],
+    ["more than a timer holds", { ...redis, DROVER_STOP_GRACE: "600h" }, [/longer than 24 days/]],
+    ["concurrency 0", { ...redis, DROVER_CONCURRENCY: "0" }, [/give a whole number from 1 to 10000/]],
+    ["half a run at once", { ...redis, DROVER_CONCURRENCY: "1.5" }, [/give a whole number from 1 to 10000/]],
+    ["a port that is none", { ...redis, DROVER_HTTP_PORT: "70000" }, [/from 0 to 65535/]],
+    [
+      "a URL that is none",
+      { DROVER_REDIS_URL: "localhost" },
+      [/give a URL such as redis:\/\/127\.0\.0\.1:6379/],
+    ],
+  ])("%s", (_what, env, expected) => {
+    const found = problems(env);
+    expect(found).toHaveLength(expected.length);
+    for (const [i, message] of expected.entries()) expect(found[i]).toMatch(message);
+  });
+  it("all problems at once", () => {
+    expect(problems({ DROVER_LEASE: "5", DROVER_REDDIS_URL: "x" })).toHaveLength(3);
+  });
+});
+
+describe("a secret file", () => {
+  let folder: string;
+  let path: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "drover-settings-"));
+    path = join(folder, "password");
+    writeFileSync(path, "hunter2\n", { mode: 0o600 });
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it("is read without its line break", () => {
+    const settings = readSettings(functionSettings, { ...redis, DROVER_REDIS_PASSWORD_FILE: path });
+    expect(settings.redisPasswordFile).toBe("hunter2");
+  });
+  it("that everybody may read is refused, and its content is not shown", () => {
+    chmodSync(path, 0o644);
+    const [problem] = problems({ ...redis, DROVER_REDIS_PASSWORD_FILE: path });
+    expect(problem).toContain(`chmod 600 ${path}`);
+    expect(problem).not.toContain("hunter2");
+  });
+  it("that is missing is refused", () => {
+    expect(problems({ ...redis, DROVER_REDIS_PASSWORD_FILE: `${path}x` })[0]).toMatch(
+      /does not exist\. Create it/,
+    );
+  });
+  it("that is a folder is refused", () => {
+    expect(problems({ ...redis, DROVER_REDIS_PASSWORD_FILE: folder })[0]).toMatch(/is not a file/);
+  });
+});

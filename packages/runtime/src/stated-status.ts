@@ -1,0 +1,75 @@
+import { type Condition, ready, type StatedCondition } from "@drover/controller";
+import type { KubeObject } from "@drover/kube";
+import { isDeepStrictEqual } from "node:util";
+import { conditionsOf } from "./live-object.ts";
+
+/** What a run says about its object. */
+export interface Statement {
+  /** The author's fields; undefined keeps those that stand. */
+  readonly fields: object | undefined;
+  /** Ready among them; undefined `kept` conditions go away. */
+  readonly conditions: readonly Condition[];
+  /** Keep conditions that this statement does not name: a failure knows nothing about them. */
+  readonly keepOthers: boolean;
+}
+
+/** The longest message that a Kubernetes condition takes. */
+const longestMessage = 32_768;
+
+/**
+ * The status that an object should carry, or undefined when it already does: what is as it was is not written, so that
+ * a cluster at rest stays at rest.
+ *
+ * A condition's `lastTransitionTime` is kept for as long as its status stays the same. Messages are cut at the length
+ * that Kubernetes takes, and reasons made words it takes: an error must not make the report of it fail.
+ */
+export function statusToWrite(raw: KubeObject, statement: Statement, now: Date): object | undefined {
+  const before = typeof raw["status"] === "object" && raw["status"] !== null ? raw["status"] : {};
+  const standing = conditionsOf(raw);
+  const observedGeneration = raw.metadata.generation ?? 0;
+  const stated = statement.conditions.map((condition) => state(condition, standing, observedGeneration, now));
+  const named = new Set(stated.map(({ type }) => type));
+  const others = statement.keepOthers ? standing.filter(({ type }) => !named.has(type)) : [];
+  const after = {
+    ...(statement.fields ?? before),
+    observedGeneration,
+    conditions: [...others, ...stated].sort((a, b) => order(a) - order(b)),
+  };
+  return isDeepStrictEqual(plain(before), plain(after)) ? undefined : after;
+}
+
+/** Ready as it stands and as it is stated now, when the two differ in what people care about. */
+export function readyChange(raw: KubeObject, statement: Statement): Condition | undefined {
+  const after = statement.conditions.find(({ type }) => type === ready);
+  const before = conditionsOf(raw).find(({ type }) => type === ready);
+  return after?.status === before?.status && after?.reason === before?.reason ? undefined : after;
+}
+
+function state(
+  { type, status, reason, message }: Condition,
+  standing: readonly StatedCondition[],
+  observedGeneration: number,
+  now: Date,
+): StatedCondition {
+  const before = standing.find((condition) => condition.type === type && condition.status === status);
+  return {
+    type,
+    status,
+    reason: asReason(reason),
+    message: message.length > longestMessage ? `${message.slice(0, longestMessage - 1)}…` : message,
+    observedGeneration,
+    lastTransitionTime: before?.lastTransitionTime ?? `${now.toISOString().slice(0, 19)}Z`,
+  };
+}
+
+/** `^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`, as meta/v1 has it. */
+const asReason = (text: string): string => {
+  const word = text
+    .replace(/[^A-Za-z0-9_]/g, "")
+    .replace(/^[^A-Za-z]+/, "")
+    .slice(0, 1_024);
+  return word === "" ? "Unknown" : word;
+};
+
+const order = ({ type }: Condition): number => (type === ready ? 0 : 1);
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
