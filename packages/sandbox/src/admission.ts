@@ -1,0 +1,148 @@
+// What the server itself decides about an object before it is stored: system metadata, generation, status, validity.
+import { randomInt, randomUUID } from "node:crypto";
+import { forbidden, invalid } from "./field-errors.ts";
+import type { FieldError } from "./field-errors.ts";
+import { equal, field, omit, textAt, withField } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
+import { beingDeleted, finalizersOf, generationOf, nameOf, withMeta, withTop } from "./kube-object.ts";
+import type { KubeObject } from "./kube-object.ts";
+import { metadataErrors } from "./names.ts";
+import { fitted } from "./resource-type.ts";
+import type { ResourceType } from "./resource-type.ts";
+import { objectErrors } from "./schema-validation.ts";
+import { invalidObject } from "./status.ts";
+
+/** Consonants and digits, so that no words come out: what apiserver's name generator draws from. */
+const suffixLetters = "bcdfghjklmnpqrstvwxz2456789";
+const generatedName = (base: string): string =>
+  base.slice(0, 58) +
+  Array.from({ length: 5 }, () => suffixLetters[randomInt(suffixLetters.length)]).join("");
+
+/** RFC 3339 to the second, as in every timestamp of metadata. */
+export const timestamp = (now: Date): string => `${now.toISOString().slice(0, 19)}Z`;
+
+function refuseInvalid(
+  type: ResourceType,
+  object: KubeObject,
+  old: KubeObject | undefined,
+  more: readonly FieldError[],
+): void {
+  const { metadata, ...content } = object;
+  const errors = [
+    ...objectErrors(content, type.schema),
+    ...(type.behaviour.errors?.(object, old) ?? []),
+    ...metadataErrors(type, metadata),
+    ...more,
+  ];
+  if (errors.length > 0) throw invalidObject(type, nameOf(object), errors);
+}
+
+/** The object to store for a create. Throws 422 with all that is wrong. */
+export function admittedNew(
+  type: ResourceType,
+  object: KubeObject,
+  namespace: string,
+  now: Date,
+): KubeObject {
+  const given = omit(
+    object.metadata,
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "selfLink",
+    "generation",
+    "resourceVersion",
+    "managedFields",
+  );
+  const base = textAt(given, "generateName");
+  const metadata: Record<string, Json> = {
+    ...given,
+    name: nameOf(object) || (base === undefined ? "" : generatedName(base)),
+    uid: randomUUID(),
+    creationTimestamp: timestamp(now),
+  };
+  if (type.namespaced) metadata["namespace"] = namespace;
+  if (type.generation || type.custom) metadata["generation"] = 1;
+  const fresh = { ...object, metadata };
+  const withoutStatus = type.status ? withTop(fresh, "status", undefined) : fresh;
+  const complete = type.custom ? withoutStatus : fitted(type, withoutStatus);
+  const admitted = type.behaviour.completed?.(complete, undefined) ?? complete;
+  refuseInvalid(type, admitted, undefined, []);
+  return admitted;
+}
+
+const immutable = ["name", "namespace", "uid", "deletionTimestamp", "deletionGracePeriodSeconds"] as const;
+
+function updateErrors(object: KubeObject, old: KubeObject): FieldError[] {
+  const known = new Set(finalizersOf(old));
+  const added = finalizersOf(object)
+    .filter((one) => !known.has(one))
+    .sort();
+  const errors = immutable
+    .filter((key) => !equal(object.metadata[key], old.metadata[key]))
+    .map((key) => invalid(`metadata.${key}`, object.metadata[key] ?? null, "field is immutable"));
+  if (beingDeleted(old) && added.length > 0)
+    errors.push(
+      forbidden(
+        "metadata.finalizers",
+        `no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map((one) => JSON.stringify(one)).join(", ")}}`,
+      ),
+    );
+  return errors;
+}
+
+/** What an update may not touch, taken from the old object. */
+function keptMetadata(object: KubeObject, old: KubeObject): JsonObject {
+  const { metadata } = old;
+  let kept = omit(object.metadata, "selfLink", "managedFields");
+  for (const key of ["resourceVersion", "creationTimestamp", "generation"])
+    kept = withField(kept, key, metadata[key]);
+  if (!textAt(kept, "uid")) kept = withField(kept, "uid", metadata["uid"]);
+  if (!textAt(kept, "namespace")) kept = withField(kept, "namespace", metadata["namespace"]);
+  if (beingDeleted(old)) kept = withField(kept, "deletionTimestamp", metadata["deletionTimestamp"]);
+  if (field(kept, "deletionGracePeriodSeconds") === undefined)
+    kept = withField(kept, "deletionGracePeriodSeconds", metadata["deletionGracePeriodSeconds"]);
+  return kept;
+}
+
+/** Of a status update only status counts; built-in kinds let labels and the like through as well. */
+const onlyStatus = (type: ResourceType, object: KubeObject, old: KubeObject): KubeObject => ({
+  ...withTop(old, "status", object["status"]),
+  metadata: type.custom ? old.metadata : object.metadata,
+});
+
+const asked = (object: KubeObject): JsonObject => omit(object, "metadata", "apiVersion");
+
+/** The object to store for an update of `old`, through the main endpoint or `/status`. Throws 422 with all that is wrong. */
+export function admittedUpdate(
+  type: ResourceType,
+  object: KubeObject,
+  old: KubeObject,
+  subresource: "" | "status",
+): KubeObject {
+  const kept = { ...object, metadata: keptMetadata(object, old) };
+  const written =
+    subresource === "status"
+      ? onlyStatus(type, kept, old)
+      : type.status
+        ? withTop(kept, "status", old["status"])
+        : kept;
+  const complete = type.behaviour.completed?.(written, old) ?? written;
+  const askedAnew =
+    (type.generation || type.custom) && subresource === "" && !equal(asked(complete), asked(old));
+  const admitted = askedAnew ? withMeta(complete, "generation", generationOf(old) + 1) : complete;
+  refuseInvalid(type, admitted, old, updateErrors(admitted, old));
+  return admitted;
+}
+
+/** The object as the first deletion leaves it while finalizers hold it. */
+export function markedDeleted(type: ResourceType, object: KubeObject, now: Date): KubeObject {
+  const at = timestamp(now);
+  const generation = generationOf(object);
+  const counted = generation > 0 ? withMeta(object, "generation", generation + 1) : object;
+  const marked = withMeta(withMeta(counted, "deletionTimestamp", at), "deletionGracePeriodSeconds", 0);
+  return type.behaviour.terminating?.(marked, at) ?? marked;
+}
+
+/** Whether a deleted object has to stay. */
+export const isHeld = (type: ResourceType, object: KubeObject): boolean =>
+  finalizersOf(object).length > 0 || type.behaviour.held?.(object) === true;

@@ -1,0 +1,38 @@
+import { typesOf } from "./custom-resources.ts";
+import { builtInTypes } from "./built-in-types.ts";
+import { conditionOf } from "./custom-resources.ts";
+import type { ResourceType } from "./resource-type.ts";
+import type { Store } from "./store.ts";
+
+/** The bucket of definitions, which decide what else is served. */
+export const definitionsBucket = "customresourcedefinitions.apiextensions.k8s.io";
+export const namespacesBucket = "namespaces";
+
+/** The state behind all requests. */
+export interface Cluster {
+  readonly store: Store;
+  readonly now: () => Date;
+  /** Everything served now: the built-in kinds and those of established definitions. */
+  types(): readonly ResourceType[];
+  typeOf(group: string, version: string, resource: string): ResourceType | undefined;
+}
+
+export function createCluster(store: Store, now: () => Date): Cluster {
+  let types = builtInTypes;
+  let byPath = new Map<string, ResourceType>();
+  const serve = (): void => {
+    const established = store
+      .list(definitionsBucket)
+      .objects.filter((one) => conditionOf(one, "Established") === "True");
+    types = [...builtInTypes, ...established.flatMap(typesOf)];
+    byPath = new Map(types.map((type) => [`${type.group}/${type.version}/${type.resource}`, type]));
+  };
+  serve();
+  store.subscribe(definitionsBucket, serve);
+  return {
+    store,
+    now,
+    types: () => types,
+    typeOf: (group, version, resource) => byPath.get(`${group}/${version}/${resource}`),
+  };
+}

@@ -1,0 +1,57 @@
+import { isString } from "./json.ts";
+import type { Json } from "./json.ts";
+
+/** What is wrong with one field, in the words and reasons of the API server (apimachinery, util/validation/field). */
+export interface FieldError {
+  readonly reason: string;
+  readonly field: string;
+  /** Everything after the field's name in the message. */
+  readonly body: string;
+}
+
+const shown = (value: Json | undefined): string => JSON.stringify(value ?? (value === null ? null : ""));
+const counted = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? "" : "s"}`;
+const detailed = (title: string, detail: string): string => (detail === "" ? title : `${title}: ${detail}`);
+
+export const invalid = (field: string, value: Json | undefined, detail: string): FieldError => ({
+  reason: "FieldValueInvalid",
+  field,
+  body: detailed(`Invalid value: ${shown(value)}`, detail),
+});
+export const typeInvalid = (field: string, value: Json, detail: string): FieldError => ({
+  reason: "FieldValueTypeInvalid",
+  field,
+  body: detailed(`Invalid value: ${shown(value)}`, detail),
+});
+export const required = (field: string, detail = ""): FieldError => ({
+  reason: "FieldValueRequired",
+  field,
+  body: detailed("Required value", detail),
+});
+export const forbidden = (field: string, detail: string): FieldError => ({
+  reason: "FieldValueForbidden",
+  field,
+  body: detailed("Forbidden", detail),
+});
+export const duplicate = (field: string, value: Json): FieldError => ({
+  reason: "FieldValueDuplicate",
+  field,
+  body: `Duplicate value: ${shown(value)}`,
+});
+export const notSupported = (field: string, value: Json, supported: readonly Json[]): FieldError => ({
+  reason: "FieldValueNotSupported",
+  field,
+  body: `Unsupported value: ${shown(value)}: supported values: ${supported
+    .map((one) => JSON.stringify(isString(one) ? one : JSON.stringify(one)))
+    .join(", ")}`,
+});
+export const tooLong = (field: string, most: number): FieldError => ({
+  reason: "FieldValueTooLong",
+  field,
+  body: `Too long: may not be more than ${counted(most, "byte")}`,
+});
+export const tooMany = (field: string, count: number, most: number): FieldError => ({
+  reason: "FieldValueTooMany",
+  field,
+  body: `Too many: ${count}: must have at most ${counted(most, "item")}`,
+});

@@ -1,0 +1,84 @@
+// JSON values as the server holds them: immutable, shared freely between store, watchers and requests.
+// Keys come from users. Objects are therefore built only with spread and Object.fromEntries, which define a key
+// called `__proto__` like any other, and are read with `field`, which sees own keys only.
+
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+export const isArray = (value: unknown): value is readonly Json[] => Array.isArray(value);
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !isArray(value);
+export const isString = (value: unknown): value is string => typeof value === "string";
+
+/** The own value at a path of keys, or undefined where the path leaves the data. */
+export function field(value: Json | undefined, ...path: readonly string[]): Json | undefined {
+  let at = value;
+  for (const key of path) {
+    if (!isObject(at) || !Object.hasOwn(at, key)) return undefined;
+    at = at[key];
+  }
+  return at;
+}
+
+export const textAt = (value: Json | undefined, ...path: readonly string[]): string | undefined => {
+  const found = field(value, ...path);
+  return isString(found) ? found : undefined;
+};
+export const objectAt = (value: Json | undefined, ...path: readonly string[]): JsonObject => {
+  const found = field(value, ...path);
+  return isObject(found) ? found : {};
+};
+export const listAt = (value: Json | undefined, ...path: readonly string[]): readonly Json[] => {
+  const found = field(value, ...path);
+  return isArray(found) ? found : [];
+};
+export const textsAt = (value: Json | undefined, ...path: readonly string[]): readonly string[] =>
+  listAt(value, ...path).filter(isString);
+
+/** The object with `key` set, or without it when the value is undefined. */
+export function withField(object: JsonObject, key: string, value: Json | undefined): JsonObject {
+  if (value !== undefined) return { ...object, [key]: value };
+  return Object.hasOwn(object, key) ? omit(object, key) : object;
+}
+
+/** The object without some of its fields. */
+export const omit = (object: JsonObject, ...keys: readonly string[]): JsonObject =>
+  Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
+
+/** An object of the fields that are there: the one place where undefined means absent. */
+export const present = (fields: Readonly<Record<string, Json | undefined>>): JsonObject =>
+  Object.fromEntries(
+    Object.entries(fields).filter((entry): entry is [string, Json] => entry[1] !== undefined),
+  );
+
+/** Equality of data: the order of keys does not count, the order of lists does. */
+export function equal(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (isArray(a) && isArray(b)) return a.length === b.length && a.every((item, i) => equal(item, b[i]));
+  if (!isObject(a) || !isObject(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]))
+  );
+}
+
+/** Deeper data than any schema describes would only exhaust the stack of what walks it. */
+const deepest = 512;
+
+function isJson(value: unknown, depth = 0): value is Json {
+  if (typeof value !== "object" || value === null) return true;
+  return depth < deepest && Object.values(value).every((inner) => isJson(inner, depth + 1));
+}
+
+/**
+ * Parses a JSON text. Throws SyntaxError when it is none or nests deeper than 512.
+ * Caveat: numbers are doubles, so integers beyond 2^53 lose their last digits.
+ */
+export function parseJson(text: string): Json {
+  const value: unknown = JSON.parse(text);
+  if (!isJson(value)) throw new SyntaxError("exceeded max depth");
+  return value;
+}

@@ -1,0 +1,127 @@
+// What a real cluster's controllers do with namespaces and definitions, at once and inside the server:
+// definitions are established and, when deleted, take their objects along; so do namespaces.
+import { timestamp } from "./admission.ts";
+import { definitionsBucket, namespacesBucket } from "./cluster.ts";
+import type { Cluster } from "./cluster.ts";
+import { cleanupFinalizer, conditionOf, typesOf, withCondition } from "./custom-resources.ts";
+import { field, listAt, objectAt } from "./json.ts";
+import { beingDeleted, finalizersOf, nameOf, namespaceOf, withMeta, withTop } from "./kube-object.ts";
+import type { KubeObject } from "./kube-object.ts";
+import type { ResourceType } from "./resource-type.ts";
+import type { Change } from "./store.ts";
+import { deleteObject } from "./writes.ts";
+
+/** Starts looking after namespaces and definitions. Runs inside the store's notifications: there is nothing to stop. */
+export function keepLifecycles(cluster: Cluster): void {
+  cluster.store.subscribe(definitionsBucket, (change) => keepDefinition(cluster, change));
+  cluster.store.subscribe(namespacesBucket, ({ type, object }) => {
+    if (type !== "DELETED" && beingDeleted(object)) emptyNamespace(cluster, nameOf(object));
+  });
+  cluster.store.subscribeAll(({ type, object, bucket }) => {
+    if (type !== "DELETED") return;
+    const home = cluster.store.get(namespacesBucket, "", namespaceOf(object));
+    if (home && beingDeleted(home)) releaseNamespace(cluster, home);
+    const definition = cluster.store.get(definitionsBucket, "", bucket);
+    if (definition && beingDeleted(definition)) releaseDefinition(cluster, definition);
+  });
+}
+
+function keepDefinition(cluster: Cluster, { type, object }: Change): void {
+  const current = cluster.store.get(definitionsBucket, "", nameOf(object));
+  if (type === "DELETED" || current !== object) return;
+  if (!beingDeleted(object)) {
+    establish(cluster, object);
+    return;
+  }
+  for (const one of cluster.store.list(nameOf(object)).objects)
+    for (const served of typesOf(object).slice(0, 1))
+      if (!beingDeleted(one)) deleteObject(cluster, served, one);
+  releaseDefinition(cluster, object);
+}
+
+/** Accepts the names, unless another definition of the group has them, and serves the definition. */
+function establish(cluster: Cluster, definition: KubeObject): void {
+  const names = objectAt(definition, "spec", "names");
+  const taken = cluster.store
+    .list(definitionsBucket)
+    .objects.some(
+      (other) =>
+        nameOf(other) !== nameOf(definition) &&
+        field(other, "spec", "group") === field(definition, "spec", "group") &&
+        field(other, "status", "acceptedNames", "kind") === names["kind"],
+    );
+  const now = timestamp(cluster.now());
+  const accepted = withCondition(
+    definition,
+    taken
+      ? {
+          type: "NamesAccepted",
+          status: "False",
+          reason: "KindConflict",
+          message: `${JSON.stringify(names["kind"])} is already in use`,
+        }
+      : { type: "NamesAccepted", status: "True", reason: "NoConflicts", message: "no conflicts found" },
+    now,
+  );
+  if (taken && conditionOf(definition, "Established") !== "True") {
+    const waiting = withCondition(
+      accepted,
+      { type: "Established", status: "False", reason: "NotAccepted", message: "not all names are accepted" },
+      now,
+    );
+    if (conditionOf(definition, "NamesAccepted") !== "False") cluster.store.put(definitionsBucket, waiting);
+    return;
+  }
+  if (taken) return;
+  const established = withCondition(
+    accepted,
+    {
+      type: "Established",
+      status: "True",
+      reason: "InitialNamesAccepted",
+      message: "the initial names have been accepted",
+    },
+    now,
+  );
+  const next = withTop(established, "status", { ...objectAt(established, "status"), acceptedNames: names });
+  if (JSON.stringify(next) !== JSON.stringify(definition)) cluster.store.put(definitionsBucket, next);
+}
+
+function releaseDefinition(cluster: Cluster, definition: KubeObject): void {
+  const left = finalizersOf(definition).filter((one) => one !== cleanupFinalizer);
+  if (
+    cluster.store.list(nameOf(definition)).objects.length > 0 ||
+    left.length === finalizersOf(definition).length
+  )
+    return;
+  if (left.length === 0) cluster.store.remove(definitionsBucket, "", nameOf(definition));
+  else cluster.store.put(definitionsBucket, withMeta(definition, "finalizers", left));
+}
+
+const namespacedTypes = (cluster: Cluster): ResourceType[] => [
+  ...new Map(
+    cluster
+      .types()
+      .filter((type) => type.namespaced)
+      .map((type) => [type.bucket, type]),
+  ).values(),
+];
+
+function emptyNamespace(cluster: Cluster, namespace: string): void {
+  for (const type of namespacedTypes(cluster))
+    for (const object of cluster.store.list(type.bucket).objects)
+      if (namespaceOf(object) === namespace && !beingDeleted(object)) deleteObject(cluster, type, object);
+  const home = cluster.store.get(namespacesBucket, "", namespace);
+  if (home) releaseNamespace(cluster, home);
+}
+
+function releaseNamespace(cluster: Cluster, namespace: KubeObject): void {
+  const name = nameOf(namespace);
+  const full = namespacedTypes(cluster).some(({ bucket }) =>
+    cluster.store.list(bucket).objects.some((object) => namespaceOf(object) === name),
+  );
+  if (full || listAt(namespace, "spec", "finalizers").length === 0) return;
+  const empty = withTop(namespace, "spec", {});
+  if (finalizersOf(namespace).length === 0) cluster.store.remove(namespacesBucket, "", name);
+  else cluster.store.put(namespacesBucket, empty);
+}

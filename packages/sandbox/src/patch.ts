@@ -1,0 +1,111 @@
+// Three of the patch formats. Patches come from users: results are built without ever assigning to a key of theirs.
+import { equal, field, isArray, isObject, textAt, withField } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
+import { badRequest, notImplemented, unprocessable, unsupportedMediaType } from "./status.ts";
+import { strategicMerge } from "./strategic-merge.ts";
+
+/** RFC 7386. */
+export function mergePatch(target: Json | undefined, patch: Json): Json {
+  if (!isObject(patch)) return patch;
+  const entries = Object.entries(patch);
+  return entries.reduce<JsonObject>(
+    (merged, [key, value]) =>
+      withField(merged, key, value === null ? undefined : mergePatch(field(merged, key), value)),
+    isObject(target) ? target : {},
+  );
+}
+
+const pointer = (path: string): string[] => {
+  if (path !== "" && !path.startsWith("/"))
+    throw unprocessable(`jsonpatch: the path ${JSON.stringify(path)} does not start with /`);
+  return path
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+};
+
+function position(list: readonly Json[], key: string, adding: boolean): number {
+  const index = key === "-" && adding ? list.length : /^(0|[1-9]\d*)$/.test(key) ? Number(key) : -1;
+  if (index < 0 || index > list.length - (adding ? 0 : 1))
+    throw unprocessable(`jsonpatch: index ${key} is outside of the list`);
+  return index;
+}
+
+function read(document: Json, path: readonly string[]): Json {
+  return path.reduce<Json>((at, key) => {
+    const found = isArray(at) ? at[position(at, key, false)] : field(at, key);
+    if (found === undefined) throw unprocessable(`jsonpatch: the path /${path.join("/")} does not exist`);
+    return found;
+  }, document);
+}
+
+type Change = { readonly op: "add" | "replace"; readonly value: Json } | { readonly op: "remove" };
+
+function changed(document: Json, path: readonly string[], change: Change): Json {
+  const [key, ...rest] = path;
+  if (key === undefined) return change.op === "remove" ? null : change.value;
+  const last = rest.length === 0;
+  if (isArray(document)) {
+    const index = position(document, key, last && change.op === "add");
+    if (!last) return document.with(index, changed(document[index] ?? null, rest, change));
+    return document.toSpliced(
+      index,
+      change.op === "add" ? 0 : 1,
+      ...(change.op === "remove" ? [] : [change.value]),
+    );
+  }
+  const inner = field(document, key);
+  if (!isObject(document) || (inner === undefined && !(last && change.op === "add")))
+    throw unprocessable(`jsonpatch: the path ${key} does not exist`);
+  return withField(
+    document,
+    key,
+    last && change.op === "remove" ? undefined : changed(inner ?? null, rest, change),
+  );
+}
+
+function apply(document: Json, operation: Json): Json {
+  const path = pointer(textAt(operation, "path") ?? "");
+  const value = field(operation, "value") ?? null;
+  const op = textAt(operation, "op");
+  switch (op) {
+    case "add":
+    case "replace":
+      return changed(document, path, { op, value });
+    case "remove":
+      return changed(document, path, { op });
+    case "test":
+      if (!equal(read(document, path), value)) throw unprocessable(`testing value /${path.join("/")} failed`);
+      return document;
+    case "move":
+    case "copy": {
+      const from = pointer(textAt(operation, "from") ?? "");
+      const moved = read(document, from);
+      const rest = op === "move" ? changed(document, from, { op: "remove" }) : document;
+      return changed(rest, path, { op: "add", value: moved });
+    }
+    case undefined:
+    default:
+      throw unprocessable(`Unexpected kind: ${op ?? "unknown"}`);
+  }
+}
+
+/** RFC 6902. Throws 422 where an operation does not fit. */
+export function jsonPatch(document: Json, patch: Json): Json {
+  if (!isArray(patch)) throw badRequest("error decoding patch: a JSON patch is a list of operations");
+  return patch.reduce(apply, document);
+}
+
+const json = "application/json-patch+json";
+const merge = "application/merge-patch+json";
+const strategic = "application/strategic-merge-patch+json";
+
+/** How to apply a body of a content type. Throws 415 for what the kind does not take, 501 for what the sandbox lacks. */
+export function patchFor(contentType: string, custom: boolean): (object: JsonObject, patch: Json) => Json {
+  const media = contentType.split(";")[0]?.trim() ?? "";
+  if (media === json) return jsonPatch;
+  if (media === merge) return mergePatch;
+  if (media === strategic && !custom) return (object, patch) => strategicMerge(object, patch);
+  if (media.startsWith("application/apply-patch+")) throw notImplemented("server-side apply");
+  throw unsupportedMediaType([json, merge, "application/apply-patch+yaml", ...(custom ? [] : [strategic])]);
+}

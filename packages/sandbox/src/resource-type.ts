@@ -1,0 +1,124 @@
+import type { FieldError } from "./field-errors.ts";
+import { isObject } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
+import type { KubeObject } from "./kube-object.ts";
+import { defaulted, pruned } from "./schema-fitting.ts";
+
+/** A column of `kubectl get`, as a CustomResourceDefinition declares it. */
+export interface Column {
+  readonly name: string;
+  readonly type: string;
+  readonly jsonPath: string;
+  readonly format?: string;
+  readonly description?: string;
+  readonly priority?: number;
+}
+
+/** One resource in one version, as it is served: built in, or made from a CustomResourceDefinition. */
+export interface ResourceType {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly singular: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly namespaced: boolean;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  /** Where its objects are stored: equal for all versions of one resource. */
+  readonly bucket: string;
+  readonly custom: boolean;
+  /** Structural schema of everything but metadata: what is not in it is pruned. */
+  readonly schema: JsonObject;
+  /** The status subresource exists: the main endpoint does not write status, `/status` writes nothing else. */
+  readonly status: boolean;
+  /** metadata.generation counts the changes of what is asked for. */
+  readonly generation: boolean;
+  /** PUT without a resourceVersion is accepted. */
+  readonly unconditionalUpdate: boolean;
+  /** PUT of an object that is not there creates it. */
+  readonly createOnUpdate: boolean;
+  /** DELETE answers the object instead of a Status. */
+  readonly returnsDeleted: boolean;
+  readonly nameRule: NameRule;
+  /** Columns after NAME; the last is an age. */
+  readonly columns: readonly Column[];
+  /** Fields, besides metadata.name and metadata.namespace, that a field selector may ask for. */
+  readonly selectable: readonly string[];
+  /** Field names that differ between this version and the stored one: [here, stored]. */
+  readonly renames: readonly (readonly [string, string])[];
+  /** What a few built-in kinds do besides being stored. */
+  readonly behaviour: Behaviour;
+}
+
+/** The little that some kinds need code for. Every function is pure and may be left out. */
+export interface Behaviour {
+  /** Completes an object about to be created (`old` undefined) or updated. */
+  readonly completed?: (object: KubeObject, old: KubeObject | undefined) => KubeObject;
+  /** What is wrong with it beyond its schema. */
+  readonly errors?: (object: KubeObject, old: KubeObject | undefined) => FieldError[];
+  /** What the first deletion changes, besides the deletion timestamp. */
+  readonly terminating?: (object: KubeObject, now: string) => KubeObject;
+  /** Something other than metadata.finalizers keeps a deleted object. */
+  readonly held?: (object: KubeObject) => boolean;
+}
+
+export type NameRule = "subdomain" | "label" | "service" | "path";
+
+export const apiVersionOf = (type: Pick<ResourceType, "group" | "version">): string =>
+  type.group === "" ? type.version : `${type.group}/${type.version}`;
+
+const renamed = (object: KubeObject, pairs: readonly (readonly [string, string])[]): JsonObject => {
+  const names = new Map(pairs);
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [names.get(key) ?? key, value]));
+};
+
+/** An object through a type's schema: unknown fields out (their paths into `unknown`), defaults in. */
+export function fitted(type: ResourceType, object: KubeObject, unknown: string[] = []): KubeObject {
+  const { apiVersion, kind, metadata, ...rest } = object;
+  const content = defaulted(pruned(rest, type.schema, "", unknown), type.schema);
+  return { ...(isObject(content) ? content : {}), apiVersion, kind, metadata };
+}
+
+const servedAs = new WeakMap<ResourceType, WeakMap<KubeObject, KubeObject>>();
+
+/**
+ * A stored object as this version of its resource shows it. Custom resources are fitted to the schema that holds now,
+ * which may be newer than the object; stored objects never change, so each is worked out once per type.
+ */
+export function asServed(type: ResourceType, stored: KubeObject): KubeObject {
+  if (!type.custom && type.renames.length === 0) return stored;
+  const cache = servedAs.get(type) ?? new WeakMap<KubeObject, KubeObject>();
+  servedAs.set(type, cache);
+  const known = cache.get(stored);
+  if (known) return known;
+  const content = renamed(
+    stored,
+    type.renames.map(([here, there]) => [there, here] as const),
+  );
+  const served = { ...content, apiVersion: apiVersionOf(type), kind: type.kind, metadata: stored.metadata };
+  const result = type.custom ? fitted(type, served) : served;
+  cache.set(stored, result);
+  return result;
+}
+
+/** An object of this version under the field names of the version that owns the bucket. */
+export const asStored = (type: ResourceType, object: KubeObject): KubeObject => {
+  if (type.renames.length === 0) return object;
+  const { kind, metadata } = object;
+  return { ...renamed(object, type.renames), kind, apiVersion: "v1", metadata };
+};
+
+/** Structural schemas in short, for the built-in kinds. */
+export const fields = (
+  properties: Readonly<Record<string, Json>>,
+  required: readonly string[] = [],
+): JsonObject => ({ type: "object", properties, required });
+export const string: JsonObject = { type: "string" };
+export const integer: JsonObject = { type: "integer" };
+export const boolean: JsonObject = { type: "boolean" };
+export const mapOf = (additionalProperties: Json): JsonObject => ({ type: "object", additionalProperties });
+export const listOf = (items: Json): JsonObject => ({ type: "array", items });
+/** Anything that the sandbox stores without looking at it. */
+export const anything: JsonObject = { "x-kubernetes-preserve-unknown-fields": true };
+export const anyObject: JsonObject = { type: "object", ...anything };

@@ -1,0 +1,145 @@
+// One watch: what is there or was missed, then every change as it happens, as lines of JSON.
+import type { ServerResponse } from "node:http";
+import type { Cluster } from "./cluster.ts";
+import { forbidden, notSupported } from "./field-errors.ts";
+import type { FieldError } from "./field-errors.ts";
+import type { JsonObject } from "./json.ts";
+import { namespaceOf, withMeta } from "./kube-object.ts";
+import type { KubeObject } from "./kube-object.ts";
+import { integerIn, refuseFuture, selectorIn, versionIn } from "./reads.ts";
+import type { Representation } from "./representation.ts";
+import { apiVersionOf, asServed } from "./resource-type.ts";
+import type { ResourceType } from "./resource-type.ts";
+import { expired, invalidOptions } from "./status.ts";
+import type { Change } from "./store.ts";
+
+/** A reader this far behind is cut off, as the API server does: it will come back with its last version. */
+const mostUnsent = 64 * 1024 * 1024;
+
+/** A watch under way. */
+export interface Watch {
+  /** Ends the response as a timeout would. */
+  end(): void;
+  /** Breaks the connection without ending the response. */
+  drop(): void;
+}
+
+function refuseWatchOptions(query: URLSearchParams): void {
+  const match = query.get("resourceVersionMatch") ?? "";
+  const initial = query.has("sendInitialEvents");
+  const errors: FieldError[] = [];
+  const no = (why: string): void => void errors.push(forbidden("resourceVersionMatch", why));
+  if (initial && match !== "NotOlderThan")
+    no("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+  if (match !== "" && !initial)
+    no("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+  if (match !== "" && match !== "NotOlderThan")
+    errors.push(notSupported("resourceVersionMatch", match, ["NotOlderThan"]));
+  if (match !== "" && query.get("continue"))
+    no("resourceVersionMatch is forbidden when continue is provided");
+  if (errors.length > 0) throw invalidOptions("ListOptions", errors);
+}
+
+/** What a change is to somebody who sees only the objects that `sees` accepts. */
+function seenAs(
+  type: ResourceType,
+  change: Change,
+  sees: (object: KubeObject) => boolean,
+): [string, KubeObject] | undefined {
+  const now = asServed(type, change.object);
+  const before = change.previous && asServed(type, change.previous);
+  const was = before !== undefined && sees(before);
+  if (change.type !== "DELETED" && sees(now)) return [was ? "MODIFIED" : "ADDED", now];
+  return was ? ["DELETED", withMeta(before, "resourceVersion", String(change.version))] : undefined;
+}
+
+export interface WatchContext {
+  readonly cluster: Cluster;
+  readonly type: ResourceType;
+  readonly namespace: string;
+  readonly query: URLSearchParams;
+  readonly shown: Representation;
+  readonly bookmarkEveryMs: number;
+}
+
+const yes = (text: string | null): boolean => text === "true" || text === "1";
+
+interface WatchOptions {
+  /** Only changes after this version are told. */
+  readonly since: number;
+  /** Begin with what is there, and mark its end with a bookmark. */
+  readonly initial: boolean;
+  readonly initialEnd: boolean;
+  /** What was missed since a version; undefined where it is forgotten. */
+  readonly missed: readonly Change[] | undefined;
+  readonly bookmarks: boolean;
+  readonly timeoutMs: number;
+}
+
+function optionsOf({ cluster, type, query }: WatchContext): WatchOptions {
+  refuseWatchOptions(query);
+  const since = versionIn(query);
+  const seconds = integerIn(query, "timeoutSeconds") ?? 1_800 + Math.random() * 1_800;
+  const asked = query.get("sendInitialEvents") ?? "";
+  const initial = asked === "" ? since === undefined || since === 0 : yes(asked);
+  if (initial) refuseFuture(cluster, since);
+  const bookmarks = yes(query.get("allowWatchBookmarks"));
+  return {
+    since: since ?? 0,
+    initial,
+    initialEnd: initial && asked !== "" && bookmarks,
+    missed: initial || since === undefined ? [] : cluster.store.changesSince(type.bucket, since),
+    bookmarks,
+    timeoutMs: Math.min(seconds * 1000, 2 ** 31 - 1),
+  };
+}
+
+/** Starts a watch on `out`, which it ends. Throws 400, 422 or 504 before anything is sent. `done` is called once, at its end. */
+export function startWatch(context: WatchContext, out: ServerResponse, done: () => void): Watch {
+  const { cluster, type, namespace, query, shown, bookmarkEveryMs } = context;
+  const { since, initial, initialEnd, missed, bookmarks, timeoutMs } = optionsOf(context);
+  const matches = selectorIn(type, query);
+  const sees = (object: KubeObject): boolean =>
+    (namespace === "" || namespaceOf(object) === namespace) && (matches?.(object) ?? true);
+  const send = (event: string, object: JsonObject): void => {
+    out.write(`${JSON.stringify({ type: event, object })}\n`);
+    if (out.writableLength > mostUnsent) out.destroy();
+  };
+  const tell = (change: Change): void => {
+    const seen = change.version > since ? seenAs(type, change, sees) : undefined;
+    if (seen) send(seen[0], shown.event(seen[1]));
+  };
+  const bookmark = (annotations?: JsonObject): void => {
+    const metadata: JsonObject = {
+      resourceVersion: String(cluster.store.version),
+      ...(annotations && { annotations }),
+    };
+    send("BOOKMARK", shown.event({ kind: type.kind, apiVersion: apiVersionOf(type), metadata }));
+  };
+
+  out.writeHead(200, { "content-type": "application/json", "cache-control": "no-cache, private" });
+  out.flushHeaders();
+  const unsubscribe = cluster.store.subscribe(type.bucket, tell);
+  const timeout = setTimeout(() => out.end(), timeoutMs);
+  const ticking = bookmarks ? setInterval(() => bookmark(), bookmarkEveryMs) : undefined;
+  out.once("close", () => {
+    unsubscribe();
+    clearTimeout(timeout);
+    clearInterval(ticking);
+    done();
+  });
+  const there = initial
+    ? cluster.store
+        .list(type.bucket)
+        .objects.map((one) => asServed(type, one))
+        .filter(sees)
+    : [];
+  for (const object of there) send("ADDED", shown.event(object));
+  if (initialEnd) bookmark({ "k8s.io/initial-events-end": "true" });
+  missed?.forEach(tell);
+  if (!missed) {
+    send("ERROR", expired(`too old resource version: ${since} (${cluster.store.compactedVersion})`).status);
+    out.end();
+  }
+  return { end: () => void out.end(), drop: () => void out.destroy() };
+}
