@@ -21,3 +21,17 @@ export interface StatedCondition extends Condition {
 
 /** The condition that every Drover object carries; `kubectl wait --for=condition=Ready` waits for it. */
 export const ready = "Ready";
+
+/**
+ * What the API server takes in a condition (`meta/v1` Condition's own markers). The CRD of every kind carries these
+ * bounds: a status whose message is too long would be refused whole.
+ */
+export const conditionLimits = {
+  type: {
+    maxLength: 316,
+    pattern:
+      "^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$",
+  },
+  reason: { minLength: 1, maxLength: 1024, pattern: "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$" },
+  message: { maxLength: 32_768 },
+} as const;

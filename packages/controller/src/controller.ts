@@ -1,5 +1,6 @@
 import type { Condition } from "./condition.ts";
 import { type Duration, type Milliseconds, milliseconds } from "./duration.ts";
+import type { Immutable, NoUnknownFields } from "./known-fields.ts";
 import type { ObjectKey } from "./object-key.ts";
 import type { ObjectMetadata, Resource, SpecOf, StatedStatus, StatusOf } from "./resource.ts";
 
@@ -31,7 +32,7 @@ export interface ReconcileContext<R extends Resource> {
 /** What a reconcile found. Every part is optional: returning nothing says "as asked for". */
 export interface ReconcileResult<R extends Resource> {
   /** Written to the object's status, beside `observedGeneration` and the conditions. Left out: kept as it is. */
-  readonly status?: StatusOf<R>;
+  readonly status?: Immutable<StatusOf<R>>;
   /** Look again after this time, though nothing changed. */
   readonly requeueAfter?: Duration;
   /** Conditions beside Ready; a `Ready` given here replaces the runtime's `Ready=True`. Types not given go away. */
@@ -73,12 +74,33 @@ export interface Controller<R extends Resource = Resource> {
 
 const mostConcurrent = 10_000;
 
+/** A definition whose reconcile returns exactly what is known of the kind; `Result` is inferred from it. */
+export type CheckedDefinition<R extends Resource, Result> = Omit<ControllerDefinition<R>, "reconcile"> & {
+  reconcile(context: ReconcileContext<R>): Promise<Result>;
+} & NoUnknownFields<ReconcileResult<R>, NonNullable<Result>>;
+
 /**
- * Define a controller.
+ * Define a controller. A status field that the kind does not have is a compile-time error, however deep.
  *
  * @throws InvalidControllerError naming the field, what is wrong with it and what it may be.
  */
+export function defineController<
+  R extends Resource,
+  // `void`: an async function without a return. `const`, or else "Ready" would widen to string before it meets the status's enum.
+  // eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- see above
+  const Result extends ReconcileResult<R> | undefined | void,
+>(definition: CheckedDefinition<R, Result>): Controller<R>;
 export function defineController<R extends Resource>(definition: ControllerDefinition<R>): Controller<R> {
+  return controllerFrom(definition);
+}
+
+/**
+ * `defineController` for code that is itself generic over the kind: the same checks when it runs, but not the one for
+ * unknown status fields, which needs to know the kind when it is compiled.
+ *
+ * @throws InvalidControllerError as `defineController`.
+ */
+export function controllerFrom<R extends Resource>(definition: ControllerDefinition<R>): Controller<R> {
   const { for: resource, concurrency = 8, resyncEvery = "10h", timeout = "60s" } = definition;
   const name = definition.name ?? `${resource.plural}.${resource.group}`;
   if (!/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/.test(name)) {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { checkedAtRun } from "./structural/checks.ts";
 
 /** Milliseconds. The unit of every span of time inside Drover; people write `Duration`s. */
 export type Milliseconds = number;
@@ -38,7 +39,10 @@ export function milliseconds(text: Duration): Milliseconds {
 export const durationSchema = z
   .string()
   .regex(shape, { error: (issue) => durationProblem(String(issue.input)) ?? "Not a duration." })
-  .refine((text) => sum(text) <= longestDuration, { error: (issue) => tooLong(String(issue.input)) })
+  .refine((text) => sum(text) <= longestDuration, {
+    error: (issue) => tooLong(String(issue.input)),
+    ...checkedAtRun,
+  })
   .meta({ description: 'A span of time: a number and a unit, such as "500ms", "30s", "10m" or "1h30m".' });
 
 /** A duration that cannot be used. The message says how to write it. */

@@ -16,8 +16,20 @@
  */
 export * from "./condition.ts";
 export * from "./controller.ts";
+export * from "./crd.ts";
 export * from "./duration.ts";
 export * from "./errors.ts";
 export * from "./object-key.ts";
 export * from "./reconcile-function.ts";
 export * from "./resource.ts";
+export { checkedAtRun } from "./structural/checks.ts";
+export { InvalidSchemaError } from "./structural/invalid-schema.ts";
+export { immutable, type KubernetesMeta } from "./structural/kubernetes-meta.ts";
+export type { SchemaProblem } from "./structural/place.ts";
+export type {
+  Json,
+  NestedValidation,
+  StructuralSchema,
+  ValidationRule,
+  ValueValidation,
+} from "./structural/schema.ts";

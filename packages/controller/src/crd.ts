@@ -1,0 +1,90 @@
+import type { PrinterColumn, Resource } from "./resource.ts";
+import { statusSchema } from "./status-schema.ts";
+import { structuralSchema } from "./structural/from-zod.ts";
+import { InvalidSchemaError } from "./structural/invalid-schema.ts";
+import type { SchemaProblem } from "./structural/place.ts";
+import { present } from "./structural/present.ts";
+import type { StructuralSchema } from "./structural/schema.ts";
+
+/** A CustomResourceDefinition, as far as Drover uses it: one version, served and stored. Plain JSON. */
+export interface CustomResourceDefinition {
+  readonly apiVersion: "apiextensions.k8s.io/v1";
+  readonly kind: "CustomResourceDefinition";
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly group: string;
+    readonly scope: "Namespaced" | "Cluster";
+    readonly names: {
+      readonly plural: string;
+      readonly singular: string;
+      readonly kind: string;
+      readonly listKind: string;
+      readonly shortNames?: readonly string[];
+      readonly categories?: readonly string[];
+    };
+    readonly versions: readonly [CustomResourceVersion];
+  };
+}
+
+export interface CustomResourceVersion {
+  readonly name: string;
+  readonly served: true;
+  readonly storage: true;
+  readonly schema: { readonly openAPIV3Schema: StructuralSchema };
+  readonly subresources: { readonly status: Readonly<Record<string, never>> };
+  readonly additionalPrinterColumns: readonly PrinterColumn[];
+}
+
+/**
+ * The CustomResourceDefinition of a resource: its zod schemas in structural form.
+ *
+ * @throws InvalidSchemaError when a schema says what a CRD cannot, naming each path and what to write instead.
+ */
+export function customResourceDefinition(resource: Resource): CustomResourceDefinition {
+  const { group, version, kind, scope, plural, singular, shortNames, categories } = resource;
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope,
+      names: { plural, singular, kind, listKind: `${kind}List`, ...present({ shortNames, categories }) },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: objectSchema(resource) },
+          subresources: { status: {} },
+          additionalPrinterColumns: printerColumns(resource.printerColumns ?? []),
+        },
+      ],
+    },
+  };
+}
+
+function objectSchema({ kind, description, spec, status }: Resource): StructuralSchema {
+  const problems: SchemaProblem[] = [];
+  const properties = {
+    apiVersion: { type: "string" },
+    kind: { type: "string" },
+    metadata: { type: "object" },
+    spec: structuralSchema(spec, "spec", problems),
+    status: statusSchema(status, "status", problems),
+  } as const;
+  if (problems.length > 0) throw new InvalidSchemaError(kind, problems);
+  return { type: "object", ...present({ description }), properties, required: ["spec"] };
+}
+
+/** Shown after the author's own, unless one of the same name is among those. */
+const everyKindsColumns: readonly PrinterColumn[] = [
+  { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  { name: "Reason", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },
+  { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+];
+
+function printerColumns(own: readonly PrinterColumn[]): readonly PrinterColumn[] {
+  const named = new Set(own.map(({ name }) => name.toLowerCase()));
+  return [...own, ...everyKindsColumns.filter(({ name }) => !named.has(name.toLowerCase()))];
+}

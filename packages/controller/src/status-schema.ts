@@ -1,0 +1,53 @@
+import type { z } from "zod";
+import { conditionLimits } from "./condition.ts";
+import { structuralSchema } from "./structural/from-zod.ts";
+import type { SchemaProblem } from "./structural/place.ts";
+import { present } from "./structural/present.ts";
+import type { StructuralSchema } from "./structural/schema.ts";
+
+/**
+ * The schema of a status: the author's fields, none of them required since a status is written step by step, and what
+ * the runtime writes into every one.
+ */
+export function statusSchema(
+  status: z.core.$ZodType,
+  path: string,
+  problems: SchemaProblem[],
+): StructuralSchema {
+  const own = structuralSchema(status, path, problems);
+  for (const name of Object.keys(runtimeFields)) {
+    if (own.properties !== undefined && Object.hasOwn(own.properties, name)) {
+      problems.push({ path: `${path}.${name}`, problem: "the runtime writes this field; use another name" });
+    }
+  }
+  return present({ ...own, required: undefined, properties: { ...own.properties, ...runtimeFields } });
+}
+
+/** `meta/v1` Condition. */
+const conditionSchema: StructuralSchema = {
+  type: "object",
+  properties: {
+    type: { type: "string", ...conditionLimits.type },
+    status: { type: "string", enum: ["True", "False", "Unknown"] },
+    reason: { type: "string", ...conditionLimits.reason },
+    message: { type: "string", ...conditionLimits.message },
+    observedGeneration: { type: "integer", format: "int64", minimum: 0 },
+    lastTransitionTime: { type: "string", format: "date-time" },
+  },
+  required: ["lastTransitionTime", "message", "reason", "status", "type"],
+};
+
+const runtimeFields: Readonly<Record<string, StructuralSchema>> = {
+  observedGeneration: {
+    type: "integer",
+    format: "int64",
+    description: "The generation of the spec that this status was written for.",
+  },
+  conditions: {
+    type: "array",
+    description: "What is so, by type. Ready says whether the spec is met.",
+    items: conditionSchema,
+    "x-kubernetes-list-type": "map",
+    "x-kubernetes-list-map-keys": ["type"],
+  },
+};

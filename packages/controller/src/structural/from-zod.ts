@@ -1,0 +1,196 @@
+import { z } from "zod";
+import { refuseChecks } from "./checks.ts";
+import { arrayForm, objectForm, recordForm } from "./container.ts";
+import { type KubernetesMeta, kubernetesMetaOf, metaProblem } from "./kubernetes-meta.ts";
+import { type Place, refused, type SchemaProblem } from "./place.ts";
+import { present } from "./present.ts";
+import { nullable, numberForm, stringForm, valuesForm } from "./scalar.ts";
+import type { Json, StructuralSchema } from "./schema.ts";
+import { unionForm } from "./union.ts";
+
+/** Deeper than anybody writes: only a schema that makes itself anew each time it is asked for goes on below. */
+const deepest = 64;
+
+/**
+ * The structural schema of a zod schema, as its input has it: what people write and the API server keeps.
+ *
+ * Guarantees: every rule of the zod schema is carried, or is marked as {@link checkedAtRun}, or is in `problems`
+ * with its path; nothing is left out in silence. The API server may be laxer in the small print of formats (a url, odd
+ * blanks), never in types, fields, bounds or values.
+ */
+export function structuralSchema(
+  schema: z.core.$ZodType,
+  path: string,
+  problems: SchemaProblem[],
+): StructuralSchema {
+  return walk(schema, path, [], problems);
+}
+
+function walk(
+  schema: z.core.$ZodType,
+  path: string,
+  inside: readonly z.core.$ZodType[],
+  problems: SchemaProblem[],
+): StructuralSchema {
+  const place: Place = {
+    path,
+    refuse: (problem) => {
+      problems.push({ path, problem });
+      return refused;
+    },
+    below: (step, next) => walk(next, path + step, [...inside, schema], problems),
+  };
+  if (inside.includes(schema) || inside.length > deepest) {
+    return place.refuse(
+      "the schema contains itself; write as many levels as are needed, or a list of named parts",
+    );
+  }
+  const meta = kubernetesMetaOf(schema, place);
+  refuseChecks(schema, place);
+  const form = formOf(knownType(schema), meta, place);
+  return form === refused ? refused : annotated(form, schema, meta, place);
+}
+
+function formOf(schema: z.core.$ZodTypes, meta: KubernetesMeta, place: Place): StructuralSchema {
+  const { def } = schema._zod;
+  if ("coerce" in def && def.coerce) return place.refuse(coerced);
+  switch (def.type) {
+    case "object":
+      return objectForm(def, place);
+    case "record":
+      return recordForm(def, place);
+    case "array":
+      return arrayForm(schema, def, place);
+    case "boolean":
+      return { type: "boolean" };
+    case "string":
+    case "template_literal":
+      return stringForm(schema);
+    case "number":
+      return numberForm(schema, place);
+    case "enum":
+    case "literal":
+      return valuesForm(valuesOf(schema), place);
+    case "nullable":
+      return nullable(place.below("", def.innerType));
+    case "optional":
+    case "nonoptional":
+    case "readonly":
+      return place.below("", def.innerType);
+    case "default":
+    case "prefault":
+      return withDefault(def, place);
+    case "union":
+      return meta.preserveUnknownFields === true ? anything : unionForm(def, place);
+    case "any":
+    case "unknown":
+    case "lazy":
+    case "tuple":
+    case "intersection":
+      return meta.preserveUnknownFields === true ? anything : place.refuse(instead[def.type]);
+    case "null":
+    case "undefined":
+    case "void":
+    case "never":
+    case "date":
+    case "bigint":
+    case "nan":
+    case "symbol":
+    case "map":
+    case "set":
+    case "file":
+    case "function":
+    case "promise":
+    case "custom":
+    case "transform":
+    case "pipe":
+    case "success":
+    case "catch":
+      return place.refuse(instead[def.type]);
+  }
+}
+
+const anything: StructuralSchema = { "x-kubernetes-preserve-unknown-fields": true };
+const coerced = "the API server converts nothing; use the type that people write, without coerce";
+const untyped =
+  "a value of any type needs .meta({ kubernetes: { preserveUnknownFields: true } }), or else the API server prunes what it holds";
+const code =
+  "what code makes of a value is nothing that the API server knows; keep what people write, and convert it in reconcile";
+
+/** What to write where a CRD has no word for a type. */
+const instead = {
+  any: untyped,
+  unknown: untyped,
+  lazy: "a recursive schema has no structural form; write the levels out, or mark it with .meta({ kubernetes: { preserveUnknownFields: true } })",
+  tuple: "a tuple has no structural form; use an object or a list",
+  intersection: "an intersection has no structural form; use one object, made with .extend()",
+  null: "null alone has no structural form; use .nullable() on the type that it stands in for",
+  undefined: "undefined is not JSON; use .optional()",
+  void: "undefined is not JSON; use .optional()",
+  never: "no value is ever allowed here; leave the field out",
+  date: "a date is not JSON; use z.iso.datetime()",
+  bigint: "a bigint is not JSON; use z.int(), or a string with a pattern",
+  nan: "NaN is not JSON; use z.number()",
+  symbol: "a symbol is not JSON; use z.string()",
+  map: "a map is not JSON; use z.record(z.string(), ...)",
+  set: 'a set is not JSON; use z.array() with .meta({ kubernetes: { listType: "set" } })',
+  file: "a file is not JSON; name a ConfigMap or a Secret that holds it",
+  function: "a function is not JSON; leave it out",
+  promise: "a promise is not JSON; use the type that it resolves to",
+  custom:
+    "a custom type is code, which the API server does not run; use z.object(), z.string() or another type of JSON",
+  transform: code,
+  pipe: code,
+  success: code,
+  catch: "a bad value is refused by the API server, not replaced; use .default() for one that is left out",
+};
+
+function withDefault(def: z.core.$ZodDefaultDef | z.core.$ZodPrefaultDef, place: Place): StructuralSchema {
+  const form = place.below("", def.innerType);
+  if (form === refused) return refused;
+  // zod keeps a default behind a getter, which calls the function where one was given.
+  const value: unknown = def.defaultValue;
+  if (JSON.stringify(value) !== JSON.stringify(def.defaultValue)) {
+    return place.refuse(
+      "the default is another one each time, but a CRD has one for all; set it in reconcile",
+    );
+  }
+  const parsed = z.safeParse(def.innerType, value);
+  if (parsed.success) return { ...form, default: json(parsed.data) };
+  const [issue] = parsed.error.issues;
+  return place.refuse(
+    `the default ${JSON.stringify(value)} does not satisfy the schema: ${issue?.message ?? ""}`,
+  );
+}
+
+function annotated(
+  form: StructuralSchema,
+  schema: z.core.$ZodType,
+  meta: KubernetesMeta,
+  place: Place,
+): StructuralSchema {
+  const problem = metaProblem(form, meta);
+  if (problem !== undefined) return place.refuse(`${problem}; correct .meta({ kubernetes })`);
+  const { title, description } = z.globalRegistry.get(schema) ?? {};
+  const rules = [...(form["x-kubernetes-validations"] ?? []), ...(meta.cel ?? [])];
+  return {
+    ...form,
+    ...present({
+      title,
+      description,
+      maxProperties: meta.maxProperties,
+      "x-kubernetes-preserve-unknown-fields": meta.preserveUnknownFields,
+      "x-kubernetes-list-type": meta.listType,
+      "x-kubernetes-list-map-keys": meta.listMapKeys,
+      "x-kubernetes-map-type": meta.mapType,
+      "x-kubernetes-validations": rules.length > 0 ? rules : undefined,
+    }),
+  };
+}
+
+// zod's own advice to those who read schemas: every schema is one of these, and `def.type` says which.
+const knownType = (schema: z.core.$ZodType): z.core.$ZodTypes => schema as z.core.$ZodTypes;
+
+const valuesOf = (schema: z.core.$ZodType): readonly unknown[] => [...(schema._zod.values ?? [])];
+
+const json = (value: unknown): Json => z.json().parse(JSON.parse(JSON.stringify(value)));
