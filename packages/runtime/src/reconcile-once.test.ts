@@ -1,0 +1,473 @@
+import {
+  type ControllerDefinition,
+  defineController,
+  defineResource,
+  type Log,
+  objectKey,
+  type ObjectKey,
+  RetryAfterError,
+  TerminalError,
+} from "@drover/controller";
+import { builtin, connect, type KubeClient, type KubeObject, refOf } from "@drover/kube";
+import type { Run, Verdict } from "@drover/queue";
+import { type Sandbox, startSandbox } from "@drover/sandbox";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { type Announcement, reconcileOnce } from "./reconcile-once.ts";
+
+const Widget = defineResource({
+  group: "tests.drover.dev",
+  version: "v1",
+  kind: "Widget",
+  scope: "Namespaced",
+  spec: z.object({ size: z.number().int(), colour: z.string().default("grey") }),
+  status: z.object({ made: z.number().optional() }),
+});
+const ref = refOf(Widget);
+const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+/** A definition that lets everything through: what reaches the runtime here, a real schema would mostly refuse. */
+const permissive = {
+  metadata: { name: "widgets.tests.drover.dev" },
+  spec: {
+    group: "tests.drover.dev",
+    scope: "Namespaced",
+    names: { plural: "widgets", singular: "widget", kind: "Widget", listKind: "WidgetList" },
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: {
+          openAPIV3Schema: {
+            type: "object",
+            properties: {
+              spec: { "x-kubernetes-preserve-unknown-fields": true },
+              status: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+            },
+          },
+        },
+      },
+    ],
+  },
+};
+
+let sandbox: Sandbox;
+let client: KubeClient;
+let folder: string;
+let announced: Announcement[];
+let key: ObjectKey;
+let serial = 0;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({});
+  folder = mkdtempSync(join(tmpdir(), "drover-runtime-"));
+  writeFileSync(join(folder, "kubeconfig"), sandbox.kubeconfig(), { mode: 0o600 });
+  client = await connect({ kubeconfig: join(folder, "kubeconfig") });
+  await client.create(builtin.crd, permissive);
+});
+afterAll(async () => {
+  await client.close();
+  await sandbox.close();
+  rmSync(folder, { recursive: true });
+});
+beforeEach(() => {
+  announced = [];
+  key = objectKey({ namespace: "default", name: `w${serial++}` });
+});
+afterEach(() => expect(mutations).toEqual([]));
+
+/** Requests that change something, since the last look. */
+let mutations: string[] = [];
+beforeAll(() => {
+  sandbox.faults.respond(({ method, path }) => {
+    if (method !== "GET") mutations.push(`${method} ${path.replace(/.*widgets\/?/, "")}`);
+    return undefined;
+  });
+});
+const seen = (): readonly string[] => mutations.splice(0);
+
+const create = async (spec: unknown, metadata: object = {}): Promise<KubeObject> => {
+  const name = key.slice("default/".length);
+  const made = await client.create(ref, { metadata: { name, namespace: "default", ...metadata }, spec });
+  seen();
+  return made;
+};
+const read = async (): Promise<KubeObject> => {
+  const object = await client.get(ref, key);
+  if (object === undefined) throw new Error(`${key} is gone`);
+  return object;
+};
+const readyOf = (object: KubeObject): unknown =>
+  z
+    .object({ status: z.object({ conditions: z.array(z.looseObject({ type: z.string() })) }) })
+    .parse(object)
+    .status.conditions.find(({ type }) => type === "Ready");
+
+type Definition = Partial<ControllerDefinition<typeof Widget>>;
+const reconcile = (definition: Definition, run: Partial<Run> = {}): Promise<Verdict> => {
+  const controller = defineController({
+    for: Widget,
+    reconcile: () => Promise.resolve(undefined),
+    ...definition,
+  });
+  return reconcileOnce(
+    {
+      controller,
+      client,
+      log: quiet,
+      announce: (_about, announcement) => void announced.push(announcement),
+      random: () => 1,
+    },
+    {
+      key,
+      token: "t",
+      claim: { fails: 0, reasons: [], class: "change", versions: {} },
+      signal: new AbortController().signal,
+      held: () => true,
+      ...run,
+    },
+  );
+};
+
+describe("a run", () => {
+  it("is given the object, read live and parsed", async () => {
+    const made = await create({ size: 3 });
+    let given: unknown;
+    await reconcile({
+      reconcile: ({ key, spec, metadata }) => {
+        given = { key, spec, uid: metadata.uid };
+        return Promise.resolve(undefined);
+      },
+    });
+    expect(given).toEqual({ key, spec: { size: 3, colour: "grey" }, uid: made.metadata.uid });
+    seen();
+  });
+
+  it("writes status with the generation it saw and Ready, looks again at the resync, and is quiet when nothing differs", async () => {
+    await create({ size: 3 });
+    const made: Definition = {
+      resyncEvery: "10s",
+      reconcile: () => Promise.resolve({ status: { made: 3 } }),
+    };
+    expect(await reconcile(made)).toEqual({ kind: "done", after: 10_000 });
+    expect(seen()).toEqual([`PUT ${key.slice(8)}/status`]);
+    const object = await read();
+    expect(object["status"]).toMatchObject({ made: 3, observedGeneration: 1 });
+    expect(readyOf(object)).toMatchObject({ status: "True", reason: "AsAskedFor", observedGeneration: 1 });
+    await reconcile(made);
+    expect(seen()).toEqual([]);
+    expect(announced.map(({ reason }) => reason)).toEqual(["AsAskedFor"]);
+  });
+
+  it("keeps lastTransitionTime while a condition's status stays, and drops status fields that are no longer given", async () => {
+    await create({ size: 3 });
+    await reconcile({ reconcile: () => Promise.resolve({ status: { made: 1 } }) });
+    const first = readyOf(await read());
+    await client.patch(ref, key, { type: "merge", body: { spec: { size: 4 } } });
+    await reconcile({ reconcile: () => Promise.resolve({ status: {} }) });
+    const object = await read();
+    expect(object["status"]).not.toHaveProperty("made");
+    expect(readyOf(object)).toEqual({ ...(first as object), observedGeneration: 2 });
+    seen();
+  });
+
+  it("of an object that is not there says gone", async () => {
+    expect(await reconcile({})).toEqual({ kind: "gone" });
+  });
+
+  it("reads Secrets of its own namespace, and of no other", async () => {
+    await create({ size: 1 });
+    for (const namespace of ["default", "kube-system"]) {
+      const data = { token: Buffer.from(`of ${namespace}`).toString("base64") };
+      await client.create(builtin.secret, { metadata: { name: `s-${namespace}`, namespace }, data });
+    }
+    const given: unknown[] = [];
+    await reconcile({
+      async reconcile({ readSecret }) {
+        given.push(await readSecret("s-default"), await readSecret("s-kube-system"));
+        await readSecret("../kube-system/s-kube-system").catch((error: unknown) => given.push(error));
+      },
+    });
+    expect(given).toEqual([
+      { token: "of default" },
+      undefined,
+      expect.objectContaining({ name: "InvalidKeyError" }),
+    ]);
+    seen();
+  });
+});
+
+describe("an error", () => {
+  const failing = (error: Error): Definition => ({ reconcile: () => Promise.reject(error) });
+
+  it("of any kind is retried, said in Ready=False and announced; fields and other conditions stay", async () => {
+    await create({ size: 3 });
+    await reconcile({
+      reconcile: () =>
+        Promise.resolve({
+          status: { made: 3 },
+          conditions: [{ type: "Versioned", status: "True", reason: "Yes", message: "It is." }],
+        }),
+    });
+    expect(await reconcile(failing(new Error("no")))).toEqual({ kind: "retry", error: "no" });
+    const object = await read();
+    expect(readyOf(object)).toMatchObject({ status: "False", reason: "Failed", message: "no" });
+    expect(object["status"]).toMatchObject({
+      made: 3,
+      conditions: [{ type: "Ready" }, { type: "Versioned" }],
+    });
+    expect(announced.at(-1)).toEqual({ type: "Warning", reason: "Failed", note: "no" });
+    seen();
+  });
+
+  it.each([
+    [
+      new TerminalError("never", { reason: "RegionImmutable" }),
+      { kind: "terminal", error: "never" },
+      "RegionImmutable",
+    ],
+    [
+      new RetryAfterError("later", { after: "30s", reason: "NotEmpty" }),
+      { kind: "wait", after: 30_000 },
+      "NotEmpty",
+    ],
+  ])("%s", async (error, verdict, reason) => {
+    await create({ size: 3 });
+    expect(await reconcile(failing(error))).toEqual(verdict);
+    expect(readyOf(await read())).toMatchObject({ status: "False", reason, message: error.message });
+    seen();
+  });
+
+  it("that is a conflict is quiet: nothing is written or announced", async () => {
+    await create({ size: 3 });
+    const verdict = await reconcile({
+      async reconcile() {
+        await client.patch(ref, key, { type: "merge", body: { metadata: { labels: { third: "party" } } } });
+        return { status: { made: 3 } };
+      },
+    });
+    expect(verdict).toEqual({ kind: "conflict" });
+    expect((await read())["status"]).toBeUndefined();
+    expect(announced).toEqual([]);
+    seen();
+  });
+
+  it("in a reason or message that Kubernetes would refuse is made to fit", async () => {
+    await create({ size: 3 });
+    await reconcile(failing(new TerminalError("x".repeat(40_000), { reason: "9 not a word!" })));
+    const ready = z.object({ reason: z.string(), message: z.string() }).parse(readyOf(await read()));
+    expect(ready.reason).toBe("notaword");
+    expect(ready.message).toHaveLength(32_768);
+    seen();
+  });
+
+  it("of the API server with Retry-After waits as long as it asks", async () => {
+    await create({ size: 3 });
+    const remove = sandbox.faults.respond(({ method }) =>
+      method === "GET" ? { status: 503, retryAfterSeconds: 7 } : undefined,
+    );
+    expect(await reconcile({})).toMatchObject({ kind: "retry", after: 7_000 });
+    remove();
+  });
+});
+
+describe("a run that must not go on", () => {
+  it("writes nothing once its lease is over, and leaves the key to others", async () => {
+    await create({ size: 3 });
+    let held = true;
+    const verdict = await reconcile(
+      { reconcile: () => ((held = false), Promise.resolve({ status: { made: 3 } })) },
+      { held: () => held },
+    );
+    expect(verdict).toEqual({ kind: "interrupted" });
+    expect(seen()).toEqual([]);
+  });
+
+  it("that was told to stop is not taken for a success", async () => {
+    await create({ size: 3 });
+    const stop = new AbortController();
+    const verdict = await reconcile(
+      { reconcile: () => (stop.abort(new Error("time is up")), Promise.resolve({ status: { made: 3 } })) },
+      { signal: stop.signal },
+    );
+    expect(verdict).toEqual({ kind: "retry", error: "time is up" });
+    expect((await read())["status"]).not.toHaveProperty("made");
+    expect(readyOf(await read())).toMatchObject({ status: "False", reason: "TimedOut" });
+    seen();
+  });
+});
+
+describe("the finalizer", () => {
+  const finalizer = "drover.dev/widgets.tests.drover.dev";
+
+  it("is persisted before the first reconcile", async () => {
+    await create({ size: 3 });
+    let finalizers: unknown;
+    await reconcile({
+      finalize: () => Promise.resolve(),
+      async reconcile() {
+        finalizers = (await read()).metadata.finalizers;
+      },
+    });
+    expect(finalizers).toEqual([finalizer]);
+    expect(seen()).toEqual([`PATCH ${key.slice(8)}`, `PUT ${key.slice(8)}/status`]);
+  });
+
+  it("that cannot be persisted keeps the reconcile from running", async () => {
+    await create({ size: 3 });
+    const remove = sandbox.faults.respond(({ method }) => (method === "PATCH" ? { status: 500 } : undefined));
+    let ran = false;
+    const verdict = await reconcile({
+      finalize: () => Promise.resolve(),
+      reconcile: () => ((ran = true), Promise.resolve({})),
+    });
+    remove();
+    expect(verdict.kind).toBe("retry");
+    expect(ran).toBe(false);
+    seen();
+  });
+
+  it("comes off after finalize has returned, others' stay", async () => {
+    await create({ size: 3 }, { finalizers: ["other.dev/keep", finalizer] });
+    await client.delete(ref, key);
+    let during: unknown;
+    const verdict = await reconcile({
+      finalize: async () => void (during = (await read()).metadata.finalizers),
+    });
+    expect(verdict).toEqual({ kind: "done" });
+    expect(during).toEqual(["other.dev/keep", finalizer]);
+    expect((await read()).metadata.finalizers).toEqual(["other.dev/keep"]);
+    seen();
+    expect(await reconcile({ finalize: () => Promise.reject(new Error("must not run again")) })).toEqual({
+      kind: "done",
+    });
+  });
+
+  it("stays when finalize fails, and the object says why", async () => {
+    await create({ size: 3 }, { finalizers: [finalizer] });
+    await client.delete(ref, key);
+    const waiting = new RetryAfterError("the bucket has objects", { after: "30s", reason: "NotEmpty" });
+    expect(await reconcile({ finalize: () => Promise.reject(waiting) })).toEqual({
+      kind: "wait",
+      after: 30_000,
+    });
+    expect((await read()).metadata.finalizers).toEqual([finalizer]);
+    expect(readyOf(await read())).toMatchObject({ status: "False", reason: "NotEmpty" });
+    seen();
+  });
+
+  it("stays when somebody changed the object during finalize: finalize runs again", async () => {
+    await create({ size: 3 }, { finalizers: [finalizer] });
+    await client.delete(ref, key);
+    const verdict = await reconcile({
+      async finalize() {
+        await client.patch(ref, key, { type: "merge", body: { metadata: { labels: { third: "party" } } } });
+      },
+    });
+    expect(verdict).toEqual({ kind: "conflict" });
+    expect((await read()).metadata.finalizers).toEqual([finalizer]);
+    seen();
+  });
+
+  it("never reconciles an object that is being deleted, whatever time its deletion names", async () => {
+    await create({ size: 3 }, { finalizers: [finalizer] });
+    await client.delete(ref, key);
+    let ran = false;
+    const clock = () => new Date(0); // the deletion lies in the future
+    const controller = defineController({
+      for: Widget,
+      reconcile: () => ((ran = true), Promise.resolve(undefined)),
+      finalize: () => Promise.resolve(),
+    });
+    const run = { key, token: "t", claim: { fails: 0, reasons: [], class: "change", versions: {} } as const };
+    const parts = { controller, client, log: quiet, announce: () => undefined, now: clock };
+    await reconcileOnce(parts, { ...run, signal: new AbortController().signal, held: () => true });
+    expect(ran).toBe(false);
+    expect(await client.get(ref, key)).toBeUndefined();
+    seen();
+  });
+});
+
+describe("an object that cannot be used", () => {
+  it.each([
+    ["no spec", undefined, /^spec: .*Change the object's spec\.$/],
+    ["a null spec", null, /^spec: /],
+    ["a spec of the wrong type", "large", /^spec: /],
+    ["a wrong field", { size: "3" }, /^spec\.size: .*expected number/],
+    ["a number beyond all bounds", { size: 1e308 }, /^spec\.size: /],
+  ])("%s is parked with InvalidSpec, and reconcile never sees it", async (_what, spec, message) => {
+    await create(spec);
+    let ran = false;
+    const verdict = await reconcile({ reconcile: () => ((ran = true), Promise.resolve({})) });
+    expect(verdict.kind).toBe("terminal");
+    expect(ran).toBe(false);
+    const ready = z.object({ reason: z.string(), message: z.string() }).parse(readyOf(await read()));
+    expect(ready.reason).toBe("InvalidSpec");
+    expect(ready.message).toMatch(message);
+    seen();
+  });
+
+  it("a wrong spec of a deleted object keeps its finalizer, and says what to do", async () => {
+    await create({ size: "3" }, { finalizers: ["drover.dev/widgets.tests.drover.dev"] });
+    await client.delete(ref, key);
+    expect((await reconcile({ finalize: () => Promise.resolve() })).kind).toBe("terminal");
+    expect((await read()).metadata.finalizers).toHaveLength(1);
+    seen();
+  });
+
+  it("a status that is nonsense is as good as none", async () => {
+    await create({ size: 3 });
+    await client.patch(
+      ref,
+      key,
+      { type: "merge", body: { status: { made: "many", conditions: "none", observedGeneration: "x" } } },
+      { subresource: "status" },
+    );
+    expect((await reconcile({ reconcile: () => Promise.resolve({ status: { made: 1 } }) })).kind).toBe(
+      "done",
+    );
+    expect((await read())["status"]).toMatchObject({
+      made: 1,
+      conditions: [{ type: "Ready", status: "True" }],
+    });
+    seen();
+  });
+
+  it("fields named __proto__ and constructor change nothing but themselves", async () => {
+    await create(
+      JSON.parse('{"size":3,"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}'),
+    );
+    expect((await reconcile({})).kind).toBe("done");
+    expect(Object.getOwnPropertyNames(Object.prototype)).not.toContain("polluted");
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+    seen();
+  });
+
+  it("a foreign owner reference is nobody's business", async () => {
+    const owner = {
+      apiVersion: "v1",
+      kind: "Pod",
+      name: "p",
+      uid: "00000000-0000-0000-0000-000000000000",
+      controller: true,
+    };
+    await create({ size: 3 }, { ownerReferences: [owner] });
+    expect((await reconcile({})).kind).toBe("done");
+    expect((await read()).metadata.ownerReferences).toEqual([owner]);
+    seen();
+  });
+
+  it("one of almost 1.5 MiB is worked on like any other", async () => {
+    await create({ size: 3, colour: "x".repeat(1.4 * 2 ** 20) });
+    expect((await reconcile({ reconcile: () => Promise.resolve({ status: { made: 1 } }) })).kind).toBe(
+      "done",
+    );
+    expect((await read())["status"]).toMatchObject({ made: 1 });
+    seen();
+  });
+});
