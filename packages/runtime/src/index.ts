@@ -10,7 +10,8 @@
  */
 export * from "./function-settings.ts";
 export { openLog } from "./log.ts";
-export { closeAll, type Closing, stopSignal } from "./process-lifecycle.ts";
+export { type Process, runProcess } from "./run-process.ts";
+export { closeAll, type Closing, stopOnSignals } from "./process-lifecycle.ts";
 export { openRegistry, queueMetrics } from "./process-metrics.ts";
 export { type Check, type ProcessServer, serveProcess } from "./process-server.ts";
 export { type Announce, type Announcement, reconcileOnce, type ReconcileParts } from "./reconcile-once.ts";

@@ -7,9 +7,10 @@ export interface Closing {
 }
 
 /**
- * Fires once, when the process is asked to stop (SIGTERM, SIGINT). A second signal ends it at once, for the impatient.
+ * A controller that aborts once, when the process is asked to stop (SIGTERM, SIGINT). A second signal ends the process
+ * at once, for the impatient.
  */
-export function stopSignal(log: Log): AbortSignal {
+export function stopOnSignals(log: Log): AbortController {
   const stop = new AbortController();
   for (const name of ["SIGTERM", "SIGINT"] as const) {
     process.on(name, () => {
@@ -18,7 +19,7 @@ export function stopSignal(log: Log): AbortSignal {
       stop.abort();
     });
   }
-  return stop.signal;
+  return stop;
 }
 
 /** Close in reverse order. One that fails does not keep the others open; the first failure is thrown at the end. */

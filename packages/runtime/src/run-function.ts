@@ -2,7 +2,7 @@ import type { Controller, Resource } from "@drover/controller";
 import type { KubeObject } from "@drover/kube";
 import { openWorkQueue } from "@drover/queue";
 import type { FunctionSettings } from "./function-settings.ts";
-import { type Process, runProcess } from "./open-process.ts";
+import { type Process, runProcess } from "./run-process.ts";
 import { queueMetrics, runMetrics } from "./process-metrics.ts";
 import { type Announcement, reconcileOnce } from "./reconcile-once.ts";
 
@@ -32,20 +32,14 @@ const readyWithin = 1_000;
 export async function runFunction<Settings extends FunctionSettings, R extends Resource>(
   definition: FunctionDefinition<Settings, R>,
 ): Promise<void> {
-  let settings: Settings | undefined;
-  await runProcess(
-    definition.name,
-    () => (settings = definition.settings()),
-    (process) => {
-      if (settings !== undefined) serve(definition.controller(settings), settings, process);
-    },
-  );
+  await runProcess(definition.name, definition.settings, (process) => {
+    serve(definition.controller(process.settings), process);
+  });
 }
 
 function serve<R extends Resource>(
   parts: FunctionParts<R>,
-  settings: FunctionSettings,
-  { log, client, redis, registry, closing, readiness }: Process,
+  { settings, log, client, redis, registry, closing, readiness }: Process<FunctionSettings>,
 ): void {
   const { controller } = parts;
   closing("controller", async () => parts.close?.());

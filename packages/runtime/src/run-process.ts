@@ -1,16 +1,17 @@
-import type { KubeClient } from "@drover/kube";
-import { connect } from "@drover/kube";
+import { connect, type KubeClient } from "@drover/kube";
 import { connectRedis } from "@drover/queue";
+import { once } from "node:events";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { ProcessSettings } from "./function-settings.ts";
 import { openLog } from "./log.ts";
-import { closeAll, type Closing, stopSignal } from "./process-lifecycle.ts";
+import { closeAll, type Closing, stopOnSignals } from "./process-lifecycle.ts";
 import { openRegistry } from "./process-metrics.ts";
 import { type Check, serveProcess } from "./process-server.ts";
 
 /** What every process of Drover stands on. */
-export interface Process {
+export interface Process<Settings extends ProcessSettings = ProcessSettings> {
+  readonly settings: Settings;
   readonly log: Logger;
   readonly client: KubeClient;
   readonly redis: Awaited<ReturnType<typeof connectRedis>>;
@@ -27,35 +28,37 @@ export interface Process {
  * Be a process: open what every process has, run `main` until it returns or SIGTERM comes, close in reverse order.
  * Sets the exit code: 0 after a clean stop, 1 after a failure, which is logged with what to do.
  */
-export async function runProcess(
+export async function runProcess<Settings extends ProcessSettings>(
   name: string,
-  read: () => ProcessSettings,
-  main: (process: Process) => void | Promise<void>,
+  read: () => Settings,
+  main: (process: Process<Settings>) => void | Promise<void>,
 ): Promise<void> {
   const opened: Closing[] = [];
   let log = openLog({ process: name });
+  let stop: AbortController | undefined;
   try {
     const settings = read();
     log = openLog({ process: name, level: settings.logLevel });
-    const stopping = stopSignal(log);
-    await main(await open(name, settings, log, stopping, opened));
-    if (!stopping.aborted)
-      await new Promise((resolve) => stopping.addEventListener("abort", resolve, { once: true }));
+    stop = stopOnSignals(log);
+    const stopped = once(stop.signal, "abort");
+    await main(await open(name, settings, log, stop.signal, opened));
+    await stopped;
   } catch (error) {
     log.fatal({ err: error }, error instanceof Error ? error.message : "The process failed");
     process.exitCode = 1;
+    stop?.abort();
   }
   await closeAll(log, opened).catch(() => (process.exitCode = 1));
   log.info("Stopped");
 }
 
-async function open(
+async function open<Settings extends ProcessSettings>(
   name: string,
-  settings: ProcessSettings,
+  settings: Settings,
   log: Logger,
   stopping: AbortSignal,
   opened: Closing[],
-): Promise<Process> {
+): Promise<Process<Settings>> {
   const closing = (part: string, close: () => Promise<void>): void => void opened.push({ name: part, close });
   const registry = openRegistry();
   const ready: Record<string, Check> = {};
@@ -79,6 +82,7 @@ async function open(
   });
   closing("redis", () => redis.quit().then(() => undefined));
   return {
+    settings,
     log,
     client,
     redis,
