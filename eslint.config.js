@@ -80,7 +80,11 @@ export default tseslint.config(
   { files: ["**/config.ts", "tools/**", ...tests], rules: { "no-restricted-properties": "off" } },
   {
     files: tests,
-    rules: { "max-lines-per-function": "off", "@typescript-eslint/no-non-null-assertion": "off" },
+    rules: {
+      "max-lines": ["error", 600],
+      "max-lines-per-function": "off",
+      "@typescript-eslint/no-non-null-assertion": "off",
+    },
   },
   layer(
     ["packages/controller/src/**"],

@@ -26,7 +26,7 @@ export interface ReconcileContext<R extends Resource> {
    * The values of a Secret in the object's own namespace, decoded; undefined when there is none.
    * Read live, never copied, cached or logged.
    */
-  readSecret(name: string): Promise<Readonly<Record<string, string>> | undefined>;
+  readonly readSecret: (name: string) => Promise<Readonly<Record<string, string>> | undefined>;
 }
 
 /** What a reconcile found. Every part is optional: returning nothing says "as asked for". */

@@ -82,7 +82,7 @@ beforeEach(() => {
 afterEach(() => expect(mutations).toEqual([]));
 
 /** Requests that change something, since the last look. */
-let mutations: string[] = [];
+const mutations: string[] = [];
 beforeAll(() => {
   sandbox.faults.respond(({ method, path }) => {
     if (method !== "GET") mutations.push(`${method} ${path.replace(/.*widgets\/?/, "")}`);
