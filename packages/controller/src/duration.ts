@@ -52,15 +52,18 @@ export class InvalidDurationError extends Error {
 
 function durationProblem(text: string): string | undefined {
   if (/^\d+(\.\d+)?$/.test(text))
-    return `${JSON.stringify(text)} has no unit. Write "${text}s" if seconds are meant.`;
+    return `${quoted(text)} has no unit. Write ${quoted(`${text}s`)} if seconds are meant.`;
   if (!shape.test(text)) {
-    return `${JSON.stringify(text)} is not a duration. Write a number and a unit: "500ms", "30s", "10m", "1h30m".`;
+    return `${quoted(text)} is not a duration. Write a number and a unit: "500ms", "30s", "10m", "1h30m".`;
   }
   return sum(text) > longestDuration ? tooLong(text) : undefined;
 }
 
 const tooLong = (text: string): string =>
-  `${JSON.stringify(text)} is longer than 24 days, the most that a timer holds.`;
+  `${quoted(text)} is longer than 24 days, the most that a timer holds. Write less.`;
+
+// Also what is no string at all, from code that no compiler has seen: NaN, 5, undefined.
+const quoted = (text: unknown): string => JSON.stringify(String(text).slice(0, 80));
 
 function sum(text: string): Milliseconds {
   const parts = text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g);

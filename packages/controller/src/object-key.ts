@@ -17,7 +17,9 @@ const longest = { name: 253, namespace: 63 };
  * The key of a named object.
  *
  * Kubernetes itself lets some kinds carry `:` in their names (RBAC), so only what would make a key ambiguous or
- * unbounded is refused: an empty part, a `/`, a control character, a part longer than Kubernetes allows.
+ * unbounded is refused: an empty part, a `/`, a blank or control character, half a surrogate pair (it would come back
+ * from Redis as another character), `.` and `..` (in the path of a request they mean another object), a part longer
+ * than Kubernetes allows.
  *
  * @throws InvalidKeyError naming the part and what is wrong with it.
  */
@@ -58,9 +60,10 @@ function checked(part: "namespace" | "name", text: string): string {
       `the ${part} has ${text.length} characters; Kubernetes allows ${longest[part]}.`,
     );
   }
-  if (/[/\u0000-\u0020\u007f]/.test(text)) {
+  if (/[/\u0000-\u0020\u007f-\u009f]/.test(text) || !text.isWellFormed()) {
     throw new InvalidKeyError(`the ${part} ${quoted(text)} has a "/", a blank or a control character.`);
   }
+  if (text === "." || text === "..") throw new InvalidKeyError(`no ${part} is ${quoted(text)}.`);
   return text;
 }
 

@@ -86,28 +86,46 @@ export function defineResource<Spec extends z.ZodObject, Status extends z.ZodObj
   definition: ResourceDefinition<Spec, Status>,
 ): Resource<Spec, Status> {
   const { group, version, kind } = definition;
-  if (!/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/.test(group)) {
-    throw new InvalidResourceError(
-      kind,
-      `group ${JSON.stringify(group)} is not a DNS name such as "s3.example.com".`,
-    );
-  }
-  if (!/^v[1-9]\d*((alpha|beta)[1-9]\d*)?$/.test(version)) {
-    throw new InvalidResourceError(
-      kind,
-      `version ${JSON.stringify(version)} is not like "v1", "v1beta1", "v1alpha1".`,
-    );
-  }
-  if (!/^[A-Z][A-Za-z0-9]{0,62}$/.test(kind)) {
-    throw new InvalidResourceError(kind, "a kind is one CamelCase word of at most 63 letters and digits.");
-  }
   const singular = kind.toLowerCase();
-  return {
+  const resource = {
     ...definition,
     singular,
     plural: definition.plural ?? `${singular}s`,
     apiVersion: `${group}/${version}`,
   };
+  const problem = nameProblem(resource) ?? columnProblem(definition.printerColumns ?? []);
+  if (problem !== undefined) throw new InvalidResourceError(kind, problem);
+  return resource;
+}
+
+const label = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** What Kubernetes would not take of the names (`ValidateCustomResourceDefinition`). */
+function nameProblem(resource: Omit<Resource, "spec" | "status">): string | undefined {
+  const { group, version, kind, plural, shortNames = [], categories = [] } = resource;
+  if (!/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/.test(group)) {
+    return `group ${JSON.stringify(group)} is not a DNS name such as "s3.example.com".`;
+  }
+  if (/(^|\.)(k8s|kubernetes)\.io$/.test(group)) {
+    return `group ${JSON.stringify(group)} is kept for Kubernetes itself; take a domain of your own.`;
+  }
+  if (!/^v[1-9]\d*((alpha|beta)[1-9]\d*)?$/.test(version)) {
+    return `version ${JSON.stringify(version)} is not like "v1", "v1beta1", "v1alpha1".`;
+  }
+  if (!/^[A-Z][A-Za-z0-9]{0,62}$/.test(kind)) {
+    return "a kind is one CamelCase word of at most 63 letters and digits.";
+  }
+  const bad = [plural, ...shortNames, ...categories].find((name) => !label.test(name));
+  return bad === undefined
+    ? undefined
+    : `${JSON.stringify(bad)} is no plural, short name or category; use lower-case letters, digits and "-", 63 at most.`;
+}
+
+function columnProblem(columns: readonly PrinterColumn[]): string | undefined {
+  const bad = columns.find(({ name, jsonPath }) => name === "" || !jsonPath.startsWith("."));
+  return bad === undefined
+    ? undefined
+    : `printer column ${JSON.stringify(bad.name)} has the path ${JSON.stringify(bad.jsonPath)}; give it a name, and a path such as ".spec.region".`;
 }
 
 /** A definition that Kubernetes would not take. */

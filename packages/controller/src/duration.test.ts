@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { durationSchema, InvalidDurationError, longestDuration, milliseconds } from "./duration.ts";
+
+describe("a duration", () => {
+  it.each([
+    ["500ms", 500],
+    ["30s", 30_000],
+    ["1.5s", 1_500],
+    ["1h30m", 5_400_000],
+    ["24d", 2_073_600_000],
+    ["2147483647ms", longestDuration],
+    ["0s", 0],
+  ])("of %s is %d ms", (text, expected) => {
+    expect(milliseconds(text)).toBe(expected);
+    expect(durationSchema.parse(text)).toBe(text);
+  });
+
+  it.each([
+    ["5", 'has no unit. Write "5s"'],
+    ["1.5", 'Write "1.5s"'],
+    ["", "Write a number and a unit"],
+    ["-5s", "Write a number and a unit"],
+    ["+5s", "Write a number and a unit"],
+    ["NaN", "Write a number and a unit"],
+    ["Infinity", "Write a number and a unit"],
+    ["1e308", "Write a number and a unit"],
+    ["1e3s", "Write a number and a unit"],
+    ["5 s", "Write a number and a unit"],
+    ["5S", "Write a number and a unit"],
+    ["5s\n", "Write a number and a unit"],
+    ["５s", "Write a number and a unit"],
+    ["2147483648ms", "longer than 24 days"],
+    ["25d", "longer than 24 days"],
+    [`${"9".repeat(400)}s`, "longer than 24 days"],
+  ])("is not %j, and the message says what to write", (text, advice) => {
+    expect(() => milliseconds(text)).toThrow(InvalidDurationError);
+    expect(() => milliseconds(text)).toThrow(advice);
+    expect(
+      durationSchema
+        .safeParse(text)
+        .error?.issues.map(({ message }) => message)
+        .join(),
+    ).toContain(advice);
+  });
+
+  it("of endless length is refused in few words", () => {
+    const error = durationSchema.safeParse(`${"9".repeat(1_000_000)}s`).error;
+    expect(error?.issues[0]?.message.length).toBeLessThan(200);
+  });
+
+  it.each([5, NaN, undefined, null, {}])("is refused when untyped code gives %s", (value) => {
+    expect(() => milliseconds(value as string)).toThrow(InvalidDurationError);
+  });
+});
