@@ -30,6 +30,7 @@ export type {
 export { connect, type ConnectOptions } from "./connect.ts";
 export { KubeConfigError } from "./credentials.ts";
 export * from "./errors.ts";
+export { fingerprint, type Fingerprint } from "./fingerprint.ts";
 export { keyOf, type KubeObject } from "./kube-object.ts";
 export {
   createOrReplace,
@@ -38,6 +39,17 @@ export {
   type InstallOptions,
   waitEstablished,
 } from "./install-crd.ts";
+export { keysOf, type Subscription } from "./keys-of.ts";
+export type { Failure } from "./reflector/failure.ts";
+export type { ObjectEvent, ReflectorEvent } from "./reflector/object-event.ts";
+export { type ResourceVersion, versionOrder, type VersionOrder } from "./reflector/resource-version.ts";
+export {
+  type Reflector,
+  type ReflectorOptions,
+  type ReflectorStatus,
+  runReflector,
+} from "./reflector/run-reflector.ts";
+export { memorySeenIndex, type SeenIndex, type SeenObject } from "./reflector/seen-index.ts";
 export type { ObjectList } from "./reply.ts";
 export { apiVersionOf, builtin, nameOf, refOf, type ResourceRef, WrongScopeError } from "./resource-ref.ts";
 export { processTimers, type Timers } from "./timers.ts";

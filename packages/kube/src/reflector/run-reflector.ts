@@ -1,0 +1,190 @@
+import type { Log, Milliseconds } from "@drover/controller";
+import type { KubeClient } from "../client.ts";
+import { collectionPath, nameOf, type ResourceRef } from "../resource-ref.ts";
+import { pause, processTimers, type Timers } from "../timers.ts";
+import { type Failure, failureOf, receiverFailed } from "./failure.ts";
+import type { ReflectorEvent } from "./object-event.ts";
+import type { ResourceVersion } from "./resource-version.ts";
+import { memorySeenIndex, type SeenIndex } from "./seen-index.ts";
+import { type Action, newStream, type Phase, step, type StreamInput, type StreamState } from "./stream.ts";
+import { teller } from "./teller.ts";
+import { type WatchConnection, watchConnection } from "./watch-connection.ts";
+
+export interface ReflectorOptions {
+  readonly client: Pick<KubeClient, "list" | "watch">;
+  readonly ref: ResourceRef;
+  /** One namespace; left out: all. */
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  /** Default true: only metadata travels. */
+  readonly metadataOnly?: boolean;
+  /** Ends the reflector. */
+  readonly signal: AbortSignal;
+  /** Takes one event at a time; nothing more is read meanwhile. What it throws on is told again. */
+  readonly onEvent: (event: ReflectorEvent) => Promise<void> | void;
+  readonly log: Log;
+  /** What was told before; default: nothing, in memory. */
+  readonly seen?: SeenIndex;
+  /** Resume after this version, up to which `seen` is whole. Left out: begin with a listing. */
+  readonly from?: ResourceVersion | undefined;
+  readonly timers?: Timers;
+  /** From 0 to 1. */
+  readonly random?: () => number;
+  /** No byte for this long ends a watch. Default 60 s. */
+  readonly silence?: Milliseconds;
+}
+
+/** A reflector at work. */
+export interface Reflector {
+  /** Resolves when the signal has ended it. Never rejects: whatever fails is tried again. */
+  readonly done: Promise<void>;
+  /** How it is doing, for readiness and metrics. */
+  status(): ReflectorStatus;
+}
+
+export interface ReflectorStatus {
+  readonly phase: Phase["name"] | "stopped";
+  /** A whole listing was told. */
+  readonly synced: boolean;
+  readonly position: ResourceVersion | undefined;
+  /** The age of the stream: how long ago the last byte came (or it was started). */
+  readonly silentFor: Milliseconds;
+  /** Listings beyond the first, each with its reason in the log. */
+  readonly relists: number;
+  readonly reconnects: number;
+  /** In a row. */
+  readonly failures: number;
+  readonly lastFailure: Failure | undefined;
+  /** Why this kind cannot be followed until somebody acts; retried all the same. */
+  readonly degraded: Failure | undefined;
+}
+
+/**
+ * Follows one kind until the signal fires.
+ *
+ * Guarantees: every change that is committed is told, at least once, in the order of its object's versions; an object
+ * that is gone is told of, also when no watch said so; nothing is told while an earlier event is being taken.
+ *
+ * @throws WrongScopeError for a namespace of a cluster-scoped kind.
+ */
+export function runReflector(options: ReflectorOptions): Reflector {
+  const { ref, namespace, timers = processTimers } = options;
+  collectionPath(ref, namespace);
+  const driver = streamDriver({
+    timers,
+    random: Math.random,
+    silence: 60_000,
+    metadataOnly: true,
+    ...options,
+  });
+  return { done: driver.run(), status: driver.status };
+}
+
+type Settled = ReflectorOptions &
+  Required<Pick<ReflectorOptions, "timers" | "random" | "silence" | "metadataOnly">>;
+
+function streamDriver(options: Settled) {
+  const { signal, timers, random, seen = memorySeenIndex(), onEvent, log, metadataOnly } = options;
+  const told = teller({ seen, metadataOnly, onEvent, log });
+  const outcomes = outcomesOf(
+    options,
+    () => (heardAt = timers.now()),
+    () => told.beginListing(),
+  );
+  let heardAt = timers.now();
+  let state = newStream(options.from);
+  let stopped = false;
+
+  /** Takes a step: tells first, so that a failure to tell leaves the state as it was. */
+  const take = async (input: StreamInput): Promise<Action> => {
+    const next = step(state, input, { now: timers.now(), random: random() });
+    for (const telling of next.tell) await told.tell(telling, !state.synced);
+    report(options, state, next.state, next.action);
+    state = next.state;
+    return next.action;
+  };
+  const run = async (): Promise<void> => {
+    let input: StreamInput = { type: "started" };
+    while (!signal.aborted) {
+      const action: Action = await take(input).catch((error: unknown) =>
+        take({ type: "failed", failure: receiverFailed(error) }),
+      );
+      input = await outcomes.of(action);
+    }
+    outcomes.close();
+    stopped = true;
+  };
+  return {
+    run,
+    status: (): ReflectorStatus => ({
+      phase: stopped ? "stopped" : state.phase.name,
+      synced: state.synced,
+      position: state.position,
+      silentFor: timers.now() - heardAt,
+      relists: state.relists,
+      reconnects: state.reconnects,
+      failures: state.failures,
+      lastFailure: state.lastFailure,
+      degraded: state.degraded,
+    }),
+  };
+}
+
+/** Does what the stream asks for, and says what came of it. */
+function outcomesOf(options: Settled, heard: () => void, beginListing: () => void) {
+  const { client, ref, namespace, labelSelector, metadataOnly, signal, timers, silence } = options;
+  const scope = { namespace, labelSelector, metadataOnly, signal };
+  let connection: WatchConnection | undefined;
+  const close = (): void => {
+    connection?.close();
+    connection = undefined;
+  };
+  const of = async (action: Action): Promise<StreamInput> => {
+    switch (action.do) {
+      case "list": {
+        close();
+        if (action.listing.pages === 0) beginListing();
+        const page = await client.list(ref, { ...scope, continue: action.listing.continue, retries: 0 });
+        heard();
+        return { type: "page", page };
+      }
+      case "watch": {
+        close();
+        const { from: resourceVersion, timeoutSeconds } = action;
+        const watch = { ...scope, resourceVersion, timeoutSeconds };
+        connection = watchConnection({ client, ref, watch, timers, silence, heard });
+        return connection.open();
+      }
+      case "read":
+        return connection === undefined ? { type: "closed" } : connection.read();
+      case "wait":
+        close();
+        await pause(timers, action.span, "reflector", signal);
+        return { type: "waited" };
+    }
+  };
+  return {
+    close,
+    of: (action: Action) =>
+      of(action).catch((error: unknown): StreamInput => ({ type: "failed", failure: failureOf(error) })),
+  };
+}
+
+function report({ log, ref }: Settled, before: StreamState, after: StreamState, action: Action): void {
+  const kind = nameOf(ref);
+  if (before.degraded !== undefined && after.degraded === undefined)
+    log.info({ kind }, "kind can be followed again");
+  const failure = after.lastFailure;
+  if (failure === undefined || failure === before.lastFailure) return;
+  const { reason, message } = failure;
+  const fields = {
+    kind,
+    reason,
+    message,
+    ...(action.do === "wait" ? { retryIn: Math.round(action.span) } : {}),
+  };
+  if (after.degraded !== undefined && before.degraded?.reason !== reason)
+    log.warn(fields, "kind cannot be followed");
+  else if (after.relists > before.relists) log.info(fields, "listing again");
+  else log.debug(fields, "stream failed; resuming");
+}

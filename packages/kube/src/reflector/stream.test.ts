@@ -1,0 +1,357 @@
+import { describe, expect, test } from "vitest";
+import { ApiError } from "../errors.ts";
+import { type KubeObject, kubeObjectSchema } from "../kube-object.ts";
+import type { ObjectList } from "../reply.ts";
+import { bucketObject } from "../testing/objects.ts";
+import type { WatchFrame } from "../watch-frames.ts";
+import type { Failure } from "./failure.ts";
+import { type Action, newStream, step, type Step, type StreamInput, type StreamState } from "./stream.ts";
+
+const object = (name: string, resourceVersion: string): KubeObject =>
+  kubeObjectSchema.parse(bucketObject(name, { resourceVersion }));
+const page = (resourceVersion: string, items: readonly KubeObject[] = [], token?: string): StreamInput => {
+  const list: ObjectList = { resourceVersion, items, continue: token, remaining: undefined };
+  return { type: "page", page: list };
+};
+const frame = (one: WatchFrame): StreamInput => ({ type: "frame", frame: one });
+const modified = (name: string, version: string) =>
+  frame({ type: "MODIFIED", object: object(name, version) });
+const bookmark = (resourceVersion: string) =>
+  frame({ type: "BOOKMARK", resourceVersion, initialEventsEnd: false });
+const errorFrame = (kind: ApiError["kind"], status: number) =>
+  frame({
+    type: "ERROR",
+    error: new ApiError({ kind, status, reason: kind, serverMessage: "", request: "WATCH" }),
+  });
+const failed = (kind: Failure["kind"], retryAfter?: number): StreamInput => ({
+  type: "failed",
+  failure: { kind, reason: "Because", message: "", retryAfter },
+});
+
+/** Takes steps on a clock of its own. Waits are sat out, and remembered. */
+class Run {
+  state: StreamState;
+  last: Step;
+  now = 0;
+  random = 0;
+  readonly waits: number[] = [];
+  constructor(state: StreamState = newStream()) {
+    this.state = state;
+    this.last = this.give({ type: "started" });
+  }
+  give(input: StreamInput): Step {
+    this.last = step(this.state, input, { now: this.now, random: this.random });
+    this.state = this.last.state;
+    return this.last;
+  }
+  /** Gives inputs; sits out the wait that follows each, if one does. */
+  then(...inputs: readonly StreamInput[]): Action {
+    for (const input of inputs) {
+      this.give(input);
+      this.sitOut();
+    }
+    return this.last.action;
+  }
+  after(span: number, ...inputs: readonly StreamInput[]): Action {
+    this.now += span;
+    return this.then(...inputs);
+  }
+  private sitOut(): void {
+    const { action } = this.last;
+    if (action.do !== "wait") return;
+    this.waits.push(action.span);
+    this.now += action.span;
+    this.give({ type: "waited" });
+  }
+  get told(): readonly string[] {
+    return this.last.tell.map(({ tell }) => tell);
+  }
+}
+const watching = (version = "100"): Run => {
+  const run = new Run();
+  run.then(page(version), { type: "opened" });
+  return run;
+};
+const opened: StreamInput = { type: "opened" };
+const closed: StreamInput = { type: "closed" };
+const silent: StreamInput = { type: "silent" };
+
+describe("a stream that knows nothing", () => {
+  test("lists from the first page", () => {
+    expect(new Run().last.action).toMatchObject({ do: "list", listing: { pages: 0, continue: undefined } });
+  });
+
+  test("tells page after page, and watches from the listing's version", () => {
+    const run = new Run();
+    expect(run.then(page("7", [object("a", "3")], "next"))).toMatchObject({
+      do: "list",
+      listing: { continue: "next" },
+    });
+    expect(run.told).toEqual(["listed"]);
+    expect(run.state.synced).toBe(false);
+    expect(run.then(page("7", [object("b", "5")]))).toMatchObject({ do: "watch", from: "7" });
+    expect(run.told).toEqual(["listed", "complete"]);
+    expect(run.state).toMatchObject({ synced: true, position: "7" });
+  });
+
+  test("asks for watches of 5 to 10 minutes, at random", () => {
+    const span = (random: number): Action => {
+      const run = new Run();
+      run.random = random;
+      return run.then(page("7"));
+    };
+    expect(span(0)).toHaveProperty("timeoutSeconds", 300);
+    expect(span(0.999)).toHaveProperty("timeoutSeconds", 599);
+  });
+});
+
+test("a stream that was told a position resumes there, without a listing", () => {
+  expect(new Run(newStream("42")).last.action).toMatchObject({ do: "watch", from: "42" });
+});
+
+describe("a watch that goes well", () => {
+  test("tells changes and moves on", () => {
+    const run = watching("100");
+    expect(run.then(modified("a", "101"))).toEqual({ do: "read" });
+    expect(run.told).toEqual(["changed"]);
+    run.then(frame({ type: "DELETED", object: object("a", "102") }));
+    expect(run.told).toEqual(["gone"]);
+    run.then(bookmark("150"));
+    expect(run.told).toEqual(["position"]);
+    expect(run.state.position).toBe("150");
+  });
+
+  test("never goes back: what is older was told before", () => {
+    const run = watching("100");
+    run.then(modified("a", "99"));
+    expect(run.told).toEqual([]);
+    run.then(bookmark("99"));
+    expect(run.told).toEqual([]);
+    expect(run.state.position).toBe("100");
+  });
+
+  test("compares versions as numbers of any length", () => {
+    const run = watching("9");
+    run.then(modified("a", "10"));
+    expect(run.told).toEqual(["changed"]);
+  });
+
+  test("takes versions that are no numbers as they come", () => {
+    const run = watching("x9");
+    run.then(modified("a", "x10"));
+    expect(run.told).toEqual(["changed"]);
+    expect(run.state.position).toBe("x10");
+  });
+
+  test("takes a deletion with an older version: some servers send the object's last", () => {
+    const run = watching("100");
+    run.then(frame({ type: "DELETED", object: object("a", "3") }));
+    expect(run.told).toEqual(["gone"]);
+    expect(run.state.position).toBe("100");
+  });
+
+  test("that the server ends in time is opened again at once, where it was", () => {
+    const run = watching("100");
+    run.then(modified("a", "101"));
+    expect(run.after(300_000, closed)).toMatchObject({ do: "watch", from: "101" });
+    expect(run.waits).toEqual([]);
+    expect(run.state).toMatchObject({ reconnects: 1, relists: 0, failures: 0 });
+  });
+
+  test("but never twice in a second", () => {
+    const run = watching("100");
+    run.then(modified("a", "101"), closed);
+    expect(run.waits).toEqual([1_000]);
+    expect(run.last.action).toMatchObject({ do: "watch", from: "101" });
+  });
+});
+
+describe("silence", () => {
+  test("ends a watch, and the next one resumes where it was", () => {
+    const run = watching("100");
+    expect(run.after(60_000, silent)).toMatchObject({ do: "watch", from: "100" });
+    expect(run.state).toMatchObject({ reconnects: 1, failures: 0 });
+  });
+
+  test("makes watches short until an event comes, so that their end brings a bookmark before the silence", () => {
+    const run = watching("100");
+    expect(run.after(60_000, silent)).toHaveProperty("timeoutSeconds", 40);
+    run.then(opened, bookmark("200"));
+    expect(run.after(40_000, closed)).toMatchObject({ from: "200", timeoutSeconds: 40 });
+    run.then(opened, modified("a", "201"));
+    expect(run.after(40_000, closed)).toHaveProperty("timeoutSeconds", 300);
+  });
+});
+
+describe("410", () => {
+  test.each<[string, StreamInput]>([
+    ["on the watch request", failed("expired")],
+    ["as an ERROR frame", errorFrame("Expired", 410)],
+  ])("%s makes one listing", (_name, input) => {
+    const run = watching("100");
+    expect(run.after(5_000, input)).toMatchObject({ do: "list", listing: { pages: 0 } });
+    expect(run.waits).toEqual([]);
+    expect(run.then(page("900"))).toMatchObject({ do: "watch", from: "900" });
+    expect(run.state.relists).toBe(1);
+  });
+
+  test("on a continue token begins the listing anew", () => {
+    const run = new Run();
+    run.then(page("7", [], "t"));
+    expect(run.then(failed("expired"))).toMatchObject({
+      do: "list",
+      listing: { pages: 0, continue: undefined },
+    });
+    expect(run.state.relists).toBe(1);
+  });
+
+  test("straight after a listing, again and again, waits longer each time", () => {
+    const run = watching("100");
+    for (let round = 0; round < 6; round++) run.then(failed("expired"), page("100"));
+    expect(run.waits).toEqual([1_000, 1_000, 2_000, 4_000, 8_000, 15_000]);
+  });
+});
+
+describe("what passes by itself", () => {
+  test("is tried again for ever, at most four seconds apart, at the same position", () => {
+    const run = watching("100");
+    for (let round = 0; round < 20; round++) {
+      expect(run.then(failed("passing"))).toMatchObject({ do: "watch", from: "100" });
+    }
+    expect(Math.max(...run.waits)).toBeLessThanOrEqual(4_000);
+    expect(Math.min(...run.waits)).toBeGreaterThanOrEqual(1_000);
+    expect(run.state).toMatchObject({ relists: 0, degraded: undefined });
+  });
+
+  test("in a listing goes on with the same page", () => {
+    const run = new Run();
+    run.then(page("7", [], "t"));
+    expect(run.then(failed("passing"))).toMatchObject({ do: "list", listing: { pages: 1, continue: "t" } });
+  });
+
+  test("never within a Retry-After", () => {
+    const run = watching();
+    run.then(failed("passing", 17_000));
+    expect(run.waits[0]).toBeGreaterThanOrEqual(17_000);
+  });
+
+  test("spreads streams that failed together", () => {
+    const waits = [0, 0.5, 1].map((random) => {
+      const run = watching();
+      run.random = random;
+      run.then(failed("passing"), failed("passing"), failed("passing"));
+      return run.waits[2];
+    });
+    expect(waits).toEqual([2_000, 3_000, 4_000]);
+  });
+
+  test("is forgiven by progress", () => {
+    const run = watching();
+    run.then(failed("passing"), failed("passing"), opened, modified("a", "101"));
+    expect(run.state.failures).toBe(0);
+  });
+});
+
+describe("what a retry seldom mends", () => {
+  test("a watch that closes at once waits longer each time, then lists", () => {
+    const run = watching("100");
+    for (let round = 0; round < 4; round++) {
+      expect(run.then(closed)).toMatchObject({ do: "watch", from: "100" });
+      run.then(opened);
+    }
+    expect(run.then(closed)).toMatchObject({ do: "list" });
+    expect(run.waits).toEqual([1_000, 1_000, 2_000, 4_000, 8_000]);
+    run.then(page("100"), opened, closed);
+    expect(run.waits.at(-1)).toBe(15_000);
+  });
+
+  test("so does one that repeats what it told and closes", () => {
+    const run = watching("100");
+    for (let round = 0; round < 5; round++) run.then(modified("a", "99"), closed, opened);
+    expect(run.state.relists).toBe(1);
+  });
+
+  test("garbage resumes at the last good version", () => {
+    const run = watching("100");
+    run.then(modified("a", "105"));
+    expect(run.then(failed("doubtful"))).toMatchObject({ do: "watch", from: "105" });
+    expect(run.state.relists).toBe(0);
+  });
+
+  test("an ERROR frame that is no 410 counts as such, whatever its code", () => {
+    const run = watching("100");
+    for (let round = 0; round < 5; round++) run.then(errorFrame("ServerError", 500), opened);
+    expect(run.state.relists).toBe(1);
+  });
+});
+
+describe("what somebody must mend", () => {
+  test("is retried slowly, and reported until it is over", () => {
+    const run = watching("100");
+    run.random = 1;
+    for (let round = 0; round < 8; round++) run.then(failed("refused"));
+    expect(run.waits.at(-1)).toBe(30_000);
+    expect(run.state.degraded).toMatchObject({ reason: "Because" });
+    run.then(opened);
+    expect(run.state.degraded).toBeUndefined();
+  });
+
+  test("may stand in the way of the listing too", () => {
+    const run = new Run();
+    run.then(failed("refused"));
+    expect(run.state.degraded).toBeDefined();
+    run.then(page("1"));
+    expect(run.state.degraded).toBeUndefined();
+  });
+});
+
+describe("a listing that is none", () => {
+  test("hands out the token that it was asked with", () => {
+    const run = new Run();
+    run.then(page("7", [], "t"));
+    expect(run.then(page("7", [], "t"))).toMatchObject({ do: "list", listing: { pages: 0 } });
+    expect(run.state.lastFailure).toMatchObject({ reason: "BrokenListing" });
+  });
+
+  test.each([2, 3, 7, 100])("goes in circles of %i pages", (circle) => {
+    const run = new Run();
+    let pages = 0;
+    while (run.state.lastFailure === undefined) run.then(page("7", [], `t${pages++ % circle}`));
+    expect(run.state.lastFailure).toMatchObject({ reason: "BrokenListing" });
+    expect(pages).toBeLessThan(4 * circle + 4);
+  });
+
+  test("never ends", () => {
+    const run = new Run();
+    let pages = 0;
+    while (run.state.lastFailure === undefined) run.then(page("7", [], `t${pages++}`));
+    expect(pages).toBe(10_000);
+  });
+
+  test("changes its version between pages", () => {
+    const run = new Run();
+    run.then(page("7", [], "t"), page("8"));
+    expect(run.state).toMatchObject({ synced: false, lastFailure: { reason: "BrokenListing" } });
+  });
+});
+
+describe("a listing older than what was told", () => {
+  test("is not told, and asked for again", () => {
+    const run = watching("100");
+    run.then(failed("expired"));
+    run.give(page("90", [object("a", "3")]));
+    expect(run.told).toEqual([]);
+    expect(run.state).toMatchObject({ position: "100", lastFailure: { reason: "StaleListing" } });
+  });
+
+  test("is believed the third time: etcd was restored", () => {
+    const run = watching("100");
+    run.then(failed("expired"), page("90"), page("91"));
+    run.give(page("90", [object("a", "3")], "t"));
+    expect(run.last.tell).toMatchObject([{ tell: "listed", believed: true }]);
+    run.give(page("90", [object("b", "4")]));
+    expect(run.last.tell).toMatchObject([{ tell: "listed", believed: true }, { tell: "complete" }]);
+    expect(run.last.action).toMatchObject({ do: "watch", from: "90" });
+    expect(run.state.stale).toBe(0);
+  });
+});

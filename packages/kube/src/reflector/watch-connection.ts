@@ -1,0 +1,85 @@
+import type { Milliseconds } from "@drover/controller";
+import type { KubeClient, WatchOptions } from "../client.ts";
+import type { ResourceRef } from "../resource-ref.ts";
+import type { Timers } from "../timers.ts";
+import type { WatchFrame } from "../watch-frames.ts";
+import { failureOf } from "./failure.ts";
+import type { StreamInput } from "./stream.ts";
+
+/** One watch under a watchdog, its outcomes as inputs of the stream. */
+export interface WatchConnection {
+  /** `opened`, `failed`, or `silent`. */
+  open(): Promise<StreamInput>;
+  /** `frame`, `closed`, `failed`, or `silent`. Not asking is back-pressure: nothing more is read meanwhile. */
+  read(): Promise<StreamInput>;
+  close(): void;
+}
+
+export interface WatchConnectionOptions {
+  readonly client: Pick<KubeClient, "watch">;
+  readonly ref: ResourceRef;
+  readonly watch: WatchOptions & { readonly signal: AbortSignal };
+  readonly timers: Timers;
+  /** No byte for this long, while we read, is silence. */
+  readonly silence: Milliseconds;
+  /** Called for every piece that arrives. */
+  readonly heard: () => void;
+}
+
+export function watchConnection(options: WatchConnectionOptions): WatchConnection {
+  const { client, ref, watch, timers, silence } = options;
+  const ending = new AbortController();
+  const opened = Promise.withResolvers<StreamInput>();
+  let heardAt = timers.now();
+  const frames = client
+    .watch(ref, {
+      ...watch,
+      signal: AbortSignal.any([watch.signal, ending.signal]),
+      heard: () => {
+        heardAt = timers.now();
+        opened.resolve({ type: "opened" });
+        options.heard();
+      },
+    })
+    [Symbol.asyncIterator]();
+  let pending: Promise<StreamInput> | undefined;
+  const next = (): Promise<StreamInput> => (pending ??= frames.next().then(inputOf, failedOf));
+  const unlessSilent = async (outcomes: readonly Promise<StreamInput>[]): Promise<StreamInput> => {
+    heardAt = timers.now();
+    const dog = watchdog(timers, silence, () => heardAt);
+    try {
+      return await Promise.race([...outcomes, dog.silent]);
+    } finally {
+      dog.cancel();
+    }
+  };
+  return {
+    open: () => unlessSilent([opened.promise, next()]),
+    read: async () => {
+      const input = await unlessSilent([next()]);
+      if (input.type === "frame") pending = undefined;
+      return input;
+    },
+    close: () => {
+      ending.abort();
+      void Promise.resolve(frames.return?.()).catch(() => undefined);
+    },
+  };
+}
+
+const inputOf = (result: IteratorResult<WatchFrame, unknown>): StreamInput =>
+  result.done === true ? { type: "closed" } : { type: "frame", frame: result.value };
+
+const failedOf = (error: unknown): StreamInput => ({ type: "failed", failure: failureOf(error) });
+
+/** Barks when nothing was heard for a while; sleeps on while something was. */
+function watchdog(timers: Timers, silence: Milliseconds, heardAt: () => Milliseconds) {
+  const { promise: silent, resolve } = Promise.withResolvers<StreamInput>();
+  let cancel = timers.after(silence, "silence", check);
+  function check(): void {
+    const left = heardAt() + silence - timers.now();
+    if (left <= 0) resolve({ type: "silent" });
+    else cancel = timers.after(left, "silence", check);
+  }
+  return { silent, cancel: () => cancel() };
+}
