@@ -1,0 +1,183 @@
+// What the tests talk to a sandbox with: plain HTTP, as any client would.
+import { expect } from "vitest";
+import { isObject, objectAt, parseJson, textAt } from "../json.ts";
+import type { Json, JsonObject } from "../json.ts";
+import { startSandbox } from "../sandbox.ts";
+import type { Sandbox, SandboxOptions } from "../sandbox.ts";
+
+export interface Reply {
+  readonly code: number;
+  readonly body: JsonObject;
+  readonly headers: Headers;
+}
+
+export interface WatchEvent {
+  readonly type: string;
+  readonly object: JsonObject;
+}
+
+/** The events of one watch, in order. */
+export interface OpenWatch {
+  /** The next event. Rejects when the watch ended, or the connection broke, before one came. */
+  next(): Promise<WatchEvent>;
+  /** The next events up to and including the first that `last` accepts. */
+  until(last: (event: WatchEvent) => boolean): Promise<WatchEvent[]>;
+  stop(): void;
+}
+
+export interface Client extends Sandbox {
+  call(method: string, path: string, body?: Json, headers?: Record<string, string>): Promise<Reply>;
+  patch(path: string, body: Json, kind?: "merge" | "json" | "strategic-merge" | "apply"): Promise<Reply>;
+  watch(path: string, headers?: Record<string, string>): Promise<OpenWatch>;
+}
+
+async function* lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<WatchEvent> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of body) {
+    const parts = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = parts.pop() ?? "";
+    for (const part of parts) {
+      const event = parseJson(part);
+      yield { type: textAt(event, "type") ?? "", object: objectAt(event, "object") };
+    }
+  }
+}
+
+async function openWatch(url: string, headers: Record<string, string>): Promise<OpenWatch> {
+  const abort = new AbortController();
+  const response = await fetch(url, { headers, signal: abort.signal });
+  if (!response.ok || !response.body)
+    throw new Error(`the watch was refused: ${response.status} ${await response.text()}`);
+  const events = lines(response.body);
+  const next = async (): Promise<WatchEvent> => {
+    const result = await events.next();
+    if (result.done === true) throw new Error("the watch has ended");
+    return result.value;
+  };
+  return {
+    next,
+    async until(last) {
+      const seen: WatchEvent[] = [];
+      do seen.push(await next());
+      while (!seen.slice(-1).every(last));
+      return seen;
+    },
+    stop: () => abort.abort(),
+  };
+}
+
+/** Starts a sandbox with a client in front. */
+export async function startClient(options: SandboxOptions = {}): Promise<Client> {
+  const sandbox = await startSandbox(options);
+  const call: Client["call"] = async (method, path, body, headers = {}) => {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const response = await fetch(sandbox.url + path, {
+      method,
+      headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+      ...sent,
+    });
+    const json = parseJson(await response.text());
+    return { code: response.status, body: isObject(json) ? json : {}, headers: response.headers };
+  };
+  return {
+    ...sandbox,
+    get resourceVersion() {
+      return sandbox.resourceVersion;
+    },
+    call,
+    patch: (path, body, kind = "merge") =>
+      call("PATCH", path, body, {
+        "content-type": kind === "apply" ? "application/apply-patch+yaml" : `application/${kind}-patch+json`,
+      }),
+    watch: (path, headers = {}) =>
+      openWatch(`${sandbox.url}${path}${path.includes("?") ? "&" : "?"}watch=true`, headers),
+  };
+}
+
+export const configMaps = "/api/v1/namespaces/default/configmaps";
+export const widgets = "/apis/example.com/v1/namespaces/default/widgets";
+
+export const configMap = (name: string, more: JsonObject = {}, labels: JsonObject = {}): JsonObject => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name, labels },
+  ...more,
+});
+
+export const widget = (
+  name: string,
+  spec: JsonObject = { size: 1 },
+  metadata: JsonObject = {},
+): JsonObject => ({
+  apiVersion: "example.com/v1",
+  kind: "Widget",
+  metadata: { name, ...metadata },
+  spec,
+});
+
+const condition = {
+  type: "object",
+  properties: { type: { type: "string" }, status: { type: "string" }, message: { type: "string" } },
+};
+
+/** The schema of the Widgets below. */
+export const widgetSchema: JsonObject = {
+  type: "object",
+  properties: {
+    spec: {
+      type: "object",
+      required: ["size"],
+      properties: {
+        size: { type: "integer", minimum: 1, maximum: 100 },
+        colour: { type: "string", enum: ["red", "blue"], default: "red" },
+        name: { type: "string", pattern: "^[a-z]+$", minLength: 2, maxLength: 5 },
+        tags: { type: "array", maxItems: 2, items: { type: "string" }, "x-kubernetes-list-type": "set" },
+        limits: { type: "object", additionalProperties: { type: "integer" } },
+        port: { "x-kubernetes-int-or-string": true },
+        free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+        maybe: { type: "string", nullable: true },
+        at: { type: "string", format: "date-time" },
+      },
+    },
+    status: {
+      type: "object",
+      properties: { seen: { type: "integer" }, conditions: { type: "array", items: condition } },
+    },
+  },
+};
+
+/** A definition of namespaced Widgets in example.com/v1. */
+export const widgetDefinition = (version: JsonObject = {}, spec: JsonObject = {}): JsonObject => ({
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "widgets.example.com" },
+  spec: {
+    group: "example.com",
+    scope: "Namespaced",
+    names: { plural: "widgets", kind: "Widget", shortNames: ["wd"], categories: ["all"] },
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        additionalPrinterColumns: [
+          { name: "Size", type: "integer", jsonPath: ".spec.size" },
+          { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+          { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+        ],
+        schema: { openAPIV3Schema: widgetSchema },
+        ...version,
+      },
+    ],
+    ...spec,
+  },
+});
+
+export const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+// vitest types its matchers as any.
+export const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern);
+export const containing = (text: string): unknown => expect.stringContaining(text);
+export const anyText: unknown = expect.any(String);
