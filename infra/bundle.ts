@@ -1,0 +1,63 @@
+/**
+ * Bundles every process into one file, `dist/<name>/main.mjs`: what goes into its image, and what starts three times
+ * as fast as the sources. A process is a `src/main.ts` of an app or a function, named after its folder, or the
+ * installer of CRDs.
+ *
+ *     node infra/bundle.ts [name ...]
+ *
+ * Beside each lie its source map, which stays out of images, and the licences of what it contains, which do not.
+ */
+import { build } from "esbuild";
+import { globSync } from "node:fs";
+import { rm, stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
+
+const root = resolve(import.meta.dirname, "..");
+
+export interface Bundle {
+  readonly name: string;
+  readonly file: string;
+  readonly bytes: number;
+}
+
+/** The processes that there are: name -> the file that starts it, relative to the root. */
+export function processes(): ReadonlyMap<string, string> {
+  const found = globSync("{apps,functions}/*/src/main.ts", { cwd: root }).sort();
+  const named = found.map((entry) => [entry.split("/")[1] ?? entry, entry] as const);
+  return new Map([...named, ["crds", "infra/crds/main.ts"]]);
+}
+
+/** Bundles a process. Rejects with esbuild's own explanation. */
+export async function bundle(name: string): Promise<Bundle> {
+  const entry = processes().get(name);
+  if (entry === undefined)
+    throw new Error(`There is no process ${name}. There are: ${[...processes().keys()].join(", ")}.`);
+  const folder = join(root, "dist", name);
+  await rm(folder, { recursive: true, force: true });
+  const file = join(folder, "main.mjs");
+  await build({
+    absWorkingDir: root,
+    entryPoints: [entry],
+    outfile: file,
+    bundle: true,
+    platform: "node",
+    target: "node24",
+    format: "esm",
+    // CommonJS inside (pino, AWS) asks for Node's modules with `require`, which a module does not have by itself.
+    banner: {
+      js: 'import { createRequire as requireOf } from "node:module";\nconst require = requireOf(import.meta.url);',
+    },
+    sourcemap: "external",
+    legalComments: "external",
+    logLevel: "warning",
+  });
+  return { name, file, bytes: (await stat(file)).size };
+}
+
+if (import.meta.main) {
+  const names = process.argv.slice(2);
+  for (const name of names.length > 0 ? names : processes().keys()) {
+    const { bytes } = await bundle(name);
+    console.log(`dist/${name}/main.mjs  ${(bytes / 1e6).toFixed(1)} MB`);
+  }
+}
