@@ -1,0 +1,16 @@
+import { defineController } from "@drover/controller";
+import { Bucket } from "./bucket.ts";
+import type { BucketStores } from "./bucket-store.ts";
+import { finalizeBucket } from "./finalize-bucket.ts";
+import { reconcileBucket } from "./reconcile-bucket.ts";
+
+/** Keeps buckets as Bucket objects say. Drift is found by each object's own `pollInterval`. */
+export const bucketController = (buckets: BucketStores) =>
+  defineController({
+    for: Bucket,
+    resyncEvery: "1h",
+    concurrency: 8,
+    timeout: "60s",
+    reconcile: (context) => reconcileBucket(context, buckets),
+    finalize: (context) => finalizeBucket(context, buckets),
+  });

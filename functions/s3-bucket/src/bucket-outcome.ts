@@ -1,0 +1,58 @@
+import { type Condition, ready, type ReconcileResult } from "@drover/controller";
+import type { Bucket } from "./bucket.ts";
+import type { BucketRun } from "./bucket-run.ts";
+import type { BucketAddress, PresentBucket, SettingReport } from "./bucket-store.ts";
+import type { Claim } from "./claim-bucket.ts";
+
+/** What is said about a bucket that has been brought as close to its spec as the server can. */
+export async function bucketOutcome(
+  run: BucketRun,
+  { address }: PresentBucket,
+  claim: Claim,
+  reports: readonly SettingReport[],
+): Promise<ReconcileResult<typeof Bucket>> {
+  const { spec } = run.context;
+  const createdAt = claim.createdAt ?? (await creationOf(run, address));
+  return {
+    status: {
+      bucketName: address.name,
+      arn: arnOf(address),
+      region: address.region,
+      adopted: claim.adopted,
+      ...(createdAt !== undefined && { createdAt }),
+    },
+    requeueAfter: spec.pollInterval,
+    conditions: conditionsOf(reports),
+  };
+}
+
+/** Looked up once for each bucket: its time of creation is how it is known again should its tag be taken off. */
+async function creationOf({ memory, store }: BucketRun, address: BucketAddress): Promise<string | undefined> {
+  const known = memory.bucketName === address.name && memory.creating === undefined;
+  if (known && memory.createdAt !== undefined) return memory.createdAt;
+  const listing = await store.listing(address);
+  return listing.state === "listed" ? listing.createdAt.toISOString() : undefined;
+}
+
+function arnOf({ name, region }: BucketAddress): string {
+  const partition = region.startsWith("cn-") ? "aws-cn" : region.startsWith("us-gov-") ? "aws-us-gov" : "aws";
+  return `arn:${partition}:s3:::${name}`;
+}
+
+/**
+ * A setting that the server does not have is said in a condition of its own, and the object is not Ready, since what was
+ * asked for is not so. It is no error: the rest is done, and it is looked at again with every poll.
+ */
+function conditionsOf(reports: readonly SettingReport[]): Condition[] {
+  const missing = reports.filter(({ outcome }) => outcome === "not-supported").map(({ setting }) => setting);
+  const settings = reports.map(({ setting, outcome }): Condition => {
+    const type = `${setting.charAt(0).toUpperCase()}${setting.slice(1)}`;
+    return outcome === "not-supported"
+      ? { type, status: "False", reason: "NotSupported", message: `This S3 server does not know ${setting}.` }
+      : { type, status: "True", reason: "AsAsked", message: `${type} is as the spec says.` };
+  });
+  if (missing.length === 0) return settings;
+  const fields = missing.map((setting) => `spec.${setting}`).join(" and ");
+  const message = `This S3 server does not know ${missing.join(" and ")}. Take ${fields} out, or use another server.`;
+  return [{ type: ready, status: "False", reason: "NotSupported", message }, ...settings];
+}

@@ -1,0 +1,134 @@
+import { checkedAtRun, defineResource, durationSchema, milliseconds } from "@drover/controller";
+import { z } from "zod";
+import { bucketNameLength, bucketNamePattern, bucketNameProblem } from "./bucket-name.ts";
+import { mostSpecTags, tagLimits, tagProblem } from "./tags.ts";
+
+const bucketName = z
+  .string()
+  .min(bucketNameLength.least)
+  .max(bucketNameLength.most)
+  .regex(bucketNamePattern, {
+    error: (issue) => bucketNameProblem(String(issue.input)) ?? "Not a bucket name.",
+  })
+  .refine((name) => bucketNameProblem(name) === undefined, {
+    error: (issue) => bucketNameProblem(String(issue.input)) ?? "Not a bucket name.",
+    ...checkedAtRun,
+  });
+
+const tagSet = z.record(z.string(), z.string().max(tagLimits.valueLength));
+const problemOfTags = (given: z.output<typeof tagSet>): string | undefined => {
+  const entries = Object.entries(given);
+  if (entries.length > mostSpecTags) {
+    return `${entries.length} tags are too many: S3 takes ${tagLimits.tags}, and Drover needs ${tagLimits.tags - mostSpecTags} of them.`;
+  }
+  return entries.map(([key, value]) => tagProblem(key, value)).find((problem) => problem !== undefined);
+};
+const tags = tagSet.refine((given) => problemOfTags(given) === undefined, {
+  error: (issue) => problemOfTags(tagSet.parse(issue.input)) ?? "Not tags.",
+  ...checkedAtRun,
+});
+
+const shortestPoll = "1s";
+const pollInterval = durationSchema.refine((text) => milliseconds(text) >= milliseconds(shortestPoll), {
+  error: `Looking more often than every ${shortestPoll} is not allowed.`,
+  when: ({ issues }) => issues.length === 0,
+  ...checkedAtRun,
+});
+
+const spec = z.object({
+  bucketName: bucketName
+    .optional()
+    .describe(
+      "The bucket's name. Default: <namespace>-<name>. It cannot be changed once the bucket is there.",
+    ),
+  region: z
+    .string()
+    .regex(/^[a-z0-9-]{1,64}$/, "A region is written like eu-west-1.")
+    .optional()
+    .describe(
+      "Where the bucket is. Default: the function's own region. It cannot be changed once the bucket is there.",
+    ),
+  versioning: z.enum(["Enabled", "Suspended"]).optional().describe("Left out: versioning is left as it is."),
+  tags: tags
+    .default({})
+    .describe(
+      "Tags that the bucket carries. Tags of others are left alone; a key taken out here is taken off the bucket.",
+    ),
+  adopt: z
+    .enum(["Never", "IfUnowned"])
+    .default("Never")
+    .describe(
+      "What to do when the bucket is there already and was not made for this object. " +
+        "Never: leave it alone and say so. IfUnowned: take it, if it is this account's and no other Bucket object has it.",
+    ),
+  onDelete: z
+    .enum(["Retain", "Delete"])
+    .default("Retain")
+    .describe(
+      "What happens to the bucket when this object is deleted. Retain: it stays, free to be adopted. " +
+        "Delete: it is deleted once it is empty.",
+    ),
+  emptyOnDelete: z
+    .boolean()
+    .default(false)
+    .describe(
+      "With onDelete: Delete, also delete everything in the bucket: objects, versions and unfinished uploads.",
+    ),
+  pollInterval: pollInterval
+    .default("5m")
+    .describe("How often the bucket is looked at and put right, though this object did not change."),
+  credentialsSecret: z
+    .object({ name: z.string().min(1).max(253) })
+    .optional()
+    .describe(
+      "A Secret in the same namespace with the keys accessKeyId, secretAccessKey and, where needed, sessionToken. " +
+        "Default: the function's own AWS credentials.",
+    ),
+  accountId: z
+    .string()
+    .regex(/^\d{12}$/, "An AWS account id has twelve digits.")
+    .optional()
+    .describe("Refuse to look at or touch a bucket of any other AWS account."),
+});
+
+/** What a run remembers for the next one. None of it is believed alone: see `ownership.ts`. */
+const status = z.object({
+  bucketName: z.string().optional(),
+  arn: z.string().optional(),
+  region: z.string().optional(),
+  adopted: z.boolean().optional().describe("The bucket was there before this object."),
+  createdAt: z.string().optional().describe("When the bucket was made, as its account lists it."),
+  creating: z
+    .object({ bucketName: z.string(), since: z.string(), until: z.string() })
+    .optional()
+    .describe("There was no such bucket at `since`, and one is about to be made, before `until`."),
+});
+
+/**
+ * A bucket on an S3 server.
+ *
+ * Two defaults are chosen so that leaving a field out never destroys anything: `onDelete: Retain` and
+ * `emptyOnDelete: false`. There is no field for the server's address: whoever may write objects could otherwise send
+ * the function, and the Secrets that it reads, anywhere; the address is the process's configuration.
+ */
+export const Bucket = defineResource({
+  group: "s3.drover.dev",
+  version: "v1alpha1",
+  kind: "Bucket",
+  scope: "Namespaced",
+  shortNames: ["bkt"],
+  categories: ["drover"],
+  description: "A bucket on an S3 server, kept as its spec says.",
+  spec,
+  status,
+  printerColumns: [
+    { name: "Bucket", type: "string", jsonPath: ".status.bucketName" },
+    { name: "Region", type: "string", jsonPath: ".status.region" },
+    { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: "Reason", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
+    { name: "On delete", type: "string", jsonPath: ".spec.onDelete", priority: 1 },
+    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+  ],
+});
+
+export type BucketResource = typeof Bucket;

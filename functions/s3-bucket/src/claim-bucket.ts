@@ -1,0 +1,86 @@
+import { RetryAfterError } from "@drover/controller";
+import type { BucketRun } from "./bucket-run.ts";
+import type { PresentBucket } from "./bucket-store.ts";
+import type { Tags } from "./tags.ts";
+import { mayAdopt, whoseBucket, whoseByTags } from "./ownership.ts";
+
+/** The bucket is the object's, or may become so. */
+export interface Claim {
+  /** Whether it already says whose it is, or that is known otherwise, or it was nobody's. */
+  readonly by: "tag" | "memory" | "adoption";
+  readonly adopted: boolean;
+  readonly createdAt?: string | undefined;
+}
+
+/** @throws RetryAfterError when the bucket is not ours to touch: somebody may delete it or let go of it. */
+export async function claimOf(run: BucketRun, seen: PresentBucket): Promise<Claim> {
+  const { context, store, owner, memory } = run;
+  const answer = await whoseBucket(store, seen, owner, memory);
+  switch (answer.whose) {
+    case "ours": {
+      const adopted = context.status.adopted === true && memory.bucketName === seen.address.name;
+      return { by: answer.by, adopted, createdAt: answer.createdAt?.toISOString() };
+    }
+    case "anothers":
+      throw anothers(run, answer.owner);
+    case "nobodys":
+      await refuseAdoption(run, seen);
+      context.log.info({ bucket: seen.address.name }, "Bucket is to be adopted.");
+      return { by: "adoption", adopted: true };
+  }
+}
+
+/**
+ * Before the settings of a bucket that was just tagged are touched: two objects may have reached for it at once, and the
+ * tags say who has it.
+ */
+export async function confirmClaim(run: BucketRun, { address }: PresentBucket): Promise<void> {
+  const seen = await run.store.observe(address);
+  if (seen.state === "denied") throw seen.next;
+  if (seen.state === "present") refuseAnothers(run, seen.tags);
+  if (seen.state === "present" && whoseByTags(seen.tags, run.owner).whose === "ours") return;
+  throw new RetryAfterError(`The owner of bucket ${address.name} was written and cannot be read yet.`, {
+    after: "1s",
+    reason: "OwnerNotVisible",
+  });
+}
+
+/** @throws RetryAfterError when the tags say that another object has the bucket. */
+export function refuseAnothers(run: BucketRun, tags: Tags): void {
+  const answer = whoseByTags(tags, run.owner);
+  if (answer.whose === "anothers") throw anothers(run, answer.owner);
+}
+
+const anothers = (run: BucketRun, owner: string): Error =>
+  notOurs(run, `it belongs to another Bucket object (${owner})`, [
+    "Choose another spec.bucketName, or delete that object with onDelete: Retain.",
+    "If it is gone for good, take the tag drover.dev/owner-uid off the bucket.",
+  ]);
+
+async function refuseAdoption(run: BucketRun, seen: PresentBucket): Promise<void> {
+  const { adopt, accountId } = run.context.spec;
+  const rename = "Choose another spec.bucketName";
+  if (adopt === "Never") {
+    throw notOurs(run, "it was not made for this object", [
+      `${rename}, or set spec.adopt to IfUnowned to take it.`,
+    ]);
+  }
+  switch (await mayAdopt(run.store, seen, accountId)) {
+    case "yes":
+      return;
+    case "another-account":
+      throw notOurs(run, "it belongs to another account", [`${rename}.`]);
+    case "unknown-account":
+      throw notOurs(run, "these credentials may not list buckets, so its account is not known", [
+        "Allow s3:ListAllMyBuckets, or set spec.accountId.",
+      ]);
+    case "being-removed":
+      throw notOurs(run, "another Bucket object is deleting it", [`Wait, or ${rename.toLowerCase()}.`]);
+  }
+}
+
+const notOurs = ({ name, context }: BucketRun, why: string, help: readonly string[]): Error =>
+  new RetryAfterError(`Bucket ${name} is left alone: ${why}. ${help.join(" ")}`, {
+    after: context.spec.pollInterval,
+    reason: "BucketNotOurs",
+  });

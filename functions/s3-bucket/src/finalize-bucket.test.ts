@@ -1,0 +1,292 @@
+import {
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  ListMultipartUploadsCommand,
+  PutBucketVersioningCommand,
+} from "@aws-sdk/client-s3";
+import { RetryAfterError } from "@drover/controller";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  bucketIn,
+  deleteBehindBack,
+  failure,
+  makeBucket,
+  openScene,
+  putObject,
+  refusal,
+  type Scene,
+  setTags,
+  tagsOf,
+} from "./testing/bucket-scene.ts";
+import { isWrite } from "./testing/fault-proxy.ts";
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await openScene();
+});
+afterAll(() => scene.close());
+beforeEach(() => scene.proxy.forget());
+
+const writes = () => scene.proxy.calls.filter(isWrite).map(({ operation }) => operation);
+
+describe("onDelete: Retain, the default", () => {
+  test("keeps the bucket, its content and its tags, and takes off only Drover's marks", async () => {
+    const object = scene.object({ tags: { team: "a" } });
+    await object.settle();
+    await putObject(scene.s3, object.bucketName);
+    await object.finalize();
+    expect(await tagsOf(scene.s3, object.bucketName)).toEqual({ team: "a" });
+    scene.proxy.forget();
+    await object.finalize();
+    expect(writes()).toEqual([]);
+  });
+
+  test("leaves a bucket that the next object can adopt", async () => {
+    const object = scene.object();
+    await object.settle();
+    await object.finalize();
+    const next = scene.object({ bucketName: object.bucketName, adopt: "IfUnowned" });
+    expect((await next.settle()).status?.adopted).toBe(true);
+  });
+
+  test("does not wait for a Secret that is gone", async () => {
+    const object = scene.object();
+    await object.settle();
+    object.spec = { ...object.spec, credentialsSecret: { name: "gone" } };
+    await object.finalize();
+    expect(await bucketIn(scene.s3, object.bucketName)).toBeDefined();
+  });
+});
+
+describe("onDelete: Delete", () => {
+  test("deletes an empty bucket, and again does nothing", async () => {
+    const object = scene.object({ onDelete: "Delete" });
+    await object.settle();
+    await object.finalize();
+    expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
+    await object.finalize();
+  });
+
+  test("leaves the name free for a new object", async () => {
+    const object = scene.object({ onDelete: "Delete" });
+    await object.settle();
+    await object.finalize();
+    const next = scene.object({ bucketName: object.bucketName });
+    await next.settle();
+    expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({ "drover.dev/owner-uid": next.uid });
+  });
+
+  test("waits for a Secret that is gone, and says so", async () => {
+    const object = scene.object({ onDelete: "Delete" });
+    await object.settle();
+    object.spec = { ...object.spec, credentialsSecret: { name: "gone" } };
+    expect(await refusal(object.finalize())).toMatchObject({ reason: "SecretMissing" });
+  });
+
+  test("never empties a bucket unasked, does not touch it meanwhile, and says what to do", async () => {
+    const object = scene.object({ onDelete: "Delete" });
+    await object.settle();
+    await putObject(scene.s3, object.bucketName);
+    scene.proxy.forget();
+    const error = await refusal(object.finalize());
+    expect(error).toBeInstanceOf(RetryAfterError);
+    expect(error.reason).toBe("BucketNotEmpty");
+    expect(error.message).toContain("emptyOnDelete");
+    expect(writes()).toEqual([]);
+
+    await scene.s3.send(new DeleteObjectCommand({ Bucket: object.bucketName, Key: "a" }));
+    await object.finalize();
+    expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
+  });
+
+  test("an old version alone keeps the bucket", async () => {
+    const object = scene.object({ onDelete: "Delete", versioning: "Enabled" });
+    await object.settle();
+    await putObject(scene.s3, object.bucketName);
+    await scene.s3.send(new DeleteObjectCommand({ Bucket: object.bucketName, Key: "a" }));
+    expect(await refusal(object.finalize())).toMatchObject({ reason: "BucketNotEmpty" });
+  });
+
+  test("an object that is written at the last moment keeps the bucket", async () => {
+    const object = scene.object({ onDelete: "Delete" });
+    await object.settle();
+    scene.proxy.fault = async ({ operation }) => {
+      if (operation === "DeleteBucket") await putObject(scene.s3, object.bucketName);
+      return "none" as const;
+    };
+    expect(await refusal(object.finalize())).toMatchObject({ reason: "BucketNotEmpty" });
+    expect(await bucketIn(scene.s3, object.bucketName)).toBeDefined();
+  });
+
+  test("with emptyOnDelete, everything goes: objects, versions, delete markers, unfinished uploads", async () => {
+    const object = scene.object({ onDelete: "Delete", emptyOnDelete: true, versioning: "Enabled" });
+    await object.settle();
+    const Bucket = object.bucketName;
+    for (const key of ["a", "a", "b/c", "d e", "ü"]) await putObject(scene.s3, Bucket, key);
+    await scene.s3.send(new DeleteObjectCommand({ Bucket, Key: "a" }));
+    await scene.s3.send(new CreateMultipartUploadCommand({ Bucket, Key: "half" }));
+    await object.finalize();
+    expect(await bucketIn(scene.s3, Bucket)).toBeUndefined();
+    expect(writes()).toContain("AbortMultipartUpload");
+    await makeBucket(scene.s3, Bucket);
+    expect((await scene.s3.send(new ListMultipartUploadsCommand({ Bucket }))).Uploads).toBeUndefined();
+  });
+
+  test("a bucket with more than a page of objects is emptied in pages", async () => {
+    const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
+    await object.settle();
+    const keys = Array.from({ length: 1_050 }, (_, i) => `k${i}`);
+    const workers = Array.from({ length: 8 }, async () => {
+      for (let key = keys.pop(); key !== undefined; key = keys.pop()) {
+        await putObject(scene.s3, object.bucketName, key);
+      }
+    });
+    await Promise.all(workers);
+    scene.proxy.forget();
+    await object.finalize();
+    expect(writes().filter((operation) => operation === "DeleteObjects")).toHaveLength(2);
+    expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
+  });
+
+  test("a bucket that does not get empty is left for the next run, which comes at once", async () => {
+    const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
+    await object.settle();
+    await putObject(scene.s3, object.bucketName, "x");
+    scene.proxy.fault = async ({ operation }) => {
+      if (operation === "DeleteObjects") await putObject(scene.s3, object.bucketName, "y");
+      return "none" as const;
+    };
+    // Somebody writes again and again: each page is followed by another.
+    let wrote = 0;
+    scene.proxy.fault = async ({ operation }) => {
+      if (operation === "ListObjectVersions") await putObject(scene.s3, object.bucketName, `k${wrote++}`);
+      return "none" as const;
+    };
+    expect(await refusal(object.finalize())).toMatchObject({ reason: "Emptying", after: "1ms" });
+    scene.proxy.forget();
+    await object.finalize();
+    expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
+  });
+
+  test("what S3 keeps under retention is named, and waited for", async () => {
+    const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
+    await object.settle();
+    await putObject(scene.s3, object.bucketName, "held");
+    const body =
+      "<DeleteResult><Error><Key>held</Key><Code>AccessDenied</Code><Message>retention</Message></Error></DeleteResult>";
+    scene.proxy.fault = ({ operation }) => (operation === "DeleteObjects" ? { status: 200, body } : "none");
+    const error = await refusal(object.finalize());
+    expect(error.reason).toBe("ObjectsKept");
+    expect(error.message).toContain('"held"');
+  });
+});
+
+describe("a bucket that is not the object's", () => {
+  test.each(["Retain", "Delete"] as const)("is left alone, with onDelete: %s", async (onDelete) => {
+    const owner = scene.object({ tags: { team: "a" } });
+    await owner.settle();
+    const before = await bucketIn(scene.s3, owner.bucketName);
+    scene.proxy.forget();
+    const other = scene.object({ bucketName: owner.bucketName, onDelete, emptyOnDelete: true });
+    await other.finalize();
+    expect(writes()).toEqual([]);
+    expect(await bucketIn(scene.s3, owner.bucketName)).toEqual(before);
+  });
+
+  test("nor anybody's, is left alone", async () => {
+    const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
+    await makeBucket(scene.s3, object.bucketName);
+    await putObject(scene.s3, object.bucketName);
+    await object.finalize();
+    expect(writes()).toEqual([]);
+  });
+
+  test("any more, because somebody took it over while it was about to be deleted, is left alone", async () => {
+    const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
+    await object.settle();
+    await putObject(scene.s3, object.bucketName);
+    scene.proxy.fault = async ({ operation }) => {
+      if (operation === "PutBucketTagging") {
+        await setTags(scene.s3, object.bucketName, { "drover.dev/owner-uid": "another" });
+        return { status: 500, code: "InternalError" };
+      }
+      return "none";
+    };
+    await failure(object.finalize());
+    scene.proxy.forget();
+    await object.finalize();
+    expect(writes()).toEqual([]);
+  });
+
+  test("because the name is another account's, does not hold the object", async () => {
+    const object = scene.object({ onDelete: "Delete" });
+    scene.proxy.fault = ({ operation }) =>
+      operation === "GetBucketTagging" ? { status: 403, code: "AccessDenied" } : "none";
+    await object.finalize();
+    expect(writes()).toEqual([]);
+  });
+
+  test("a bucket that was ours and may no longer be touched is waited for", async () => {
+    const object = scene.object({ onDelete: "Delete" });
+    await object.settle();
+    scene.proxy.fault = ({ operation }) =>
+      operation === "GetBucketTagging" ? { status: 403, code: "AccessDenied" } : "none";
+    expect(await refusal(object.finalize())).toMatchObject({ reason: "AccessDenied" });
+  });
+});
+
+describe("a bucket that is gone", () => {
+  test("is no reason to wait", async () => {
+    const object = scene.object({ onDelete: "Delete" });
+    await object.settle();
+    await deleteBehindBack(scene.s3, object.bucketName);
+    await object.finalize();
+  });
+
+  test("may still be in the making by a run that was cut off: wait for it", async () => {
+    const object = scene.object({ onDelete: "Delete" });
+    await object.reconcile();
+    scene.proxy.fault = ({ operation }) => (operation === "CreateBucket" ? "cut-before" : "none");
+    await failure(object.reconcile());
+    expect(await refusal(object.finalize())).toMatchObject({ reason: "CreationPending" });
+    // And here it comes.
+    await makeBucket(scene.s3, object.bucketName);
+    await object.finalize();
+    expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
+  });
+});
+
+test("a bucket is found under the name it was made with, though the spec names another now", async () => {
+  const object = scene.object({ onDelete: "Delete" });
+  await object.settle();
+  object.spec = { ...object.spec, bucketName: `${object.bucketName}-new` };
+  await object.finalize();
+  expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
+});
+
+test("an aborted run deletes nothing more", async () => {
+  const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
+  await object.settle();
+  await putObject(scene.s3, object.bucketName);
+  const stop = new AbortController();
+  scene.proxy.fault = ({ operation }) => {
+    if (operation !== "ListObjectVersions") return "none";
+    stop.abort();
+    return "hang";
+  };
+  expect((await failure(object.finalize(stop.signal))).name).toBe("AbortError");
+  expect(writes()).toEqual(expect.not.arrayContaining(["DeleteObjects", "DeleteBucket"]));
+});
+
+test("versioning that was switched on by others does not keep us from emptying", async () => {
+  const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
+  await object.settle();
+  const Bucket = object.bucketName;
+  await putObject(scene.s3, Bucket);
+  await scene.s3.send(
+    new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status: "Enabled" } }),
+  );
+  await putObject(scene.s3, Bucket);
+  await object.finalize();
+  expect(await bucketIn(scene.s3, Bucket)).toBeUndefined();
+});

@@ -1,0 +1,146 @@
+import { RetryAfterError } from "@drover/controller";
+import { bucketNameProblem } from "./bucket-name.ts";
+import { type BucketContext, type BucketRun, bucketRun } from "./bucket-run.ts";
+import type { BucketAddress, BucketStores, DeniedBucket, PresentBucket } from "./bucket-store.ts";
+import { mayAppearFor } from "./creation-intent.ts";
+import { readCredentials, type S3Credentials } from "./credentials.ts";
+import { type Owner, removalTags, whoseBucket, whoseByTags } from "./ownership.ts";
+import { sameTags, type Tags, withoutMarks } from "./tags.ts";
+
+/**
+ * The object is being deleted: let go of its bucket, or delete it. A bucket that is not the object's is left alone, and
+ * that is the end of it.
+ *
+ * @throws RetryAfterError while it must wait: the bucket is not empty, or is being emptied, or may yet appear.
+ */
+export async function finalizeBucket(context: BucketContext, stores: BucketStores): Promise<void> {
+  const credentials = await credentialsToFinish(context);
+  if (credentials === "gone") return;
+  const run = bucketRun(context, stores, credentials.value);
+  // Every name that a bucket of this object may have been made under. Each is checked for being ours.
+  const { bucketName, creating } = run.memory;
+  const names = new Set([bucketName, creating?.bucketName, run.name]);
+  for (const name of names) {
+    if (name !== undefined && bucketNameProblem(name) === undefined) await finish(run, name);
+  }
+}
+
+/**
+ * A namespace that is being deleted often loses the Secret before the object. To keep a bucket as it is takes no
+ * credentials, so an object with `onDelete: Retain` does not wait for them; its tags stay on the bucket.
+ */
+async function credentialsToFinish(
+  context: BucketContext,
+): Promise<{ value: S3Credentials | undefined } | "gone"> {
+  try {
+    return { value: await readCredentials(context) };
+  } catch (error) {
+    if (context.spec.onDelete !== "Retain" || !(error instanceof RetryAfterError)) throw error;
+    context.log.warn(
+      { reason: error.reason },
+      "No credentials to take Drover's tags off the bucket; it is kept with them.",
+    );
+    return "gone";
+  }
+}
+
+async function finish(run: BucketRun, name: string): Promise<void> {
+  const { context, store, owner, memory, addressOf } = run;
+  const seen = await store.observe(addressOf(name));
+  if (seen.state === "absent") {
+    waitForLateCreation(run, name, seen.at);
+    return;
+  }
+  if (seen.state === "denied") {
+    await expectAnotherAccounts(run, name, seen);
+    return;
+  }
+  const answer = await whoseBucket(store, seen, owner, memory);
+  if (answer.whose !== "ours") {
+    context.log.info({ bucket: name, ...answer }, "Bucket left alone: it is not this object's.");
+    return;
+  }
+  switch (context.spec.onDelete) {
+    case "Retain":
+      return release(run, seen);
+    case "Delete":
+      return destroy(run, seen);
+  }
+}
+
+/** A name that another account has must not hold the object; a bucket that we had, and may no longer touch, must. */
+async function expectAnotherAccounts(run: BucketRun, name: string, { next }: DeniedBucket): Promise<void> {
+  const { context, store, memory, addressOf } = run;
+  const had = memory.bucketName === name || memory.creating?.bucketName === name;
+  if (had || (await store.listing(addressOf(name))).state !== "not-listed") throw next;
+  context.log.info({ bucket: name }, "Bucket left alone: it is another account's.");
+}
+
+/** A run that was cut off may have asked for a bucket that the server has yet to make. */
+function waitForLateCreation({ memory }: BucketRun, name: string, at: Date): void {
+  const rest = mayAppearFor(memory.creating, name, at);
+  if (rest === 0) return;
+  throw new RetryAfterError(`Bucket ${name} may still be in the making.`, {
+    after: `${rest}ms`,
+    reason: "CreationPending",
+  });
+}
+
+async function release(
+  { context, store, owner }: BucketRun,
+  { address, tags }: PresentBucket,
+): Promise<void> {
+  if (!sameTags(tags, withoutMarks(tags))) {
+    await store.retag(address, (current) => (isAnothers(current, owner) ? current : withoutMarks(current)));
+  }
+  context.log.info({ bucket: address.name }, "Bucket retained, without Drover's marks.");
+}
+
+async function destroy(run: BucketRun, { address, tags }: PresentBucket): Promise<void> {
+  const { context, store, owner } = run;
+  const { emptyOnDelete } = context.spec;
+  if (!emptyOnDelete && !(await store.isEmpty(address))) throw notEmpty(address.name);
+  const marks = removalTags(owner);
+  if (!sameTags(tags, marks)) {
+    await store.retag(address, (current) => (isAnothers(current, owner) ? current : marks));
+  }
+  if (emptyOnDelete && (await isStillOurs(run, address))) await empty(run, address);
+  if (!(await isStillOurs(run, address))) return;
+  if ((await store.remove(address)) === "not-empty") throw notEmpty(address.name);
+  context.log.info({ bucket: address.name }, "Bucket deleted.");
+}
+
+/** Looked up just before anything is destroyed. */
+async function isStillOurs({ context, store, owner }: BucketRun, address: BucketAddress): Promise<boolean> {
+  const seen = await store.observe(address);
+  if (seen.state === "denied") throw seen.next;
+  if (seen.state === "absent") return false;
+  if (whoseByTags(seen.tags, owner).whose === "ours") return true;
+  context.log.warn(
+    { bucket: address.name },
+    "Bucket left alone: somebody took it over while it was to be deleted.",
+  );
+  return false;
+}
+
+const isAnothers = (tags: Tags, owner: Owner): boolean => whoseByTags(tags, owner).whose === "anothers";
+
+async function empty({ context, store }: BucketRun, address: BucketAddress): Promise<void> {
+  const { deleted, done } = await store.empty(address);
+  if (deleted > 0) context.log.info({ bucket: address.name, deleted }, "Bucket emptied, in part or whole.");
+  if (done) return;
+  throw new RetryAfterError(
+    `Bucket ${address.name} is being emptied: ${deleted} items in this run, more to go.`,
+    {
+      after: "1ms",
+      reason: "Emptying",
+    },
+  );
+}
+
+const notEmpty = (name: string): Error =>
+  new RetryAfterError(
+    `Bucket ${name} is not empty, and is not emptied unless the spec says so. Empty it, ` +
+      "or set spec.emptyOnDelete to true to delete everything in it, or spec.onDelete to Retain to keep it.",
+    { after: "30s", reason: "BucketNotEmpty" },
+  );

@@ -1,0 +1,476 @@
+import { PutBucketVersioningCommand } from "@aws-sdk/client-s3";
+import { RetryAfterError, TerminalError } from "@drover/controller";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { Bucket } from "./bucket.ts";
+import {
+  bucketIn,
+  deleteBehindBack,
+  failure,
+  makeBucket,
+  openScene,
+  putObject,
+  readyOf,
+  refusal,
+  type Scene,
+  setTags,
+  tagsOf,
+} from "./testing/bucket-scene.ts";
+import { type Fault, isWrite } from "./testing/fault-proxy.ts";
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await openScene();
+});
+afterAll(() => scene.close());
+beforeEach(() => scene.proxy.forget());
+
+const writes = () => scene.proxy.calls.filter(isWrite).map(({ operation }) => operation);
+
+describe("a new object", () => {
+  test("gets a bucket with its settings, its tags and its owner, and says where it is", async () => {
+    const object = scene.object({ versioning: "Enabled", tags: { team: "a" } });
+    const result = await object.settle();
+
+    const bucket = await bucketIn(scene.s3, object.bucketName);
+    expect(bucket?.versioning).toBe("Enabled");
+    expect(bucket?.tags).toMatchObject({
+      team: "a",
+      "drover.dev/owner-uid": object.uid,
+      "drover.dev/owner": object.key,
+    });
+    expect(result.status).toEqual({
+      bucketName: object.bucketName,
+      arn: `arn:aws:s3:::${object.bucketName}`,
+      region: "us-east-1",
+      adopted: false,
+      createdAt: bucket?.createdAt?.toISOString(),
+    });
+    expect(result.requeueAfter).toBe("5m");
+    expect(readyOf(result)).toBeUndefined();
+    expect(result.conditions).toMatchObject([{ type: "Versioning", status: "True" }]);
+  });
+
+  test("says that a bucket is about to be made before it makes one", async () => {
+    const object = scene.object();
+    const result = await object.reconcile();
+    expect(readyOf(result)).toMatchObject({ status: "False", reason: "Creating" });
+    expect(writes()).toEqual([]);
+    expect(object.status.creating?.bucketName).toBe(object.bucketName);
+  });
+
+  test("sends the owner along with the creation, for servers that take tags there", async () => {
+    let body: string | undefined;
+    const object = scene.object();
+    scene.proxy.fault = ({ operation, headers }) => {
+      if (operation === "CreateBucket") body = headers["content-length"];
+      return "none";
+    };
+    await object.settle();
+    expect(Number(body)).toBeGreaterThan(object.uid.length);
+  });
+
+  test("only reads once everything is as asked for", async () => {
+    const object = scene.object({ versioning: "Enabled", tags: { team: "a" } });
+    await object.settle();
+    scene.proxy.forget();
+    const { status, result } = { status: object.status, result: await object.reconcile() };
+    expect(writes()).toEqual([]);
+    expect(scene.proxy.calls.map(({ operation }) => operation)).toEqual([
+      "GetBucketTagging",
+      "HeadBucket",
+      "GetBucketVersioning",
+    ]);
+    expect(result.status).toEqual(status);
+  });
+
+  test("leaves settings alone that its spec leaves out", async () => {
+    const object = scene.object();
+    await object.settle();
+    await scene.s3.send(
+      new PutBucketVersioningCommand({
+        Bucket: object.bucketName,
+        VersioningConfiguration: { Status: "Enabled" },
+      }),
+    );
+    const result = await object.reconcile();
+    expect(result.conditions).toEqual([]);
+    expect((await bucketIn(scene.s3, object.bucketName))?.versioning).toBe("Enabled");
+  });
+
+  test("whose name makes no bucket name is told to set one", async () => {
+    const object = scene.object({}, { name: "n".repeat(60) });
+    const error = await refusal(object.reconcile());
+    expect(error).toBeInstanceOf(TerminalError);
+    expect(error.reason).toBe("InvalidBucketName");
+    expect(scene.proxy.calls).toEqual([]);
+  });
+});
+
+describe("drift", () => {
+  test("in versioning is put right", async () => {
+    const object = scene.object({ versioning: "Enabled" });
+    await object.settle();
+    await scene.s3.send(
+      new PutBucketVersioningCommand({
+        Bucket: object.bucketName,
+        VersioningConfiguration: { Status: "Suspended" },
+      }),
+    );
+    await object.reconcile();
+    expect((await bucketIn(scene.s3, object.bucketName))?.versioning).toBe("Enabled");
+  });
+
+  test("in tags is put right, and the tags of others stay", async () => {
+    const object = scene.object({ tags: { team: "a", tier: "1" } });
+    await object.settle();
+    const tags = await tagsOf(scene.s3, object.bucketName);
+    await setTags(scene.s3, object.bucketName, { ...tags, team: "wrong", cost: "42" });
+    await object.reconcile();
+    expect(await tagsOf(scene.s3, object.bucketName)).toEqual({ ...tags, cost: "42" });
+  });
+
+  test("a tag taken out of the spec comes off the bucket; the same tag, set by others, does not", async () => {
+    const object = scene.object({ tags: { team: "a", tier: "1" } });
+    await object.settle();
+    await setTags(scene.s3, object.bucketName, {
+      ...(await tagsOf(scene.s3, object.bucketName)),
+      cost: "42",
+    });
+    object.spec = { ...object.spec, tags: { team: "a" } };
+    await object.reconcile();
+    const tags = await tagsOf(scene.s3, object.bucketName);
+    expect(tags).toMatchObject({ team: "a", cost: "42" });
+    expect(tags).not.toHaveProperty("tier");
+  });
+
+  test("a bucket that was deleted behind our back is made again", async () => {
+    const object = scene.object({ tags: { team: "a" } });
+    await object.settle();
+    await deleteBehindBack(scene.s3, object.bucketName);
+    await object.settle();
+    expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({
+      team: "a",
+      "drover.dev/owner-uid": object.uid,
+    });
+  });
+
+  test("a bucket whose tags somebody replaced, the owner's too, is known again and tagged again", async () => {
+    const object = scene.object({ tags: { team: "a" } });
+    await object.settle();
+    await putObject(scene.s3, object.bucketName);
+    await setTags(scene.s3, object.bucketName, { cost: "42" });
+    await object.settle();
+    expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({
+      team: "a",
+      cost: "42",
+      "drover.dev/owner-uid": object.uid,
+    });
+  });
+
+  test("converges under somebody who rewrites the tags all the time, and whose tags stay", async () => {
+    const object = scene.object({ tags: { team: "a" } });
+    await object.settle();
+    let rounds = 0;
+    const rewriting = (async () => {
+      while (rounds < 50) await setTags(scene.s3, object.bucketName, { cost: String(++rounds) });
+    })();
+    // A run may lose against the other; then it says so and waits.
+    while (rounds < 50) {
+      await object.reconcile().catch((error: unknown) => {
+        expect(error).toBeInstanceOf(RetryAfterError);
+      });
+    }
+    await rewriting;
+    await setTags(scene.s3, object.bucketName, { cost: "42" });
+    await object.reconcile();
+    expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({
+      team: "a",
+      cost: "42",
+      "drover.dev/owner-uid": object.uid,
+    });
+  });
+
+  test("what somebody tags while we are about to tag is kept", async () => {
+    const object = scene.object({ tags: { team: "a" } });
+    await object.settle();
+    object.spec = { ...object.spec, tags: { team: "b" } };
+    scene.proxy.fault = async ({ operation }): Promise<Fault> => {
+      const tags = await tagsOf(scene.s3, object.bucketName);
+      if (operation === "HeadBucket") await setTags(scene.s3, object.bucketName, { ...tags, cost: "42" });
+      return "none";
+    };
+    await object.reconcile();
+    expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({ team: "b", cost: "42" });
+  });
+});
+
+describe("a bucket that was there before", () => {
+  test("is left alone, whatever it looks like, and the condition says how to take it", async () => {
+    const object = scene.object({ versioning: "Enabled", tags: { team: "a" } });
+    await makeBucket(scene.s3, object.bucketName);
+    const error = await refusal(object.settle());
+    expect(error).toBeInstanceOf(RetryAfterError);
+    expect(error.reason).toBe("BucketNotOurs");
+    expect(error.message).toContain("IfUnowned");
+    expect(writes()).toEqual([]);
+  });
+
+  test("is adopted with its content and its tags where the spec says so", async () => {
+    const object = scene.object({ adopt: "IfUnowned", tags: { team: "a" } });
+    await makeBucket(scene.s3, object.bucketName);
+    await setTags(scene.s3, object.bucketName, { cost: "42" });
+    await putObject(scene.s3, object.bucketName);
+    const result = await object.settle();
+    expect(result.status?.adopted).toBe(true);
+    expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({
+      cost: "42",
+      team: "a",
+      "drover.dev/owner-uid": object.uid,
+    });
+    expect((await object.reconcile()).status?.adopted).toBe(true);
+  });
+
+  test("and is another object's is never adopted", async () => {
+    const first = scene.object({ tags: { team: "a" } });
+    await first.settle();
+    const before = await bucketIn(scene.s3, first.bucketName);
+    scene.proxy.forget();
+    const second = scene.object({ bucketName: first.bucketName, adopt: "IfUnowned", tags: { team: "b" } });
+    const error = await refusal(second.settle());
+    expect(error.reason).toBe("BucketNotOurs");
+    expect(error.message).toContain(first.key);
+    expect(writes()).toEqual([]);
+    expect(await bucketIn(scene.s3, first.bucketName)).toEqual(before);
+  });
+
+  test("and is another account's is never adopted, though it can be read", async () => {
+    const object = scene.object({ adopt: "IfUnowned", credentialsSecret: { name: "elsewhere" } });
+    scene.secrets.set("elsewhere", await keysOfAnotherAccount(scene.server.url));
+    await makeBucket(scene.s3, object.bucketName);
+    const error = await refusal(object.settle());
+    expect(error.reason).toBe("BucketNotOurs");
+    expect(error.message).toContain("another account");
+    expect(writes()).toEqual([]);
+  });
+
+  test("and was ours, but is another bucket of that name now, is left alone", async () => {
+    const object = scene.object();
+    await object.settle();
+    do {
+      await deleteBehindBack(scene.s3, object.bucketName);
+      await makeBucket(scene.s3, object.bucketName);
+      // Times of creation are whole seconds.
+    } while (
+      (await bucketIn(scene.s3, object.bucketName))?.createdAt?.toISOString() === object.status.createdAt
+    );
+    scene.proxy.forget();
+    expect((await refusal(object.settle())).reason).toBe("BucketNotOurs");
+    expect(writes()).toEqual([]);
+  });
+});
+
+describe("between our last look and the creation", () => {
+  test.each(["us-east-1", "eu-west-1"])(
+    "somebody else makes the bucket and uses it, in %s",
+    async (region) => {
+      const object = scene.object({ region });
+      await object.reconcile();
+      scene.proxy.fault = async ({ operation }): Promise<Fault> => {
+        if (operation === "CreateBucket") {
+          await makeBucket(scene.s3, object.bucketName);
+          await putObject(scene.s3, object.bucketName);
+        }
+        return "none";
+      };
+      const error = await failure(object.reconcile());
+      expect(error).toMatchObject({ reason: "BucketNotOurs" });
+      expect(await tagsOf(scene.s3, object.bucketName)).toEqual({});
+    },
+  );
+
+  test("we are refused; a bucket that somebody then makes for us by hand is not taken for ours", async () => {
+    const object = scene.object();
+    scene.proxy.fault = ({ operation }) =>
+      operation === "CreateBucket" ? { status: 403, code: "AccessDenied" } : "none";
+    const result = await object.settle();
+    expect(readyOf(result)).toMatchObject({ status: "False", reason: "AccessDenied" });
+    expect(object.status.creating).toBeUndefined();
+
+    await makeBucket(scene.s3, object.bucketName);
+    expect((await refusal(object.settle())).reason).toBe("BucketNotOurs");
+    expect(await tagsOf(scene.s3, object.bucketName)).toEqual({});
+  });
+});
+
+test("two objects that reach for one bucket at once: one has it, the other is told so", async () => {
+  const bucketName = scene.object().bucketName;
+  const objects = [scene.object({ bucketName }), scene.object({ bucketName })];
+  await Promise.allSettled(objects.map((object) => object.settle()));
+  const again = await Promise.allSettled(objects.map((object) => object.settle()));
+  const owner = (await tagsOf(scene.s3, bucketName))["drover.dev/owner-uid"];
+  expect(objects.map(({ uid }, i) => [uid === owner, again[i]?.status])).toEqual(
+    expect.arrayContaining([
+      [true, "fulfilled"],
+      [false, "rejected"],
+    ]),
+  );
+});
+
+describe("what cannot be changed", () => {
+  test("a new name is refused, and the bucket stays", async () => {
+    const object = scene.object();
+    await object.settle();
+    object.spec = { ...object.spec, bucketName: `${object.bucketName}-new` };
+    expect(await refusal(object.settle())).toMatchObject({ reason: "BucketNameImmutable" });
+    expect(await bucketIn(scene.s3, `${object.bucketName}-new`)).toBeUndefined();
+  });
+
+  test("a new name is refused for a bucket that a run made and died over", async () => {
+    const object = scene.object();
+    await object.reconcile();
+    scene.proxy.fault = ({ operation }) => (operation === "CreateBucket" ? "cut-after" : "none");
+    await failure(object.reconcile());
+    scene.proxy.forget();
+    object.spec = { ...object.spec, bucketName: `${object.bucketName}-new` };
+    expect(await refusal(object.settle())).toMatchObject({ reason: "BucketNameImmutable" });
+  });
+
+  test("a new name is taken when the bucket of the old one was somebody else's", async () => {
+    const object = scene.object();
+    await makeBucket(scene.s3, object.bucketName);
+    await refusal(object.settle());
+    object.spec = { ...object.spec, bucketName: `${object.bucketName}-new` };
+    await object.settle();
+    expect(await bucketIn(scene.s3, `${object.bucketName}-new`)).toBeDefined();
+  });
+
+  test("a new region is refused, saying where the bucket is", async () => {
+    const object = scene.object({ region: "eu-west-1" });
+    await object.settle();
+    expect(object.status.region).toBe("eu-west-1");
+    object.spec = { ...object.spec, region: "eu-west-2" };
+    scene.proxy.forget();
+    const error = await refusal(object.settle());
+    expect(error).toMatchObject({ reason: "RegionMismatch" });
+    expect(error.message).toContain("eu-west-1");
+    expect(writes()).toEqual([]);
+  });
+});
+
+describe("a server that lacks something", () => {
+  test.each(["GetBucketVersioning", "PutBucketVersioning"])(
+    "has no %s: a condition says so, the rest is done, and it is looked at again at leisure",
+    async (missing) => {
+      const object = scene.object({ versioning: "Enabled", tags: { team: "a" } });
+      scene.proxy.fault = ({ operation }) =>
+        operation === missing ? { status: 501, code: "NotImplemented" } : "none";
+      const result = await object.settle();
+      expect(result.requeueAfter).toBe("5m");
+      expect(result.conditions).toMatchObject([
+        { type: "Ready", status: "False", reason: "NotSupported" },
+        { type: "Versioning", status: "False", reason: "NotSupported" },
+      ]);
+      expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({ team: "a" });
+    },
+  );
+
+  test("keeps no tags: no bucket is made that nobody could tell from others", async () => {
+    const object = scene.object();
+    scene.proxy.fault = ({ operation }) =>
+      operation === "GetBucketTagging" ? { status: 405, code: "MethodNotAllowed" } : "none";
+    expect(await refusal(object.settle())).toMatchObject({ reason: "TaggingNotSupported" });
+    expect(writes()).toEqual([]);
+  });
+
+  test("is no S3 server at all: nothing is made", async () => {
+    const object = scene.object();
+    for (const status of [200, 404, 500]) {
+      scene.proxy.fault = () => ({ status, body: "<html><body>Welcome</body></html>" });
+      await failure(object.settle());
+    }
+    expect(writes()).toEqual([]);
+    expect(object.status).toEqual({});
+  });
+});
+
+test("every request says which account the bucket must belong to", async () => {
+  const object = scene.object({ accountId: "123456789012", versioning: "Enabled" });
+  await object.settle();
+  const silent = scene.proxy.calls
+    .filter(({ headers }) => headers["x-amz-expected-bucket-owner"] !== "123456789012")
+    .map(({ operation }) => operation);
+  // These two have no such header in S3: one makes, one names no bucket.
+  expect(new Set(silent)).toEqual(new Set(["CreateBucket", "ListBuckets"]));
+});
+
+test("an aborted run stops at once, and nothing it was about to do is done", async () => {
+  const object = scene.object();
+  await object.reconcile();
+  const stop = new AbortController();
+  scene.proxy.fault = ({ operation }) => {
+    if (operation !== "CreateBucket") return "none";
+    stop.abort();
+    return "hang";
+  };
+  expect((await failure(object.reconcile(stop.signal))).name).toBe("AbortError");
+  expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
+});
+
+describe("credentials", () => {
+  test("a Secret that is not there is waited for, and named", async () => {
+    const object = scene.object({ credentialsSecret: { name: "none" } });
+    const error = await refusal(object.reconcile());
+    expect(error).toMatchObject({ reason: "SecretMissing", after: "30s" });
+    expect(error.message).toContain("Secret none");
+  });
+
+  test("a Secret that lacks a key is waited for, naming the key and no value", async () => {
+    scene.secrets.set("half", { accessKeyId: "canary-id", secretAccessKey: " \n" });
+    const error = await refusal(scene.object({ credentialsSecret: { name: "half" } }).reconcile());
+    expect(error).toMatchObject({ reason: "SecretMalformed", after: "30s" });
+    expect(error.message).toContain("secretAccessKey");
+    expect(error.message).not.toContain("canary");
+  });
+});
+
+test("what a spec may say", () => {
+  const parse = (spec: object) => Bucket.spec.safeParse(spec).success;
+  expect(Bucket.spec.parse({})).toEqual({
+    tags: {},
+    adopt: "Never",
+    onDelete: "Retain",
+    emptyOnDelete: false,
+    pollInterval: "5m",
+  });
+  expect(parse({ bucketName: "192.168.1.1" })).toBe(false);
+  expect(parse({ pollInterval: "5" })).toBe(false);
+  expect(parse({ pollInterval: "10ms" })).toBe(false);
+  expect(parse({ tags: { "aws:x": "y" } })).toBe(false);
+  expect(parse({ accountId: "1234" })).toBe(false);
+  const tags = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, "v"]));
+  expect(parse({ tags: tags(47) })).toBe(true);
+  expect(parse({ tags: tags(48) })).toBe(false);
+});
+
+async function keysOfAnotherAccount(url: string): Promise<Record<string, string>> {
+  const answer = await fetch(url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/x-www-form-urlencoded",
+      authorization: "AWS4-HMAC-SHA256 Credential=any/20260101/us-east-1/sts/aws4_request",
+    },
+    body: new URLSearchParams({
+      Action: "AssumeRole",
+      Version: "2011-06-15",
+      RoleArn: "arn:aws:iam::222222222222:role/elsewhere",
+      RoleSessionName: "test",
+    }),
+  });
+  const text = await answer.text();
+  const field = (name: string) => new RegExp(`<${name}>(.+?)<`).exec(text)?.[1] ?? "";
+  return {
+    accessKeyId: field("AccessKeyId"),
+    secretAccessKey: field("SecretAccessKey"),
+    sessionToken: field("SessionToken"),
+  };
+}

@@ -1,0 +1,138 @@
+import { ready, type ReconcileResult, RetryAfterError, TerminalError } from "@drover/controller";
+import type { Bucket } from "./bucket.ts";
+import { bucketNameProblem } from "./bucket-name.ts";
+import { bucketOutcome } from "./bucket-outcome.ts";
+import { type BucketContext, type BucketRun, bucketRun } from "./bucket-run.ts";
+import type { BucketStores, Creation, PresentBucket } from "./bucket-store.ts";
+import { claimOf, confirmClaim, refuseAnothers } from "./claim-bucket.ts";
+import { intentToCreate, mayAppearFor, mayCreate } from "./creation-intent.ts";
+import { readCredentials } from "./credentials.ts";
+import { ownerTags, whoseBucket } from "./ownership.ts";
+import { mergedTags, sameTags, tagLimits, type Tags } from "./tags.ts";
+
+type Result = ReconcileResult<typeof Bucket>;
+
+/**
+ * Look at the bucket, make it if it is not there, and make it as the spec says. When all is so, only reads are made.
+ * Nothing is changed before this very run has seen whose bucket it is.
+ */
+export async function reconcileBucket(context: BucketContext, stores: BucketStores): Promise<Result> {
+  const run = bucketRun(context, stores, await readCredentials(context));
+  refuseName(run);
+  await refuseRename(run);
+  const first = await run.store.observe(run.addressOf(run.name));
+  if (first.state === "denied") throw first.next;
+  if (first.state === "absent" && !mayCreate(run.memory.creating, run.name, first.at)) {
+    return announceCreation(run, first.at);
+  }
+  const seen = first.state === "absent" ? await create(run) : first;
+  if ("outcome" in seen) return withdrawCreation(seen.next);
+  const claim = await claimOf(run, seen);
+  refuseMove(run, seen);
+  await tag(run, seen);
+  if (claim.by !== "tag") await confirmClaim(run, seen);
+  const reports = await run.store.update(seen.address, { versioning: context.spec.versioning });
+  return bucketOutcome(run, seen, claim, reports);
+}
+
+function refuseName({ name, context }: BucketRun): void {
+  const problem = bucketNameProblem(name);
+  if (problem === undefined) return;
+  const source =
+    context.spec.bucketName === undefined ? ", made of the namespace and the name of this object," : "";
+  throw new TerminalError(
+    `${JSON.stringify(name)}${source} cannot be a bucket's name. ${problem} Set spec.bucketName.`,
+    {
+      reason: "InvalidBucketName",
+    },
+  );
+}
+
+/** A bucket cannot be renamed; and the old one, that may just have been made under its old name, must not be lost. */
+async function refuseRename({ store, owner, memory, name, addressOf }: BucketRun): Promise<void> {
+  const former = memory.bucketName ?? memory.creating?.bucketName;
+  if (former === undefined || former === name) return;
+  const immutable = new TerminalError(
+    `The bucket of this object is ${former}, and a bucket cannot be renamed. ` +
+      `Set spec.bucketName back to ${former}, or make another Bucket object for ${name}.`,
+    { reason: "BucketNameImmutable" },
+  );
+  if (memory.bucketName !== undefined) throw immutable;
+  const seen = await store.observe(addressOf(former));
+  if (seen.state === "denied") throw seen.next;
+  if (seen.state === "present") {
+    if ((await whoseBucket(store, seen, owner, memory)).whose === "ours") throw immutable;
+    return;
+  }
+  const rest = mayAppearFor(memory.creating, former, seen.at);
+  if (rest === 0) return;
+  throw new RetryAfterError(`Bucket ${former}, the name before, may still be in the making.`, {
+    after: `${rest}ms`,
+    reason: "CreationPending",
+  });
+}
+
+/** The run before the one that makes a bucket: see `ownership.ts`. */
+function announceCreation({ context, name, memory }: BucketRun, at: Date): Result {
+  if (memory.bucketName === name) context.log.warn({ bucket: name }, "The bucket is gone; it is made anew.");
+  const message = `Bucket ${name} is about to be made.`;
+  return {
+    status: { creating: intentToCreate(name, at, memory.creating) },
+    requeueAfter: "1ms",
+    conditions: [{ type: ready, status: "False", reason: "Creating", message }],
+  };
+}
+
+async function create(run: BucketRun): Promise<PresentBucket | Extract<Creation, { outcome: "refused" }>> {
+  const { context, store, owner, name, addressOf } = run;
+  const address = addressOf(name);
+  const answer = await store.create(address, mergedTags(new Map(), context.spec.tags, ownerTags(owner)));
+  if (answer.outcome === "refused") return answer;
+  context.log.info({ bucket: name, region: address.region, outcome: answer.outcome }, "Bucket created.");
+  const seen = await store.observe(address);
+  if (seen.state === "present") return seen;
+  if (seen.state === "denied") throw seen.next;
+  throw new RetryAfterError(`Bucket ${name} was made and cannot be seen yet.`, {
+    after: "1s",
+    reason: "Creating",
+  });
+}
+
+/**
+ * Nothing was made, so the intent is withdrawn. Were it left open, a bucket that somebody makes by hand because we may
+ * not would be taken for ours. An error cannot carry a status, hence a result that says the same.
+ */
+const withdrawCreation = ({ after, reason, message }: RetryAfterError): Result => ({
+  status: {},
+  requeueAfter: after,
+  conditions: [{ type: ready, status: "False", reason, message }],
+});
+
+function refuseMove({ context, name }: BucketRun, { address }: PresentBucket): void {
+  const { region } = context.spec;
+  if (region === undefined || region === address.region) return;
+  throw new TerminalError(
+    `Bucket ${name} is in ${address.region}, and a bucket cannot be moved to ${region}. ` +
+      `Set spec.region to ${address.region}, or make another Bucket object.`,
+    { reason: "RegionMismatch" },
+  );
+}
+
+async function tag(run: BucketRun, { address, tags }: PresentBucket): Promise<void> {
+  if (sameTags(tags, wantedTags(run, tags))) return;
+  await run.store.retag(address, (current) => {
+    refuseAnothers(run, current);
+    return wantedTags(run, current);
+  });
+  run.context.log.info({ bucket: address.name }, "Bucket tagged.");
+}
+
+function wantedTags({ context, owner, name }: BucketRun, current: Tags): Tags {
+  const wanted = mergedTags(current, context.spec.tags, ownerTags(owner));
+  if (wanted.size <= tagLimits.tags) return wanted;
+  throw new RetryAfterError(
+    `Bucket ${name} would carry ${wanted.size} tags, with those of others, and S3 takes ${tagLimits.tags}. ` +
+      "Take some out of spec.tags or off the bucket.",
+    { after: context.spec.pollInterval, reason: "TooManyTags" },
+  );
+}

@@ -1,0 +1,198 @@
+import {
+  type BucketLocationConstraint,
+  type CreateBucketConfiguration,
+  CreateBucketCommand,
+  DeleteBucketCommand,
+  DeleteBucketTaggingCommand,
+  GetBucketTaggingCommand,
+  HeadBucketCommand,
+  ListBucketsCommand,
+  ListObjectVersionsCommand,
+  PutBucketTaggingCommand,
+  type S3Client,
+} from "@aws-sdk/client-s3";
+import { RetryAfterError, TerminalError } from "@drover/controller";
+import type {
+  BucketAddress,
+  BucketStore,
+  BucketStores,
+  Creation,
+  Listing,
+  Observation,
+  RunOptions,
+} from "./bucket-store.ts";
+import type { S3Config } from "./config.ts";
+import { s3Clients } from "./s3-clients.ts";
+import { emptyBucket } from "./s3-emptying.ts";
+import { answerOf, nextAfter, S3Refusal } from "./s3-errors.ts";
+import { updateSettings } from "./s3-settings.ts";
+import { sameTags, type Tags } from "./tags.ts";
+
+/** Buckets on the S3 server that the configuration names. Opens connections when they are needed; close it. */
+export function s3BucketStores(config: S3Config): BucketStores {
+  const clients = s3Clients(config);
+  return {
+    defaultRegion: config.s3Region,
+    open: (options) => s3BucketStore((region) => clients.get(options.credentials, region), options),
+    close: () => clients.close(),
+  };
+}
+
+function s3BucketStore(
+  clientIn: (region: string) => S3Client,
+  { signal, accountId }: Pick<RunOptions, "signal" | "accountId">,
+): BucketStore {
+  const http = { abortSignal: signal };
+  const callOn = (address: BucketAddress) => ({
+    client: clientIn(address.region),
+    bucket: { Bucket: address.name, ExpectedBucketOwner: accountId },
+    http,
+  });
+  return {
+    observe: (address) => observe(callOn, address),
+    listing: (address) => listing(callOn(address)),
+    async isEmpty(address) {
+      const { client, bucket } = callOn(address);
+      const answer = await answerOf(
+        client.send(new ListObjectVersionsCommand({ ...bucket, MaxKeys: 1 }), http),
+      );
+      if (answer instanceof S3Refusal) throw nextAfter(answer, `list what is in bucket ${address.name}`);
+      return (answer.Versions ?? []).length + (answer.DeleteMarkers ?? []).length === 0;
+    },
+    create: (address, tags) => create(callOn(address), address, tags),
+    retag: (address, change) => retag(callOn(address), change),
+    update: (address, asked) => updateSettings(callOn(address), asked),
+    empty: (address) => emptyBucket(callOn(address)),
+    async remove(address) {
+      const { client, bucket } = callOn(address);
+      const answer = await answerOf(client.send(new DeleteBucketCommand(bucket), http));
+      if (!(answer instanceof S3Refusal)) return "removed";
+      if (answer.code === "NoSuchBucket") return "absent";
+      if (answer.code === "BucketNotEmpty") return "not-empty";
+      throw nextAfter(answer, `delete bucket ${address.name}`);
+    },
+  };
+}
+
+/** What every call about one bucket needs. */
+export interface BucketCall {
+  readonly client: S3Client;
+  readonly bucket: { readonly Bucket: string; readonly ExpectedBucketOwner: string | undefined };
+  readonly http: { readonly abortSignal: AbortSignal };
+}
+
+/** The tags are asked for first: they tell whether the bucket is there and whose it is, in one answer with a body. */
+async function observe(
+  callOn: (address: BucketAddress) => BucketCall,
+  address: BucketAddress,
+  followed = false,
+): Promise<Observation> {
+  const tags = await readTags(callOn(address));
+  if (!(tags instanceof S3Refusal)) return present(callOn, address, tags);
+  if (tags.code === "NoSuchBucket") return { state: "absent", at: serverTime(tags) };
+  if (tags.notSupported) throw withoutTags(tags);
+  const region = tags.headers["x-amz-bucket-region"];
+  if (region !== undefined && region !== address.region && !followed) {
+    return observe(callOn, { ...address, region }, true);
+  }
+  const next = nextAfter(tags, `read the tags of bucket ${address.name}`);
+  if (tags.code === "AccessDenied") return { state: "denied", next };
+  throw next;
+}
+
+/** Without those that AWS keeps itself. */
+async function readTags({ client, bucket, http }: BucketCall): Promise<Tags | S3Refusal> {
+  const answer = await answerOf(client.send(new GetBucketTaggingCommand(bucket), http));
+  if (!(answer instanceof S3Refusal)) {
+    const tags = (answer.TagSet ?? []).map(({ Key = "", Value = "" }) => [Key, Value] as const);
+    return new Map(tags.filter(([key]) => !/^aws:/i.test(key)));
+  }
+  return answer.code === "NoSuchTagSet" || answer.code === "NoSuchTagSetError" ? new Map() : answer;
+}
+
+async function retag(call: BucketCall, change: (current: Tags) => Tags): Promise<void> {
+  const { client, bucket, http } = call;
+  const current = await readTags(call);
+  if (current instanceof S3Refusal) throw nextAfter(current, `read the tags of bucket ${bucket.Bucket}`);
+  const tags = change(current);
+  if (sameTags(current, tags)) return;
+  const answer = await answerOf<object>(
+    tags.size === 0
+      ? client.send(new DeleteBucketTaggingCommand(bucket), http)
+      : client.send(new PutBucketTaggingCommand({ ...bucket, Tagging: { TagSet: tagSet(tags) } }), http),
+  );
+  if (answer instanceof S3Refusal) throw nextAfter(answer, `tag bucket ${bucket.Bucket}`);
+}
+
+async function present(
+  callOn: (address: BucketAddress) => BucketCall,
+  address: BucketAddress,
+  tags: Tags,
+): Promise<Observation> {
+  const { client, bucket, http } = callOn(address);
+  const answer = await answerOf(client.send(new HeadBucketCommand(bucket), http));
+  const refused = answer instanceof S3Refusal;
+  // Credentials may read the tags of a bucket and not look at it; then its region is where it answered.
+  if (refused && answer.status !== 403) throw nextAfter(answer, `look at bucket ${address.name}`);
+  const region = refused ? address.region : (answer.BucketRegion ?? address.region);
+  return { state: "present", address: { ...address, region }, tags };
+}
+
+/** Refused before anything is made: a bucket that cannot say whose it is could never be told from another's. */
+const withoutTags = (cause: S3Refusal): Error =>
+  new TerminalError(
+    `This S3 server keeps no bucket tags (${cause.message}), and Drover could not tell its buckets from others'. ` +
+      "Use a server that does.",
+    { reason: "TaggingNotSupported", cause },
+  );
+
+const serverTime = ({ headers }: S3Refusal): Date => {
+  const time = Date.parse(headers["date"] ?? "");
+  return new Date(Number.isNaN(time) ? Date.now() : time);
+};
+
+async function listing({ client, bucket, http }: BucketCall): Promise<Listing> {
+  const name = bucket.Bucket;
+  let page: string | undefined;
+  do {
+    const answer = await answerOf(
+      client.send(new ListBucketsCommand({ Prefix: name, ContinuationToken: page }), http),
+    );
+    if (answer instanceof S3Refusal) {
+      if (answer.status === 403 || answer.notSupported) return { state: "unknown" };
+      throw nextAfter(answer, "list the account's buckets");
+    }
+    const createdAt = answer.Buckets?.find(({ Name }) => Name === name)?.CreationDate;
+    if (createdAt !== undefined) return { state: "listed", createdAt };
+    page = answer.ContinuationToken;
+  } while (page !== undefined && page !== "");
+  return { state: "not-listed" };
+}
+
+async function create(
+  { client, bucket, http }: BucketCall,
+  { name, region }: BucketAddress,
+  tags: Tags,
+): Promise<Creation> {
+  const command = new CreateBucketCommand({
+    Bucket: bucket.Bucket,
+    CreateBucketConfiguration: { ...placeOf(region), Tags: tagSet(tags) },
+  });
+  const answer = await answerOf(client.send(command, http));
+  if (!(answer instanceof S3Refusal)) return { outcome: "created" };
+  if (answer.code === "BucketAlreadyOwnedByYou") return { outcome: "exists" };
+  const next = nextAfter(answer, `make bucket ${name} in region ${region}`);
+  // A conflict may be with a request of our own that was cut off, and an error of the server may come after the deed.
+  const nothingMade = answer.status !== undefined && answer.status < 500 && answer.status !== 409;
+  if (nothingMade && next instanceof RetryAfterError) return { outcome: "refused", next };
+  throw next;
+}
+
+/** S3 takes every region but its first as a constraint, and that one only by saying none. */
+function placeOf(region: string): CreateBucketConfiguration {
+  if (region === "us-east-1") return {};
+  // The SDK lists the regions of its day; servers have others.
+  return { LocationConstraint: region as BucketLocationConstraint };
+}
+
+const tagSet = (tags: Tags) => [...tags].map(([Key, Value]) => ({ Key, Value }));

@@ -1,0 +1,147 @@
+import { S3ServiceException } from "@aws-sdk/client-s3";
+import { type Duration, milliseconds, RetryAfterError, TerminalError } from "@drover/controller";
+
+/**
+ * S3 answered, and the answer is an error. Holds what is needed to decide, and none of what the SDK's own error carries
+ * along: signatures, key ids and the text that was signed must not reach a log as the `cause` of something.
+ */
+export class S3Refusal extends Error {
+  override readonly name = "S3Refusal";
+  /** Such as `NoSuchBucket`. */
+  readonly code: string;
+  readonly status: number | undefined;
+  readonly requestId: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(error: S3ServiceException) {
+    super(`${error.name}: ${error.message}`);
+    this.code = error.name;
+    this.status = error.$metadata.httpStatusCode;
+    this.requestId = error.$metadata.requestId;
+    this.headers = error.$response?.headers ?? {};
+  }
+
+  /** The server, or this operation of it, is not there and will not be: nothing that trying again can change. */
+  get notSupported(): boolean {
+    return this.status === 501 || this.status === 405 || this.code === "NotImplemented";
+  }
+}
+
+/**
+ * An S3 call's answer, or the refusal that it got, to be decided on.
+ * @throws what happens next when no S3 server answered: RetryAfterError, or an error that is retried with backoff.
+ */
+export async function answerOf<Answer>(call: Promise<Answer>): Promise<Answer | S3Refusal> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof S3ServiceException) return new S3Refusal(error);
+    throw noAnswer(error);
+  }
+}
+
+function noAnswer(error: unknown): unknown {
+  if (!(error instanceof Error) || error.name === "AbortError") return error;
+  if (error.name === "CredentialsProviderError") {
+    return new RetryAfterError(
+      "The function has no AWS credentials of its own. Give it some, or name a Secret in spec.credentialsSecret.",
+      { after: "1m", reason: "CredentialsMissing", cause: error },
+    );
+  }
+  return new Error(`No usable answer from the S3 server: ${error.message}`, { cause: error });
+}
+
+type Next =
+  | { readonly then: "stop"; readonly reason: string; readonly help: string }
+  | { readonly then: "wait"; readonly after: Duration; readonly reason: string; readonly help: string };
+
+const stop = (reason: string, help: string): Next => ({ then: "stop", reason, help });
+const wait = (after: Duration, reason: string, help: string): Next => ({ then: "wait", after, reason, help });
+
+const credentialsRefused = wait(
+  "1m",
+  "CredentialsRefused",
+  "Put right the Secret in spec.credentialsSecret, or the function's own credentials.",
+);
+const accessDenied = wait(
+  "1m",
+  "AccessDenied",
+  "Allow it to the credentials in use. If the bucket is another account's, choose another spec.bucketName.",
+);
+const wrongRegion = stop("RegionMismatch", "Set spec.region to the region that the server expects.");
+const busy = wait(
+  "5s",
+  "OperationAborted",
+  "Something else is being done to this bucket; it is tried again.",
+);
+const slowDown = wait("10s", "SlowDown", "The S3 server asks for fewer requests; it is tried again later.");
+
+const byCode: Readonly<Record<string, Next>> = {
+  InvalidAccessKeyId: credentialsRefused,
+  SignatureDoesNotMatch: credentialsRefused,
+  ExpiredToken: credentialsRefused,
+  InvalidToken: credentialsRefused,
+  AccessDenied: accessDenied,
+  RequestTimeTooSkewed: wait("1m", "ClockSkewed", "Set the clock of the machine that the function runs on."),
+  BucketAlreadyExists: stop(
+    "BucketNameTaken",
+    "Another account has a bucket of this name: choose another spec.bucketName.",
+  ),
+  InvalidBucketName: stop("InvalidBucketName", "Choose another spec.bucketName."),
+  InvalidTag: stop("InvalidTag", "Put right spec.tags."),
+  PermanentRedirect: wrongRegion,
+  AuthorizationHeaderMalformed: wrongRegion,
+  IllegalLocationConstraintException: wrongRegion,
+  IncompatibleLocationConstraintException: wrongRegion,
+  InvalidLocationConstraint: wrongRegion,
+  TooManyBuckets: wait(
+    "5m",
+    "TooManyBuckets",
+    "Delete buckets that are not needed, or have the account's limit raised.",
+  ),
+  OperationAborted: busy,
+  BucketAlreadyOwnedByYou: busy,
+  TemporaryRedirect: busy,
+  SlowDown: slowDown,
+  ServiceUnavailable: slowDown,
+};
+
+/** What happens next after a refusal that the caller had no use for. */
+export function nextAfter(refusal: S3Refusal, doing: string): Error {
+  const next = refusal.notSupported ? notSupported : (byCode[refusal.code] ?? byStatus(refusal.status));
+  const said = `S3 refused to ${doing} (${refusal.message}).`;
+  if (next === undefined) return new Error(`${said} It is tried again.`, { cause: refusal });
+  const { reason, help } = next;
+  switch (next.then) {
+    case "stop":
+      return new TerminalError(`${said} ${help}`, { reason, cause: refusal });
+    case "wait":
+      return new RetryAfterError(`${said} ${help}`, {
+        after: pause(refusal, next.after),
+        reason,
+        cause: refusal,
+      });
+  }
+}
+
+const notSupported = stop("NotSupported", "This S3 server cannot do that: use another one.");
+
+function byStatus(status: number | undefined): Next | undefined {
+  if (status === 403 || status === 401) return accessDenied;
+  return status === 429 || status === 503 ? slowDown : undefined;
+}
+
+const longestPause = milliseconds("1h");
+
+/** As long as the server asked for; else a little more than the default each time, so that not all come back at once. */
+function pause(refusal: S3Refusal, standard: Duration): Duration {
+  const header = refusal.headers["retry-after"];
+  const asked =
+    header === undefined
+      ? NaN
+      : /^\d+$/.test(header)
+        ? Number(header) * 1_000
+        : Date.parse(header) - Date.now();
+  const given = Number.isFinite(asked) && asked > 0;
+  const span = given ? Math.min(asked, longestPause) : milliseconds(standard) * (1 + Math.random() / 4);
+  return `${Math.ceil(span)}ms`;
+}

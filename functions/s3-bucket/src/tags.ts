@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+
+/** The tags of a bucket, without those that AWS keeps itself (`aws:...`): these can neither be set nor removed. */
+export type Tags = ReadonlyMap<string, string>;
+
+/** What S3 takes: https://docs.aws.amazon.com/AmazonS3/latest/userguide/CostAllocTagging.html */
+export const tagLimits = { tags: 50, keyLength: 128, valueLength: 256 };
+
+/** Drover's own keys start like this; they are never taken from a spec. */
+export const reservedPrefix = "drover.dev/";
+const managedKey = `${reservedPrefix}managed-tags`;
+
+/** Tags of a spec: room is left for Drover's own three. */
+export const mostSpecTags = tagLimits.tags - 3;
+
+const legal = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
+
+/** What S3 (or Drover) would refuse about a tag of a spec, as a sentence; undefined for a good one. */
+export function tagProblem(key: string, value: string): string | undefined {
+  const named = `Tag ${JSON.stringify(key)}`;
+  if (key.length < 1 || key.length > tagLimits.keyLength) {
+    return `${named}: a key has 1 to ${tagLimits.keyLength} characters.`;
+  }
+  if (value.length > tagLimits.valueLength) {
+    return `${named}: a value has at most ${tagLimits.valueLength} characters; this one has ${value.length}.`;
+  }
+  if (!legal.test(key) || !legal.test(value)) {
+    return `${named}: keys and values have letters, digits, blanks and _ . : / = + - @ only.`;
+  }
+  if (/^aws:/i.test(key)) return `${named}: AWS keeps keys that begin with "aws:" for itself.`;
+  return key.startsWith(reservedPrefix)
+    ? `${named}: Drover keeps keys that begin with "${reservedPrefix}".`
+    : undefined;
+}
+
+/**
+ * The whole set of tags that a bucket shall carry.
+ *
+ * S3 knows no single tag, only the set, and several parties share it. So: keys of the spec are ours and have the spec's
+ * values; keys that an earlier spec had and this one has not are removed; every other key belongs to somebody else and
+ * is carried over. Which keys an earlier spec had is written in the set itself, under `drover.dev/managed-tags`: S3
+ * replaces a set in one step, so this record can never disagree with the tags, as a record kept elsewhere could.
+ *
+ * Caveat: S3 has no conditional write. A tag that somebody else adds between our read and our write is lost; the two
+ * follow one another at once, and nothing is written when nothing differs.
+ */
+export function mergedTags(current: Tags, spec: Readonly<Record<string, string>>, own: Tags): Tags {
+  const asked = new Map(Object.entries(spec));
+  const before = managedMarks(current);
+  const others = [...current].filter(([key]) => !isOurs(key) && !asked.has(key) && !before.has(mark(key)));
+  const managed = [...asked.keys()].sort().map(mark).join("");
+  return new Map([...others, ...asked, ...own, ...(managed === "" ? [] : [[managedKey, managed] as const])]);
+}
+
+/** What is left when Drover lets go of a bucket: everything but its own marks. */
+export const withoutMarks = (current: Tags): Tags => new Map([...current].filter(([key]) => !isOurs(key)));
+
+export const sameTags = (a: Tags, b: Tags): boolean =>
+  a.size === b.size && [...a].every(([key, value]) => b.get(key) === value);
+
+const isOurs = (key: string): boolean => key.startsWith(reservedPrefix);
+
+// 47 keys of up to 128 characters do not fit into one value of 256: five characters of each key's hash do. Thirty bits
+// are enough to tell one bucket's keys apart.
+const markLength = 5;
+const mark = (key: string): string =>
+  createHash("sha256").update(key).digest("base64url").slice(0, markLength);
+
+function managedMarks(current: Tags): ReadonlySet<string> {
+  return new Set(current.get(managedKey)?.match(new RegExp(`.{${markLength}}`, "g")));
+}

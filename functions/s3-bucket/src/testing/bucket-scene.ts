@@ -1,0 +1,193 @@
+import { randomUUID } from "node:crypto";
+import {
+  CreateBucketCommand,
+  DeleteBucketCommand,
+  DeleteBucketTaggingCommand,
+  GetBucketTaggingCommand,
+  GetBucketVersioningCommand,
+  ListBucketsCommand,
+  PutBucketTaggingCommand,
+  PutObjectCommand,
+  S3Client,
+} from "@aws-sdk/client-s3";
+import {
+  type Condition,
+  type Log,
+  objectKey,
+  type ReconcileResult,
+  RetryAfterError,
+  type StatusOf,
+  TerminalError,
+} from "@drover/controller";
+import { type S3Server, startS3 } from "@drover/local-servers";
+import type { z } from "zod";
+import { Bucket } from "../bucket.ts";
+import { bucketController } from "../bucket-controller.ts";
+import type { BucketContext } from "../bucket-run.ts";
+import type { BucketStores } from "../bucket-store.ts";
+import { s3ConfigSchema } from "../config.ts";
+import { s3BucketStores } from "../s3-bucket-store.ts";
+import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
+
+type Result = ReconcileResult<typeof Bucket>;
+
+/** A Bucket object in a cluster that keeps what the function says of it. */
+export interface TestObject {
+  readonly key: string;
+  readonly bucketName: string;
+  readonly uid: string;
+  spec: z.output<typeof Bucket.spec>;
+  status: Partial<StatusOf<typeof Bucket>>;
+  /** One run; keeps the status that it returns. */
+  reconcile(signal?: AbortSignal): Promise<Result>;
+  /** Runs as long as each asks for the next at once: until what is asked for is so, or it must wait. */
+  settle(): Promise<Result>;
+  finalize(signal?: AbortSignal): Promise<void>;
+}
+
+/** A real S3 server, the function in front of a proxy, and a client of its own to see and do things behind its back. */
+export interface Scene {
+  readonly server: S3Server;
+  readonly proxy: FaultProxy;
+  readonly stores: BucketStores;
+  readonly s3: S3Client;
+  readonly secrets: Map<string, Record<string, string>>;
+  readonly logged: object[];
+  object(spec?: z.input<typeof Bucket.spec>, identity?: { uid?: string; name?: string }): TestObject;
+  close(): Promise<void>;
+}
+
+export async function openScene({ region = "us-east-1" } = {}): Promise<Scene> {
+  const server = await startS3();
+  const proxy = await startFaultProxy(server.url);
+  const stores = s3BucketStores(
+    s3ConfigSchema.parse({ s3Endpoint: proxy.url, s3Region: region, s3Timeout: "5s" }),
+  );
+  const { accessKeyId, secretAccessKey } = server;
+  const s3 = new S3Client({
+    endpoint: server.url,
+    forcePathStyle: true,
+    region,
+    credentials: { accessKeyId, secretAccessKey },
+  });
+  const secrets = new Map([["keys", { accessKeyId, secretAccessKey }]]);
+  const logged: object[] = [];
+  return {
+    server,
+    proxy,
+    stores,
+    s3,
+    secrets,
+    logged,
+    object: (spec, identity) => testObject({ stores, secrets, logged }, spec, identity),
+    async close() {
+      stores.close();
+      s3.destroy();
+      await proxy.close();
+      await server.stop();
+    },
+  };
+}
+
+function testObject(
+  { stores, secrets, logged }: Pick<Scene, "stores" | "secrets" | "logged">,
+  spec: z.input<typeof Bucket.spec> = {},
+  identity: { uid?: string; name?: string } = {},
+): TestObject {
+  const { uid = randomUUID(), name = `b-${randomUUID().slice(0, 8)}` } = identity;
+  const controller = bucketController(stores);
+  const key = objectKey({ namespace: "default", name });
+  const note = (fields: object, message: string) => void logged.push({ ...fields, message });
+  const log: Log = { debug: note, info: note, warn: note, error: note };
+  const context = (signal = new AbortController().signal): BucketContext => ({
+    key,
+    metadata: { namespace: "default", name, uid, resourceVersion: "1" },
+    spec: object.spec,
+    status: object.status,
+    log,
+    signal,
+    readSecret: (secret) => Promise.resolve(secrets.get(secret)),
+  });
+  const object: TestObject = {
+    key,
+    uid,
+    bucketName: spec.bucketName ?? `default-${name}`,
+    spec: Bucket.spec.parse({ credentialsSecret: { name: "keys" }, ...spec }),
+    status: {},
+    async reconcile(signal) {
+      const result = (await controller.reconcile(context(signal))) ?? {};
+      // As a status that has been to the API server and back.
+      if (result.status !== undefined)
+        object.status = Bucket.status.parse(JSON.parse(JSON.stringify(result.status)));
+      return result;
+    },
+    async settle() {
+      for (let runs = 0; runs < 10; runs++) {
+        const result = await object.reconcile();
+        if (result.requeueAfter !== "1ms") return result;
+      }
+      throw new Error("Ten runs were not enough.");
+    },
+    finalize: (signal) => controller.finalize(context(signal)),
+  };
+  return object;
+}
+
+/** The error that something must end with. */
+export async function failure(of: Promise<unknown>): Promise<Error> {
+  const error: unknown = await of.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof Error) return error;
+  throw new Error("It succeeded, and should not have.");
+}
+
+/** The wait, or the stop, that something must end with, by its reason. */
+export async function refusal(of: Promise<unknown>): Promise<RetryAfterError | TerminalError> {
+  const error = await failure(of);
+  if (error instanceof RetryAfterError || error instanceof TerminalError) return error;
+  throw error;
+}
+
+export const readyOf = ({ conditions = [] }: Result): Condition | undefined =>
+  conditions.find(({ type }) => type === "Ready");
+
+/** What S3 says of a bucket; undefined when there is none. */
+export async function bucketIn(s3: S3Client, name: string) {
+  const { Buckets = [] } = await s3.send(new ListBucketsCommand({}));
+  const found = Buckets.find(({ Name }) => Name === name);
+  if (found === undefined) return undefined;
+  const { Status } = await s3.send(new GetBucketVersioningCommand({ Bucket: name }));
+  return { createdAt: found.CreationDate, versioning: Status, tags: await tagsOf(s3, name) };
+}
+
+export async function tagsOf(s3: S3Client, name: string): Promise<Record<string, string>> {
+  const tags = await s3.send(new GetBucketTaggingCommand({ Bucket: name })).then(
+    ({ TagSet = [] }) => TagSet,
+    (error: unknown) => {
+      if (error instanceof Error && error.name === "NoSuchTagSet") return [];
+      throw error;
+    },
+  );
+  return Object.fromEntries(tags.map(({ Key = "", Value = "" }) => [Key, Value]));
+}
+
+export const setTags = (s3: S3Client, name: string, tags: Record<string, string>) =>
+  s3.send(
+    new PutBucketTaggingCommand({
+      Bucket: name,
+      Tagging: { TagSet: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })) },
+    }),
+  );
+
+export const makeBucket = (s3: S3Client, name: string) => s3.send(new CreateBucketCommand({ Bucket: name }));
+
+export const putObject = (s3: S3Client, name: string, key = "a") =>
+  s3.send(new PutObjectCommand({ Bucket: name, Key: key, Body: key }));
+
+/** The server of the tests keeps the tags of a deleted bucket for the next one of its name; others do not. */
+export async function deleteBehindBack(s3: S3Client, name: string): Promise<void> {
+  await s3.send(new DeleteBucketTaggingCommand({ Bucket: name }));
+  await s3.send(new DeleteBucketCommand({ Bucket: name }));
+}
