@@ -10,11 +10,12 @@ import type { Place } from "./place.ts";
  * the API server does accept such an object, and its Ready condition says what is wrong with it. Works wherever zod
  * takes parameters: on `refine`, on `regex`, on formats such as `z.iban(checkedAtRun)`.
  */
-export const checkedAtRun = { params: { checkedAtRun: true } } as const;
+export const checkedAtRun = { abort: false, params: { checkedAtRun: true } } as const;
 
 /** What a check says of itself, as far as it matters here; read out of zod's internals, so parsed. */
 const checkShape = z.object({
   check: z.string(),
+  value: z.unknown().optional(),
   format: z.string().optional(),
   pattern: z.instanceof(RegExp).optional(),
   protocol: z.unknown().optional(),
@@ -34,7 +35,12 @@ export function refuseChecks(schema: z.core.$ZodType, place: Place): void {
 
 /** What zod's own JSON Schema says of the checks that a CRD carries: bounds and patterns folded together, no metadata. */
 export const jsonSchemaOf = (schema: z.core.$ZodType) =>
-  z.toJSONSchema(withoutMarked(schema), { target: "openapi-3.0", io: "input", metadata: z.registry() });
+  z.toJSONSchema(withoutMarked(schema), {
+    target: "openapi-3.0",
+    io: "input",
+    metadata: z.registry(),
+    unrepresentable: "any", // it is in the problems already
+  });
 
 function withoutMarked(schema: z.core.$ZodType): z.core.$ZodType {
   const { def } = schema._zod;
@@ -65,8 +71,13 @@ function checkProblem(check: Check): string | undefined {
   switch (check.check) {
     case "less_than":
     case "greater_than":
+      return isNoNumber(check.value) ? `${check.value} is no bound in JSON; leave it out` : undefined;
     case "multiple_of":
+      return isNoNumber(check.value) || check.value === 0
+        ? `nothing is a multiple of ${check.value}; leave it out`
+        : undefined;
     case "number_format":
+    case "bigint_format":
     case "min_length":
     case "max_length":
     case "length_equals":
@@ -83,6 +94,8 @@ function checkProblem(check: Check): string | undefined {
       return `the check "${check.check}" has no structural form; write a cel rule in .meta({ kubernetes: { cel: [...] } })`;
   }
 }
+
+const isNoNumber = (value: unknown): value is number => typeof value === "number" && !Number.isFinite(value);
 
 function formatProblem({ format = "", pattern, ...url }: Check): string | undefined {
   const atRun = "or leave it to the runtime with ...checkedAtRun";

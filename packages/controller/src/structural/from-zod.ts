@@ -67,7 +67,7 @@ function formOf(schema: z.core.$ZodTypes, meta: KubernetesMeta, place: Place): S
     case "template_literal":
       return stringForm(schema);
     case "number":
-      return numberForm(schema, place);
+      return numberForm(schema);
     case "enum":
     case "literal":
       return valuesForm(valuesOf(schema), place);

@@ -6,7 +6,7 @@ const mostRepeats = 1000;
  *
  * The API server compiles patterns with Go's regexp, which is RE2: no look-around, no back-references, no flags beside
  * the pattern, and a few escapes that mean something else. Differences that only make the server stricter or laxer by
- * odd characters (`\s` and `.` at Unicode blanks and line ends) are let through: the runtime parses with zod as well.
+ * odd characters (`\s` and `.` at Unicode blanks and line ends, two units for an emoji) are let through: the runtime parses with zod as well.
  */
 export function goPatternProblem({ source, flags }: RegExp): string | undefined {
   const flag = /[imsvy]/.exec(flags)?.[0];
@@ -71,7 +71,11 @@ function escape(scan: Scan, inClass: boolean): string | undefined {
 function characterClass(scan: Scan): string | undefined {
   scan.at += scan.source[scan.at + 1] === "^" ? 2 : 1;
   if (scan.source[scan.at] === "]") return "Go's RE2 takes no empty class; name the characters";
+  const start = scan.at;
   while (scan.source[scan.at] !== "]") {
+    if (scan.at > start && /^-\\[dDwWsSpP]/.test(scan.source.slice(scan.at))) {
+      return 'Go\'s RE2 reads a range where "-" stands before a class; put the "-" last';
+    }
     if (scan.source.startsWith("[:", scan.at)) return 'Go\'s RE2 reads "[:" as a named class; write "\\[:"';
     if (scan.source[scan.at] === "\\") {
       const problem = escape(scan, true);

@@ -22,14 +22,11 @@ export function stringForm(schema: z.core.$ZodType): StructuralSchema {
   };
 }
 
-export function numberForm(schema: z.core.$ZodType, place: Place): StructuralSchema {
+export function numberForm(schema: z.core.$ZodType): StructuralSchema {
   const { type, minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, allOf } =
     jsonSchemaOf(schema);
   const whole = type === "integer";
   const outer = whole ? Number.MAX_SAFE_INTEGER : Number.MAX_VALUE;
-  if ([minimum, maximum].some(Number.isNaN) || (minimum ?? 0) > outer || (maximum ?? 0) < -outer) {
-    return place.refuse("the bounds leave no number; correct them");
-  }
   const step = (exclusive: unknown): number => (whole && exclusive === true ? 1 : 0);
   const least = minimum === undefined ? undefined : minimum + step(exclusiveMinimum);
   const most = maximum === undefined ? undefined : maximum - step(exclusiveMaximum);

@@ -1,0 +1,310 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { checkedAtRun } from "./checks.ts";
+import { structuralSchema } from "./from-zod.ts";
+import { immutable } from "./kubernetes-meta.ts";
+import type { SchemaProblem } from "./place.ts";
+
+/** The structural form, which must have no problems. */
+function form(schema: z.ZodType) {
+  const problems: SchemaProblem[] = [];
+  const result = structuralSchema(schema, "spec", problems);
+  expect(problems).toEqual([]);
+  return result;
+}
+
+const listed = z.object({ name: z.string(), port: z.int().optional() });
+// What TypeScript makes of `enum Level { Low, High }`.
+const level = { Low: 0, High: 1, 0: "Low", 1: "High" } as const;
+const someText: unknown = expect.any(String);
+
+describe("the structural form", () => {
+  it.each<[string, z.ZodType, object]>([
+    ["text", z.string(), { type: "string" }],
+    ["text with bounds", z.string().min(1).max(9), { type: "string", minLength: 1, maxLength: 9 }],
+    ["text of one length", z.string().length(3), { type: "string", minLength: 3, maxLength: 3 }],
+    ["a pattern", z.string().regex(/^a+$/), { type: "string", pattern: "^a+$" }],
+    [
+      "several patterns",
+      z.string().startsWith("a.").endsWith("b"),
+      { type: "string", allOf: [{ pattern: "^a\\..*" }, { pattern: ".*b$" }] },
+    ],
+    ["a date", z.iso.date(), { type: "string", format: "date", pattern: someText }],
+    ["a time", z.iso.datetime(), { type: "string", format: "date-time", pattern: someText }],
+    ["a url", z.url(), { type: "string", format: "uri" }],
+    ["a uuid", z.uuid(), { type: "string", format: "uuid", pattern: someText }],
+    ["an email", z.email(), { type: "string", pattern: someText }],
+    ["a template", z.templateLiteral(["v", z.int()]), { type: "string", pattern: "^v-?\\d+$" }],
+    ["a number", z.number(), { type: "number" }],
+    ["a double", z.float64(), { type: "number" }],
+    [
+      "a number with bounds",
+      z.number().gt(0).lte(1).multipleOf(0.1),
+      { type: "number", minimum: 0, exclusiveMinimum: true, maximum: 1, multipleOf: 0.1 },
+    ],
+    ["a whole number", z.int(), { type: "integer", format: "int64" }],
+    ["a whole number, said otherwise", z.number().int(), { type: "integer", format: "int64" }],
+    ["a positive number", z.int().positive(), { type: "integer", format: "int64", minimum: 1 }],
+    ["a small number", z.int().min(0).lt(100), { type: "integer", format: "int32", minimum: 0, maximum: 99 }],
+    ["an int32", z.int32(), { type: "integer", format: "int32", minimum: -2147483648, maximum: 2147483647 }],
+    ["a uint32", z.uint32(), { type: "integer", format: "int64", minimum: 0, maximum: 4294967295 }],
+    [
+      "multiples of several numbers",
+      z.number().multipleOf(2).multipleOf(3),
+      { type: "number", multipleOf: 2, allOf: [{ multipleOf: 3 }] },
+    ],
+    ["a boolean", z.boolean(), { type: "boolean" }],
+    ["an enum", z.enum(["a", "b"]), { type: "string", enum: ["a", "b"] }],
+    ["numbers by name", z.enum({ Low: 0, High: 1 }), { type: "integer", enum: [0, 1] }],
+    ["a literal", z.literal("a"), { type: "string", enum: ["a"] }],
+    ["literals", z.literal([1.5, 2]), { type: "number", enum: [1.5, 2] }],
+    ["true", z.literal(true), { type: "boolean", enum: [true] }],
+    ["mixed literals", z.literal(["auto", 1]), { "x-kubernetes-int-or-string": true, enum: ["auto", 1] }],
+    ["null beside text", z.string().nullable(), { type: "string", nullable: true }],
+    ["null beside an enum", z.enum(["a"]).nullable(), { type: "string", nullable: true, enum: ["a", null] }],
+    ["null in a union", z.union([z.string(), z.null()]), { type: "string", nullable: true }],
+    [
+      "a list",
+      z.array(z.string()).min(1).max(2),
+      { type: "array", items: { type: "string" }, minItems: 1, maxItems: 2 },
+    ],
+    [
+      "a list of one length",
+      z.array(z.string()).length(2),
+      { type: "array", items: { type: "string" }, minItems: 2, maxItems: 2 },
+    ],
+    [
+      "a record",
+      z.record(z.string(), z.int()),
+      { type: "object", additionalProperties: { type: "integer", format: "int64" } },
+    ],
+    [
+      "a record of known keys",
+      z.record(z.enum(["a", "b"]), z.string()),
+      { type: "object", properties: { a: { type: "string" }, b: { type: "string" } }, required: ["a", "b"] },
+    ],
+    [
+      "a partial record of known keys",
+      z.partialRecord(z.enum(["a"]), z.string()),
+      { type: "object", properties: { a: { type: "string" } } },
+    ],
+    ["an empty object", z.object({}), { type: "object" }],
+    [
+      "an object",
+      z.object({
+        a: z.string(),
+        b: z.string().optional(),
+        c: z.string().default("x"),
+        d: z.string().nullish(),
+      }),
+      {
+        type: "object",
+        properties: {
+          a: { type: "string" },
+          b: { type: "string" },
+          c: { type: "string", default: "x" },
+          d: { type: "string", nullable: true },
+        },
+        required: ["a"],
+      },
+    ],
+    [
+      "a strict object",
+      z.strictObject({ a: z.string().optional() }),
+      { type: "object", properties: { a: { type: "string" } } },
+    ],
+    [
+      "a loose object",
+      z.looseObject({ a: z.string().optional() }),
+      { type: "object", properties: { a: { type: "string" } }, "x-kubernetes-preserve-unknown-fields": true },
+    ],
+    [
+      "a field that is optional no more",
+      z.object({ a: z.string().optional().nonoptional() }),
+      { type: "object", properties: { a: { type: "string" } }, required: ["a"] },
+    ],
+    ["what is read only", z.array(z.string()).readonly(), { type: "array", items: { type: "string" } }],
+    ["a branded type", z.string().brand("Name"), { type: "string" }],
+    [
+      "a default that is parsed",
+      z.object({ a: z.string().default("x") }).prefault({}),
+      { type: "object", properties: { a: { type: "string", default: "x" } }, default: { a: "x" } },
+    ],
+    ["an optional default", z.string().default("x").optional(), { type: "string", default: "x" }],
+  ])("of %s", (_name, schema, expected) => {
+    expect(form(schema)).toEqual(expected);
+  });
+
+  it("of a native enum has no names of numbers", () => {
+    expect(form(z.enum(level))).toEqual({ type: "integer", enum: [0, 1] });
+  });
+
+  it("keeps what was said in words, the outermost last", () => {
+    expect(form(z.string().describe("inner"))).toEqual({ type: "string", description: "inner" });
+    expect(form(z.string().describe("inner").optional().meta({ title: "T", description: "outer" }))).toEqual({
+      type: "string",
+      title: "T",
+      description: "outer",
+    });
+    expect(form(z.string().describe("kept").min(1))).toEqual({
+      type: "string",
+      minLength: 1,
+      description: "kept",
+    });
+  });
+
+  it("has field names as they are, however odd", () => {
+    const odd = z.object({ ["__proto__"]: z.string(), $ref: z.int().max(1).min(0), "a b": z.boolean() });
+    const { properties = {}, required } = form(odd);
+    expect(Object.keys(properties)).toEqual(["__proto__", "$ref", "a b"]);
+    expect(required).toEqual(["__proto__", "$ref", "a b"]);
+  });
+
+  it("is the same, whichever schemas were shared", () => {
+    const shared = z.string().min(1).meta({ id: "shared", description: "once" });
+    const once = { type: "string", minLength: 1, description: "once" };
+    expect(form(z.object({ a: shared, b: z.array(shared) }))).toMatchObject({
+      properties: { a: once, b: { items: once } },
+    });
+  });
+
+  describe("with Kubernetes' own words", () => {
+    it("has rules in CEL, inner before outer", () => {
+      const inner = z.string().meta({ kubernetes: immutable });
+      const rules = form(inner.optional().meta({ kubernetes: { cel: [{ rule: "self != ''" }] } }));
+      expect(rules["x-kubernetes-validations"]).toEqual([...(immutable.cel ?? []), { rule: "self != ''" }]);
+    });
+
+    it("has lists that merge by key", () => {
+      const list = z.array(listed).meta({ kubernetes: { listType: "map", listMapKeys: ["name"] } });
+      expect(form(list)).toMatchObject({
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["name"],
+      });
+      expect(form(z.array(z.string()).meta({ kubernetes: { listType: "set" } }))).toMatchObject({
+        "x-kubernetes-list-type": "set",
+      });
+      expect(form(listed.meta({ kubernetes: { mapType: "atomic" } }))).toMatchObject({
+        "x-kubernetes-map-type": "atomic",
+      });
+    });
+
+    it.each([z.unknown(), z.any(), z.json(), z.tuple([z.string()]), z.union([z.string(), z.boolean()])])(
+      "has values that nobody prunes",
+      (schema) => {
+        const marked = schema.meta({ kubernetes: { preserveUnknownFields: true } });
+        expect(form(marked)).toEqual({ "x-kubernetes-preserve-unknown-fields": true });
+      },
+    );
+  });
+
+  describe("of a union", () => {
+    it.each<[string, z.ZodType, object]>([
+      ["whole numbers and text", z.union([z.int(), z.string()]), { "x-kubernetes-int-or-string": true }],
+      [
+        "bounded numbers and text",
+        z.union([z.int().min(1), z.string().max(9)]),
+        { "x-kubernetes-int-or-string": true, minimum: 1, maxLength: 9 },
+      ],
+      [
+        "a word and bounded numbers",
+        z.union([z.literal("auto"), z.int().min(1)]),
+        {
+          "x-kubernetes-int-or-string": true,
+          anyOf: [{ enum: ["auto"] }, { minimum: 1, minLength: 1, maxLength: 0 }],
+        },
+      ],
+      ["literals", z.union([z.literal("a"), z.enum(["b", "a"])]), { type: "string", enum: ["a", "b"] }],
+      [
+        "a word and a pattern",
+        z.union([z.literal("none"), z.string().regex(/^a/)]),
+        { type: "string", anyOf: [{ enum: ["none"] }, { pattern: "^a" }] },
+      ],
+      ["a word and anything", z.union([z.literal("none"), z.string()]), { type: "string" }],
+      [
+        "ranges",
+        z.union([z.int().min(0).max(5), z.int().min(10).max(15)]),
+        {
+          type: "integer",
+          format: "int32",
+          anyOf: [
+            { minimum: 0, maximum: 5 },
+            { minimum: 10, maximum: 15 },
+          ],
+        },
+      ],
+      [
+        "a nullable alternative",
+        z.union([z.literal("a").nullable(), z.string().max(3)]),
+        { type: "string", nullable: true, anyOf: [{ enum: ["a", null] }, { maxLength: 3 }] },
+      ],
+      ["one", z.union([z.string()]), { type: "string" }],
+    ])("of %s", (_name, schema, expected) => {
+      expect(form(schema)).toEqual(expected);
+    });
+
+    const copy = z.object({ type: z.literal("copy"), from: z.string(), note: z.string().optional() });
+    const fresh = z.strictObject({ type: z.literal("new"), note: z.string().optional() });
+
+    it("of variants says for each what must be there, and what must not", () => {
+      expect(form(z.discriminatedUnion("type", [copy, fresh]))).toEqual({
+        type: "object",
+        properties: {
+          type: { type: "string", enum: ["copy", "new"] },
+          from: { type: "string" },
+          note: { type: "string" },
+        },
+        required: ["type"],
+        anyOf: [
+          { properties: { type: { enum: ["copy"] } }, required: ["from"] },
+          { properties: { type: { enum: ["new"] } }, not: { anyOf: [{ required: ["from"] }] } },
+        ],
+      });
+    });
+
+    it("of variants that need nothing says nothing", () => {
+      const kinds = [z.object({ type: z.literal("a") }), z.object({ type: z.literal("b") })] as const;
+      expect(form(z.discriminatedUnion("type", kinds))).toEqual({
+        type: "object",
+        properties: { type: { type: "string", enum: ["a", "b"] } },
+        required: ["type"],
+      });
+    });
+  });
+
+  it("leaves to the runtime what is marked, and nothing else", () => {
+    expect(form(z.string().refine(() => true, checkedAtRun))).toEqual({ type: "string" });
+    expect(
+      form(
+        z
+          .string()
+          .min(2)
+          .regex(/a(?=b)/, checkedAtRun)
+          .max(4),
+      ),
+    ).toEqual({
+      type: "string",
+      minLength: 2,
+      maxLength: 4,
+    });
+    expect(form(z.iban(checkedAtRun).min(15))).toEqual({ type: "string", minLength: 15 });
+    expect(
+      form(
+        z
+          .array(z.int())
+          .max(3)
+          .refine(() => true, checkedAtRun),
+      ),
+    ).toMatchObject({ maxItems: 3 });
+    const problems: SchemaProblem[] = [];
+    structuralSchema(
+      z
+        .string()
+        .refine(() => true, checkedAtRun)
+        .refine(() => true),
+      "spec",
+      problems,
+    );
+    expect(problems).toHaveLength(1);
+  });
+});
