@@ -115,6 +115,32 @@ export const refuses = (
     headers,
   );
 
+/** A watch that sends these frames, and stays open. */
+export const streams =
+  (...frames: readonly (object | string)[]): Script =>
+  (_heard, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.flushHeaders();
+    for (const frame of frames)
+      response.write(typeof frame === "string" ? frame : `${JSON.stringify(frame)}\n`);
+  };
+
+/** A watch that sends these frames, and ends in good order. */
+export const streamsAndEnds =
+  (...frames: readonly (object | string)[]): Script =>
+  (heard, response) => {
+    streams(...frames)(heard, response);
+    response.end();
+  };
+
+/** A watch that sends these frames, and breaks. */
+export const streamsAndBreaks =
+  (...frames: readonly (object | string)[]): Script =>
+  (heard, response) => {
+    streams(...frames)(heard, response);
+    setImmediate(() => response.socket?.resetAndDestroy());
+  };
+
 /** Never answers. */
 export const hangs: Script = () => undefined;
 

@@ -1,0 +1,41 @@
+import type { ReflectorEvent } from "../reflector/object-event.ts";
+
+/** What a reflector told, as lines such as `added a@7`, to be waited for. */
+export interface EventLog {
+  readonly lines: readonly string[];
+  onEvent(event: ReflectorEvent): void;
+  /** Resolves when the line was told. */
+  told(line: string): Promise<void>;
+  /** Resolves when so many lines were told. */
+  count(lines: number): Promise<void>;
+}
+
+export function eventLog(): EventLog {
+  const lines: string[] = [];
+  const watchers = new Set<() => void>();
+  const until = (holds: () => boolean): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (!holds()) return;
+        watchers.delete(look);
+        resolve();
+      };
+      watchers.add(look);
+      look();
+    });
+  return {
+    lines,
+    onEvent: (event) => {
+      lines.push(lineOf(event));
+      watchers.forEach((look) => look());
+    },
+    told: (line) => until(() => lines.includes(line)),
+    count: (wanted) => until(() => lines.length >= wanted),
+  };
+}
+
+function lineOf(event: ReflectorEvent): string {
+  if (event.type === "synced" || event.type === "position") return `${event.type} ${event.resourceVersion}`;
+  const { name, resourceVersion } = event.object;
+  return `${event.type} ${name}@${resourceVersion}`;
+}
