@@ -8,6 +8,8 @@ export interface EventLog {
   told(line: string): Promise<void>;
   /** Resolves when so many lines were told. */
   count(lines: number): Promise<void>;
+  /** Resolves when so many listings were told to their end. */
+  listings(whole: number): Promise<void>;
 }
 
 export function eventLog(): EventLog {
@@ -31,6 +33,7 @@ export function eventLog(): EventLog {
     },
     told: (line) => until(() => lines.includes(line)),
     count: (wanted) => until(() => lines.length >= wanted),
+    listings: (wanted) => until(() => lines.filter((line) => line.startsWith("synced")).length >= wanted),
   };
 }
 

@@ -1,0 +1,174 @@
+import type { Log } from "@drover/controller";
+import { objectKey } from "@drover/controller";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { installCrd } from "../install-crd.ts";
+import { eventLog, type EventLog } from "../testing/event-log.ts";
+import { bucket } from "../testing/objects.ts";
+import { bucketDefinition, sandboxClient, type SandboxClient } from "../testing/sandbox-client.ts";
+import { type VirtualTimers, virtualTimers } from "../testing/virtual-timers.ts";
+import type { ObjectEvent } from "./object-event.ts";
+import { type Reflector, type ReflectorOptions, runReflector } from "./run-reflector.ts";
+
+let api: SandboxClient;
+let clock: VirtualTimers;
+let log: EventLog;
+let events: ObjectEvent[];
+let stopping: AbortController;
+let running: Reflector | undefined;
+
+beforeEach(async () => {
+  api = await sandboxClient();
+  clock = virtualTimers();
+  log = eventLog();
+  events = [];
+  stopping = new AbortController();
+});
+afterEach(async () => {
+  stopping.abort();
+  await running?.done;
+  await api[Symbol.asyncDispose]();
+});
+
+function follow(options: Partial<ReflectorOptions> = {}): Reflector {
+  const { client } = api;
+  const silent: Log = {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: () => undefined,
+    error: () => undefined,
+  };
+  const onEvent: ReflectorOptions["onEvent"] = (event) => {
+    if ("object" in event) events.push(event);
+    log.onEvent(event);
+  };
+  const base = { client, ref: bucket, signal: stopping.signal, onEvent, log: silent, timers: clock };
+  return (running = runReflector({ ...base, ...options }));
+}
+
+const key = (name: string) => objectKey({ namespace: "default", name });
+const create = (name: string, labels: Readonly<Record<string, string>> = {}) =>
+  api.client.create(bucket, { metadata: { name, namespace: "default", labels }, spec: { region: "eu" } });
+const sitOut = async (): Promise<void> => clock.advance(await clock.waitFor("reflector"));
+const told = ({ type, object }: ObjectEvent): string => `${type} ${object.name}`;
+/** The events once the one that a marker object makes has come: nothing before it is still under way. */
+const settled = async (): Promise<readonly string[]> => {
+  const marker = await create("marker");
+  await log.told(`added marker@${marker.metadata.resourceVersion}`);
+  return events.slice(0, -1).map(told);
+};
+
+describe("a kind that is there", () => {
+  beforeEach(() => installCrd(api.client, bucketDefinition));
+
+  test("is told from its first listing on, change by change", async () => {
+    await create("a");
+    follow();
+    await log.count(2);
+    await create("b");
+    await api.client.patch(bucket, key("b"), { type: "merge", body: { spec: { region: "us" } } });
+    const status = { status: { arn: "arn" } };
+    await api.client.patch(bucket, key("b"), { type: "merge", body: status }, { subresource: "status" });
+    await api.client.delete(bucket, key("a"));
+    expect(await settled()).toEqual(["listed a", "added b", "modified b", "modified b", "deleted a"]);
+    const [, added, specChanged, statusChanged] = events;
+    expect(specChanged?.fingerprint).not.toBe(added?.fingerprint);
+    expect(statusChanged?.fingerprint).toBe(specChanged?.fingerprint);
+    expect(statusChanged?.previous?.object.resourceVersion).toBe(specChanged?.object.resourceVersion);
+  });
+
+  test("comes in pages: 1,201 objects, each once", async () => {
+    const names = Array.from({ length: 1_201 }, (_, index) => `b${index}`);
+    while (names.length > 0) await Promise.all(names.splice(0, 50).map((name) => create(name)));
+    follow();
+    await log.count(1_202);
+    expect(new Set(events.map(({ key: one }) => one)).size).toBe(1_201);
+  });
+
+  test("is resumed where a dropped watch ended", async () => {
+    const reflector = follow();
+    await log.count(1);
+    await create("a");
+    await log.count(2);
+    api.sandbox.faults.dropWatches();
+    await create("b");
+    await sitOut();
+    expect(await settled()).toEqual(["added a", "added b"]);
+    expect(reflector.status()).toMatchObject({ relists: 0, reconnects: 1 });
+  });
+
+  test("is compared after a gap: what is lost, changed, new, or another one of the same name", async () => {
+    for (const name of ["kept", "lost", "changed", "again"]) await create(name);
+    const first = await api.client.get(bucket, key("again"));
+    const reflector = follow();
+    await log.count(5);
+
+    const heal = api.sandbox.faults.respond(({ query }) =>
+      query.get("watch") === null ? undefined : { status: 503 },
+    );
+    api.sandbox.faults.dropWatches();
+    await clock.waitFor("reflector");
+    await api.client.delete(bucket, key("lost"));
+    await api.client.delete(bucket, key("again"));
+    const second = await create("again");
+    await api.client.patch(bucket, key("changed"), { type: "merge", body: { spec: { region: "us" } } });
+    await create("new");
+    api.sandbox.faults.compact();
+    heal();
+    events.length = 0;
+    await sitOut();
+    await sitOut();
+    await log.listings(2);
+    const gap = await settled();
+    expect([...gap].sort()).toEqual([
+      "added again",
+      "added new",
+      "deleted again",
+      "deleted lost",
+      "modified changed",
+    ]);
+    expect(gap.indexOf("deleted again")).toBe(gap.indexOf("added again") - 1);
+    const [ended, begun] = events.filter(({ object }) => object.name === "again");
+    expect([ended?.object.uid, begun?.object.uid]).toEqual([first?.metadata.uid, second.metadata.uid]);
+    expect(begun?.previous?.object.uid).toBe(first?.metadata.uid);
+    expect(reflector.status().relists).toBe(1);
+  });
+
+  test("is left alone for as long as a 429 asks, and caught up after it", async () => {
+    follow();
+    await log.count(1);
+    const heal = api.sandbox.faults.respond(({ query }) =>
+      query.get("watch") === null ? undefined : { status: 429, retryAfterSeconds: 20 },
+    );
+    api.sandbox.faults.dropWatches();
+    await create("a");
+    await sitOut();
+    expect(await clock.waitFor("reflector")).toBeGreaterThanOrEqual(20_000);
+    heal();
+    await sitOut();
+    expect(await settled()).toEqual(["added a"]);
+  });
+
+  test("may be followed in part: what enters and leaves a selection comes and goes", async () => {
+    follow({ labelSelector: "on=yes", namespace: "default" });
+    await log.count(1);
+    await create("a");
+    await api.client.patch(bucket, key("a"), {
+      type: "merge",
+      body: { metadata: { labels: { on: "yes" } } },
+    });
+    await api.client.patch(bucket, key("a"), { type: "merge", body: { metadata: { labels: { on: null } } } });
+    await log.count(3);
+    expect(events.map(told)).toEqual(["added a", "deleted a"]);
+  });
+});
+
+test("a kind that is not served yet is followed as soon as it is", async () => {
+  const reflector = follow();
+  await clock.waitFor("reflector");
+  expect(reflector.status().degraded).toMatchObject({ reason: "NotServed" });
+  await installCrd(api.client, bucketDefinition);
+  await sitOut();
+  await log.listings(1);
+  expect(await settled()).toEqual([]);
+  expect(reflector.status()).toMatchObject({ synced: true, degraded: undefined });
+});

@@ -1,0 +1,53 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Sandbox, type SandboxOptions, startSandbox } from "@drover/sandbox";
+import type { KubeClient, NewObject } from "../client.ts";
+import { connect } from "../connect.ts";
+
+/** An API server of its own, and a client of it. */
+export interface SandboxClient extends AsyncDisposable {
+  readonly sandbox: Sandbox;
+  readonly client: KubeClient;
+}
+
+export async function sandboxClient(options: SandboxOptions = {}): Promise<SandboxClient> {
+  const sandbox = await startSandbox(options);
+  const folder = await mkdtemp(join(tmpdir(), "drover-kube-"));
+  const kubeconfig = join(folder, "kubeconfig");
+  await writeFile(kubeconfig, sandbox.kubeconfig());
+  const client = await connect({ kubeconfig });
+  return {
+    sandbox,
+    client,
+    [Symbol.asyncDispose]: async () => {
+      await client.close();
+      await sandbox.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** The definition of the buckets of `objects.ts`. */
+export const bucketDefinition: NewObject = {
+  metadata: { name: "buckets.s3.example.com" },
+  spec: {
+    group: "s3.example.com",
+    scope: "Namespaced",
+    names: { plural: "buckets", singular: "bucket", kind: "Bucket", listKind: "BucketList" },
+    versions: [
+      {
+        ...{ name: "v1", served: true, storage: true, subresources: { status: {} } },
+        schema: {
+          openAPIV3Schema: {
+            type: "object",
+            properties: {
+              spec: { type: "object", properties: { region: { type: "string" } } },
+              status: { type: "object", properties: { arn: { type: "string" } } },
+            },
+          },
+        },
+      },
+    ],
+  },
+};
