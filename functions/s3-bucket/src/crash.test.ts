@@ -26,7 +26,6 @@ beforeEach(() => scene.proxy.forget());
 const faults: Readonly<Record<string, Fault>> = {
   "cut off before the server hears of it": "cut-before",
   "cut off after the server has done it": "cut-after",
-  "answered with 500": { status: 500, code: "InternalError" },
 };
 const made = () =>
   scene.proxy.calls.filter(({ operation, served }) => operation === "CreateBucket" && served === 200);

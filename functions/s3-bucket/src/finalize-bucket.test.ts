@@ -18,7 +18,7 @@ import {
   setTags,
   tagsOf,
 } from "./testing/bucket-scene.ts";
-import { isWrite } from "./testing/fault-proxy.ts";
+import { type Fault, isWrite } from "./testing/fault-proxy.ts";
 
 let scene: Scene;
 beforeAll(async () => {
@@ -151,11 +151,6 @@ describe("onDelete: Delete", () => {
   test("a bucket that does not get empty is left for the next run, which comes at once", async () => {
     const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
     await object.settle();
-    await putObject(scene.s3, object.bucketName, "x");
-    scene.proxy.fault = async ({ operation }) => {
-      if (operation === "DeleteObjects") await putObject(scene.s3, object.bucketName, "y");
-      return "none" as const;
-    };
     // Somebody writes again and again: each page is followed by another.
     let wrote = 0;
     scene.proxy.fault = async ({ operation }) => {
@@ -201,22 +196,23 @@ describe("a bucket that is not the object's", () => {
     expect(writes()).toEqual([]);
   });
 
-  test("any more, because somebody took it over while it was about to be deleted, is left alone", async () => {
-    const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
-    await object.settle();
-    await putObject(scene.s3, object.bucketName);
-    scene.proxy.fault = async ({ operation }) => {
-      if (operation === "PutBucketTagging") {
+  test.each(["PutBucketTagging", "ListObjectVersions", "ListMultipartUploads"])(
+    "any more, because somebody took it over just before %s, is not deleted",
+    async (moment) => {
+      const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
+      await object.settle();
+      scene.proxy.fault = async ({ operation }): Promise<Fault> => {
+        if (operation !== moment) return "none";
         await setTags(scene.s3, object.bucketName, { "drover.dev/owner-uid": "another" });
-        return { status: 500, code: "InternalError" };
-      }
-      return "none";
-    };
-    await failure(object.finalize());
-    scene.proxy.forget();
-    await object.finalize();
-    expect(writes()).toEqual([]);
-  });
+        // What would write over the other's tags is the race that S3 cannot decide; it is kept out here.
+        return operation === "PutBucketTagging" ? { status: 500, code: "InternalError" } : "none";
+      };
+      await object.finalize().catch(() => undefined);
+      await object.finalize();
+      expect(await tagsOf(scene.s3, object.bucketName)).toEqual({ "drover.dev/owner-uid": "another" });
+      expect(writes()).not.toContain("DeleteBucket");
+    },
+  );
 
   test("because the name is another account's, does not hold the object", async () => {
     const object = scene.object({ onDelete: "Delete" });

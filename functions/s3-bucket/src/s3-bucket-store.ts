@@ -22,6 +22,7 @@ import type {
   RunOptions,
 } from "./bucket-store.ts";
 import type { S3Config } from "./config.ts";
+import type { BucketCall } from "./s3-call.ts";
 import { s3Clients } from "./s3-clients.ts";
 import { emptyBucket } from "./s3-emptying.ts";
 import { answerOf, nextAfter, S3Refusal } from "./s3-errors.ts";
@@ -72,13 +73,6 @@ function s3BucketStore(
       throw nextAfter(answer, `delete bucket ${address.name}`);
     },
   };
-}
-
-/** What every call about one bucket needs. */
-export interface BucketCall {
-  readonly client: S3Client;
-  readonly bucket: { readonly Bucket: string; readonly ExpectedBucketOwner: string | undefined };
-  readonly http: { readonly abortSignal: AbortSignal };
 }
 
 /** The tags are asked for first: they tell whether the bucket is there and whose it is, in one answer with a body. */

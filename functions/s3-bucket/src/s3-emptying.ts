@@ -6,7 +6,7 @@ import {
   type _Error as ObjectError,
 } from "@aws-sdk/client-s3";
 import { RetryAfterError } from "@drover/controller";
-import type { BucketCall } from "./s3-bucket-store.ts";
+import type { BucketCall } from "./s3-call.ts";
 import { answerOf, nextAfter, S3Refusal } from "./s3-errors.ts";
 
 /** Pages in one go: some seconds. A bucket of any size is emptied in many runs, none of them long. */

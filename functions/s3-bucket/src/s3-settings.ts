@@ -1,6 +1,6 @@
 import { GetBucketVersioningCommand, PutBucketVersioningCommand } from "@aws-sdk/client-s3";
 import type { BucketSettings, SettingName, SettingReport } from "./bucket-store.ts";
-import type { BucketCall } from "./s3-bucket-store.ts";
+import type { BucketCall } from "./s3-call.ts";
 import { answerOf, nextAfter, S3Refusal } from "./s3-errors.ts";
 
 /** How one setting is read and written. Both answer with the refusal that they got, if any. */

@@ -10,6 +10,7 @@ export interface S3Call {
   /** Counted from 0 since the last `forget`. */
   readonly number: number;
   readonly headers: IncomingMessage["headers"];
+  readonly body: string;
   /** What the client was told; undefined when it was cut off. */
   status?: number;
   /** What the server answered; undefined when it never heard of it. */
@@ -62,7 +63,8 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
 
   async function serve(asked: IncomingMessage, answer: ServerResponse): Promise<void> {
     const body = await buffer(asked);
-    const call: S3Call = { ...named(asked), number: calls.length, headers: asked.headers };
+    const { headers } = asked;
+    const call: S3Call = { ...named(asked), number: calls.length, headers, body: body.toString() };
     calls.push(call);
     const fault = await proxy.fault(call);
     if (fault === "hang") return;
