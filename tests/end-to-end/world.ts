@@ -1,0 +1,150 @@
+import { customResourceDefinition } from "@drover/controller";
+import {
+  type RedisServer,
+  type S3Server,
+  spawnTied,
+  startRedis,
+  startS3,
+  type TiedProcess,
+} from "@drover/local-servers";
+import { Bucket } from "@drover/s3-bucket";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { vi } from "vitest";
+import { type S3Truth, s3Truth } from "./s3-truth.ts";
+import { type Manifest, startTestCluster, type TestCluster, type TestObject } from "./test-cluster.ts";
+
+/** Everything that a Bucket needs to become a bucket, each part a process of its own, all of them real. */
+export interface World {
+  readonly cluster: TestCluster;
+  readonly redis: RedisServer;
+  readonly s3: S3Server;
+  readonly truth: S3Truth;
+  startBridge(): Promise<TiedProcess>;
+  /** A worker of the bucket function. `s3Url` puts something between it and the S3 server. */
+  startWorker(options?: {
+    s3Url?: string;
+    concurrency?: number;
+    env?: Record<string, string>;
+  }): Promise<TiedProcess>;
+  /** The object as it is when it is Ready for the generation it has, or when `predicate` says so. */
+  until(
+    manifest: Manifest,
+    predicate: (object: TestObject | undefined) => boolean,
+  ): Promise<TestObject | undefined>;
+  stop(): Promise<void>;
+}
+
+const root = new URL("../..", import.meta.url).pathname;
+/** How long anything may take on a slow machine before the test says so. Nothing waits for this time to pass. */
+const patience = 120_000;
+
+export async function startWorld(): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), "drover-world-"));
+  const [cluster, redis, s3] = await Promise.all([
+    startTestCluster(folder),
+    startRedis({ persistence: true }),
+    startS3(),
+  ]);
+  const truth = s3Truth(s3);
+  const started: TiedProcess[] = [];
+  await installCrd(cluster);
+
+  const start = async (name: string, main: string, awaited: string, env: Record<string, string>) => {
+    const ready = Promise.withResolvers<undefined>();
+    const child = await spawnTied({
+      command: process.execPath,
+      args: [join(root, main)],
+      name,
+      logFile: join(folder, `${name}-${started.length}.log`),
+      env: {
+        NODE_COMPILE_CACHE: join(root, ".cache/compiled"),
+        DROVER_TEST_CLUSTER: undefined,
+        DROVER_KUBECTL: undefined,
+        DROVER_REDIS_URL: redis.url,
+        DROVER_KUBECONFIG: cluster.kubeconfig,
+        ...env,
+      },
+      onLine: (line) => line.includes(awaited) && ready.resolve(undefined),
+    });
+    started.push(child);
+    const died = child.exited.then(() => {
+      throw new Error(`${name} ended before it was ready:\n${readFileSync(child.logFile, "utf8")}`);
+    });
+    await Promise.race([ready.promise, died]);
+    return child;
+  };
+
+  return {
+    cluster,
+    redis,
+    s3,
+    truth,
+    startBridge: () =>
+      start("bridge", "apps/bridge/src/main.ts", "Listed; watching", {
+        DROVER_FUNCTIONS: join(root, "functions/s3-bucket/deploy/function.yaml"),
+      }),
+    startWorker: ({ s3Url = s3.url, concurrency = 8, env = {} } = {}) =>
+      start("bucket", "functions/s3-bucket/src/main.ts", "Taking keys", {
+        DROVER_S3_ENDPOINT: s3Url,
+        DROVER_S3_REGION: s3.region,
+        DROVER_CONCURRENCY: String(concurrency),
+        DROVER_LEASE: "1s",
+        DROVER_LEASE_RENEWAL: "300ms",
+        AWS_ACCESS_KEY_ID: s3.accessKeyId,
+        AWS_SECRET_ACCESS_KEY: s3.secretAccessKey,
+        ...env,
+      }),
+    async until(manifest, predicate) {
+      let object: TestObject | undefined;
+      const look = async (): Promise<void> => {
+        object = await cluster.get(manifest);
+        if (!predicate(object))
+          throw new Error(`${manifest.metadata.name} is ${JSON.stringify(object, null, 2)}`);
+      };
+      await vi.waitFor(look, { timeout: patience, interval: 100 });
+      return object;
+    },
+    async stop() {
+      await Promise.all(started.map((child) => child.stop()));
+      truth.close();
+      await Promise.all([cluster.stop(), redis.stop(), s3.stop()]);
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+async function installCrd(cluster: TestCluster): Promise<void> {
+  const crd: Manifest = { ...customResourceDefinition(Bucket) };
+  await cluster.apply(crd);
+  const established = async (): Promise<void> => {
+    const conditions = (await cluster.get(crd))?.status?.conditions ?? [];
+    if (!conditions.some(({ type, status }) => type === "Established" && status === "True")) {
+      throw new Error(`The CRD is not established: ${JSON.stringify(conditions)}`);
+    }
+  };
+  await vi.waitFor(established, { timeout: patience });
+}
+
+/** A Bucket object in the default namespace. */
+export const bucket = (name: string, spec: object = {}): Manifest => ({
+  apiVersion: Bucket.apiVersion,
+  kind: Bucket.kind,
+  metadata: { name, namespace: "default" },
+  spec: { bucketName: name, onDelete: "Delete", ...spec },
+});
+
+/** Ready, for the spec that the object has now. */
+export const isReady = (object: TestObject | undefined): boolean => conditionOf(object)?.status === "True";
+
+/** The Ready condition, once it speaks of the spec that the object has now. */
+export const conditionOf = (object: TestObject | undefined) =>
+  object?.status?.observedGeneration === object?.metadata.generation
+    ? object?.status?.conditions?.find(({ type }) => type === "Ready")
+    : undefined;
+export const isGone = (object: TestObject | undefined): boolean => object === undefined;
+
+/** Ask again until it is so. */
+export const eventually = (look: () => Promise<void> | void): Promise<void> =>
+  vi.waitFor(look, { timeout: patience, interval: 100 });
