@@ -29,10 +29,10 @@ function refuseInvalid(
 ): void {
   const { metadata, ...content } = object;
   const errors = [
-    ...objectErrors(content, type.schema),
-    ...(type.behaviour.errors?.(object, old) ?? []),
     ...metadataErrors(type, metadata),
     ...more,
+    ...(type.behaviour.errors?.(object, old) ?? []),
+    ...objectErrors(content, type.schema),
   ];
   if (errors.length > 0) throw invalidObject(type, nameOf(object), errors);
 }
@@ -49,7 +49,6 @@ export function admittedNew(
     "deletionTimestamp",
     "deletionGracePeriodSeconds",
     "selfLink",
-    "generation",
     "resourceVersion",
     "managedFields",
   );
@@ -137,10 +136,11 @@ export function admittedUpdate(
 /** The object as the first deletion leaves it while finalizers hold it. */
 export function markedDeleted(type: ResourceType, object: KubeObject, now: Date): KubeObject {
   const at = timestamp(now);
+  const marked = withMeta(object, "deletionTimestamp", at);
+  if (type.behaviour.terminating) return type.behaviour.terminating(marked, at);
   const generation = generationOf(object);
-  const counted = generation > 0 ? withMeta(object, "generation", generation + 1) : object;
-  const marked = withMeta(withMeta(counted, "deletionTimestamp", at), "deletionGracePeriodSeconds", 0);
-  return type.behaviour.terminating?.(marked, at) ?? marked;
+  const counted = generation > 0 ? withMeta(marked, "generation", generation + 1) : marked;
+  return withMeta(counted, "deletionGracePeriodSeconds", 0);
 }
 
 /** Whether a deleted object has to stay. */

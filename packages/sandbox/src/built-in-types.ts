@@ -1,11 +1,22 @@
 // The table of kinds that are there without a CustomResourceDefinition. A new kind is a row, not code.
-import { definitionBehaviour } from "./custom-resources.ts";
+import { definitionBehaviour, definitionSchema } from "./custom-resources.ts";
 import { isString, objectAt } from "./json.ts";
 import { withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { namespaceBehaviour } from "./namespaces.ts";
-import { anyObject, anything, boolean, fields, integer, listOf, mapOf, string } from "./resource-type.ts";
 import type { Column, ResourceType } from "./resource-type.ts";
+import {
+  anyObject,
+  boolean,
+  each,
+  fields,
+  integer,
+  listOf,
+  mapOf,
+  or,
+  string,
+  strings,
+} from "./schema-words.ts";
 
 /** What rows may leave out. */
 type Row = Partial<ResourceType> & Pick<ResourceType, "kind" | "resource" | "schema">;
@@ -13,12 +24,17 @@ type Row = Partial<ResourceType> & Pick<ResourceType, "kind" | "resource" | "sch
 const column = (name: string, jsonPath: string, type = "string"): Column => ({ name, type, jsonPath });
 const age = column("Age", ".metadata.creationTimestamp", "date");
 const bytes = { type: "string", format: "byte" };
-const unconditional = { unconditionalUpdate: true };
+const whenever = or(string, null);
+const unconditionalUpdate = true;
+const createOnUpdate = true;
+const returnsDeleted = true;
+const namespaced = false;
+const status = true;
 
 /** `stringData` is for writing only: it ends up in `data`. */
 function encodedSecret(secret: KubeObject): KubeObject {
   const plain = Object.entries(objectAt(secret, "stringData"));
-  if (plain.length === 0) return withTop(secret, "stringData", undefined);
+  if (plain.length === 0) return secret;
   const encoded = plain.map(
     ([key, value]) => [key, Buffer.from(isString(value) ? value : "").toString("base64")] as const,
   );
@@ -28,60 +44,45 @@ function encodedSecret(secret: KubeObject): KubeObject {
 
 const core: readonly Row[] = [
   {
-    ...unconditional,
-    kind: "Namespace",
-    resource: "namespaces",
-    namespaced: false,
-    shortNames: ["ns"],
-    status: true,
-    nameRule: "label",
+    ...{
+      kind: "Namespace",
+      resource: "namespaces",
+      shortNames: ["ns"],
+      namespaced,
+      status,
+      unconditionalUpdate,
+    },
     schema: fields({ spec: fields({ finalizers: listOf(string) }), status: anyObject }),
+    nameRule: "label",
+    behaviour: namespaceBehaviour,
     columns: [column("Status", ".status.phase"), age],
     selectable: ["status.phase"],
-    behaviour: namespaceBehaviour,
   },
   {
-    ...unconditional,
-    kind: "ConfigMap",
-    resource: "configmaps",
-    shortNames: ["cm"],
+    ...{ kind: "ConfigMap", resource: "configmaps", shortNames: ["cm"], unconditionalUpdate },
     schema: fields({ data: mapOf(string), binaryData: mapOf(bytes), immutable: boolean }),
   },
   {
-    ...unconditional,
-    kind: "Secret",
-    resource: "secrets",
+    ...{ kind: "Secret", resource: "secrets", unconditionalUpdate },
     schema: fields({
       data: mapOf(bytes),
       stringData: mapOf(string),
       immutable: boolean,
-      type: { ...string, default: "Opaque" },
+      type: or(string, "Opaque"),
     }),
+    behaviour: { completed: encodedSecret },
     columns: [column("Type", ".type"), age],
     selectable: ["type"],
-    behaviour: { completed: encodedSecret },
   },
   {
-    ...unconditional,
-    kind: "Event",
-    resource: "events",
-    shortNames: ["ev"],
-    createOnUpdate: true,
+    ...{ kind: "Event", resource: "events", shortNames: ["ev"], unconditionalUpdate, createOnUpdate },
     schema: fields({
-      involvedObject: anyObject,
-      reason: string,
-      message: string,
-      source: anyObject,
-      firstTimestamp: { ...string, nullable: true },
-      lastTimestamp: { ...string, nullable: true },
+      ...strings("reason message type action"),
+      ...each("eventTime firstTimestamp lastTimestamp", whenever),
+      ...each("reportingComponent reportingInstance", or(string, "")),
+      ...each("related series", anyObject),
+      ...each("involvedObject source", or(anyObject, {})),
       count: integer,
-      type: string,
-      eventTime: { ...string, nullable: true, default: null },
-      series: { ...anyObject, nullable: true },
-      action: string,
-      related: { ...anyObject, nullable: true },
-      reportingComponent: { ...string, default: "" },
-      reportingInstance: { ...string, default: "" },
     }),
     columns: [
       column("Last Seen", ".lastTimestamp", "date"),
@@ -93,21 +94,15 @@ const core: readonly Row[] = [
     ],
     selectable: [
       ...["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map(
-        (name) => `involvedObject.${name}`,
+        (one) => `involvedObject.${one}`,
       ),
       ...["reason", "reportingComponent", "source", "type"],
     ],
   },
   {
-    ...unconditional,
-    kind: "Pod",
-    resource: "pods",
-    shortNames: ["po"],
-    categories: ["all"],
-    status: true,
-    generation: true,
-    returnsDeleted: true,
-    schema: fields({ spec: anyObject, status: { ...anyObject, default: { phase: "Pending" } } }, ["spec"]),
+    ...{ kind: "Pod", resource: "pods", shortNames: ["po"], categories: ["all"], generation: true },
+    ...{ status, unconditionalUpdate, returnsDeleted },
+    schema: fields({ spec: anyObject, status: or(anyObject, { phase: "Pending" }) }, ["spec"]),
     columns: [column("Status", ".status.phase"), age],
     selectable: [
       "spec.nodeName",
@@ -118,55 +113,42 @@ const core: readonly Row[] = [
     ],
   },
   {
-    ...unconditional,
-    kind: "Service",
-    resource: "services",
-    shortNames: ["svc"],
-    categories: ["all"],
-    status: true,
-    createOnUpdate: true,
-    returnsDeleted: true,
-    nameRule: "service",
-    schema: fields({ spec: anyObject, status: { ...anyObject, default: { loadBalancer: {} } } }),
+    ...{ kind: "Service", resource: "services", shortNames: ["svc"], categories: ["all"], nameRule: "label" },
+    ...{ status, unconditionalUpdate, createOnUpdate, returnsDeleted },
+    schema: fields({ spec: anyObject, status: or(anyObject, { loadBalancer: {} }) }),
     columns: [column("Type", ".spec.type"), column("Cluster-IP", ".spec.clusterIP"), age],
     selectable: ["spec.clusterIP", "spec.type"],
   },
   {
-    ...unconditional,
-    kind: "ServiceAccount",
-    resource: "serviceaccounts",
-    shortNames: ["sa"],
-    returnsDeleted: true,
+    ...{
+      kind: "ServiceAccount",
+      resource: "serviceaccounts",
+      shortNames: ["sa"],
+      unconditionalUpdate,
+      returnsDeleted,
+    },
     schema: fields({
-      secrets: listOf(anyObject),
-      imagePullSecrets: listOf(anyObject),
+      ...each("secrets imagePullSecrets", listOf(anyObject)),
       automountServiceAccountToken: boolean,
     }),
   },
 ];
 
 /** The same objects as v1 Events under the newer names: one bucket, as in a real API server. */
-const newerEvents: Row = {
-  ...unconditional,
-  kind: "Event",
-  resource: "events",
-  shortNames: ["ev"],
-  createOnUpdate: true,
-  bucket: "events",
+const events: Row = {
+  ...{
+    kind: "Event",
+    resource: "events",
+    shortNames: ["ev"],
+    bucket: "events",
+    unconditionalUpdate,
+    createOnUpdate,
+  },
   schema: fields({
-    eventTime: { ...string, nullable: true, default: null },
-    series: { ...anyObject, nullable: true },
-    reportingController: { ...string, default: "" },
-    reportingInstance: { ...string, default: "" },
-    action: string,
-    reason: string,
-    regarding: anyObject,
-    related: { ...anyObject, nullable: true },
-    note: string,
-    type: string,
-    deprecatedSource: anyObject,
-    deprecatedFirstTimestamp: { ...string, nullable: true },
-    deprecatedLastTimestamp: { ...string, nullable: true },
+    ...strings("reason note type action reportingController reportingInstance"),
+    ...each("eventTime deprecatedFirstTimestamp deprecatedLastTimestamp", whenever),
+    ...each("related series", anyObject),
+    ...each("regarding deprecatedSource", or(anyObject, {})),
     deprecatedCount: integer,
   }),
   renames: [
@@ -183,66 +165,45 @@ const newerEvents: Row = {
 };
 
 const lease: Row = {
-  kind: "Lease",
-  resource: "leases",
-  createOnUpdate: true,
+  ...{ kind: "Lease", resource: "leases", createOnUpdate },
   schema: fields({
     spec: fields({
-      holderIdentity: string,
+      ...strings("holderIdentity acquireTime renewTime strategy preferredHolder"),
       leaseDurationSeconds: { ...integer, minimum: 1 },
-      acquireTime: string,
-      renewTime: string,
       leaseTransitions: { ...integer, minimum: 0 },
-      strategy: string,
-      preferredHolder: string,
     }),
   }),
   columns: [column("Holder", ".spec.holderIdentity"), age],
 };
 
-const customResourceDefinition: Row = {
-  kind: "CustomResourceDefinition",
-  resource: "customresourcedefinitions",
-  namespaced: false,
-  shortNames: ["crd", "crds"],
-  categories: ["api-extensions"],
-  status: true,
-  generation: true,
-  returnsDeleted: true,
-  schema: fields({ spec: anyObject, status: anyObject }, ["spec"]),
+const definition: Row = {
+  ...{ kind: "CustomResourceDefinition", resource: "customresourcedefinitions", shortNames: ["crd", "crds"] },
+  ...{ categories: ["api-extensions"], namespaced, status, generation: true, returnsDeleted },
+  schema: definitionSchema,
   behaviour: definitionBehaviour,
-  columns: [{ ...age, name: "Created At", type: "string" }],
+  columns: [column("Created At", ".metadata.creationTimestamp")],
 };
 
 const rules = listOf(
-  fields(
-    {
-      apiGroups: listOf(string),
-      resources: listOf(string),
-      resourceNames: listOf(string),
-      nonResourceURLs: listOf(string),
-      verbs: listOf(string),
-    },
-    ["verbs"],
-  ),
+  fields(each("apiGroups resources resourceNames nonResourceURLs verbs", listOf(string)), ["verbs"]),
 );
-const role = { ...unconditional, createOnUpdate: true, nameRule: "path" } as const;
+const access = { unconditionalUpdate, createOnUpdate, nameRule: "path" } as const;
 const binding = {
-  ...role,
+  ...access,
   schema: fields({ subjects: listOf(anyObject), roleRef: anyObject }, ["roleRef"]),
   columns: [column("Role", ".roleRef.name"), age],
 };
 const rbac: readonly Row[] = [
-  { ...role, kind: "Role", resource: "roles", schema: fields({ rules }) },
-  { ...binding, kind: "RoleBinding", resource: "rolebindings" },
+  { ...access, kind: "Role", resource: "roles", schema: fields({ rules }) },
   {
-    ...role,
+    ...access,
     kind: "ClusterRole",
     resource: "clusterroles",
-    namespaced: false,
-    schema: fields({ rules, aggregationRule: anything }),
+    namespaced,
+    schema: fields({ rules, aggregationRule: anyObject }),
   },
-  { ...binding, kind: "ClusterRoleBinding", resource: "clusterrolebindings", namespaced: false },
+  { ...binding, kind: "RoleBinding", resource: "rolebindings" },
+  { ...binding, kind: "ClusterRoleBinding", resource: "clusterrolebindings", namespaced },
 ];
 
 const served = (group: string, rows: readonly Row[]): ResourceType[] =>
@@ -272,8 +233,8 @@ const served = (group: string, rows: readonly Row[]): ResourceType[] =>
 /** The kinds that every sandbox serves. */
 export const builtInTypes: readonly ResourceType[] = [
   ...served("", core),
-  ...served("events.k8s.io", [newerEvents]),
+  ...served("events.k8s.io", [events]),
   ...served("coordination.k8s.io", [lease]),
-  ...served("apiextensions.k8s.io", [customResourceDefinition]),
+  ...served("apiextensions.k8s.io", [definition]),
   ...served("rbac.authorization.k8s.io", rbac),
 ];

@@ -88,9 +88,9 @@ describe("a definition", () => {
 
   const withSchema = (properties: JsonObject, root: JsonObject = {}): JsonObject =>
     widgetDefinition({ schema: { openAPIV3Schema: { type: "object", properties, ...root } } });
-  const at = "spec.versions[0].schema.openAPIV3Schema";
+  const at = "spec.validation.openAPIV3Schema";
   it.each<[string, JsonObject, string]>([
-    ["no schema", widgetDefinition({ schema: {} }), at],
+    ["no schema", widgetDefinition({ schema: {} }), "spec.versions[0].schema.openAPIV3Schema"],
     [
       "a root without a type",
       widgetDefinition({ schema: { openAPIV3Schema: { properties: {} } } }),
@@ -102,13 +102,12 @@ describe("a definition", () => {
     [
       "properties beside additionalProperties",
       withSchema({
-        spec: { type: "object", properties: { a: { type: "string" } }, additionalProperties: true },
+        spec: {
+          type: "object",
+          properties: { a: { type: "string" } },
+          additionalProperties: { type: "string" },
+        },
       }),
-      `${at}.properties[spec].additionalProperties`,
-    ],
-    [
-      "additionalProperties: false",
-      withSchema({ spec: { type: "object", additionalProperties: false } }),
       `${at}.properties[spec].additionalProperties`,
     ],
     [
@@ -118,8 +117,8 @@ describe("a definition", () => {
     ],
     [
       "a field only inside allOf",
-      withSchema({ spec: { type: "object", allOf: [{ properties: { a: { minimum: 1 } } }] } }),
-      `${at}.properties[spec].properties[a]`,
+      withSchema({ spec: { type: "object" } }, { allOf: [{ properties: { a: { minimum: 1 } } }] }),
+      `${at}.properties[a]`,
     ],
     [
       "a restriction of metadata",

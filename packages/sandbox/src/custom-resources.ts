@@ -1,16 +1,50 @@
 // CustomResourceDefinitions: what makes one valid, and the types it serves.
-import { forbidden, invalid, required } from "./field-errors.ts";
+import { forbidden, invalid, notSupported, required } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
-import { equal, field, isObject, isString, listAt, objectAt, textAt, textsAt, withField } from "./json.ts";
+import { equal, field, isObject, listAt, objectAt, textAt, textsAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { finalizersOf, nameOf, withMeta, withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { nameFaults } from "./names.ts";
 import type { Behaviour, Column, ResourceType } from "./resource-type.ts";
+import { anyObject, boolean, fields, integer, listOf, string, strings } from "./schema-words.ts";
 import { structuralErrors } from "./structural-schema.ts";
 
 /** Holds a deleted definition until its objects are gone. */
 export const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
+
+const names = fields({
+  ...strings("plural singular kind listKind"),
+  shortNames: listOf(string),
+  categories: listOf(string),
+});
+/** The schema of definitions themselves, but for the schemas in them. */
+export const definitionSchema = fields({
+  spec: fields({
+    ...strings("group scope"),
+    names,
+    preserveUnknownFields: boolean,
+    conversion: fields({ strategy: string, webhook: anyObject }),
+    versions: listOf(
+      fields({
+        ...strings("name deprecationWarning"),
+        served: boolean,
+        storage: boolean,
+        deprecated: boolean,
+        schema: fields({ openAPIV3Schema: anyObject }),
+        subresources: fields({
+          status: fields({}),
+          scale: fields(strings("specReplicasPath statusReplicasPath labelSelectorPath")),
+        }),
+        additionalPrinterColumns: listOf(
+          fields({ ...strings("name type format description jsonPath"), priority: integer }),
+        ),
+        selectableFields: listOf(fields({ jsonPath: string })),
+      }),
+    ),
+  }),
+  status: anyObject,
+});
 
 export const conditionOf = (object: KubeObject, type: string): string | undefined =>
   textAt(
@@ -18,96 +52,99 @@ export const conditionOf = (object: KubeObject, type: string): string | undefine
     "status",
   );
 
-/** The object with one status condition set; the time of transition stays while its status does. */
+/** The object with one status condition set; the time of its transition stays while its status does. */
 export function withCondition(
   object: KubeObject,
-  condition: Readonly<Record<"type" | "status" | "reason" | "message", string>>,
+  type: string,
+  status: "True" | "False",
+  reason: string,
+  message: string,
   now: string,
 ): KubeObject {
   const old = listAt(object, "status", "conditions");
-  const found = old.find((one) => textAt(one, "type") === condition.type);
-  const since =
-    found && textAt(found, "status") === condition.status ? textAt(found, "lastTransitionTime") : undefined;
-  const next: JsonObject = { ...condition, lastTransitionTime: since ?? now };
+  const found = old.find((one) => textAt(one, "type") === type);
+  const since = textAt(found, "status") === status ? textAt(found, "lastTransitionTime") : undefined;
+  const next: JsonObject = { type, status, lastTransitionTime: since ?? now, reason, message };
   const conditions = found ? old.map((one) => (one === found ? next : one)) : [...old, next];
   return withTop(object, "status", { ...objectAt(object, "status"), conditions });
 }
 
+const isStored = (version: Json): boolean => field(version, "storage") === true;
+
 function completed(definition: KubeObject, old: KubeObject | undefined): KubeObject {
   const spec = objectAt(definition, "spec");
-  const names = objectAt(spec, "names");
-  const kind = textAt(names, "kind") ?? "";
-  const full = {
-    ...names,
-    singular: textAt(names, "singular") ?? kind.toLowerCase(),
-    listKind: textAt(names, "listKind") ?? `${kind}List`,
-  };
-  const conversion = spec["conversion"] ?? { strategy: "None" };
-  const complete = withTop(
-    definition,
-    "spec",
-    withField(
-      { ...spec, names: full, conversion },
-      "preserveUnknownFields",
-      spec["preserveUnknownFields"] === true ? true : undefined,
-    ),
-  );
+  const kind = textAt(spec, "names", "kind");
+  const implied = kind === undefined ? {} : { singular: kind.toLowerCase(), listKind: `${kind}List` };
   const stored = listAt(spec, "versions")
-    .filter((one) => field(one, "storage") === true)
-    .map((one) => textAt(one, "name") ?? "");
-  const known = old ? textsAt(old, "status", "storedVersions") : [];
+    .filter(isStored)
+    .map((version) => textAt(version, "name") ?? "");
+  const known = textsAt(old, "status", "storedVersions");
   const status = {
-    conditions: listAt(old, "status", "conditions"),
-    acceptedNames: old ? objectAt(old, "status", "acceptedNames") : { plural: "", kind: "" },
+    conditions: null,
+    acceptedNames: { plural: "", kind: "" },
     ...objectAt(definition, "status"),
     storedVersions: [...new Set([...known, ...stored])],
   };
-  return withTop(complete, "status", status);
+  const complete = {
+    conversion: { strategy: "None" },
+    ...spec,
+    names: { ...implied, ...objectAt(spec, "names") },
+  };
+  return withTop(withTop(definition, "spec", complete), "status", status);
 }
 
-function versionErrors(version: Json, path: string): FieldError[] {
+const columnTypes = ["boolean", "date", "integer", "number", "string"];
+
+/** In a definition of one version the server speaks of its schema and columns as if they stood beside the versions. */
+function versionErrors(version: Json, path: string, only: boolean): FieldError[] {
   const name = textAt(version, "name") ?? "";
   const schema = field(version, "schema", "openAPIV3Schema");
-  const at = `${path}.schema.openAPIV3Schema`;
+  const schemaAt = only ? "spec.validation.openAPIV3Schema" : `${path}.schema.openAPIV3Schema`;
+  const columnsAt = `${only ? "spec" : path}.additionalPrinterColumns`;
   return [
-    ...nameFaults("service", name).map((fault) => invalid(`${path}.name`, name, fault)),
-    ...(isObject(schema) ? structuralErrors(schema, at) : [required(at, "schemas are required")]),
+    ...nameFaults("version", name).map((fault) => invalid(`${path}.name`, name, fault)),
+    ...(isObject(schema) ? structuralErrors(schema, schemaAt) : [required(`${path}.schema.openAPIV3Schema`)]),
     ...listAt(version, "additionalPrinterColumns").flatMap((column, i) =>
-      ["name", "type", "jsonPath"]
-        .filter((key) => !textAt(column, key))
-        .map((key) => required(`${path}.additionalPrinterColumns[${i}].${key}`)),
+      columnErrors(column, `${columnsAt}[${i}]`),
     ),
-    ...(textAt(version, "subresources", "scale", "specReplicasPath") === undefined &&
-    field(version, "subresources", "scale") !== undefined
-      ? [required(`${path}.subresources.scale.specReplicasPath`)]
-      : []),
   ];
 }
 
-function errors(definition: KubeObject, old: KubeObject | undefined): FieldError[] {
-  const spec = objectAt(definition, "spec");
-  const versions = listAt(spec, "versions");
-  const group = textAt(spec, "group") ?? "";
-  const names = objectAt(spec, "names");
-  const found: FieldError[] = [];
-  if (nameOf(definition) !== `${textAt(names, "plural") ?? ""}.${group}`)
-    found.push(invalid("metadata.name", nameOf(definition), `must be spec.names.plural+"."+spec.group`));
-  if (group === "") found.push(required("spec.group"));
+function columnErrors(column: Json, path: string): FieldError[] {
+  const [name = "", type = "", jsonPath = ""] = ["name", "type", "jsonPath"].map((key) =>
+    textAt(column, key),
+  );
+  const errors = name === "" ? [required(`${path}.name`)] : [];
+  if (type === "") errors.push(required(`${path}.type`, `must be one of ${columnTypes.join(",")}`));
+  else if (!columnTypes.includes(type))
+    errors.push(invalid(`${path}.type`, type, `must be one of ${columnTypes.join(",")}`));
+  if (jsonPath === "") errors.push(required(`${path}.JSONPath`));
+  else if (!jsonPath.startsWith("."))
+    errors.push(invalid(`${path}.JSONPath`, jsonPath, "must be a simple json path starting with ."));
+  return errors;
+}
+
+function specErrors(spec: JsonObject): FieldError[] {
+  const [group = "", scope = ""] = [textAt(spec, "group"), textAt(spec, "scope")];
+  const errors = ["plural", "singular", "kind", "listKind"]
+    .filter((key) => !textAt(spec, "names", key))
+    .map((key) => required(`spec.names.${key}`));
+  if (group === "") errors.push(required("spec.group"));
   else if (!group.includes("."))
-    found.push(invalid("spec.group", group, "should be a domain with at least one dot"));
-  for (const key of ["plural", "kind"]) if (!textAt(names, key)) found.push(required(`spec.names.${key}`));
-  const scope = textAt(spec, "scope") ?? "";
-  if (scope === "") found.push(required("spec.scope"));
+    errors.push(invalid("spec.group", group, "should be a domain with at least one dot"));
+  if (scope === "") errors.push(required("spec.scope"));
   else if (scope !== "Namespaced" && scope !== "Cluster")
-    found.push({
-      reason: "FieldValueNotSupported",
-      field: "spec.scope",
-      body: `Unsupported value: ${JSON.stringify(scope)}: supported values: "Cluster", "Namespaced"`,
-    });
-  if (versions.filter((one) => field(one, "storage") === true).length !== 1)
-    found.push(invalid("spec.versions", versions, "must have exactly one version marked as storage version"));
+    errors.push(notSupported("spec.scope", scope, ["Cluster", "Namespaced"]));
+  if (listAt(spec, "versions").filter(isStored).length !== 1)
+    errors.push(
+      invalid(
+        "spec.versions",
+        listAt(spec, "versions"),
+        "must have exactly one version marked as storage version",
+      ),
+    );
   if (field(spec, "preserveUnknownFields") === true)
-    found.push(
+    errors.push(
       invalid(
         "spec.preserveUnknownFields",
         true,
@@ -115,19 +152,33 @@ function errors(definition: KubeObject, old: KubeObject | undefined): FieldError
       ),
     );
   if (textAt(spec, "conversion", "strategy") !== "None")
-    found.push(
+    errors.push(
       forbidden(
         "spec.conversion.strategy",
         "the sandbox converts between versions with the strategy None only",
       ),
     );
-  const immutable =
-    old && conditionOf(old, "Established") === "True" ? ["group", "scope", "names.plural", "names.kind"] : [];
-  for (const path of immutable) {
-    const [was, is] = [old, definition].map((one) => field(one, "spec", ...path.split(".")));
-    if (!equal(was, is)) found.push(invalid(`spec.${path}`, is ?? null, "field is immutable"));
-  }
-  return [...found, ...versions.flatMap((version, i) => versionErrors(version, `spec.versions[${i}]`))];
+  return errors;
+}
+
+function errors(definition: KubeObject, old: KubeObject | undefined): FieldError[] {
+  const spec = objectAt(definition, "spec");
+  const versions = listAt(spec, "versions");
+  const misnamed =
+    nameOf(definition) !== `${textAt(spec, "names", "plural") ?? ""}.${textAt(spec, "group") ?? ""}`;
+  const fixed =
+    old && conditionOf(old, "Established") === "True"
+      ? [["group"], ["scope"], ["names", "plural"], ["names", "kind"]]
+      : [];
+  const changed = fixed.filter((path) => !equal(field(spec, ...path), field(old, "spec", ...path)));
+  return [
+    ...(misnamed
+      ? [invalid("metadata.name", nameOf(definition), `must be spec.names.plural+"."+spec.group`)]
+      : []),
+    ...specErrors(spec),
+    ...versions.flatMap((version, i) => versionErrors(version, `spec.versions[${i}]`, versions.length === 1)),
+    ...changed.map((path) => invalid(`spec.${path.join(".")}`, field(spec, ...path), "field is immutable")),
+  ];
 }
 
 /** How definitions differ from objects that are only stored. */
@@ -137,66 +188,61 @@ export const definitionBehaviour: Behaviour = {
   terminating: (definition, now) =>
     withCondition(
       withMeta(definition, "finalizers", [...finalizersOf(definition), cleanupFinalizer]),
-      {
-        type: "Terminating",
-        status: "True",
-        reason: "InstanceDeletionPending",
-        message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
-      },
+      "Terminating",
+      "True",
+      "InstanceDeletionPending",
+      "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
       now,
     ),
 };
 
-const column = (json: Json): Column => {
-  const priority = field(json, "priority");
-  return {
-    name: textAt(json, "name") ?? "",
-    type: textAt(json, "type") ?? "string",
-    jsonPath: textAt(json, "jsonPath") ?? "",
-    format: textAt(json, "format") ?? "",
-    description: textAt(json, "description") ?? "",
-    priority: typeof priority === "number" ? priority : 0,
-  };
-};
-const age: Column = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };
+const column = (json: Json): Column => ({
+  name: textAt(json, "name") ?? "",
+  type: textAt(json, "type") ?? "string",
+  jsonPath: textAt(json, "jsonPath") ?? "",
+  format: textAt(json, "format"),
+  description: textAt(json, "description"),
+  priority: Number(field(json, "priority") ?? 0),
+});
 
 /** One type for each version that a definition serves. */
 export function typesOf(definition: KubeObject): ResourceType[] {
   const spec = objectAt(definition, "spec");
-  const names = objectAt(spec, "names");
-  const group = textAt(spec, "group") ?? "";
-  const resource = textAt(names, "plural") ?? "";
-  const kind = textAt(names, "kind") ?? "";
-  return listAt(spec, "versions")
-    .filter((version) => field(version, "served") === true)
-    .map((version) => {
-      const columns = listAt(version, "additionalPrinterColumns").map(column);
-      return {
-        group,
-        resource,
-        kind,
-        version: textAt(version, "name") ?? "",
-        singular: textAt(names, "singular") ?? kind.toLowerCase(),
-        listKind: textAt(names, "listKind") ?? `${kind}List`,
-        namespaced: textAt(spec, "scope") === "Namespaced",
-        shortNames: textsAt(names, "shortNames"),
-        categories: textsAt(names, "categories"),
-        bucket: `${resource}.${group}`,
-        custom: true,
-        schema: objectAt(version, "schema", "openAPIV3Schema"),
-        status: field(version, "subresources", "status") !== undefined,
-        generation: true,
-        unconditionalUpdate: false,
-        createOnUpdate: false,
-        returnsDeleted: false,
-        nameRule: "subdomain",
-        columns: columns.length > 0 ? columns : [age],
-        selectable: listAt(version, "selectableFields")
-          .map((one) => textAt(one, "jsonPath"))
-          .filter(isString)
-          .map((path) => path.slice(1)),
-        renames: [],
-        behaviour: {},
-      };
-    });
+  const [group = "", resource = "", kind = ""] = [
+    textAt(spec, "group"),
+    textAt(spec, "names", "plural"),
+    textAt(spec, "names", "kind"),
+  ];
+  const common = {
+    group,
+    resource,
+    kind,
+    singular: textAt(spec, "names", "singular") ?? "",
+    listKind: textAt(spec, "names", "listKind") ?? "",
+    namespaced: textAt(spec, "scope") === "Namespaced",
+    shortNames: textsAt(spec, "names", "shortNames"),
+    categories: textsAt(spec, "names", "categories"),
+    bucket: nameOf(definition),
+    custom: true,
+    generation: true,
+    unconditionalUpdate: false,
+    createOnUpdate: false,
+    returnsDeleted: false,
+    nameRule: "subdomain",
+    renames: [],
+    behaviour: {},
+  } as const;
+  const served = listAt(spec, "versions").filter((version) => field(version, "served") === true);
+  return served.map((version) => {
+    const columns = listAt(version, "additionalPrinterColumns").map(column);
+    const age: Column = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };
+    return {
+      ...common,
+      version: textAt(version, "name") ?? "",
+      schema: objectAt(version, "schema", "openAPIV3Schema"),
+      status: field(version, "subresources", "status") !== undefined,
+      columns: columns.length > 0 ? columns : [age],
+      selectable: listAt(version, "selectableFields").map((one) => (textAt(one, "jsonPath") ?? "").slice(1)),
+    };
+  });
 }

@@ -1,56 +1,34 @@
 // A request's body, as an object of the kind that its path names.
-import { isArray, isObject, textAt } from "./json.ts";
-import type { Json } from "./json.ts";
+import { invalid } from "./field-errors.ts";
+import { field, isArray, isObject, omit, textAt } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
+import { nameOf, withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
-import {
-  anything,
-  apiVersionOf,
-  boolean,
-  fields,
-  fitted,
-  integer,
-  listOf,
-  mapOf,
-  string,
-} from "./resource-type.ts";
+import { apiVersionOf, fitted } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
 import { defaulted, pruned } from "./schema-fitting.ts";
 import { validated } from "./schema-validation.ts";
-import { badRequest } from "./status.ts";
+import { anyObject, boolean, each, fields, integer, listOf, mapOf, string, strings } from "./schema-words.ts";
+import { badRequest, invalidObject } from "./status.ts";
 
 /** What happens to fields that a kind does not know: 400, a Warning header, or nothing. They are never stored. */
 export type FieldValidation = "Strict" | "Warn" | "Ignore";
 
-const time = { ...string, nullable: true };
+const owner = fields({
+  ...strings("apiVersion kind name uid"),
+  ...each("controller blockOwnerDeletion", boolean),
+});
 const metadataSchema = fields({
-  name: string,
-  generateName: string,
-  namespace: string,
-  selfLink: string,
-  uid: string,
-  resourceVersion: string,
-  generation: integer,
-  creationTimestamp: time,
-  deletionTimestamp: time,
-  deletionGracePeriodSeconds: { ...integer, nullable: true },
-  labels: mapOf(string),
-  annotations: mapOf(string),
+  ...strings("name generateName namespace selfLink uid resourceVersion creationTimestamp deletionTimestamp"),
+  ...each("generation deletionGracePeriodSeconds", integer),
+  ...each("labels annotations", mapOf(string)),
   finalizers: listOf(string),
-  ownerReferences: listOf(
-    fields({
-      apiVersion: string,
-      kind: string,
-      name: string,
-      uid: string,
-      controller: boolean,
-      blockOwnerDeletion: boolean,
-    }),
-  ),
-  managedFields: listOf(anything),
+  ownerReferences: listOf(owner),
+  managedFields: listOf(anyObject),
 });
 
 /** Metadata fields that mean nothing when they are empty: Go's `omitempty`. */
-const empty = (value: Json): boolean =>
+const isEmpty = (value: Json): boolean =>
   value === null ||
   value === "" ||
   (isArray(value) && value.length === 0) ||
@@ -59,21 +37,23 @@ const empty = (value: Json): boolean =>
 const mismatch = (type: ResourceType, kind: string, version: string, why: string): Error =>
   badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${type.kind}: ${why}`);
 
-function typeMetaOf(type: ResourceType, body: Json): { apiVersion: string; kind: string } {
+function typeMetaOf(type: ResourceType, body: JsonObject): { apiVersion: string; kind: string } {
   const expected = apiVersionOf(type);
   const apiVersion = textAt(body, "apiVersion") ?? (type.custom ? "" : expected);
   const kind = textAt(body, "kind") ?? (type.custom ? "" : type.kind);
-  const missing = kind === "" ? "Kind" : apiVersion === "" ? "apiVersion" : undefined;
-  if (missing)
+  if (kind === "")
     throw badRequest(
-      `the object provided is unrecognized (must be of type ${type.kind}): Object '${missing}' is missing in '${JSON.stringify(body)}'`,
+      `the object provided is unrecognized (must be of type ${type.kind}): Object 'Kind' is missing in '${JSON.stringify(body)}'`,
     );
   if (apiVersion !== expected)
     throw badRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
     );
-  if (kind !== type.kind) throw mismatch(type, kind, type.version, `it is not of kind ${type.kind}`);
-  return { apiVersion, kind };
+  if (kind === type.kind) return { apiVersion, kind };
+  if (!type.custom) throw mismatch(type, kind, type.version, "it is of another kind");
+  throw invalidObject({ group: type.group, kind }, nameOf(body), [
+    invalid("kind", kind, `must be ${type.kind}`),
+  ]);
 }
 
 /**
@@ -88,25 +68,30 @@ export function decoded(type: ResourceType, body: Json, unknown: string[]): Kube
       `the object provided is unrecognized (must be of type ${type.kind}): it is not a JSON object`,
     );
   const { apiVersion, kind } = typeMetaOf(type, body);
-  const given = body["metadata"] ?? {};
+  const given = withoutNulls(body["metadata"] ?? {}, unknown);
+  const content = fitted(type, { ...body, apiVersion, kind, metadata: {} }, unknown);
   const wrong = [
     ...validated(given, metadataSchema, "metadata"),
-    ...(type.custom
-      ? []
-      : validated(
-          fitted(type, { ...body, apiVersion, kind, metadata: {} }),
-          { ...type.schema, required: [] },
-          "",
-        )),
+    ...(type.custom ? [] : validated(omit(content, "metadata"), type.schema, "")),
   ].find(({ reason }) => reason === "FieldValueTypeInvalid");
   if (wrong) throw mismatch(type, kind, type.version, `json: ${wrong.field}: ${wrong.body}`);
-  const metadata = Object.entries(defaultedMetadata(given, unknown)).filter(([, value]) => !empty(value));
-  return fitted(type, { ...body, apiVersion, kind, metadata: Object.fromEntries(metadata) }, unknown);
+  const metadata = Object.fromEntries(Object.entries(given).filter(([, value]) => !isEmpty(value)));
+  return type.custom ? { ...content, metadata } : { ...withoutEmptyCollections(type, content), metadata };
 }
 
-function defaultedMetadata(given: Json, unknown: string[]): Readonly<Record<string, Json>> {
+function withoutNulls(given: Json, unknown: string[]): JsonObject {
   const known = defaulted(pruned(given, metadataSchema, "metadata", unknown), metadataSchema);
-  return isObject(known) ? known : {};
+  if (!isObject(known)) throw badRequest("metadata has to be an object");
+  return known;
+}
+
+/** Maps and lists of built-in kinds that are empty are not there. */
+function withoutEmptyCollections(type: ResourceType, object: KubeObject): KubeObject {
+  const isCollection = (key: string): boolean =>
+    field(type.schema, "properties", key, "additionalProperties") !== undefined ||
+    textAt(type.schema, "properties", key, "type") === "array";
+  const gone = Object.entries(object).filter(([key, value]) => isCollection(key) && isEmpty(value));
+  return gone.reduce<KubeObject>((rest, [key]) => withTop(rest, key, undefined), object);
 }
 
 /** Unknown fields by the caller's wish: an error in the server's words, or warnings. */

@@ -1,186 +1,112 @@
 // What is served, in the documents that clients find it by.
-import { omit } from "./json.ts";
+import { omit, present } from "./json.ts";
 import type { JsonObject } from "./json.ts";
-import { mediaRanges } from "./representation.ts";
 import { apiVersionOf } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
 
-const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
-const statusVerbs = ["get", "patch", "update"];
+type Types = readonly ResourceType[];
+
+const verbs = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
 /** Versions as clients prefer them: stable before beta before alpha, newer first. */
-function byPreference(a: string, b: string): number {
-  const rank = (version: string): number[] => {
-    const [, major = "-1", stage, minor = "0"] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version) ?? [];
-    return [
-      major === "-1" ? 0 : stage === "alpha" ? 1 : stage === "beta" ? 2 : 3,
-      Number(major),
-      Number(minor),
-    ];
-  };
-  const [left, right] = [rank(a), rank(b)];
-  const at = left.findIndex((one, i) => one !== right[i]);
-  return at < 0 ? a.localeCompare(b) : (right[at] ?? 0) - (left[at] ?? 0);
+function rank(version: string): number {
+  const [, major = "0", stage = "", minor = "0"] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version) ?? [];
+  const stability = { "": 2e6, beta: 1e6, alpha: 0 }[stage] ?? 0;
+  return major === "0" ? -1 : stability + Number(major) * 1000 + Number(minor);
 }
 
-const groupsOf = (types: readonly ResourceType[]): string[] => [...new Set(types.map(({ group }) => group))];
-const versionsOf = (types: readonly ResourceType[], group: string): string[] =>
-  [...new Set(types.filter((type) => type.group === group).map(({ version }) => version))].sort(byPreference);
-const within = (types: readonly ResourceType[], group: string, version: string): ResourceType[] =>
-  types.filter((type) => type.group === group && type.version === version);
+const groupsOf = (types: Types): string[] =>
+  [...new Set(types.map(({ group }) => group))].filter((group) => group !== "");
 
-/** `/api`. */
-export const legacyVersions = (host: string): JsonObject => ({
-  kind: "APIVersions",
-  versions: ["v1"],
-  serverAddressByClientCIDRs: [{ clientCIDR: "0.0.0.0/0", serverAddress: host }],
-});
-
-/** `/apis/<group>`, or undefined for a group that is not served. */
-export function groupDocument(types: readonly ResourceType[], group: string): JsonObject | undefined {
-  const versions = versionsOf(types, group).map((version) => ({
-    groupVersion: `${group}/${version}`,
-    version,
-  }));
+function groupDocument(types: Types, group: string): JsonObject | undefined {
+  const names = new Set(types.filter((type) => type.group === group).map(({ version }) => version));
+  const versions = [...names]
+    .sort((a, b) => rank(b) - rank(a))
+    .map((version) => ({ groupVersion: `${group}/${version}`, version }));
   const [preferredVersion] = versions;
   return preferredVersion && { kind: "APIGroup", apiVersion: "v1", name: group, versions, preferredVersion };
 }
 
-/** `/apis`. */
-export const groupList = (types: readonly ResourceType[]): JsonObject => ({
+const groupList = (types: Types): JsonObject => ({
   kind: "APIGroupList",
   apiVersion: "v1",
-  groups: groupsOf(types)
-    .filter((group) => group !== "")
-    .map((group) => omit(groupDocument(types, group) ?? {}, "kind", "apiVersion")),
+  groups: groupsOf(types).map((group) => omit(groupDocument(types, group) ?? {}, "kind", "apiVersion")),
 });
 
-/** `/api/v1` and `/apis/<group>/<version>`, or undefined for a version that is not served. */
-export function resourceList(
-  types: readonly ResourceType[],
-  group: string,
-  version: string,
-): JsonObject | undefined {
-  const served = within(types, group, version);
-  const [first] = served;
-  if (!first) return undefined;
-  const resources = served.flatMap(
-    ({ resource: name, singular: singularName, namespaced, kind, shortNames, categories, status }) => {
-      const more = {
-        ...(shortNames.length > 0 ? { shortNames } : {}),
-        ...(categories.length > 0 ? { categories } : {}),
-      };
-      const main: JsonObject = { name, singularName, namespaced, kind, verbs, ...more };
-      return status
-        ? [main, { name: `${name}/status`, singularName: "", namespaced, kind, verbs: statusVerbs }]
-        : [main];
-    },
+function resourceList(types: Types, group: string, version: string): JsonObject | undefined {
+  const served = types.filter((type) => type.group === group && type.version === version);
+  const resources = served.flatMap((type) => {
+    const { resource, singular: singularName, namespaced, kind, shortNames, categories, status } = type;
+    const main = present({
+      ...{ name: resource, singularName, namespaced, kind, verbs },
+      shortNames: shortNames.length > 0 ? shortNames : undefined,
+      categories: categories.length > 0 ? categories : undefined,
+    });
+    return status
+      ? [
+          main,
+          {
+            name: `${resource}/status`,
+            singularName: "",
+            namespaced,
+            kind,
+            verbs: ["get", "patch", "update"],
+          },
+        ]
+      : [main];
+  });
+  return (
+    served[0] && {
+      kind: "APIResourceList",
+      apiVersion: "v1",
+      groupVersion: apiVersionOf(served[0]),
+      resources,
+    }
   );
-  return { kind: "APIResourceList", apiVersion: "v1", groupVersion: apiVersionOf(first), resources };
 }
 
-/** Whether a request for `/api` or `/apis` asks for everything at once (aggregated discovery, v2). */
-export const wantsAggregated = (accept: string): boolean => {
-  const first = mediaRanges(accept).find(
-    ({ media, parameters }) =>
-      media === "application/json" &&
-      (parameters.get("as") === undefined ||
-        (parameters.get("as") === "APIGroupDiscoveryList" && parameters.get("v") === "v2")),
-  );
-  return first?.parameters.get("as") === "APIGroupDiscoveryList";
-};
-export const aggregatedMedia = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-
-/** `/api` (the core group) or `/apis` (all others) as one document. */
-export function aggregated(types: readonly ResourceType[], core: boolean): JsonObject {
-  const items = groupsOf(types)
-    .filter((group) => (group === "") === core)
-    .map((group) => ({
-      metadata: group === "" ? {} : { name: group },
-      versions: versionsOf(types, group).map((version) => ({
-        version,
-        freshness: "Current",
-        resources: within(types, group, version).map((type) => aggregatedResource(type)),
-      })),
-    }));
-  return { kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items };
-}
-
-function aggregatedResource({
-  group,
-  version,
-  kind,
-  resource,
-  singular,
-  namespaced,
-  shortNames,
-  categories,
-  status,
-}: ResourceType): JsonObject {
-  const responseKind = { group, version, kind };
-  return {
-    resource,
-    responseKind,
-    scope: namespaced ? "Namespaced" : "Cluster",
-    singularResource: singular,
-    verbs,
-    ...(shortNames.length > 0 ? { shortNames } : {}),
-    ...(categories.length > 0 ? { categories } : {}),
-    ...(status ? { subresources: [{ subresource: "status", responseKind, verbs: statusVerbs }] } : {}),
-  };
-}
-
-const groupVersionPath = (type: ResourceType): string =>
+const pathOf = (type: ResourceType): string =>
   type.group === "" ? `api/${type.version}` : `apis/${type.group}/${type.version}`;
 
-/** `/openapi/v3`. */
-export const openApiRoot = (types: readonly ResourceType[]): JsonObject => ({
+const openApiRoot = (types: Types): JsonObject => ({
   paths: Object.fromEntries(
-    types.map((type) => [
-      groupVersionPath(type),
-      { serverRelativeURL: `/openapi/v3/${groupVersionPath(type)}` },
-    ]),
+    types.map((type) => [pathOf(type), { serverRelativeURL: `/openapi/v3/${pathOf(type)}` }]),
   ),
 });
 
+const info = { title: "Kubernetes", version: "v1.36.0" };
+
 /**
- * `/openapi/v3/<group version>`, with as much as `kubectl apply` reads: that patches take fieldValidation, so that it
- * leaves the validation to the server. No schemas, so `kubectl explain` has nothing to tell.
+ * As much as `kubectl apply` reads: that patches take fieldValidation, so that it leaves the validation to the server.
+ * There are no schemas, so `kubectl explain` has nothing to tell.
  */
-export function openApiDocument(types: readonly ResourceType[], path: string): JsonObject | undefined {
-  const served = types.filter((type) => groupVersionPath(type) === path);
-  if (served.length === 0) return undefined;
+function openApiDocument(types: Types, path: string): JsonObject | undefined {
+  const served = types.filter((type) => pathOf(type) === path);
   const parameters = ["dryRun", "fieldManager", "fieldValidation", "force"].map((name) => ({
     name,
     in: "query",
     schema: { type: "string" },
   }));
   const paths = served.map(({ group, version, kind, resource, namespaced }) => {
-    const patch = {
-      parameters,
-      responses: {},
-      "x-kubernetes-action": "patch",
-      "x-kubernetes-group-version-kind": { group, version, kind },
-    };
+    const patch = { parameters, responses: {}, "x-kubernetes-group-version-kind": { group, version, kind } };
     return [`/${path}/${namespaced ? "namespaces/{namespace}/" : ""}${resource}/{name}`, { patch }] as const;
   });
-  return {
-    openapi: "3.0.0",
-    info: { title: "Kubernetes", version: "v1.36.0" },
-    paths: Object.fromEntries(paths),
-    components: {},
-  };
+  return served[0] && { openapi: "3.0.0", info, paths: Object.fromEntries(paths), components: {} };
 }
 
-/** `/version`: the release whose behaviour is followed. */
-export const version: JsonObject = {
-  major: "1",
-  minor: "36",
-  gitVersion: "v1.36.0-sandbox",
-  gitCommit: "",
-  gitTreeState: "clean",
-  buildDate: "1970-01-01T00:00:00Z",
-  goVersion: "",
-  compiler: "",
-  platform: "",
-};
+/** The document at a path, or undefined where the path is none of discovery's. */
+export function discoveryDocument(types: Types, path: string, host: string): JsonObject | undefined {
+  const [root, first, second, ...rest] = path.split("/").slice(1);
+  if (root === "version" && first === undefined)
+    return { major: "1", minor: "36", gitVersion: "v1.36.0+sandbox" };
+  if (root === "openapi" && first === "v2") return { swagger: "2.0", info, paths: {}, definitions: {} };
+  if (root === "openapi" && first === "v3")
+    return second === undefined ? openApiRoot(types) : openApiDocument(types, [second, ...rest].join("/"));
+  const addresses = [{ clientCIDR: "0.0.0.0/0", serverAddress: host }];
+  if (root === "api" && first === undefined)
+    return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: addresses };
+  if (root === "api" && first !== undefined && second === undefined) return resourceList(types, "", first);
+  if (root !== "apis" || rest.length > 0) return undefined;
+  if (first === undefined) return groupList(types);
+  return second === undefined ? groupDocument(types, first) : resourceList(types, first, second);
+}

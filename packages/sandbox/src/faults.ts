@@ -17,6 +17,8 @@ export interface FaultAnswer {
   readonly message?: string;
 }
 
+export type FaultHook = (request: SandboxRequest) => FaultAnswer | undefined;
+
 /** What can be made to go wrong. Each takes effect at once. */
 export interface Faults {
   /** Breaks the connections of all watches, without an end of the response. */
@@ -27,7 +29,7 @@ export interface Faults {
    * Asks the hook first about every request; where it returns an answer, that is sent and nothing else happens.
    * Several hooks are asked in the order they came. The returned function takes the hook back.
    */
-  respond(hook: (request: SandboxRequest) => FaultAnswer | undefined): () => void;
+  respond(hook: FaultHook): () => void;
 }
 
 export const faultStatus = ({ status, retryAfterSeconds, message }: FaultAnswer): JsonObject => ({

@@ -3,8 +3,8 @@
 import { timestamp } from "./admission.ts";
 import { definitionsBucket, namespacesBucket } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";
-import { cleanupFinalizer, conditionOf, typesOf, withCondition } from "./custom-resources.ts";
-import { field, listAt, objectAt } from "./json.ts";
+import { cleanupFinalizer, typesOf, withCondition } from "./custom-resources.ts";
+import { equal, field, listAt, objectAt } from "./json.ts";
 import { beingDeleted, finalizersOf, nameOf, namespaceOf, withMeta, withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import type { ResourceType } from "./resource-type.ts";
@@ -39,9 +39,10 @@ function keepDefinition(cluster: Cluster, { type, object }: Change): void {
   releaseDefinition(cluster, object);
 }
 
-/** Accepts the names, unless another definition of the group has them, and serves the definition. */
+/** Accepts the names, unless another definition of the group has the kind already, and serves the definition. */
 function establish(cluster: Cluster, definition: KubeObject): void {
   const names = objectAt(definition, "spec", "names");
+  const now = timestamp(cluster.now());
   const taken = cluster.store
     .list(definitionsBucket)
     .objects.some(
@@ -50,41 +51,29 @@ function establish(cluster: Cluster, definition: KubeObject): void {
         field(other, "spec", "group") === field(definition, "spec", "group") &&
         field(other, "status", "acceptedNames", "kind") === names["kind"],
     );
-  const now = timestamp(cluster.now());
-  const accepted = withCondition(
-    definition,
-    taken
-      ? {
-          type: "NamesAccepted",
-          status: "False",
-          reason: "KindConflict",
-          message: `${JSON.stringify(names["kind"])} is already in use`,
-        }
-      : { type: "NamesAccepted", status: "True", reason: "NoConflicts", message: "no conflicts found" },
-    now,
-  );
-  if (taken && conditionOf(definition, "Established") !== "True") {
-    const waiting = withCondition(
-      accepted,
-      { type: "Established", status: "False", reason: "NotAccepted", message: "not all names are accepted" },
-      now,
-    );
-    if (conditionOf(definition, "NamesAccepted") !== "False") cluster.store.put(definitionsBucket, waiting);
-    return;
-  }
-  if (taken) return;
-  const established = withCondition(
-    accepted,
-    {
-      type: "Established",
-      status: "True",
-      reason: "InitialNamesAccepted",
-      message: "the initial names have been accepted",
-    },
-    now,
-  );
-  const next = withTop(established, "status", { ...objectAt(established, "status"), acceptedNames: names });
-  if (JSON.stringify(next) !== JSON.stringify(definition)) cluster.store.put(definitionsBucket, next);
+  const accepted = taken
+    ? withCondition(
+        definition,
+        "NamesAccepted",
+        "False",
+        "KindConflict",
+        `${JSON.stringify(names["kind"])} is already in use`,
+        now,
+      )
+    : withCondition(definition, "NamesAccepted", "True", "NoConflicts", "no conflicts found", now);
+  const next = taken
+    ? withCondition(accepted, "Established", "False", "NotAccepted", "not all names are accepted", now)
+    : withCondition(
+        accepted,
+        "Established",
+        "True",
+        "InitialNamesAccepted",
+        "the initial names have been accepted",
+        now,
+      );
+  const acceptedNames = taken ? objectAt(definition, "status", "acceptedNames") : names;
+  const settled = withTop(next, "status", { ...objectAt(next, "status"), acceptedNames });
+  if (!equal(settled, definition)) cluster.store.put(definitionsBucket, settled);
 }
 
 function releaseDefinition(cluster: Cluster, definition: KubeObject): void {

@@ -10,7 +10,7 @@ import { asServed } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
 import type { Matches } from "./selectors.ts";
 import { selectedBy } from "./selectors.ts";
-import { badRequest, expired, invalidOptions, notFound, tooLargeVersion } from "./status.ts";
+import { badRequest, expired, invalidOptions, notFound, serverError, tooLargeVersion } from "./status.ts";
 import type { Snapshot } from "./store.ts";
 import type { Target } from "./writes.ts";
 
@@ -19,15 +19,13 @@ export interface Listed {
   readonly metadata: JsonObject;
 }
 
-/** A resourceVersion of a query: undefined when it is not given. Throws 400 for what is no decimal. */
-export function versionIn(query: URLSearchParams): number | undefined {
+/** A resourceVersion of a query: undefined when it is not given. Throws what `refusal` makes of one that is no decimal. */
+export function versionIn(query: URLSearchParams, refusal = badRequest): number | undefined {
   const text = query.get("resourceVersion") ?? "";
-  if (text === "") return undefined;
-  if (!/^\d+$/.test(text))
-    throw badRequest(
-      `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
-    );
-  return Number(text);
+  if (/^\d*$/.test(text)) return text === "" ? undefined : Number(text);
+  const told = JSON.stringify(text);
+  const why = `resourceVersion: Invalid value: ${told}: strconv.ParseUint: parsing ${told}: invalid syntax`;
+  throw refusal(refusal === badRequest ? `invalid resource version: ${why}` : why);
 }
 
 export function integerIn(query: URLSearchParams, name: string): number | undefined {
@@ -43,7 +41,7 @@ export const selectorIn = (type: ResourceType, query: URLSearchParams): Matches 
 
 /** GET of one object. Throws 404, or 504 for a version that has not happened yet. */
 export function get(cluster: Cluster, { type, namespace, name }: Target, query: URLSearchParams): KubeObject {
-  refuseFuture(cluster, versionIn(query));
+  refuseFuture(cluster, versionIn(query, serverError));
   const object = cluster.store.get(type.bucket, namespace, name);
   if (!object) throw notFound(type, name);
   return asServed(type, object);
@@ -86,7 +84,7 @@ function positionIn(token: string): Position {
   try {
     json = parseJson(Buffer.from(token, "base64url").toString());
   } catch {
-    throw badRequest("continue key is not valid: the token is not one of this server's");
+    throw badRequest("invalid continue token: continue key is not valid");
   }
   const [version, start] = [field(json, "rv"), textAt(json, "start")];
   if (typeof version !== "number" || start === undefined)
@@ -130,6 +128,7 @@ export function list(
   query: URLSearchParams,
 ): Listed {
   refuseListOptions(query);
+  integerIn(query, "timeoutSeconds");
   const limit = Math.max(0, integerIn(query, "limit") ?? 0);
   const matches = selectorIn(type, query);
   const token = query.get("continue") ?? "";

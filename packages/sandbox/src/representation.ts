@@ -25,9 +25,7 @@ export interface Representation {
 }
 
 /** Media ranges of an Accept header, in order, with their parameters. */
-export function mediaRanges(
-  accept: string,
-): readonly { media: string; parameters: ReadonlyMap<string, string> }[] {
+function mediaRanges(accept: string): readonly { media: string; parameters: ReadonlyMap<string, string> }[] {
   return (accept || "*/*").split(",").map((range) => {
     const [media = "", ...parameters] = range.split(";").map((part) => part.trim());
     return {
@@ -46,7 +44,7 @@ function shapeOf(accept: string): Shape {
       parameters.get("g") === "meta.k8s.io" && ["v1", "v1beta1"].includes(parameters.get("v") ?? "");
     if (isShape(as) && served) return as;
   }
-  throw notAcceptable(["application/json"]);
+  throw notAcceptable("only the following media types are accepted: application/json");
 }
 
 const partial = (object: KubeObject): JsonObject => ({
@@ -67,7 +65,8 @@ function tableOptions(query: URLSearchParams): TableOptions {
 const wholeList = (type: ResourceType, objects: readonly KubeObject[], metadata: JsonObject): JsonObject => ({
   kind: type.listKind,
   apiVersion: apiVersionOf(type),
-  metadata,
+  // Typed lists leave out an empty continue token.
+  metadata: type.custom ? { continue: "", ...metadata } : metadata,
   // Typed lists leave out what the list already says; those of custom resources do not.
   items: type.custom ? objects : objects.map((object) => omit(object, "apiVersion", "kind")),
 });
@@ -88,7 +87,7 @@ export function representationFor(
     if (shape === "Object") return one;
     if (shape === "Table") return table([one], { resourceVersion: versionOf(one) }, heading);
     if (shape === "PartialObjectMetadata") return partial(one);
-    throw notAcceptable(["a list for PartialObjectMetadataList"]);
+    throw notAcceptable("you requested PartialObjectMetadataList, but the requested object is not a list");
   };
   return {
     object: (one) => object(one),
@@ -101,7 +100,7 @@ export function representationFor(
       if (shape === "Object") return wholeList(type, objects, metadata);
       if (shape === "Table") return table(objects, metadata);
       if (shape === "PartialObjectMetadata")
-        throw notAcceptable(["a single object for PartialObjectMetadata"]);
+        throw notAcceptable("you requested PartialObjectMetadata, but the requested object is a list");
       return { kind: shape, apiVersion: "meta.k8s.io/v1", metadata, items: objects.map(partial) };
     },
   };

@@ -1,6 +1,6 @@
 import type { FieldError } from "./field-errors.ts";
 import { isObject } from "./json.ts";
-import type { Json, JsonObject } from "./json.ts";
+import type { JsonObject } from "./json.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { defaulted, pruned } from "./schema-fitting.ts";
 
@@ -9,8 +9,8 @@ export interface Column {
   readonly name: string;
   readonly type: string;
   readonly jsonPath: string;
-  readonly format?: string;
-  readonly description?: string;
+  readonly format?: string | undefined;
+  readonly description?: string | undefined;
   readonly priority?: number;
 }
 
@@ -63,7 +63,7 @@ export interface Behaviour {
   readonly held?: (object: KubeObject) => boolean;
 }
 
-export type NameRule = "subdomain" | "label" | "service" | "path";
+export type NameRule = "subdomain" | "label" | "version" | "path";
 
 export const apiVersionOf = (type: Pick<ResourceType, "group" | "version">): string =>
   type.group === "" ? type.version : `${type.group}/${type.version}`;
@@ -108,17 +108,3 @@ export const asStored = (type: ResourceType, object: KubeObject): KubeObject => 
   const { kind, metadata } = object;
   return { ...renamed(object, type.renames), kind, apiVersion: "v1", metadata };
 };
-
-/** Structural schemas in short, for the built-in kinds. */
-export const fields = (
-  properties: Readonly<Record<string, Json>>,
-  required: readonly string[] = [],
-): JsonObject => ({ type: "object", properties, required });
-export const string: JsonObject = { type: "string" };
-export const integer: JsonObject = { type: "integer" };
-export const boolean: JsonObject = { type: "boolean" };
-export const mapOf = (additionalProperties: Json): JsonObject => ({ type: "object", additionalProperties });
-export const listOf = (items: Json): JsonObject => ({ type: "array", items });
-/** Anything that the sandbox stores without looking at it. */
-export const anything: JsonObject = { "x-kubernetes-preserve-unknown-fields": true };
-export const anyObject: JsonObject = { type: "object", ...anything };

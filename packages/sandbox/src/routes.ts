@@ -9,14 +9,8 @@ import { isKubeObject, nameOf, namespaceOf } from "./kube-object.ts";
 import { patchFor } from "./patch.ts";
 import { get, list } from "./reads.ts";
 import { representationFor } from "./representation.ts";
-import {
-  badRequest,
-  invalidOptions,
-  methodNotAllowed,
-  noSuchResource,
-  notImplemented,
-  unsupportedMediaType,
-} from "./status.ts";
+import type { ResourceType } from "./resource-type.ts";
+import * as status from "./status.ts";
 import { startWatch } from "./watch.ts";
 import type { Watch } from "./watch.ts";
 import { create, optionsOfDelete, patch, remove, replace } from "./writes.ts";
@@ -26,9 +20,10 @@ export interface ApiRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
+  /** A header's value, "" without it. */
   readonly header: (name: string) => string;
-  /** The body as text. Throws 413 when it is too large. */
-  body(): Promise<string>;
+  /** The body as text. Rejects with 413 when it is too large. */
+  readonly body: () => Promise<string>;
   /** The response, for a watch to write to. */
   readonly out: ServerResponse;
 }
@@ -46,53 +41,45 @@ export interface ApiContext {
 }
 
 /** Subresources of a real API server that the sandbox lacks. */
-const missing = new Set([
-  ...["scale", "log", "exec", "attach", "portforward", "proxy", "binding", "eviction", "ephemeralcontainers"],
-  ...["resize", "token", "finalize"],
-]);
+const missing = new Set(
+  "scale log exec attach portforward proxy binding eviction ephemeralcontainers resize token finalize".split(
+    " ",
+  ),
+);
 
 function segments(path: string): string[] {
   try {
-    return path
-      .split("/")
-      .filter((part) => part !== "")
-      .map(decodeURIComponent);
+    return path.split("/").slice(1).map(decodeURIComponent);
   } catch {
-    throw badRequest(`the path ${path} is not encoded as a URL`);
+    throw status.badRequest(`the path ${path} is not encoded as a URL`);
   }
 }
 
-/** What a path names, or undefined when its group and version are not served at all. */
+/** What a path names, or undefined where nothing serves it. Throws 404 or 501 inside of what is served. */
 function targetOf(cluster: Cluster, path: string): Target | undefined {
-  const parts = segments(path);
-  const [group = "", version = "", ...rest] = parts[0] === "api" ? ["", ...parts.slice(1)] : parts.slice(1);
-  const [first = "", second = "", third = ""] = rest;
-  const inNamespace =
-    first === "namespaces" &&
-    rest.length > 2 &&
-    !(group === "" && (third === "status" || third === "finalize"));
-  const [resource = "", name = "", subresource = ""] = inNamespace ? rest.slice(2) : [first, second, third];
+  const [root, ...parts] = segments(path);
+  const [group = "", version = "", ...rest] = root === "api" ? ["", ...parts] : parts;
+  const ofNamespace = group === "" && (rest[2] === "status" || rest[2] === "finalize");
+  const inNamespace = rest[0] === "namespaces" && rest.length > 2 && !ofNamespace;
+  const [resource = "", name = "", subresource = ""] = inNamespace ? rest.slice(2) : rest;
   const type = cluster.typeOf(group, version, resource);
-  const builtIn = cluster
-    .types()
-    .some((one) => !one.custom && one.group === group && one.version === version);
-  if (!type && !builtIn) return undefined;
-  if (!type || (type.namespaced !== inNamespace && (inNamespace || name !== ""))) throw noSuchResource();
-  if (subresource !== "" && missing.has(subresource))
-    throw notImplemented(`the subresource ${resource}/${subresource}`);
-  if (subresource !== "" && !(subresource === "status" && type.status)) throw noSuchResource();
-  return {
-    type,
-    name,
-    namespace: inNamespace ? second : "",
-    subresource: subresource === "status" ? "status" : "",
-  };
+  const misplaced = type && (type.namespaced ? !inNamespace && name !== "" : inNamespace);
+  if (!type || misplaced) {
+    if (!cluster.types().some((one) => !one.custom && one.group === group && one.version === version))
+      return undefined;
+    throw status.noSuchResource();
+  }
+  const target = { type, name, namespace: inNamespace ? (rest[1] ?? "") : "" };
+  if (subresource === "") return { ...target, subresource };
+  if (missing.has(subresource)) throw status.notImplemented(`the subresource ${resource}/${subresource}`);
+  if (subresource === "status" && type.status) return { ...target, subresource };
+  throw type.custom ? status.notFound(type, name) : status.noSuchResource();
 }
 
 function writeOptions({ query }: ApiRequest, warnings: string[]): WriteOptions {
   const fieldValidation = query.get("fieldValidation") || "Warn";
   if (!isFieldValidation(fieldValidation))
-    throw invalidOptions("CreateOptions", [
+    throw status.invalidOptions("CreateOptions", [
       notSupported("fieldValidation", fieldValidation, ["", "Ignore", "Strict", "Warn"]),
     ]);
   return {
@@ -103,30 +90,29 @@ function writeOptions({ query }: ApiRequest, warnings: string[]): WriteOptions {
 }
 
 function dryRunIn(values: readonly Json[]): boolean {
-  const other = values.find((value) => value !== "All" && value !== "");
-  if (other !== undefined) throw invalidOptions("CreateOptions", [notSupported("dryRun", other, ["All"])]);
+  if (values.some((value) => value !== "All" && value !== ""))
+    throw status.invalidOptions("CreateOptions", [notSupported("dryRun", values, ["All"])]);
   return values.includes("All");
 }
 
-async function jsonBody(request: ApiRequest): Promise<Json> {
-  const media = request.header("content-type").split(";")[0]?.trim() ?? "";
-  if (media !== "" && media !== "application/json") throw unsupportedMediaType(["application/json"]);
-  return parsedBody(await request.body());
-}
-
-function parsedBody(text: string): Json {
+function parsed(text: string, what: string): Json {
   try {
     return parseJson(text);
   } catch (error) {
-    throw badRequest(
-      `the object provided is unrecognized: couldn't get version/kind; json parse error: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw status.badRequest(`${what}: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+async function jsonBody(request: ApiRequest, { kind }: ResourceType): Promise<Json> {
+  const media = request.header("content-type").split(";")[0]?.trim() ?? "";
+  if (media !== "" && media !== "application/json") throw status.unsupportedMediaType(["application/json"]);
+  const what = `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error`;
+  return parsed(await request.body(), what);
 }
 
 /**
  * Serves one request for a resource. Returns undefined when nothing of the path is served, and "watching" when the
- * response is the watch's from here on. Throws ApiError.
+ * response is the watch's from here on. Rejects with ApiError.
  */
 export async function serveResource(
   context: ApiContext,
@@ -137,91 +123,105 @@ export async function serveResource(
   const { method } = request;
   if (method === "GET")
     return target.name === "" ? readMany(context, request, target) : readOne(context, request, target);
-  if (method === "DELETE") return deleteOneOrMany(context, request, target);
-  if (method === "POST" && target.name === "") return write(context, request, target);
+  if (method === "DELETE")
+    return target.name === "" ? removeMany(context, request, target) : removeOne(context, request, target);
+  const { type, namespace } = target;
+  if (method === "POST" && type.namespaced && namespace === "" && type.custom) return undefined;
+  if (method === "POST" && target.name === "" && type.namespaced === (namespace !== ""))
+    return write(context, request, target);
   if ((method === "PUT" || method === "PATCH") && target.name !== "") return write(context, request, target);
-  throw methodNotAllowed();
+  throw status.methodNotAllowed();
 }
 
+const shapeFor = ({ cluster }: ApiContext, { header, query }: ApiRequest, type: ResourceType) =>
+  representationFor(type, header("accept"), query, cluster.now);
 const answer = (body: JsonObject, code = 200, warnings: readonly string[] = []): ApiAnswer => ({
   code,
   body,
   warnings,
 });
 
-function readOne({ cluster }: ApiContext, request: ApiRequest, target: Target): ApiAnswer {
-  const shown = representationFor(target.type, request.header("accept"), request.query, cluster.now);
-  return answer(shown.object(get(cluster, target, request.query)));
+function readOne(context: ApiContext, request: ApiRequest, target: Target): ApiAnswer {
+  const shown = shapeFor(context, request, target.type);
+  return answer(shown.object(get(context.cluster, target, request.query)));
 }
 
 function readMany(
   context: ApiContext,
-  { header, query, out }: ApiRequest,
+  request: ApiRequest,
   { type, namespace }: Target,
 ): ApiAnswer | "watching" {
   const { cluster, watches, bookmarkEveryMs } = context;
-  const shown = representationFor(type, header("accept"), query, cluster.now);
+  const { query, out } = request;
+  const shown = shapeFor(context, request, type);
   if (!["true", "1"].includes(query.get("watch") ?? "")) {
     const { objects, metadata } = list(cluster, type, namespace, query);
     return answer(shown.list(objects, metadata));
   }
-  const watch = startWatch(
-    { cluster, type, namespace, query, shown, bookmarkEveryMs },
-    out,
-    () => void watches.delete(watch),
-  );
+  const about = { cluster, type, namespace, query, shown, bookmarkEveryMs };
+  const watch = startWatch(about, out, () => void watches.delete(watch));
   watches.add(watch);
   return "watching";
 }
 
-async function write({ cluster }: ApiContext, request: ApiRequest, target: Target): Promise<ApiAnswer> {
+async function write(context: ApiContext, request: ApiRequest, target: Target): Promise<ApiAnswer> {
+  const { cluster } = context;
   const { type, namespace } = target;
   const warnings: string[] = [];
   const options = writeOptions(request, warnings);
-  const shown = representationFor(type, request.header("accept"), request.query, cluster.now);
-  if (type.namespaced && namespace === "") throw methodNotAllowed();
+  const shown = shapeFor(context, request, type);
   if (request.method === "PATCH") {
     const apply = patchFor(request.header("content-type"), type.custom);
-    const body = parsedBody(await request.body());
+    const body = parsed(await request.body(), "error decoding patch");
     return answer(
       shown.object(patch(cluster, target, (object) => apply(object, body), options)),
       200,
       warnings,
     );
   }
-  const body = await jsonBody(request);
+  const body = await jsonBody(request, type);
   if (request.method === "POST")
     return answer(shown.object(create(cluster, type, namespace, body, options)), 201, warnings);
   const { object, created } = replace(cluster, target, body, options);
   return answer(shown.object(object), created ? 201 : 200, warnings);
 }
 
-async function deleteOneOrMany(
-  { cluster }: ApiContext,
-  request: ApiRequest,
-  target: Target,
-): Promise<ApiAnswer> {
-  const { type, namespace, name, subresource } = target;
-  if (subresource !== "" || (name === "" && type.bucket === "namespaces")) throw methodNotAllowed();
-  const text = await request.body();
-  const body = text === "" ? undefined : parsedBody(text);
-  if (body !== undefined && !isObject(body)) throw badRequest("DeleteOptions are a JSON object");
-  const policy = request.query.get("propagationPolicy") ?? body?.["propagationPolicy"] ?? "Background";
+async function deleteOptions({ query, body }: ApiRequest) {
+  const text = await body();
+  const options = text === "" ? {} : parsed(text, "DeleteOptions are not JSON");
+  if (!isObject(options)) throw status.badRequest("DeleteOptions are a JSON object");
+  const policy = query.get("propagationPolicy") ?? options["propagationPolicy"] ?? "Background";
   if (policy !== "Background" && policy !== "Foreground" && policy !== "Orphan")
-    throw invalidOptions("DeleteOptions", [
+    throw status.invalidOptions("DeleteOptions", [
       notSupported("propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"]),
     ]);
-  const options = optionsOfDelete(
-    body,
-    dryRunIn([...request.query.getAll("dryRun"), ...listAt(body, "dryRun")]),
+  return optionsOfDelete(options, dryRunIn([...query.getAll("dryRun"), ...listAt(options, "dryRun")]));
+}
+
+async function removeOne(context: ApiContext, request: ApiRequest, target: Target): Promise<ApiAnswer> {
+  if (target.subresource !== "") throw status.methodNotAllowed();
+  const options = await deleteOptions(request);
+  const left = remove(context.cluster, target, options);
+  return answer(
+    isKubeObject(left) && left.kind !== "Status"
+      ? shapeFor(context, request, target.type).object(left)
+      : left,
   );
-  const shown = representationFor(type, request.header("accept"), request.query, cluster.now);
-  if (name !== "") {
-    const left = remove(cluster, target, options);
-    return answer(isKubeObject(left) && left.kind !== "Status" ? shown.object(left) : left);
-  }
-  const { objects, metadata } = list(cluster, type, namespace, request.query);
+}
+
+async function removeMany(
+  context: ApiContext,
+  request: ApiRequest,
+  { type, namespace }: Target,
+): Promise<ApiAnswer> {
+  if (type.bucket === "namespaces") throw status.methodNotAllowed();
+  const options = await deleteOptions(request);
+  const { objects, metadata } = list(context.cluster, type, namespace, request.query);
   for (const object of objects)
-    remove(cluster, { type, namespace: namespaceOf(object), name: nameOf(object), subresource: "" }, options);
-  return answer(shown.list(objects, metadata));
+    remove(
+      context.cluster,
+      { type, namespace: namespaceOf(object), name: nameOf(object), subresource: "" },
+      options,
+    );
+  return answer(shapeFor(context, request, type).list(objects, metadata));
 }

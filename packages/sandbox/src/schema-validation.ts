@@ -99,6 +99,10 @@ function text(value: string, schema: Json, path: string): FieldError[] {
 function quantity(value: number, schema: Json, path: string): FieldError[] {
   const fail = (detail: string): FieldError => invalid(path, value, `${path} in body should be ${detail}`);
   const errors: FieldError[] = [];
+  if (textAt(schema, "format") === "int32" && value !== (value | 0))
+    errors.push(
+      invalid("<nil>", undefined, `Checked value must be of type integer with format int32 in ${path}`),
+    );
   const [most, least, factor] = [
     number(schema, "maximum"),
     number(schema, "minimum"),
@@ -167,7 +171,7 @@ function junctors(value: Json, schema: Json, path: string): FieldError[] {
   const all = failing("allOf");
   if (all.length > 0) {
     const none = all.length === count("allOf") ? ". None validated" : "";
-    errors.push(fail(`validate all the schemas (allOf)${none}`), ...all.flat());
+    errors.push(...all.flat(), fail(`validate all the schemas (allOf)${none}`));
   }
   const not = field(schema, "not");
   if (not !== undefined && validated(value, not, path).length === 0)

@@ -50,11 +50,11 @@ function requirement(text: string): (labels: (key: string) => string | undefined
 }
 
 /** Commas between requirements, not those inside `in (a,b)`. */
-const split = (text: string): string[] =>
-  text
-    .split(/,(?![^()]*\))/)
-    .map((part) => part.trim())
-    .filter((part) => part !== "");
+function split(text: string): string[] {
+  const parts = text === "" ? [] : text.split(/,(?![^()]*\))/).map((part) => part.trim());
+  if (parts.includes("")) throw badRequest(`found '', expected: identifier after ','`);
+  return parts;
+}
 
 function labelsMatch(selector: string): Matches {
   const requirements = split(selector).map(requirement);

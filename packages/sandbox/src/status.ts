@@ -47,7 +47,8 @@ const about = (
   name: string,
   kind = type.resource,
   more: Record<string, Json> = {},
-): JsonObject => present({ name: name || undefined, group: type.group || undefined, kind, ...more });
+): JsonObject =>
+  present({ name: name || undefined, group: type.group || undefined, kind: kind || undefined, ...more });
 
 export const success = (type: Named, name: string, uid: string): JsonObject => ({
   kind: "Status",
@@ -120,10 +121,9 @@ export const invalidOptions = (kind: string, errors: readonly FieldError[]): Api
   invalidObject({ group: "meta.k8s.io", kind }, "", errors);
 
 export const badRequest = (message: string): ApiError => new ApiError(400, "BadRequest", message);
-export const unprocessable = (message: string): ApiError =>
-  new ApiError(422, "Invalid", "the server rejected our request due to an error in our request", {
-    causes: [{ reason: "UnexpectedServerResponse", message }],
-  });
+/** 422 for a patch that does not fit. A real server keeps the why to itself; ours is in the error, for logs. */
+export const unprocessable = (why: string): ApiError =>
+  new ApiError(422, "Invalid", "the server rejected our request due to an error in our request", {}, {}, why);
 export const expired = (message: string, continueWith?: string): ApiError =>
   new ApiError(410, "Expired", message, undefined, present({ continue: continueWith }));
 export const tooLargeVersion = (wanted: number, current: number): ApiError =>
@@ -139,10 +139,11 @@ export const unsupportedMediaType = (accepted: readonly string[]): ApiError =>
     "UnsupportedMediaType",
     `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`,
   );
-export const notAcceptable = (accepted: readonly string[]): ApiError =>
-  new ApiError(406, "NotAcceptable", `only the following media types are accepted: ${accepted.join(", ")}`);
+export const notAcceptable = (message: string): ApiError => new ApiError(406, "NotAcceptable", message);
 /** What a real API server has and the sandbox does not: said, never guessed at. */
 export const notImplemented = (what: string): ApiError =>
   new ApiError(501, "NotImplemented", `the sandbox does not have ${what}; use a real API server for it`);
+/** 500 without a reason: how a real server answers some requests that are only wrong. */
+export const serverError = (message: string): ApiError => new ApiError(500, "", message);
 export const internalError = (message: string): ApiError =>
   new ApiError(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });

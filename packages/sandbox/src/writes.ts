@@ -12,13 +12,14 @@ import type { KubeObject } from "./kube-object.ts";
 import { asServed, asStored } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
 import {
+  ApiError,
   alreadyExists,
   badRequest,
   conflict,
   forbiddenBy,
-  internalError,
   invalidObject,
   notFound,
+  serverError,
   success,
 } from "./status.ts";
 
@@ -108,14 +109,14 @@ function createDecoded(
   const given = inNamespace(type, decodedObject, namespace);
   refuseWithoutNamespace(cluster, type, namespace, nameOf(given));
   if (versionOf(given) !== "")
-    throw internalError("resourceVersion should not be set on objects to be created");
+    throw serverError("resourceVersion should not be set on objects to be created");
   const object = admittedNew(type, given, namespace, cluster.now());
   const existing = cluster.store.get(type.bucket, namespace, nameOf(object));
   if (existing) throw alreadyExists(type, nameOf(object), beingDeleted(existing));
   return commit(cluster, type, object, dryRun);
 }
 
-function refuseOtherName({ name, namespace }: Target, object: KubeObject): void {
+function refuseOtherName({ name }: Target, object: KubeObject): void {
   const given = nameOf(object);
   if (given === "")
     throw badRequest(
@@ -123,11 +124,6 @@ function refuseOtherName({ name, namespace }: Target, object: KubeObject): void 
     );
   if (given !== name)
     throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
-  const home = namespaceOf(object);
-  if (home !== "" && namespace !== "" && home !== namespace)
-    throw badRequest(
-      `the namespace of the object (${home}) does not match the namespace on the request (${namespace})`,
-    );
 }
 
 /** PUT, of the object or of its status. Throws 400, 404, 409 or 422. */
@@ -173,16 +169,22 @@ export function patch(
   const body = patched(asServed(type, old));
   if (!isObject(body)) throw badRequest("the patch does not leave an object");
   const unknown: string[] = [];
-  const object = decoded(type, body, unknown);
+  const object = refusing(body, () => decoded(type, body, unknown));
   refuseOtherName(target, object);
-  if (options.fieldValidation === "Strict" && unknown.length > 0) {
-    const told = unknown.map((path) => `unknown field ${JSON.stringify(path)}`).join(", ");
+  refusing(body, () => refuseUnknown(type, unknown, options.fieldValidation, options.warn));
+  return update(cluster, target, object, old, options.dryRun);
+}
+
+/** What a patch leaves and cannot be read is a fault of the patch: 422 about it instead of a 400. */
+function refusing<T>(patched: Json, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 400) throw error;
     throw invalidObject({ group: "", kind: "" }, "", [
-      invalid("patch", JSON.stringify(body), `strict decoding error: ${told}`),
+      invalid("patch", JSON.stringify(patched), error.message),
     ]);
   }
-  refuseUnknown(type, unknown, options.fieldValidation, options.warn);
-  return update(cluster, target, object, old, options.dryRun);
 }
 
 function update(
@@ -194,6 +196,8 @@ function update(
 ): KubeObject {
   const { type, name, namespace, subresource } = target;
   const expected = versionOf(object);
+  if (!/^\d*$/.test(expected))
+    throw serverError(`strconv.ParseUint: parsing ${JSON.stringify(expected)}: invalid syntax`);
   if (expected !== "" && expected !== versionOf(old)) throw conflict(type, name);
   const before = asServed(type, old);
   const after = admittedUpdate(type, inNamespace(type, object, namespace), before, subresource);
@@ -248,8 +252,13 @@ export function deleteObject(
   return { object: old, held: false };
 }
 
-export const optionsOfDelete = (body: Json | undefined, dryRun: boolean): DeleteOptions => ({
-  dryRun,
-  uid: textAt(body, "preconditions", "uid"),
-  resourceVersion: textAt(body, "preconditions", "resourceVersion"),
-});
+export function optionsOfDelete(body: Json | undefined, dryRun: boolean): DeleteOptions {
+  const kind = textAt(body, "kind") ?? "DeleteOptions";
+  if (kind !== "DeleteOptions")
+    throw badRequest(`no kind ${JSON.stringify(kind)} is registered for DeleteOptions`);
+  const [uid, resourceVersion] = [
+    textAt(body, "preconditions", "uid"),
+    textAt(body, "preconditions", "resourceVersion"),
+  ];
+  return { dryRun, uid, resourceVersion };
+}

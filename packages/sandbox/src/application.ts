@@ -1,0 +1,86 @@
+// The HTTP side: faults first, then health and discovery, then resources; and every refusal as a Status.
+import type { HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { Hono } from "hono";
+import type { Context } from "hono";
+import { discoveryDocument } from "./discovery.ts";
+import { faultStatus } from "./faults.ts";
+import type { FaultHook, SandboxRequest } from "./faults.ts";
+import type { JsonObject } from "./json.ts";
+import { serveResource } from "./routes.ts";
+import type { ApiContext } from "./routes.ts";
+import { ApiError, internalError, tooLargeBody } from "./status.ts";
+
+type Env = { Bindings: HttpBindings };
+
+const bodyLimit = 3 * 1024 * 1024;
+
+async function limitedBody(context: Context<Env>): Promise<string> {
+  if (Number(context.req.header("content-length") ?? 0) > bodyLimit) throw tooLargeBody(bodyLimit);
+  const text = await context.req.text();
+  if (Buffer.byteLength(text) > bodyLimit) throw tooLargeBody(bodyLimit);
+  return text;
+}
+
+function respond(body: JsonObject, status: number, retryAfterSeconds?: number): Response {
+  const headers = new Headers({ "content-type": "application/json" });
+  if (retryAfterSeconds !== undefined) headers.set("retry-after", String(retryAfterSeconds));
+  return new Response(`${JSON.stringify(body)}\n`, { status, headers });
+}
+
+function refusal(error: unknown): Response {
+  const known =
+    error instanceof ApiError ? error : internalError(error instanceof Error ? error.message : String(error));
+  return respond(known.status, known.code, known.retryAfterSeconds);
+}
+
+function faultOf(hooks: ReadonlySet<FaultHook>, request: SandboxRequest): Response | undefined {
+  for (const hook of hooks) {
+    const fault = hook(request);
+    if (fault) return respond(faultStatus(fault), fault.status, fault.retryAfterSeconds);
+  }
+  return undefined;
+}
+
+const notThere = (): Response => new Response("404 page not found\n", { status: 404 });
+
+async function resource(api: ApiContext, context: Context<Env>): Promise<Response> {
+  const url = new URL(context.req.url);
+  const answer = await serveResource(api, {
+    method: context.req.method,
+    path: url.pathname,
+    query: url.searchParams,
+    header: (name) => context.req.header(name) ?? "",
+    body: () => limitedBody(context),
+    out: context.env.outgoing,
+  });
+  if (answer === "watching") return RESPONSE_ALREADY_SENT;
+  if (!answer) return notThere();
+  const response = respond(answer.body, answer.code);
+  for (const warning of answer.warnings)
+    response.headers.append("warning", `299 - ${JSON.stringify(warning)}`);
+  return response;
+}
+
+/** The whole server as a Hono application. Needs Node's response in its environment: watches write to it. */
+export function createApplication(api: ApiContext, hooks: ReadonlySet<FaultHook>): Hono<Env> {
+  const app = new Hono<Env>();
+  app.onError(refusal);
+  app.use(async (context, next) => {
+    const { pathname: path, searchParams: query } = new URL(context.req.url);
+    const fault = faultOf(hooks, { method: context.req.method, path, query });
+    if (!fault) await next();
+    return fault;
+  });
+  for (const path of ["/healthz", "/livez", "/readyz"]) app.get(path, (context) => context.text("ok"));
+  app.get("*", async (context, next) => {
+    const host = context.req.header("host") ?? "";
+    const document = discoveryDocument(api.cluster.types(), context.req.path, host);
+    if (!document) await next();
+    return document && respond(document, 200);
+  });
+  app.all("/api/*", (context) => resource(api, context));
+  app.all("/apis/*", (context) => resource(api, context));
+  app.notFound(notThere);
+  return app;
+}
