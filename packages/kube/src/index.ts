@@ -30,6 +30,8 @@ export type {
 export { connect, type ConnectOptions } from "./connect.ts";
 export { KubeConfigError } from "./credentials.ts";
 export * from "./errors.ts";
+export { type EventRecorder, eventRecorder, type EventRecorderOptions } from "./events/event-recorder.ts";
+export type { RecordedEvent, Reporter } from "./events/recorded-event.ts";
 export { fingerprint, type Fingerprint } from "./fingerprint.ts";
 export { keyOf, type KubeObject } from "./kube-object.ts";
 export {

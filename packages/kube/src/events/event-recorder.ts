@@ -1,0 +1,127 @@
+import type { Log, Milliseconds, ObjectKey } from "@drover/controller";
+import type { KubeClient } from "../client.ts";
+import { ApiError, isApiError } from "../errors.ts";
+import { keyOf } from "../kube-object.ts";
+import { builtin } from "../resource-ref.ts";
+import { type CancelTimer, processTimers, type Timers } from "../timers.ts";
+import { eventMemory, isUnwritten, sameWithin, type Told } from "./event-memory.ts";
+import { ration } from "./ration.ts";
+import { eventObject, type RecordedEvent, type Reporter, seriesOf } from "./recorded-event.ts";
+
+/**
+ * Writes Kubernetes Events, in the background and as well as it can.
+ *
+ * Guarantees: `record` neither waits nor throws; what is told again within ten minutes is counted on the Event that is
+ * there; an object causes 25 writes and then one every five minutes; memory is bounded. Caveat: what cannot be written
+ * is lost in the end. Events are for people to read, never for programs to rely on.
+ */
+export interface EventRecorder {
+  record(event: RecordedEvent): void;
+  /** Tries to write what is not written yet, once. Never rejects. */
+  flush(): Promise<void>;
+  /** Flushes, and stops: later events are ignored. */
+  close(): Promise<void>;
+}
+
+export interface EventRecorderOptions extends Reporter {
+  readonly client: Pick<KubeClient, "create" | "patch">;
+  readonly log: Log;
+  readonly timers?: Timers;
+  readonly date?: () => Date;
+}
+
+/** A count is written at most this often, and what failed is tried again after it. */
+const writeEvery: Milliseconds = 10_000;
+const writeTimeout: Milliseconds = 5_000;
+const mostRemembered = 4_096;
+
+export function eventRecorder(options: EventRecorderOptions): EventRecorder {
+  const { timers = processTimers, date = () => new Date() } = options;
+  const memory = eventMemory(mostRemembered);
+  const write = writerOf(options, timers, (told) => memory.forget(told));
+  const isDue = ({ triedAt }: Told): boolean => timers.now() - triedAt >= writeEvery;
+  let alarm: CancelTimer | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  let isQueued = false;
+  let closed = false;
+
+  const pass = async (isWanted: (told: Told) => boolean): Promise<void> => {
+    for (const told of memory.all()) {
+      if (isUnwritten(told) && isWanted(told)) await write(told);
+      else if (timers.now() - told.toldAt > sameWithin) memory.forget(told);
+    }
+  };
+  const wake = (): void => {
+    if (isQueued) return;
+    isQueued = true;
+    writing = writing.then(async () => {
+      isQueued = false;
+      await pass(isDue);
+      alarm?.();
+      alarm =
+        !closed && memory.all().some(isUnwritten) ? timers.after(writeEvery, "events", wake) : undefined;
+    });
+  };
+  const flush = (): Promise<void> => (writing = writing.then(() => pass(() => true)));
+
+  return {
+    record: (event) => {
+      if (closed) return;
+      memory.tell(event, timers.now(), date());
+      wake();
+    },
+    flush,
+    close: async () => {
+      closed = true;
+      alarm?.();
+      await flush();
+    },
+  };
+}
+
+/** Writes one event, if its object's ration and the server allow. Complains once until it works again. */
+function writerOf(options: EventRecorderOptions, timers: Timers, forget: (told: Told) => void) {
+  const rations = ration(mostRemembered);
+  let holdUntil = -Infinity;
+  let complained = false;
+  return async (told: Told): Promise<void> => {
+    const now = timers.now();
+    if (now < holdUntil) return;
+    told.triedAt = now;
+    if (!rations.take(told.event.regarding.metadata.uid, now)) {
+      if (told.key === undefined) forget(told);
+      return;
+    }
+    const { count } = told.series;
+    try {
+      told.key = await put(options, told);
+      told.written = count;
+      complained = false;
+    } catch (error) {
+      if (!complained)
+        options.log.warn({ error }, "events cannot be written; they are lost unless this ends soon");
+      complained = true;
+      if (isLasting(error)) forget(told);
+      else
+        holdUntil = timers.now() + ((error instanceof ApiError ? error.retryAfter : undefined) ?? writeEvery);
+    }
+  };
+}
+
+async function put({ client, ...reporter }: EventRecorderOptions, told: Told): Promise<ObjectKey> {
+  const options = { timeout: writeTimeout };
+  if (told.key !== undefined) {
+    try {
+      await client.patch(builtin.event, told.key, { type: "merge", body: seriesOf(told.series) }, options);
+      return told.key;
+    } catch (error) {
+      // Kubernetes has forgotten it: tell it anew.
+      if (!isApiError(error, "NotFound")) throw error;
+    }
+  }
+  return keyOf(await client.create(builtin.event, eventObject(told.event, reporter, told.series), options));
+}
+
+/** Trying again cannot help: no permission, a namespace that is going, an Event that is refused. */
+const isLasting = (error: unknown): boolean =>
+  isApiError(error, "Forbidden", "Unauthorized", "Invalid", "NotFound", "NotServed", "AlreadyExists");

@@ -1,0 +1,33 @@
+import type { Milliseconds } from "@drover/controller";
+
+/** How many writes each object may cause: a burst, and then one every so often. As client-go's spam filter has it. */
+export interface Ration {
+  /** Takes one of an object's writes; false when it has none left now. */
+  take(uid: string, now: Milliseconds): boolean;
+}
+
+export const burst = 25;
+export const refillEvery: Milliseconds = 5 * 60_000;
+
+interface Bucket {
+  readonly left: number;
+  readonly at: Milliseconds;
+}
+
+/** @param most objects that are remembered; who has been quiet longest is forgotten first. */
+export function ration(most: number): Ration {
+  const buckets = new Map<string, Bucket>();
+  return {
+    take: (uid, now) => {
+      const { left, at } = buckets.get(uid) ?? { left: burst, at: now };
+      const filled = Math.min(burst, left + (now - at) / refillEvery);
+      const granted = filled >= 1;
+      // Put at the end: a Map keeps its order.
+      buckets.delete(uid);
+      buckets.set(uid, { left: granted ? filled - 1 : filled, at: now });
+      const [oldest] = buckets.keys();
+      if (buckets.size > most && oldest !== undefined) buckets.delete(oldest);
+      return granted;
+    },
+  };
+}

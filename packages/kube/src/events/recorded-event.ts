@@ -1,0 +1,82 @@
+import { randomBytes } from "node:crypto";
+import { type ObjectMetadata } from "@drover/controller";
+import type { NewObject } from "../client.ts";
+import { apiVersionOf, type ResourceRef } from "../resource-ref.ts";
+
+/** Something that happened to an object and that people should find beside it (`kubectl describe`). */
+export interface RecordedEvent {
+  readonly regarding: { readonly ref: ResourceRef; readonly metadata: ObjectMetadata };
+  readonly type: "Normal" | "Warning";
+  /** CamelCase: why this is told, such as `BucketCreated`. */
+  readonly reason: string;
+  /** CamelCase: what was done or tried, such as `CreateBucket`. */
+  readonly action: string;
+  /** A sentence for people. Kubernetes keeps 1 kB of it. */
+  readonly note: string;
+}
+
+/** Who reports. */
+export interface Reporter {
+  /** A qualified name, such as `drover.dev/buckets.s3.drover.dev`. */
+  readonly controller: string;
+  /** This process, such as the pod's name. */
+  readonly instance: string;
+}
+
+/** Events that are one and the same, told again. */
+export const identityOf = ({ regarding, type, reason, action, note }: RecordedEvent): string =>
+  JSON.stringify([regarding.metadata.uid, type, reason, action, note]);
+
+/** The Event to create: the first of its kind, or one that already counts. */
+export function eventObject(
+  { regarding: { ref, metadata }, type, reason, action, note }: RecordedEvent,
+  reporter: Reporter,
+  series: Series,
+): NewObject {
+  const { name, namespace, uid, resourceVersion } = metadata;
+  return {
+    // Events of cluster-scoped objects live in `default`, as everywhere in Kubernetes.
+    metadata: { name: eventName(name), namespace: namespace ?? "default" },
+    eventTime: microTime(series.first),
+    ...(series.count > 1 ? seriesOf(series) : {}),
+    reportingController: shortened(reporter.controller, 128),
+    reportingInstance: shortened(reporter.instance, 128),
+    type,
+    reason: shortened(reason, 128),
+    action: shortened(action, 128),
+    note: shortened(note, 1_024),
+    regarding: { apiVersion: apiVersionOf(ref), kind: ref.kind, name, namespace, uid, resourceVersion },
+  };
+}
+
+/** How often, since when, and when last. */
+export interface Series {
+  readonly count: number;
+  readonly first: Date;
+  readonly last: Date;
+}
+
+/** The part of an Event that changes when it is told again; Kubernetes takes no other change. */
+export const seriesOf = ({ count, last }: Series) => ({
+  series: { count, lastObservedTime: microTime(last) },
+});
+
+// An Event's name must be a DNS subdomain of 253 characters; not every object's is.
+function eventName(name: string): string {
+  const isSubdomain = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(name);
+  const stem = isSubdomain ? name.slice(0, 200).replace(/[-.]+$/, "") : "event";
+  return `${stem}.${randomBytes(8).toString("hex")}`;
+}
+
+/** Kubernetes' MicroTime. */
+const microTime = (date: Date): string => date.toISOString().replace("Z", "000Z");
+
+/** As much of a text as fits in so many bytes, whole characters only. */
+function shortened(text: string, bytes: number): string {
+  const encoded = Buffer.from(text);
+  if (encoded.length <= bytes) return text;
+  return `${encoded
+    .subarray(0, bytes - 6)
+    .toString()
+    .replace(/\uFFFD+$/, "")}…`;
+}
