@@ -1,0 +1,174 @@
+import { RetryAfterError } from "@drover/controller";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+
+import {
+  bucketIn,
+  deleteBehindBack,
+  failure,
+  makeBucket,
+  openScene,
+  putObject,
+  readyOf,
+  refusal,
+  type Scene,
+  setTags,
+  tagsOf,
+} from "./testing/bucket-scene.ts";
+import { type Fault, isWrite } from "./testing/fault-proxy.ts";
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await openScene();
+});
+afterAll(() => scene.close());
+beforeEach(() => scene.proxy.forget());
+
+const writes = () => scene.proxy.calls.filter(isWrite).map(({ operation }) => operation);
+
+describe("a bucket that was there before", () => {
+  test("is left alone, whatever it looks like, and the condition says how to take it", async () => {
+    const object = scene.object({ versioning: "Enabled", tags: { team: "a" } });
+    await makeBucket(scene.s3, object.bucketName);
+    const error = await refusal(object.settle());
+    expect(error).toBeInstanceOf(RetryAfterError);
+    expect(error.reason).toBe("BucketNotOurs");
+    expect(error.message).toContain("IfUnowned");
+    expect(writes()).toEqual([]);
+  });
+
+  test("is adopted with its content and its tags where the spec says so", async () => {
+    const object = scene.object({ adopt: "IfUnowned", tags: { team: "a" } });
+    await makeBucket(scene.s3, object.bucketName);
+    await setTags(scene.s3, object.bucketName, { cost: "42" });
+    await putObject(scene.s3, object.bucketName);
+    const result = await object.settle();
+    expect(result.status?.adopted).toBe(true);
+    expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({
+      cost: "42",
+      team: "a",
+      "drover.dev/owner-uid": object.uid,
+    });
+    expect((await object.reconcile()).status?.adopted).toBe(true);
+  });
+
+  test("and is another object's is never adopted", async () => {
+    const first = scene.object({ tags: { team: "a" } });
+    await first.settle();
+    const before = await bucketIn(scene.s3, first.bucketName);
+    scene.proxy.forget();
+    const second = scene.object({ bucketName: first.bucketName, adopt: "IfUnowned", tags: { team: "b" } });
+    const error = await refusal(second.settle());
+    expect(error.reason).toBe("BucketNotOurs");
+    expect(error.message).toContain(first.key);
+    expect(writes()).toEqual([]);
+    expect(await bucketIn(scene.s3, first.bucketName)).toEqual(before);
+  });
+
+  test("and is another account's is never adopted, though it can be read", async () => {
+    const object = scene.object({ adopt: "IfUnowned", credentialsSecret: { name: "elsewhere" } });
+    scene.secrets.set("elsewhere", await keysOfAnotherAccount(scene.server.url));
+    await makeBucket(scene.s3, object.bucketName);
+    const error = await refusal(object.settle());
+    expect(error.reason).toBe("BucketNotOurs");
+    expect(error.message).toContain("another account");
+    expect(writes()).toEqual([]);
+  });
+
+  test("and was ours, but is another bucket of that name now, is left alone", async () => {
+    const object = scene.object();
+    await object.settle();
+    do {
+      await deleteBehindBack(scene.s3, object.bucketName);
+      await makeBucket(scene.s3, object.bucketName);
+      // Times of creation are whole seconds.
+    } while (
+      (await bucketIn(scene.s3, object.bucketName))?.createdAt?.toISOString() === object.status.createdAt
+    );
+    scene.proxy.forget();
+    expect((await refusal(object.settle())).reason).toBe("BucketNotOurs");
+    expect(writes()).toEqual([]);
+  });
+});
+
+describe("between our last look and the creation", () => {
+  test.each(["us-east-1", "eu-west-1"])(
+    "somebody else makes the bucket and uses it, in %s",
+    async (region) => {
+      const object = scene.object({ region });
+      await object.reconcile();
+      scene.proxy.fault = async ({ operation }): Promise<Fault> => {
+        if (operation === "CreateBucket") {
+          await makeBucket(scene.s3, object.bucketName);
+          await putObject(scene.s3, object.bucketName);
+        }
+        return "none";
+      };
+      const error = await failure(object.reconcile());
+      expect(error).toMatchObject({ reason: "BucketNotOurs" });
+      expect(await tagsOf(scene.s3, object.bucketName)).toEqual({});
+    },
+  );
+
+  test("we are refused; a bucket that somebody then makes for us by hand is not taken for ours", async () => {
+    const object = scene.object();
+    scene.proxy.fault = ({ operation }) =>
+      operation === "CreateBucket" ? { status: 403, code: "AccessDenied" } : "none";
+    const result = await object.settle();
+    expect(readyOf(result)).toMatchObject({ status: "False", reason: "AccessDenied" });
+    expect(object.status.creating).toBeUndefined();
+
+    await makeBucket(scene.s3, object.bucketName);
+    expect((await refusal(object.settle())).reason).toBe("BucketNotOurs");
+    expect(await tagsOf(scene.s3, object.bucketName)).toEqual({});
+  });
+});
+
+test("two objects that reach for one bucket at once: one has it, the other is told so", async () => {
+  const bucketName = scene.object().bucketName;
+  const objects = [scene.object({ bucketName }), scene.object({ bucketName })];
+  await Promise.allSettled(objects.map((object) => object.settle()));
+  const again = await Promise.allSettled(objects.map((object) => object.settle()));
+  const owner = (await tagsOf(scene.s3, bucketName))["drover.dev/owner-uid"];
+  expect(objects.map(({ uid }, i) => [uid === owner, again[i]?.status])).toEqual(
+    expect.arrayContaining([
+      [true, "fulfilled"],
+      [false, "rejected"],
+    ]),
+  );
+});
+
+test("a bucket that another object tagged right after us keeps its settings", async () => {
+  const object = scene.object({ adopt: "IfUnowned", versioning: "Enabled" });
+  await makeBucket(scene.s3, object.bucketName);
+  let tagged = false;
+  scene.proxy.fault = async ({ operation }): Promise<Fault> => {
+    if (tagged) await setTags(scene.s3, object.bucketName, { "drover.dev/owner-uid": "another" });
+    tagged = operation === "PutBucketTagging";
+    return "none";
+  };
+  expect(await refusal(object.settle())).toMatchObject({ reason: "BucketNotOurs" });
+  expect((await bucketIn(scene.s3, object.bucketName))?.versioning).toBeUndefined();
+});
+
+async function keysOfAnotherAccount(url: string): Promise<Record<string, string>> {
+  const answer = await fetch(url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/x-www-form-urlencoded",
+      authorization: "AWS4-HMAC-SHA256 Credential=any/20260101/us-east-1/sts/aws4_request",
+    },
+    body: new URLSearchParams({
+      Action: "AssumeRole",
+      Version: "2011-06-15",
+      RoleArn: "arn:aws:iam::222222222222:role/elsewhere",
+      RoleSessionName: "test",
+    }),
+  });
+  const text = await answer.text();
+  const field = (name: string) => new RegExp(`<${name}>(.+?)<`).exec(text)?.[1] ?? "";
+  return {
+    accessKeyId: field("AccessKeyId"),
+    secretAccessKey: field("SecretAccessKey"),
+    sessionToken: field("SessionToken"),
+  };
+}
