@@ -1,0 +1,27 @@
+import { z } from "zod";
+
+const environment = z.looseObject({
+  PATH: z.string().default(""),
+  /** Of the processes that are started. */
+  DROVER_LOG_LEVEL: z.string().default("info"),
+});
+
+export interface CliConfig {
+  readonly path: string;
+  readonly logLevel: string;
+  /**
+   * Lays the environment of a process of Drover over our own, from which what was meant for other processes is taken
+   * away: a setting that a process does not know is refused by it.
+   */
+  readonly processEnvironment: (settings: Environment) => Environment;
+}
+
+/** Variables; `undefined` takes one away. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export function cliConfig(): CliConfig {
+  const { PATH: path, DROVER_LOG_LEVEL: logLevel } = environment.parse(process.env);
+  const foreign = Object.keys(process.env).filter((name) => name.startsWith("DROVER_"));
+  const without: Environment = Object.fromEntries(foreign.map((name) => [name, undefined]));
+  return { path, logLevel, processEnvironment: (settings) => ({ ...without, ...settings }) };
+}

@@ -1,0 +1,70 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { z } from "zod";
+import { cliConfig } from "./config.ts";
+import { inRepository } from "./repository.ts";
+import { startDemo } from "./start/start.ts";
+
+/** The `drover` command. An option or command that there is not is refused with the one that was probably meant. */
+export function droverCommand(): Command {
+  const program = new Command("drover").description("Serverless controllers for Kubernetes");
+  program.addCommand(startCommand());
+  return program.showHelpAfterError("(--help lists what there is)");
+}
+
+const startOptions = z.object({
+  kubeconfig: z.string().optional(),
+  context: z.string().optional(),
+  redis: z.string().optional(),
+  s3: z.string().optional(),
+  s3Region: z.string(),
+  dir: z.string(),
+});
+
+function startCommand(): Command {
+  return new Command("start")
+    .description(
+      "Start what it takes to see a Bucket object become a bucket, and tell what happens, until Ctrl-C.\n" +
+        "What you do not give is started on this machine, for this run alone.",
+    )
+    .addOption(new Option("--kubeconfig <file>", "use this cluster").argParser(existingFile))
+    .addOption(new Option("--context <name>", "of that kubeconfig; default: its current one"))
+    .addOption(new Option("--redis <url>", "use this Redis or Valkey (7.0 or newer)").argParser(redisUrl))
+    .addOption(
+      new Option("--s3 <url>", "use this S3 server, with the AWS credentials of the environment").argParser(
+        httpUrl,
+      ),
+    )
+    .addOption(
+      new Option("--s3-region <region>", "of buckets that name none; with --s3").default("us-east-1"),
+    )
+    .addOption(
+      new Option("--dir <folder>", "where data, logs and the kubeconfig are kept")
+        .argParser((path) => resolve(path))
+        .default(inRepository(".run"), ".run in the repository"),
+    )
+    .allowExcessArguments(false)
+    .action(async (given, command: Command) => {
+      const options = startOptions.parse(given);
+      if (options.context !== undefined && options.kubeconfig === undefined) {
+        command.error("error: --context names a context of a kubeconfig: give --kubeconfig too.");
+      }
+      process.exitCode = await startDemo(options, cliConfig());
+    });
+}
+
+function existingFile(path: string): string {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return resolve(path);
+  throw new InvalidArgumentError("There is no such file. Give the path of a kubeconfig.");
+}
+
+function redisUrl(text: string): string {
+  if (/^rediss?:\/\/[^\s/]+/.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError("Give a URL such as redis://127.0.0.1:6379.");
+}
+
+function httpUrl(text: string): string {
+  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, "");
+  throw new InvalidArgumentError("Give a URL such as http://127.0.0.1:9000.");
+}

@@ -1,0 +1,3 @@
+import { droverCommand } from "./drover-command.ts";
+
+await droverCommand().parseAsync();

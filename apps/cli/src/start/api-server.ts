@@ -1,0 +1,67 @@
+import { spawnTied, untilReady } from "@drover/local-servers";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { z } from "zod";
+import { inRepository } from "../repository.ts";
+import type { Run } from "./run.ts";
+
+/** The sandbox: an API server in memory, as a process of its own. */
+export interface ApiServer {
+  readonly url: string;
+  readonly pid: number;
+}
+
+/** Starts the sandbox and waits until it answers. Its end is the end of the run: what it held is gone. */
+export async function startApiServer(
+  { config, folder, request, opened }: Run,
+  signal: AbortSignal,
+): Promise<ApiServer> {
+  const child = await spawnTied({
+    name: "the API server",
+    command: process.execPath,
+    args: [inRepository("apps/sandbox/src/main.ts")],
+    env: config.processEnvironment({
+      DROVER_SANDBOX_PORT: "0",
+      DROVER_KUBECONFIG_OUT: folder.kubeconfig,
+      DROVER_LOG_LEVEL: config.logLevel,
+    }),
+    logFile: join(folder.logs, "api-server.log"),
+  });
+  opened.push({ name: "the API server", stop: () => child.stop().then(() => undefined) });
+  let url: string | undefined;
+  const answers = async (giveUp: AbortSignal): Promise<boolean> => {
+    url ??= serverIn(folder.kubeconfig);
+    return url !== undefined && (await isReady(url, giveUp));
+  };
+  await untilReady(child, answers, { signal });
+  void child.exited.then(() => {
+    const problem = `The API server ended by itself, and all objects with it. Its log: ${child.logFile}`;
+    request.stop({ kind: "broken", problem });
+  });
+  return { url: url ?? "", pid: child.pid };
+}
+
+const kubeconfigSchema = z.object({
+  clusters: z.tuple([z.object({ cluster: z.object({ server: z.string() }) })], z.unknown()),
+});
+
+/** The server that a kubeconfig names first; undefined while there is no whole one. */
+function serverIn(file: string): string | undefined {
+  try {
+    const parsed = kubeconfigSchema.safeParse(parse(readFileSync(file, "utf8")));
+    return parsed.success ? parsed.data.clusters[0].cluster.server : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a server of ours says that it is ready. */
+export const isReady = (url: string, signal: AbortSignal): Promise<boolean> =>
+  fetch(`${url}/readyz`, { signal }).then(
+    async (response) => {
+      await response.arrayBuffer();
+      return response.ok;
+    },
+    () => false,
+  );

@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import { newsOf } from "./bucket-story.ts";
+import { type BucketView, viewOf } from "./bucket-view.ts";
+
+const born: BucketView = {
+  uid: "1",
+  generation: 1,
+  deleting: false,
+  finalizers: [],
+  onDelete: "Delete",
+  observedGeneration: undefined,
+  ready: undefined,
+  bucket: undefined,
+  announced: false,
+};
+const held: BucketView = { ...born, finalizers: ["drover.dev/buckets"] };
+const announced: BucketView = {
+  ...held,
+  observedGeneration: 1,
+  announced: true,
+  bucket: "hello",
+  ready: { status: "False", reason: "Creating", message: "Bucket hello is about to be made." },
+};
+const well: BucketView = {
+  ...announced,
+  announced: false,
+  ready: { status: "True", reason: "AsAskedFor", message: "As the spec asks." },
+};
+const leaving: BucketView = { ...well, deleting: true, generation: 2 };
+const texts = (before: BucketView | undefined, after: BucketView | undefined) =>
+  newsOf(before, after).map(({ text }) => text);
+
+it("tells each step of a life once, in order", () => {
+  const life = [undefined, born, held, announced, well, leaving, { ...leaving, finalizers: [] }, undefined];
+  const told = life.flatMap((after, index) => (index === 0 ? [] : texts(life[index - 1], after)));
+  expect(told).toEqual([
+    "the object is there (generation 1)",
+    "finalizer drover.dev/buckets persisted: the object stays until its bucket is looked after",
+    "bucket hello is not there yet; written down that it is about to be made",
+    "Ready: As the spec asks.",
+    "deletion was asked for: its bucket is deleted first (onDelete: Delete)",
+    "finalizer drover.dev/buckets taken off: nothing is left to do for it",
+    "the object is gone",
+  ]);
+});
+
+it("has nothing to tell of a change that changes nothing", () => {
+  expect(texts(well, { ...well })).toEqual([]);
+});
+
+it("tells what an object that is found has come to already", () => {
+  expect(texts(undefined, well)).toEqual([
+    "the object is there (generation 1)",
+    "finalizer drover.dev/buckets persisted: the object stays until its bucket is looked after",
+    "Ready: As the spec asks.",
+  ]);
+});
+
+it("tells of another object under the same name as of one that begins", () => {
+  expect(texts(well, { ...born, uid: "2" })).toEqual(["the object is gone, and another one has its name"]);
+});
+
+it("says Ready of a changed spec only when the status speaks of that spec", () => {
+  const edited = { ...well, generation: 2 };
+  expect(texts(well, edited)).toEqual(["the spec was changed (generation 2)"]);
+  expect(texts(edited, { ...edited, observedGeneration: 2 })).toEqual(["Ready: As the spec asks."]);
+});
+
+it("says why an object is not Ready, as trouble", () => {
+  const ready = { status: "False", reason: "BucketNotOurs", message: "It belongs to another." };
+  expect(newsOf(well, { ...well, ready })).toEqual([
+    { text: "not Ready (BucketNotOurs): It belongs to another.", tone: "bad" },
+  ]);
+});
+
+describe("a look at an object", () => {
+  const metadata = { name: "hello", namespace: "default", uid: "1", resourceVersion: "7", generation: 3 };
+  const object = (parts: object) => ({
+    apiVersion: "s3.drover.dev/v1alpha1",
+    kind: "Bucket",
+    metadata,
+    ...parts,
+  });
+
+  it("takes what is not there, or not as it should be, as not there", () => {
+    const nothing = { ...born, generation: 3, onDelete: undefined };
+    expect(viewOf(object({}))).toEqual(nothing);
+    expect(viewOf(object({ spec: null, status: { conditions: "no" } }))).toEqual(nothing);
+  });
+
+  it("knows the bucket that is about to be made as well as the one that is", () => {
+    expect(viewOf(object({ status: { creating: { bucketName: "a" } } }))).toMatchObject({
+      bucket: "a",
+      announced: true,
+    });
+    expect(viewOf(object({ status: { bucketName: "b" } }))).toMatchObject({ bucket: "b", announced: false });
+  });
+});

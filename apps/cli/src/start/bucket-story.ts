@@ -1,0 +1,85 @@
+import { type BucketView, isReadyNow } from "./bucket-view.ts";
+import type { Tone } from "./narrator.ts";
+
+/** One thing that happened to a Bucket, in plain words. */
+export interface News {
+  readonly text: string;
+  readonly tone: Tone;
+}
+
+/** What happened to a Bucket between two looks at it; `undefined` is a look that found none. */
+export function newsOf(before: BucketView | undefined, after: BucketView | undefined): readonly News[] {
+  if (after === undefined) return before === undefined ? [] : [plain("the object is gone")];
+  if (before === undefined)
+    return [plain(`the object is there (generation ${after.generation})`), ...changes(blank, after)];
+  if (before.uid !== after.uid)
+    return [plain("the object is gone, and another one has its name"), ...changes(blank, after)];
+  return changes(before, after);
+}
+
+const blank = {
+  finalizers: [],
+  deleting: false,
+  announced: false,
+  ready: undefined,
+  generation: undefined,
+} as const;
+type Earlier = BucketView | typeof blank;
+
+function changes(before: Earlier, after: BucketView): readonly News[] {
+  return [
+    ...specNews(before, after),
+    ...finalizerNews(before, after),
+    ...deletionNews(before, after),
+    ...statusNews(before, after),
+  ];
+}
+
+function specNews(before: Earlier, { generation, deleting }: BucketView): readonly News[] {
+  // A deletion counts as a generation too, where the object has finalizers.
+  if (before.generation === undefined || before.generation === generation || deleting) return [];
+  return [plain(`the spec was changed (generation ${generation})`)];
+}
+
+function finalizerNews(before: Earlier, after: BucketView): readonly News[] {
+  const had: readonly string[] = before.finalizers;
+  const added = after.finalizers.filter((name) => !had.includes(name));
+  const removed = had.filter((name) => !after.finalizers.includes(name));
+  return [
+    ...added.map((name) =>
+      plain(`finalizer ${name} persisted: the object stays until its bucket is looked after`),
+    ),
+    ...removed.map((name) => plain(`finalizer ${name} taken off: nothing is left to do for it`)),
+  ];
+}
+
+function deletionNews(before: Earlier, { deleting, onDelete }: BucketView): readonly News[] {
+  if (!deleting || before.deleting) return [];
+  const then = onDelete === "Delete" ? "its bucket is deleted first" : "its bucket is kept, and let go of";
+  return [plain(`deletion was asked for: ${then} (onDelete: ${onDelete ?? "Retain"})`)];
+}
+
+function statusNews(before: Earlier, after: BucketView): readonly News[] {
+  const { ready, bucket } = after;
+  if (after.announced && !before.announced) {
+    return [plain(`bucket ${bucket ?? ""} is not there yet; written down that it is about to be made`)];
+  }
+  if (ready === undefined || said(before) === said(after)) return [];
+  if (isReadyNow(after)) return [{ text: `Ready: ${ready.message}`, tone: "good" }];
+  if (ready.status === "True") return [];
+  return [
+    {
+      text: `not Ready (${ready.reason}): ${ready.message}`,
+      tone: ready.reason === "Creating" ? "plain" : "bad",
+    },
+  ];
+}
+
+/** What the Ready condition says, and about which spec. */
+function said(view: Earlier): string {
+  if (view.ready === undefined) return "";
+  const { status, reason, message } = view.ready;
+  return JSON.stringify([status, reason, message, view.observedGeneration, view.generation]);
+}
+
+const plain = (text: string): News => ({ text, tone: "plain" });

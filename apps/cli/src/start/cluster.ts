@@ -1,0 +1,75 @@
+import { customResourceDefinition, type ObjectKey } from "@drover/controller";
+import { builtin, connect, installCrd, type KubeClient, refOf } from "@drover/kube";
+import { Bucket } from "@drover/s3-bucket";
+import { inRepository } from "../repository.ts";
+import { applyBucket, readBucket } from "./example.ts";
+import { seconds } from "./narrator.ts";
+import { nextSteps } from "./next-steps.ts";
+import type { Run } from "./run.ts";
+import type { Servers } from "./servers.ts";
+import { watchBuckets } from "./watch-buckets.ts";
+
+// This file and what only it imports load the clients of the API server and of S3, which takes a moment: `start.ts`
+// loads it while the servers start.
+
+/** Connects to the cluster, and throws what is wrong when it does not answer. */
+export async function openCluster({ opened, request }: Run, servers: Servers): Promise<KubeClient> {
+  const { kubeconfig, context } = servers;
+  const client = await connect({ kubeconfig, context, userAgent: "drover-start" });
+  opened.push({ name: "the story", stop: () => client.close() });
+  await client.list(builtin.crd, { limit: 1, metadataOnly: true, signal: request.signal });
+  return client;
+}
+
+/** Installs the CRD of Bucket, made from its schemas, and waits until it is served. */
+export async function installBucketKind(
+  { narrator, request: { signal } }: Run,
+  cluster: KubeClient,
+): Promise<void> {
+  const begun = performance.now();
+  const { plural, group } = await installCrd(cluster, { ...customResourceDefinition(Bucket) }, { signal });
+  narrator.say(`CRD ${plural}.${group} accepted and served (${seconds(performance.now() - begun)})`);
+}
+
+export interface Stage {
+  readonly servers: Servers;
+  readonly cluster: KubeClient;
+  /** Of the bucket function. */
+  readonly functionPid: number;
+}
+
+/** Apply the example, and tell its life until it is ready; then what to try next. Buckets are told of until the end. */
+export async function tellOfExample(run: Run, { servers, cluster, functionPid }: Stage): Promise<void> {
+  const { narrator, request, folder, config } = run;
+  const { signal } = request;
+  const ref = refOf(Bucket);
+  const example = await readBucket(inRepository("examples/bucket.yaml"));
+  const ready = Promise.withResolvers<string>();
+  const onReady = (key: ObjectKey, bucket: string): void => {
+    if (key === example.key) ready.resolve(bucket);
+  };
+  const { done } = await watchBuckets({ client: cluster, ref, s3: servers.s3, narrator, signal, onReady });
+  const begun = performance.now();
+  const did = await applyBucket(cluster, ref, example, signal);
+  narrator.say(`${example.key}: examples/bucket.yaml ${did}`);
+  const bucket = await patiently(run, example.key, Promise.race([ready.promise, done]));
+  if (bucket === undefined) return;
+  const took = `${seconds(performance.now() - begun)} after its object was ${did}`;
+  narrator.say(`bucket ready: ${bucket}, ${took}, ${seconds(performance.now())} after the start`, "good");
+  const { logs } = folder;
+  const { namespace, name } = example.manifest.metadata;
+  narrator.show(nextSteps({ servers, namespace, name, bucket, logs, path: config.path, functionPid }));
+}
+
+/** After this time somebody who waits wants to know where to look. */
+const slow = 30_000;
+
+async function patiently<T>({ narrator, folder }: Run, key: ObjectKey, ready: Promise<T>): Promise<T> {
+  const hint = `${key} is not ready yet. Its Ready condition and the logs may say why: ${folder.logs}`;
+  const timer = setTimeout(() => narrator.say(hint, "bad"), slow);
+  try {
+    return await ready;
+  } finally {
+    clearTimeout(timer);
+  }
+}

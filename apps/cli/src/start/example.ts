@@ -1,0 +1,42 @@
+import type { ObjectKey } from "@drover/controller";
+import { isApiError, type KubeClient, keyOf, type NewObject, type ResourceRef } from "@drover/kube";
+import { Bucket } from "@drover/s3-bucket";
+import { readFile } from "node:fs/promises";
+import { parse } from "yaml";
+import { z } from "zod";
+
+const manifestSchema = z.object({
+  apiVersion: z.literal(Bucket.apiVersion),
+  kind: z.literal(Bucket.kind),
+  metadata: z.object({ name: z.string(), namespace: z.string() }),
+  spec: z.looseObject({}),
+});
+
+export interface Example {
+  readonly key: ObjectKey;
+  readonly manifest: z.output<typeof manifestSchema>;
+}
+
+/** A Bucket out of a YAML file. */
+export async function readBucket(file: string): Promise<Example> {
+  const manifest = manifestSchema.parse(parse(await readFile(file, "utf8")));
+  return { key: keyOf(manifest), manifest };
+}
+
+/** Creates the object; where it is there already, its spec is made the manifest's and the rest left as it is. */
+export async function applyBucket(
+  client: KubeClient,
+  ref: ResourceRef,
+  { key, manifest: { metadata, spec } }: Example,
+  signal: AbortSignal,
+): Promise<"created" | "applied"> {
+  const object: NewObject = { metadata, spec };
+  try {
+    await client.create(ref, object, { signal });
+    return "created";
+  } catch (error) {
+    if (!isApiError(error, "AlreadyExists")) throw error;
+    await client.patch(ref, key, { type: "merge", body: { spec } }, { signal });
+    return "applied";
+  }
+}

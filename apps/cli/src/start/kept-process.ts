@@ -1,0 +1,116 @@
+import { type Exit, spawnTied, type TiedProcess, untilReady } from "@drover/local-servers";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Environment } from "../config.ts";
+import { inRepository } from "../repository.ts";
+import { isReady } from "./api-server.ts";
+import { type LogLine, parseLogLine } from "./log-line.ts";
+import { seconds } from "./narrator.ts";
+import type { Run } from "./run.ts";
+
+/** A process of Drover: it logs JSON lines, and serves `/readyz` at the `url` that one of them names. */
+export interface ProcessDescription {
+  /** What a person calls it. */
+  readonly name: string;
+  /** Of its log file. */
+  readonly file: string;
+  /** Its main, in the repository. */
+  readonly main: string;
+  readonly environment: Environment;
+  readonly onLine: (line: LogLine) => void;
+}
+
+/** A process that is started again when it dies. */
+export interface KeptProcess {
+  /** Of the process that runs now. */
+  readonly pid: number;
+}
+
+/** How often it may die within a minute before that is taken for more than an accident. */
+const mostDeaths = 5;
+const aMinute = 60_000;
+const beforeAgain = 500;
+/** How long the runs under way may take to end. */
+const grace = { told: "10s", killedAfter: 12_000 };
+
+/** Starts a process, waits until it is ready, and starts it again whenever it dies. */
+export async function keepProcess(description: ProcessDescription, run: Run): Promise<KeptProcess> {
+  const { narrator, request, opened } = run;
+  const { name } = description;
+  const begun = performance.now();
+  const current = { child: await launch(description, run) };
+  let stopping = false;
+  const kept = keep(current, description, run, () => stopping).catch((error: unknown) => {
+    const problem = error instanceof Error ? error.message : String(error);
+    if (!stopping) request.stop({ kind: "broken", problem });
+  });
+  opened.push({
+    name,
+    stop: async () => {
+      stopping = true;
+      await current.child.stop({ graceMs: grace.killedAfter });
+      await kept;
+    },
+  });
+  const { pid } = current.child;
+  narrator.say(`${capital(name)} started in ${seconds(performance.now() - begun)}: process ${pid}`);
+  return {
+    get pid() {
+      return current.child.pid;
+    },
+  };
+}
+
+async function keep(
+  current: { child: TiedProcess },
+  description: ProcessDescription,
+  run: Run,
+  stopping: () => boolean,
+): Promise<void> {
+  const { say } = run.narrator;
+  const { signal } = run.request;
+  let deaths: number[] = [];
+  for (;;) {
+    const exit = await current.child.exited;
+    if (stopping() || signal.aborted) return;
+    const now = performance.now();
+    deaths = [...deaths.filter((death) => now - death < aMinute), now];
+    const what = `${capital(description.name)} (process ${current.child.pid}) ended by itself: ${describe(exit)}.`;
+    if (deaths.length === mostDeaths) {
+      throw new Error(`${what} That was ${mostDeaths} times in a minute. Its log: ${current.child.logFile}`);
+    }
+    say(`${what} Starting it again.`, "bad");
+    await delay(beforeAgain, undefined, { signal });
+    current.child = await launch(description, run);
+    say(`${capital(description.name)} is back: process ${current.child.pid}.`, "good");
+  }
+}
+
+async function launch(
+  { name, file, main, environment, onLine }: ProcessDescription,
+  { config, folder, request: { signal } }: Run,
+): Promise<TiedProcess> {
+  let url: string | undefined;
+  const child = await spawnTied({
+    name,
+    command: process.execPath,
+    args: [inRepository(main)],
+    env: config.processEnvironment({
+      ...environment,
+      DROVER_LOG_LEVEL: config.logLevel,
+      DROVER_STOP_GRACE: grace.told,
+    }),
+    logFile: join(folder.logs, `${file}.log`),
+    onLine: (text) => {
+      const line = parseLogLine(text);
+      if (line === undefined) return;
+      url ??= line.url;
+      onLine(line);
+    },
+  });
+  await untilReady(child, async (giveUp) => url !== undefined && (await isReady(url, giveUp)), { signal });
+  return child;
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const describe = ({ code, signal }: Exit): string => signal ?? `exit code ${String(code)}`;

@@ -1,0 +1,68 @@
+import { isRunning, type RedisServer, startRedis } from "@drover/local-servers";
+import { createHash } from "node:crypto";
+import { rm, symlink } from "node:fs/promises";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Run } from "./run.ts";
+
+/**
+ * Starts a Redis that keeps its data on disk, and starts it again with that data when it dies.
+ *
+ * Its data belong to a cluster: for a real one they are kept from run to run; the sandbox begins empty each time, and
+ * so does its Redis.
+ */
+export async function startOwnRedis(run: Run, signal: AbortSignal): Promise<RedisServer> {
+  const { options, folder, opened, request } = run;
+  const dir = join(folder.path, dataFolder(options));
+  if (options.kubeconfig === undefined) await rm(dir, { recursive: true, force: true });
+  const redis = await startRedis({ persistence: true, dir, signal });
+  opened.push({ name: "Redis", stop: () => redis.stop() });
+  await symlink(join(dir, "redis.log"), join(folder.logs, "redis.log"));
+  void keep(redis, run).catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    request.stop({ kind: "broken", problem: `Redis ended and cannot be started again: ${why}` });
+  });
+  return redis;
+}
+
+function dataFolder({ kubeconfig, context = "" }: Run["options"]): string {
+  if (kubeconfig === undefined) return "redis";
+  return `redis-${createHash("sha256").update(`${kubeconfig}\n${context}`).digest("hex").slice(0, 8)}`;
+}
+
+const lookEvery = 500;
+
+async function keep(redis: RedisServer, { narrator: { say }, request: { signal } }: Run): Promise<void> {
+  const pause = (): Promise<unknown> => delay(lookEvery, undefined, { signal }).catch(() => undefined);
+  for (await pause(); !signal.aborted; await pause()) {
+    if (isRunning(redis.pid)) continue;
+    say(`Redis (process ${redis.pid}) has ended. Starting it again, with its data.`, "bad");
+    await redis.restart({ signal });
+    say(`Redis is back (process ${redis.pid}).`, "good");
+  }
+}
+
+/** Rejects, with what to do, unless somebody listens where a Redis is said to be. */
+export function checkRedis(url: string, signal: AbortSignal): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, "");
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port: port === "" ? 6379 : Number(port), signal, timeout: 5_000 });
+    const refuse = (why: string): void => {
+      socket.destroy();
+      reject(
+        new Error(
+          `No Redis answers at ${host}:${port}: ${why}. Start it, or leave --redis out to have one started.`,
+        ),
+      );
+    };
+    socket
+      .once("connect", () => {
+        socket.destroy();
+        resolve();
+      })
+      .once("timeout", () => refuse("no answer within 5 s"))
+      .once("error", (error) => (signal.aborted ? reject(error) : refuse(error.message)));
+  });
+}

@@ -1,0 +1,77 @@
+import type { ObjectKey } from "@drover/controller";
+import { setTimeout as delay } from "node:timers/promises";
+import type { BucketView } from "./bucket-view.ts";
+import type { Narrator } from "./narrator.ts";
+import { hasBucket, type S3Access } from "./s3.ts";
+
+/** Asks the S3 server itself what came of what objects ask for. */
+export interface S3Follower {
+  /** Hears of every change of an object; `undefined` when it is gone. */
+  changed(key: ObjectKey, view: BucketView | undefined): void;
+}
+
+interface Followed {
+  readonly bucket: string;
+  /** Ends the asking. */
+  readonly over: AbortController;
+  there: boolean;
+}
+
+/** Milliseconds between two questions: at first, and at most. */
+const pauses = { first: 20, most: 1_000 };
+
+/**
+ * @param onThere called when the bucket of an object was found.
+ */
+export function s3Follower(
+  s3: S3Access,
+  { say }: Narrator,
+  signal: AbortSignal,
+  onThere: (key: ObjectKey, bucket: string) => void,
+): S3Follower {
+  const followed = new Map<ObjectKey, Followed>();
+
+  const forget = (key: ObjectKey): Followed | undefined => {
+    const one = followed.get(key);
+    one?.over.abort();
+    followed.delete(key);
+    return one;
+  };
+  const follow = async (key: ObjectKey, bucket: string): Promise<void> => {
+    const one: Followed = { bucket, over: new AbortController(), there: false };
+    followed.set(key, one);
+    if (!(await appears(s3, bucket, AbortSignal.any([signal, one.over.signal])))) return;
+    one.there = true;
+    say(`${key}: bucket ${bucket} exists, says the S3 server`);
+    onThere(key, bucket);
+  };
+  const lookOnce = async (key: ObjectKey, bucket: string): Promise<void> => {
+    const there = await hasBucket(s3, bucket, signal);
+    if (there !== undefined)
+      say(`${key}: bucket ${bucket} ${there ? "still exists" : "is gone"}, says the S3 server`);
+  };
+
+  return {
+    changed(key, view) {
+      const known = followed.get(key);
+      if (view === undefined) {
+        if (forget(key)?.there === true && known !== undefined) void lookOnce(key, known.bucket);
+        return;
+      }
+      // One that is made anew is to be found anew.
+      const anew = view.announced && known?.there === true;
+      if (view.bucket === undefined || (known?.bucket === view.bucket && !anew)) return;
+      forget(key);
+      void follow(key, view.bucket);
+    },
+  };
+}
+
+/** True when it was found, false when nobody wants to know any more. */
+async function appears(s3: S3Access, bucket: string, signal: AbortSignal): Promise<boolean> {
+  for (let pause = pauses.first; !signal.aborted; pause = Math.min(pause * 1.5, pauses.most)) {
+    if ((await hasBucket(s3, bucket, signal)) === true) return !signal.aborted;
+    await delay(pause, undefined, { signal }).catch(() => undefined);
+  }
+  return false;
+}

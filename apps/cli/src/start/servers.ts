@@ -1,0 +1,111 @@
+import { seconds } from "./narrator.ts";
+import { startApiServer } from "./api-server.ts";
+import { checkRedis, startOwnRedis } from "./redis.ts";
+import type { Run } from "./run.ts";
+import { givenS3, type S3Access, startOwnS3 } from "./s3.ts";
+import { orStop } from "./stop-request.ts";
+
+/** What Drover stands on, given or started. */
+export interface Servers {
+  readonly kubeconfig: string;
+  readonly context: string | undefined;
+  /** Of the sandbox, which asks nobody who they are; undefined for a cluster that was given. */
+  readonly sandboxUrl: string | undefined;
+  readonly redisUrl: string;
+  readonly s3: S3Access;
+  /** Of what was started, by name. */
+  readonly pids: Readonly<Record<string, number>>;
+}
+
+/**
+ * Starts the servers that were not given, all at once. When one does not start, everything is to be stopped,
+ * and its error is thrown.
+ */
+export async function startServers(run: Run): Promise<Servers> {
+  const { options, folder, request } = run;
+  const { signal } = request;
+  const starts = [
+    orStop(request, apiServer(run, signal)),
+    orStop(request, redis(run, signal)),
+    orStop(request, s3(run, signal)),
+  ] as const;
+  // All of them, so that none is still starting when the end begins.
+  await Promise.allSettled(starts);
+  const [api, { url: redisUrl, pid: redisPid }, buckets] = await Promise.all(starts);
+  return {
+    kubeconfig: options.kubeconfig ?? folder.kubeconfig,
+    context: options.context,
+    sandboxUrl: api?.url,
+    redisUrl,
+    s3: buckets,
+    pids: known({ "api-server": api?.pid, redis: redisPid, s3: buckets.pid }),
+  };
+}
+
+async function apiServer(run: Run, signal: AbortSignal) {
+  const { kubeconfig } = run.options;
+  if (kubeconfig !== undefined) {
+    run.narrator.say(`Using the cluster of ${kubeconfig}`);
+    return undefined;
+  }
+  return started(run, "API server", startApiServer(run, signal), ({ url, pid }) => `${url}, process ${pid}`);
+}
+
+async function redis(run: Run, signal: AbortSignal): Promise<{ url: string; pid?: number }> {
+  const { redis: url } = run.options;
+  if (url !== undefined) {
+    await checkRedis(url, signal);
+    // A URL may carry a password.
+    run.narrator.say(`Using the Redis at ${new URL(url).host}`);
+    return { url };
+  }
+  return started(
+    run,
+    "Redis",
+    startOwnRedis(run, signal),
+    (server) => `${server.url}, ${server.description}, process ${server.pid}`,
+  );
+}
+
+async function s3(run: Run, signal: AbortSignal): Promise<S3Access> {
+  const { s3: url, s3Region } = run.options;
+  if (url !== undefined) {
+    const given = await givenS3(url, s3Region, signal);
+    run.narrator.say(`Using the S3 server at ${url}`);
+    return given;
+  }
+  return started(
+    run,
+    "S3 server",
+    startOwnS3(run, signal),
+    (server) => `${server.url}, process ${String(server.pid)}`,
+  );
+}
+
+/** After this time somebody who waits wants to know why. */
+const slow = 4_000;
+
+async function started<T>(
+  { narrator: { say } }: Run,
+  name: string,
+  start: Promise<T>,
+  describe: (server: T) => string,
+): Promise<T> {
+  const begun = performance.now();
+  const hint = setTimeout(
+    () => say(`Still starting: ${name}. The first time, its programs are installed with pip.`, "quiet"),
+    slow,
+  );
+  try {
+    const server = await start;
+    say(`${name} started in ${seconds(performance.now() - begun)}: ${describe(server)}`);
+    return server;
+  } finally {
+    clearTimeout(hint);
+  }
+}
+
+const known = (pids: Record<string, number | undefined>): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(pids).flatMap(([name, pid]) => (pid === undefined ? [] : [[name, pid] as const])),
+  );

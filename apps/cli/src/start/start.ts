@@ -1,0 +1,90 @@
+import { once } from "node:events";
+import type { CliConfig } from "../config.ts";
+import { closeInOrder } from "./closing.ts";
+import { startBridge, startBucketFunction } from "./drover-processes.ts";
+import { narrator as openNarrator } from "./narrator.ts";
+import type { Run, StartOptions } from "./run.ts";
+import { AlreadyRunningError, type RunFolder, takeRunFolder } from "./run-folder.ts";
+import { startServers } from "./servers.ts";
+import { orStop, problemOf, stopOnSignals, stopRequest } from "./stop-request.ts";
+
+/** Everything, from nothing to Ctrl-C. Answers the exit code. */
+export async function startDemo(options: StartOptions, config: CliConfig): Promise<number> {
+  const folder = folderOrReason(options.dir);
+  if (typeof folder === "string") {
+    console.error(folder);
+    return 1;
+  }
+  const { stdout } = process;
+  const narrator = openNarrator(stdout, stdout.isTTY && stdout.hasColors(), () => performance.now());
+  const request = stopRequest();
+  stopOnSignals(request);
+  const run: Run = { options, config, folder, narrator, request, opened: [] };
+  const { say } = narrator;
+  if (folder.crashed !== undefined) {
+    say(`The run of process ${folder.crashed.pid} ended without cleaning up. What it left is cleared away.`);
+  }
+  try {
+    await live(run);
+  } catch (error) {
+    // What fails because everything is being stopped changes nothing: the first reason stands.
+    request.stop({ kind: "broken", problem: problemOf(error) });
+  }
+  const code = await end(run);
+  folder.release();
+  return code;
+}
+
+function folderOrReason(dir: string): RunFolder | string {
+  try {
+    return takeRunFolder(dir);
+  } catch (error) {
+    if (error instanceof AlreadyRunningError) return error.message;
+    throw error;
+  }
+}
+
+/** Start, tell, and go on telling until somebody wants it to stop. */
+async function live(run: Run): Promise<void> {
+  const { folder, narrator, request } = run;
+  const { signal } = request;
+  narrator.say("Starting the servers and Drover's processes");
+  const starting = startServers(run);
+  // The clients take a while to load, and so do the servers.
+  const [servers, { openCluster, installBucketKind, tellOfExample }] = await Promise.all([
+    starting,
+    import("./cluster.ts"),
+  ]);
+  const cluster = await openCluster(run, servers);
+  const starts = [
+    orStop(
+      request,
+      installBucketKind(run, cluster).then(() => startBridge(run, servers)),
+    ),
+    orStop(request, startBucketFunction(run, servers)),
+  ] as const;
+  await Promise.allSettled(starts);
+  const [bridge, bucketFunction] = await Promise.all(starts);
+  folder.note({
+    kubeconfig: servers.kubeconfig,
+    processes: { ...servers.pids, bridge: bridge.pid, "s3-bucket": bucketFunction.pid },
+  });
+  await tellOfExample(run, { servers, cluster, functionPid: bucketFunction.pid });
+  if (!signal.aborted) await once(signal, "abort");
+}
+
+async function end({ narrator, request, opened, options }: Run): Promise<number> {
+  const reason = request.reason() ?? { kind: "asked" };
+  if (reason.kind === "broken") narrator.say(reason.problem, "bad");
+  narrator.say("Stopping (Ctrl-C again ends it at once)");
+  const clean = await closeInOrder(opened, narrator);
+  narrator.say(
+    clean ? "Everything that was started here is stopped." : "Not everything stopped as it should.",
+  );
+  if (options.kubeconfig !== undefined) {
+    narrator.say(
+      "Bucket objects in the cluster are left as they are. Their finalizers need Drover to run: start it again to delete them.",
+    );
+  }
+  return clean && reason.kind === "asked" ? 0 : 1;
+}

@@ -1,0 +1,56 @@
+import type { Log, ObjectKey } from "@drover/controller";
+import { type KubeClient, type ReflectorEvent, type ResourceRef, runReflector } from "@drover/kube";
+import { newsOf } from "./bucket-story.ts";
+import { type BucketView, isReadyNow, viewOf } from "./bucket-view.ts";
+import type { Narrator } from "./narrator.ts";
+import type { S3Access } from "./s3.ts";
+import { s3Follower } from "./s3-follower.ts";
+
+export interface WatchBucketsOptions {
+  readonly client: KubeClient;
+  readonly ref: ResourceRef;
+  readonly s3: S3Access;
+  readonly narrator: Narrator;
+  readonly signal: AbortSignal;
+  /** An object is Ready and the S3 server has its bucket, which may be known in either order. */
+  readonly onReady: (key: ObjectKey, bucket: string) => void;
+}
+
+/** Tells what happens to Bucket objects, and what the S3 server says to it, until the signal. Resolves once it has listed them. */
+export async function watchBuckets(options: WatchBucketsOptions): Promise<{ readonly done: Promise<void> }> {
+  const { client, ref, s3, narrator, signal, onReady } = options;
+  const views = new Map<ObjectKey, BucketView>();
+  const there = new Map<ObjectKey, string>();
+  const synced = Promise.withResolvers<undefined>();
+
+  const judge = (key: ObjectKey): void => {
+    const view = views.get(key);
+    const bucket = there.get(key);
+    if (view !== undefined && bucket === view.bucket && bucket !== undefined && isReadyNow(view))
+      onReady(key, bucket);
+  };
+  const follower = s3Follower(s3, narrator, signal, (key, bucket) => {
+    there.set(key, bucket);
+    judge(key);
+  });
+  const onEvent = (event: ReflectorEvent): void => {
+    if (event.type === "synced") synced.resolve(undefined);
+    if (event.type === "synced" || event.type === "position") return;
+    const { key, whole } = event;
+    const after = event.type === "deleted" || whole === undefined ? undefined : viewOf(whole);
+    for (const { text, tone } of newsOf(views.get(key), after)) narrator.say(`${key}: ${text}`, tone);
+    if (after === undefined) {
+      views.delete(key);
+      there.delete(key);
+    } else views.set(key, after);
+    follower.changed(key, after);
+    judge(key);
+  };
+  const { done } = runReflector({ client, ref, signal, onEvent, log: silent, metadataOnly: false });
+  await Promise.race([synced.promise, done]);
+  signal.throwIfAborted();
+  return { done };
+}
+
+const nothing = (): void => undefined;
+const silent: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
