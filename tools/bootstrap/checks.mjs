@@ -1,0 +1,27 @@
+import { join } from "node:path";
+import { run } from "./children.mjs";
+
+const CHECKS = {
+  types: ["typescript/bin/tsc", "-p", ".", "--noEmit"],
+  lint: ["eslint/bin/eslint.js", "."],
+  format: ["prettier/bin/prettier.cjs", "--check", "--log-level=warn", "."],
+};
+
+/** Types, lint and format, all at once; each one's output is shown in one piece when it has ended. */
+export async function checkAll({ root, node, env }) {
+  const coloured = process.stdout.isTTY ? { ...env, FORCE_COLOR: env["FORCE_COLOR"] ?? "1" } : env;
+  const codes = await Promise.all(
+    Object.entries(CHECKS).map(async ([name, [file, ...args]]) => {
+      const begun = performance.now();
+      const { code, output } = await run(node, [join(root, "node_modules", file), ...args], {
+        cwd: root,
+        env: coloured,
+        collect: ["stdout", "stderr"],
+      });
+      const took = `${((performance.now() - begun) / 1000).toFixed(1)} s`;
+      console.log(code === 0 ? `${name}: ok (${took})` : `${output.trimEnd()}\n${name}: failed (${took})`);
+      return code;
+    }),
+  );
+  return codes.find((code) => code !== 0) ?? 0;
+}

@@ -1,0 +1,69 @@
+// A lock between processes that is free again as soon as its holder is gone, however it went: the holder listens on a
+// Unix socket, and whoever waits holds a connection to it, which the kernel closes with the holder.
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { stat, rm } from "node:fs/promises";
+import { connect, createServer } from "node:net";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** A path for a folder's lock that is short enough for a socket, whatever the folder's is. */
+export function lockPath(folder) {
+  const hash = createHash("sha256").update(`${userInfo().uid} ${folder}`).digest("hex").slice(0, 16);
+  return join(tmpdir(), `drover-install-${hash}.sock`);
+}
+
+/** Runs `work` while holding the lock; `onWait` is called once when somebody else has it. */
+export async function withLock(path, onWait, work) {
+  let wasDead = false;
+  for (let waited = false; ;) {
+    const release = await take(path, wasDead);
+    if (release !== undefined) return work().finally(release);
+    const holder = await untilReleased(path, () => {
+      if (!waited) onWait();
+      waited = true;
+    });
+    wasDead = holder === "dead";
+    if (wasDead) await rm(path, { force: true });
+  }
+}
+
+async function take(path, wasDead) {
+  const waiting = new Set();
+  const server = createServer((socket) => {
+    waiting.add(socket);
+    socket.on("error", () => undefined).on("close", () => waiting.delete(socket));
+    socket.resume();
+  });
+  const release = () => {
+    server.close();
+    for (const socket of waiting) socket.destroy();
+  };
+  try {
+    server.listen(path);
+    await once(server, "listening");
+  } catch (error) {
+    if (error.code === "EADDRINUSE") return undefined;
+    throw error;
+  }
+  if (!wasDead) return release;
+  // Somebody who found the same dead socket may be about to remove ours in its place: the last one has the lock.
+  const ours = await stat(path);
+  await delay(200);
+  const now = await stat(path).catch(() => undefined);
+  if (now?.ino === ours.ino) return release;
+  for (const socket of waiting) socket.destroy();
+  return undefined;
+}
+
+async function untilReleased(path, onAlive) {
+  const socket = connect(path).resume();
+  let failure;
+  socket.once("connect", onAlive).on("error", (error) => (failure = error));
+  await new Promise((resolve) => socket.once("close", resolve));
+  if (failure?.code === "ECONNREFUSED") return "dead";
+  // Reset: killed while we waited. No entry: released between our attempt to take the lock and now.
+  if (failure === undefined || ["ECONNRESET", "ENOENT"].includes(failure.code)) return "released";
+  throw failure;
+}

@@ -1,0 +1,58 @@
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import { checkAll } from "./checks.mjs";
+import { run } from "./children.mjs";
+import { countedTests } from "./counted-tests.mjs";
+import { Failure } from "./failure.mjs";
+
+const always = () => true;
+const never = () => false;
+
+/**
+ * What can be asked for. `run` gets the repository's root, its Node, the environment for children and the arguments,
+ * and answers an exit code.
+ */
+export const tasks = {
+  start: {
+    // The S3 server that we bring is a Python program; Redis may be on PATH, and says itself when it is not.
+    needsPython: (args) => !args.some((arg) => /^(--s3(=|$)|--help$|-h$)/.test(arg)),
+    run: (repository) => program(repository, "apps/cli/src/main.ts", ["start"]),
+  },
+  test: { needsPython: always, run: (repository) => countedTests(repository) },
+  "test:real": { needsPython: always, run: testReal },
+  "test:compose": {
+    needsPython: never,
+    run: (repository) => program(repository, "infra/test-compose.ts"),
+  },
+  check: { needsPython: never, run: checkAll },
+};
+
+async function program({ root, node, env, args }, file, first = []) {
+  return (await run(node, [join(root, file), ...first, ...args], { cwd: root, env })).code;
+}
+
+const BUILD = `
+import { buildRealCluster } from "@drover/real-cluster";
+const { bin } = await buildRealCluster({ log: (line) => console.error(line) });
+console.log(bin);
+`;
+
+/** The tests that want a real cluster. The first build of it takes minutes. */
+async function testReal(repository) {
+  const { root, node, env } = repository;
+  console.error("Building the real cluster (etcd, kube-apiserver, kubectl) unless it is there ...");
+  const built = await run(node, ["--input-type=module", "--eval", BUILD], {
+    cwd: root,
+    env,
+    collect: ["stdout"],
+  });
+  if (built.code !== 0) return built.code;
+  const kubectl = join(built.output.trim(), "kubectl");
+  await access(kubectl).catch(() => {
+    throw new Failure(`The build left no ${kubectl}. Remove .cache/real-cluster and try again.`);
+  });
+  return countedTests({
+    ...repository,
+    env: { ...env, DROVER_TEST_CLUSTER: "real", DROVER_KUBECTL: kubectl },
+  });
+}
