@@ -47,7 +47,7 @@ export function get(cluster: Cluster, { type, namespace, name }: Target, query: 
   return asServed(type, object);
 }
 
-export function refuseFuture(cluster: Cluster, version: number | undefined): void {
+function refuseFuture(cluster: Cluster, version: number | undefined): void {
   if (version !== undefined && version > cluster.store.version)
     throw tooLargeVersion(version, cluster.store.version);
 }

@@ -22,8 +22,10 @@ export class ApiError extends Error {
     message: string,
     details?: JsonObject,
     metadata: JsonObject = {},
+    /** For logs, where a real server's message does not say it. */
+    why = message,
   ) {
-    super(message);
+    super(why);
     this.code = code;
     const retry = details?.["retryAfterSeconds"];
     this.retryAfterSeconds = typeof retry === "number" ? retry : undefined;

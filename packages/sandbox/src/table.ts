@@ -85,7 +85,7 @@ export const tableOf = (
   kind: "Table",
   apiVersion: "meta.k8s.io/v1",
   metadata,
-  columnDefinitions: headers ? [nameColumn, ...type.columns.map(definition)] : [],
+  columnDefinitions: headers ? [nameColumn, ...type.columns.map(definition)] : null,
   rows: objects.map((object) => ({
     cells: [nameOf(object), ...type.columns.map((column) => cell(column, object, now))],
     object: include === "None" ? null : include === "Object" ? object : partial(object),

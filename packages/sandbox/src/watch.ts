@@ -6,11 +6,11 @@ import type { FieldError } from "./field-errors.ts";
 import type { JsonObject } from "./json.ts";
 import { namespaceOf, withMeta } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
-import { integerIn, refuseFuture, selectorIn, versionIn } from "./reads.ts";
+import { integerIn, selectorIn, versionIn } from "./reads.ts";
 import type { Representation } from "./representation.ts";
 import { apiVersionOf, asServed } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
-import { expired, invalidOptions } from "./status.ts";
+import { ApiError, expired, invalidOptions, serverError, tooLargeVersion } from "./status.ts";
 import type { Change } from "./store.ts";
 
 /** A reader this far behind is cut off, as the API server does: it will come back with its last version. */
@@ -67,37 +67,42 @@ const yes = (text: string | null): boolean => text === "true" || text === "1";
 interface WatchOptions {
   /** Only changes after this version are told. */
   readonly since: number;
-  /** Begin with what is there, and mark its end with a bookmark. */
+  /** Begin with what is there; with bookmarks, one marks its end. */
   readonly initial: boolean;
-  readonly initialEnd: boolean;
-  /** What was missed since a version; undefined where it is forgotten. */
-  readonly missed: readonly Change[] | undefined;
+  /** What was missed since a version, or why that cannot be told. */
+  readonly missed: readonly Change[] | ApiError;
   readonly bookmarks: boolean;
   readonly timeoutMs: number;
 }
 
+function missedSince({ store }: Cluster, bucket: string, since: number): readonly Change[] | ApiError {
+  return (
+    store.changesSince(bucket, since) ??
+    expired(`too old resource version: ${since} (${store.compactedVersion})`)
+  );
+}
+
 function optionsOf({ cluster, type, query }: WatchContext): WatchOptions {
   refuseWatchOptions(query);
-  const since = versionIn(query);
+  const since = versionIn(query, serverError) ?? 0;
   const seconds = integerIn(query, "timeoutSeconds") ?? 1_800 + Math.random() * 1_800;
   const asked = query.get("sendInitialEvents") ?? "";
-  const initial = asked === "" ? since === undefined || since === 0 : yes(asked);
-  if (initial) refuseFuture(cluster, since);
-  const bookmarks = yes(query.get("allowWatchBookmarks"));
+  const initial = asked === "" ? since === 0 : yes(asked);
+  const { version } = cluster.store;
+  const tooSoon = initial && since > version ? tooLargeVersion(since, version) : [];
   return {
-    since: since ?? 0,
+    since: initial ? 0 : since,
     initial,
-    initialEnd: initial && asked !== "" && bookmarks,
-    missed: initial || since === undefined ? [] : cluster.store.changesSince(type.bucket, since),
-    bookmarks,
+    missed: initial || since === 0 ? tooSoon : missedSince(cluster, type.bucket, since),
+    bookmarks: yes(query.get("allowWatchBookmarks")),
     timeoutMs: Math.min(seconds * 1000, 2 ** 31 - 1),
   };
 }
 
-/** Starts a watch on `out`, which it ends. Throws 400, 422 or 504 before anything is sent. `done` is called once, at its end. */
+/** Starts a watch on `out`, which it ends. Throws 400, 422 or 500 before anything is sent. `done` is called once, at its end. */
 export function startWatch(context: WatchContext, out: ServerResponse, done: () => void): Watch {
   const { cluster, type, namespace, query, shown, bookmarkEveryMs } = context;
-  const { since, initial, initialEnd, missed, bookmarks, timeoutMs } = optionsOf(context);
+  const { since, initial, missed, bookmarks, timeoutMs } = optionsOf(context);
   const matches = selectorIn(type, query);
   const sees = (object: KubeObject): boolean =>
     (namespace === "" || namespaceOf(object) === namespace) && (matches?.(object) ?? true);
@@ -128,18 +133,14 @@ export function startWatch(context: WatchContext, out: ServerResponse, done: () 
     clearInterval(ticking);
     done();
   });
-  const there = initial
-    ? cluster.store
-        .list(type.bucket)
-        .objects.map((one) => asServed(type, one))
-        .filter(sees)
-    : [];
-  for (const object of there) send("ADDED", shown.event(object));
-  if (initialEnd) bookmark({ "k8s.io/initial-events-end": "true" });
-  missed?.forEach(tell);
-  if (!missed) {
-    send("ERROR", expired(`too old resource version: ${since} (${cluster.store.compactedVersion})`).status);
+  if (missed instanceof ApiError) {
+    send("ERROR", missed.status);
     out.end();
+  } else {
+    const there = initial ? cluster.store.list(type.bucket).objects.map((one) => asServed(type, one)) : [];
+    for (const object of there.filter(sees)) send("ADDED", shown.event(object));
+    if (initial && bookmarks) bookmark({ "k8s.io/initial-events-end": "true" });
+    missed.forEach(tell);
   }
   return { end: () => void out.end(), drop: () => void out.destroy() };
 }
