@@ -1,14 +1,35 @@
-import type { TiedProcess } from "@drover/local-servers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bucket, conditionOf, eventually, isGone, isReady, startWorld, type World } from "./world.ts";
+import { z } from "zod";
+import {
+  bucket,
+  conditionOf,
+  eventually,
+  isGone,
+  isReady,
+  type Started,
+  startWorld,
+  type World,
+} from "./world.ts";
 
 let world: World;
-let bridge: TiedProcess;
+let bridge: Started;
+let worker: Started;
 beforeAll(async () => {
   world = await startWorld();
-  [bridge] = await Promise.all([world.startBridge(), world.startWorker()]);
+  [bridge, worker] = await Promise.all([world.startBridge(), world.startWorker()]);
 });
 afterAll(() => world.stop());
+
+const eventList = z.object({
+  items: z.array(
+    z.object({
+      type: z.string(),
+      reason: z.string(),
+      note: z.string(),
+      regarding: z.object({ name: z.string() }),
+    }),
+  ),
+});
 
 describe("a Bucket", () => {
   it("becomes a bucket that carries its owner's uid; edits, drift and deletion follow", async () => {
@@ -35,6 +56,25 @@ describe("a Bucket", () => {
     await cluster.remove(photos);
     await world.until(photos, isGone);
     expect(await truth.bucket("photos")).toBeUndefined();
+  });
+
+  it("is told of in Events, counted and not repeated", async () => {
+    const { cluster } = world;
+    const impossible = bucket("impossible", { bucketName: "photos2", adopt: "Never", pollInterval: "1s" });
+    await cluster.apply(bucket("photos2"));
+    await world.until(bucket("photos2"), isReady);
+    await cluster.apply(impossible);
+    await world.until(impossible, (object) => conditionOf(object)?.status === "False");
+    await eventually(async () => {
+      const { items } = eventList.parse(
+        await cluster.read("/apis/events.k8s.io/v1/namespaces/default/events"),
+      );
+      const about = (name: string) => items.filter(({ regarding }) => regarding.name === name);
+      expect(about("photos2").map(({ reason }) => reason)).toContain("AsAskedFor");
+      const warnings = about("impossible").filter(({ type }) => type === "Warning");
+      expect(warnings.length).toBe(new Set(warnings.map(({ note }) => note)).size);
+      expect(warnings.length).toBeGreaterThan(0);
+    });
   });
 
   it("that is not empty waits, says why, and goes once it is empty", async () => {
@@ -82,5 +122,44 @@ describe("a Bucket", () => {
     bridge = await world.startBridge();
     await world.until(missed, isReady);
     expect(await truth.bucket("missed")).toBeDefined();
+  });
+});
+
+describe("every process", () => {
+  const get = async (of: Started, path: string) => {
+    const response = await fetch(of.url + path);
+    return { status: response.status, text: await response.text() };
+  };
+
+  it("says that it runs, that it is ready, and its numbers", async () => {
+    for (const each of [bridge, worker]) {
+      expect(await get(each, "/healthz")).toMatchObject({ status: 200 });
+      await eventually(async () => expect(await get(each, "/readyz")).toMatchObject({ status: 200 }));
+      expect((await get(each, "/metrics")).text).toContain(
+        'drover_queue_keys{controller="buckets.s3.drover.dev",state="due"} 0',
+      );
+    }
+    expect((await get(worker, "/metrics")).text).toMatch(/drover_runs_total\{.*verdict="done"\} [1-9]/);
+    expect((await get(bridge, "/metrics")).text).toContain(
+      'drover_stream_synced{kind="buckets.s3.drover.dev"} 1',
+    );
+  });
+
+  it("says why it is not ready while Redis is away, and lives on", async () => {
+    await world.redis.kill();
+    for (const each of [bridge, worker]) {
+      await eventually(async () => {
+        const { status, text } = await get(each, "/readyz");
+        expect({ status, text }).toMatchObject({
+          status: 503,
+          text: expect.stringContaining("redis") as string,
+        });
+      });
+      expect(await get(each, "/healthz")).toMatchObject({ status: 200 });
+    }
+    await world.redis.restart();
+    for (const each of [bridge, worker]) {
+      await eventually(async () => expect(await get(each, "/readyz")).toMatchObject({ status: 200 }));
+    }
   });
 });

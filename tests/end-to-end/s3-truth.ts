@@ -1,5 +1,6 @@
 import {
   DeleteBucketCommand,
+  DeleteBucketTaggingCommand,
   DeleteObjectCommand,
   GetBucketTaggingCommand,
   GetBucketVersioningCommand,
@@ -49,7 +50,11 @@ export function s3Truth(server: S3Server): S3Truth {
       const tags = Object.fromEntries((await tagging).map(({ Key = "", Value = "" }) => [Key, Value]));
       return { tags, versioning: Status };
     },
-    removeBucket: (Bucket) => done(s3.send(new DeleteBucketCommand({ Bucket }))),
+    // moto hands the tags of a deleted bucket on to the next one of that name; S3 does not.
+    async removeBucket(Bucket) {
+      await s3.send(new DeleteBucketTaggingCommand({ Bucket }));
+      await s3.send(new DeleteBucketCommand({ Bucket }));
+    },
     put: (Bucket, Key) => done(s3.send(new PutObjectCommand({ Bucket, Key, Body: "x" }))),
     remove: (Bucket, Key) => done(s3.send(new DeleteObjectCommand({ Bucket, Key }))),
     close: () => s3.destroy(),

@@ -42,6 +42,8 @@ export interface TestCluster {
   /** Create, or change what is there. Rejects with the server's words. */
   apply(manifest: Manifest): Promise<void>;
   get(manifest: Manifest): Promise<TestObject | undefined>;
+  /** What the API server answers to a GET of a path. */
+  read(path: string): Promise<unknown>;
   /** Ask for deletion, and do not wait for it. */
   remove(manifest: Manifest): Promise<void>;
   stop(): Promise<void>;
@@ -62,6 +64,7 @@ async function sandboxCluster(folder: string): Promise<TestCluster> {
       const there = await request("PATCH", pathOf(manifest), manifest);
       if (there === undefined) await request("POST", collectionOf(manifest), manifest);
     },
+    read: (path) => request("GET", path),
     get: async (manifest) => parsed(await request("GET", pathOf(manifest))),
     async remove(manifest) {
       await request("DELETE", pathOf(manifest));
@@ -96,6 +99,7 @@ async function realCluster(folder: string): Promise<TestCluster> {
     async apply(manifest) {
       await kubectl(["apply", "-f", "-"], JSON.stringify(manifest));
     },
+    read: (path) => request("GET", path),
     get: async (manifest) => parsed(await request("GET", pathOf(manifest))),
     async remove({ apiVersion, kind, metadata: { name, namespace } }) {
       const [version = "", group = ""] = apiVersion.split("/").reverse();

@@ -21,19 +21,25 @@ export interface World {
   readonly redis: RedisServer;
   readonly s3: S3Server;
   readonly truth: S3Truth;
-  startBridge(): Promise<TiedProcess>;
+  startBridge(): Promise<Started>;
   /** A worker of the bucket function. `s3Url` puts something between it and the S3 server. */
   startWorker(options?: {
     s3Url?: string;
     concurrency?: number;
     env?: Record<string, string>;
-  }): Promise<TiedProcess>;
+  }): Promise<Started>;
   /** The object as it is when it is Ready for the generation it has, or when `predicate` says so. */
   until(
     manifest: Manifest,
     predicate: (object: TestObject | undefined) => boolean,
   ): Promise<TestObject | undefined>;
   stop(): Promise<void>;
+}
+
+/** A process of Drover's. */
+export interface Started extends TiedProcess {
+  /** Where it serves `/healthz`, `/readyz` and `/metrics`. */
+  readonly url: string;
 }
 
 const root = new URL("../..", import.meta.url).pathname;
@@ -53,6 +59,7 @@ export async function startWorld(): Promise<World> {
 
   const start = async (name: string, main: string, awaited: string, env: Record<string, string>) => {
     const ready = Promise.withResolvers<undefined>();
+    let url = "";
     const child = await spawnTied({
       command: process.execPath,
       args: [join(root, main)],
@@ -66,14 +73,17 @@ export async function startWorld(): Promise<World> {
         DROVER_KUBECONFIG: cluster.kubeconfig,
         ...env,
       },
-      onLine: (line) => line.includes(awaited) && ready.resolve(undefined),
+      onLine(line) {
+        url = /"url":"(http:[^"]+)"/.exec(line)?.[1] ?? url;
+        if (line.includes(awaited)) ready.resolve(undefined);
+      },
     });
     started.push(child);
     const died = child.exited.then(() => {
       throw new Error(`${name} ended before it was ready:\n${readFileSync(child.logFile, "utf8")}`);
     });
     await Promise.race([ready.promise, died]);
-    return child;
+    return { ...child, url };
   };
 
   return {

@@ -8,6 +8,6 @@ await runFunction({
   settings: functionConfig,
   controller: (settings) => {
     const stores = s3BucketStores(settings);
-    return { controller: bucketController(stores), close: async () => stores.close() };
+    return { controller: bucketController(stores), close: () => stores.close() };
   },
 });

@@ -221,7 +221,7 @@ describe("an error", () => {
       made: 3,
       conditions: [{ type: "Ready" }, { type: "Versioned" }],
     });
-    expect(announced.at(-1)).toEqual({ type: "Warning", reason: "Failed", note: "no" });
+    expect(announced.at(-1)).toEqual({ type: "Warning", reason: "Failed", action: "Reconcile", note: "no" });
     seen();
   });
 

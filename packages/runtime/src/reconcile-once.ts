@@ -22,6 +22,8 @@ import { readyChange, type Statement, statusToWrite } from "./stated-status.ts";
 export interface Announcement {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
+  /** What was being done. */
+  readonly action: "Reconcile" | "Finalize";
   readonly note: string;
 }
 export type Announce = (about: KubeObject, announcement: Announcement) => void;
@@ -143,6 +145,7 @@ async function cleanUp<R extends Resource>(step: Step<R>, object: LiveObject<R>)
   step.announce(object.raw, {
     type: "Normal",
     reason: "Finalized",
+    action: "Finalize",
     note: "Everything outside the cluster is undone.",
   });
   return { kind: "done" };
@@ -181,8 +184,9 @@ async function state<R extends Resource>(
   const [stated] = statement.conditions.filter(({ type }) => type === ready);
   if (stated === undefined) return;
   const { status: is, reason, message } = stated;
-  if (is === "False") announce(raw, { type: "Warning", reason, note: message });
-  else if (readyChange(raw, statement)) announce(raw, { type: "Normal", reason, note: message });
+  const action = raw.metadata.deletionTimestamp === undefined ? "Reconcile" : "Finalize";
+  if (is === "False") announce(raw, { type: "Warning", reason, action, note: message });
+  else if (readyChange(raw, statement)) announce(raw, { type: "Normal", reason, action, note: message });
 }
 
 function contextOf<R extends Resource>(step: Step<R>, object: LiveObject<R>): ReconcileContext<R> {

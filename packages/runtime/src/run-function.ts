@@ -1,5 +1,6 @@
+import { hostname } from "node:os";
 import type { Controller, Resource } from "@drover/controller";
-import type { KubeObject } from "@drover/kube";
+import { eventRecorder, type KubeObject, refOf } from "@drover/kube";
 import { openWorkQueue } from "@drover/queue";
 import type { FunctionSettings } from "./function-settings.ts";
 import { type Process, runProcess } from "./run-process.ts";
@@ -19,7 +20,7 @@ export interface FunctionDefinition<Settings extends FunctionSettings, R extends
 export interface FunctionParts<R extends Resource> {
   readonly controller: Controller<R>;
   /** Gives back what the controller stands on. */
-  close?(): Promise<void>;
+  close?(): void | Promise<void>;
 }
 
 /** How long Redis may take to answer before the process calls itself not ready. */
@@ -49,8 +50,16 @@ function serve<R extends Resource>(
   readiness("redis", async () => (await queue.ping(readyWithin), undefined));
   queueMetrics(registry, controller.name, () => queue.stats());
   const metrics = runMetrics(registry, controller.name);
-  const announce = (about: KubeObject, announcement: Announcement): void =>
-    log.info({ key: about.metadata.name, ...announcement }, "Announced");
+  const recorder = eventRecorder({
+    client,
+    log,
+    controller: `drover.dev/${controller.name}`,
+    instance: hostname(),
+  });
+  closing("events", () => recorder.close());
+  const ref = refOf(controller.for);
+  const announce = ({ metadata }: KubeObject, announcement: Announcement): void =>
+    recorder.record({ regarding: { ref, metadata }, ...announcement });
 
   const worker = queue.work((run) => reconcileOnce({ controller, client, log, announce }, run), {
     concurrency: settings.concurrency ?? controller.concurrency,
