@@ -1,0 +1,33 @@
+/**
+ * # The sandbox, as a process
+ *
+ * The API server of `@drover/sandbox`, for the demo and for docker-compose. It serves until SIGTERM and forgets
+ * everything then.
+ */
+import { openLog, stopOnSignals } from "@drover/runtime";
+import { startSandbox } from "@drover/sandbox";
+import { once } from "node:events";
+import { rename, writeFile } from "node:fs/promises";
+import { sandboxConfig } from "./config.ts";
+
+let log = openLog({ process: "sandbox" });
+try {
+  const { sandboxHost: host, sandboxPort: port, kubeconfigOut, logLevel: level } = sandboxConfig();
+  log = openLog({ process: "sandbox", level });
+  const stopped = once(stopOnSignals(log).signal, "abort");
+  const sandbox = await startSandbox({ host, port });
+  if (kubeconfigOut !== undefined) await writeWhole(kubeconfigOut, sandbox.kubeconfig());
+  log.info({ url: sandbox.url, kubeconfig: kubeconfigOut }, "Serving the Kubernetes API");
+  await stopped;
+  await sandbox.close();
+  log.info("Stopped");
+} catch (error) {
+  log.fatal({ err: error }, error instanceof Error ? error.message : "The process failed");
+  process.exitCode = 1;
+}
+
+/** Whoever waits for the file finds it whole. */
+async function writeWhole(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.new`, text, { mode: 0o600 });
+  await rename(`${path}.new`, path);
+}
