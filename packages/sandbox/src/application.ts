@@ -13,13 +13,14 @@ import { ApiError, internalError, tooLargeBody } from "./status.ts";
 
 type Env = { Bindings: HttpBindings };
 
+const openApiV2 = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 const bodyLimit = 3 * 1024 * 1024;
 
-async function limitedBody(context: Context<Env>): Promise<string> {
+async function limitedBody(context: Context<Env>): Promise<Uint8Array> {
   if (Number(context.req.header("content-length") ?? 0) > bodyLimit) throw tooLargeBody(bodyLimit);
-  const text = await context.req.text();
-  if (Buffer.byteLength(text) > bodyLimit) throw tooLargeBody(bodyLimit);
-  return text;
+  const body = new Uint8Array(await context.req.arrayBuffer());
+  if (body.length > bodyLimit) throw tooLargeBody(bodyLimit);
+  return body;
 }
 
 function respond(body: JsonObject, status: number, retryAfterSeconds?: number): Response {
@@ -73,6 +74,8 @@ export function createApplication(api: ApiContext, hooks: ReadonlySet<FaultHook>
     return fault;
   });
   for (const path of ["/healthz", "/livez", "/readyz"]) app.get(path, (context) => context.text("ok"));
+  // An empty document in protobuf: what kubectl reads when it looks for a kind that is not served.
+  app.get("/openapi/v2", () => new Response("", { headers: { "content-type": openApiV2 } }));
   app.get("*", async (context, next) => {
     const host = context.req.header("host") ?? "";
     const document = discoveryDocument(api.cluster.types(), context.req.path, host);

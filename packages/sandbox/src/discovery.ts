@@ -99,7 +99,6 @@ export function discoveryDocument(types: Types, path: string, host: string): Jso
   const [root, first, second, ...rest] = path.split("/").slice(1);
   if (root === "version" && first === undefined)
     return { major: "1", minor: "36", gitVersion: "v1.36.0+sandbox" };
-  if (root === "openapi" && first === "v2") return { swagger: "2.0", info, paths: {}, definitions: {} };
   if (root === "openapi" && first === "v3")
     return second === undefined ? openApiRoot(types) : openApiDocument(types, [second, ...rest].join("/"));
   const addresses = [{ clientCIDR: "0.0.0.0/0", serverAddress: host }];

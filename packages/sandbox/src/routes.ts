@@ -7,6 +7,7 @@ import { isObject, listAt, parseJson } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { isKubeObject, nameOf, namespaceOf } from "./kube-object.ts";
 import { patchFor } from "./patch.ts";
+import { fromProtobuf } from "./protobuf.ts";
 import { get, list } from "./reads.ts";
 import { representationFor } from "./representation.ts";
 import type { ResourceType } from "./resource-type.ts";
@@ -22,8 +23,8 @@ export interface ApiRequest {
   readonly query: URLSearchParams;
   /** A header's value, "" without it. */
   readonly header: (name: string) => string;
-  /** The body as text. Rejects with 413 when it is too large. */
-  readonly body: () => Promise<string>;
+  /** Rejects with 413 when it is too large. */
+  readonly body: () => Promise<Uint8Array>;
   /** The response, for a watch to write to. */
   readonly out: ServerResponse;
 }
@@ -95,16 +96,17 @@ function dryRunIn(values: readonly Json[]): boolean {
   return values.includes("All");
 }
 
-function parsed(text: string, what: string): Json {
+function parsed(body: Uint8Array, what: string): Json {
   try {
-    return parseJson(text);
+    return parseJson(Buffer.from(body).toString());
   } catch (error) {
     throw status.badRequest(`${what}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-async function jsonBody(request: ApiRequest, { kind }: ResourceType): Promise<Json> {
+async function objectBody(request: ApiRequest, { kind }: ResourceType): Promise<Json> {
   const media = request.header("content-type").split(";")[0]?.trim() ?? "";
+  if (media === "application/vnd.kubernetes.protobuf") return fromProtobuf(await request.body());
   if (media !== "" && media !== "application/json") throw status.unsupportedMediaType(["application/json"]);
   const what = `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error`;
   return parsed(await request.body(), what);
@@ -179,7 +181,7 @@ async function write(context: ApiContext, request: ApiRequest, target: Target): 
       warnings,
     );
   }
-  const body = await jsonBody(request, type);
+  const body = await objectBody(request, type);
   if (request.method === "POST")
     return answer(shown.object(create(cluster, type, namespace, body, options)), 201, warnings);
   const { object, created } = replace(cluster, target, body, options);
@@ -187,8 +189,8 @@ async function write(context: ApiContext, request: ApiRequest, target: Target): 
 }
 
 async function deleteOptions({ query, body }: ApiRequest) {
-  const text = await body();
-  const options = text === "" ? {} : parsed(text, "DeleteOptions are not JSON");
+  const sent = await body();
+  const options = sent.length === 0 ? {} : parsed(sent, "DeleteOptions are not JSON");
   if (!isObject(options)) throw status.badRequest("DeleteOptions are a JSON object");
   const policy = query.get("propagationPolicy") ?? options["propagationPolicy"] ?? "Background";
   if (policy !== "Background" && policy !== "Foreground" && policy !== "Orphan")
