@@ -62,6 +62,36 @@ it("brings every woken key to a run", async () => {
   await vi.waitFor(() => expect(ran.size).toBe(1_000), { timeout: 20_000 });
 });
 
+it("keeps keys apart whose names are unusual, also for Redis, BullMQ, Lua and JavaScript", async () => {
+  const names = [
+    "a:b",
+    "{a}",
+    "a}{b",
+    "%61",
+    "a",
+    "__proto__",
+    "constructor",
+    "\u0430",
+    "a.b",
+    "0",
+    "-1",
+    "*",
+    "'\"\\",
+  ];
+  const keys = names.flatMap((name) => [objectKey({ name }), objectKey({ namespace: "ns", name })]);
+  const ran: ObjectKey[] = [];
+  work((run) => {
+    ran.push(run.key);
+    return Promise.resolve({ kind: "gone" });
+  });
+  await queue.wake(keys.map(wakeOf));
+  await vi.waitFor(() => expect(ran).toHaveLength(keys.length));
+  expect([...ran].sort()).toEqual([...keys].sort());
+  await vi.waitFor(async () =>
+    expect(await queue.stats()).toMatchObject({ due: 0, scheduled: 0, running: 0, parked: 0 }),
+  );
+});
+
 it("never runs a key twice at once, however often it is woken, and runs it after the last wake", async () => {
   let running = 0;
   let most = 0;

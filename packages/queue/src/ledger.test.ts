@@ -87,6 +87,11 @@ describe("a wake", () => {
       versions: { buckets: "100", pods: "7" },
     });
   });
+  it("of a kind whose versions are no numbers keeps the last one heard of", async () => {
+    await wake({ resourceVersion: "zebra" });
+    await wake({ resourceVersion: "ant" });
+    expect((await claim("t1")).versions).toEqual({ buckets: "ant" });
+  });
   it("pierces requeueAfter", async () => {
     await wake();
     await run({ kind: "done", after: 60_000 });

@@ -14,8 +14,10 @@ export const wake = defineScript({
   uses: [keyStates, ring],
   body: `
 local rank = { change = 0, listing = 1, resync = 2 }
+-- Decimal versions compare by length, then as text; others (aggregated APIs) only say that they differ.
 local function newer(a, b)
   if not b then return true end
+  if not (string.match(a, '^%d+$') and string.match(b, '^%d+$')) then return a ~= b end
   if #a ~= #b then return #a > #b end
   return a > b
 end
