@@ -29,7 +29,11 @@ export interface StreamState {
   readonly stale: number;
   /** When a listing or a watch was last asked for. */
   readonly askedAt: Milliseconds;
-  /** A watch fell silent and no event came since: ask for short ones, for at its end the server sends a bookmark. */
+  /**
+   * A watch fell silent and no event came since: ask for short ones, which the server ends in good order before they
+   * count as silent. kube-apiserver sends a bookmark a minute at most, a little too late for our patience, and none
+   * at all while a kind does not change; but two seconds before a watch's end, where there is anything to say.
+   */
   readonly quiet: boolean;
   /** Set while somebody must act. */
   readonly degraded: Failure | undefined;
