@@ -77,7 +77,7 @@ describe("a protobuf body", () => {
         ],
       ],
       [4, 1],
-      [99, "new"],
+      [15, "new"],
     );
     expect(fromProtobuf(object)).toEqual({
       apiVersion: "v1",

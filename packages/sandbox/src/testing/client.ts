@@ -49,7 +49,8 @@ async function openWatch(url: string, headers: Record<string, string>): Promise<
   const response = await fetch(url, { headers, signal: abort.signal });
   if (!response.ok || !response.body)
     throw new Error(`the watch was refused: ${response.status} ${await response.text()}`);
-  const events = lines(response.body);
+  // Reading begins now: fetch cancels a body that nobody reads once its Response is collected.
+  const events = lines(response.body.values());
   const next = async (): Promise<WatchEvent> => {
     const result = await events.next();
     if (result.done === true) throw new Error("the watch has ended");
