@@ -73,8 +73,8 @@ function checkProblem(check: Check): string | undefined {
     case "greater_than":
       return isNoNumber(check.value) ? `${check.value} is no bound in JSON; leave it out` : undefined;
     case "multiple_of":
-      return isNoNumber(check.value) || check.value === 0
-        ? `nothing is a multiple of ${check.value}; leave it out`
+      return check.value === 0 || !Number.isInteger(check.value)
+        ? `multiples of ${String(check.value)} are not what the API server checks, which cuts factors to whole numbers; use one, or leave it to the runtime with ...checkedAtRun`
         : undefined;
     case "number_format":
     case "bigint_format":

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { jsonSchemaOf } from "./checks.ts";
 import { fieldStep, type Place, refused } from "./place.ts";
+import { present } from "./present.ts";
 import type { StructuralSchema } from "./schema.ts";
 
 export function objectForm({ shape, catchall }: z.core.$ZodObjectDef, place: Place): StructuralSchema {
@@ -46,14 +47,7 @@ export function recordForm(def: z.core.$ZodRecordDef, place: Place): StructuralS
   const { keyType, valueType } = def;
   if (def.mode === "loose") return place.refuse("a loose record has no structural form; use z.record()");
   const names = keyType._zod.values;
-  if (names !== undefined) {
-    const optional = def.partial === true || valueType._zod.optin !== undefined;
-    return objectOf(
-      [...names]
-        .map(String)
-        .map((name) => ({ name, form: place.below(fieldStep(name), valueType), optional })),
-    );
-  }
+  if (names !== undefined) return objectOf([...names].map((name) => keyField(String(name), def, place)));
   if (keyType._zod.def.type !== "string")
     return place.refuse("keys are strings; use z.record(z.string(), ...)");
   const key = place.below(".<key>", keyType);
@@ -65,6 +59,13 @@ export function recordForm(def: z.core.$ZodRecordDef, place: Place): StructuralS
   return { type: "object", additionalProperties: place.below(".*", valueType) };
 }
 
+/** A record of known keys is an object. A partial one fills none in, so what it holds has no default there. */
+function keyField(name: string, { valueType, partial = false }: z.core.$ZodRecordDef, place: Place): Field {
+  const form = place.below(fieldStep(name), valueType);
+  const optional = partial || valueType._zod.optin !== undefined;
+  return { name, form: partial ? present({ ...form, default: undefined }) : form, optional };
+}
+
 export function arrayForm(schema: z.core.$ZodType, def: z.core.$ZodArrayDef, place: Place): StructuralSchema {
   // The items have a walk of their own; here only the checks of the list itself are asked for.
   const ofAnything: z.core.$ZodArrayDef = { ...def, element: z.unknown() };
@@ -72,7 +73,6 @@ export function arrayForm(schema: z.core.$ZodType, def: z.core.$ZodArrayDef, pla
   return {
     type: "array",
     items: place.below("[]", def.element),
-    ...(minItems !== undefined && { minItems }),
-    ...(maxItems !== undefined && { maxItems }),
+    ...present({ minItems, maxItems }),
   };
 }

@@ -29,18 +29,40 @@ describe("the structural form", () => {
       z.string().startsWith("a.").endsWith("b"),
       { type: "string", allOf: [{ pattern: "^a\\..*" }, { pattern: ".*b$" }] },
     ],
-    ["a date", z.iso.date(), { type: "string", format: "date", pattern: someText }],
-    ["a time", z.iso.datetime(), { type: "string", format: "date-time", pattern: someText }],
-    ["a url", z.url(), { type: "string", format: "uri" }],
-    ["a uuid", z.uuid(), { type: "string", format: "uuid", pattern: someText }],
+    ["a date", z.iso.date(), { type: "string", pattern: someText }],
+    ["a time", z.iso.datetime(), { type: "string", pattern: someText }],
+    ["a url", z.url(), { type: "string", allOf: [{ format: "uri" }] }],
+    ["a uuid", z.uuid(), { type: "string", pattern: someText }],
     ["an email", z.email(), { type: "string", pattern: someText }],
     ["a template", z.templateLiteral(["v", z.int()]), { type: "string", pattern: "^v-?\\d+$" }],
     ["a number", z.number(), { type: "number" }],
     ["a double", z.float64(), { type: "number" }],
     [
       "a number with bounds",
-      z.number().gt(0).lte(1).multipleOf(0.1),
-      { type: "number", minimum: 0, exclusiveMinimum: true, maximum: 1, multipleOf: 0.1 },
+      z.number().gt(0).lte(1).multipleOf(1),
+      { type: "number", minimum: 0, exclusiveMinimum: true, maximum: 1, multipleOf: 1 },
+    ],
+    [
+      "whole numbers between fractions",
+      z.int().min(0.5).lt(2.5),
+      { type: "integer", format: "int32", minimum: 1, maximum: 2 },
+    ],
+    [
+      "a fraction as a bound, which the API server cuts off",
+      z.number().min(0.5).lt(1.5),
+      {
+        type: "number",
+        maximum: 1.5,
+        allOf: [
+          { anyOf: [{ minimum: 0.5, exclusiveMinimum: true }, { enum: [0.5] }] },
+          { not: { enum: [1.5] } },
+        ],
+      },
+    ],
+    [
+      "a fraction that it cuts well",
+      z.number().min(-1.5).lt(-0.5),
+      { type: "number", minimum: -1.5, maximum: -0.5, exclusiveMaximum: true },
     ],
     ["a whole number", z.int(), { type: "integer", format: "int64" }],
     ["a whole number, said otherwise", z.number().int(), { type: "integer", format: "int64" }],
@@ -61,7 +83,11 @@ describe("the structural form", () => {
     ["true", z.literal(true), { type: "boolean", enum: [true] }],
     ["mixed literals", z.literal(["auto", 1]), { "x-kubernetes-int-or-string": true, enum: ["auto", 1] }],
     ["null beside text", z.string().nullable(), { type: "string", nullable: true }],
-    ["null beside an enum", z.enum(["a"]).nullable(), { type: "string", nullable: true, enum: ["a", null] }],
+    [
+      "null beside an enum",
+      z.enum(["a"]).nullable(),
+      { type: "string", nullable: true, allOf: [{ enum: ["a"] }] },
+    ],
     ["null in a union", z.union([z.string(), z.null()]), { type: "string", nullable: true }],
     [
       "a list",
@@ -86,6 +112,11 @@ describe("the structural form", () => {
     [
       "a partial record of known keys",
       z.partialRecord(z.enum(["a"]), z.string()),
+      { type: "object", properties: { a: { type: "string" } } },
+    ],
+    [
+      "a partial record, which fills nothing in",
+      z.partialRecord(z.enum(["a"]), z.string().default("x")),
       { type: "object", properties: { a: { type: "string" } } },
     ],
     ["an empty object", z.object({}), { type: "object" }],
@@ -130,6 +161,7 @@ describe("the structural form", () => {
       z.object({ a: z.string().default("x") }).prefault({}),
       { type: "object", properties: { a: { type: "string", default: "x" } }, default: { a: "x" } },
     ],
+    ["a default of null", z.string().nullable().default(null), { type: "string", nullable: true }],
     ["an optional default", z.string().default("x").optional(), { type: "string", default: "x" }],
   ])("of %s", (_name, schema, expected) => {
     expect(form(schema)).toEqual(expected);
@@ -236,7 +268,7 @@ describe("the structural form", () => {
       [
         "a nullable alternative",
         z.union([z.literal("a").nullable(), z.string().max(3)]),
-        { type: "string", nullable: true, anyOf: [{ enum: ["a", null] }, { maxLength: 3 }] },
+        { type: "string", nullable: true, anyOf: [{ allOf: [{ enum: ["a"] }] }, { maxLength: 3 }] },
       ],
       ["one", z.union([z.string()]), { type: "string" }],
     ])("of %s", (_name, schema, expected) => {

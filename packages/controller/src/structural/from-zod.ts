@@ -1,10 +1,11 @@
 import { z } from "zod";
-import { refuseChecks } from "./checks.ts";
+import { jsonSchemaOf, refuseChecks } from "./checks.ts";
 import { arrayForm, objectForm, recordForm } from "./container.ts";
 import { type KubernetesMeta, kubernetesMetaOf, metaProblem } from "./kubernetes-meta.ts";
+import { numberForm, wholeForm } from "./number.ts";
 import { type Place, refused, type SchemaProblem } from "./place.ts";
 import { present } from "./present.ts";
-import { nullable, numberForm, stringForm, valuesForm } from "./scalar.ts";
+import { nullable, stringForm, valuesForm } from "./scalar.ts";
 import type { Json, StructuralSchema } from "./schema.ts";
 import { unionForm } from "./union.ts";
 
@@ -67,12 +68,12 @@ function formOf(schema: z.core.$ZodTypes, meta: KubernetesMeta, place: Place): S
     case "template_literal":
       return stringForm(schema);
     case "number":
-      return numberForm(schema);
+      return jsonSchemaOf(schema).type === "integer" ? wholeForm(schema) : numberForm(schema, place);
     case "enum":
     case "literal":
       return valuesForm(valuesOf(schema), place);
     case "nullable":
-      return nullable(place.below("", def.innerType));
+      return orNull(place.below("", def.innerType));
     case "optional":
     case "nonoptional":
     case "readonly":
@@ -109,6 +110,8 @@ function formOf(schema: z.core.$ZodTypes, meta: KubernetesMeta, place: Place): S
       return place.refuse(instead[def.type]);
   }
 }
+
+const orNull = (form: StructuralSchema): StructuralSchema => (form === refused ? refused : nullable(form));
 
 const anything: StructuralSchema = { "x-kubernetes-preserve-unknown-fields": true };
 const coerced = "the API server converts nothing; use the type that people write, without coerce";
@@ -156,7 +159,8 @@ function withDefault(def: z.core.$ZodDefaultDef | z.core.$ZodPrefaultDef, place:
     );
   }
   const parsed = z.safeParse(def.innerType, value);
-  if (parsed.success) return { ...form, default: json(parsed.data) };
+  // The API server takes a default of null for none; zod sets it when the object is parsed.
+  if (parsed.success) return parsed.data === null ? form : { ...form, default: json(parsed.data) };
   const [issue] = parsed.error.issues;
   return place.refuse(
     `the default ${JSON.stringify(value)} does not satisfy the schema: ${issue?.message ?? ""}`,

@@ -109,9 +109,12 @@ describe("a schema that a CRD cannot carry is refused, with what to write instea
     ["a loose record", z.looseRecord(z.string().regex(/^a/), z.string()), "use z.record()"],
     ["keys with a pattern", z.record(z.string().regex(/^a/), z.string()), "self.all(key"],
     ["keys that are numbers", z.record(z.int(), z.string()), "keys are strings"],
+    ["a float32, whose bounds are too wide", z.float32(), "at most 2^53"],
     ["an endless bound", z.number().min(Infinity), "leave it out"],
     ["a bound that is none", z.number().max(NaN), "leave it out"],
-    ["multiples of no number", z.number().multipleOf(NaN), "leave it out"],
+    ["multiples of no number", z.number().multipleOf(NaN), "whole numbers"],
+    ["multiples of nothing", z.number().multipleOf(0), "whole numbers"],
+    ["multiples of a fraction", z.number().multipleOf(0.5), "whole numbers"],
     ["a default that changes", z.string().default(() => crypto.randomUUID()), "set it in reconcile"],
     ["a default that does not fit", z.string().min(5).default("a"), 'the default "a" does not satisfy'],
     [

@@ -1,48 +1,22 @@
 import type { z } from "zod";
 import { jsonSchemaOf } from "./checks.ts";
-import { type Place, refused } from "./place.ts";
+import type { Place } from "./place.ts";
+import { present } from "./present.ts";
 import type { Json, StructuralSchema } from "./schema.ts";
 
-/** Formats that mean the same to zod and to the API server. (Its `duration` is Go's, zod's is ISO 8601.) */
-const sharedFormats = new Set(["date", "date-time", "ipv4", "ipv6", "uri", "uuid"]);
-
-const int32 = { least: -(2 ** 31), most: 2 ** 31 - 1 };
-
+/**
+ * Text. zod gives every format but `uri` a pattern, and the pattern is all that is carried: beside a format the API
+ * server forgets that a list is no string, and `duration` is Go's there.
+ */
 export function stringForm(schema: z.core.$ZodType): StructuralSchema {
-  const { minLength, maxLength, pattern, format, allOf } = jsonSchemaOf(schema);
+  const { minLength, maxLength, pattern, format, allOf = [] } = jsonSchemaOf(schema);
+  const more = [
+    ...allOf.flatMap((all) => (all.pattern === undefined ? [] : [{ pattern: all.pattern }])),
+    ...(format === "uri" ? [{ format }] : []),
+  ];
   return {
     type: "string",
-    ...(format !== undefined && sharedFormats.has(format) && { format }),
-    ...(minLength !== undefined && { minLength }),
-    ...(maxLength !== undefined && { maxLength }),
-    ...(pattern !== undefined && { pattern }),
-    ...(allOf !== undefined && {
-      allOf: allOf.flatMap((all) => (all.pattern ? [{ pattern: all.pattern }] : [])),
-    }),
-  };
-}
-
-export function numberForm(schema: z.core.$ZodType): StructuralSchema {
-  const { type, minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, allOf } =
-    jsonSchemaOf(schema);
-  const whole = type === "integer";
-  const outer = whole ? Number.MAX_SAFE_INTEGER : Number.MAX_VALUE;
-  const step = (exclusive: unknown): number => (whole && exclusive === true ? 1 : 0);
-  const least = minimum === undefined ? undefined : minimum + step(exclusiveMinimum);
-  const most = maximum === undefined ? undefined : maximum - step(exclusiveMaximum);
-  const fits = (least ?? -Infinity) >= int32.least && (most ?? Infinity) <= int32.most;
-  return {
-    type: whole ? "integer" : "number",
-    ...(whole && { format: fits ? "int32" : "int64" }),
-    // zod gives every number the bounds of a double, and every integer those of a safe one: they say nothing.
-    ...(least !== undefined && least > -outer && { minimum: least }),
-    ...(most !== undefined && most < outer && { maximum: most }),
-    ...(!whole && exclusiveMinimum === true && { exclusiveMinimum }),
-    ...(!whole && exclusiveMaximum === true && { exclusiveMaximum }),
-    ...(multipleOf !== undefined && { multipleOf }),
-    ...(allOf !== undefined && {
-      allOf: allOf.flatMap((all) => (all.multipleOf ? [{ multipleOf: all.multipleOf }] : [])),
-    }),
+    ...present({ minLength, maxLength, pattern, allOf: more.length > 0 ? more : undefined }),
   };
 }
 
@@ -66,14 +40,14 @@ export function valuesForm(values: readonly unknown[], place: Place): Structural
     : place.refuse("values of several types have no structural form; use strings");
 }
 
-/** The same, and null too. An enum must name null, or the API server refuses it. */
-export function nullable(form: StructuralSchema): StructuralSchema {
-  if (form === refused) return refused;
-  const withNull = <V extends { readonly enum?: readonly Json[] }>(node: V): V =>
-    node.enum === undefined || node.enum.includes(null) ? node : { ...node, enum: [...node.enum, null] };
+/**
+ * The same, and null too. The API server compares null with an `enum` beside `nullable` and refuses it, even where the
+ * enum names null; below a logical keyword it asks null nothing.
+ */
+export function nullable({ enum: listed, ...form }: StructuralSchema): StructuralSchema {
   return {
-    ...withNull(form),
-    ...(form.anyOf !== undefined && { anyOf: form.anyOf.map(withNull) }),
+    ...form,
+    ...(listed !== undefined && { allOf: [...(form.allOf ?? []), { enum: listed }] }),
     nullable: true,
   };
 }

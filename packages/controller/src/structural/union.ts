@@ -12,7 +12,7 @@ import { variantsForm } from "./variants.ts";
 export function unionForm(def: UnionDef, place: Place): StructuralSchema {
   const options = def.options.filter((option) => option._zod.def.type !== "null");
   const form = alternatives(def, options, place);
-  return options.length < def.options.length ? nullable(form) : form;
+  return options.length < def.options.length && form !== refused ? nullable(form) : form;
 }
 
 type UnionDef = z.core.$ZodUnionDef | z.core.$ZodDiscriminatedUnionDef;
@@ -46,7 +46,7 @@ function oneType(forms: readonly StructuralSchema[], { type }: StructuralSchema)
     format: type === "integer" ? widest(forms) : undefined,
     "x-kubernetes-int-or-string": type === undefined ? true : undefined,
   });
-  const branches = forms.map((form) => validations(form, type === "string"));
+  const branches = forms.map(validations);
   if (branches.some(isEmpty)) return base;
   const onlyLists = branches.every((branch) => Object.keys(branch).join() === "enum");
   return onlyLists
@@ -62,7 +62,7 @@ function intOrString(forms: readonly StructuralSchema[]): StructuralSchema | und
   if (!forms.every(({ type }) => type === "string" || type === "integer" || type === undefined))
     return undefined;
   const base: StructuralSchema = { "x-kubernetes-int-or-string": true };
-  const branches = forms.map((form) => validations(form, false));
+  const branches = forms.map(validations);
   if (branches.every(isEmpty)) return base;
   const [first, second, ...more] = branches;
   if (more.length === 0 && !branches.some(hasLogic)) return { ...base, ...first, ...second };
@@ -86,9 +86,8 @@ const hasBehaviour = (form: StructuralSchema): boolean =>
 const isEmpty = (branch: NestedValidation): boolean => Object.keys(branch).length === 0;
 
 /** What is left of a scalar's form once its type and its words are taken away. */
-const validations = (form: StructuralSchema, withFormat: boolean): NestedValidation =>
+const validations = (form: StructuralSchema): NestedValidation =>
   present({
-    format: withFormat ? form.format : undefined,
     enum: form.enum,
     minimum: form.minimum,
     maximum: form.maximum,

@@ -1,0 +1,85 @@
+import type { z } from "zod";
+import { jsonSchemaOf } from "./checks.ts";
+import type { Place } from "./place.ts";
+import { present } from "./present.ts";
+import type { NestedValidation, StructuralSchema } from "./schema.ts";
+
+const int32 = { least: -(2 ** 31), most: 2 ** 31 - 1 };
+
+/** Whole numbers have a format that says how many bits they need; zod's bounds of a safe integer say nothing. */
+export function wholeForm(schema: z.core.$ZodType): StructuralSchema {
+  const {
+    minimum,
+    maximum,
+    exclusiveMinimum,
+    exclusiveMaximum,
+    multipleOf,
+    allOf = [],
+  } = jsonSchemaOf(schema);
+  const least = inside(minimum) ? firstWhole(minimum, exclusiveMinimum === true) : undefined;
+  const most = inside(maximum) ? -firstWhole(-maximum, exclusiveMaximum === true) : undefined;
+  const small = least !== undefined && most !== undefined && least >= int32.least && most <= int32.most;
+  return {
+    type: "integer",
+    format: small ? "int32" : "int64",
+    ...present({ minimum: least, maximum: most, multipleOf, allOf: factors(allOf) }),
+  };
+}
+
+const firstWhole = (bound: number, exclusive: boolean): number =>
+  exclusive && Number.isInteger(bound) ? bound + 1 : Math.ceil(bound);
+
+const inside = (bound: number | undefined): bound is number =>
+  bound !== undefined && Math.abs(bound) < Number.MAX_SAFE_INTEGER;
+
+export function numberForm(schema: z.core.$ZodType, place: Place): StructuralSchema {
+  const {
+    minimum,
+    maximum,
+    exclusiveMinimum,
+    exclusiveMaximum,
+    multipleOf,
+    allOf = [],
+  } = jsonSchemaOf(schema);
+  const bounds = [minimum, maximum].filter(
+    (bound) => bound !== undefined && Math.abs(bound) < Number.MAX_VALUE,
+  );
+  if (bounds.some((bound) => !inside(bound))) {
+    return place.refuse(
+      "the API server compares whole numbers with bounds of at most 2^53; use z.number() with none",
+    );
+  }
+  const least = inside(minimum) ? bound("minimum", minimum, exclusiveMinimum === true) : {};
+  const most = inside(maximum) ? bound("maximum", maximum, exclusiveMaximum === true) : {};
+  const more = [...(factors(allOf) ?? []), ...(least.allOf ?? []), ...(most.allOf ?? [])];
+  return {
+    type: "number",
+    ...least,
+    ...most,
+    ...present({ multipleOf, allOf: more.length > 0 ? more : undefined }),
+  };
+}
+
+/**
+ * A bound of a number that may be a fraction. The API server cuts a bound's fraction off before it compares a whole
+ * number with it, so that 0 passes a minimum of 0.5, and -1 does not pass an exclusive one of -1.5. Cutting is right
+ * for whole numbers when the bound is exclusive where it is cut away from them, and inclusive where towards; whether
+ * the bound itself belongs is then said apart.
+ */
+function bound(side: "minimum" | "maximum", value: number, exclusive: boolean): NestedValidation {
+  const wanted = Number.isInteger(value) ? exclusive : side === "minimum" ? value > 0 : value < 0;
+  const plain =
+    side === "minimum"
+      ? { minimum: value, ...(wanted && { exclusiveMinimum: true }) }
+      : { maximum: value, ...(wanted && { exclusiveMaximum: true }) };
+  if (wanted === exclusive) return plain;
+  const itself = { enum: [value] };
+  return exclusive ? { ...plain, allOf: [{ not: itself }] } : { allOf: [{ anyOf: [plain, itself] }] };
+}
+
+function factors(
+  allOf: readonly { readonly multipleOf?: number | undefined }[],
+): NestedValidation[] | undefined {
+  const found = allOf.flatMap(({ multipleOf }) => (multipleOf === undefined ? [] : [{ multipleOf }]));
+  return found.length > 0 ? found : undefined;
+}

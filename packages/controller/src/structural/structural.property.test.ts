@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { structuralSchema } from "./from-zod.ts";
+import type { SchemaProblem } from "./place.ts";
+import { randomObject, seeded } from "./random-schema.fixture.ts";
+import { brokenRules } from "./structural-rules.fixture.ts";
+
+describe("a random schema of the supported kinds", () => {
+  it.each(Array.from({ length: 150 }, (_, seed) => seed))("is structural (seed %i)", (seed) => {
+    const { schema } = randomObject(seeded(seed), 3);
+    const problems: SchemaProblem[] = [];
+    const structural = structuralSchema(schema, "spec", problems);
+    expect(problems).toEqual([]);
+    expect(brokenRules(structural)).toEqual([]);
+    expect(JSON.parse(JSON.stringify(structural))).toStrictEqual(structural);
+    expect(structuralSchema(schema, "spec", problems)).toEqual(structural);
+  });
+});
+
+describe("the rules that are held against it", () => {
+  const raw = (schema: z.ZodType) =>
+    z.toJSONSchema(schema, { target: "openapi-3.0", io: "input", reused: "ref" });
+  const shared = z.string().min(1);
+
+  it.each<[string, unknown, string]>([
+    ["a reference", raw(z.object({ a: shared, b: shared })), "$ref does not belong here"],
+    ["a closed object", raw(z.strictObject({ a: z.string() })), "properties beside additionalProperties"],
+    ["a type below anyOf", raw(z.union([z.string(), z.int()])), "type does not belong here"],
+    ["no type", raw(z.union([z.string(), z.int()])), "a type is missing"],
+    ["bounds of a safe integer", raw(z.object({ a: z.int() })), "a bound that says nothing"],
+    [
+      "keys with a pattern",
+      raw(z.looseRecord(z.string().regex(/a/), z.string())),
+      "patternProperties does not",
+    ],
+    ["an enum beside null", { type: "string", nullable: true, enum: ["a"] }, "an enum that refuses null"],
+    [
+      "a field below anyOf alone",
+      { type: "object", anyOf: [{ properties: { a: {} } }] },
+      "not known outside",
+    ],
+    ["a list of nothing", { type: "array" }, "a list without items"],
+  ])("see %s", (_name, schema, problem) => {
+    expect(brokenRules(schema).join("\n")).toContain(problem);
+  });
+});
