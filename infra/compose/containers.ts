@@ -1,0 +1,116 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
+import type { ComposeCommand } from "./host-tools.ts";
+import { FailedRunError, run } from "./run.ts";
+
+/** A container of the project. */
+export interface Container {
+  readonly id: string;
+  readonly name: string;
+  readonly service: string;
+  readonly running: boolean;
+  readonly exitCode: number;
+  /** Of its first process, as we see it; 0 when it does not run. */
+  readonly pid: number;
+  readonly restarts: number;
+  /** On the network that the API server is on. */
+  readonly address: string | undefined;
+}
+
+/** The project of docker-compose.yml, as podman runs it. */
+export interface Project {
+  /** Runs a command of compose, such as `up --detach`. */
+  compose(...args: readonly string[]): Promise<string>;
+  containers(service?: string): Promise<readonly Container[]>;
+  /** Runs a program in a container and answers its output. */
+  exec(container: Container, ...command: readonly string[]): Promise<string>;
+  /** The last lines of its output. */
+  logs(container: Container, lines?: number): Promise<string>;
+  /**
+   * Runs the container's declared health check until it passes. Nobody else runs it here: podman leaves that to
+   * systemd. Rejects with the last answer and the container's log when the signal fires first.
+   */
+  untilHealthy(container: Container, signal: AbortSignal): Promise<void>;
+  podman(...args: readonly string[]): Promise<string>;
+}
+
+export interface ProjectOptions {
+  readonly command: ComposeCommand;
+  /** The folder of docker-compose.yml. */
+  readonly root: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const inspected = z.array(
+  z.object({
+    Id: z.string(),
+    Name: z.string(),
+    RestartCount: z.number(),
+    State: z.object({ Running: z.boolean(), ExitCode: z.number(), Pid: z.number() }),
+    Config: z.object({ Labels: z.record(z.string(), z.string()) }),
+    NetworkSettings: z.object({
+      Networks: z.record(z.string(), z.object({ IPAddress: z.string() })).nullish(),
+    }),
+  }),
+);
+const serviceLabel = "com.docker.compose.service";
+
+export function openProject({ command, root, env }: ProjectOptions): Project {
+  const podman = (...args: readonly string[]) => run(["podman", ...args], { env });
+  const containers = async (service?: string): Promise<readonly Container[]> => {
+    const ids = (await podman("ps", "--all", "--quiet", "--no-trunc")).split("\n").filter(Boolean);
+    if (ids.length === 0) return [];
+    const all = inspected.parse(JSON.parse(await podman("container", "inspect", ...ids))).map(containerOf);
+    return all.filter((one) => service === undefined || one.service === service);
+  };
+  const logs = async ({ id }: Container) =>
+    run(["/bin/sh", "-c", 'podman logs "$1" 2>&1', "sh", id], { env });
+  return {
+    podman,
+    containers,
+    logs,
+    compose: (...args) =>
+      run([...command.command, ...args], {
+        cwd: root,
+        env: { ...env, ...command.env },
+        // What could not be created is waited for in vain.
+        signal: AbortSignal.timeout(120_000),
+      }),
+    exec: ({ id }, ...program) => podman("exec", id, ...program),
+    async untilHealthy(container, signal) {
+      for (;;) {
+        const problem = await problemOf(podman("healthcheck", "run", container.id));
+        if (problem === undefined) return;
+        if (signal.aborted)
+          throw new Error(`${container.name} is not healthy. ${problem}\nIts log:\n${await logs(container)}`);
+        await delay(50);
+      }
+    },
+  };
+}
+
+/** What a failed run said; undefined when it did not fail. */
+async function problemOf(attempt: Promise<string>): Promise<string | undefined> {
+  try {
+    await attempt;
+    return undefined;
+  } catch (error) {
+    if (error instanceof FailedRunError) return error.message;
+    throw error;
+  }
+}
+
+function containerOf(one: z.output<typeof inspected>[number]): Container {
+  const networks = Object.entries(one.NetworkSettings.Networks ?? {});
+  const [, api] = networks.find(([name]) => name.endsWith("_api")) ?? [];
+  return {
+    id: one.Id,
+    name: one.Name,
+    service: one.Config.Labels[serviceLabel] ?? "",
+    running: one.State.Running,
+    exitCode: one.State.ExitCode,
+    pid: one.State.Pid,
+    restarts: one.RestartCount,
+    address: api?.IPAddress,
+  };
+}

@@ -1,0 +1,121 @@
+/**
+ * The images that compose would pull, made from what this machine has: Node, Valkey's binary, Python with moto. They
+ * stand in for the public ones and have the same programs on their path; everything that Drover itself ships is built
+ * by the same Dockerfile and the same docker-compose.yml as anywhere else.
+ */
+import { ensurePythonTool, findRedis } from "@drover/local-servers";
+import { cp, mkdir, readdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { z } from "zod";
+import { run } from "./run.ts";
+
+/** What docker-compose.yml is told to use. */
+export interface LocalImages {
+  readonly base: string;
+  readonly valkey: string;
+  readonly s3: string;
+}
+
+export interface BuildOptions {
+  /** Where files are gathered; removed at the end. */
+  readonly dir: string;
+  /** Where buildah finds its configuration. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Builds them. Takes some ten seconds and half a gigabyte. */
+export async function buildLocalImages(options: BuildOptions): Promise<LocalImages> {
+  const base = await buildBase(options);
+  const [valkey, s3] = await Promise.all([buildValkey(options, base), buildS3(options)]);
+  return { base, valkey, s3 };
+}
+
+const bin = "usr/local/bin";
+
+async function buildBase(options: BuildOptions): Promise<string> {
+  return buildImage(options, "drover-local/node", "FROM scratch\nCOPY root /\n", async (root) => {
+    await copyFile(process.execPath, join(root, bin, "node"));
+    await copyLibraries([process.execPath], root);
+  });
+}
+
+async function buildValkey(options: BuildOptions, base: string): Promise<string> {
+  const file = `FROM ${base}\nCOPY root /\nCOPY --chown=999:999 data /data\nENV PATH=/${bin}\nWORKDIR /data\nCMD ["valkey-server"]\n`;
+  const { command, description } = await findRedis();
+  console.log(`Valkey: ${description}`);
+  return buildImage(options, "drover-local/valkey", file, async (root) => {
+    const program = command.includes("/") ? command : (await run(["which", command])).trim();
+    await copyFile(await realpath(program), join(root, bin, "valkey-server"));
+    await copyFile(resolve(import.meta.dirname, "valkey-cli.cjs"), join(root, bin, "valkey-cli"));
+    await copyLibraries([program], root);
+    await mkdir(join(root, "../data"));
+  });
+}
+
+const pythonSchema = z.object({ executable: z.string(), stdlib: z.string(), name: z.string() });
+const pythonProgram = `import json, sys, sysconfig
+print(json.dumps({"executable": sys.executable, "stdlib": sysconfig.get_path("stdlib"), "name": "python%d.%d" % sys.version_info[:2]}))`;
+/** Parts of Python's library that no server needs, and the packages of this machine. */
+const leftOut = /^(site-packages|dist-packages|test|idlelib|tkinter|ensurepip|lib2to3|turtledemo|config-.*)$/;
+
+async function buildS3(options: BuildOptions): Promise<string> {
+  const packages = await ensurePythonTool({
+    name: "moto",
+    requirements: resolve(import.meta.dirname, "../../tools/local-servers/python/moto.txt"),
+    runsInPython: true,
+  });
+  const python = pythonSchema.parse(JSON.parse(await run(["python3", "-c", pythonProgram])));
+  const file =
+    `FROM scratch\nCOPY root /\nENV PATH=/${bin} PYTHONPATH=/opt/moto PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1\n` +
+    `ENTRYPOINT ["python", "-m", "moto.server", "-H", "0.0.0.0"]\n`;
+  return buildImage(options, "drover-local/moto", file, async (root) => {
+    const stdlib = join(root, "usr/local/lib", python.name);
+    await copyFile(await realpath(python.executable), join(root, bin, python.name));
+    await symlink(python.name, join(root, bin, "python"));
+    await copyFolder(python.stdlib, stdlib, (name) => !leftOut.test(name));
+    await copyFolder(packages, join(root, "opt/moto"), () => true);
+    const compiled = await run(["find", stdlib, join(root, "opt/moto"), "-name", "*.so"]);
+    await copyLibraries([python.executable, ...compiled.split("\n").filter(Boolean)], root);
+  });
+}
+
+/** Gathers files in a folder, which is the root of the image, and makes an image of it. */
+async function buildImage(
+  { dir, env }: BuildOptions,
+  name: string,
+  dockerfile: string,
+  fill: (root: string) => Promise<void>,
+): Promise<string> {
+  const folder = join(dir, basename(name));
+  const root = join(folder, "root");
+  await mkdir(join(root, bin), { recursive: true });
+  await fill(root);
+  const file = join(folder, "Dockerfile");
+  await writeFile(file, dockerfile);
+  await run(["buildah", "bud", "--quiet", "--format", "docker", "--file", file, "--tag", name, folder], {
+    env,
+  });
+  await rm(folder, { recursive: true });
+  return `localhost/${name}`;
+}
+
+/** Copies the shared libraries of programs (and of libraries) to where the programs look for them. */
+async function copyLibraries(programs: readonly string[], root: string): Promise<void> {
+  const listed = await run(["ldd", ...programs]);
+  const libraries = new Set([...listed.matchAll(/(?:=> |^\s+)(\/\S+) \(0x/gm)].map(([, path]) => path ?? ""));
+  for (const library of libraries) {
+    if (!library.startsWith(root)) await copyFile(await realpath(library), join(root, library));
+  }
+}
+
+async function copyFile(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true });
+  await cp(from, to, { preserveTimestamps: true, force: true });
+}
+
+/** Copies what lies in a folder and is wanted. Times are kept: compiled modules depend on them. */
+async function copyFolder(from: string, to: string, wanted: (name: string) => boolean): Promise<void> {
+  const entries = (await readdir(from)).filter(wanted).map((name) => join(from, name));
+  await mkdir(to, { recursive: true });
+  await run(["cp", "--archive", ...entries, to]);
+}

@@ -1,0 +1,60 @@
+/**
+ * Builds the images and runs docker-compose.yml for real, without Docker: buildah, podman and podman-compose, in mount,
+ * network and process namespaces of their own. See `compose/scenario.ts` for what is checked.
+ *
+ *     node infra/test-compose.ts
+ *
+ * Ends with `N passed, N failed`, and leaves nothing behind, whatever happens: when this process ends, the namespaces
+ * and all that is in them end too.
+ */
+import { spawnTied } from "@drover/local-servers";
+import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { bundle } from "./bundle.ts";
+import { type Counts, counts as countsSchema, openChecks } from "./compose/checks.ts";
+import { ensureTools } from "./compose/host-tools.ts";
+import { ownNamespaces } from "./compose/namespace.ts";
+
+const root = resolve(import.meta.dirname, "..");
+
+const command = await ensureTools();
+for (const name of ["bridge", "sandbox", "s3-bucket", "crds"]) await bundle(name);
+await mkdir(join(root, ".run"), { recursive: true });
+const dir = await mkdtemp(join(root, ".run/compose-"));
+try {
+  const { check, counts } = openChecks(await runInside(dir));
+  await check("outside its namespaces nothing is left", () => expectNothingOf(dir));
+  console.log(`${counts.passed} passed, ${counts.failed} failed`);
+  if (counts.failed > 0) process.exitCode = 1;
+} finally {
+  await rm(dir, { recursive: true, force: true });
+}
+
+async function runInside(dir: string): Promise<Counts> {
+  const [program, ...args] = ownNamespaces;
+  const inside = resolve(import.meta.dirname, "compose/inside.ts");
+  const child = await spawnTied({
+    name: "the compose test",
+    command: program,
+    args: [...args, process.execPath, inside, dir, JSON.stringify(command)],
+    logFile: join(root, ".run/test-compose.log"),
+    onLine: (line, stream) => (stream === "stdout" ? console.log(line) : console.error(line)),
+  });
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void child.stop());
+  const { code } = await child.exited;
+  const written = await readFile(join(dir, "counts.json"), "utf8").catch(() => undefined);
+  if (code !== 0 || written === undefined) return { passed: 0, failed: 1 };
+  return countsSchema.parse(JSON.parse(written));
+}
+
+async function expectNothingOf(dir: string): Promise<void> {
+  const mounts = (await readFile("/proc/self/mounts", "utf8"))
+    .split("\n")
+    .filter((line) => line.includes(dir));
+  const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const commands = await Promise.all(
+    ids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")),
+  );
+  const left = [...mounts, ...commands.filter((line) => line.includes(dir))];
+  if (left.length > 0) throw new Error(`Left: ${left.join("; ")}`);
+}
