@@ -8,7 +8,7 @@ import { constants } from "node:os";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
 /** Milliseconds within which the same signal again is the same keypress. */
-const ONE_KEYPRESS = 300;
+const ONE_KEYPRESS = 1000;
 
 const running = new Set();
 let last = { signal: "", at: -Infinity };
