@@ -87,6 +87,20 @@ describe("a wake", () => {
       versions: { buckets: "100", pods: "7" },
     });
   });
+  it("is told to one claimer only: the next one hears what came since", async () => {
+    await wake({ reason: "Added", class: "resync" });
+    await wake({ reason: "Added", class: "listing" });
+    await claim("t1");
+    await wake({ reason: "Deleted", class: "listing" });
+    await ledger.settle(key, "t1", { kind: "done" });
+    expect(await claim("t2")).toMatchObject({ reasons: ["Deleted"], class: "listing" });
+  });
+  it("makes a key last that was about to be forgotten", async () => {
+    await wake();
+    await run({ kind: "gone" });
+    await wake();
+    expect(await redis.pttl(`${prefix}:key:${key}`)).toBe(-1);
+  });
   it("of a kind whose versions are no numbers keeps the last one heard of", async () => {
     await wake({ resourceVersion: "zebra" });
     await wake({ resourceVersion: "ant" });
@@ -274,6 +288,15 @@ describe("backoff", () => {
     clock += firstBackoff;
     expect((await claim("t")).fails).toBe(1);
   });
+  it("is not pierced again by a wake that comes during the run which pierced it", async () => {
+    await wake();
+    await run(failed);
+    await wake();
+    await claim("t1");
+    await wake();
+    expect(await ledger.settle(key, "t1", failed)).toMatchObject({ bells: [] });
+    expect(await refusal()).toBe("waiting");
+  });
   it("lets a key that always fails be tried at most twice per window under a stream of wakes", async () => {
     await wake();
     let tries = 0;
@@ -308,6 +331,19 @@ describe("bells", () => {
     await claim("t", first?.key);
     expect(await ledger.settle(first!.key, "t", { kind: "done" })).toMatchObject({ bells: [{ key: "c" }] });
   });
+  it("are held back, too, where more are out than this ledger may have", async () => {
+    const frugal = openLedger({
+      redis,
+      prefix,
+      bellLimit: 1,
+      lease,
+      firstBackoff,
+      longestBackoff,
+      now: () => clock,
+    });
+    for (const name of ["a", "b", "c"]) await wake({ key: objectKey({ name }) });
+    expect((await frugal.ring()).bells).toEqual([]);
+  });
   it("that nobody answers are rung again under a new number", async () => {
     const [bell] = await wake();
     clock += 2_001;
@@ -316,6 +352,13 @@ describe("bells", () => {
     const { bells } = await ledger.ring();
     expect(bells).toMatchObject([{ key }]);
     expect(bells[0]?.number).not.toBe(bell?.number);
+  });
+  it("are not rung again for one that was lost before them", async () => {
+    const [lost] = await wake();
+    await run({ kind: "done" });
+    await wake();
+    await ledger.ringAgain(lost!);
+    expect((await ledger.ring()).bells).toEqual([]);
   });
   it("answered meanwhile are not rung again", async () => {
     const [bell] = await wake();

@@ -62,6 +62,7 @@ let folder: string;
 let announced: Announcement[];
 let key: ObjectKey;
 let serial = 0;
+let clock = Date.parse("2026-01-01T00:00:00Z");
 
 beforeAll(async () => {
   sandbox = await startSandbox({});
@@ -122,6 +123,7 @@ const reconcile = (definition: Definition, run: Partial<Run> = {}): Promise<Verd
       log: quiet,
       announce: (_about, announcement) => void announced.push(announcement),
       random: () => 1,
+      now: () => new Date((clock += 60_000)),
     },
     {
       key,
