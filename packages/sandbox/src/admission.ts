@@ -1,6 +1,6 @@
 // What the server itself decides about an object before it is stored: system metadata, generation, status, validity.
 import { randomInt, randomUUID } from "node:crypto";
-import { forbidden, invalid } from "./field-errors.ts";
+import { forbidden, invalid, when } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
 import { equal, field, omit, textAt, withField } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
@@ -37,21 +37,17 @@ function refuseInvalid(
   if (errors.length > 0) throw invalidObject(type, nameOf(object), errors);
 }
 
+const notForNew = [
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "selfLink",
+  "resourceVersion",
+  "managedFields",
+];
+
 /** The object to store for a create. Throws 422 with all that is wrong. */
-export function admittedNew(
-  type: ResourceType,
-  object: KubeObject,
-  namespace: string,
-  now: Date,
-): KubeObject {
-  const given = omit(
-    object.metadata,
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "selfLink",
-    "resourceVersion",
-    "managedFields",
-  );
+export function admittedNew(type: ResourceType, object: KubeObject, now: Date): KubeObject {
+  const given = omit(object.metadata, ...notForNew);
   const base = textAt(given, "generateName");
   const metadata: Record<string, Json> = {
     ...given,
@@ -59,7 +55,6 @@ export function admittedNew(
     uid: randomUUID(),
     creationTimestamp: timestamp(now),
   };
-  if (type.namespaced) metadata["namespace"] = namespace;
   if (type.generation || type.custom) metadata["generation"] = 1;
   const fresh = { ...object, metadata };
   const withoutStatus = type.status ? withTop(fresh, "status", undefined) : fresh;
@@ -71,22 +66,22 @@ export function admittedNew(
 
 const immutable = ["name", "namespace", "uid", "deletionTimestamp", "deletionGracePeriodSeconds"] as const;
 
-function updateErrors(object: KubeObject, old: KubeObject): FieldError[] {
-  const known = new Set(finalizersOf(old));
-  const added = finalizersOf(object)
-    .filter((one) => !known.has(one))
+function updateErrors({ metadata, ...object }: KubeObject, old: KubeObject): FieldError[] {
+  const known = finalizersOf(old);
+  const added = finalizersOf({ ...object, metadata })
+    .filter((one) => !known.includes(one))
     .sort();
-  const errors = immutable
-    .filter((key) => !equal(object.metadata[key], old.metadata[key]))
-    .map((key) => invalid(`metadata.${key}`, object.metadata[key] ?? null, "field is immutable"));
-  if (beingDeleted(old) && added.length > 0)
-    errors.push(
-      forbidden(
-        "metadata.finalizers",
-        `no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map((one) => JSON.stringify(one)).join(", ")}}`,
+  const found = `[]string{${added.map((one) => JSON.stringify(one)).join(", ")}}`;
+  const late = `no new finalizers can be added if the object is being deleted, found new finalizers ${found}`;
+  return [
+    ...immutable.flatMap((key) =>
+      when(
+        !equal(metadata[key], old.metadata[key]),
+        invalid(`metadata.${key}`, metadata[key], "field is immutable"),
       ),
-    );
-  return errors;
+    ),
+    ...when(beingDeleted(old) && added.length > 0, forbidden("metadata.finalizers", late)),
+  ];
 }
 
 /** What an update may not touch, taken from the old object. */

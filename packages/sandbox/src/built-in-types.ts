@@ -4,6 +4,7 @@ import { isString, objectAt } from "./json.ts";
 import { withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { namespaceBehaviour } from "./namespaces.ts";
+import { ageColumn, plainType } from "./resource-type.ts";
 import type { Column, ResourceType } from "./resource-type.ts";
 import {
   anyObject,
@@ -22,7 +23,6 @@ import {
 type Row = Partial<ResourceType> & Pick<ResourceType, "kind" | "resource" | "schema">;
 
 const column = (name: string, jsonPath: string, type = "string"): Column => ({ name, type, jsonPath });
-const age = column("Age", ".metadata.creationTimestamp", "date");
 const bytes = { type: "string", format: "byte" };
 const whenever = or(string, null);
 const unconditionalUpdate = true;
@@ -55,7 +55,7 @@ const core: readonly Row[] = [
     schema: fields({ spec: fields({ finalizers: listOf(string) }), status: anyObject }),
     nameRule: "label",
     behaviour: namespaceBehaviour,
-    columns: [column("Status", ".status.phase"), age],
+    columns: [column("Status", ".status.phase"), ageColumn],
     selectable: ["status.phase"],
   },
   {
@@ -71,7 +71,7 @@ const core: readonly Row[] = [
       type: or(string, "Opaque"),
     }),
     behaviour: { completed: encodedSecret },
-    columns: [column("Type", ".type"), age],
+    columns: [column("Type", ".type"), ageColumn],
     selectable: ["type"],
   },
   {
@@ -103,7 +103,7 @@ const core: readonly Row[] = [
     ...{ kind: "Pod", resource: "pods", shortNames: ["po"], categories: ["all"], generation: true },
     ...{ status, unconditionalUpdate, returnsDeleted },
     schema: fields({ spec: anyObject, status: or(anyObject, { phase: "Pending" }) }, ["spec"]),
-    columns: [column("Status", ".status.phase"), age],
+    columns: [column("Status", ".status.phase"), ageColumn],
     selectable: [
       "spec.nodeName",
       "spec.restartPolicy",
@@ -116,7 +116,7 @@ const core: readonly Row[] = [
     ...{ kind: "Service", resource: "services", shortNames: ["svc"], categories: ["all"], nameRule: "label" },
     ...{ status, unconditionalUpdate, createOnUpdate, returnsDeleted },
     schema: fields({ spec: anyObject, status: or(anyObject, { loadBalancer: {} }) }),
-    columns: [column("Type", ".spec.type"), column("Cluster-IP", ".spec.clusterIP"), age],
+    columns: [column("Type", ".spec.type"), column("Cluster-IP", ".spec.clusterIP"), ageColumn],
     selectable: ["spec.clusterIP", "spec.type"],
   },
   {
@@ -160,7 +160,7 @@ const events: Row = {
     ["deprecatedLastTimestamp", "lastTimestamp"],
     ["deprecatedCount", "count"],
   ],
-  columns: [column("Type", ".type"), column("Reason", ".reason"), column("Note", ".note"), age],
+  columns: [column("Type", ".type"), column("Reason", ".reason"), column("Note", ".note"), ageColumn],
   selectable: ["reason", "reportingController", "type"],
 };
 
@@ -173,7 +173,7 @@ const lease: Row = {
       leaseTransitions: { ...integer, minimum: 0 },
     }),
   }),
-  columns: [column("Holder", ".spec.holderIdentity"), age],
+  columns: [column("Holder", ".spec.holderIdentity"), ageColumn],
 };
 
 const definition: Row = {
@@ -191,7 +191,7 @@ const access = { unconditionalUpdate, createOnUpdate, nameRule: "path" } as cons
 const binding = {
   ...access,
   schema: fields({ subjects: listOf(anyObject), roleRef: anyObject }, ["roleRef"]),
-  columns: [column("Role", ".roleRef.name"), age],
+  columns: [column("Role", ".roleRef.name"), ageColumn],
 };
 const rbac: readonly Row[] = [
   { ...access, kind: "Role", resource: "roles", schema: fields({ rules }) },
@@ -208,25 +208,11 @@ const rbac: readonly Row[] = [
 
 const served = (group: string, rows: readonly Row[]): ResourceType[] =>
   rows.map((row) => ({
+    ...plainType,
     group,
-    version: "v1",
     singular: row.kind.toLowerCase(),
     listKind: `${row.kind}List`,
-    namespaced: true,
-    shortNames: [],
-    categories: [],
     bucket: group === "" ? row.resource : `${row.resource}.${group}`,
-    custom: false,
-    status: false,
-    generation: false,
-    unconditionalUpdate: false,
-    createOnUpdate: false,
-    returnsDeleted: false,
-    nameRule: "subdomain",
-    columns: [age],
-    selectable: [],
-    renames: [],
-    behaviour: {},
     ...row,
   }));
 

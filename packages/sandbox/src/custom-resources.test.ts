@@ -116,11 +116,6 @@ describe("a definition", () => {
       `${at}.properties[spec].anyOf[0].type`,
     ],
     [
-      "a field only inside allOf",
-      withSchema({ spec: { type: "object" } }, { allOf: [{ properties: { a: { minimum: 1 } } }] }),
-      `${at}.properties[a]`,
-    ],
-    [
       "a restriction of metadata",
       withSchema({ metadata: { type: "object", properties: { labels: { type: "object" } } } }),
       `${at}.properties[metadata]`,

@@ -1,11 +1,12 @@
 // CustomResourceDefinitions: what makes one valid, and the types it serves.
-import { forbidden, invalid, notSupported, required } from "./field-errors.ts";
+import { forbidden, invalid, notSupported, required, when } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
 import { equal, field, isObject, listAt, objectAt, textAt, textsAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { finalizersOf, nameOf, withMeta, withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { nameFaults } from "./names.ts";
+import { plainType } from "./resource-type.ts";
 import type { Behaviour, Column, ResourceType } from "./resource-type.ts";
 import { anyObject, boolean, fields, integer, listOf, string, strings } from "./schema-words.ts";
 import { structuralErrors } from "./structural-schema.ts";
@@ -55,16 +56,14 @@ export const conditionOf = (object: KubeObject, type: string): string | undefine
 /** The object with one status condition set; the time of its transition stays while its status does. */
 export function withCondition(
   object: KubeObject,
-  type: string,
-  status: "True" | "False",
-  reason: string,
-  message: string,
+  condition: Readonly<Record<"type" | "status" | "reason" | "message", string>>,
   now: string,
 ): KubeObject {
   const old = listAt(object, "status", "conditions");
-  const found = old.find((one) => textAt(one, "type") === type);
-  const since = textAt(found, "status") === status ? textAt(found, "lastTransitionTime") : undefined;
-  const next: JsonObject = { type, status, lastTransitionTime: since ?? now, reason, message };
+  const found = old.find((one) => textAt(one, "type") === condition.type);
+  const since =
+    textAt(found, "status") === condition.status ? textAt(found, "lastTransitionTime") : undefined;
+  const next: JsonObject = { ...condition, lastTransitionTime: since ?? now };
   const conditions = found ? old.map((one) => (one === found ? next : one)) : [...old, next];
   return withTop(object, "status", { ...objectAt(object, "status"), conditions });
 }
@@ -111,70 +110,66 @@ function versionErrors(version: Json, path: string, only: boolean): FieldError[]
 }
 
 function columnErrors(column: Json, path: string): FieldError[] {
-  const [name = "", type = "", jsonPath = ""] = ["name", "type", "jsonPath"].map((key) =>
-    textAt(column, key),
-  );
-  const errors = name === "" ? [required(`${path}.name`)] : [];
-  if (type === "") errors.push(required(`${path}.type`, `must be one of ${columnTypes.join(",")}`));
-  else if (!columnTypes.includes(type))
-    errors.push(invalid(`${path}.type`, type, `must be one of ${columnTypes.join(",")}`));
-  if (jsonPath === "") errors.push(required(`${path}.JSONPath`));
-  else if (!jsonPath.startsWith("."))
-    errors.push(invalid(`${path}.JSONPath`, jsonPath, "must be a simple json path starting with ."));
-  return errors;
+  const text = (key: string): string => textAt(column, key) ?? "";
+  const [type, jsonPath] = [text("type"), text("jsonPath")];
+  const kinds = `must be one of ${columnTypes.join(",")}`;
+  return [
+    ...when(text("name") === "", required(`${path}.name`)),
+    ...when(type === "", required(`${path}.type`, kinds)),
+    ...when(type !== "" && !columnTypes.includes(type), invalid(`${path}.type`, type, kinds)),
+    ...when(jsonPath === "", required(`${path}.JSONPath`)),
+    ...when(
+      !/^(\.|$)/.test(jsonPath),
+      invalid(`${path}.JSONPath`, jsonPath, "must be a simple json path starting with ."),
+    ),
+  ];
 }
 
+const pruning =
+  "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
+
 function specErrors(spec: JsonObject): FieldError[] {
-  const [group = "", scope = ""] = [textAt(spec, "group"), textAt(spec, "scope")];
-  const errors = ["plural", "singular", "kind", "listKind"]
-    .filter((key) => !textAt(spec, "names", key))
-    .map((key) => required(`spec.names.${key}`));
-  if (group === "") errors.push(required("spec.group"));
-  else if (!group.includes("."))
-    errors.push(invalid("spec.group", group, "should be a domain with at least one dot"));
-  if (scope === "") errors.push(required("spec.scope"));
-  else if (scope !== "Namespaced" && scope !== "Cluster")
-    errors.push(notSupported("spec.scope", scope, ["Cluster", "Namespaced"]));
-  if (listAt(spec, "versions").filter(isStored).length !== 1)
-    errors.push(
-      invalid(
-        "spec.versions",
-        listAt(spec, "versions"),
-        "must have exactly one version marked as storage version",
-      ),
-    );
-  if (field(spec, "preserveUnknownFields") === true)
-    errors.push(
-      invalid(
-        "spec.preserveUnknownFields",
-        true,
-        "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead",
-      ),
-    );
-  if (textAt(spec, "conversion", "strategy") !== "None")
-    errors.push(
-      forbidden(
-        "spec.conversion.strategy",
-        "the sandbox converts between versions with the strategy None only",
-      ),
-    );
-  return errors;
+  const [group, scope] = [textAt(spec, "group") ?? "", textAt(spec, "scope") ?? ""];
+  const versions = listAt(spec, "versions");
+  const unnamed = ["plural", "singular", "kind", "listKind"].filter((key) => !textAt(spec, "names", key));
+  const scopes = ["Cluster", "Namespaced"];
+  return [
+    ...unnamed.map((key) => required(`spec.names.${key}`)),
+    ...when(group === "", required("spec.group")),
+    ...when(
+      group !== "" && !group.includes("."),
+      invalid("spec.group", group, "should be a domain with at least one dot"),
+    ),
+    ...when(scope === "", required("spec.scope")),
+    ...when(scope !== "" && !scopes.includes(scope), notSupported("spec.scope", scope, scopes)),
+    ...when(
+      versions.filter(isStored).length !== 1,
+      invalid("spec.versions", versions, "must have exactly one version marked as storage version"),
+    ),
+    ...when(
+      field(spec, "preserveUnknownFields") === true,
+      invalid("spec.preserveUnknownFields", true, pruning),
+    ),
+    ...when(
+      textAt(spec, "conversion", "strategy") !== "None",
+      forbidden("spec.conversion.strategy", "the sandbox converts between versions with None only"),
+    ),
+  ];
 }
+
+const fixedOnceServed = [["group"], ["scope"], ["names", "plural"], ["names", "kind"]];
 
 function errors(definition: KubeObject, old: KubeObject | undefined): FieldError[] {
   const spec = objectAt(definition, "spec");
   const versions = listAt(spec, "versions");
-  const misnamed =
-    nameOf(definition) !== `${textAt(spec, "names", "plural") ?? ""}.${textAt(spec, "group") ?? ""}`;
-  const fixed =
-    old && conditionOf(old, "Established") === "True"
-      ? [["group"], ["scope"], ["names", "plural"], ["names", "kind"]]
-      : [];
+  const name = [textAt(spec, "names", "plural"), textAt(spec, "group")].join(".");
+  const fixed = old && conditionOf(old, "Established") === "True" ? fixedOnceServed : [];
   const changed = fixed.filter((path) => !equal(field(spec, ...path), field(old, "spec", ...path)));
   return [
-    ...(misnamed
-      ? [invalid("metadata.name", nameOf(definition), `must be spec.names.plural+"."+spec.group`)]
-      : []),
+    ...when(
+      nameOf(definition) !== name,
+      invalid("metadata.name", nameOf(definition), `must be spec.names.plural+"."+spec.group`),
+    ),
     ...specErrors(spec),
     ...versions.flatMap((version, i) => versionErrors(version, `spec.versions[${i}]`, versions.length === 1)),
     ...changed.map((path) => invalid(`spec.${path.join(".")}`, field(spec, ...path), "field is immutable")),
@@ -185,15 +180,15 @@ function errors(definition: KubeObject, old: KubeObject | undefined): FieldError
 export const definitionBehaviour: Behaviour = {
   completed,
   errors,
-  terminating: (definition, now) =>
-    withCondition(
-      withMeta(definition, "finalizers", [...finalizersOf(definition), cleanupFinalizer]),
-      "Terminating",
-      "True",
-      "InstanceDeletionPending",
-      "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+  terminating: (definition, now) => {
+    const held = withMeta(definition, "finalizers", [...finalizersOf(definition), cleanupFinalizer]);
+    const message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
+    return withCondition(
+      held,
+      { type: "Terminating", status: "True", reason: "InstanceDeletionPending", message },
       now,
-    ),
+    );
+  },
 };
 
 const column = (json: Json): Column => ({
@@ -208,40 +203,31 @@ const column = (json: Json): Column => ({
 /** One type for each version that a definition serves. */
 export function typesOf(definition: KubeObject): ResourceType[] {
   const spec = objectAt(definition, "spec");
-  const [group = "", resource = "", kind = ""] = [
-    textAt(spec, "group"),
-    textAt(spec, "names", "plural"),
-    textAt(spec, "names", "kind"),
-  ];
+  const name = (key: string): string => textAt(spec, "names", key) ?? "";
   const common = {
-    group,
-    resource,
-    kind,
-    singular: textAt(spec, "names", "singular") ?? "",
-    listKind: textAt(spec, "names", "listKind") ?? "",
+    ...plainType,
+    group: textAt(spec, "group") ?? "",
+    ...{
+      resource: name("plural"),
+      kind: name("kind"),
+      singular: name("singular"),
+      listKind: name("listKind"),
+    },
     namespaced: textAt(spec, "scope") === "Namespaced",
     shortNames: textsAt(spec, "names", "shortNames"),
     categories: textsAt(spec, "names", "categories"),
     bucket: nameOf(definition),
-    custom: true,
-    generation: true,
-    unconditionalUpdate: false,
-    createOnUpdate: false,
-    returnsDeleted: false,
-    nameRule: "subdomain",
-    renames: [],
-    behaviour: {},
-  } as const;
+    ...{ custom: true, generation: true },
+  };
   const served = listAt(spec, "versions").filter((version) => field(version, "served") === true);
   return served.map((version) => {
     const columns = listAt(version, "additionalPrinterColumns").map(column);
-    const age: Column = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };
     return {
       ...common,
       version: textAt(version, "name") ?? "",
       schema: objectAt(version, "schema", "openAPIV3Schema"),
       status: field(version, "subresources", "status") !== undefined,
-      columns: columns.length > 0 ? columns : [age],
+      columns: columns.length > 0 ? columns : common.columns,
       selectable: listAt(version, "selectableFields").map((one) => (textAt(one, "jsonPath") ?? "").slice(1)),
     };
   });

@@ -55,3 +55,6 @@ export const tooMany = (field: string, count: number, most: number): FieldError 
   field,
   body: `Too many: ${count}: must have at most ${counted(most, "item")}`,
 });
+
+/** The error if it holds, to be spread into a list of them. */
+export const when = (holds: boolean, error: FieldError): FieldError[] => (holds ? [error] : []);

@@ -39,62 +39,51 @@ function keepDefinition(cluster: Cluster, { type, object }: Change): void {
   releaseDefinition(cluster, object);
 }
 
+const names = {
+  accepted: ["True", "NoConflicts", "no conflicts found"],
+  taken: ["False", "KindConflict", "the kind is already in use"],
+} as const;
+const served = {
+  accepted: ["True", "InitialNamesAccepted", "the initial names have been accepted"],
+  taken: ["False", "NotAccepted", "not all names are accepted"],
+} as const;
+
 /** Accepts the names, unless another definition of the group has the kind already, and serves the definition. */
 function establish(cluster: Cluster, definition: KubeObject): void {
-  const names = objectAt(definition, "spec", "names");
   const now = timestamp(cluster.now());
-  const taken = cluster.store
+  const wanted = objectAt(definition, "spec", "names");
+  const rivals = cluster.store
     .list(definitionsBucket)
-    .objects.some(
-      (other) =>
-        nameOf(other) !== nameOf(definition) &&
-        field(other, "spec", "group") === field(definition, "spec", "group") &&
-        field(other, "status", "acceptedNames", "kind") === names["kind"],
-    );
-  const accepted = taken
-    ? withCondition(
-        definition,
-        "NamesAccepted",
-        "False",
-        "KindConflict",
-        `${JSON.stringify(names["kind"])} is already in use`,
-        now,
-      )
-    : withCondition(definition, "NamesAccepted", "True", "NoConflicts", "no conflicts found", now);
-  const next = taken
-    ? withCondition(accepted, "Established", "False", "NotAccepted", "not all names are accepted", now)
-    : withCondition(
-        accepted,
-        "Established",
-        "True",
-        "InitialNamesAccepted",
-        "the initial names have been accepted",
-        now,
-      );
-  const acceptedNames = taken ? objectAt(definition, "status", "acceptedNames") : names;
+    .objects.filter((other) => nameOf(other) !== nameOf(definition));
+  const isTaken = rivals.some(
+    (other) =>
+      field(other, "spec", "group") === field(definition, "spec", "group") &&
+      field(other, "status", "acceptedNames", "kind") === wanted["kind"],
+  );
+  const how = isTaken ? "taken" : "accepted";
+  const next = [["NamesAccepted", ...names[how]] as const, ["Established", ...served[how]] as const].reduce(
+    (object, [type, status, reason, message]) =>
+      withCondition(object, { type, status, reason, message }, now),
+    definition,
+  );
+  const acceptedNames = isTaken ? objectAt(definition, "status", "acceptedNames") : wanted;
   const settled = withTop(next, "status", { ...objectAt(next, "status"), acceptedNames });
   if (!equal(settled, definition)) cluster.store.put(definitionsBucket, settled);
 }
 
-function releaseDefinition(cluster: Cluster, definition: KubeObject): void {
+function releaseDefinition({ store }: Cluster, definition: KubeObject): void {
   const left = finalizersOf(definition).filter((one) => one !== cleanupFinalizer);
-  if (
-    cluster.store.list(nameOf(definition)).objects.length > 0 ||
-    left.length === finalizersOf(definition).length
-  )
-    return;
-  if (left.length === 0) cluster.store.remove(definitionsBucket, "", nameOf(definition));
-  else cluster.store.put(definitionsBucket, withMeta(definition, "finalizers", left));
+  const isLast = store.list(nameOf(definition)).objects.length === 0;
+  if (!isLast || left.length === finalizersOf(definition).length) return;
+  if (left.length === 0) store.remove(definitionsBucket, "", nameOf(definition));
+  else store.put(definitionsBucket, withMeta(definition, "finalizers", left));
 }
 
-const namespacedTypes = (cluster: Cluster): ResourceType[] => [
-  ...new Map(
-    cluster
-      .types()
-      .filter((type) => type.namespaced)
-      .map((type) => [type.bucket, type]),
-  ).values(),
-];
+/** One type for each bucket with namespaces. */
+function namespacedTypes(cluster: Cluster): ResourceType[] {
+  const types = cluster.types().filter((type) => type.namespaced);
+  return [...new Map(types.map((type) => [type.bucket, type])).values()];
+}
 
 function emptyNamespace(cluster: Cluster, namespace: string): void {
   for (const type of namespacedTypes(cluster))

@@ -65,6 +65,27 @@ export interface Behaviour {
 
 export type NameRule = "subdomain" | "label" | "version" | "path";
 
+export const ageColumn: Column = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };
+
+/** What a type is where nothing else is said of it. */
+export const plainType = {
+  version: "v1",
+  namespaced: true,
+  shortNames: [],
+  categories: [],
+  custom: false,
+  status: false,
+  generation: false,
+  unconditionalUpdate: false,
+  createOnUpdate: false,
+  returnsDeleted: false,
+  nameRule: "subdomain",
+  columns: [ageColumn],
+  selectable: [],
+  renames: [],
+  behaviour: {},
+} satisfies Partial<ResourceType>;
+
 export const apiVersionOf = (type: Pick<ResourceType, "group" | "version">): string =>
   type.group === "" ? type.version : `${type.group}/${type.version}`;
 

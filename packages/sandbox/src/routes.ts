@@ -168,7 +168,7 @@ function readMany(
 
 async function write(context: ApiContext, request: ApiRequest, target: Target): Promise<ApiAnswer> {
   const { cluster } = context;
-  const { type, namespace } = target;
+  const { type } = target;
   const warnings: string[] = [];
   const options = writeOptions(request, warnings);
   const shown = shapeFor(context, request, type);
@@ -183,7 +183,7 @@ async function write(context: ApiContext, request: ApiRequest, target: Target): 
   }
   const body = await objectBody(request, type);
   if (request.method === "POST")
-    return answer(shown.object(create(cluster, type, namespace, body, options)), 201, warnings);
+    return answer(shown.object(create(cluster, target, body, options)), 201, warnings);
   const { object, created } = replace(cluster, target, body, options);
   return answer(shown.object(object), created ? 201 : 200, warnings);
 }

@@ -42,15 +42,10 @@ export interface Sandbox {
 /** The namespaces that every cluster has. */
 function createNamespaces(cluster: Cluster): void {
   const type = cluster.typeOf("", "v1", "namespaces");
+  if (!type) return;
+  const options = { dryRun: false, fieldValidation: "Ignore", warn: () => undefined } as const;
   for (const name of ["default", "kube-node-lease", "kube-public", "kube-system"])
-    if (type)
-      create(
-        cluster,
-        type,
-        "",
-        { metadata: { name } },
-        { dryRun: false, fieldValidation: "Strict", warn: () => undefined },
-      );
+    create(cluster, { type, namespace: "", name, subresource: "" }, { metadata: { name } }, options);
 }
 
 const listening = (server: Server, port: number, host: string): Promise<number> =>

@@ -88,17 +88,12 @@ export const conflict = (type: Named, name: string, why = modified, kind = type.
     `Operation cannot be fulfilled on ${qualified(kind, type.group)} ${JSON.stringify(name)}: ${why}`,
     about(type, name, kind),
   );
-export const forbiddenBy = (
-  type: Named,
-  name: string,
-  why: string,
-  causes: readonly JsonObject[] = [],
-): ApiError =>
+export const forbiddenBy = (type: Named, name: string, why: string, cause: JsonObject): ApiError =>
   new ApiError(
     403,
     "Forbidden",
     `${resourceOf(type)} ${JSON.stringify(name)} is forbidden: ${why}`,
-    about(type, name, type.resource, causes.length > 0 ? { causes } : {}),
+    about(type, name, type.resource, { causes: [cause] }),
   );
 
 /** 422 with one cause per field error; equal errors are told once in the message. */

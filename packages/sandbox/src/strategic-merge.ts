@@ -1,81 +1,72 @@
 // Strategic merge patch for built-in kinds: lists with a merge key are merged by it, all else as in a merge patch.
-// Simplification: the key is looked up by the list's name alone, which suffices for the kinds in the table.
+// Simplifications: the key is looked up by the list's name alone, and merged lists keep the order they had.
 import { equal, field, isArray, isObject, listAt, textAt, withField } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 
-const mergeKeys: ReadonlyMap<string, readonly string[]> = new Map([
-  ["containers", ["name"]],
-  ["initContainers", ["name"]],
-  ["ephemeralContainers", ["name"]],
-  ["volumes", ["name"]],
-  ["env", ["name"]],
+const byName = [
+  "containers",
+  "initContainers",
+  "ephemeralContainers",
+  "volumes",
+  "env",
+  "imagePullSecrets",
+  "secrets",
+];
+const byOther: ReadonlyMap<string, readonly string[]> = new Map([
   ["volumeMounts", ["mountPath"]],
   ["volumeDevices", ["devicePath"]],
   ["ports", ["containerPort", "port"]],
-  ["imagePullSecrets", ["name"]],
-  ["secrets", ["name"]],
   ["hostAliases", ["ip"]],
   ["topologySpreadConstraints", ["topologyKey"]],
   ["conditions", ["type"]],
   ["ownerReferences", ["uid"]],
 ]);
-/** Lists of plain values that are merged as sets. */
-const sets = new Set(["finalizers"]);
+const mergeKeys = (list: string): readonly string[] =>
+  byName.includes(list) ? ["name"] : (byOther.get(list) ?? []);
+
+const directive = (item: Json): string | undefined => textAt(item, "$patch");
 
 function mergedByKey(list: readonly Json[], patch: readonly Json[], key: string): readonly Json[] {
   return patch.reduce<readonly Json[]>((merged, item) => {
     const index = merged.findIndex((one) => equal(field(one, key), field(item, key)));
-    const found = merged[index];
-    if (textAt(item, "$patch") === "delete") return index < 0 ? merged : merged.toSpliced(index, 1);
-    const next = strategicMerge(found ?? {}, item);
-    return index < 0 ? [...merged, next] : merged.with(index, next);
+    if (directive(item) === "delete") return index < 0 ? merged : merged.toSpliced(index, 1);
+    return index < 0
+      ? [...merged, strategicMerge({}, item)]
+      : merged.with(index, strategicMerge(merged[index], item));
   }, list);
 }
 
 function mergedList(name: string, list: readonly Json[], patch: readonly Json[]): readonly Json[] {
-  if (sets.has(name)) return [...list, ...patch.filter((item) => !list.some((one) => equal(one, item)))];
-  const key = mergeKeys.get(name)?.find((one) => patch.some((item) => field(item, one) !== undefined));
-  if (key === undefined) return patch;
-  if (!patch.some((item) => textAt(item, "$patch") === "replace")) return mergedByKey(list, patch, key);
-  return patch.filter((item) => textAt(item, "$patch") === undefined);
+  // The one list of plain values that is a set.
+  if (name === "finalizers") return [...list, ...patch.filter((item) => !list.includes(item))];
+  const key = mergeKeys(name).find((one) => patch.some((item) => field(item, one) !== undefined));
+  if (patch.some((item) => directive(item) === "replace"))
+    return patch.filter((item) => directive(item) === undefined);
+  return key === undefined ? patch : mergedByKey(list, patch, key);
 }
 
-function ordered(list: readonly Json[], name: string, order: readonly Json[]): readonly Json[] {
-  const key = mergeKeys.get(name)?.find((one) => order.some((item) => field(item, one) !== undefined));
-  const identity = (item: Json): Json | undefined => (key === undefined ? item : field(item, key));
-  const place = (item: Json): number => {
-    const found = order.findIndex((one) => equal(identity(one), identity(item)));
-    return found < 0 ? order.length : found;
-  };
-  return list.toSorted((a, b) => place(a) - place(b));
+function applied(result: JsonObject, [key, value]: [string, Json]): JsonObject {
+  const [, emptied] = /^\$deleteFromPrimitiveList\/(.+)$/.exec(key) ?? [];
+  if (emptied && isArray(value))
+    return withField(
+      result,
+      emptied,
+      listAt(result, emptied).filter((item) => !value.includes(item)),
+    );
+  if (key.startsWith("$")) return result;
+  if (value === null) return withField(result, key, undefined);
+  const before = field(result, key);
+  return withField(
+    result,
+    key,
+    isArray(value) ? mergedList(key, isArray(before) ? before : [], value) : strategicMerge(before, value),
+  );
 }
 
 /** Applies a strategic merge patch. */
 export function strategicMerge(target: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch;
-  const { $patch: directive, $retainKeys: retained, ...changes } = patch;
-  if (directive === "delete") return {};
-  const old = isObject(target) && directive !== "replace" ? target : {};
-  const kept: JsonObject = isArray(retained)
-    ? Object.fromEntries(Object.entries(old).filter(([key]) => retained.includes(key)))
-    : old;
-  const merged = Object.entries(changes).reduce<JsonObject>((result, [key, value]) => {
-    if (key.startsWith("$")) return result;
-    const before = field(result, key);
-    if (value === null) return withField(result, key, undefined);
-    if (isArray(value)) return withField(result, key, mergedList(key, isArray(before) ? before : [], value));
-    return withField(result, key, strategicMerge(before, value));
-  }, kept);
-  return Object.entries(changes).reduce<JsonObject>((result, [key, value]) => {
-    const [, what, name = ""] = /^\$(setElementOrder|deleteFromPrimitiveList)\/(.+)$/.exec(key) ?? [];
-    if (!what || !isArray(value)) return result;
-    const list = listAt(result, name);
-    return withField(
-      result,
-      name,
-      what === "setElementOrder"
-        ? ordered(list, name, value)
-        : list.filter((item) => !value.some((gone) => equal(gone, item))),
-    );
-  }, merged);
+  if (directive(patch) === "delete") return {};
+  const old = isObject(target) && directive(patch) !== "replace" ? target : {};
+  return Object.entries(patch).reduce(applied, old);
 }

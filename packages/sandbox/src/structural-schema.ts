@@ -1,5 +1,5 @@
 // Whether a CustomResourceDefinition's schema is structural, as apiextensions-apiserver asks before it serves one.
-import { forbidden, invalid, notSupported, required } from "./field-errors.ts";
+import { forbidden, invalid, notSupported, required, when } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
 import { equal, field, isArray, isObject, listAt, objectAt, omit, textAt } from "./json.ts";
 import type { Json } from "./json.ts";
@@ -9,21 +9,15 @@ import { patternOf, validated } from "./schema-validation.ts";
 type Level = "root" | "item" | "field";
 
 const types = ["array", "boolean", "integer", "number", "object", "string"];
+const listTypes = ["atomic", "set", "map"];
+const quadratic = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
 const unsupported = ["$ref", "definitions", "dependencies", "id", "patternProperties", "additionalItems"];
-/** Keywords that belong to the structure, not inside allOf, anyOf, oneOf or not; and what they have to be there. */
+/** Keywords that belong to the structure, not inside allOf, anyOf, oneOf or not; by what they have to be there. */
 const structureOnly: Readonly<Record<string, string>> = {
-  type: "empty",
-  additionalProperties: "undefined",
-  default: "undefined",
-  title: "empty",
-  description: "empty",
-  nullable: "false",
-  "x-kubernetes-preserve-unknown-fields": "false",
-  "x-kubernetes-embedded-resource": "false",
-  "x-kubernetes-int-or-string": "false",
-  "x-kubernetes-list-type": "undefined",
-  "x-kubernetes-list-map-keys": "empty",
-  "x-kubernetes-map-type": "undefined",
+  empty: "type title description x-kubernetes-list-map-keys",
+  undefined: "additionalProperties default x-kubernetes-list-type x-kubernetes-map-type",
+  false:
+    "nullable x-kubernetes-preserve-unknown-fields x-kubernetes-embedded-resource x-kubernetes-int-or-string",
 };
 const missingType: Readonly<Record<Level, string>> = {
   root: "must not be empty at the root",
@@ -35,15 +29,15 @@ const flag = (schema: Json, name: string): boolean => field(schema, name) === tr
 const keyed = (path: string, key: string): string => `${path}.properties[${key}]`;
 const properties = (schema: Json): [string, Json][] => Object.entries(objectAt(schema, "properties"));
 const junctors = (schema: Json): [string, Json][] => [
-  ...(["allOf", "anyOf", "oneOf"] as const).flatMap((name) =>
+  ...["allOf", "anyOf", "oneOf"].flatMap((name) =>
     listAt(schema, name).map((one, i): [string, Json] => [`${name}[${i}]`, one]),
   ),
-  ...(field(schema, "not") === undefined ? [] : [["not", objectAt(schema, "not")] satisfies [string, Json]]),
+  ...Object.entries(objectAt(schema)).filter(([key]) => key === "not"),
 ];
 
 /** Everything that keeps a schema from being structural, sorted; `path` is where it stands in the definition. */
 export const structuralErrors = (schema: Json, path: string): FieldError[] =>
-  [...structure(schema, path, "root"), ...incomplete(schema, schema, path, path)].sort((a, b) =>
+  structure(schema, path, "root").sort((a, b) =>
     `${a.field}: ${a.body}` < `${b.field}: ${b.body}` ? -1 : 1,
   );
 
@@ -77,31 +71,26 @@ function typeErrors(schema: Json, path: string, level: Level): FieldError[] {
 
 function keywordErrors(schema: Json, path: string, level: Level): FieldError[] {
   const additional = field(schema, "additionalProperties");
-  const list = textAt(schema, "x-kubernetes-list-type");
+  const beside = additional !== undefined && additional !== true && properties(schema).length > 0;
+  const list = textAt(schema, "x-kubernetes-list-type") ?? "atomic";
   const keyless = list === "map" && listAt(schema, "x-kubernetes-list-map-keys").length === 0;
-  const wrong: readonly (readonly [boolean, string, string])[] = [
-    ...unsupported.map((key) => [field(schema, key) !== undefined, key, `${key} is not supported`] as const),
-    [
-      flag(schema, "uniqueItems"),
-      "uniqueItems",
-      "uniqueItems cannot be set to true since the runtime complexity becomes quadratic",
-    ],
-    [
-      additional !== undefined && additional !== true && properties(schema).length > 0,
-      "additionalProperties",
-      "additionalProperties and properties are mutual exclusive",
-    ],
-    [additional !== undefined && level === "root", "additionalProperties", "must not be used at the root"],
-    [isArray(field(schema, "items")), "items", "items must be a schema object and not an array"],
-  ];
+  const no = (holds: boolean, key: string, why: string): FieldError[] =>
+    when(holds, forbidden(`${path}.${key}`, why));
   return [
-    ...wrong.filter(([is]) => is).map(([, key, why]) => forbidden(`${path}.${key}`, why)),
-    ...(list === undefined || ["atomic", "set", "map"].includes(list)
-      ? []
-      : [notSupported(`${path}.x-kubernetes-list-type`, list, ["atomic", "set", "map"])]),
-    ...(keyless
-      ? [required(`${path}.x-kubernetes-list-map-keys`, "must not be empty if x-kubernetes-list-type is map")]
-      : []),
+    ...unsupported.flatMap((key) => no(field(schema, key) !== undefined, key, `${key} is not supported`)),
+    ...no(flag(schema, "uniqueItems"), "uniqueItems", quadratic),
+    ...no(beside, "additionalProperties", "additionalProperties and properties are mutual exclusive"),
+    ...no(
+      additional !== undefined && level === "root",
+      "additionalProperties",
+      "must not be used at the root",
+    ),
+    ...no(isArray(field(schema, "items")), "items", "items must be a schema object and not an array"),
+    ...when(!listTypes.includes(list), notSupported(`${path}.x-kubernetes-list-type`, list, listTypes)),
+    ...when(
+      keyless,
+      required(`${path}.x-kubernetes-list-map-keys`, "must not be empty if x-kubernetes-list-type is map"),
+    ),
   ];
 }
 
@@ -153,11 +142,14 @@ function values(schema: Json, path: string): FieldError[] {
 
 function nestedValues(schema: Json, path: string): FieldError[] {
   const items = field(schema, "items");
-  const found = Object.keys(structureOnly).filter((key) => Boolean(field(schema, key) ?? false));
+  const misplaced = Object.entries(structureOnly).flatMap(([what, keys]) =>
+    keys
+      .split(" ")
+      .filter((key) => Boolean(field(schema, key) ?? false))
+      .map((key) => forbidden(`${path}.${key}`, `must be ${what} to be structural`)),
+  );
   return [
-    ...found.map((key) =>
-      forbidden(`${path}.${key}`, `must be ${structureOnly[key] ?? ""} to be structural`),
-    ),
+    ...misplaced,
     ...values(schema, path),
     ...properties(schema).flatMap(([key, inner]) => nestedValues(inner, keyed(path, key))),
     ...(isObject(items) ? nestedValues(items, `${path}.items`) : []),
@@ -172,20 +164,3 @@ function patternErrors(pattern: string, path: string): FieldError[] {
     return [invalid(path, pattern, `must be a valid regular expression, but isn't: ${String(error)}`)];
   }
 }
-
-/** What the root's junctors speak of must also stand in the structure, or it would be pruned before it is validated. */
-const incomplete = (schema: Json, shape: Json, at: string, from: string): FieldError[] =>
-  junctors(schema).flatMap(([name, one]) => [
-    ...incomplete(one, shape, at, `${from}.${name}`),
-    ...unspecified(one, shape, at, `${from}.${name}`),
-  ]);
-const unspecified = (value: Json, shape: Json, at: string, from: string): FieldError[] =>
-  properties(value).flatMap(([key, inner]) => {
-    const known = field(shape, "properties", key);
-    const where = keyed(from, key);
-    if (known === undefined) return [required(keyed(at, key), `because it is defined in ${where}`)];
-    return [
-      ...incomplete(inner, known, keyed(at, key), where),
-      ...unspecified(inner, known, keyed(at, key), where),
-    ];
-  });

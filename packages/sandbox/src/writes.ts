@@ -11,19 +11,9 @@ import { beingDeleted, nameOf, namespaceOf, uidOf, versionOf, withMeta } from ".
 import type { KubeObject } from "./kube-object.ts";
 import { asServed, asStored } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
-import {
-  ApiError,
-  alreadyExists,
-  badRequest,
-  conflict,
-  forbiddenBy,
-  invalidObject,
-  notFound,
-  serverError,
-  success,
-} from "./status.ts";
+import * as status from "./status.ts";
 
-/** Which object a request is about. */
+/** What a request is about: an object, or with the name "" all of a kind. */
 export interface Target {
   readonly type: ResourceType;
   readonly namespace: string;
@@ -39,151 +29,125 @@ export interface WriteOptions {
 
 export interface DeleteOptions {
   readonly dryRun: boolean;
-  readonly uid?: string | undefined;
-  readonly resourceVersion?: string | undefined;
+  readonly uid: string | undefined;
+  readonly resourceVersion: string | undefined;
 }
 
-export interface Written {
-  readonly object: KubeObject;
-  readonly created: boolean;
-}
-
-const stored = (cluster: Cluster, { type, namespace, name }: Target): KubeObject => {
-  const object = cluster.store.get(type.bucket, namespace, name);
-  if (!object) throw notFound(type, name);
+const find = ({ store }: Cluster, { type, namespace, name }: Target) =>
+  store.get(type.bucket, namespace, name);
+function existing(cluster: Cluster, target: Target): KubeObject {
+  const object = find(cluster, target);
+  if (!object) throw status.notFound(target.type, target.name);
   return object;
-};
-const commit = (cluster: Cluster, type: ResourceType, object: KubeObject, dryRun: boolean): KubeObject =>
-  asServed(type, dryRun ? asStored(type, object) : cluster.store.put(type.bucket, asStored(type, object)));
+}
+const commit = ({ store }: Cluster, type: ResourceType, object: KubeObject, dryRun: boolean): KubeObject =>
+  asServed(type, dryRun ? asStored(type, object) : store.put(type.bucket, asStored(type, object)));
 
-function decode(type: ResourceType, body: Json, { fieldValidation, warn }: WriteOptions): KubeObject {
+function decode({ type }: Target, body: Json, { fieldValidation, warn }: WriteOptions): KubeObject {
   const unknown: string[] = [];
   const object = decoded(type, body, unknown);
   refuseUnknown(type, unknown, fieldValidation, warn);
   return object;
 }
 
-function inNamespace(type: ResourceType, object: KubeObject, namespace: string): KubeObject {
+function inNamespace({ type, namespace }: Target, object: KubeObject): KubeObject {
   const given = namespaceOf(object);
   if (type.namespaced && given !== "" && given !== namespace)
-    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
-  return type.namespaced
-    ? withMeta(object, "namespace", namespace)
-    : withMeta(object, "namespace", undefined);
+    throw status.badRequest(
+      "the namespace of the provided object does not match the namespace sent on the request",
+    );
+  return withMeta(object, "namespace", type.namespaced ? namespace : undefined);
 }
 
 /** Nothing is created in a namespace that is not there or about to go. */
-function refuseWithoutNamespace(cluster: Cluster, type: ResourceType, namespace: string, name: string): void {
+function refuseWithoutNamespace({ store }: Cluster, { type, namespace }: Target, name: string): void {
   if (!type.namespaced) return;
-  const home = cluster.store.get(namespacesBucket, "", namespace);
-  if (!home) throw notFound({ group: "", resource: namespacesBucket, kind: "Namespace" }, namespace);
-  if (!beingDeleted(home)) return;
+  const home = store.get(namespacesBucket, "", namespace);
+  if (!home) throw status.notFound({ group: "", resource: namespacesBucket, kind: "Namespace" }, namespace);
+  const message = `namespace ${namespace} is being terminated`;
+  const cause = { reason: "NamespaceTerminating", message, field: "metadata.namespace" };
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
-  throw forbiddenBy(type, name, why, [
-    {
-      reason: "NamespaceTerminating",
-      message: `namespace ${namespace} is being terminated`,
-      field: "metadata.namespace",
-    },
-  ]);
+  if (beingDeleted(home)) throw status.forbiddenBy(type, name, why, cause);
 }
 
 /** POST. Throws 400, 404 (no such namespace), 409 or 422. */
-export function create(
-  cluster: Cluster,
-  type: ResourceType,
-  namespace: string,
-  body: Json,
-  options: WriteOptions,
-): KubeObject {
-  return createDecoded(cluster, type, namespace, decode(type, body, options), options.dryRun);
-}
+export const create = (cluster: Cluster, target: Target, body: Json, options: WriteOptions): KubeObject =>
+  add(cluster, target, decode(target, body, options), options.dryRun);
 
-function createDecoded(
-  cluster: Cluster,
-  type: ResourceType,
-  namespace: string,
-  decodedObject: KubeObject,
-  dryRun: boolean,
-): KubeObject {
-  const given = inNamespace(type, decodedObject, namespace);
-  refuseWithoutNamespace(cluster, type, namespace, nameOf(given));
+function add(cluster: Cluster, target: Target, object: KubeObject, dryRun: boolean): KubeObject {
+  const { type, namespace } = target;
+  const given = inNamespace(target, object);
+  refuseWithoutNamespace(cluster, target, nameOf(given));
   if (versionOf(given) !== "")
-    throw serverError("resourceVersion should not be set on objects to be created");
-  const object = admittedNew(type, given, namespace, cluster.now());
-  const existing = cluster.store.get(type.bucket, namespace, nameOf(object));
-  if (existing) throw alreadyExists(type, nameOf(object), beingDeleted(existing));
-  return commit(cluster, type, object, dryRun);
+    throw status.serverError("resourceVersion should not be set on objects to be created");
+  const admitted = admittedNew(type, given, cluster.now());
+  const there = cluster.store.get(type.bucket, namespace, nameOf(admitted));
+  if (there) throw status.alreadyExists(type, nameOf(admitted), beingDeleted(there));
+  return commit(cluster, type, admitted, dryRun);
 }
 
 function refuseOtherName({ name }: Target, object: KubeObject): void {
   const given = nameOf(object);
-  if (given === "")
-    throw badRequest(
-      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
-    );
-  if (given !== name)
-    throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
+  if (given === name) return;
+  if (given !== "")
+    throw status.badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
+  throw status.badRequest(
+    `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+  );
 }
 
 /** PUT, of the object or of its status. Throws 400, 404, 409 or 422. */
-export function replace(cluster: Cluster, target: Target, body: Json, options: WriteOptions): Written {
-  const { type, namespace, name, subresource } = target;
-  const object = decode(type, body, options);
+export function replace(
+  cluster: Cluster,
+  target: Target,
+  body: Json,
+  options: WriteOptions,
+): { object: KubeObject; created: boolean } {
+  const { type, name, subresource } = target;
+  const object = decode(target, body, options);
   refuseOtherName(target, object);
-  if (type.createOnUpdate && subresource === "" && !cluster.store.get(type.bucket, namespace, name))
+  if (type.createOnUpdate && subresource === "" && !find(cluster, target))
     return {
-      object: createDecoded(
-        cluster,
-        type,
-        namespace,
-        withMeta(object, "resourceVersion", undefined),
-        options.dryRun,
-      ),
+      object: add(cluster, target, withMeta(object, "resourceVersion", undefined), options.dryRun),
       created: true,
     };
-  const old = stored(cluster, target);
-  const uid = uidOf(object);
-  if (uid !== "" && uid !== uidOf(old))
-    throw conflict(
+  const old = existing(cluster, target);
+  const [wanted, uid] = [uidOf(object) || uidOf(old), uidOf(old)];
+  if (wanted !== uid)
+    throw status.conflict(
       type,
       name,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${uidOf(old)}`,
+      `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${uid}`,
     );
+  const missing = invalid("metadata.resourceVersion", 0, "must be specified for an update");
   if (versionOf(object) === "" && !type.unconditionalUpdate)
-    throw invalidObject({ group: type.group, kind: type.resource }, name, [
-      invalid("metadata.resourceVersion", 0, "must be specified for an update"),
-    ]);
+    throw status.invalidObject({ group: type.group, kind: type.resource }, name, [missing]);
   return { object: update(cluster, target, object, old, options.dryRun), created: false };
 }
 
-/** PATCH: the same as a PUT of what `patched` makes of the object, against the version it was made from. */
+/** PATCH: the same as a PUT of what `change` makes of the object, against the version it was made from. */
 export function patch(
   cluster: Cluster,
   target: Target,
-  patched: (object: KubeObject) => Json,
+  change: (object: KubeObject) => Json,
   options: WriteOptions,
 ): KubeObject {
-  const { type } = target;
-  const old = stored(cluster, target);
-  const body = patched(asServed(type, old));
-  if (!isObject(body)) throw badRequest("the patch does not leave an object");
-  const unknown: string[] = [];
-  const object = refusing(body, () => decoded(type, body, unknown));
+  const old = existing(cluster, target);
+  const body = change(asServed(target.type, old));
+  if (!isObject(body)) throw status.badRequest("the patch does not leave an object");
+  const object = refusing(body, () => decode(target, body, options));
   refuseOtherName(target, object);
-  refusing(body, () => refuseUnknown(type, unknown, options.fieldValidation, options.warn));
   return update(cluster, target, object, old, options.dryRun);
 }
 
 /** What a patch leaves and cannot be read is a fault of the patch: 422 about it instead of a 400. */
-function refusing<T>(patched: Json, read: () => T): T {
+function refusing(patched: Json, read: () => KubeObject): KubeObject {
   try {
     return read();
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 400) throw error;
-    throw invalidObject({ group: "", kind: "" }, "", [
-      invalid("patch", JSON.stringify(patched), error.message),
-    ]);
+    if (!(error instanceof status.ApiError) || error.code !== 400) throw error;
+    const fault = invalid("patch", JSON.stringify(patched), error.message);
+    throw status.invalidObject({ group: "", kind: "" }, "", [fault]);
   }
 }
 
@@ -197,15 +161,14 @@ function update(
   const { type, name, namespace, subresource } = target;
   const expected = versionOf(object);
   if (!/^\d*$/.test(expected))
-    throw serverError(`strconv.ParseUint: parsing ${JSON.stringify(expected)}: invalid syntax`);
-  if (expected !== "" && expected !== versionOf(old)) throw conflict(type, name);
+    throw status.serverError(`strconv.ParseUint: parsing ${JSON.stringify(expected)}: invalid syntax`);
+  if (expected !== "" && expected !== versionOf(old)) throw status.conflict(type, name);
   const before = asServed(type, old);
-  const after = admittedUpdate(type, inNamespace(type, object, namespace), before, subresource);
-  if (beingDeleted(old) && !isHeld(type, after)) {
-    if (!dryRun) cluster.store.remove(type.bucket, namespace, name);
-    return after;
-  }
-  return equal(after, before) ? before : commit(cluster, type, after, dryRun);
+  const after = admittedUpdate(type, inNamespace(target, object), before, subresource);
+  if (!beingDeleted(old) || isHeld(type, after))
+    return equal(after, before) ? before : commit(cluster, type, after, dryRun);
+  if (!dryRun) cluster.store.remove(type.bucket, namespace, name);
+  return after;
 }
 
 function refusePreconditions(
@@ -213,17 +176,13 @@ function refusePreconditions(
   object: KubeObject,
   { uid, resourceVersion }: DeleteOptions,
 ): void {
-  const differs = (what: string, wanted: string, found: string, then: string): Error =>
-    conflict(
-      type,
-      name,
-      `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${found}). The object might have been ${then}`,
-      type.kind,
-    );
-  if (uid !== undefined && uid !== uidOf(object))
-    throw differs("UID", uid, uidOf(object), "deleted and then recreated");
-  if (resourceVersion !== undefined && resourceVersion !== versionOf(object))
-    throw differs("ResourceVersion", resourceVersion, versionOf(object), "modified");
+  const check = (what: string, wanted: string | undefined, found: string, then: string): void => {
+    if (wanted === undefined || wanted === found) return;
+    const why = `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${found})`;
+    throw status.conflict(type, name, `${why}. The object might have been ${then}`, type.kind);
+  };
+  check("UID", uid, uidOf(object), "deleted and then recreated");
+  check("ResourceVersion", resourceVersion, versionOf(object), "modified");
 }
 
 /**
@@ -231,34 +190,31 @@ function refusePreconditions(
  * Returns the object when it stays or its kind answers so, a success Status otherwise. Throws 404 or 409.
  */
 export function remove(cluster: Cluster, target: Target, options: DeleteOptions): JsonObject {
-  const { type } = target;
-  const old = stored(cluster, target);
+  const { type, name } = target;
+  const old = existing(cluster, target);
   refusePreconditions(target, old, options);
   const { object, held } = deleteObject(cluster, type, old, options.dryRun);
-  return held || type.returnsDeleted ? asServed(type, object) : success(type, nameOf(old), uidOf(old));
+  return held || type.returnsDeleted ? asServed(type, object) : status.success(type, name, uidOf(old));
 }
 
 /** Deletes what is there. Returns it as it was last, and whether it stays because something holds it. */
 export function deleteObject(
-  cluster: Cluster,
+  { store, now }: Cluster,
   type: ResourceType,
   old: KubeObject,
   dryRun = false,
-): { readonly object: KubeObject; readonly held: boolean } {
-  const marked = beingDeleted(old) ? old : markedDeleted(type, old, cluster.now());
-  if (isHeld(type, marked))
-    return { object: dryRun || marked === old ? marked : cluster.store.put(type.bucket, marked), held: true };
-  if (!dryRun) cluster.store.remove(type.bucket, namespaceOf(old), nameOf(old));
-  return { object: old, held: false };
+): { object: KubeObject; held: boolean } {
+  const object = beingDeleted(old) ? old : markedDeleted(type, old, now());
+  const held = isHeld(type, object);
+  if (!held && !dryRun) store.remove(type.bucket, namespaceOf(old), nameOf(old));
+  if (!held || dryRun || object === old) return { object: held ? object : old, held };
+  return { object: store.put(type.bucket, object), held };
 }
 
-export function optionsOfDelete(body: Json | undefined, dryRun: boolean): DeleteOptions {
+export function optionsOfDelete(body: Json, dryRun: boolean): DeleteOptions {
   const kind = textAt(body, "kind") ?? "DeleteOptions";
   if (kind !== "DeleteOptions")
-    throw badRequest(`no kind ${JSON.stringify(kind)} is registered for DeleteOptions`);
-  const [uid, resourceVersion] = [
-    textAt(body, "preconditions", "uid"),
-    textAt(body, "preconditions", "resourceVersion"),
-  ];
-  return { dryRun, uid, resourceVersion };
+    throw status.badRequest(`no kind ${JSON.stringify(kind)} is registered for DeleteOptions`);
+  const asked = (what: string): string | undefined => textAt(body, "preconditions", what);
+  return { dryRun, uid: asked("uid"), resourceVersion: asked("resourceVersion") };
 }
