@@ -7,10 +7,11 @@
  *
  * Beside each lie its source map, which stays out of images, and the licences of what it contains, which do not.
  */
-import { build } from "esbuild";
+import { build, type Plugin } from "esbuild";
 import { globSync } from "node:fs";
-import { rm, stat } from "node:fs/promises";
+import { rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { licencesOf } from "./licences.ts";
 
 const root = resolve(import.meta.dirname, "..");
 
@@ -27,6 +28,25 @@ export function processes(): ReadonlyMap<string, string> {
   return new Map([...named, ["crds", "infra/crds/main.ts"]]);
 }
 
+/**
+ * Nothing of ours works at import, so what is imported and not used is left out, with all that it would bring: a
+ * process that only reads settings and logs needs no Redis client.
+ */
+const nothingWorksAtImport: Plugin = {
+  name: "nothing works at import",
+  setup(bundling) {
+    const asked = Symbol("asked");
+    bundling.onResolve(
+      { filter: /^(@drover\/|\.)/ },
+      async ({ path, importer, resolveDir, kind, pluginData }) => {
+        if (pluginData === asked || importer.includes("node_modules")) return undefined;
+        const resolved = await bundling.resolve(path, { importer, resolveDir, kind, pluginData: asked });
+        return { ...resolved, sideEffects: false };
+      },
+    );
+  },
+};
+
 /** Bundles a process. Rejects with esbuild's own explanation. */
 export async function bundle(name: string): Promise<Bundle> {
   const entry = processes().get(name);
@@ -35,7 +55,7 @@ export async function bundle(name: string): Promise<Bundle> {
   const folder = join(root, "dist", name);
   await rm(folder, { recursive: true, force: true });
   const file = join(folder, "main.mjs");
-  await build({
+  const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: [entry],
     outfile: file,
@@ -47,10 +67,13 @@ export async function bundle(name: string): Promise<Bundle> {
     banner: {
       js: 'import { createRequire as requireOf } from "node:module";\nconst require = requireOf(import.meta.url);',
     },
+    plugins: [nothingWorksAtImport],
     sourcemap: "external",
-    legalComments: "external",
+    legalComments: "none",
+    metafile: true,
     logLevel: "warning",
   });
+  await writeFile(join(folder, "LICENCES.txt"), await licencesOf(metafile, root));
   return { name, file, bytes: (await stat(file)).size };
 }
 

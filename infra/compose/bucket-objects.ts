@@ -25,8 +25,17 @@ export interface BucketObjects {
   until(wanted: (objects: ReadonlyMap<string, BucketObject>) => boolean, signal: AbortSignal): Promise<void>;
 }
 
-export const isReady = ({ status }: BucketObject): boolean =>
+const isReady = ({ status }: BucketObject): boolean =>
   status?.conditions.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
+
+/** For `until`: whether all of these are there and Ready. */
+export const allReady =
+  (names: readonly string[]) =>
+  (all: ReadonlyMap<string, BucketObject>): boolean =>
+    names.every((name) => {
+      const object = all.get(name);
+      return object !== undefined && isReady(object);
+    });
 
 export function bucketObjects(apiServer: string): BucketObjects {
   const url = `${apiServer}/apis/s3.drover.dev/v1alpha1/namespaces/default/buckets`;

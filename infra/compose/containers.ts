@@ -19,9 +19,16 @@ export interface Container {
 
 /** The project of docker-compose.yml, as podman runs it. */
 export interface Project {
-  /** Runs a command of compose, such as `up --detach`. */
+  /** Runs a command of compose. */
   compose(...args: readonly string[]): Promise<string>;
+  /**
+   * Starts everything at once, in no order: podman would not start a container again while one that it depends on has
+   * ended, as the installer of CRDs does. So each process has to wait for what it needs by itself.
+   */
+  up(...args: readonly string[]): Promise<string>;
   containers(service?: string): Promise<readonly Container[]>;
+  /** The first container of a service. */
+  one(service: string): Promise<Container>;
   /** Runs a program in a container and answers its output. */
   exec(container: Container, ...command: readonly string[]): Promise<string>;
   /** The last lines of its output. */
@@ -65,18 +72,25 @@ export function openProject({ command, root, env }: ProjectOptions): Project {
   };
   const logs = async ({ id }: Container) =>
     run(["/bin/sh", "-c", 'podman logs "$1" 2>&1', "sh", id], { env });
+  const compose = (...args: readonly string[]) =>
+    run([...command.command, ...args], {
+      cwd: root,
+      env: { ...env, ...command.env },
+      // What could not be created is waited for in vain.
+      signal: AbortSignal.timeout(120_000),
+    });
   return {
     podman,
+    compose,
     containers,
     logs,
-    compose: (...args) =>
-      run([...command.command, ...args], {
-        cwd: root,
-        env: { ...env, ...command.env },
-        // What could not be created is waited for in vain.
-        signal: AbortSignal.timeout(120_000),
-      }),
+    up: (...args) => compose("up", "--detach", "--no-build", "--no-deps", ...args),
     exec: ({ id }, ...program) => podman("exec", id, ...program),
+    async one(service) {
+      const [found] = await containers(service);
+      if (found === undefined) throw new Error(`There is no container of ${service}.`);
+      return found;
+    },
     async untilHealthy(container, signal) {
       for (;;) {
         const problem = await problemOf(podman("healthcheck", "run", container.id));

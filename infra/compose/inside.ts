@@ -5,6 +5,7 @@
 import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { openChecks } from "./checks.ts";
+import { runOnCluster } from "./cluster-profile.ts";
 import { openProject, type Project } from "./containers.ts";
 import { composeCommand } from "./host-tools.ts";
 import { buildLocalImages } from "./local-images.ts";
@@ -18,29 +19,32 @@ if (dir === undefined || command === undefined)
   throw new Error("Run infra/test-compose.ts, which starts this.");
 
 const checks = openChecks();
-const project = await checks.check("containers run here, on images made of what this machine has", () =>
+const open = await checks.check("containers run here, on images made of what this machine has", () =>
   openHere(dir, command),
 );
-if (project !== undefined) {
+if (open !== undefined) {
+  const project = open();
   await runScenario(checks, project);
   if (checks.counts.failed > 0) await showLogs(project);
   await takeDown(checks, project);
+  await runOnCluster(checks, dir, open);
 }
 await writeFile(join(dir, "counts.json"), JSON.stringify(checks.counts));
 
-async function openHere(dir: string, command: string): Promise<Project> {
-  const env = await setUpNamespace(dir);
-  const images = await buildLocalImages({ dir, env });
-  return openProject({
-    command: composeCommand.parse(JSON.parse(command)),
-    root,
-    env: {
-      ...env,
-      DROVER_BASE_IMAGE: images.base,
-      DROVER_VALKEY_IMAGE: images.valkey,
-      DROVER_S3_IMAGE: images.s3,
-    },
-  });
+/** Opens the project, with more for its environment. */
+type Open = (more?: Readonly<Record<string, string>>) => Project;
+
+async function openHere(dir: string, command: string): Promise<Open> {
+  const podman = await setUpNamespace(dir);
+  const images = await buildLocalImages({ dir, env: podman });
+  const env = {
+    ...podman,
+    DROVER_BASE_IMAGE: images.base,
+    DROVER_VALKEY_IMAGE: images.valkey,
+    DROVER_S3_IMAGE: images.s3,
+  };
+  const compose = composeCommand.parse(JSON.parse(command));
+  return (more = {}) => openProject({ command: compose, root, env: { ...env, ...more } });
 }
 
 async function showLogs(project: Project): Promise<void> {

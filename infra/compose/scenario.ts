@@ -1,20 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type BucketObject, type BucketObjects, bucketObjects, isReady } from "./bucket-objects.ts";
+import { allReady, type BucketObjects, bucketObjects } from "./bucket-objects.ts";
 import type { Checks } from "./checks.ts";
 import type { Container, Project } from "./containers.ts";
-import { s3Buckets } from "./s3-buckets.ts";
+import { expectLocked } from "./locked.ts";
+import { expectBuckets } from "./s3-buckets.ts";
 
 const apiServer = "http://127.0.0.1:8001";
-const s3Server = "http://127.0.0.1:5000";
 const replicas = 3;
 const many = Array.from({ length: 30 }, (_, i) => `many-${i}`);
 const processes = ["sandbox", "bridge", "bucket"];
-
-/**
- * Everything at once, in no order: podman would not start a container again while one that it depends on has ended,
- * as the installer of CRDs does. So each process has to wait for what it needs by itself.
- */
-const up = ["up", "--detach", "--no-build", "--no-deps"];
 
 /** How long anything may take before the test gives up; nothing is measured by it. */
 const patience = (): AbortSignal => AbortSignal.timeout(60_000);
@@ -44,22 +38,22 @@ async function start({ check }: Checks, project: Project): Promise<void> {
     await project.compose("build");
   });
   await check("compose brings everything up, and every health check passes", async () => {
-    await project.compose(...up);
+    await project.up();
     for (const service of ["valkey", "s3", ...processes])
-      await project.untilHealthy(await oneOf(project, service), patience());
-    const crds = await oneOf(project, "crds");
+      await project.untilHealthy(await project.one(service), patience());
+    const crds = await project.one("crds");
     if (crds.exitCode !== 0)
       throw new Error(`crds ended with ${crds.exitCode}:\n${await project.logs(crds)}`);
   });
   await check("no process is root, has a capability, can gain one, or writes to its image", async () => {
-    for (const service of processes) await expectLocked(project, await oneOf(project, service));
+    for (const service of processes) await expectLocked(project, await project.one(service));
   });
 }
 
 async function scale({ check }: Checks, project: Project, objects: BucketObjects): Promise<void> {
   await check(`${replicas} replicas start, and the first one goes on`, async () => {
-    const before = await oneOf(project, "bucket");
-    await project.compose(...up, "--no-recreate", "--scale", `bucket=${replicas}`);
+    const before = await project.one("bucket");
+    await project.up("--no-recreate", "--scale", `bucket=${replicas}`);
     const now = await project.containers("bucket");
     if (now.length !== replicas) throw new Error(`There are ${now.length}.`);
     if (!now.some(({ id, pid }) => id === before.id && pid === before.pid))
@@ -67,9 +61,9 @@ async function scale({ check }: Checks, project: Project, objects: BucketObjects
     await Promise.all(now.map((replica) => project.untilHealthy(replica, patience())));
   });
   await check(`${many.length} Buckets become Ready, though a replica is killed meanwhile`, async () => {
-    const { pid } = await oneOf(project, "bucket");
+    const { pid } = await project.one("bucket");
     await Promise.all(many.map((name) => objects.create(name)));
-    await objects.until((all) => many.some((name) => ready(all, name)), patience());
+    await objects.until((all) => many.some((name) => allReady([name])(all)), patience());
     process.kill(pid, "SIGKILL");
     await objects.until(allReady(many), patience());
     await expectBuckets((names) => many.every((name) => names.has(name)));
@@ -92,36 +86,6 @@ async function stop(project: Project, service: string): Promise<void> {
   await project.podman("stop", "--time", "30", ...ids);
   for (const { name, exitCode } of await project.containers(service))
     if (exitCode !== 0) throw new Error(`${name} ended with ${exitCode}.`);
-}
-
-async function oneOf(project: Project, service: string): Promise<Container> {
-  const [found] = await project.containers(service);
-  if (found === undefined) throw new Error(`There is no container of ${service}.`);
-  return found;
-}
-
-const ready = (all: ReadonlyMap<string, BucketObject>, name: string): boolean => {
-  const object = all.get(name);
-  return object !== undefined && isReady(object);
-};
-const allReady = (names: readonly string[]) => (all: ReadonlyMap<string, BucketObject>) =>
-  names.every((name) => ready(all, name));
-
-async function expectBuckets(wanted: (names: ReadonlySet<string>) => boolean): Promise<void> {
-  const names = await s3Buckets(s3Server);
-  if (!wanted(names)) throw new Error(`The S3 server has: ${[...names].join(", ")}.`);
-}
-
-const lockProgram = `const { readFileSync, writeFileSync } = require("node:fs");
-const status = readFileSync("/proc/1/status", "utf8");
-const of = (name) => status.match(new RegExp("^" + name + ":\\\\s+(.*)$", "m"))[1];
-const writes = ["/app/x", "/x"].filter((path) => { try { writeFileSync(path, ""); return true } catch { return false } });
-console.log(JSON.stringify([of("Uid").includes("0\\t"), of("CapEff"), of("CapBnd"), of("NoNewPrivs"), writes]));`;
-const locked = JSON.stringify([false, "0000000000000000", "0000000000000000", "1", []]);
-
-async function expectLocked(project: Project, container: Container): Promise<void> {
-  const answer = (await project.exec(container, "node", "-e", lockProgram)).trim();
-  if (answer !== locked) throw new Error(`${container.name}: ${answer}, should be ${locked}.`);
 }
 
 /** The runs that a replica has settled, by its own count. */
