@@ -28,6 +28,7 @@ export async function startApiServer(
     }),
     logFile: join(folder.logs, "api-server.log"),
   });
+  folder.noteProcess("api-server", child.pid);
   opened.push({ name: "the API server", stop: () => child.stop().then(() => undefined) });
   let url: string | undefined;
   const answers = async (giveUp: AbortSignal): Promise<boolean> => {

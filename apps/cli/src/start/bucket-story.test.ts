@@ -31,7 +31,7 @@ const texts = (before: BucketView | undefined, after: BucketView | undefined) =>
   newsOf(before, after).map(({ text }) => text);
 
 it("tells each step of a life once, in order", () => {
-  const life = [undefined, born, held, announced, well, leaving, { ...leaving, finalizers: [] }, undefined];
+  const life = [undefined, born, held, announced, well, leaving, undefined];
   const told = life.flatMap((after, index) => (index === 0 ? [] : texts(life[index - 1], after)));
   expect(told).toEqual([
     "the object is there (generation 1)",
@@ -39,8 +39,15 @@ it("tells each step of a life once, in order", () => {
     "bucket hello is not there yet; written down that it is about to be made",
     "Ready: As the spec asks.",
     "deletion was asked for: its bucket is deleted first (onDelete: Delete)",
+    "its finalizer was taken off, and the object is gone",
+  ]);
+});
+
+it("tells of a finalizer that is taken off while others hold the object", () => {
+  const shared = { ...leaving, finalizers: ["drover.dev/buckets", "example.com/other"] };
+  const rest = { ...shared, finalizers: ["example.com/other"] };
+  expect(texts(shared, rest)).toEqual([
     "finalizer drover.dev/buckets taken off: nothing is left to do for it",
-    "the object is gone",
   ]);
 });
 

@@ -9,13 +9,19 @@ export interface News {
 
 /** What happened to a Bucket between two looks at it; `undefined` is a look that found none. */
 export function newsOf(before: BucketView | undefined, after: BucketView | undefined): readonly News[] {
-  if (after === undefined) return before === undefined ? [] : [plain("the object is gone")];
+  if (after === undefined) return before === undefined ? [] : [plain(endOf(before))];
   if (before === undefined)
     return [plain(`the object is there (generation ${after.generation})`), ...changes(blank, after)];
   if (before.uid !== after.uid)
     return [plain("the object is gone, and another one has its name"), ...changes(blank, after)];
   return changes(before, after);
 }
+
+/** An object that is being deleted goes with its last finalizer, and nobody sees it without. */
+const endOf = ({ deleting, finalizers }: BucketView): string =>
+  deleting && finalizers.length > 0
+    ? "its finalizer was taken off, and the object is gone"
+    : "the object is gone";
 
 const blank = {
   finalizers: [],

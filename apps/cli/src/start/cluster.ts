@@ -16,7 +16,7 @@ import { watchBuckets } from "./watch-buckets.ts";
 export async function openCluster({ opened, request }: Run, servers: Servers): Promise<KubeClient> {
   const { kubeconfig, context } = servers;
   const client = await connect({ kubeconfig, context, userAgent: "drover-start" });
-  opened.push({ name: "the story", stop: () => client.close() });
+  opened.push({ name: "the watch of Buckets", stop: () => client.close() });
   await client.list(builtin.crd, { limit: 1, metadataOnly: true, signal: request.signal });
   return client;
 }

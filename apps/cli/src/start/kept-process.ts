@@ -108,6 +108,7 @@ async function launch(
       onLine(line);
     },
   });
+  folder.noteProcess(file, child.pid);
   await untilReady(child, async (giveUp) => url !== undefined && (await isReady(url, giveUp)), { signal });
   return child;
 }

@@ -18,25 +18,20 @@ export interface NextSteps {
 
 /** What a person may try now, with the tools that are there. */
 export function nextSteps(steps: NextSteps): readonly string[] {
-  const { servers, logs } = steps;
   return [
     "",
-    "Try next, and watch what happens here:",
+    "Try next, in another terminal, and watch what happens here:",
     "",
-    ...table([
-      ...objectSteps(steps),
-      ...bucketSteps(steps),
-      [`kill -9 ${steps.functionPid}`, "a crash of the bucket function"],
-    ]),
+    `  export KUBECONFIG=${steps.servers.kubeconfig}`,
+    ...[...objectSteps(steps), ...bucketSteps(steps), crash(steps)].flatMap(shown),
     "",
-    `The cluster:  export KUBECONFIG=${servers.kubeconfig}`,
-    `The logs:     ${logs}`,
-    "Ctrl-C stops everything.",
+    `Logs are in ${steps.logs}. Ctrl-C here stops everything.`,
     "",
   ];
 }
 
-type Step = readonly [command: string, comment: string];
+type Step = readonly [comment: string, command: string];
+const shown = ([comment, command]: Step): readonly string[] => [`  # ${comment}`, `  ${command}`];
 
 function objectSteps(steps: NextSteps): readonly Step[] {
   const { servers, namespace, name, path } = steps;
@@ -45,40 +40,39 @@ function objectSteps(steps: NextSteps): readonly Step[] {
   const url = `${servers.sandboxUrl}/apis/s3.drover.dev/v1alpha1/namespaces/${namespace}/buckets`;
   const patch = `-X PATCH -H 'content-type: application/merge-patch+json' -d '{"spec":{"tags":{"team":"north"}}}'`;
   return [
-    [`curl ${url}`, "the objects"],
-    [`curl ${patch} ${url}/${name}`, "change a tag"],
-    [`curl -X DELETE ${url}/${name}`, "delete it, and its bucket with it"],
+    ["the objects", `curl ${url}`],
+    ["change a tag", `curl ${patch} ${url}/${name}`],
+    ["delete it, and its bucket with it", `curl -X DELETE ${url}/${name}`],
   ];
 }
 
-function kubectlSteps({ servers, namespace, name }: NextSteps): readonly Step[] {
-  const kubectl = `kubectl --kubeconfig ${relativePath(servers.kubeconfig)}${servers.context === undefined ? "" : ` --context ${servers.context}`} -n ${namespace}`;
+function kubectlSteps({ servers: { context }, namespace, name }: NextSteps): readonly Step[] {
+  const kubectl = ["kubectl", ...(context === undefined ? [] : ["--context", context]), "-n", namespace].join(
+    " ",
+  );
   return [
-    [`${kubectl} get buckets`, "the objects"],
-    [`${kubectl} patch bucket ${name} --type merge -p '{"spec":{"tags":{"team":"north"}}}'`, "change a tag"],
-    [`${kubectl} edit bucket ${name}`, "or anything"],
-    [`${kubectl} apply -f ${relativePath(inRepository("examples/retained-bucket.yaml"))}`, "another one"],
-    [`${kubectl} delete bucket ${name}`, "delete it, and its bucket with it"],
+    ["the objects", `${kubectl} get buckets`],
+    ["change a tag", `${kubectl} patch bucket ${name} --type merge -p '{"spec":{"tags":{"team":"north"}}}'`],
+    ["change anything", `${kubectl} edit bucket ${name}`],
+    ["another one", `${kubectl} apply -f ${relativePath(inRepository("examples/retained-bucket.yaml"))}`],
+    ["delete it, and its bucket with it", `${kubectl} delete bucket ${name}`],
   ];
 }
 
 function bucketSteps({ servers: { s3 }, bucket }: NextSteps): readonly Step[] {
   if (!s3.own) return [];
   return [
-    [`curl '${s3.url}/${bucket}?tagging'`, "the bucket's tags, as the S3 server has them"],
-    [`curl -X DELETE ${s3.url}/${bucket}`, "delete the bucket behind Drover's back: it comes back"],
+    ["the bucket's tags, as the S3 server has them", `curl '${s3.url}/${bucket}?tagging'`],
+    ["delete the bucket behind Drover's back: it comes back", `curl -X DELETE ${s3.url}/${bucket}`],
   ];
 }
+
+const crash = ({ functionPid }: NextSteps): Step => ["crash the bucket function", `kill -9 ${functionPid}`];
 
 const relativePath = (path: string): string => {
   const near = relative(process.cwd(), path);
   return near.startsWith("..") ? path : near;
 };
-
-/** Comments beside what is short enough, above what is not. */
-function table(steps: readonly Step[]): readonly string[] {
-  return steps.flatMap(([command, comment]) => [`  # ${comment}`, `  ${command}`]);
-}
 
 function isOnPath(command: string, path: string): boolean {
   return path.split(delimiter).some((folder) => {

@@ -17,6 +17,7 @@ export async function startOwnRedis(run: Run, signal: AbortSignal): Promise<Redi
   const dir = join(folder.path, dataFolder(options));
   if (options.kubeconfig === undefined) await rm(dir, { recursive: true, force: true });
   const redis = await startRedis({ persistence: true, dir, signal });
+  folder.noteProcess("redis", redis.pid);
   opened.push({ name: "Redis", stop: () => redis.stop() });
   await symlink(join(dir, "redis.log"), join(folder.logs, "redis.log"));
   void keep(redis, run).catch((cause: unknown) => {
@@ -33,12 +34,16 @@ function dataFolder({ kubeconfig, context = "" }: Run["options"]): string {
 
 const lookEvery = 500;
 
-async function keep(redis: RedisServer, { narrator: { say }, request: { signal } }: Run): Promise<void> {
+async function keep(
+  redis: RedisServer,
+  { folder, narrator: { say }, request: { signal } }: Run,
+): Promise<void> {
   const pause = (): Promise<unknown> => delay(lookEvery, undefined, { signal }).catch(() => undefined);
   for (await pause(); !signal.aborted; await pause()) {
     if (isRunning(redis.pid)) continue;
     say(`Redis (process ${redis.pid}) has ended. Starting it again, with its data.`, "bad");
     await redis.restart({ signal });
+    folder.noteProcess("redis", redis.pid);
     say(`Redis is back (process ${redis.pid}).`, "good");
   }
 }

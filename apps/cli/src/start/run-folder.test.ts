@@ -9,22 +9,21 @@ import { takeRunFolder } from "./run-folder.ts";
 let path: string;
 beforeEach(() => (path = mkdtempSync(join(tmpdir(), "drover-run-folder-"))));
 afterEach(() => rmSync(path, { recursive: true }));
-const running = { kubeconfig: "/somewhere/kubeconfig", processes: { redis: 7 } };
+const kubeconfig = "/somewhere/kubeconfig";
 
 /** Takes the folder in another process that is killed while it has it. */
 const takeAndDie = () => {
   const source = new URL("run-folder.ts", import.meta.url).href;
   const program = `
     const { takeRunFolder } = await import(${JSON.stringify(source)});
-    takeRunFolder(process.argv[1]).note(${JSON.stringify(running)});
+    takeRunFolder(process.argv[1]).noteProcess("redis", 7);
     process.kill(process.pid, "SIGKILL");`;
   const args = ["--input-type=module", "--eval", program, path];
   return promisify(execFile)(process.execPath, args).catch((error: unknown) => error);
 };
 
 it("is refused to the second who wants it, with who has it and what to do", () => {
-  const folder = takeRunFolder(path);
-  folder.note(running);
+  const folder = takeRunFolder(path, kubeconfig);
   const who = `process ${process.pid}, since`;
   expect(() => takeRunFolder(path)).toThrow(who);
   expect(() => takeRunFolder(path)).toThrow(`kill ${process.pid}`);
@@ -34,7 +33,6 @@ it("is refused to the second who wants it, with who has it and what to do", () =
 
 it("is free again after its release, and nothing says that anybody runs", () => {
   const folder = takeRunFolder(path);
-  folder.note(running);
   folder.release();
   const again = takeRunFolder(path);
   expect(again.crashed).toBeUndefined();
@@ -45,7 +43,7 @@ it("is taken over from a process that was killed, and says so; what it left is c
   expect(await takeAndDie()).toMatchObject({ signal: "SIGKILL" });
   writeFileSync(join(path, "kubeconfig"), "of a server that is gone");
   const folder = takeRunFolder(path);
-  expect(folder.crashed).toMatchObject(running);
+  expect(folder.crashed).toMatchObject({ kubeconfig: folder.kubeconfig, processes: { redis: 7 } });
   expect(existsSync(folder.kubeconfig)).toBe(false);
   folder.release();
 });

@@ -8,7 +8,7 @@ const runningSchema = z.object({
   pid: z.number(),
   since: z.string(),
   kubeconfig: z.string(),
-  /** The processes that it has started, by what they are. */
+  /** The processes that it has started and that run now, by what they are. */
   processes: z.record(z.string(), z.number()),
 });
 export type Running = z.output<typeof runningSchema>;
@@ -17,13 +17,14 @@ export type Running = z.output<typeof runningSchema>;
 export interface RunFolder {
   readonly path: string;
   readonly logs: string;
+  /** Where our own API server writes one. */
   readonly kubeconfig: string;
   /** What a run that ended without cleaning up has said about itself. */
   readonly crashed: Running | undefined;
-  /** Says of this run what others may read. */
-  note(running: Omit<Running, "pid" | "since">): void;
+  /** Says of a process that it is this run's, in place of an earlier one of that name. */
+  readonly noteProcess: (name: string, pid: number) => void;
   /** Gives the folder back. */
-  release(): void;
+  readonly release: () => void;
 }
 
 /** Somebody else has the folder. */
@@ -43,12 +44,13 @@ export class AlreadyRunningError extends Error {
 /**
  * Takes a folder for this run, and clears away what an earlier run has left in it.
  *
+ * @param given the kubeconfig of the cluster that this run uses, where it does not start one.
  * The lock is SQLite's on a file, which the kernel releases however its holder ends: a folder left by a crash is never
  * taken for one in use, nor the other way round.
  *
  * @throws AlreadyRunningError
  */
-export function takeRunFolder(path: string): RunFolder {
+export function takeRunFolder(path: string, given?: string): RunFolder {
   const files = {
     logs: join(path, "logs"),
     kubeconfig: join(path, "kubeconfig"),
@@ -60,14 +62,23 @@ export function takeRunFolder(path: string): RunFolder {
   if (unlock === undefined) throw new AlreadyRunningError(path, left);
   for (const file of Object.values(files)) rmSync(file, { recursive: true, force: true });
   mkdirSync(files.logs);
-  const since = new Date().toISOString();
+  const running = {
+    pid: process.pid,
+    since: new Date().toISOString(),
+    kubeconfig: given ?? files.kubeconfig,
+    processes: {},
+  };
+  const note = (now: Running): void => writeFileSync(files.running, `${JSON.stringify(now, null, 2)}\n`);
+  note(running);
   return {
     path,
     logs: files.logs,
     kubeconfig: files.kubeconfig,
     crashed: left,
-    note: (running) =>
-      writeFileSync(files.running, `${JSON.stringify({ pid: process.pid, since, ...running }, null, 2)}\n`),
+    noteProcess: (name, pid) => {
+      Object.assign(running.processes, { [name]: pid });
+      note(running);
+    },
     release: () => {
       rmSync(files.running, { force: true });
       unlock();

@@ -17,6 +17,7 @@ const lookEvery = 500;
 /** Starts an S3 server. Its end is the end of the run: the buckets are gone with it. */
 export async function startOwnS3({ folder, opened, request }: Run, signal: AbortSignal): Promise<S3Access> {
   const s3 = await startS3({ dir: folder.logs, signal });
+  folder.noteProcess("s3", s3.pid);
   opened.push({ name: "the S3 server", stop: () => s3.stop() });
   void watchOver(s3, request.signal).then((ended) => {
     if (!ended) return;

@@ -13,8 +13,6 @@ export interface Servers {
   readonly sandboxUrl: string | undefined;
   readonly redisUrl: string;
   readonly s3: S3Access;
-  /** Of what was started, by name. */
-  readonly pids: Readonly<Record<string, number>>;
 }
 
 /**
@@ -31,14 +29,13 @@ export async function startServers(run: Run): Promise<Servers> {
   ] as const;
   // All of them, so that none is still starting when the end begins.
   await Promise.allSettled(starts);
-  const [api, { url: redisUrl, pid: redisPid }, buckets] = await Promise.all(starts);
+  const [api, redisUrl, buckets] = await Promise.all(starts);
   return {
     kubeconfig: options.kubeconfig ?? folder.kubeconfig,
     context: options.context,
     sandboxUrl: api?.url,
     redisUrl,
     s3: buckets,
-    pids: known({ "api-server": api?.pid, redis: redisPid, s3: buckets.pid }),
   };
 }
 
@@ -51,20 +48,22 @@ async function apiServer(run: Run, signal: AbortSignal) {
   return started(run, "API server", startApiServer(run, signal), ({ url, pid }) => `${url}, process ${pid}`);
 }
 
-async function redis(run: Run, signal: AbortSignal): Promise<{ url: string; pid?: number }> {
+async function redis(run: Run, signal: AbortSignal): Promise<string> {
   const { redis: url } = run.options;
   if (url !== undefined) {
     await checkRedis(url, signal);
     // A URL may carry a password.
     run.narrator.say(`Using the Redis at ${new URL(url).host}`);
-    return { url };
+    return url;
   }
-  return started(
+  const own = await started(
     run,
     "Redis",
     startOwnRedis(run, signal),
     (server) => `${server.url}, ${server.description}, process ${server.pid}`,
+    installed,
   );
+  return own.url;
 }
 
 async function s3(run: Run, signal: AbortSignal): Promise<S3Access> {
@@ -79,23 +78,23 @@ async function s3(run: Run, signal: AbortSignal): Promise<S3Access> {
     "S3 server",
     startOwnS3(run, signal),
     (server) => `${server.url}, process ${String(server.pid)}`,
+    installed,
   );
 }
 
 /** After this time somebody who waits wants to know why. */
 const slow = 4_000;
+const installed = " The first time, it is installed with pip.";
 
 async function started<T>(
   { narrator: { say } }: Run,
   name: string,
   start: Promise<T>,
   describe: (server: T) => string,
+  why = "",
 ): Promise<T> {
   const begun = performance.now();
-  const hint = setTimeout(
-    () => say(`Still starting: ${name}. The first time, its programs are installed with pip.`, "quiet"),
-    slow,
-  );
+  const hint = setTimeout(() => say(`Still starting: ${name}.${why}`, "quiet"), slow);
   try {
     const server = await start;
     say(`${name} started in ${seconds(performance.now() - begun)}: ${describe(server)}`);
@@ -104,8 +103,3 @@ async function started<T>(
     clearTimeout(hint);
   }
 }
-
-const known = (pids: Record<string, number | undefined>): Record<string, number> =>
-  Object.fromEntries(
-    Object.entries(pids).flatMap(([name, pid]) => (pid === undefined ? [] : [[name, pid] as const])),
-  );

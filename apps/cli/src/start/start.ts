@@ -10,7 +10,7 @@ import { orStop, problemOf, stopOnSignals, stopRequest } from "./stop-request.ts
 
 /** Everything, from nothing to Ctrl-C. Answers the exit code. */
 export async function startDemo(options: StartOptions, config: CliConfig): Promise<number> {
-  const folder = folderOrReason(options.dir);
+  const folder = folderOrReason(options);
   if (typeof folder === "string") {
     console.error(folder);
     return 1;
@@ -35,9 +35,9 @@ export async function startDemo(options: StartOptions, config: CliConfig): Promi
   return code;
 }
 
-function folderOrReason(dir: string): RunFolder | string {
+function folderOrReason({ dir, kubeconfig }: StartOptions): RunFolder | string {
   try {
-    return takeRunFolder(dir);
+    return takeRunFolder(dir, kubeconfig);
   } catch (error) {
     if (error instanceof AlreadyRunningError) return error.message;
     throw error;
@@ -46,7 +46,7 @@ function folderOrReason(dir: string): RunFolder | string {
 
 /** Start, tell, and go on telling until somebody wants it to stop. */
 async function live(run: Run): Promise<void> {
-  const { folder, narrator, request } = run;
+  const { narrator, request } = run;
   const { signal } = request;
   narrator.say("Starting the servers and Drover's processes");
   const starting = startServers(run);
@@ -64,11 +64,7 @@ async function live(run: Run): Promise<void> {
     orStop(request, startBucketFunction(run, servers)),
   ] as const;
   await Promise.allSettled(starts);
-  const [bridge, bucketFunction] = await Promise.all(starts);
-  folder.note({
-    kubeconfig: servers.kubeconfig,
-    processes: { ...servers.pids, bridge: bridge.pid, "s3-bucket": bucketFunction.pid },
-  });
+  const [, bucketFunction] = await Promise.all(starts);
   await tellOfExample(run, { servers, cluster, functionPid: bucketFunction.pid });
   if (!signal.aborted) await once(signal, "abort");
 }
