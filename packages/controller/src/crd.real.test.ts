@@ -7,6 +7,7 @@ import { z } from "zod";
 import { type CustomResourceDefinition, customResourceDefinition } from "./crd.ts";
 import { durationSchema } from "./duration.ts";
 import { kitchenSink } from "./kitchen-sink.fixture.ts";
+import { ReconcileFunction } from "./reconcile-function.ts";
 import { defineResource } from "./resource.ts";
 import { immutable } from "./structural/kubernetes-meta.ts";
 import { randomObject, seeded } from "./structural/random-schema.fixture.ts";
@@ -86,7 +87,7 @@ describe("a real API server", () => {
       ),
       printerColumns: [{ name: "Text", type: "string", jsonPath: ".spec.text", description: "Some text." }],
     });
-    await install([customResourceDefinition(Sink)]);
+    await install([customResourceDefinition(Sink), customResourceDefinition(ReconcileFunction)]);
     const cases = Object.entries(kitchenSink).flatMap(([field, { good, bad }]) => [
       ...good.map((value, at) => ({
         name: `${field.toLowerCase()}-good-${at}`,
@@ -194,9 +195,10 @@ describe("a real API server", () => {
     expect(row).toMatch(/NAME\s+READY\s+REASON\s+AGE\s+a\s+True\s+AsAskedFor\s+\d+s/);
   });
 
+  // DROVER_TEST_SEED chooses other schemas and values.
   it("agrees with zod about random values of random schemas", async () => {
     const random = seeded(Number(process.env["DROVER_TEST_SEED"] ?? 7));
-    const kinds = Array.from({ length: 40 }, (_, at) => {
+    const kinds = Array.from({ length: 24 }, (_, at) => {
       const { schema, value } = randomObject(random, 3);
       const resource = defineResource({
         group: "random.example.com",
@@ -206,7 +208,7 @@ describe("a real API server", () => {
         spec: z.object({ it: schema }),
         status: z.object({}),
       });
-      return { resource, schema, values: Array.from({ length: 20 }, value) };
+      return { resource, schema, values: Array.from({ length: 15 }, value) };
     });
     await install(kinds.map(({ resource }) => customResourceDefinition(resource)));
     const cases = kinds.flatMap(({ resource, values }) =>
@@ -237,5 +239,5 @@ describe("a real API server", () => {
     const share = verdicts.filter(({ parsed }) => parsed.success).length / verdicts.length;
     expect(share).toBeGreaterThan(0.15);
     expect(share).toBeLessThan(0.85);
-  });
+  }, 300_000);
 });

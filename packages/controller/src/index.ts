@@ -5,6 +5,10 @@
  * validation. A **controller** says how one object of that kind is moved one step towards its spec. Nothing here talks
  * to a cluster, a queue or a clock; `@drover/runtime` runs what is defined here.
  *
+ * The API server checks what the CRD says, so the CRD says all that the schemas say, or `customResourceDefinition`
+ * refuses them with the path and what to write instead. What only code can check is marked with `checkedAtRun`; what
+ * only Kubernetes can say (rules in CEL, how lists merge, `immutable`) is written in `.meta({ kubernetes: { ... } })`.
+ *
  * Guarantees that the runtime gives a reconcile:
  * - the object is fresh and parsed; a spec that does not parse never reaches it;
  * - a key is never worked on twice at once;

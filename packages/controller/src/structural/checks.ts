@@ -89,7 +89,7 @@ function checkProblem(check: Check): string | undefined {
     case "overwrite":
       return "the value is changed while it is parsed, but the API server keeps what was written; demand the wanted form with a pattern";
     case "custom":
-      return "a refinement is code, which the API server does not run; write a cel rule in .meta({ kubernetes: { cel: [...] } }), or mark it with ...checkedAtRun";
+      return "a refinement is code, which the API server does not run; write a cel rule in .meta({ kubernetes: { cel: [...] } }), or leave it to the runtime with .refine(..., { ...checkedAtRun })";
     default:
       return `the check "${check.check}" has no structural form; write a cel rule in .meta({ kubernetes: { cel: [...] } })`;
   }
