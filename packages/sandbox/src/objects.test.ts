@@ -299,6 +299,8 @@ describe("deleting", () => {
       code: 409,
       message: 'object is being deleted: configmaps "held" already exists',
     });
+    const trial = await api.patch(`${configMaps}/held?dryRun=All`, { metadata: { finalizers: null } });
+    expect([trial.code, (await api.call("GET", `${configMaps}/held`)).code]).toEqual([200, 200]);
     const last = await api.patch(`${configMaps}/held`, { metadata: { finalizers: null } });
     expect(last.code).toBe(200);
     expect((await api.call("GET", `${configMaps}/held`)).code).toBe(404);
@@ -386,6 +388,10 @@ describe("bodies", () => {
       configMap("big", { data: { a: "x".repeat(3 * 1024 * 1024) } }),
     );
     expect(big.body).toMatchObject({ code: 413, reason: "RequestEntityTooLarge" });
+    const chunks = Array.from({ length: 4 }, () => new Uint8Array(1024 * 1024));
+    const headers = { "content-type": "application/json" };
+    const streamed = { method: "POST", body: ReadableStream.from(chunks), duplex: "half", headers } as const;
+    expect((await fetch(api.url + configMaps, streamed)).status).toBe(413);
     const send = async (body: string, type = "application/json"): Promise<number> =>
       (await fetch(api.url + configMaps, { method: "POST", body, headers: { "content-type": type } })).status;
     expect(await send("[".repeat(10_000) + "]".repeat(10_000))).toBe(400);

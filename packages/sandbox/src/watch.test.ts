@@ -1,6 +1,14 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createApplication } from "./application.ts";
+import { createCluster } from "./cluster.ts";
 import { field, textAt } from "./json.ts";
 import { nameOf, versionOf } from "./kube-object.ts";
+import { createStore } from "./store.ts";
+import type { Store } from "./store.ts";
 import { anyText, configMap, configMaps, startClient } from "./testing/client.ts";
 import type { Client, WatchEvent } from "./testing/client.ts";
 
@@ -176,6 +184,34 @@ describe("faults", () => {
     expect((await api.call("GET", "/api/v1/configmaps")).code).toBe(200);
     restore();
     expect((await api.call("GET", configMaps)).code).toBe(200);
+  });
+});
+
+describe("a watch that nobody reads any more", () => {
+  it("is forgotten by the store", async () => {
+    const store = createStore(10);
+    const left = Promise.withResolvers<undefined>();
+    const subscribe: Store["subscribe"] = (bucket, listener) => {
+      const leave = store.subscribe(bucket, listener);
+      return () => {
+        leave();
+        if (bucket === "configmaps") left.resolve(undefined);
+      };
+    };
+    const cluster = createCluster({ ...store, subscribe }, () => new Date());
+    const app = createApplication({ cluster, watches: new Set(), bookmarkEveryMs: 1000 }, new Set());
+    const handle = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+    const server = createServer((incoming, outgoing) => void handle(incoming, outgoing)).listen(
+      0,
+      "127.0.0.1",
+    );
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const abort = new AbortController();
+    await fetch(`http://127.0.0.1:${port}${configMaps}?watch=1`, { signal: abort.signal });
+    abort.abort();
+    await left.promise;
+    server.close();
   });
 });
 
