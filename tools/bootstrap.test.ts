@@ -158,6 +158,22 @@ describe("a task under way", () => {
     expect(await ended).toEqual([143, null]);
   });
 
+  it("is told to end when npm is, though npm's shell keeps the signal to itself", async () => {
+    const program = `
+      process.on("SIGTERM", () => { console.log("asked to end"); process.exit(0); });
+      setInterval(() => undefined, 1000);
+      console.log("pid", process.pid);`;
+    installed();
+    startRuns(program);
+    write("package.json", { scripts: { start: "node tools/bootstrap.mjs start" } });
+    const npm = spawn("npm", ["start"], { cwd: root, env: environment, stdio: ["ignore", "pipe", "ignore"] });
+    let text = "";
+    npm.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    await vi.waitFor(() => expect(text).toMatch(/pid \d/), { timeout: 30_000 });
+    npm.kill("SIGTERM");
+    await vi.waitFor(() => expect(text).toContain("asked to end"), { timeout: 30_000 });
+  });
+
   it("is ended when nobody is left to pass signals on", async () => {
     const { child, pid } = await started(
       "setInterval(() => undefined, 1000); console.log('pid', process.pid)",

@@ -2,7 +2,8 @@
 //
 // Each child leads a process group of its own. Ctrl-C in a terminal would otherwise reach it from the terminal and
 // again from us; and we get it from the terminal and again from npm, so what comes twice in a moment is passed on once.
-// A watchdog ends the child when we are killed with SIGKILL.
+// A watchdog ends the child when we are killed with SIGKILL. And npm runs us in a shell: a signal to npm alone ends that
+// shell and never comes here, so the end of our parent counts as SIGTERM.
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 
@@ -14,7 +15,19 @@ const running = new Set();
 let last = { signal: "", at: -Infinity };
 let stoppedBy;
 
+const parent = process.ppid;
+/** Milliseconds between two looks whether the shell that npm runs us in is still there. */
+const LOOK = 250;
+
 for (const signal of SIGNALS) process.on(signal, () => pass(signal));
+if (process.env["npm_lifecycle_event"] !== undefined) {
+  const look = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(look);
+    if (stoppedBy === undefined) pass("SIGTERM");
+  }, LOOK);
+  look.unref();
+}
 
 /** The exit code that says we were asked to stop; undefined when nobody asked. */
 export const stopped = () => (stoppedBy === undefined ? undefined : codeOf(stoppedBy));
