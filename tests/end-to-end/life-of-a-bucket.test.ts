@@ -1,3 +1,5 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
@@ -19,6 +21,21 @@ beforeAll(async () => {
   [bridge, worker] = await Promise.all([world.startBridge(), world.startWorker()]);
 });
 afterAll(() => world.stop());
+
+/** A kind that nobody has defined yet. */
+const absentees = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "absentees.s3.drover.dev" },
+  spec: {
+    group: "s3.drover.dev",
+    scope: "Namespaced",
+    names: { plural: "absentees", singular: "absentee", kind: "Absentee", listKind: "AbsenteeList" },
+    versions: [
+      { name: "v1alpha1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } },
+    ],
+  },
+};
 
 const eventList = z.object({
   items: z.array(
@@ -125,19 +142,48 @@ describe("a Bucket", () => {
   });
 });
 
+it("a kind that is not served troubles its own controller alone, and is followed once it is served", async () => {
+  const { cluster, folder } = world;
+  const functions = join(folder, "functions");
+  const registration = readFileSync(
+    new URL("../../functions/s3-bucket/deploy/function.yaml", import.meta.url),
+    "utf8",
+  );
+  mkdirSync(functions);
+  writeFileSync(join(functions, "buckets.yaml"), registration);
+  writeFileSync(
+    join(functions, "absent.yaml"),
+    registration.replaceAll("buckets", "absentees").replace("Bucket", "Absentee"),
+  );
+  await bridge.stop();
+  bridge = await world.startBridge({ functions });
+  const beside = bucket("beside");
+  await cluster.apply(beside);
+  await world.until(beside, isReady);
+  expect((await fetch(`${bridge.url}/readyz`)).status).toBe(200);
+  const degraded = async () =>
+    /drover_stream_degraded\{kind="absentees.s3.drover.dev"\} (\d)/.exec(
+      await (await fetch(`${bridge.url}/metrics`)).text(),
+    )?.[1];
+  expect(await degraded()).toBe("1");
+  await cluster.apply(absentees);
+  await eventually(async () => expect(await degraded()).toBe("0"));
+});
+
 describe("every process", () => {
   const get = async (of: Started, path: string) => {
     const response = await fetch(of.url + path);
     return { status: response.status, text: await response.text() };
   };
 
+  const idle = 'drover_queue_keys{controller="buckets.s3.drover.dev",state="due"} 0';
+
   it("says that it runs, that it is ready, and its numbers", async () => {
     for (const each of [bridge, worker]) {
       expect(await get(each, "/healthz")).toMatchObject({ status: 200 });
       await eventually(async () => expect(await get(each, "/readyz")).toMatchObject({ status: 200 }));
-      expect((await get(each, "/metrics")).text).toContain(
-        'drover_queue_keys{controller="buckets.s3.drover.dev",state="due"} 0',
-      );
+      // Nothing is due once all is settled.
+      await eventually(async () => expect((await get(each, "/metrics")).text).toContain(idle));
     }
     expect((await get(worker, "/metrics")).text).toMatch(/drover_runs_total\{.*verdict="done"\} [1-9]/);
     expect((await get(bridge, "/metrics")).text).toContain(
@@ -156,6 +202,7 @@ describe("every process", () => {
         });
       });
       expect(await get(each, "/healthz")).toMatchObject({ status: 200 });
+      expect((await get(each, "/metrics")).text).not.toContain('state="due"');
     }
     await world.redis.restart();
     for (const each of [bridge, worker]) {

@@ -21,7 +21,8 @@ export interface World {
   readonly redis: RedisServer;
   readonly s3: S3Server;
   readonly truth: S3Truth;
-  startBridge(): Promise<Started>;
+  /** `functions`: a folder of other registrations than the bucket function's. */
+  startBridge(options?: { functions?: string }): Promise<Started>;
   /** A worker of the bucket function. `s3Url` puts something between it and the S3 server. */
   startWorker(options?: {
     s3Url?: string;
@@ -33,6 +34,8 @@ export interface World {
     manifest: Manifest,
     predicate: (object: TestObject | undefined) => boolean,
   ): Promise<TestObject | undefined>;
+  /** For files of a test; goes away with the world. */
+  readonly folder: string;
   stop(): Promise<void>;
 }
 
@@ -87,13 +90,14 @@ export async function startWorld(): Promise<World> {
   };
 
   return {
+    folder,
     cluster,
     redis,
     s3,
     truth,
-    startBridge: () =>
+    startBridge: ({ functions = join(root, "functions/s3-bucket/deploy") } = {}) =>
       start("bridge", "apps/bridge/src/main.ts", "Listed; watching", {
-        DROVER_FUNCTIONS: join(root, "functions/s3-bucket/deploy/function.yaml"),
+        DROVER_FUNCTIONS: functions,
       }),
     startWorker: ({ s3Url = s3.url, concurrency = 8, env = {} } = {}) =>
       start("bucket", "functions/s3-bucket/src/main.ts", "Taking keys", {

@@ -21,13 +21,16 @@ await runProcess(
     const streams = readRegistrations(settings.functions).map((registration) => {
       const queue = openWorkQueue({ redis, controller: registration.controller, log });
       closing(`queue ${queue.controller}`, () => queue.close());
-      queueMetrics(registry, queue.controller, () => queue.stats());
-      readiness(`redis ${queue.controller}`, async () => (await queue.ping(readyWithin), undefined));
+      readiness(`redis ${queue.controller}`, () => queue.ping(readyWithin).then(() => undefined));
       const stream = startStream({ registration, queue, client, signal: stopping, log });
-      readiness(`stream ${queue.controller}`, () => streamProblem(stream));
       closing(`stream ${queue.controller}`, () => stream.reflector.done);
+      readiness(`stream ${queue.controller}`, () => streamProblem(stream));
       return stream;
     });
+    queueMetrics(
+      registry,
+      streams.map(({ queue }) => queue),
+    );
     streamMetrics(registry, streams);
   },
 );

@@ -14,6 +14,7 @@ import { wakesOf } from "./wakes-of.ts";
 /** One controller's stream: what is watched for it, and the queue that its keys are woken in. */
 export interface Stream {
   readonly kind: string;
+  readonly queue: WorkQueue;
   readonly reflector: Reflector;
 }
 
@@ -38,7 +39,7 @@ export function startStream(options: {
     for (const { key, reason } of wakes) log.info({ key, reason, controller: queue.controller }, "Woke");
   };
   const kind = nameOf(registration.for);
-  return { kind, reflector: runReflector({ client, ref: registration.for, signal, onEvent, log }) };
+  return { kind, queue, reflector: runReflector({ client, ref: registration.for, signal, onEvent, log }) };
 }
 
 /** A stream that has heard nothing for longer than this, though it reconnects after 60 s, is not well. */

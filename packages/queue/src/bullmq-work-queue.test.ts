@@ -88,7 +88,7 @@ it("keeps keys apart whose names are unusual, also for Redis, BullMQ, Lua and Ja
   await vi.waitFor(() => expect(ran).toHaveLength(keys.length));
   expect([...ran].sort()).toEqual([...keys].sort());
   await vi.waitFor(async () =>
-    expect(await queue.stats()).toMatchObject({ due: 0, scheduled: 0, running: 0, parked: 0 }),
+    expect(await queue.stats(10_000)).toMatchObject({ due: 0, scheduled: 0, running: 0, parked: 0 }),
   );
 });
 
@@ -174,7 +174,7 @@ it("drains: runs under way end, nothing new starts, what is over its grace is du
   const drained = worker.drain(10);
   await drained;
   expect(verdicts).toEqual(["interrupted"]);
-  expect(await queue.stats()).toMatchObject({ due: 1, running: 0 });
+  expect(await queue.stats(10_000)).toMatchObject({ due: 1, running: 0 });
   const { verdicts: next } = work(() => Promise.resolve({ kind: "done" }));
   await vi.waitFor(() => expect(next).toEqual(["done"]), { timeout: 10_000 });
 });

@@ -48,8 +48,8 @@ export function openWorkQueue({ redis, controller, log, times }: WorkQueueOption
       }
     },
     work: (handler, options) => startWorker({ ledger, bells, ringer, log, ...all }, handler, options),
-    stats: () => ledger.count(),
-    ping: (within) => ping(redis, within),
+    stats: (within) => answered(ledger.count(), within),
+    ping: (within) => answered(redis.ping(), within).then(() => undefined),
     async close() {
       await ringer.stop();
       await bells.close();
@@ -76,12 +76,9 @@ function checked(times: QueueTimes): QueueTimes {
   return times;
 }
 
-async function ping(redis: Redis, within: Milliseconds): Promise<void> {
+/** What Redis answers, or an error when it does not in time: commands wait for as long as it is away. */
+async function answered<T>(answer: Promise<T>, within: Milliseconds): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error(`Redis did not answer within ${within} ms.`)), within);
-  try {
-    await Promise.race([redis.ping(), late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return Promise.race([answer, late.promise]).finally(() => clearTimeout(timer));
 }

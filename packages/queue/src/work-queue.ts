@@ -112,8 +112,9 @@ export interface WorkQueue {
   wake(wakes: readonly Wake[]): Promise<void>;
   /** Start running due keys with `handler`, which never throws a verdict away: an error of its own is a `retry`. */
   work(handler: (run: Run) => Promise<Verdict>, options: WorkOptions): QueueWorker;
-  stats(): Promise<QueueStats>;
-  /** Resolves when Redis answers; rejects when it does not within `within` ms. For readiness. */
+  /** Rejects when Redis does not answer within that time: whoever scrapes must not hang. */
+  readonly stats: (within: Milliseconds) => Promise<QueueStats>;
+  /** Resolves when Redis answers; rejects when it does not within that time. For readiness. */
   ping(within: Milliseconds): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import type { QueueStats, Verdict } from "@drover/queue";
+import type { Verdict, WorkQueue } from "@drover/queue";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 
 /** Seconds; from a no-op to the default timeout. */
@@ -38,8 +38,14 @@ export function runMetrics(registry: Registry, controller: string): RunMetrics {
   };
 }
 
-/** The state of a controller's queue, asked for whenever it is scraped. */
-export function queueMetrics(registry: Registry, controller: string, stats: () => Promise<QueueStats>): void {
+/** A scrape must not wait for a Redis that is away. */
+const scrapeWithin = 1_000;
+
+/** The state of queues, asked for whenever it is scraped; absent for one while its Redis does not answer. */
+export function queueMetrics(
+  registry: Registry,
+  queues: readonly Pick<WorkQueue, "controller" | "stats">[],
+): void {
   const oldest = new Gauge({
     name: "drover_queue_oldest_due_seconds",
     help: "How long the longest-waiting due key has waited.",
@@ -52,10 +58,14 @@ export function queueMetrics(registry: Registry, controller: string, stats: () =
     labelNames: ["controller", "state"],
     registers: [registry],
     async collect() {
-      const { due, oldestDue, scheduled, running, parked } = await stats();
-      for (const [state, keys] of Object.entries({ due, scheduled, running, parked }))
-        this.set({ controller, state }, keys);
-      oldest.set({ controller }, oldestDue / 1_000);
+      this.reset();
+      oldest.reset();
+      const counted = queues.map(async ({ controller, stats }) => {
+        const { oldestDue, ...states } = await stats(scrapeWithin);
+        for (const [state, keys] of Object.entries(states)) this.set({ controller, state }, keys);
+        oldest.set({ controller }, oldestDue / 1_000);
+      });
+      await Promise.allSettled(counted);
     },
   });
 }

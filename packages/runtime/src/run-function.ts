@@ -48,7 +48,7 @@ function serve<R extends Resource>(
   const queue = openWorkQueue({ redis, controller: controller.name, log, times });
   closing("queue", () => queue.close());
   readiness("redis", async () => (await queue.ping(readyWithin), undefined));
-  queueMetrics(registry, controller.name, () => queue.stats());
+  queueMetrics(registry, [queue]);
   const metrics = runMetrics(registry, controller.name);
   const recorder = eventRecorder({
     client,
