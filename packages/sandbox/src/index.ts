@@ -7,18 +7,23 @@
  * resources with their schemas, and errors as Status objects. What it does not have answers 501 and says so.
  *
  * How a request is served:
- *   sandbox.ts           the HTTP server, faults first, then discovery or a resource
+ *   application.ts       HTTP: faults first, then health and discovery, then resources; refusals as Status objects
  *   routes.ts            path -> type, namespace, name; verb -> what is done
- *   reads.ts, watch.ts   get, list, watch         representation.ts, table.ts   in which shape they leave
+ *   reads.ts, watch.ts   get, list, watch; representation.ts and table.ts say in which shape they leave
  *   writes.ts            create, update, patch, delete; admission.ts decides about metadata, status and validity
  *   store.ts             objects, one counter of versions, the history that watches resume from
  *   built-in-types.ts    the table of built-in kinds; custom-resources.ts makes the same from definitions
+ *   schema-*.ts          pruning, defaults and validation, for built-in kinds and definitions alike
  *   lifecycle.ts         what controllers do in a real cluster: establish definitions, empty deleted namespaces
  *
+ * Guarantees for tests: a write and all that follows from it (served definitions, emptied namespaces, events to
+ * watches) has happened when its response is sent. Nothing is random but names, uids and the length of a watch.
+ *
  * Caveats, against a real one: no TLS, authentication or authorisation; no server-side apply, managedFields, scale,
- * logs or exec; no garbage collection by owner reference; CEL rules of definitions are not evaluated and conversion
- * between versions is by name only; built-in kinds other than the small ones (ConfigMap, Secret, Lease, Event, RBAC)
- * are stored without looking at their spec; integers beyond 2^53 lose precision.
+ * logs or exec; no garbage collection by owner reference, so every deletion is a background one; CEL rules of
+ * definitions are not evaluated, and versions differ in name and schema only; built-in kinds with a large spec (Pod,
+ * Service) are stored without looking at it, and no defaults are set in it; of protobuf bodies only the small kinds'
+ * are read; integers beyond 2^53 lose precision. v1 and events.k8s.io/v1 Events are one store, as in a real one.
  */
 export type { FaultAnswer, Faults, SandboxRequest } from "./faults.ts";
 export type { Json, JsonObject } from "./json.ts";

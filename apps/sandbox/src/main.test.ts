@@ -1,0 +1,38 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+let folder: string;
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "drover-sandbox-"))));
+afterAll(() => rm(folder, { recursive: true }));
+
+const start = (env: Record<string, string>) =>
+  spawn(process.execPath, [join(import.meta.dirname, "main.ts")], {
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+
+it("serves where its kubeconfig says until SIGTERM, and leaves at once with watches open", async () => {
+  const child = start({ DROVER_KUBECONFIG_OUT: join(folder, "kubeconfig") });
+  const exited = once(child, "exit");
+  for await (const line of createInterface(child.stdout))
+    if (line.includes("Serving the Kubernetes API")) break;
+  const [, url] = /server: (http:\S+)/.exec(await readFile(join(folder, "kubeconfig"), "utf8")) ?? [];
+  const response = await fetch(`${url ?? ""}/api/v1/namespaces?watch=true`);
+  expect(response.status).toBe(200);
+  const ended = response.text();
+  child.kill("SIGTERM");
+  expect(await exited).toEqual([0, null]);
+  expect(await ended).toContain('"name":"default"');
+});
+
+it("refuses a setting that it does not know", async () => {
+  const child = start({ DROVER_SANDBOX_PRT: "0" });
+  const [said] = (await once(child.stdout, "data")) as [Buffer];
+  expect(String(said)).toContain("DROVER_SANDBOX_PORT");
+  expect(await once(child, "exit")).toEqual([1, null]);
+});
