@@ -1,4 +1,4 @@
-import type { Log, ObjectMetadata } from "@drover/controller";
+import type { ObjectMetadata } from "@drover/controller";
 import { objectKey } from "@drover/controller";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -12,9 +12,8 @@ import { builtin } from "./resource-ref.ts";
 import { eventLog } from "./testing/event-log.ts";
 import { bucket } from "./testing/objects.ts";
 import { bucketDefinition } from "./testing/sandbox-client.ts";
+import { silentLog } from "./testing/silent-log.ts";
 
-const quiet = (): void => undefined;
-const log: Log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 let cluster: RealCluster;
 let client: KubeClient;
 
@@ -88,7 +87,7 @@ describe("the reflector, against a real API server", () => {
     const events: ObjectEvent[] = [];
     for (const name of ["kept", "again"]) await create(name);
     reflector = runReflector({
-      ...{ client, ref: bucket, signal: stopping.signal, log },
+      ...{ client, ref: bucket, signal: stopping.signal, log: silentLog },
       onEvent: (event) => {
         if ("object" in event) events.push(event);
         told.onEvent(event);
@@ -131,7 +130,12 @@ describe("the reflector, against a real API server", () => {
 });
 
 test("events are taken, counted, and taken for objects of the cluster too", async () => {
-  const recorder = eventRecorder({ client, log, controller: "drover.dev/buckets", instance: "worker-1" });
+  const recorder = eventRecorder({
+    client,
+    log: silentLog,
+    controller: "drover.dev/buckets",
+    instance: "worker-1",
+  });
   const object: ObjectMetadata = { name: "a", namespace: "default", uid: "uid-a", resourceVersion: "1" };
   const said = { type: "Warning", reason: "Failed", action: "CreateBucket", note: "No." } as const;
   recorder.record({ ...said, regarding: { ref: bucket, metadata: object } });

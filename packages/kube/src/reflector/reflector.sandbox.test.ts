@@ -1,10 +1,10 @@
-import type { Log } from "@drover/controller";
 import { objectKey } from "@drover/controller";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { installCrd } from "../install-crd.ts";
 import { eventLog, type EventLog } from "../testing/event-log.ts";
 import { bucket } from "../testing/objects.ts";
 import { bucketDefinition, sandboxClient, type SandboxClient } from "../testing/sandbox-client.ts";
+import { silentLog } from "../testing/silent-log.ts";
 import { type VirtualTimers, virtualTimers } from "../testing/virtual-timers.ts";
 import type { ObjectEvent } from "./object-event.ts";
 import { type Reflector, type ReflectorOptions, runReflector } from "./run-reflector.ts";
@@ -31,17 +31,11 @@ afterEach(async () => {
 
 function follow(options: Partial<ReflectorOptions> = {}): Reflector {
   const { client } = api;
-  const silent: Log = {
-    debug: () => undefined,
-    info: () => undefined,
-    warn: () => undefined,
-    error: () => undefined,
-  };
   const onEvent: ReflectorOptions["onEvent"] = (event) => {
     if ("object" in event) events.push(event);
     log.onEvent(event);
   };
-  const base = { client, ref: bucket, signal: stopping.signal, onEvent, log: silent, timers: clock };
+  const base = { client, ref: bucket, signal: stopping.signal, onEvent, log: silentLog, timers: clock };
   return (running = runReflector({ ...base, ...options }));
 }
 

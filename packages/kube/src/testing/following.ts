@@ -1,0 +1,63 @@
+import { afterEach } from "vitest";
+import { connect } from "../connect.ts";
+import { type ReflectorOptions, runReflector } from "../reflector/run-reflector.ts";
+import { eventLog } from "./event-log.ts";
+import { bucket, bucketList, bucketObject } from "./objects.ts";
+import { json, type Script, scriptedServer } from "./scripted-server.ts";
+import { silentLog } from "./silent-log.ts";
+import { virtualTimers } from "./virtual-timers.ts";
+
+const stack: AsyncDisposableStack[] = [];
+afterEach(async () => {
+  while (stack.length > 0) await stack.pop()?.disposeAsync();
+});
+
+/** A reflector against scripted answers, on a clock that the test holds. */
+export async function following(scripts: readonly Script[], options: Partial<ReflectorOptions> = {}) {
+  const owned = new AsyncDisposableStack();
+  stack.push(owned);
+  const server = owned.use(await scriptedServer(...scripts));
+  const client = await connect({ kubeconfig: server.kubeconfig });
+  owned.defer(() => client.close());
+  const clock = virtualTimers();
+  const log = eventLog();
+  const stopping = new AbortController();
+  const reflector = runReflector({
+    ...{
+      client,
+      ref: bucket,
+      signal: stopping.signal,
+      onEvent: (event) => log.onEvent(event),
+      log: silentLog,
+      timers: clock,
+    },
+    random: () => 0,
+    ...options,
+  });
+  owned.defer(async () => {
+    stopping.abort();
+    await reflector.done;
+  });
+  /** Sits out the wait that the reflector is in, or comes to; its span. */
+  const sitOut = async (): Promise<number> => {
+    const span = await clock.waitFor("reflector");
+    clock.advance(span);
+    return span;
+  };
+  return { server, client, clock, log, reflector, stopping, sitOut };
+}
+
+/** A bucket of this version. */
+export const at = (name: string, resourceVersion: string, more: object = {}) =>
+  bucketObject(name, { resourceVersion, ...more });
+export const frame = (type: string, object: object) => ({ type, object });
+export const bookmark = (resourceVersion: string) =>
+  frame("BOOKMARK", { apiVersion: "s3.example.com/v1", kind: "Bucket", metadata: { resourceVersion } });
+/** A page of a listing of this version. */
+export const page = (resourceVersion: string, names: readonly string[], token?: string) =>
+  json(
+    bucketList(
+      names.map((name) => at(name, "3")),
+      { resourceVersion, continue: token },
+    ),
+  );
