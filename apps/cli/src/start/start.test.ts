@@ -1,60 +1,32 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort, isRunning, startRedis, startS3 } from "@drover/local-servers";
 import { startSandbox } from "@drover/sandbox";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { inRepository } from "../repository.ts";
+import { allGone, type DroverProcess, startDrover } from "../testing/drover-process.ts";
 
 let dir: string;
-const started: ChildProcess[] = [];
+const started: DroverProcess[] = [];
 beforeEach(() => (dir = mkdtempSync(join(tmpdir(), "drover-start-"))));
 afterEach(async () => {
   vi.unstubAllEnvs();
-  for (const child of started.splice(0)) {
-    const ended = child.exitCode !== null || child.signalCode !== null;
-    if (!ended && child.kill("SIGKILL")) await once(child, "exit");
+  for (const drover of started.splice(0)) {
+    drover.kill("SIGKILL");
+    await drover.ended;
   }
   rmSync(dir, { recursive: true });
 });
 
-/** `drover start`, with nobody at a terminal. */
-function drover(...args: string[]) {
-  const main = inRepository("apps/cli/src/main.ts");
-  const child = spawn(process.execPath, [main, "start", "--dir", join(dir, "run"), ...args], {
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, FORCE_COLOR: undefined },
-  });
-  started.push(child);
-  let text = "";
-  child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (text += chunk.toString()));
-  const ended = once(child, "close").then(() => child.exitCode ?? child.signalCode);
-  return {
-    child,
-    ended,
-    text: () => text,
-    /** Until it has said this; not for longer than it lives. */
-    says: async (what: RegExp): Promise<void> => {
-      const said = vi.waitFor(() => expect(text).toMatch(what), { timeout: 100_000, interval: 50 });
-      await Promise.race([said, ended.then(() => expect(text).toMatch(what))]);
-    },
-  };
+function drover(...args: string[]): DroverProcess {
+  const one = startDrover(join(dir, "run"), args);
+  started.push(one);
+  return one;
 }
-
-interface Running {
-  readonly pid: number;
-  readonly processes: Readonly<Record<string, number>>;
-}
-const running = () => JSON.parse(readFileSync(join(dir, "run/running.json"), "utf8")) as Running;
-const allGone = (pids: readonly number[]) =>
-  vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]), { timeout: 30_000 });
 
 describe("drover start", { timeout: 240_000 }, () => {
   it("comes from nothing to a bucket that is ready, survives a crash of the function, and leaves nothing at Ctrl-C", async () => {
-    const { child, says, text, ended } = drover();
+    const { pid, kill, says, text, ended, processes } = drover();
     await says(/Ctrl-C here stops everything/);
     const life = [
       /Redis started/,
@@ -71,19 +43,19 @@ describe("drover start", { timeout: 240_000 }, () => {
     for (const step of life) expect(text()).toMatch(step);
     expect(text()).toMatch(/^[^\u0000-\u0009\u000b-\u001f\u007f]*$/);
 
-    const { pid, processes } = running();
-    expect(pid).toBe(child.pid);
-    expect(Object.keys(processes).sort()).toEqual(["api-server", "bridge", "redis", "s3", "s3-bucket"]);
+    const before = processes();
+    expect(Object.keys(before).sort()).toEqual(["api-server", "bridge", "redis", "s3", "s3-bucket"]);
 
     const second = drover();
     expect(await second.ended).toBe(1);
     expect(second.text()).toContain(`running here already (process ${String(pid)}`);
 
-    process.kill(processes["s3-bucket"]!, "SIGKILL");
+    process.kill(before["s3-bucket"]!, "SIGKILL");
     await says(/The bucket function is back/);
-    const all = Object.values({ ...running().processes, killed: processes["s3-bucket"]! });
+    expect(processes()["s3-bucket"]).not.toBe(before["s3-bucket"]);
+    const all = Object.values({ ...processes(), killed: before["s3-bucket"]! });
 
-    child.kill("SIGINT");
+    kill("SIGINT");
     expect(await ended).toBe(0);
     expect(text()).toContain("Everything that was started here is stopped.");
     // The function and the bridge drain while the servers still run.
@@ -99,17 +71,17 @@ describe("drover start", { timeout: 240_000 }, () => {
   it("that was killed leaves no process, and the next one takes over what is left", async () => {
     const first = drover();
     await first.says(/bucket function started/);
-    const { processes } = running();
-    expect(Object.keys(processes)).toHaveLength(5);
-    first.child.kill("SIGKILL");
-    await allGone(Object.values(processes));
+    const left = Object.values(first.processes());
+    expect(left).toHaveLength(5);
+    first.kill("SIGKILL");
+    await allGone(left);
 
     const next = drover();
     await next.says(/bucket ready/);
-    expect(next.text()).toContain(`The run of process ${String(first.child.pid)} ended without cleaning up`);
+    expect(next.text()).toContain(`The run of process ${String(first.pid)} ended without cleaning up`);
 
     // What everything stands on is gone: it ends, and says why.
-    const rest = running().processes;
+    const rest = next.processes();
     process.kill(rest["api-server"]!, "SIGKILL");
     expect(await next.ended).toBe(1);
     expect(next.text()).toContain("The API server ended by itself");
@@ -117,12 +89,12 @@ describe("drover start", { timeout: 240_000 }, () => {
   });
 
   it("is stopped while it is still starting, and leaves no process", async () => {
-    const { child, says, ended } = drover();
+    const { kill, says, ended, processes } = drover();
     await says(/Redis started/);
-    const { processes } = running();
-    child.kill("SIGINT");
+    const all = Object.values(processes());
+    kill("SIGINT");
     expect(await ended).toBe(0);
-    await allGone(Object.values(processes));
+    await allGone(all);
   });
 });
 
@@ -137,7 +109,7 @@ it("uses what it is given, and leaves it running with the objects in it", { time
     writeFileSync(kubeconfig, sandbox.kubeconfig());
     vi.stubEnv("AWS_ACCESS_KEY_ID", s3.accessKeyId);
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", s3.secretAccessKey);
-    const { child, says, text, ended } = drover(
+    const { kill, says, text, ended, processes } = drover(
       "--kubeconfig",
       kubeconfig,
       "--redis",
@@ -146,8 +118,8 @@ it("uses what it is given, and leaves it running with the objects in it", { time
       s3.url,
     );
     await says(/bucket ready/);
-    expect(Object.keys(running().processes).sort()).toEqual(["bridge", "s3-bucket"]);
-    child.kill("SIGINT");
+    expect(Object.keys(processes()).sort()).toEqual(["bridge", "s3-bucket"]);
+    kill("SIGINT");
     expect(await ended).toBe(0);
     expect(text()).toContain("Bucket objects in the cluster are left as they are");
     expect(sandbox.objects("buckets.s3.drover.dev").map(({ metadata }) => metadata.name)).toEqual(["hello"]);

@@ -1,0 +1,54 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isRunning } from "@drover/local-servers";
+import { expect, vi } from "vitest";
+import { z } from "zod";
+import { inRepository } from "../repository.ts";
+
+/** A `drover start`, with nobody at a terminal. */
+export interface DroverProcess {
+  readonly pid: number;
+  /** Its exit code, or the signal that ended it. */
+  readonly ended: Promise<number | string | null>;
+  readonly kill: (signal: NodeJS.Signals) => void;
+  /** What it has said so far. */
+  readonly text: () => string;
+  /** Until it has said this; not for longer than it lives. */
+  readonly says: (what: RegExp) => Promise<void>;
+  /** The processes that it runs, by name. */
+  readonly processes: () => Readonly<Record<string, number>>;
+}
+
+/** How long anything may take on a slow machine before the test says so. Nothing waits for this time to pass. */
+const patience = 100_000;
+const running = z.object({ processes: z.record(z.string(), z.number()) });
+
+/** Starts `drover start --dir DIR ...ARGS`. Its servers die with it, and it is the caller's to end. */
+export function startDrover(dir: string, args: readonly string[] = []): DroverProcess {
+  const main = inRepository("apps/cli/src/main.ts");
+  const child = spawn(process.execPath, [main, "start", "--dir", dir, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let text = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  }
+  const ended = once(child, "close").then(() => child.exitCode ?? child.signalCode);
+  return {
+    pid: child.pid ?? 0,
+    ended,
+    kill: (signal) => void child.kill(signal),
+    text: () => text,
+    says: async (what) => {
+      const said = vi.waitFor(() => expect(text).toMatch(what), { timeout: patience, interval: 50 });
+      await Promise.race([said, ended.then(() => expect(text).toMatch(what))]);
+    },
+    processes: () => running.parse(JSON.parse(readFileSync(join(dir, "running.json"), "utf8"))).processes,
+  };
+}
+
+/** Until none of these processes runs. */
+export const allGone = (pids: readonly number[]): Promise<void> =>
+  vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]), { timeout: 30_000 });
