@@ -62,3 +62,18 @@ it("a run that is longer than the grace is given up, and somebody else's at once
   await Promise.all(names.map((name) => world.until(bucket(name), isReady)));
   expect((await world.truth.names()).filter((name) => name.startsWith("many"))).toHaveLength(12);
 });
+
+it("every process ends when it is told to, also while Redis is away, and says that it was not in order", async () => {
+  shut();
+  door.resolve(undefined);
+  const env = { DROVER_STOP_GRACE: "50ms" };
+  const processes = await Promise.all([world.startWorker({ env }), world.startBridge({ env })]);
+  await world.redis.kill();
+  const exits = await Promise.all(processes.map((each) => each.stop({ graceMs: 100_000 })));
+  for (const { signal } of exits) expect(signal).toBeNull(); // left by itself, was not killed
+  await world.redis.restart();
+  await world.startBridge();
+  await world.startWorker();
+  await world.cluster.apply(bucket("afterwards"));
+  await world.until(bucket("afterwards"), isReady);
+});

@@ -22,7 +22,7 @@ export interface World {
   readonly s3: S3Server;
   readonly truth: S3Truth;
   /** `functions`: a folder of other registrations than the bucket function's. */
-  startBridge(options?: { functions?: string }): Promise<Started>;
+  startBridge(options?: { functions?: string; env?: Record<string, string> }): Promise<Started>;
   /** A worker of the bucket function. `s3Url` puts something between it and the S3 server. */
   startWorker(options?: {
     s3Url?: string;
@@ -95,9 +95,10 @@ export async function startWorld(): Promise<World> {
     redis,
     s3,
     truth,
-    startBridge: ({ functions = join(root, "functions/s3-bucket/deploy") } = {}) =>
+    startBridge: ({ functions = join(root, "functions/s3-bucket/deploy"), env = {} } = {}) =>
       start("bridge", "apps/bridge/src/main.ts", "Listed; watching", {
         DROVER_FUNCTIONS: functions,
+        ...env,
       }),
     startWorker: ({ s3Url = s3.url, concurrency = 8, env = {} } = {}) =>
       start("bucket", "functions/s3-bucket/src/main.ts", "Taking keys", {

@@ -21,7 +21,7 @@
  * This package is the only door to bullmq and ioredis; their types stay behind it, but for the connection.
  */
 export * from "./work-queue.ts";
-export { connectRedis, UnfitRedisError, type RedisOptions } from "./redis-connection.ts";
+export { connectRedis, disconnectRedis, UnfitRedisError, type RedisOptions } from "./redis-connection.ts";
 export {
   InvalidTimesError,
   openWorkQueue,

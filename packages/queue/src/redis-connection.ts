@@ -49,6 +49,12 @@ export async function connectRedis({ url, password, clientName, log }: RedisOpti
   return redis;
 }
 
+/** Ends the connection: in order where the server answers, at once where it is away. */
+export async function disconnectRedis(redis: Redis): Promise<void> {
+  if (redis.status === "ready") await redis.quit();
+  else redis.disconnect();
+}
+
 async function untilReady(redis: Redis): Promise<void> {
   const { host = "", port = 0 } = redis.options;
   const ready = Promise.withResolvers<undefined>();

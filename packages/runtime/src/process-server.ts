@@ -10,7 +10,7 @@ export interface ProcessServerOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly registry: Registry;
-  readonly ready: Readonly<Record<string, Check>>;
+  readonly ready: ReadonlyMap<string, Check>;
 }
 
 /** What every process serves: `/healthz` (it runs), `/readyz` (it can do its work, or why not), `/metrics`. */
@@ -54,9 +54,9 @@ export async function serveProcess({
   };
 }
 
-async function problemsOf(ready: Readonly<Record<string, Check>>): Promise<readonly string[]> {
+async function problemsOf(ready: ReadonlyMap<string, Check>): Promise<readonly string[]> {
   const answers = await Promise.all(
-    Object.entries(ready).map(async ([name, check]) => {
+    [...ready].map(async ([name, check]) => {
       try {
         const problem = await check();
         return problem === undefined ? [] : [`${name}: ${problem}`];

@@ -1,5 +1,6 @@
+import type { Milliseconds } from "@drover/controller";
 import { connect, type KubeClient } from "@drover/kube";
-import { connectRedis } from "@drover/queue";
+import { connectRedis, disconnectRedis } from "@drover/queue";
 import { once } from "node:events";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
@@ -40,8 +41,10 @@ export async function runProcess<Settings extends ProcessSettings>(
     const settings = read();
     log = openLog({ process: name, level: settings.logLevel });
     stop = stopOnSignals(log);
-    const stopped = once(stop.signal, "abort");
-    await main(await open(name, settings, log, stop.signal, opened));
+    const stopped = once(stop.signal, "abort").then(() => leaveAfter(settings.stopGrace + lastMoments, log));
+    const { process, started } = await open(name, settings, log, stop.signal, opened);
+    await main(process);
+    started();
     await stopped;
   } catch (error) {
     log.fatal({ err: error }, error instanceof Error ? error.message : "The process failed");
@@ -52,16 +55,27 @@ export async function runProcess<Settings extends ProcessSettings>(
   log.info("Stopped");
 }
 
+/** What closing may take beyond the grace of the runs under way, while what it talks to is away. */
+const lastMoments: Milliseconds = 5_000;
+
+function leaveAfter(span: Milliseconds, log: Logger): void {
+  const leave = (): void => {
+    log.error({ ms: span }, "Not everything could be closed in time; leaving. Nothing is lost by that");
+    process.exit(1);
+  };
+  setTimeout(leave, span).unref();
+}
+
 async function open<Settings extends ProcessSettings>(
   name: string,
   settings: Settings,
   log: Logger,
   stopping: AbortSignal,
   opened: Closing[],
-): Promise<Process<Settings>> {
+): Promise<{ process: Process<Settings>; started: () => void }> {
   const closing = (part: string, close: () => Promise<void>): void => void opened.push({ name: part, close });
   const registry = openRegistry();
-  const ready: Record<string, Check> = {};
+  const ready = new Map<string, Check>([["process", () => "is still starting"]]);
   const { httpHost: host, httpPort: port } = settings;
   const server = await serveProcess({ host, port, registry, ready });
   closing("http", () => server.close());
@@ -80,15 +94,10 @@ async function open<Settings extends ProcessSettings>(
     clientName: name,
     log,
   });
-  closing("redis", () => redis.quit().then(() => undefined));
+  closing("redis", () => disconnectRedis(redis));
+  const readiness = (part: string, check: Check): void => void ready.set(part, check);
   return {
-    settings,
-    log,
-    client,
-    redis,
-    registry,
-    stopping,
-    closing,
-    readiness: (part, check) => void (ready[part] = check),
+    process: { settings, log, client, redis, registry, stopping, closing, readiness },
+    started: () => void ready.delete("process"),
   };
 }
