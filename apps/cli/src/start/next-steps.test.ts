@@ -1,0 +1,56 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { type NextSteps, nextSteps } from "./next-steps.ts";
+
+let folder: string;
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "drover-next-steps-"))));
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const here: NextSteps = {
+  servers: {
+    kubeconfig: "/here/kubeconfig",
+    context: undefined,
+    sandboxUrl: "http://127.0.0.1:1",
+    redisUrl: "redis://127.0.0.1:2",
+    s3: { url: "http://127.0.0.1:3", own: true, environment: {} },
+  },
+  namespace: "default",
+  name: "hello",
+  bucket: "hello-drover",
+  logs: "/here/logs",
+  path: "",
+  functionPid: 7,
+};
+const text = (steps: NextSteps) => nextSteps(steps).join("\n");
+const withKubectl = (): string => {
+  const kubectl = join(folder, "kubectl");
+  writeFileSync(kubectl, "");
+  chmodSync(kubectl, 0o755);
+  return ["/no/such/folder", folder].join(delimiter);
+};
+
+it("names kubectl's commands where there is a kubectl", () => {
+  const shown = text({ ...here, path: withKubectl() });
+  expect(shown).toContain("kubectl -n default edit bucket hello");
+  expect(shown).not.toContain("/apis/");
+});
+
+it("names the same requests to the sandbox where there is none", () => {
+  const shown = text(here);
+  expect(shown).not.toContain("kubectl");
+  expect(shown).toContain(
+    "curl -X DELETE http://127.0.0.1:1/apis/s3.drover.dev/v1alpha1/namespaces/default/buckets/hello",
+  );
+});
+
+it("names the context that was given, and nothing that only our own servers answer", () => {
+  const { servers } = here;
+  const s3 = { url: "https://s3.example.com", own: false, environment: {} };
+  const given = { ...servers, context: "home", sandboxUrl: undefined, s3 };
+  const shown = text({ ...here, servers: given, path: withKubectl() });
+  expect(shown).toContain("kubectl --context home -n default get buckets");
+  expect(shown).not.toContain("curl");
+  expect(text({ ...here, servers: given })).not.toMatch(/kubectl|curl/);
+});
