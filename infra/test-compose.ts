@@ -7,8 +7,9 @@
  * Ends with `N passed, N failed`, and leaves nothing behind, whatever happens: when this process ends, the namespaces
  * and all that is in them end too.
  */
-import { spawnTied } from "@drover/local-servers";
-import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { isRunning, spawnTied } from "@drover/local-servers";
+import { globSync } from "node:fs";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { bundle } from "./bundle.ts";
 import { type Counts, counts as countsSchema, openChecks } from "./compose/checks.ts";
@@ -19,8 +20,9 @@ const root = resolve(import.meta.dirname, "..");
 
 const command = await ensureTools();
 for (const name of ["bridge", "sandbox", "s3-bucket", "crds"]) await bundle(name);
-await mkdir(join(root, ".run"), { recursive: true });
-const dir = await mkdtemp(join(root, ".run/compose-"));
+await removeAbandoned();
+const dir = join(root, `.run/compose-${process.pid}`);
+await mkdir(dir, { recursive: true });
 try {
   const { check, counts } = openChecks(await runInside(dir));
   await check("outside its namespaces nothing is left", () => expectNothingOf(dir));
@@ -30,17 +32,28 @@ try {
   await rm(dir, { recursive: true, force: true });
 }
 
+/** What runs that were killed have left on disk. */
+async function removeAbandoned(): Promise<void> {
+  for (const name of globSync(".run/compose-*", { cwd: root })) {
+    if (!isRunning(Number(name.split("-").pop())))
+      await rm(join(root, name), { recursive: true, force: true });
+  }
+}
+
 async function runInside(dir: string): Promise<Counts> {
   const [program, ...args] = ownNamespaces;
   const inside = resolve(import.meta.dirname, "compose/inside.ts");
+  const logFile = join(root, ".run/test-compose.log");
+  await rm(logFile, { force: true });
   const child = await spawnTied({
     name: "the compose test",
     command: program,
     args: [...args, process.execPath, inside, dir, JSON.stringify(command)],
-    logFile: join(root, ".run/test-compose.log"),
+    logFile,
     onLine: (line, stream) => (stream === "stdout" ? console.log(line) : console.error(line)),
   });
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void child.stop());
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => void child.stop({ graceMs: 0 }));
   const { code } = await child.exited;
   const written = await readFile(join(dir, "counts.json"), "utf8").catch(() => undefined);
   if (code !== 0 || written === undefined) return { passed: 0, failed: 1 };

@@ -1,5 +1,5 @@
 import { spawnTied, untilReady } from "@drover/local-servers";
-import { chown } from "node:fs/promises";
+import { access, chown } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { allReady, bucketObjects } from "./bucket-objects.ts";
 import type { Checks } from "./checks.ts";
@@ -29,6 +29,7 @@ export async function runOnCluster(
   await check("with the profile `cluster`, Buckets of a server elsewhere become Ready", async () => {
     const server = await startServer(dir, kubeconfig);
     try {
+      await chown(kubeconfig, user.uid, user.gid);
       await project.up();
       for (const service of ["bridge", "bucket"])
         await project.untilHealthy(await project.one(service), AbortSignal.timeout(60_000));
@@ -57,12 +58,12 @@ async function startServer(dir: string, kubeconfig: string) {
     },
     logFile: join(dir, "api-server.log"),
   });
-  await untilReady(child, (signal) =>
-    fetch(`${apiServer}/readyz`, { signal }).then(
-      ({ ok }) => ok,
+  // The server writes the kubeconfig once it listens.
+  const written = () =>
+    access(kubeconfig).then(
+      () => true,
       () => false,
-    ),
-  );
-  await chown(kubeconfig, user.uid, user.gid);
+    );
+  await untilReady(child, written);
   return child;
 }

@@ -73,10 +73,13 @@ async function scale({ check }: Checks, project: Project, objects: BucketObjects
     if (runs.filter((count) => count > 0).length < 2) throw new Error(`Runs by replica: ${runs.join(", ")}.`);
   });
   await check("the killed replica is started again", async () => {
-    const all = () => project.containers("bucket");
-    await until(patience(), async () => (await all()).every(({ running }) => running));
-    if (!(await all()).some(({ restarts }) => restarts > 0)) throw new Error("None was ever restarted.");
-    for (const replica of await all()) await project.untilHealthy(replica, patience());
+    const giveUp = patience();
+    const restarted = async () => (await project.containers("bucket")).some(({ restarts }) => restarts > 0);
+    while (!(await restarted())) {
+      if (giveUp.aborted) throw new Error("None was ever started again.");
+      await delay(50);
+    }
+    for (const replica of await project.containers("bucket")) await project.untilHealthy(replica, patience());
   });
 }
 
@@ -96,11 +99,4 @@ async function runsOf({ address, running }: Container): Promise<number> {
     (sum, [, count]) => sum + Number(count),
     0,
   );
-}
-
-async function until(signal: AbortSignal, holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) {
-    signal.throwIfAborted();
-    await delay(50);
-  }
 }
