@@ -23,7 +23,11 @@ const jobId = ({ key, number }: Bell): string =>
  */
 export function bullmqBells({ redis, prefix, log }: { redis: Redis; prefix: string; log: Log }): Bells {
   const queue = new Queue("bells", { connection: redis, prefix, skipMetasUpdate: true });
-  const failed = (error: Error): void => log.warn({ err: error }, "BullMQ reports an error");
+  // Its connections fail when ours does, and ours says so.
+  const failed = (error: Error): void => {
+    if (redis.status === "ready") log.warn({ err: error }, "BullMQ reports an error");
+    else log.debug({ err: error }, "BullMQ reports an error while Redis is away");
+  };
   queue.on("error", failed);
   const waitingStates = new Set(["waiting", "prioritized"]);
   return {

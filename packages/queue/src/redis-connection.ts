@@ -36,9 +36,7 @@ export async function connectRedis({ url, password, clientName, log }: RedisOpti
     maxRetriesPerRequest: null,
     retryStrategy: (attempt) => Math.min(50 * attempt, slowestReconnect),
   });
-  redis.on("error", (error: Error) =>
-    log.warn({ error: error.message }, "Redis is not reachable; trying again"),
-  );
+  logOutages(redis, log);
   try {
     await untilReady(redis);
     await refuseUnfit(redis);
@@ -47,6 +45,19 @@ export async function connectRedis({ url, password, clientName, log }: RedisOpti
     throw error;
   }
   return redis;
+}
+
+/** One line when the server goes away and one when it is back, however often it is tried in between. */
+function logOutages(redis: Redis, log: Log): void {
+  let away = false;
+  redis.on("error", (error: Error) => {
+    if (!away) log.warn({ error: error.message }, "Redis is not reachable; trying again until it is");
+    away = true;
+  });
+  redis.on("ready", () => {
+    if (away) log.info({}, "Redis is reachable again");
+    away = false;
+  });
 }
 
 /** Ends the connection: in order where the server answers, at once where it is away. */
