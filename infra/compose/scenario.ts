@@ -42,8 +42,8 @@ async function start({ check }: Checks, project: Project): Promise<void> {
     for (const service of ["valkey", "s3", ...processes])
       await project.untilHealthy(await project.one(service), patience());
     const crds = await project.one("crds");
-    if (crds.exitCode !== 0)
-      throw new Error(`crds ended with ${crds.exitCode}:\n${await project.logs(crds)}`);
+    const code = (await project.podman("wait", crds.id)).trim();
+    if (code !== "0") throw new Error(`crds ended with ${code}:\n${await project.logs(crds)}`);
   });
   await check("no process is root, has a capability, can gain one, or writes to its image", async () => {
     for (const service of processes) await expectLocked(project, await project.one(service));
