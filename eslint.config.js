@@ -77,7 +77,10 @@ export default tseslint.config(
       "max-lines-per-function": ["error", { max: 60, skipBlankLines: true, skipComments: true }],
     },
   },
-  { files: ["**/config.ts", "*.config.ts", "tools/**", ...tests], rules: { "no-restricted-properties": "off" } },
+  {
+    files: ["**/config.ts", "*.config.ts", "tools/**", ...tests],
+    rules: { "no-restricted-properties": "off" },
+  },
   {
     files: tests,
     rules: {
