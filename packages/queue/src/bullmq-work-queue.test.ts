@@ -211,6 +211,24 @@ it.each([
   await other.stop();
 });
 
+it("says what to give instead of a read-only replica", async () => {
+  const args = ["--replicaof", "127.0.0.1", String(server.port)];
+  const replica = await startRedis({ persistence: false, args });
+  const connecting = connectRedis({ url: replica.url, clientName: "test", log: quiet });
+  await expect(connecting).rejects.toThrow(/read-only replica\. Give the URL of its primary/);
+  await replica.stop();
+});
+
+it("says what to check when the server refuses the password", async () => {
+  const locked = await startRedis({ persistence: false });
+  const admin = await connectRedis({ url: locked.url, clientName: "test", log: quiet });
+  await admin.config("SET", "requirepass", "secret");
+  const connecting = connectRedis({ url: locked.url, password: "wrong", clientName: "test", log: quiet });
+  await expect(connecting).rejects.toThrow(/refuses us: .*Check user and password/);
+  admin.disconnect();
+  await locked.stop();
+});
+
 it.each([
   [{ lease: 2_000, renewal: 2_000 }, /at least twice its renewal: 4000 ms/],
   [{ lease: NaN }, /between 1 ms and 24 days/],
