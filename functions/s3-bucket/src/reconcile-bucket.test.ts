@@ -53,7 +53,7 @@ describe("a new object", () => {
   test("says that a bucket is about to be made before it makes one", async () => {
     const object = scene.object();
     const result = await object.reconcile();
-    expect(readyOf(result)).toMatchObject({ status: "False", reason: "Creating" });
+    expect(readyOf(result)).toMatchObject({ status: "Unknown", reason: "Creating" });
     expect(writes()).toEqual([]);
     expect(object.status.creating?.bucketName).toBe(object.bucketName);
   });

@@ -72,14 +72,14 @@ async function refuseRename({ store, owner, memory, name, addressOf }: BucketRun
   });
 }
 
-/** The run before the one that makes a bucket: see `ownership.ts`. */
+/** The run before the one that makes a bucket: see `ownership.ts`. Ready is Unknown: nothing is wrong. */
 function announceCreation({ context, name, memory }: BucketRun, at: Date): Result {
   if (memory.bucketName === name) context.log.warn({ bucket: name }, "The bucket is gone; it is made anew.");
   const message = `Bucket ${name} is about to be made.`;
   return {
     status: { creating: intentToCreate(name, at, memory.creating) },
     requeueAfter: "1ms",
-    conditions: [{ type: ready, status: "False", reason: "Creating", message }],
+    conditions: [{ type: ready, status: "Unknown", reason: "Creating", message }],
   };
 }
 

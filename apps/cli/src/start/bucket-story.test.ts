@@ -19,7 +19,7 @@ const announced: BucketView = {
   observedGeneration: 1,
   announced: true,
   bucket: "hello",
-  ready: { status: "False", reason: "Creating", message: "Bucket hello is about to be made." },
+  ready: { status: "Unknown", reason: "Creating", message: "Bucket hello is about to be made." },
 };
 const well: BucketView = {
   ...announced,

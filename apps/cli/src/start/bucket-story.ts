@@ -76,7 +76,7 @@ function statusNews(before: Earlier, after: BucketView): readonly News[] {
   return [
     {
       text: `not Ready (${ready.reason}): ${ready.message}`,
-      tone: ready.reason === "Creating" ? "plain" : "bad",
+      tone: ready.status === "Unknown" ? "plain" : "bad",
     },
   ];
 }
