@@ -14,7 +14,7 @@ import {
   setTags,
   tagsOf,
 } from "./testing/bucket-scene.ts";
-import { type Fault, isWrite } from "./testing/fault-proxy.ts";
+import { type Fault } from "./testing/fault-proxy.ts";
 
 let scene: Scene;
 beforeAll(async () => {
@@ -22,8 +22,6 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 beforeEach(() => scene.proxy.forget());
-
-const writes = () => scene.proxy.calls.filter(isWrite).map(({ operation }) => operation);
 
 describe("a bucket that was there before", () => {
   test("is left alone, whatever it looks like, and the condition says how to take it", async () => {
@@ -33,7 +31,7 @@ describe("a bucket that was there before", () => {
     expect(error).toBeInstanceOf(RetryAfterError);
     expect(error.reason).toBe("BucketNotOurs");
     expect(error.message).toContain("IfUnowned");
-    expect(writes()).toEqual([]);
+    expect(scene.proxy.writes()).toEqual([]);
   });
 
   test("is adopted with its content and its tags where the spec says so", async () => {
@@ -60,7 +58,7 @@ describe("a bucket that was there before", () => {
     const error = await refusal(second.settle());
     expect(error.reason).toBe("BucketNotOurs");
     expect(error.message).toContain(first.key);
-    expect(writes()).toEqual([]);
+    expect(scene.proxy.writes()).toEqual([]);
     expect(await bucketIn(scene.s3, first.bucketName)).toEqual(before);
   });
 
@@ -71,7 +69,7 @@ describe("a bucket that was there before", () => {
     const error = await refusal(object.settle());
     expect(error.reason).toBe("BucketNotOurs");
     expect(error.message).toContain("another account");
-    expect(writes()).toEqual([]);
+    expect(scene.proxy.writes()).toEqual([]);
   });
 
   test("and was ours, but is another bucket of that name now, is left alone", async () => {
@@ -86,7 +84,7 @@ describe("a bucket that was there before", () => {
     );
     scene.proxy.forget();
     expect((await refusal(object.settle())).reason).toBe("BucketNotOurs");
-    expect(writes()).toEqual([]);
+    expect(scene.proxy.writes()).toEqual([]);
   });
 });
 

@@ -18,7 +18,7 @@ import {
   setTags,
   tagsOf,
 } from "./testing/bucket-scene.ts";
-import { type Fault, isWrite } from "./testing/fault-proxy.ts";
+import { type Fault } from "./testing/fault-proxy.ts";
 
 let scene: Scene;
 beforeAll(async () => {
@@ -26,8 +26,6 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 beforeEach(() => scene.proxy.forget());
-
-const writes = () => scene.proxy.calls.filter(isWrite).map(({ operation }) => operation);
 
 describe("onDelete: Retain, the default", () => {
   test("keeps the bucket, its content and its tags, and takes off only Drover's marks", async () => {
@@ -38,7 +36,7 @@ describe("onDelete: Retain, the default", () => {
     expect(await tagsOf(scene.s3, object.bucketName)).toEqual({ team: "a" });
     scene.proxy.forget();
     await object.finalize();
-    expect(writes()).toEqual([]);
+    expect(scene.proxy.writes()).toEqual([]);
   });
 
   test("leaves a bucket that the next object can adopt", async () => {
@@ -92,7 +90,7 @@ describe("onDelete: Delete", () => {
     expect(error).toBeInstanceOf(RetryAfterError);
     expect(error.reason).toBe("BucketNotEmpty");
     expect(error.message).toContain("emptyOnDelete");
-    expect(writes()).toEqual([]);
+    expect(scene.proxy.writes()).toEqual([]);
 
     await scene.s3.send(new DeleteObjectCommand({ Bucket: object.bucketName, Key: "a" }));
     await object.finalize();
@@ -127,7 +125,7 @@ describe("onDelete: Delete", () => {
     await scene.s3.send(new CreateMultipartUploadCommand({ Bucket, Key: "half" }));
     await object.finalize();
     expect(await bucketIn(scene.s3, Bucket)).toBeUndefined();
-    expect(writes()).toContain("AbortMultipartUpload");
+    expect(scene.proxy.writes()).toContain("AbortMultipartUpload");
     await makeBucket(scene.s3, Bucket);
     expect((await scene.s3.send(new ListMultipartUploadsCommand({ Bucket }))).Uploads).toBeUndefined();
   });
@@ -144,7 +142,7 @@ describe("onDelete: Delete", () => {
     await Promise.all(workers);
     scene.proxy.forget();
     await object.finalize();
-    expect(writes().filter((operation) => operation === "DeleteObjects")).toHaveLength(2);
+    expect(scene.proxy.writes().filter((operation) => operation === "DeleteObjects")).toHaveLength(2);
     expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
   });
 
@@ -184,7 +182,7 @@ describe("a bucket that is not the object's", () => {
     scene.proxy.forget();
     const other = scene.object({ bucketName: owner.bucketName, onDelete, emptyOnDelete: true });
     await other.finalize();
-    expect(writes()).toEqual([]);
+    expect(scene.proxy.writes()).toEqual([]);
     expect(await bucketIn(scene.s3, owner.bucketName)).toEqual(before);
   });
 
@@ -193,7 +191,7 @@ describe("a bucket that is not the object's", () => {
     await makeBucket(scene.s3, object.bucketName);
     await putObject(scene.s3, object.bucketName);
     await object.finalize();
-    expect(writes()).toEqual([]);
+    expect(scene.proxy.writes()).toEqual([]);
   });
 
   test.each(["PutBucketTagging", "ListObjectVersions", "ListMultipartUploads"])(
@@ -210,7 +208,7 @@ describe("a bucket that is not the object's", () => {
       await object.finalize().catch(() => undefined);
       await object.finalize();
       expect(await tagsOf(scene.s3, object.bucketName)).toEqual({ "drover.dev/owner-uid": "another" });
-      expect(writes()).not.toContain("DeleteBucket");
+      expect(scene.proxy.writes()).not.toContain("DeleteBucket");
     },
   );
 
@@ -219,7 +217,7 @@ describe("a bucket that is not the object's", () => {
     scene.proxy.fault = ({ operation }) =>
       operation === "GetBucketTagging" ? { status: 403, code: "AccessDenied" } : "none";
     await object.finalize();
-    expect(writes()).toEqual([]);
+    expect(scene.proxy.writes()).toEqual([]);
   });
 
   test("a bucket that was ours and may no longer be touched is waited for", async () => {
@@ -271,7 +269,7 @@ test("an aborted run deletes nothing more", async () => {
     return "hang";
   };
   expect((await failure(object.finalize(stop.signal))).name).toBe("AbortError");
-  expect(writes()).toEqual(expect.not.arrayContaining(["DeleteObjects", "DeleteBucket"]));
+  expect(scene.proxy.writes()).toEqual(expect.not.arrayContaining(["DeleteObjects", "DeleteBucket"]));
 });
 
 test("versioning that was switched on by others does not keep us from emptying", async () => {

@@ -15,7 +15,7 @@ import {
   setTags,
   tagsOf,
 } from "./testing/bucket-scene.ts";
-import { type Fault, isWrite } from "./testing/fault-proxy.ts";
+import { type Fault } from "./testing/fault-proxy.ts";
 
 let scene: Scene;
 beforeAll(async () => {
@@ -23,8 +23,6 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 beforeEach(() => scene.proxy.forget());
-
-const writes = () => scene.proxy.calls.filter(isWrite).map(({ operation }) => operation);
 
 describe("a new object", () => {
   test("gets a bucket with its settings, its tags and its owner, and says where it is", async () => {
@@ -54,7 +52,7 @@ describe("a new object", () => {
     const object = scene.object();
     const result = await object.reconcile();
     expect(readyOf(result)).toMatchObject({ status: "Unknown", reason: "Creating" });
-    expect(writes()).toEqual([]);
+    expect(scene.proxy.writes()).toEqual([]);
     expect(object.status.creating?.bucketName).toBe(object.bucketName);
   });
 
@@ -84,7 +82,7 @@ describe("a new object", () => {
       return "none";
     };
     await object.settle();
-    expect(writes()).toEqual(["CreateBucket"]);
+    expect(scene.proxy.writes()).toEqual(["CreateBucket"]);
   });
 
   test("only reads once everything is as asked for", async () => {
@@ -92,7 +90,7 @@ describe("a new object", () => {
     await object.settle();
     scene.proxy.forget();
     const { status, result } = { status: object.status, result: await object.reconcile() };
-    expect(writes()).toEqual([]);
+    expect(scene.proxy.writes()).toEqual([]);
     expect(scene.proxy.calls.map(({ operation }) => operation)).toEqual([
       "GetBucketTagging",
       "HeadBucket",
@@ -259,7 +257,7 @@ describe("what cannot be changed", () => {
     const error = await refusal(object.settle());
     expect(error).toMatchObject({ reason: "RegionMismatch" });
     expect(error.message).toContain("eu-west-1");
-    expect(writes()).toEqual([]);
+    expect(scene.proxy.writes()).toEqual([]);
   });
 });
 
@@ -285,7 +283,7 @@ describe("a server that lacks something", () => {
     scene.proxy.fault = ({ operation }) =>
       operation === "GetBucketTagging" ? { status: 405, code: "MethodNotAllowed" } : "none";
     expect(await refusal(object.settle())).toMatchObject({ reason: "TaggingNotSupported" });
-    expect(writes()).toEqual([]);
+    expect(scene.proxy.writes()).toEqual([]);
   });
 
   test("is no S3 server at all: nothing is made", async () => {
@@ -294,7 +292,7 @@ describe("a server that lacks something", () => {
       scene.proxy.fault = () => ({ status, body: "<html><body>Welcome</body></html>" });
       await failure(object.settle());
     }
-    expect(writes()).toEqual([]);
+    expect(scene.proxy.writes()).toEqual([]);
     expect(object.status).toEqual({});
   });
 });

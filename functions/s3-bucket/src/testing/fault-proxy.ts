@@ -31,6 +31,8 @@ export type Fault =
 export interface FaultProxy {
   readonly url: string;
   readonly calls: S3Call[];
+  /** The operations so far that change something, in the order in which they came. */
+  writes(): readonly string[];
   /** Decides on each call, in the order in which they come. */
   fault: (call: S3Call) => Fault | Promise<Fault>;
   /** Forgets calls and faults. */
@@ -47,6 +49,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const proxy: FaultProxy = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls,
+    writes: () => calls.filter(isWrite).map(({ operation }) => operation),
     fault: () => "none",
     forget() {
       calls.length = 0;
