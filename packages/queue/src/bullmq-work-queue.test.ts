@@ -141,6 +141,20 @@ it("aborts a run that takes too long, gives its slot back though it hangs, and r
   expect(hanging?.held()).toBe(false);
 });
 
+it("no longer calls a key its own when its verdict is in: it may run elsewhere by then", async () => {
+  const held = Promise.withResolvers<readonly boolean[]>();
+  let during: boolean | undefined;
+  const handler = (run: Run): Promise<Verdict> => ((during = run.held()), Promise.resolve({ kind: "done" }));
+  const worker = queue.work(handler, {
+    concurrency: 1,
+    timeout: 60_000,
+    onSettled: (run) => held.resolve([during === true, run.held()]),
+  });
+  workers.push(worker);
+  await queue.wake([wakeOf(key)]);
+  expect(await held.promise).toEqual([true, false]);
+});
+
 it("holds a lease for as long as the run lasts", async () => {
   const ended = Promise.withResolvers<Verdict>();
   let runs = 0;

@@ -58,12 +58,14 @@ export function startWorker(
     const run: Run = { key, token, claim: outcome.claimed, signal, held: () => lease.held() };
     active++;
     try {
-      const verdict = await untilAborted(handler, run);
+      // Released before it is settled: from then on the key may run elsewhere, and a handler that hangs must not write.
+      const verdict = await untilAborted(handler, run).finally(() => {
+        clearTimeout(timer);
+        lease.release();
+      });
       await settle(run, verdict, performance.now() - askedAt);
     } finally {
       active--;
-      clearTimeout(timer);
-      lease.release();
     }
   };
 
