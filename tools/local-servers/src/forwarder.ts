@@ -1,0 +1,89 @@
+import { once } from "node:events";
+import { createServer, connect, type Socket } from "node:net";
+
+/** A stable address on loopback whose other end can be changed: what a service name is in a cluster. */
+export interface Forwarder {
+  readonly port: number;
+  /** New connections lead to this port of 127.0.0.1 from now on; those that stand stay where they are. */
+  pointAt(port: number): void;
+  /** Ends all connections, both ways; bytes under way are lost. New ones are let in. */
+  breakConnections(): void;
+  /** Ends all connections, and refuses new ones until `mend`. */
+  cut(): void;
+  /** Connections stand and new ones are let in, but no byte passes either way until `mend`: a network gone silent. */
+  hold(): void;
+  /** Takes back `cut` and `hold`. */
+  mend(): void;
+  stop(): Promise<void>;
+}
+
+interface Pair {
+  readonly near: Socket;
+  readonly far: Socket;
+}
+
+/** Starts to pass on, byte by byte, what comes to a free port of 127.0.0.1. */
+export async function startForwarder(target: number): Promise<Forwarder> {
+  let state: "open" | "cut" | "held" = "open";
+  const pairs = new Set<Pair>();
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    if (state === "cut") {
+      near.resetAndDestroy();
+      return;
+    }
+    const pair = { near, far: connect({ port: target, host: "127.0.0.1", allowHalfOpen: true }) };
+    pairs.add(pair);
+    const end = () => {
+      breakPair(pair);
+      pairs.delete(pair);
+    };
+    for (const socket of [near, pair.far]) socket.setNoDelay().on("error", end).on("close", end);
+    if (state === "open") join(pair);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const breakConnections = () => {
+    for (const pair of pairs) breakPair(pair);
+  };
+  return {
+    port: portOf(server.address()),
+    pointAt: (port) => void (target = port),
+    breakConnections,
+    cut() {
+      state = "cut";
+      breakConnections();
+    },
+    hold() {
+      state = "held";
+      for (const { near, far } of pairs) {
+        near.unpipe(far);
+        far.unpipe(near);
+      }
+    },
+    mend() {
+      if (state === "held") for (const pair of pairs) join(pair);
+      state = "open";
+    },
+    async stop() {
+      const closed = once(server, "close");
+      server.close();
+      breakConnections();
+      await closed;
+    },
+  };
+}
+
+function join({ near, far }: Pair): void {
+  near.pipe(far);
+  far.pipe(near);
+}
+
+function breakPair({ near, far }: Pair): void {
+  near.resetAndDestroy();
+  far.resetAndDestroy();
+}
+
+function portOf(address: ReturnType<ReturnType<typeof createServer>["address"]>): number {
+  if (address === null || typeof address === "string") throw new Error("The forwarder has no port.");
+  return address.port;
+}
