@@ -76,6 +76,25 @@ describe("startRedis", () => {
     expect(await redisRequest(redis.port, ["GET", "name"])).toBeUndefined();
   });
 
+  it.each([{ persistence: true }, { persistence: false }])(
+    "forgets what came after a snapshot when it restarts from it, with %j, and keeps what comes then",
+    async ({ persistence }) => {
+      const redis = await started({ persistence });
+      await redisRequest(redis.port, ["SET", "before", "1"]);
+      const snapshot = await redis.snapshot();
+      await redisRequest(redis.port, ["SET", "before", "2"]);
+      await redisRequest(redis.port, ["SET", "after", "1"]);
+      await redis.snapshot();
+      await redis.restartFrom(snapshot);
+      expect(await redisRequest(redis.port, ["GET", "before"])).toBe("1");
+      expect(await redisRequest(redis.port, ["GET", "after"])).toBeUndefined();
+      await redisRequest(redis.port, ["SET", "after", "2"]);
+      await redis.restart();
+      expect(await redisRequest(redis.port, ["GET", "before"])).toBe(persistence ? "1" : undefined);
+      expect(await redisRequest(redis.port, ["GET", "after"])).toBe(persistence ? "2" : undefined);
+    },
+  );
+
   it("leaves no process and no temporary folder when it is stopped", async () => {
     const redis = await started({ persistence: true });
     expect(await exists(redis.dir)).toBe(true);

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { onFreePort } from "./free-port.ts";
 import { findRedis, type RedisExecutable } from "./redis-executable.ts";
 import { redisRequest } from "./redis-request.ts";
+import { type RedisSnapshot, startFromSnapshot, takeSnapshot } from "./redis-snapshot.ts";
 import { serverFolder } from "./server-folder.ts";
 import { spawnTied, type TiedProcess } from "./tied-process.ts";
 import { untilReady } from "./until-ready.ts";
@@ -36,6 +37,10 @@ export interface RedisServer {
   kill(): Promise<void>;
   /** Stops what runs, if anything does, and starts again on the same port and folder. */
   restart(options?: { signal?: AbortSignal }): Promise<void>;
+  /** Keeps a copy of all data as they are now, until the folder goes. */
+  snapshot(): Promise<RedisSnapshot>;
+  /** Restores an old dump: as `restart`, with the data of the snapshot in place of all that came after it. */
+  restartFrom(snapshot: RedisSnapshot, options?: { signal?: AbortSignal }): Promise<void>;
 }
 
 /**
@@ -78,6 +83,11 @@ export async function startRedis(options: RedisOptions): Promise<RedisServer> {
     async restart(again = {}) {
       await child.stop();
       child = await start(port, again.signal);
+    },
+    snapshot: () => takeSnapshot(port, folder.path),
+    async restartFrom(snapshot, again = {}) {
+      await child.stop();
+      child = await startFromSnapshot(snapshot, folder.path, () => start(port, again.signal));
     },
   };
 }
