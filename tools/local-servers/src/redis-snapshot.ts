@@ -20,17 +20,13 @@ export async function takeSnapshot(port: number, dir: string): Promise<RedisSnap
 }
 
 async function save(port: number): Promise<void> {
+  // A server that feeds a new replica saves in the background, and only one can save at a time.
   for (;;) {
-    const refused = await redisRequest(port, ["SAVE"]).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    if (refused === undefined) return;
-    // A replica that is being fed has the server save in the background.
     const info = (await redisRequest(port, ["INFO", "persistence"])) ?? "";
-    if (info.includes("rdb_bgsave_in_progress:0\r\n")) throw refused;
+    if (info.includes("rdb_bgsave_in_progress:0\r\n")) break;
     await delay(20);
   }
+  await redisRequest(port, ["SAVE"]);
 }
 
 /**
