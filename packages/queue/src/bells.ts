@@ -1,11 +1,9 @@
-import type { WakeClass } from "./work-queue.ts";
 import type { ObjectKey } from "@drover/controller";
 
 /** A bell to be added: one due key, and the number that makes this ring unlike every other. */
 export interface Bell {
   readonly key: ObjectKey;
   readonly number: string;
-  readonly class: WakeClass;
 }
 
 /** Something that takes bells from the waiting list and hands them to a listener. */

@@ -1,13 +1,10 @@
 import { type Log, type ObjectKey, parseObjectKey } from "@drover/controller";
 import { Queue, Worker } from "bullmq";
-import type { Redis } from "ioredis";
+import type { RedisConnection } from "./redis-connection.ts";
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Bell, Bells, Listener } from "./bells.ts";
-import type { WakeClass } from "./work-queue.ts";
 
-/** BullMQ's priorities: 0 is served first, then 1, 2, ... */
-const priorities: Readonly<Record<WakeClass, number>> = { change: 0, listing: 1, resync: 2 };
 /** How many failed bells are kept for dashboards. */
 const failedKept = 1_000;
 const jobData = z.object({ key: z.string().transform(parseObjectKey) });
@@ -21,7 +18,15 @@ const jobId = ({ key, number }: Bell): string =>
  *
  * One attempt, no delay, no backoff, no deduplication: timers, retries and folding are the ledger's.
  */
-export function bullmqBells({ redis, prefix, log }: { redis: Redis; prefix: string; log: Log }): Bells {
+export function bullmqBells({
+  redis,
+  prefix,
+  log,
+}: {
+  redis: RedisConnection;
+  prefix: string;
+  log: Log;
+}): Bells {
   const queue = new Queue("bells", { connection: redis, prefix, skipMetasUpdate: true });
   // Its connections fail when ours does, and ours says so.
   const failed = (error: Error): void => {
@@ -39,7 +44,6 @@ export function bullmqBells({ redis, prefix, log }: { redis: Redis; prefix: stri
           data: { key: bell.key },
           opts: {
             jobId: jobId(bell),
-            priority: priorities[bell.class],
             attempts: 1,
             removeOnComplete: true,
             removeOnFail: failedKept,
@@ -57,7 +61,7 @@ export function bullmqBells({ redis, prefix, log }: { redis: Redis; prefix: stri
 }
 
 function listen(options: {
-  redis: Redis;
+  redis: RedisConnection;
   prefix: string;
   answer: (key: ObjectKey) => Promise<void>;
   concurrency: number;

@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   workers = [];
-  const times = { lease: 1_200, renewal: 400, firstBackoff: 20, longestBackoff: 100 };
+  const times = { lease: 1_200, renewal: 300, settling: 300 };
   queue = openWorkQueue({ redis, controller: randomUUID(), log: quiet, times });
 });
 afterEach(async () => {
@@ -45,6 +45,7 @@ const work = (handler: (run: Run) => Promise<Verdict>, { concurrency = 4, timeou
   const worker = queue.work(handler, {
     concurrency,
     timeout,
+    backoff: { first: 20, longest: 100 },
     onSettled: (_run, verdict) => void verdicts.push(verdict.kind),
   });
   workers.push(worker);
@@ -195,8 +196,12 @@ it("drains: runs under way end, nothing new starts, what is over its grace is du
 
 it("rings again when every bell is lost", async () => {
   await queue.wake([wakeOf(key)]);
-  const bells = await redis.keys(`{drover:${queue.controller}}:bells:*`);
-  await redis.del(...bells);
+  const lost = await vi.waitFor(async () => {
+    const bells = await redis.keys(`{drover:${queue.controller}}:bells:*`);
+    expect(bells).toContain(`{drover:${queue.controller}}:bells:wait`);
+    return redis.del(...bells);
+  });
+  expect(lost).toBeGreaterThan(0);
   const { verdicts } = work(() => Promise.resolve({ kind: "done" }));
   await vi.waitFor(() => expect(verdicts).toEqual(["done"]), { timeout: 10_000 });
 });
@@ -247,9 +252,24 @@ it.each([
   [{ lease: 2_000, renewal: 2_000 }, /at least twice its renewal: 4000 ms/],
   [{ lease: NaN }, /between 1 ms and 24 days/],
   [{ lease: -1 }, /between 1 ms/],
-  [{ firstBackoff: 0 }, /between 1 ms/],
-  [{ longestBackoff: 2 ** 31 }, /between 1 ms and 24 days/],
-  [{ firstBackoff: 10_000, longestBackoff: 1_000 }, /longest backoff/],
+  [{ settling: 2 ** 31 }, /between 1 ms and 24 days/],
 ])("refuses times that cannot work: %j", (times, message) => {
   expect(() => openWorkQueue({ redis, controller: "refused", log: quiet, times })).toThrow(message);
+});
+
+it.each([
+  [{ concurrency: 0 }, /between 1 and 10,000 keys at once, not 0/],
+  [{ concurrency: 1.5 }, /not 1\.5/],
+  [{ timeout: NaN }, /timeout is between 1 ms and 24 days/],
+  [{ timeout: 2 ** 31 }, /timeout is between/],
+  [{ version: -1 }, /whole number from 0 on, not -1/],
+  [{ backoff: { first: 0 } }, /between 1 ms and 24 days, not 0/],
+  [{ backoff: { longest: 1e308 } }, /between 1 ms and 24 days/],
+  [{ backoff: { first: 10_000, longest: 1_000 } }, /longest backoff/],
+  [{ backoff: { attempts: 0 } }, /Attempts are a whole number from 1 on/],
+  [{ limits: { runs: { perSecond: 0, burst: 1 } } }, /runs a second/],
+  [{ limits: { accounts: { a: { perSecond: 1, burst: 0.5 } } } }, /burst/],
+])("refuses a worker that cannot work: %j", (options, message) => {
+  const handler = (): Promise<Verdict> => Promise.resolve({ kind: "done" });
+  expect(() => queue.work(handler, { concurrency: 1, timeout: 1_000, ...options })).toThrow(message);
 });

@@ -2,31 +2,37 @@
  * # @drover/queue
  *
  * A controller's work queue that survives everything: keys, never objects; one run per key; backoff and timers that
- * outlive every process. The truth is a **ledger** in Redis, changed only by the scripts in `scripts/`. BullMQ brings a
+ * outlive every process. The truth is a **ledger** in Redis, changed only by the scripts in
+ * `scripts/`. BullMQ brings a
  * **bell**, a job that names one due key, to whichever worker is free; bells may be lost, doubled or late. The
  * **ringer** rings when a key's time comes, takes back the leases of dead workers and rings again what was lost.
  *
- * All keys of one controller share the hash tag `{drover:<controller>}`, written `P` here:
+ * All keys of one controller share the hash tag `{drover:<controller>}`, written `P` here; `k` is an object's key:
  *
- * | key         | type   | holds                                        | written by                 | goes away                |
- * | ----------- | ------ | -------------------------------------------- | -------------------------- | ------------------------ |
- * | `P:key:<k>` | hash   | wakes, lease, failures, versions, reasons    | wake, claim, renew, settle | 60 s after `gone`        |
- * | `P:due`     | zset   | keys that will run, by the time they may     | all                        | key by key               |
- * | `P:rung`    | zset   | keys a bell was added for, by when           | ring (in wake, settle too) | key by key, when claimed |
- * | `P:leases`  | zset   | keys that run, by the end of their lease     | claim, renew               | key by key, when settled |
- * | `P:parked`  | zset   | keys given up on, by when                    | settle                     | key by key, when woken   |
- * | `P:bell`    | string | number of the last bell                      | ring                       | never: one per controller |
- * | `P:bells:*` | BullMQ | the bells                                    | BullMQ                     | done: at once; failed: last 1,000 kept |
+ * | key                       | type   | holds                                                      | written by                  | goes away                 |
+ * | ------------------------- | ------ | ---------------------------------------------------------- | --------------------------- | ------------------------- |
+ * | `P:control`               | hash   | server and era, slots, settings, last bell and turn        | all                         | never: one per controller |
+ * | `P:key:<k>`               | hash   | state, wakes, lease, failures, versions, reasons, account  | wake, claim, renew, settle  | 60 s after `gone`         |
+ * | `P:history:<k>`           | list   | the last 10 runs                                           | settle                      | 60 s after `gone`         |
+ * | `P:waits`                 | zset   | keys that wait for a time, by that time                    | wake, claim, settle, ring   | key by key                |
+ * | `P:ready`                 | zset   | keys that wait for their turn, by since when               | wake, settle, ring, pause   | key by key                |
+ * | `P:queue:<class>:<lane>`  | zset   | ready keys of one class and lane, by since when            | as `P:ready`                | with its last key         |
+ * | `P:turns:<class>`         | zset   | lanes that have ready keys, by whose turn it is            | as `P:ready`                | lane by lane              |
+ * | `P:shut`                  | zset   | `<class>:<lane>` of closed accounts and paused namespaces, by when they open | ring, pause | lane by lane            |
+ * | `P:rung`                  | zset   | keys a bell was added for, by when                         | ring (in wake, settle, pause, too) | key by key         |
+ * | `P:leases`                | zset   | keys that run, by the end of their lease                   | claim, renew                | key by key, when settled  |
+ * | `P:parked`                | zset   | keys given up on, by when                                  | settle                      | key by key, when woken    |
+ * | `P:paused`                | hash   | paused scopes, and since when                              | pause                       | when resumed              |
+ * | `P:limits`                | hash   | rates, and until when each limit is spent or closed        | enlist, ring, settle        | never: a few fields per limit |
+ * | `P:workers`               | hash   | worker processes: until when, slots, version               | enlist                      | 5 s after the last word   |
+ * | `P:quarantine:<key>`      | any    | what somebody else made of a key of the ledger             | all                         | when an operator removes it |
+ * | `P:bells:*`               | BullMQ | the bells                                                  | BullMQ                      | done: at once; failed: last 1,000 kept |
  *
  * This package is the only door to bullmq and ioredis; their types stay behind it, but for the connection.
  */
 export * from "./work-queue.ts";
 export { connectRedis, disconnectRedis, UnfitRedisError, type RedisOptions } from "./redis-connection.ts";
-export {
-  InvalidTimesError,
-  openWorkQueue,
-  type QueueTimes,
-  type WorkQueueOptions,
-} from "./bullmq-work-queue.ts";
-export { LeaseLostError } from "./lease.ts";
+export { openWorkQueue, type WorkQueueOptions } from "./bullmq-work-queue.ts";
+export { InvalidTimesError, type QueueTimes } from "./ledger-work-queue.ts";
+export { LeaseLostError } from "./lease-keeper.ts";
 export { abortVerdict, RunTimeoutError, StoppingError } from "./worker.ts";

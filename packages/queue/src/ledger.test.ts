@@ -3,10 +3,12 @@ import { type RedisServer, startRedis } from "@drover/local-servers";
 import { Redis } from "ioredis";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Ledger, openLedger } from "./ledger.ts";
+import type { Enlistment, Ledger } from "./ledger.ts";
+import { openRedisLedger } from "./redis-ledger.ts";
 import type { Claim, Verdict, Wake } from "./work-queue.ts";
 
 const lease = 6_000;
+const settling = 1_000;
 const firstBackoff = 1_000;
 const longestBackoff = 8_000;
 const key = objectKey({ namespace: "default", name: "photos" });
@@ -25,20 +27,30 @@ afterAll(async () => {
   redis.disconnect();
   await server.stop();
 });
-beforeEach(() => {
+beforeEach(async () => {
   clock = 1_000_000;
   prefix = `{drover:${randomUUID()}}`;
-  ledger = openLedger({
+  ledger = openRedisLedger({
     redis,
     prefix,
-    bellLimit: 2,
     lease,
-    firstBackoff,
-    longestBackoff,
+    settling,
     now: () => clock,
     random: () => 0.999_999,
   });
+  await enlist({ slots: 2 });
+  clock += settling;
 });
+const enlist = (fields: Partial<Enlistment> = {}) =>
+  ledger.enlist({
+    worker: "w1",
+    slots: 1,
+    version: 0,
+    lasts: 1_000_000,
+    backoff: { first: firstBackoff, longest: longestBackoff },
+    accounts: {},
+    ...fields,
+  });
 
 let version = 100;
 const wake = (fields: Partial<Wake> = {}) =>
@@ -53,12 +65,14 @@ const wake = (fields: Partial<Wake> = {}) =>
     },
   ]);
 const claim = async (token: string, of = key): Promise<Claim> => {
+  await ledger.ring();
   const answer = await ledger.claim(of, token);
   if ("refused" in answer) throw new Error(`refused: ${answer.refused}`);
   return answer.claimed;
 };
 /** Why the key cannot be claimed now; "claimable" when it can. */
 const refusal = async () => {
+  await ledger.ring();
   const answer = await ledger.claim(key, randomUUID());
   return "refused" in answer ? answer.refused : "claimable";
 };
@@ -180,12 +194,12 @@ describe("a claim", () => {
     await wake();
     await claim("t1");
     clock += lease - 1;
-    expect(await ledger.renew(key, "t2")).toBe(false);
-    expect(await ledger.renew(key, "t1")).toBe(true);
+    expect(await ledger.renew([{ key, token: "t2" }])).toEqual(["t2"]);
+    expect(await ledger.renew([{ key, token: "t1" }])).toEqual([]);
     clock += lease - 1;
     expect(await refusal()).toBe("leased");
     clock += 1;
-    expect(await ledger.renew(key, "t1")).toBe(false);
+    expect(await ledger.renew([{ key, token: "t1" }])).toEqual(["t1"]);
   });
 });
 
@@ -232,8 +246,9 @@ describe("settling", () => {
     await ledger.settle(key, "t1", { kind: "gone" });
     expect(await ledger.settle(key, "t1", { kind: "gone" })).toMatchObject({ kind: "settled" });
     const keys = await redis.keys(`${prefix}*`);
-    expect(keys.sort()).toEqual([`${prefix}:bell`, `${prefix}:key:${key}`]);
-    expect(await redis.pttl(`${prefix}:key:${key}`)).toBeGreaterThan(0);
+    const ofKey = [`${prefix}:history:${key}`, `${prefix}:key:${key}`];
+    expect(keys.sort()).toEqual([`${prefix}:control`, ...ofKey, `${prefix}:workers`]);
+    for (const name of ofKey) expect(await redis.pttl(name)).toBeGreaterThan(0);
   });
   it("terminal parks the key until a wake", async () => {
     await wake();
@@ -331,18 +346,10 @@ describe("bells", () => {
     await claim("t", first?.key);
     expect(await ledger.settle(first!.key, "t", { kind: "done" })).toMatchObject({ bells: [{ key: "c" }] });
   });
-  it("are held back, too, where more are out than this ledger may have", async () => {
-    const frugal = openLedger({
-      redis,
-      prefix,
-      bellLimit: 1,
-      lease,
-      firstBackoff,
-      longestBackoff,
-      now: () => clock,
-    });
+  it("are held back, too, where more are out than there are slots", async () => {
     for (const name of ["a", "b", "c"]) await wake({ key: objectKey({ name }) });
-    expect((await frugal.ring()).bells).toEqual([]);
+    await enlist({ slots: 1 });
+    expect((await ledger.ring()).bells).toEqual([]);
   });
   it("that nobody answers are rung again under a new number", async () => {
     const [bell] = await wake();

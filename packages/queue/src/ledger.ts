@@ -1,33 +1,33 @@
-import { type Milliseconds, type ObjectKey, parseObjectKey } from "@drover/controller";
-import type { Redis } from "ioredis";
-import { z } from "zod";
+import type { Milliseconds, ObjectKey } from "@drover/controller";
 import type { Bell } from "./bells.ts";
-import { runScript, type Script, type ScriptArguments } from "./script.ts";
-import { claim as claimScript } from "./scripts/claim.ts";
-import { renew as renewScript } from "./scripts/renew.ts";
-import { count, ring as ringScript, ringAgain, unanswered } from "./scripts/ring.ts";
-import { settle as settleScript } from "./scripts/settle.ts";
-import { wake as wakeScript } from "./scripts/wake.ts";
-import type { Claim, QueueStats, Refusal, Verdict, Wake } from "./work-queue.ts";
+import type {
+  Backoff,
+  Claim,
+  KeyReport,
+  KeyState,
+  PastRun,
+  QueueStats,
+  Rate,
+  Refusal,
+  Scope,
+  Verdict,
+  Wake,
+} from "./work-queue.ts";
 
 /** How a ledger keeps time. */
 export interface LedgerTimes {
   /** How long a claim holds without being renewed. */
   readonly lease: Milliseconds;
-  /** The first backoff window; each next one is twice as long. */
-  readonly firstBackoff: Milliseconds;
-  /** The longest backoff window. */
-  readonly longestBackoff: Milliseconds;
+  /** After Redis was restarted or replaced: how long nothing is claimed, so that runs under way announce themselves. */
+  readonly settling: Milliseconds;
 }
 
-export interface LedgerOptions extends LedgerTimes {
-  readonly redis: Redis;
-  /** Holds one controller's keys in one hash slot, such as `{drover:buckets.s3.drover.dev}`. */
-  readonly prefix: string;
-  /** Bells outstanding at most. */
-  readonly bellLimit: number;
-  /** Stands in for Redis time where a test holds the clock. */
+/** What a test may hold in its own hands. */
+export interface LedgerSurroundings {
+  /** Stands in for Redis time. */
   readonly now?: () => Milliseconds;
+  /** Stands in for the server's replication id. */
+  readonly server?: () => string;
   /** In [0, 1): spreads backoff. */
   readonly random?: () => number;
 }
@@ -35,108 +35,54 @@ export interface LedgerOptions extends LedgerTimes {
 /** What a claim was answered. */
 export type ClaimAnswer = { readonly claimed: Claim } | { readonly refused: Refusal };
 
-/** What a settle was answered: `due` is the time until the key runs again, when that is known. */
+/** What a settle was answered: `dueIn` is the time until the key runs again, when that is known. */
 export type SettleAnswer =
   | { readonly kind: "settled"; readonly dueIn: Milliseconds | undefined; readonly bells: readonly Bell[] }
   | { readonly kind: "stale" };
 
-/** The truth about one controller's keys, in Redis. Every method is one script: it happens whole or not at all. */
+/** A run's lease, as a worker knows it. */
+export interface Holding {
+  readonly key: ObjectKey;
+  readonly token: string;
+}
+
+/** A worker process as the ledger knows it. */
+export interface Enlistment {
+  readonly worker: string;
+  /** Runs that it takes at once; 0 says that it goes. */
+  readonly slots: number;
+  readonly version: number;
+  /** Forgotten after that time, unless it says again that it is here. */
+  readonly lasts: Milliseconds;
+  readonly backoff: Omit<Backoff, "attempts"> & Partial<Backoff>;
+  readonly runs?: Rate;
+  readonly accounts: Readonly<Record<string, Rate>>;
+}
+
+/** The truth about one controller's keys. Every method happens whole or not at all. */
 export interface Ledger {
-  wake(wakes: readonly Wake[]): Promise<readonly Bell[]>;
-  claim(key: ObjectKey, token: string): Promise<ClaimAnswer>;
-  /** Whether the lease is still the token's, and now lasts from now on. */
-  renew(key: ObjectKey, token: string): Promise<boolean>;
-  settle(key: ObjectKey, token: string, verdict: Verdict): Promise<SettleAnswer>;
-  /** Take back expired leases and ring for what is due; `next` is the time until the next key becomes due. */
+  /** With `force` they run whatever they wait for. */
+  wake(wakes: readonly Wake[], force?: boolean): Promise<readonly Bell[]>;
+  claim(key: ObjectKey, token: string, version?: number): Promise<ClaimAnswer>;
+  /** Leases that are still ours last from now on; answers the tokens of those that are not. */
+  renew(leases: readonly Holding[]): Promise<readonly string[]>;
+  settle(key: ObjectKey, token: string, verdict: Verdict, run?: PastRun): Promise<SettleAnswer>;
+  /** Take back expired leases and ring for whose turn it is; `next` is the time until something may be due. */
   ring(): Promise<{ readonly next: Milliseconds | undefined; readonly bells: readonly Bell[] }>;
   /** Bells rung longer than `patience` ago that no claim has answered. */
   unanswered(patience: Milliseconds): Promise<readonly Bell[]>;
   ringAgain(bell: Bell): Promise<void>;
+  enlist(worker: Enlistment): Promise<void>;
+  pause(scope: Scope): Promise<readonly Bell[]>;
+  resume(scope: Scope): Promise<readonly Bell[]>;
   count(): Promise<QueueStats>;
+  list(state: KeyState, offset: number, limit: number): Promise<readonly KeyReport[]>;
+  inspect(key: ObjectKey): Promise<{ readonly key: KeyReport; readonly runs: readonly PastRun[] }>;
 }
 
-const answerKept: Milliseconds = 60_000;
-
-const key = z.string().transform(parseObjectKey);
-const wakeClass = z.enum(["change", "listing", "resync"]);
-const claimed = z.object({
-  fails: z.number(),
-  reasons: z
-    .string()
-    .transform((text): unknown => JSON.parse(text))
-    .pipe(z.array(z.string())),
-  class: wakeClass,
-  uid: z.string().optional(),
-  // Lua's empty table is written as a list.
-  versions: z
-    .record(z.string(), z.string())
-    .or(z.array(z.never()).transform((): Record<string, string> => ({}))),
-});
-const claimAnswer = z.union([
-  z.tuple([z.literal("claimed"), z.string()]),
-  z.tuple([z.enum(["leased", "parked", "waiting", "nothing due"])]),
-]);
-const bellList = z.array(z.string()).transform((flat) => triples(flat));
-const settleAnswer = z.union([
-  z.tuple([z.literal("stale")]),
-  z.tuple([z.literal("settled"), z.number()]).rest(z.string()),
-]);
-const ringAnswer = z.tuple([z.number()]).rest(z.string());
-const counts = z.tuple([z.number(), z.number(), z.number(), z.number(), z.number()]);
-
-export function openLedger(options: LedgerOptions): Ledger {
-  const { redis, prefix, bellLimit, lease, random = Math.random } = options;
-  const now = (): string => (options.now === undefined ? "" : String(options.now()));
-  const backoff = () => ({ first: options.firstBackoff, most: options.longestBackoff, jitter: random() });
-  const run = <Name extends string>(script: Script<Name>, values: ScriptArguments<Name>): Promise<unknown> =>
-    runScript(redis, script, prefix, values);
-  return {
-    async wake(wakes) {
-      return bellList.parse(await run(wakeScript, { now: now(), bellLimit, wakes: JSON.stringify(wakes) }));
-    },
-    async claim(key, token) {
-      const [outcome, json] = claimAnswer.parse(
-        await run(claimScript, { now: now(), key, token, lease, ...backoff() }),
-      );
-      if (outcome !== "claimed") return { refused: outcome };
-      const { uid, ...rest } = claimed.parse(JSON.parse(json));
-      return { claimed: uid === undefined ? rest : { ...rest, uid } };
-    },
-    renew: async (key, token) => (await run(renewScript, { now: now(), key, token, lease })) === 1,
-    async settle(key, token, verdict) {
-      const after = "after" in verdict ? Math.ceil(verdict.after ?? 0) : "";
-      const values = { now: now(), bellLimit, key, token, verdict: verdict.kind, after, forget: answerKept };
-      const [kind, dueIn, ...bells] = settleAnswer.parse(
-        await run(settleScript, { ...values, ...backoff() }),
-      );
-      if (kind === "stale") return { kind };
-      return { kind, dueIn: known(dueIn), bells: triples(bells) };
-    },
-    async ring() {
-      const [next, ...bells] = ringAnswer.parse(
-        await run(ringScript, { now: now(), bellLimit, ...backoff() }),
-      );
-      return { next: known(next), bells: triples(bells) };
-    },
-    async unanswered(patience) {
-      return bellList.parse(await run(unanswered, { now: now(), patience }));
-    },
-    async ringAgain(bell) {
-      await run(ringAgain, { now: now(), key: bell.key, bell: bell.number });
-    },
-    async count() {
-      const [due, oldestDue, scheduled, running, parked] = counts.parse(await run(count, { now: now() }));
-      return { due, oldestDue, scheduled, running, parked };
-    },
-  };
-}
-
-const known = (span: number): Milliseconds | undefined => (span < 0 ? undefined : span);
-
-function triples(flat: readonly string[]): readonly Bell[] {
-  const bells: Bell[] = [];
-  for (let i = 0; i + 2 < flat.length; i += 3) {
-    bells.push({ key: key.parse(flat[i]), number: flat[i + 1] ?? "", class: wakeClass.parse(flat[i + 2]) });
-  }
-  return bells;
-}
+/** Past runs kept per key. */
+export const runsKept = 10;
+/** How long the last answer and the history of a key are kept that is gone. */
+export const answerKept: Milliseconds = 60_000;
+/** Characters kept of an error's text. */
+export const errorKept = 1_000;

@@ -1,5 +1,8 @@
 import type { Log, Milliseconds } from "@drover/controller";
-import { Redis } from "ioredis";
+import { type Cluster, Redis } from "ioredis";
+
+/** One server, or a cluster of them. */
+export type RedisConnection = Redis | Cluster;
 
 /** How to reach Redis. */
 export interface RedisOptions {

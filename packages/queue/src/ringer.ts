@@ -1,28 +1,47 @@
 import type { Log, Milliseconds } from "@drover/controller";
+import { randomUUID } from "node:crypto";
 import type { Bells } from "./bells.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Enlistment, Ledger } from "./ledger.ts";
+import type { WorkOptions } from "./work-queue.ts";
 
 /** A ringer that sleeps. */
 export interface Ringer {
   /** Something becomes due in `span` ms: do not sleep longer than that. */
   expect(span: Milliseconds): void;
+  /** Say, as often as it rings, that a worker is here; call what it answers when the worker goes. */
+  enlist(options: WorkOptions): () => Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Never sleep longer: another process may have set a timer. */
-const longestSleep: Milliseconds = 1_000;
 /** A bell unanswered for this long, and not waiting in BullMQ, is lost. */
 const patience: Milliseconds = 2_000;
+/** A worker that has not said for so long that it is here is gone. */
+const enlistedFor: Milliseconds = 5_000;
+/** As controller-runtime's default, but for the cap: five minutes instead of 17. */
+const backoff = { first: 500, longest: 300_000 };
+
+export interface RingerParts {
+  readonly ledger: Ledger;
+  readonly bells: Bells;
+  readonly log: Log;
+  /** Never sleep longer: another process may have set a timer, and Redis may have been replaced. */
+  readonly longestSleep: Milliseconds;
+  /** What else there is to look after, as often as it rings. */
+  readonly chore?: () => Promise<void>;
+}
 
 /**
  * Rings for keys whose time has come, takes back expired leases, and rings again what was lost on the way. One runs in
  * every bridge and worker; doubled it is harmless, and timers need no worker to be alive.
  */
-export function startRinger({ ledger, bells, log }: { ledger: Ledger; bells: Bells; log: Log }): Ringer {
+export function startRinger({ ledger, bells, log, longestSleep, chore }: RingerParts): Ringer {
   const sleep = interruptibleSleep();
   const stopping = new AbortController();
+  const enlisted = new Set<Enlistment>();
 
   const tick = async (): Promise<Milliseconds> => {
+    for (const worker of enlisted) await ledger.enlist(worker);
+    await chore?.();
     await ringLostAgain(ledger, bells);
     const { next, bells: rung } = await ledger.ring();
     await bells.add(rung);
@@ -41,11 +60,35 @@ export function startRinger({ ledger, bells, log }: { ledger: Ledger; bells: Bel
 
   return {
     expect: (span) => sleep.atMostFromNow(span),
+    enlist(options) {
+      const worker = enlistment(options);
+      enlisted.add(worker);
+      sleep.atMostFromNow(0);
+      return async () => {
+        enlisted.delete(worker);
+        await ledger.enlist({ ...worker, slots: 0 }).catch((error: unknown) => {
+          log.debug({ err: error }, "Could not say that the worker goes; it will be forgotten");
+        });
+      };
+    },
     async stop() {
       stopping.abort();
       sleep.atMostFromNow(0);
       await turning;
     },
+  };
+}
+
+function enlistment(options: WorkOptions): Enlistment {
+  const { concurrency, version = 0, limits = {} } = options;
+  return {
+    worker: randomUUID(),
+    slots: concurrency,
+    version,
+    lasts: enlistedFor,
+    backoff: { ...backoff, ...options.backoff },
+    ...(limits.runs && { runs: limits.runs }),
+    accounts: limits.accounts ?? {},
   };
 }
 

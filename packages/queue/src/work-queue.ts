@@ -15,6 +15,8 @@ export interface Wake {
   /** A word for people, such as `Added` or `Modified`; shown by everything that explains why a key ran. */
   readonly reason: string;
   readonly class: WakeClass;
+  /** A `traceparent`, for the run that answers this wake. */
+  readonly trace?: string;
 }
 
 /** What a claimer is told about the run that it now owns. */
@@ -26,13 +28,27 @@ export interface Claim {
   /** The most urgent class among the wakes that this run answers. */
   readonly class: WakeClass;
   /** The uid last heard of for this key. */
-  readonly uid?: string;
+  readonly uid?: string | undefined;
+  /** The uid that this one took the place of, since the last success: delete and recreate are two facts. */
+  readonly replaced?: string | undefined;
+  readonly trace?: string | undefined;
   /** Highest resourceVersion heard of, per watched kind. */
   readonly versions: Readonly<Record<string, string>>;
 }
 
 /** Why a key cannot be claimed now. None of these is an error: bells may be lost, doubled or late. */
-export type Refusal = "leased" | "parked" | "waiting" | "nothing due";
+export type Refusal =
+  | "leased"
+  | "parked"
+  | "waiting"
+  | "nothing due"
+  /** Ready, and another bell will ring when its turn comes. */
+  | "not its turn"
+  | "paused"
+  /** A newer version of the function has run it, and is alive: a key never goes back during a rollout. */
+  | "outdated"
+  /** Redis was restarted or replaced a moment ago: runs under way announce themselves before anything new starts. */
+  | "settling";
 
 /**
  * What a run came to; exactly one per run.
@@ -44,11 +60,21 @@ export type Refusal = "leased" | "parked" | "waiting" | "nothing due";
  * - `terminal`: parked until any wake but a resync.
  * - `gone`: the object is no more; the ledger forgets the key.
  * - `interrupted`: stopped before its end through no fault of its own: due at once for anybody.
+ * - `throttled`: a named account is asked to wait (a 429): not a failure. No key of that account runs until `after` is
+ *   over, woken or not; other keys go on.
+ *
+ * `account` names whose limits the run counted against; the queue remembers it per key.
  */
 export type Verdict =
-  | { readonly kind: "done"; readonly after?: Milliseconds }
+  | { readonly kind: "done"; readonly after?: Milliseconds; readonly account?: string }
   | { readonly kind: "wait"; readonly after: Milliseconds }
-  | { readonly kind: "retry"; readonly error: string; readonly after?: Milliseconds }
+  | {
+      readonly kind: "retry";
+      readonly error: string;
+      readonly after?: Milliseconds;
+      readonly account?: string;
+    }
+  | { readonly kind: "throttled"; readonly account: string; readonly after: Milliseconds }
   | { readonly kind: "conflict" }
   | { readonly kind: "terminal"; readonly error: string }
   | { readonly kind: "gone" }
@@ -64,6 +90,47 @@ export interface Run {
   readonly signal: AbortSignal;
   /** Whether the lease is certainly still ours. To be asked right before every write: a paused process misses timers. */
   held(): boolean;
+}
+
+/** What can be paused: everything, a namespace, or one object. Pausing holds deletions, too. */
+export type Scope =
+  | { readonly kind: "controller" }
+  | { readonly kind: "namespace"; readonly namespace: string }
+  | { readonly kind: "object"; readonly key: ObjectKey };
+
+/** Where a key is. `ready` keys wait for their turn, `rung` ones for a free worker, `waits` for a time. */
+export type KeyState = "waits" | "ready" | "rung" | "leased" | "parked";
+
+/** What the queue knows of one key, and why it is not running. Never what is in the object. */
+export interface KeyReport {
+  readonly key: ObjectKey;
+  readonly state: KeyState | "idle" | "unknown";
+  /** Redis time in ms: until when it waits or is leased; since when it is ready, rung or parked; 0 when idle. */
+  readonly at: number;
+  readonly class?: WakeClass | undefined;
+  /** Why it is due, oldest first. */
+  readonly reasons: readonly string[];
+  /** A word for why it waits or is parked, such as `backoff`, `again`, `lease ended`. */
+  readonly why?: string | undefined;
+  /** What its last failure said. */
+  readonly error?: string | undefined;
+  readonly fails: number;
+  readonly uid?: string | undefined;
+  readonly account?: string | undefined;
+  /** Redis time until which its account is closed, ms. */
+  readonly accountOpens: number;
+  readonly paused: boolean;
+}
+
+/** One run as history keeps it. */
+export interface PastRun {
+  /** When it ended, ISO 8601, by the worker's clock. */
+  readonly at: string;
+  readonly trigger: readonly string[];
+  readonly duration: Milliseconds;
+  readonly verdict: Verdict["kind"];
+  readonly error?: string | undefined;
+  readonly trace?: string | undefined;
 }
 
 /** How many keys are in which state, at one instant. */
@@ -96,6 +163,27 @@ export interface WorkOptions {
   readonly timeout: Milliseconds;
   /** Told of every settled run. For metrics. */
   readonly onSettled?: (run: Run, verdict: Verdict, duration: Milliseconds) => void;
+  /** Grows with every rollout: a key that a newer version ran does not go back to an older one. */
+  readonly version?: number;
+  readonly backoff?: Partial<Backoff>;
+  /** Runs that may start, for the whole controller and per account; none are limited by default. */
+  readonly limits?: { readonly runs?: Rate; readonly accounts?: Readonly<Record<string, Rate>> };
+}
+
+/** How failures are retried. */
+export interface Backoff {
+  /** The first window; each next one is twice as long. */
+  readonly first: Milliseconds;
+  /** The longest window. */
+  readonly longest: Milliseconds;
+  /** After so many failures in a row the key is parked. Never, by default: the world may heal by itself. */
+  readonly attempts: number;
+}
+
+/** At most `perSecond` in the long run, and `burst` at once. */
+export interface Rate {
+  readonly perSecond: number;
+  readonly burst: number;
 }
 
 /**
@@ -114,6 +202,18 @@ export interface WorkQueue {
   work(handler: (run: Run) => Promise<Verdict>, options: WorkOptions): QueueWorker;
   /** Rejects when Redis does not answer within that time: whoever scrapes must not hang. */
   readonly stats: (within: Milliseconds) => Promise<QueueStats>;
+  /** Run this key now, whatever it waits for; a paused one when it is resumed. */
+  force(key: ObjectKey): Promise<void>;
+  /** Start no more runs there; what is due stays due. Runs under way end. */
+  pause(scope: Scope): Promise<void>;
+  resume(scope: Scope): Promise<void>;
+  /** Keys in a state, by time, `limit` of them from `offset` on. */
+  list(
+    state: KeyState,
+    page: { readonly offset: number; readonly limit: number },
+  ): Promise<readonly KeyReport[]>;
+  /** One key, and its last runs, newest first. */
+  inspect(key: ObjectKey): Promise<{ readonly key: KeyReport; readonly runs: readonly PastRun[] }>;
   /** Resolves when Redis answers; rejects when it does not within that time. For readiness. */
   ping(within: Milliseconds): Promise<void>;
   close(): Promise<void>;

@@ -1,49 +1,71 @@
 import { defineScript } from "../script.ts";
-import { backoff, keyStates } from "./key-states.ts";
+import { backoff } from "./backoff.ts";
 
 /**
  * Take a key under a lease.
  *
  * The same token again gets the same claim: a lost reply must not lock the claimer out. A key that the ledger does not
- * know is claimable: the run reads live. Answers `{ 'claimed', claim as JSON }` or `{ refusal }`.
+ * know is claimable: the run reads live. A key that a newer version of the function has run is not for an older one, as
+ * long as a newer one is alive. Answers `{ 'claimed', claim as JSON }` or `{ refusal }`.
  */
 export const claim = defineScript({
   name: "claim",
-  arguments: ["now", "key", "token", "lease", "first", "most", "jitter"],
-  uses: [keyStates, backoff],
+  arguments: ["key", "token", "version", "jitter"],
+  uses: [backoff],
   body: `
-local deadline = number(key, 'until')
-if deadline > now then
-  if get(key, 'token') == token then return { 'claimed', get(key, 'claim') } end
+local e = load(key)
+local known = e.f.wakes ~= nil
+local function refuse(why)
+  save(e)
+  return { why }
+end
+
+if number(e, 'until') > now + lease then clampLeases(); e.f['until'] = now + lease end
+if held(e) then
+  if e.f.token == token then return { 'claimed', e.f.claim } end
   return { 'leased' }
 end
-if deadline > 0 then expire(key) end
-
-local at = redis.call('ZSCORE', DUE, key)
-if at and tonumber(at) > now then return { 'waiting' } end
-if not at and not redis.call('ZSCORE', RUNG, key) and get(key, 'wakes') then
-  if redis.call('ZSCORE', PARKED, key) then return { 'parked' } end
-  return { 'nothing due' }
+if e.f.token and known then expire(e) end
+if not settled() then
+  if e.f.state == 'rung' then becomeReady(e, now) end
+  return refuse('settling')
+end
+local at = e.f.state == 'waits' and redis.call('ZSCORE', WAITS, key)
+if at and tonumber(at) > now then return refuse('waiting') end
+if e.f.state == 'parked' then return refuse('parked') end
+if e.f.state == 'ready' then return refuse('not its turn') end
+if not e.f.state and known then return refuse('nothing due') end
+if pausedKey(key) then
+  becomeReady(e, now)
+  return refuse('paused')
+end
+if number(e, 'ranBy') > tonumber(version) and setting('newest', 0) >= number(e, 'ranBy') then
+  waitUntil(e, now + 100, 'newer function')
+  return refuse('outdated')
 end
 
 local versions = {}
-local fields = redis.call('HGETALL', entry(key))
-for i = 1, #fields, 2 do
-  local kind = string.match(fields[i], '^version:(.*)$')
-  if kind then versions[kind] = fields[i + 1] end
+for field, value in pairs(e.f) do
+  local kind = string.match(field, '^version:(.*)$')
+  if kind then versions[kind] = value end
 end
-local answer = cjson.encode({
-  fails = number(key, 'fails'),
-  reasons = get(key, 'reasons') or '[]',
-  class = get(key, 'class') or 'change',
-  uid = get(key, 'uid') or nil,
+e.f.claim = cjson.encode({
+  fails = number(e, 'fails'),
+  reasons = e.f.reasons or '[]',
+  class = e.f.class or 'change',
+  uid = e.f.uid,
+  replaced = e.f.replaced,
+  trace = e.f.trace,
   versions = versions,
 })
-leave(key)
-redis.call('ZADD', LEASES, now + lease, key)
-set(key, 'token', token, 'until', now + lease, 'claim', answer, 'answers', number(key, 'wakes'))
-unset(key, 'reasons', 'class')
-redis.call('PERSIST', entry(key))
-return { 'claimed', answer }
+enter(e, 'leased', now + lease)
+e.f.token, e.f['until'] = token, now + lease
+e.f.wakes = number(e, 'wakes')
+e.f.answers, e.f.ran, e.f.runUid = e.f.wakes, e.f.class or 'change', e.f.uid
+if tonumber(version) > 0 then e.f.ranBy = version end
+clear(e, 'reasons', 'class', 'trace', 'why')
+save(e)
+redis.call('PERSIST', P .. ':key:' .. key)
+return { 'claimed', e.f.claim }
 `,
 });

@@ -1,15 +1,36 @@
 import { defineScript } from "../script.ts";
-import { keyStates } from "./key-states.ts";
 
-/** Hold a lease for longer. Answers 1, or 0 when it is no longer the token's: the run must stop. */
+/**
+ * Hold leases for longer: `leases` is a JSON list of `{ key, token }`. Answers the tokens whose lease is no longer
+ * theirs: those runs must stop.
+ *
+ * In the first moments on a new server nobody claims, and a run that the server does not know of, because it lost the
+ * tail that told of it, announces itself by renewing. Its lease then stands against whatever the old data say.
+ */
 export const renew = defineScript({
   name: "renew",
-  arguments: ["now", "key", "token", "lease"],
-  uses: [keyStates],
+  arguments: ["leases"],
+  uses: [],
   body: `
-if get(key, 'token') ~= token or number(key, 'until') <= now then return 0 end
-set(key, 'until', now + lease)
-redis.call('ZADD', LEASES, now + lease, key)
-return 1
+local lost = {}
+for _, mine in ipairs(cjson.decode(leases)) do
+  local e = load(mine.key)
+  local ours = e.f.token == mine.token and number(e, 'until') > now
+  local announces = not settled() and e.f.announced ~= control.era
+  if ours or announces then
+    if not ours then
+      clear(e, 'answers')
+      e.f.token = mine.token
+    end
+    if not settled() then e.f.announced = control.era end
+    e.f['until'] = now + lease
+    if e.f.state == 'leased' then redis.call('ZADD', LEASES, now + lease, mine.key) else enter(e, 'leased', now + lease) end
+    save(e)
+    if not ours then redis.call('PERSIST', P .. ':key:' .. mine.key) end
+  else
+    lost[#lost + 1] = mine.token
+  end
+end
+return lost
 `,
 });

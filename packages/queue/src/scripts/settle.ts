@@ -1,70 +1,111 @@
 import { defineScript } from "../script.ts";
-import { backoff, keyStates, ring } from "./key-states.ts";
+import { backoff } from "./backoff.ts";
+import { ring } from "./order.ts";
 
 /**
  * End a run with its verdict. Only the token that holds the key may; a repeat is answered as before, with no effect.
  *
- * `after` is empty where the verdict names no time. `forget` is how long a gone key's last answer is kept for repeats.
+ * `after` is empty where the verdict names no time, `account` where the run used none. `record` is the run as history
+ * keeps it, the last `kept` of them; `forget` is how long a gone key's last answer and history are kept.
  * Answers `{ 'stale' }` or `{ 'settled', ms until it is due again or -1, bells... }`.
  */
 export const settle = defineScript({
   name: "settle",
-  arguments: ["now", "bellLimit", "key", "token", "verdict", "after", "forget", "first", "most", "jitter"],
-  uses: [keyStates, backoff, ring],
+  arguments: ["key", "token", "verdict", "after", "account", "error", "record", "kept", "forget", "jitter"],
+  uses: [backoff, ring],
   body: `
-if get(key, 'token') ~= token then
-  if get(key, 'settled') == token then return { 'settled', -1 } end
-  return { 'stale' }
+local function dueIn(e)
+  local at = e.f.state == 'waits' and redis.call('ZSCORE', WAITS, e.key)
+  return at and math.max(0, math.ceil(tonumber(at) - now)) or -1
 end
 
-local heard = number(key, 'wakes') > number(key, 'answers')
-unset(key, 'token', 'until', 'claim', 'answers')
-set(key, 'settled', token)
-leave(key)
+local e = load(key)
+local unknown = e.f.token ~= token
+if unknown and e.f.settled == token then return { 'settled', dueIn(e) } end
+if unknown and (settled() or e.f.announced == control.era) then return { 'stale' } end
 
-local function afterFailure()
-  if heard and number(key, 'pierced') == 0 then
-    set(key, 'pierced', 1)
-    becomeDue(key, now)
+-- What a server's data do not tell of may have been heard.
+local heard = unknown or not e.f.answers or number(e, 'wakes') > number(e, 'answers')
+local again = heard or verdict == 'interrupted' or e.f.forced == '1'
+local anotherObject = e.f.uid ~= e.f.runUid
+local ran = e.f.ran
+leave(e)
+clear(e, 'token', 'until', 'claim', 'answers', 'announced', 'ran', 'runUid')
+e.f.settled = token
+if account ~= '' then e.f.account = account end
+after = tonumber(after)
+
+local function backOff(why)
+  e.f.class = e.f.class or ran
+  local attempts = tonumber(control.attempts)
+  if e.f.forced == '1' then
+    becomeReady(e, now)
+  elseif heard and number(e, 'pierced') == 0 then
+    e.f.pierced = 1
+    becomeReady(e, now)
+  elseif attempts and number(e, 'fails') >= attempts then
+    clear(e, 'notBefore', 'pierced', 'class')
+    e.f.why = why
+    enter(e, 'parked', now)
   else
-    becomeDue(key, number(key, 'notBefore'))
+    waitUntil(e, number(e, 'notBefore'), why)
   end
 end
 
 if verdict == 'done' or verdict == 'gone' then
-  unset(key, 'fails', 'conflicts', 'notBefore', 'pierced')
+  clear(e, 'fails', 'conflicts', 'notBefore', 'pierced', 'error', 'replaced')
 elseif verdict ~= 'conflict' then
-  unset(key, 'conflicts')
+  clear(e, 'conflicts')
 end
+if error ~= '' then e.f.error = error end
 
-if verdict == 'retry' then
-  fail(key, tonumber(after))
-  afterFailure()
+if anotherObject and again then
+  becomeReady(e, now)
+elseif verdict == 'retry' then
+  fail(e, after)
+  backOff('backoff')
 elseif verdict == 'conflict' then
-  local conflicts = redis.call('HINCRBY', entry(key), 'conflicts', 1)
-  if conflicts > 8 then
-    unset(key, 'conflicts')
-    fail(key)
-    afterFailure()
+  e.f.conflicts = number(e, 'conflicts') + 1
+  if e.f.conflicts > 8 then
+    clear(e, 'conflicts')
+    fail(e)
+    backOff('backoff')
   else
-    becomeDue(key, now + math.floor(10 * 2 ^ conflicts * (0.5 + tonumber(jitter) / 2)))
+    e.f.class = e.f.class or ran
+    waitUntil(e, now + math.floor(10 * 2 ^ e.f.conflicts * (0.5 + tonumber(jitter) / 2)), 'conflict')
   end
-elseif heard or verdict == 'interrupted' then
-  becomeDue(key, now)
+elseif verdict == 'throttled' then
+  local closed = 'account ' .. account .. ' until'
+  redis.call('HSET', LIMITS, closed, math.max(now + after, tonumber(redis.call('HGET', LIMITS, closed) or 0)))
+  control.limited = '1'
+  e.f.class = e.f.class or ran
+  becomeReady(e, now)
+elseif again then
+  e.f.class = e.f.class or ran
+  becomeReady(e, now)
 elseif verdict == 'terminal' then
-  unset(key, 'notBefore', 'pierced')
-  park(key)
-elseif after ~= '' then
-  becomeDue(key, now + tonumber(after))
+  clear(e, 'notBefore', 'pierced')
+  enter(e, 'parked', now)
+elseif after then
+  e.f.class = verdict == 'done' and 'resync' or ran
+  waitUntil(e, now + after, verdict == 'done' and 'again' or 'wait')
 elseif verdict == 'gone' then
-  redis.call('DEL', entry(key))
-  set(key, 'settled', token)
-  redis.call('PEXPIRE', entry(key), forget)
+  e.f = { settled = token }
 end
-local at = redis.call('ZSCORE', DUE, key)
+clear(e, 'forced')
+save(e)
+
+local history = P .. ':history:' .. key
+read(history, 'LTRIM', 0, kept - 2)
+redis.call('LPUSH', history, record)
+if verdict == 'gone' and not e.f.state then
+  redis.call('PEXPIRE', P .. ':key:' .. key, forget)
+  redis.call('PEXPIRE', history, forget)
+end
+local due = dueIn(e)
 local answer = ring()
 table.insert(answer, 1, 'settled')
-table.insert(answer, 2, at and math.max(0, math.ceil(tonumber(at) - now)) or -1)
+table.insert(answer, 2, due)
 return answer
 `,
 });

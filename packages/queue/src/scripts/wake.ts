@@ -1,17 +1,18 @@
 import { defineScript } from "../script.ts";
-import { keyStates, ring } from "./key-states.ts";
+import { ring } from "./order.ts";
 
 /**
- * Record that keys were heard of, and ring for those that may run.
+ * Record that keys were heard of, and ring for those whose turn it is.
  *
- * `wakes` is a JSON list of `Wake`s. A wake makes an idle or parked key due, pierces a wait, and pierces a backoff
- * window once; later ones wait for its end. A leased key is not rung: settle sees that more was heard. A resync pierces
- * nothing and wakes only idle keys.
+ * `wakes` is a JSON list of `Wake`s, with `force` where somebody wants it now. A wake makes an idle or parked key
+ * ready, pierces a wait, and pierces a backoff window once; later ones wait for its end. A leased key is not rung:
+ * settle sees that more was heard. A waiting turn moves up when the wake is more urgent. A resync pierces nothing and
+ * wakes only idle keys; force pierces everything but a pause.
  */
 export const wake = defineScript({
   name: "wake",
-  arguments: ["now", "bellLimit", "wakes"],
-  uses: [keyStates, ring],
+  arguments: ["wakes"],
+  uses: [ring],
   body: `
 local rank = { change = 0, listing = 1, resync = 2 }
 -- Decimal versions compare by length, then as text; others (aggregated APIs) only say that they differ.
@@ -22,49 +23,54 @@ local function newer(a, b)
   return a > b
 end
 
-local function remember(w)
-  local field = 'version:' .. w.kind
-  if newer(w.resourceVersion, get(w.key, field)) then
-    set(w.key, field, w.resourceVersion)
-    if w.uid and get(w.key, 'uid') ~= w.uid then
-      unset(w.key, 'fails', 'conflicts', 'notBefore', 'pierced')
-      set(w.key, 'uid', w.uid)
+local function remember(e, w)
+  local version = 'version:' .. w.kind
+  if newer(w.resourceVersion, e.f[version]) then
+    e.f[version] = w.resourceVersion
+    if w.uid and e.f.uid ~= w.uid then
+      e.f.replaced = e.f.uid
+      clear(e, 'fails', 'conflicts', 'notBefore', 'pierced', 'error')
+      e.f.uid = w.uid
     end
   end
-  local class = get(w.key, 'class')
-  if not class or rank[w.class] < rank[class] then set(w.key, 'class', w.class) end
-  local reasons = cjson.decode(get(w.key, 'reasons') or '[]')
+  local ok, reasons = pcall(cjson.decode, e.f.reasons or '[]')
+  if not ok then reasons = {} end
   local known = false
   for _, r in ipairs(reasons) do known = known or r == w.reason end
   if not known and #reasons < 8 then
-    table.insert(reasons, w.reason)
-    set(w.key, 'reasons', cjson.encode(reasons))
+    reasons[#reasons + 1] = w.reason
+    e.f.reasons = cjson.encode(reasons)
   end
-  redis.call('HINCRBY', entry(w.key), 'wakes', 1)
-  redis.call('PERSIST', entry(w.key))
+  e.f.trace = w.trace or e.f.trace
+  e.f.wakes = number(e, 'wakes') + 1
+  local more = not e.f.class or rank[w.class] < rank[e.f.class]
+  if more then e.f.class = w.class end
+  return more
+end
+
+local function makeReady(e, w, moreUrgent)
+  local pierces = number(e, 'notBefore') <= now or w.force
+  if e.f.state == 'ready' then
+    if moreUrgent then becomeReady(e, redis.call('ZSCORE', READY, e.key) or now) end
+  elseif pierces then
+    becomeReady(e, now)
+  elseif number(e, 'pierced') == 0 then
+    e.f.pierced = 1
+    becomeReady(e, now)
+  elseif e.f.state ~= 'waits' then
+    enter(e, 'waits', number(e, 'notBefore'))
+  end
 end
 
 for _, w in ipairs(cjson.decode(wakes)) do
-  local busy = redis.call('ZSCORE', LEASES, w.key) or redis.call('ZSCORE', RUNG, w.key)
-  if w.class == 'resync' then
-    local waits = busy or redis.call('ZSCORE', DUE, w.key) or redis.call('ZSCORE', PARKED, w.key)
-    if not waits then
-      remember(w)
-      becomeDue(w.key, now)
-    end
-  else
-    remember(w)
-    if not busy then
-      local notBefore = number(w.key, 'notBefore')
-      if notBefore <= now then
-        becomeDue(w.key, now)
-      elseif number(w.key, 'pierced') == 0 then
-        set(w.key, 'pierced', 1)
-        becomeDue(w.key, now)
-      elseif not redis.call('ZSCORE', DUE, w.key) then
-        becomeDue(w.key, notBefore)
-      end
-    end
+  local e = load(w.key)
+  if w.class ~= 'resync' or w.force or not e.f.state then
+    local moreUrgent = remember(e, w)
+    local leased = e.f.state == 'leased'
+    if leased and w.force then e.f.forced = 1 end
+    if not leased and e.f.state ~= 'rung' then makeReady(e, w, moreUrgent) end
+    save(e)
+    redis.call('PERSIST', P .. ':key:' .. w.key)
   end
 end
 return ring()

@@ -1,0 +1,85 @@
+import type { Log, Milliseconds } from "@drover/controller";
+import type { Holding, Ledger } from "./ledger.ts";
+
+/** A lease that is kept up while a run lasts. */
+export interface Lease {
+  /** Whether it is certainly still ours, by this process's monotonic clock. */
+  held(): boolean;
+  /** From now on it is not renewed any more, and not ours. */
+  release(): void;
+}
+
+/** Keeps all leases of a process. */
+export interface LeaseKeeper {
+  /**
+   * Keep a lease that was asked for at `askedAt` (`performance.now()`): the server's clock started after that, so it
+   * lasts at least until `askedAt + duration`. `lose` is called at least half a renewal before that end.
+   */
+  keep(lease: Holding & { readonly askedAt: number }, lose: (reason: LeaseLostError) => void): Lease;
+  /** Renew now: the server may not know of our leases. */
+  announce(): void;
+  stop(): void;
+}
+
+/** The run was stopped because its lease may end: another worker may take the key. */
+export class LeaseLostError extends Error {
+  override readonly name = "LeaseLostError";
+}
+
+interface Kept extends Holding {
+  safeUntil: number;
+  readonly lose: (reason: LeaseLostError) => void;
+}
+
+/** @param times `renewal` is at most half of `lease`, so that one renewal may get lost. */
+export function keepLeases(options: {
+  ledger: Ledger;
+  lease: Milliseconds;
+  renewal: Milliseconds;
+  log: Log;
+}): LeaseKeeper {
+  const { ledger, lease, renewal, log } = options;
+  const kept = new Map<string, Kept>();
+  const lose = (one: Kept, why: string): void => {
+    kept.delete(one.token);
+    one.lose(new LeaseLostError(`The lease on ${one.key} ${why}; the run must stop.`));
+  };
+  let asking = false;
+  const renew = async (): Promise<void> => {
+    const mine = [...kept.values()];
+    if (asking || mine.length === 0) return;
+    asking = true;
+    const askedAt = performance.now();
+    try {
+      const lost = new Set(await ledger.renew(mine.map(({ key, token }) => ({ key, token }))));
+      for (const one of mine) {
+        if (lost.has(one.token)) lose(one, "was taken over");
+        else one.safeUntil = askedAt + lease - renewal;
+      }
+    } catch (error) {
+      // The next renewal may get through; if none does, the leases end.
+      log.warn({ err: error }, "Could not renew leases; trying again");
+    } finally {
+      asking = false;
+    }
+  };
+  let turns = 0;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    for (const one of kept.values()) if (one.safeUntil <= now) lose(one, "is about to end");
+    if (++turns % 2 === 0) void renew();
+  }, renewal / 2);
+
+  return {
+    keep({ key, token, askedAt }, onLost) {
+      const one: Kept = { key, token, safeUntil: askedAt + lease - renewal, lose: onLost };
+      kept.set(token, one);
+      return {
+        held: () => kept.has(token) && performance.now() < one.safeUntil,
+        release: () => void kept.delete(token),
+      };
+    },
+    announce: () => void renew(),
+    stop: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,158 @@
+import { type Log, longestDuration, type Milliseconds } from "@drover/controller";
+import type { Bells } from "./bells.ts";
+import { keepLeases } from "./lease-keeper.ts";
+import type { Ledger, LedgerTimes } from "./ledger.ts";
+import { startRinger } from "./ringer.ts";
+import type { Backoff, Rate, WorkOptions, WorkQueue } from "./work-queue.ts";
+import { startWorker } from "./worker.ts";
+
+/** How a queue keeps time. */
+export interface QueueTimes extends LedgerTimes {
+  /** Leases are renewed this often while their runs last. */
+  readonly renewal: Milliseconds;
+}
+
+/** Times, limits or numbers that cannot work. */
+export class InvalidTimesError extends Error {
+  override readonly name = "InvalidTimesError";
+}
+
+/** A dead worker's key is taken over one lease and one ringer's sleep after it died: within 7 s. */
+const defaults: QueueTimes = { lease: 6_000, renewal: 1_500, settling: 1_500 };
+/** Wakes recorded by one call: about a millisecond of the server's time. */
+const wakesPerCall = 200;
+/** How long a wake that Redis refused (no memory, no permission) waits before it is told again. */
+const wakeAgain: Milliseconds = 200;
+
+export interface LedgerWorkQueueParts {
+  readonly controller: string;
+  /** Made with the queue's times; `onEra` is to be called for every era that answers tell of, the first one, too. */
+  readonly openLedger: (
+    times: LedgerTimes,
+    onEra: (era: string) => void,
+  ) => { readonly ledger: Ledger; readonly chore?: () => Promise<void> };
+  readonly bells: Bells;
+  readonly log: Log;
+  readonly times: Partial<QueueTimes>;
+  /** Told when what was acknowledged may be lost, and everything must be looked at again. */
+  readonly onIncarnation: ((era: string) => void) | undefined;
+  readonly ping: () => Promise<unknown>;
+}
+
+/** A work queue of a ledger and bells. Its ringer runs from now until it is closed. */
+export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
+  const { controller, bells, log } = parts;
+  const times = checkedTimes({ ...defaults, ...parts.times });
+  let known: string | undefined;
+  const { ledger, chore } = parts.openLedger(times, (era) => {
+    const first = known === undefined;
+    known = era;
+    if (first) return;
+    log.warn({ era }, "Redis is another one than before, or its data are: some may be lost");
+    leases.announce();
+    parts.onIncarnation?.(era);
+  });
+  const leases = keepLeases({ ledger, ...times, log });
+  const longestSleep = Math.min(1_000, (times.settling * 2) / 3);
+  const ringer = startRinger({ ledger, bells, log, longestSleep, ...(chore && { chore }) });
+  const closed = new AbortController();
+  const recorded = async (wakes: Parameters<Ledger["wake"]>[0], force = false): Promise<void> => {
+    const rung = await untilTaken(() => ledger.wake(wakes, force), closed.signal, log);
+    // Bells that do not get through are rung again by a ringer.
+    await bells.add(rung).catch((error: unknown) => log.debug({ err: error }, "Could not ring"));
+  };
+  return {
+    controller,
+    async wake(wakes) {
+      for (let i = 0; i < wakes.length; i += wakesPerCall) await recorded(wakes.slice(i, i + wakesPerCall));
+    },
+    force: (key) =>
+      recorded([{ key, kind: "force", resourceVersion: "0", reason: "Forced", class: "change" }], true),
+    pause: async (scope) => bells.add(await ledger.pause(scope)),
+    resume: async (scope) => bells.add(await ledger.resume(scope)),
+    work: (handler, options) =>
+      startWorker({ ledger, bells, ringer, leases, lease: times.lease, log }, handler, checkedWork(options)),
+    stats: (within) => answered(ledger.count(), within),
+    list: (state, { offset, limit }) => ledger.list(state, offset, limit),
+    inspect: (key) => ledger.inspect(key),
+    ping: (within) => answered(parts.ping(), within).then(() => undefined),
+    async close() {
+      closed.abort(new Error(`The queue of ${controller} was closed before Redis took a wake.`));
+      leases.stop();
+      await ringer.stop();
+      await bells.close();
+    },
+  };
+}
+
+/** Whoever wakes is slowed down, not lied to: a wake that Redis refuses is told again until it is taken. */
+async function untilTaken<T>(call: () => Promise<T>, closed: AbortSignal, log: Log): Promise<T> {
+  for (let refused = 0; ; refused++) {
+    try {
+      return await call();
+    } catch (error) {
+      if (refused === 0)
+        log.warn({ err: error }, "Redis did not take a wake; telling it again until it does");
+      closed.throwIfAborted();
+      await new Promise((resolve) => setTimeout(resolve, wakeAgain));
+    }
+  }
+}
+
+function checkedTimes(times: QueueTimes): QueueTimes {
+  const { lease, renewal } = times;
+  if (!Object.values(times).every(isTime)) {
+    throw new InvalidTimesError("A queue's times are between 1 ms and 24 days.");
+  }
+  if (lease < 2 * renewal) {
+    throw new InvalidTimesError(
+      `A lease of ${lease} ms that is renewed every ${renewal} ms ends when one renewal is late. ` +
+        `Make the lease at least twice its renewal: ${2 * renewal} ms or more.`,
+    );
+  }
+  return times;
+}
+
+function checkedWork(options: WorkOptions): WorkOptions {
+  const { concurrency, timeout, version = 0, backoff = {}, limits = {} } = options;
+  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 10_000) {
+    throw new InvalidTimesError(`A worker runs between 1 and 10,000 keys at once, not ${concurrency}.`);
+  }
+  if (!isTime(timeout))
+    throw new InvalidTimesError(`A run's timeout is between 1 ms and 24 days, not ${timeout}.`);
+  if (!Number.isSafeInteger(version) || version < 0) {
+    throw new InvalidTimesError(`A function's version is a whole number from 0 on, not ${version}.`);
+  }
+  checkBackoff(backoff);
+  for (const rate of [limits.runs, ...Object.values(limits.accounts ?? {})]) if (rate) checkRate(rate);
+  return options;
+}
+
+function checkBackoff({ first = 1, longest = longestDuration, attempts = 1 }: Partial<Backoff>): void {
+  if (!isTime(first) || !isTime(longest)) {
+    throw new InvalidTimesError(`Backoff is between 1 ms and 24 days, not ${first} to ${longest}.`);
+  }
+  if (longest < first) {
+    throw new InvalidTimesError(`The longest backoff (${longest} ms) is below the first (${first} ms).`);
+  }
+  if (!Number.isInteger(attempts) || attempts < 1) {
+    throw new InvalidTimesError(`Attempts are a whole number from 1 on, not ${attempts}.`);
+  }
+}
+
+function checkRate({ perSecond, burst }: Rate): void {
+  if (!(perSecond >= 0.001 && perSecond <= 1e6) || !Number.isInteger(burst) || burst < 1 || burst > 1e6) {
+    throw new InvalidTimesError(
+      `A limit is 0.001 to 1,000,000 runs a second with a burst of 1 to 1,000,000, not ${perSecond} with ${burst}.`,
+    );
+  }
+}
+
+const isTime = (time: number): boolean => time >= 1 && time <= longestDuration;
+
+/** What Redis answers, or an error when it does not in time: commands wait for as long as it is away. */
+async function answered<T>(answer: Promise<T>, within: Milliseconds): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`Redis did not answer within ${within} ms.`)), within);
+  return Promise.race([answer, late.promise]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,78 @@
+/**
+ * What the scripts answer, parsed. Fields that somebody else may have changed in Redis fall back to what does no harm:
+ * a key is looked at once more rather than never again.
+ */
+import { parseObjectKey } from "@drover/controller";
+import { z } from "zod";
+import type { Claim, KeyReport, PastRun } from "./work-queue.ts";
+
+const json = (text: string): unknown => JSON.parse(text);
+const wakeClass = z.enum(["change", "listing", "resync"]).catch("change");
+const reasons = z.string().transform(json).pipe(z.array(z.string())).catch([]);
+
+/** Every answer: the era, and what the script says. */
+export const every = z.tuple([z.string(), z.unknown()]);
+export const texts = z.array(z.string());
+export const claim = z.union([
+  z.tuple([z.literal("claimed"), z.string()]),
+  z.tuple([
+    z.enum(["leased", "parked", "waiting", "nothing due", "not its turn", "paused", "outdated", "settling"]),
+  ]),
+]);
+export const settle = z.union([
+  z.tuple([z.literal("stale")]),
+  z.tuple([z.literal("settled"), z.number()]).rest(z.string()),
+]);
+export const ring = z.tuple([z.number()]).rest(z.string());
+export const counts = z.tuple([z.number(), z.number(), z.number(), z.number(), z.number()]);
+
+const claimJson = z.object({
+  fails: z.number(),
+  reasons,
+  class: wakeClass,
+  uid: z.string().optional(),
+  replaced: z.string().optional(),
+  trace: z.string().optional(),
+  // Lua's empty table is written as an object here, and as a list by other versions of cjson.
+  versions: z
+    .record(z.string(), z.string())
+    .or(z.array(z.never()).transform((): Record<string, string> => ({}))),
+});
+
+export const claimed = (text: string): Claim => claimJson.parse(json(text));
+
+const reportJson = z.object({
+  key: z.string().transform(parseObjectKey),
+  state: z.enum(["waits", "ready", "rung", "leased", "parked", "idle"]).catch("idle"),
+  known: z.boolean(),
+  at: z.number(),
+  class: wakeClass.optional(),
+  reasons: reasons.optional(),
+  why: z.string().optional(),
+  error: z.string().optional(),
+  fails: z.number(),
+  uid: z.string().optional(),
+  account: z.string().optional(),
+  opens: z.number(),
+  paused: z.boolean(),
+});
+
+export function report(text: string): KeyReport {
+  const { known, opens, reasons = [], state, ...rest } = reportJson.parse(json(text));
+  return { ...rest, reasons, state: known ? state : "unknown", accountOpens: opens };
+}
+
+const run = z.object({
+  at: z.string(),
+  trigger: z.array(z.string()),
+  duration: z.number(),
+  verdict: z.enum(["done", "wait", "retry", "throttled", "conflict", "terminal", "gone", "interrupted"]),
+  error: z.string().optional(),
+  trace: z.string().optional(),
+});
+
+/** A past run; nothing where the text is not one. */
+export function pastRun(text: string): readonly PastRun[] {
+  const parsed = run.safeParse(json(text));
+  return parsed.success ? [parsed.data] : [];
+}

@@ -1,0 +1,166 @@
+import { type Milliseconds, type ObjectKey, parseObjectKey } from "@drover/controller";
+import { z } from "zod";
+import type { Bell } from "./bells.ts";
+import {
+  answerKept,
+  errorKept,
+  type Ledger,
+  type LedgerSurroundings,
+  type LedgerTimes,
+  runsKept,
+} from "./ledger.ts";
+import type { RedisConnection } from "./redis-connection.ts";
+import * as answers from "./redis-ledger-answers.ts";
+import { runScript, type Script, type ScriptArguments } from "./script.ts";
+import { claim } from "./scripts/claim.ts";
+import { enlist } from "./scripts/enlist.ts";
+import { count, inspect, list } from "./scripts/inspect.ts";
+import { pause } from "./scripts/pause.ts";
+import { renew } from "./scripts/renew.ts";
+import { discard, repair } from "./scripts/repair.ts";
+import { ring, ringAgain, unanswered } from "./scripts/ring.ts";
+import { settle } from "./scripts/settle.ts";
+import { wake } from "./scripts/wake.ts";
+import type { Rate, Scope, Verdict } from "./work-queue.ts";
+
+export interface RedisLedgerOptions extends LedgerTimes, LedgerSurroundings {
+  readonly redis: RedisConnection;
+  /** Holds one controller's keys in one hash slot, such as `{drover:buckets.s3.drover.dev}`. */
+  readonly prefix: string;
+  /** Told of every era, the first one, too: another one than before means that what Redis had acknowledged may be lost. */
+  readonly onEra?: (era: string) => void;
+}
+
+/** The ledger in Redis: every method is one script. */
+export interface RedisLedger extends Ledger {
+  /** Look over some of the ledger's Redis keys and put right what somebody else changed; answers what was wrong. */
+  repair(names: readonly string[]): Promise<readonly string[]>;
+}
+
+export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
+  const run = caller(options);
+  const jitter = options.random ?? Math.random;
+  const bellsOf = async (flat: readonly string[]): Promise<readonly Bell[]> => {
+    const { bells, strangers } = pairs(flat);
+    for (const member of strangers) await run(discard, { member }, z.unknown());
+    return bells;
+  };
+  const hold = async (scope: Scope, on: 0 | 1): Promise<readonly Bell[]> =>
+    bellsOf(await run(pause, { scope: nameOf(scope), on }, answers.texts));
+  return {
+    async wake(wakes, force = false) {
+      const told = force ? wakes.map((wake) => ({ ...wake, force })) : wakes;
+      return bellsOf(await run(wake, { wakes: JSON.stringify(told) }, answers.texts));
+    },
+    async claim(key, token, version = 0) {
+      const [outcome, json] = await run(claim, { key, token, version, jitter: jitter() }, answers.claim);
+      return outcome === "claimed" ? { claimed: answers.claimed(json) } : { refused: outcome };
+    },
+    renew: (leases) => run(renew, { leases: JSON.stringify(leases) }, answers.texts),
+    async settle(key, token, verdict, past) {
+      const values = { key, token, ...told(verdict), record: JSON.stringify(past ?? {}), kept: runsKept };
+      const answer = await run(settle, { ...values, forget: answerKept, jitter: jitter() }, answers.settle);
+      const [kind, dueIn, ...flat] = answer;
+      return kind === "stale" ? { kind } : { kind, dueIn: known(dueIn), bells: await bellsOf(flat) };
+    },
+    async ring() {
+      const [next, ...flat] = await run(ring, { jitter: jitter() }, answers.ring);
+      return { next: known(next), bells: await bellsOf(flat) };
+    },
+    unanswered: async (patience) => bellsOf(await run(unanswered, { patience }, answers.texts)),
+    async ringAgain({ key, number }) {
+      await run(ringAgain, { key, bell: number }, z.unknown());
+    },
+    async enlist({ worker, slots, version, lasts, backoff, runs, accounts }) {
+      const limits = {
+        ...(runs && { controller: bucket(runs) }),
+        ...Object.fromEntries(
+          Object.entries(accounts).map(([name, rate]) => [`account ${name}`, bucket(rate)]),
+        ),
+      };
+      const { first, longest: most, attempts = "" } = backoff;
+      const values = { worker, slots, version, lasts, first, most, attempts, limits: JSON.stringify(limits) };
+      await run(enlist, values, z.unknown());
+    },
+    pause: (scope) => hold(scope, 1),
+    resume: (scope) => hold(scope, 0),
+    async count() {
+      const [due, oldestDue, scheduled, running, parked] = await run(count, {}, answers.counts);
+      return { due, oldestDue, scheduled, running, parked };
+    },
+    list: async (state, offset, limit) =>
+      (await run(list, { state: state, offset, limit }, answers.texts)).map(answers.report),
+    async inspect(key) {
+      const [report = "", ...runs] = await run(inspect, { key }, answers.texts);
+      return { key: answers.report(report), runs: runs.flatMap(answers.pastRun) };
+    },
+    repair: (names) => run(repair, { names: JSON.stringify(names) }, answers.texts),
+  };
+}
+
+/** Runs scripts for one ledger: what every one is told, and what every answer tells of the era. */
+function caller({ redis, prefix, lease, settling, now, server, onEra }: RedisLedgerOptions) {
+  let known: string | undefined;
+  return async <Name extends string, Answer>(
+    script: Script<Name>,
+    values: ScriptArguments<Name>,
+    answer: z.ZodType<Answer>,
+  ): Promise<Answer> => {
+    const told = { now: now?.() ?? "", server: server?.() ?? "", lease, settling };
+    const [era, found] = answers.every.parse(await runScript(redis, script, prefix, { ...values, ...told }));
+    if (era !== known) {
+      known = era;
+      onEra?.(era);
+    }
+    return answer.parse(found);
+  };
+}
+
+/** A verdict as the settle script takes it. */
+function told(verdict: Verdict): ScriptArguments<"verdict" | "after" | "account" | "error"> {
+  return {
+    verdict: verdict.kind,
+    after: "after" in verdict ? Math.ceil(verdict.after ?? 0) : "",
+    account: ("account" in verdict ? verdict.account : undefined) ?? "",
+    error: "error" in verdict ? verdict.error.slice(0, errorKept) : "",
+  };
+}
+
+const bucket = ({ perSecond, burst }: Rate) => ({ every: 1_000 / perSecond, burst });
+
+function nameOf(scope: Scope): string {
+  switch (scope.kind) {
+    case "controller":
+      return "controller";
+    case "namespace":
+      return `namespace ${scope.namespace}`;
+    case "object":
+      return `object ${scope.key}`;
+  }
+}
+
+const known = (span: number): Milliseconds | undefined => (span < 0 ? undefined : span);
+
+/** Bells as scripts answer them, `key, number, ...`; a member that is no object's key was put there by somebody else. */
+function pairs(flat: readonly string[]): {
+  readonly bells: readonly Bell[];
+  readonly strangers: readonly string[];
+} {
+  const bells: Bell[] = [];
+  const strangers: string[] = [];
+  for (let i = 0; i + 1 < flat.length; i += 2) {
+    const [member = "", number = ""] = [flat[i], flat[i + 1]];
+    const key = keyOrNothing(member);
+    if (key === undefined) strangers.push(member);
+    else bells.push({ key, number });
+  }
+  return { bells, strangers };
+}
+
+function keyOrNothing(text: string): ObjectKey | undefined {
+  try {
+    return parseObjectKey(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,39 @@
+import { defineScript } from "../script.ts";
+
+/**
+ * A worker process says that it is here, with how many `slots`, for `lasts` ms; with none, that it goes. It brings what
+ * its controller asks for: backoff (`first`, `most`, ms), `attempts` ('' for no limit) and `limits`, a JSON object of
+ * `{ name: { every, burst } }`. What the newest version of the function asks for holds.
+ */
+export const enlist = defineScript({
+  name: "enlist",
+  arguments: ["worker", "slots", "version", "lasts", "first", "most", "attempts", "limits"],
+  uses: [],
+  body: `
+if slots == '0' then
+  redis.call('HDEL', WORKERS, worker)
+else
+  redis.call('HSET', WORKERS, worker, string.format('%.0f %s %s', now + lasts, slots, version))
+end
+local sum, newest = 0, 0
+local workers = redis.call('HGETALL', WORKERS)
+for i = 1, #workers, 2 do
+  local upTo, theirSlots, theirVersion = string.match(workers[i + 1], '^(%d+) (%d+) (%d+)$')
+  if not upTo or tonumber(upTo) <= now then
+    redis.call('HDEL', WORKERS, workers[i])
+  else
+    sum = sum + theirSlots
+    newest = math.max(newest, tonumber(theirVersion))
+  end
+end
+control.slots, control.newest = sum, newest
+if slots ~= '0' and tonumber(version) >= setting('configuredBy', 0) then
+  control.configuredBy, control.first, control.most, control.attempts = version, first, most, attempts
+  for name, limit in pairs(cjson.decode(limits)) do
+    redis.call('HSET', LIMITS, name .. ' every', limit.every, name .. ' burst', limit.burst)
+    control.limited = '1'
+  end
+end
+return 1
+`,
+});

@@ -1,0 +1,51 @@
+/**
+ * A key's entry, read whole, changed, and written once; and the states of a key.
+ *
+ * A key **waits** (for a time), is **ready** (its turn will come), **rung** (a bell was added for it), **leased** (a
+ * worker runs it), **parked**, or idle: in one of these sets, or in none. A script moves it; nothing else does.
+ */
+export const entry = `
+local function load(key)
+  local e = { key = key, f = {}, was = {} }
+  local flat = read(P .. ':key:' .. key, 'HGETALL')
+  for i = 1, #flat, 2 do e.f[flat[i]], e.was[flat[i]] = flat[i + 1], flat[i + 1] end
+  return e
+end
+local function save(e)
+  local set, gone = {}, {}
+  for field, value in pairs(e.f) do
+    if value ~= e.was[field] then
+      set[#set + 1] = field
+      set[#set + 1] = value
+    end
+  end
+  for field in pairs(e.was) do
+    if e.f[field] == nil then gone[#gone + 1] = field end
+  end
+  if #set > 0 then redis.call('HSET', P .. ':key:' .. e.key, unpack(set)) end
+  if #gone > 0 then redis.call('HDEL', P .. ':key:' .. e.key, unpack(gone)) end
+end
+local function number(e, field) return tonumber(e.f[field]) or 0 end
+local function clear(e, ...) for _, field in ipairs({ ... }) do e.f[field] = nil end end
+local function held(e) return e.f.token and number(e, 'until') > now end
+
+local setOf = { waits = WAITS, ready = READY, rung = RUNG, leased = LEASES, parked = PARKED }
+local function leave(e)
+  if setOf[e.f.state] then redis.call('ZREM', setOf[e.f.state], e.key) end
+  if e.f.queue then redis.call('ZREM', P .. ':queue:' .. e.f.queue, e.key) end
+  clear(e, 'state', 'queue')
+end
+local function enter(e, state, at)
+  leave(e)
+  e.f.state = state
+  redis.call('ZADD', setOf[state], at, e.key)
+end
+
+-- Redis time went back, or the lease was written by another server: it holds for one lease from now at most.
+local function clampLeases()
+  for _, key in ipairs(redis.call('ZRANGEBYSCORE', LEASES, now + lease + 1, '+inf')) do
+    redis.call('ZADD', LEASES, now + lease, key)
+    redis.call('HSET', P .. ':key:' .. key, 'until', now + lease)
+  end
+end
+`;

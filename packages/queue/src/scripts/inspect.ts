@@ -1,0 +1,64 @@
+import { defineScript } from "../script.ts";
+
+/** How many keys are in which state. Answers `{ due, ms the oldest has waited, scheduled, running, parked }`. */
+export const count = defineScript({
+  name: "count",
+  arguments: [],
+  uses: [],
+  body: `
+local overdue = redis.call('ZCOUNT', WAITS, '-inf', now)
+local oldest = now
+for _, set in ipairs({ WAITS, READY, RUNG }) do
+  local head = redis.call('ZRANGE', set, 0, 0, 'WITHSCORES')
+  if head[2] then oldest = math.min(oldest, tonumber(head[2])) end
+end
+return {
+  overdue + redis.call('ZCARD', READY) + redis.call('ZCARD', RUNG),
+  now - oldest,
+  redis.call('ZCARD', WAITS) - overdue,
+  redis.call('ZCARD', LEASES),
+  redis.call('ZCARD', PARKED),
+}
+`,
+});
+
+const description = `
+local function describe(e, at)
+  local told = { key = e.key, state = e.f.state or 'idle', at = tonumber(at or 0), fails = number(e, 'fails') }
+  for _, field in ipairs({ 'class', 'reasons', 'why', 'error', 'uid', 'account', 'until', 'trace' }) do
+    told[field] = e.f[field]
+  end
+  told.known = next(e.was) ~= nil
+  told.notBefore = number(e, 'notBefore')
+  told.paused = pausedKey(e.key)
+  told.opens = e.f.account and limitOpens('account ' .. e.f.account) or 0
+  return told
+end
+`;
+
+/** What the ledger knows of the keys in a state's set, `limit` of them from `offset` on. Answers a JSON list. */
+export const list = defineScript({
+  name: "list",
+  arguments: ["state", "offset", "limit"],
+  uses: [description],
+  body: `
+local found = redis.call('ZRANGE', setOf[state], offset, offset + limit - 1, 'WITHSCORES')
+local answer = {}
+for i = 1, #found, 2 do answer[#answer + 1] = cjson.encode(describe(load(found[i]), found[i + 1])) end
+return answer
+`,
+});
+
+/** All that is known of one key: its state, what holds it back and its last runs. Answers JSON texts: the key, runs. */
+export const inspect = defineScript({
+  name: "inspect",
+  arguments: ["key"],
+  uses: [description],
+  body: `
+local e = load(key)
+local at = setOf[e.f.state] and redis.call('ZSCORE', setOf[e.f.state], key)
+local answer = redis.call('LRANGE', P .. ':history:' .. key, 0, -1)
+table.insert(answer, 1, cjson.encode(describe(e, at)))
+return answer
+`,
+});

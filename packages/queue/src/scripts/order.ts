@@ -1,0 +1,135 @@
+/**
+ * Whose turn it is.
+ *
+ * A ready key stands in the queue of its class and lane; a **lane** is a namespace, or the part of one that works on a
+ * named account. Lanes of a class take turns. Changes go first, then listings, then resyncs, but of every eight bells
+ * one looks for a listing first and one for a resync: what waits is never starved. A lane whose account or namespace is
+ * closed is shut, as a whole, until it opens.
+ */
+export const order = `
+local function pausedBy(scope) return setting('pauses', 0) > 0 and redis.call('HEXISTS', PAUSED, scope) == 1 end
+local function namespaceOf(key) return string.match(key, '^(.-)/') or '' end
+local function pausedKey(key)
+  return control.paused == '1' or pausedBy('object ' .. key) or pausedBy('namespace ' .. namespaceOf(key))
+end
+local function turn()
+  control.turn = setting('turn', 0) + 1
+  return control.turn
+end
+
+local function enqueue(e, since)
+  if pausedBy('object ' .. e.key) then return end
+  local class, lane = e.f.class or 'change', namespaceOf(e.key) .. '/' .. (e.f.account or '')
+  e.f.queue = class .. ':' .. lane
+  redis.call('ZADD', P .. ':queue:' .. e.f.queue, since, e.key)
+  if not redis.call('ZSCORE', SHUT, e.f.queue) then redis.call('ZADD', P .. ':turns:' .. class, 'NX', turn(), lane) end
+end
+local function becomeReady(e, since)
+  enter(e, 'ready', since)
+  enqueue(e, since)
+end
+
+-- Limits are leaky buckets (the generic cell rate algorithm): one time per limit says when the bucket is empty again.
+-- A limit is also closed until the time that a server asked for.
+local function limitOpens(name)
+  if control.limited ~= '1' then return 0 end
+  local every, burst, empty, closed = unpack(redis.call('HMGET', LIMITS, name .. ' every', name .. ' burst', name .. ' empty', name .. ' until'))
+  local opens = tonumber(closed or 0) or 0
+  if every then opens = math.max(opens, (tonumber(empty or 0) or 0) - (tonumber(burst) - 1) * tonumber(every)) end
+  return opens
+end
+local function spend(name)
+  if control.limited ~= '1' then return end
+  local every, empty = unpack(redis.call('HMGET', LIMITS, name .. ' every', name .. ' empty'))
+  if every then redis.call('HSET', LIMITS, name .. ' empty', math.max(tonumber(empty or 0) or 0, now) + tonumber(every)) end
+end
+local function laneOpens(lane)
+  local namespace, account = string.match(lane, '^(.-)/(.*)$')
+  if pausedBy('namespace ' .. namespace) then return '+inf' end
+  return account == '' and 0 or limitOpens('account ' .. account)
+end
+
+local function headOf(class)
+  local turns = P .. ':turns:' .. class
+  while true do
+    local lane = redis.call('ZRANGE', turns, 0, 0)[1]
+    if not lane then return nil end
+    local queue = class .. ':' .. lane
+    local opens = laneOpens(lane)
+    local head = redis.call('ZRANGE', P .. ':queue:' .. queue, 0, 0)[1]
+    if not head then
+      redis.call('ZREM', turns, lane)
+    elseif opens == '+inf' or opens > now then
+      redis.call('ZREM', turns, lane)
+      redis.call('ZADD', SHUT, opens, queue)
+    else
+      redis.call('ZADD', turns, turn(), lane)
+      return head, queue, lane
+    end
+  end
+end
+
+local usual = { 'change', 'listing', 'resync' }
+local turnsOf = { [0] = { 'resync', 'listing', 'change' }, [4] = { 'listing', 'change', 'resync' } }
+-- Takes the key whose turn it is out of its queue.
+local function nextInTurn()
+  for _, class in ipairs(turnsOf[setting('bell', 0) % 8] or usual) do
+    local key, queue, lane = headOf(class)
+    if key then
+      redis.call('ZREM', P .. ':queue:' .. queue, key)
+      redis.call('ZREM', READY, key)
+      local account = string.match(lane, '^.-/(.+)$')
+      spend('controller')
+      if account then spend('account ' .. account) end
+      return key
+    end
+  end
+  return nil
+end
+`;
+
+/**
+ * Bells for ready keys, no more than there are slots: the rest wait here, where order is decided.
+ * Answers \`{ key, bell number, ... }\`; the caller adds them to BullMQ. A bell that gets lost is rung again.
+ */
+export const ring = `
+local function promote()
+  for _, key in ipairs(redis.call('ZRANGEBYSCORE', WAITS, '-inf', now, 'LIMIT', 0, 200)) do
+    local since = redis.call('ZSCORE', WAITS, key)
+    redis.call('ZREM', WAITS, key)
+    local e = load(key)
+    if not held(e) then
+      becomeReady(e, since)
+      save(e)
+    end
+  end
+  for _, queue in ipairs(redis.call('ZRANGEBYSCORE', SHUT, '-inf', now, 'LIMIT', 0, 200)) do
+    redis.call('ZREM', SHUT, queue)
+    local class, lane = string.match(queue, '^(%a+):(.*)$')
+    redis.call('ZADD', P .. ':turns:' .. class, 'NX', turn(), lane)
+  end
+end
+
+local function ring()
+  local bells = {}
+  promote()
+  if not settled() or control.paused == '1' then return bells end
+  local room = math.max(1, setting('slots', 1)) - redis.call('ZCARD', RUNG)
+  while room > 0 and limitOpens('controller') <= now do
+    local key = nextInTurn()
+    if not key then return bells end
+    local e = load(key)
+    clear(e, 'queue')
+    if not held(e) then
+      enter(e, 'rung', now)
+      control.bell = setting('bell', 0) + 1
+      e.f.bell = control.bell
+      room = room - 1
+      bells[#bells + 1] = key
+      bells[#bells + 1] = tostring(control.bell)
+    end
+    save(e)
+  end
+  return bells
+end
+`;

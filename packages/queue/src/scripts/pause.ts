@@ -1,0 +1,33 @@
+import { defineScript } from "../script.ts";
+import { ring } from "./order.ts";
+
+/**
+ * Hold keys back, or let them go on (`on` is 1 or 0): all of the controller (`scope` 'controller'), of a namespace
+ * (`namespace <ns>`) or one object (`object <key>`). Paused keys stay ready and are not rung; a run under way ends.
+ * Answers bells.
+ */
+export const pause = defineScript({
+  name: "pause",
+  arguments: ["scope", "on"],
+  uses: [ring],
+  body: `
+local kind, subject = string.match(scope, '^(%a+) ?(.*)$')
+if on == '1' then redis.call('HSET', PAUSED, scope, now) else redis.call('HDEL', PAUSED, scope) end
+control.pauses = redis.call('HLEN', PAUSED)
+if kind == 'controller' then
+  control.paused = on
+elseif kind == 'namespace' then
+  for _, queue in ipairs(redis.call('ZRANGEBYSCORE', SHUT, '+inf', '+inf')) do
+    if string.match(queue, '^%a+:(.-)/') == subject and on == '0' then redis.call('ZADD', SHUT, now, queue) end
+  end
+else
+  local e = load(subject)
+  local since = redis.call('ZSCORE', READY, subject)
+  if since then
+    becomeReady(e, since)
+    save(e)
+  end
+end
+return ring()
+`,
+});

@@ -1,0 +1,65 @@
+import { defineScript } from "../script.ts";
+
+/**
+ * Look over some of the ledger's own keys, as a scan came upon them (`names`, a JSON list of Redis keys), and put right
+ * what somebody else changed: a key of the wrong type is moved to `P:quarantine:*` and listed, a key that stands in no
+ * set that its state names becomes ready, a lane that was forgotten takes turns again. Answers what was found wrong.
+ */
+export const repair = defineScript({
+  name: "repair",
+  arguments: ["names"],
+  uses: [],
+  body: `
+local found = {}
+typeOf.key, typeOf.history, typeOf.turns, typeOf.queue = 'hash', 'list', 'zset', 'zset'
+
+-- A key may have been taken out of a set behind our back, or put into two: it is looked at once more.
+local function inItsSet(e)
+  local set = setOf[e.f.state]
+  if not set then return e.f.state == nil and not e.f.token and (e.f.settled or e.f.wakes) end
+  if not redis.call('ZSCORE', set, e.key) then return false end
+  if e.f.state == 'leased' then return e.f.token and tonumber(e.f['until']) end
+  if e.f.state ~= 'ready' or pausedBy('object ' .. e.key) then return true end
+  local class, lane = string.match(e.f.queue or '', '^(%a+):(.*)$')
+  if not lane or not redis.call('ZSCORE', P .. ':queue:' .. e.f.queue, e.key) then return false end
+  return redis.call('ZSCORE', P .. ':turns:' .. class, lane) or redis.call('ZSCORE', SHUT, e.f.queue)
+end
+local function look(key)
+  local e = load(key)
+  if inItsSet(e) then return end
+  found[#found + 1] = 'key:' .. key
+  if held(e) then
+    enter(e, 'leased', e.f['until'])
+  else
+    for _, set in pairs(setOf) do redis.call('ZREM', set, key) end
+    clear(e, 'token', 'until', 'claim', 'state')
+    e.f.wakes = number(e, 'wakes')
+    becomeReady(e, now)
+  end
+  save(e)
+end
+
+for _, name in ipairs(cjson.decode(names)) do
+  local kind, subject = string.match(string.sub(name, #P + 2), '^(%a+):?(.*)$')
+  local type = redis.call('TYPE', name).ok
+  if typeOf[kind] and type ~= 'none' and type ~= typeOf[kind] then
+    quarantine(name)
+    found[#found + 1] = string.sub(name, #P + 2)
+  end
+  if kind == 'key' and type ~= 'none' then look(subject) end
+end
+return found
+`,
+});
+
+/** Take a member out of every set that is no object's key: nobody could run it. Answers 1. */
+export const discard = defineScript({
+  name: "discard",
+  arguments: ["member"],
+  uses: [],
+  body: `
+for _, set in pairs(setOf) do redis.call('ZREM', set, member) end
+redis.call('SET', P .. ':quarantine:member:' .. member, 'not the key of an object')
+return 1
+`,
+});

@@ -1,0 +1,96 @@
+/**
+ * The Lua that every script starts with: where the keys are, what time it is, and whether this is still the server that
+ * the ledger was written on.
+ *
+ * `now` and `server` are empty where the server is to be asked, and given where a test holds the clock. The server is
+ * known by its replication id: Redis and Valkey make a new one whenever a process starts as a primary and whenever a
+ * replica is promoted (`changeReplicationId`, `shiftReplicationId` in replication.c), so it changes with the run id, and
+ * also where the run id does not: a primary that was demoted and promoted again.
+ */
+export const scene = `
+local P = KEYS[1]
+local CONTROL, PAUSED, LIMITS, WORKERS = P .. ':control', P .. ':paused', P .. ':limits', P .. ':workers'
+local WAITS, READY, RUNG, LEASES, PARKED = P .. ':waits', P .. ':ready', P .. ':rung', P .. ':leases', P .. ':parked'
+local SHUT = P .. ':shut'
+local SCHEMA = 1
+
+if now == '' then
+  local t = redis.call('TIME')
+  now = t[1] * 1000 + math.floor(t[2] / 1000)
+else
+  now = tonumber(now)
+end
+lease, settling = tonumber(lease), tonumber(settling)
+if server == '' then server = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)') end
+
+-- What is not of the type that the ledger gave it was changed by somebody else: put aside, listed, and done without.
+local function quarantine(name)
+  redis.call('RENAME', name, P .. ':quarantine:' .. string.sub(name, #P + 2))
+end
+local function read(name, command, ...)
+  local reply = redis.pcall(command, name, ...)
+  if type(reply) == 'table' and reply.err then
+    quarantine(name)
+    return {}
+  end
+  return reply
+end
+
+-- What one controller keeps beside its keys, read once and written once.
+local control, controlWas = {}, {}
+do
+  local fields = {
+    'schema', 'server', 'era', 'claimsFrom', 'paused', 'pauses', 'slots', 'newest', 'limited',
+    'first', 'most', 'attempts', 'bell', 'turn', 'configuredBy',
+  }
+  for i, value in ipairs(read(CONTROL, 'HMGET', unpack(fields))) do
+    if value then control[fields[i]], controlWas[fields[i]] = value, value end
+  end
+end
+local function setting(name, default) return tonumber(control[name]) or default end
+local function saveControl()
+  local changed = {}
+  for field, value in pairs(control) do
+    if value ~= controlWas[field] then
+      changed[#changed + 1] = field
+      changed[#changed + 1] = value
+    end
+  end
+  if #changed > 0 then redis.call('HSET', CONTROL, unpack(changed)) end
+end
+local function settled() return now >= setting('claimsFrom', 0) end
+`;
+
+/**
+ * A new server, or one whose data was replaced: nothing is claimed for \`settling\` ms, in which the runs that are under
+ * way announce themselves again; no lease reaches beyond a lease from now; bells may be lost, so what was rung is rung
+ * again.
+ */
+export const adoption = `
+local typeOf = {
+  control = 'hash', paused = 'hash', limits = 'hash', workers = 'hash',
+  waits = 'zset', ready = 'zset', rung = 'zset', leases = 'zset', parked = 'zset', shut = 'zset',
+}
+local function adopt()
+  for name, kind in pairs(typeOf) do
+    local set = P .. ':' .. name
+    local found = redis.call('TYPE', set).ok
+    if found ~= kind and found ~= 'none' then quarantine(set) end
+  end
+  local t = redis.call('TIME')
+  control.schema = SCHEMA
+  control.server = server
+  control.era = server .. '-' .. t[1] .. '.' .. t[2]
+  control.claimsFrom = now + settling
+  local rung = redis.call('ZRANGE', RUNG, 0, -1)
+  redis.call('DEL', RUNG)
+  for _, key in ipairs(rung) do
+    local e = load(key)
+    if not held(e) then
+      becomeReady(e, now)
+      save(e)
+    end
+  end
+  clampLeases()
+end
+`;
