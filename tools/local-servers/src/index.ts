@@ -12,6 +12,9 @@
  * await redis.stop();
  * ```
  *
+ * `startRedisCluster` starts three primaries that share the slots, `startRedisPair` a primary and a replica whose
+ * failover may lose a tail, and `findRedis7` finds the oldest server that is supported, from Debian's packages.
+ *
  * Three things hold for everything started here:
  *
  * - It listens on 127.0.0.1 only. Two runs on one machine do not meet.
@@ -21,12 +24,16 @@
  *
  * Each start takes an AbortSignal that gives up *starting*; whoever has started a server stops it.
  */
+export { type Forwarder, startForwarder } from "./forwarder.ts";
 export { freePort, isPortFree, onFreePort } from "./free-port.ts";
 export { isRunning } from "./is-running.ts";
 export { ensurePythonTool, type PythonTool, type PythonToolOptions } from "./python-tool.ts";
-export { findRedis, type RedisExecutable } from "./redis-executable.ts";
+export { type RedisCluster, type RedisClusterOptions, startRedisCluster } from "./redis-cluster.ts";
+export { findRedis, findRedis7, type RedisExecutable } from "./redis-executable.ts";
+export { type RedisPair, startRedisPair } from "./redis-pair.ts";
 export { redisRequest } from "./redis-request.ts";
 export { type RedisOptions, type RedisServer, startRedis } from "./redis-server.ts";
+export { type RedisSnapshot } from "./redis-snapshot.ts";
 export { type S3Options, type S3Server, startS3 } from "./s3-server.ts";
 export { type Exit, spawnTied, type TiedProcess, type TiedProcessOptions } from "./tied-process.ts";
 export { type ReadyOptions, StartError, untilReady } from "./until-ready.ts";

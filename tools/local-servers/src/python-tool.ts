@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { createHash, randomUUID } from "node:crypto";
-import { access, mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { lastLines } from "./until-ready.ts";
-import { spawnTied } from "./tied-process.ts";
+import { keptFolder } from "./kept-folder.ts";
+import { ProgramError, runTied } from "./run-tied.ts";
 
 const run = promisify(execFile);
 
@@ -46,8 +46,7 @@ const PIP_ENVIRONMENT = {
  * The folder that holds a tool's packages (for `PYTHONPATH`, or to take files from), installed with pip when it is
  * not there yet. The folder's name follows from the pins, so a change of pins is a new folder.
  *
- * Any number of processes may do this at once: each installs into a folder of its own, the first to finish gives it
- * its name, and the others use that one.
+ * Any number of processes may do this at once.
  *
  * Rejects with what to install when python3 or pip is missing, and with the end of pip's output when it fails.
  */
@@ -55,21 +54,10 @@ export async function ensurePythonTool(tool: PythonTool, options: PythonToolOpti
   const { cacheDir = CACHE, signal } = options;
   signal?.throwIfAborted();
   const path = options.path ?? process.env["PATH"];
-  const folder = join(cacheDir, `${tool.name}-${await fingerprint(tool, path)}`);
-  if (await exists(folder)) return folder;
-
-  const temporary = join(cacheDir, "unfinished", randomUUID());
-  await removeAbandoned(join(cacheDir, "unfinished"));
-  await mkdir(temporary, { recursive: true });
-  try {
+  return keptFolder(cacheDir, `${tool.name}-${await fingerprint(tool, path)}`, async (temporary) => {
     await install(tool, temporary, path, signal);
-    await rename(join(temporary, "packages"), folder).catch(async (error: unknown) => {
-      if (!(await exists(folder))) throw error;
-    });
-  } finally {
-    await rm(temporary, { recursive: true, force: true });
-  }
-  return folder;
+    return join(temporary, "packages");
+  });
 }
 
 async function fingerprint(tool: PythonTool, path: string | undefined): Promise<string> {
@@ -87,7 +75,7 @@ async function pythonVersion(tool: PythonTool, path: string | undefined): Promis
 
 async function install(tool: PythonTool, temporary: string, path: string | undefined, signal?: AbortSignal) {
   await python(["-m", "pip", "--version"], tool, path);
-  const pip = await spawnTied({
+  const pip = {
     name: "pip",
     command: "python3",
     args: [
@@ -97,17 +85,11 @@ async function install(tool: PythonTool, temporary: string, path: string | undef
     ],
     env: { PATH: path, ...PIP_ENVIRONMENT },
     logFile: join(temporary, "pip.log"),
+  };
+  await runTied(pip, signal).catch((cause: unknown) => {
+    if (!(cause instanceof ProgramError)) throw cause;
+    throw new Error(`pip could not install ${tool.name}: ${cause.message}`, { cause });
   });
-  const stop = () => void pip.stop();
-  signal?.addEventListener("abort", stop, { once: true });
-  if (signal?.aborted) stop();
-  const { code } = await pip.exited.finally(() => signal?.removeEventListener("abort", stop));
-  signal?.throwIfAborted();
-  if (code === 0) return;
-  throw new Error(
-    `pip could not install ${tool.name} (python3 -m pip install -r ${tool.requirements}). Its last lines:\n` +
-      (await lastLines(pip.logFile, 20)),
-  );
 }
 
 /** Runs python3, and says what to install when it or its pip is missing. */
@@ -126,23 +108,4 @@ async function python(args: string[], tool: PythonTool, path: string | undefined
 
 function isAbsent(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
-}
-
-/** What installations that were killed have left behind, after an hour. */
-async function removeAbandoned(unfinished: string): Promise<void> {
-  for (const name of await readdir(unfinished).catch(() => [])) {
-    const folder = join(unfinished, name);
-    const age = await stat(folder).then(
-      ({ mtimeMs }) => Date.now() - mtimeMs,
-      () => 0,
-    );
-    if (age > 3_600_000) await rm(folder, { recursive: true, force: true });
-  }
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }
