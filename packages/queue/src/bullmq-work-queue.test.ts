@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   workers = [];
-  const times = { lease: 1_200, renewal: 300, settling: 300 };
+  const times = { lease: 1_200, renewal: 200, settling: 400 };
   queue = openWorkQueue({ redis, controller: randomUUID(), log: quiet, times });
 });
 afterEach(async () => {

@@ -27,18 +27,27 @@ export class LeaseLostError extends Error {
 }
 
 interface Kept extends Holding {
-  safeUntil: number;
+  /** When the ledger last said that it is ours, at the earliest. */
+  heardAt: number;
   readonly lose: (reason: LeaseLostError) => void;
 }
 
-/** @param times `renewal` is at most half of `lease`, so that one renewal may get lost. */
+/**
+ * Two clocks run out. The **lease** on the server: a renewal before its end the run is told to stop. And **settling**: a
+ * server that takes another's place, and may not know of our leases, hands out keys again after that time, so whoever
+ * has heard of the ledger longer ago must not write, though the run goes on.
+ *
+ * `renewal` is at most half of either, so that one renewal may get lost.
+ */
 export function keepLeases(options: {
   ledger: Ledger;
   lease: Milliseconds;
   renewal: Milliseconds;
+  settling: Milliseconds;
   log: Log;
 }): LeaseKeeper {
-  const { ledger, lease, renewal, log } = options;
+  const { ledger, lease, renewal, settling, log } = options;
+  const endsAt = (one: Kept): number => one.heardAt + lease - renewal;
   const kept = new Map<string, Kept>();
   const lose = (one: Kept, why: string): void => {
     kept.delete(one.token);
@@ -54,7 +63,7 @@ export function keepLeases(options: {
       const lost = new Set(await ledger.renew(mine.map(({ key, token }) => ({ key, token }))));
       for (const one of mine) {
         if (lost.has(one.token)) lose(one, "was taken over");
-        else one.safeUntil = askedAt + lease - renewal;
+        else one.heardAt = askedAt;
       }
     } catch (error) {
       // The next renewal may get through; if none does, the leases end.
@@ -66,16 +75,16 @@ export function keepLeases(options: {
   let turns = 0;
   const timer = setInterval(() => {
     const now = performance.now();
-    for (const one of kept.values()) if (one.safeUntil <= now) lose(one, "is about to end");
+    for (const one of kept.values()) if (endsAt(one) <= now) lose(one, "is about to end");
     if (++turns % 2 === 0) void renew();
   }, renewal / 2);
 
   return {
     keep({ key, token, askedAt }, onLost) {
-      const one: Kept = { key, token, safeUntil: askedAt + lease - renewal, lose: onLost };
+      const one: Kept = { key, token, heardAt: askedAt, lose: onLost };
       kept.set(token, one);
       return {
-        held: () => kept.has(token) && performance.now() < one.safeUntil,
+        held: () => kept.has(token) && performance.now() < Math.min(endsAt(one), one.heardAt + settling),
         release: () => void kept.delete(token),
       };
     },

@@ -18,7 +18,7 @@ export class InvalidTimesError extends Error {
 }
 
 /** A dead worker's key is taken over one lease and one ringer's sleep after it died: within 7 s. */
-const defaults: QueueTimes = { lease: 6_000, renewal: 1_500, settling: 1_500 };
+const defaults: QueueTimes = { lease: 6_000, renewal: 500, settling: 1_500 };
 /** Wakes recorded by one call: about a millisecond of the server's time. */
 const wakesPerCall = 200;
 /** How long a wake that Redis refused (no memory, no permission) waits before it is told again. */
@@ -100,7 +100,7 @@ async function untilTaken<T>(call: () => Promise<T>, closed: AbortSignal, log: L
 }
 
 function checkedTimes(times: QueueTimes): QueueTimes {
-  const { lease, renewal } = times;
+  const { lease, renewal, settling } = times;
   if (!Object.values(times).every(isTime)) {
     throw new InvalidTimesError("A queue's times are between 1 ms and 24 days.");
   }
@@ -108,6 +108,12 @@ function checkedTimes(times: QueueTimes): QueueTimes {
     throw new InvalidTimesError(
       `A lease of ${lease} ms that is renewed every ${renewal} ms ends when one renewal is late. ` +
         `Make the lease at least twice its renewal: ${2 * renewal} ms or more.`,
+    );
+  }
+  if (settling < 2 * renewal) {
+    throw new InvalidTimesError(
+      `A run must have announced itself within ${settling} ms on a new server: renew at least every ${settling / 2} ms, ` +
+        `not every ${renewal}.`,
     );
   }
   return times;

@@ -16,7 +16,17 @@ export const texts = z.array(z.string());
 export const claim = z.union([
   z.tuple([z.literal("claimed"), z.string()]),
   z.tuple([
-    z.enum(["leased", "parked", "waiting", "nothing due", "not its turn", "paused", "outdated", "settling"]),
+    z.enum([
+      "leased",
+      "parked",
+      "waiting",
+      "nothing due",
+      "not its turn",
+      "paused",
+      "throttled",
+      "outdated",
+      "settling",
+    ]),
   ]),
 ]);
 export const settle = z.union([

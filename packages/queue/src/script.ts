@@ -37,7 +37,7 @@ export function defineScript<const Name extends string>(definition: {
     entry,
     order,
     adoption,
-    "if tonumber(control.schema or SCHEMA) > SCHEMA then return redis.error_reply('SCHEMA ' .. control.schema) end",
+    "if (tonumber(control.schema) or SCHEMA) > SCHEMA then return redis.error_reply('SCHEMA ' .. control.schema) end",
     "if control.server ~= server then adopt() end",
     ...definition.uses,
     `local function run()\n${definition.body}\nend`,

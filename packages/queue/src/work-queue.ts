@@ -45,6 +45,8 @@ export type Refusal =
   /** Ready, and another bell will ring when its turn comes. */
   | "not its turn"
   | "paused"
+  /** Its account was asked to wait. */
+  | "throttled"
   /** A newer version of the function has run it, and is alive: a key never goes back during a rollout. */
   | "outdated"
   /** Redis was restarted or replaced a moment ago: runs under way announce themselves before anything new starts. */
@@ -88,7 +90,10 @@ export interface Run {
   readonly claim: Claim;
   /** Fires before the lease can end, when the run's time is up, or when the worker must stop now. */
   readonly signal: AbortSignal;
-  /** Whether the lease is certainly still ours. To be asked right before every write: a paused process misses timers. */
+  /**
+   * Whether the lease is certainly still ours. To be asked right before every write: a paused process misses timers. It
+   * is not while Redis has not been heard of for longer than a replaced one waits before it hands out keys again.
+   */
   held(): boolean;
 }
 

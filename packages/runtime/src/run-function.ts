@@ -64,6 +64,7 @@ function serve<R extends Resource>(
   const worker = queue.work((run) => reconcileOnce({ controller, client, log, announce }, run), {
     concurrency: settings.concurrency ?? controller.concurrency,
     timeout: controller.timeout,
+    version: settings.rollout,
     onSettled: (run, verdict, duration) => {
       metrics.settled(verdict, duration / 1_000);
       const { key, claim } = run;

@@ -39,6 +39,10 @@ if pausedKey(key) then
   becomeReady(e, now)
   return refuse('paused')
 end
+if closed(e.f.account) then
+  becomeReady(e, now)
+  return refuse('throttled')
+end
 if number(e, 'ranBy') > tonumber(version) and setting('newest', 0) >= number(e, 'ranBy') then
   waitUntil(e, now + 100, 'newer function')
   return refuse('outdated')

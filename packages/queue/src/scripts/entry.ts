@@ -30,8 +30,14 @@ local function clear(e, ...) for _, field in ipairs({ ... }) do e.f[field] = nil
 local function held(e) return e.f.token and number(e, 'until') > now end
 
 local setOf = { waits = WAITS, ready = READY, rung = RUNG, leased = LEASES, parked = PARKED }
+local function leaveAll(key) for _, set in pairs(setOf) do redis.call('ZREM', set, key) end end
 local function leave(e)
-  if setOf[e.f.state] then redis.call('ZREM', setOf[e.f.state], e.key) end
+  local set = setOf[e.f.state]
+  if set then
+    redis.call('ZREM', set, e.key)
+  elseif e.f.state then
+    leaveAll(e.key) -- somebody else's word
+  end
   if e.f.queue then redis.call('ZREM', P .. ':queue:' .. e.f.queue, e.key) end
   clear(e, 'state', 'queue')
 end

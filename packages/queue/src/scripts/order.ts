@@ -17,9 +17,10 @@ local function turn()
   return control.turn
 end
 
+local rank = { change = 0, listing = 1, resync = 2 }
 local function enqueue(e, since)
   if pausedBy('object ' .. e.key) then return end
-  local class, lane = e.f.class or 'change', namespaceOf(e.key) .. '/' .. (e.f.account or '')
+  local class, lane = rank[e.f.class] and e.f.class or 'change', namespaceOf(e.key) .. '/' .. (e.f.account or '')
   e.f.queue = class .. ':' .. lane
   redis.call('ZADD', P .. ':queue:' .. e.f.queue, since, e.key)
   if not redis.call('ZSCORE', SHUT, e.f.queue) then redis.call('ZADD', P .. ':turns:' .. class, 'NX', turn(), lane) end
@@ -37,6 +38,9 @@ local function limitOpens(name)
   local opens = tonumber(closed or 0) or 0
   if every then opens = math.max(opens, (tonumber(empty or 0) or 0) - (tonumber(burst) - 1) * tonumber(every)) end
   return opens
+end
+local function closed(account)
+  return account and control.limited == '1' and (tonumber(redis.call('HGET', LIMITS, 'account ' .. account .. ' until') or 0) or 0) > now
 end
 local function spend(name)
   if control.limited ~= '1' then return end

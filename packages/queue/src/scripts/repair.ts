@@ -10,14 +10,15 @@ export const repair = defineScript({
   arguments: ["names"],
   uses: [],
   body: `
-local found = {}
+local found = putAsideStrangers()
 typeOf.key, typeOf.history, typeOf.turns, typeOf.queue = 'hash', 'list', 'zset', 'zset'
 
 -- A key may have been taken out of a set behind our back, or put into two: it is looked at once more.
 local function inItsSet(e)
-  local set = setOf[e.f.state]
-  if not set then return e.f.state == nil and not e.f.token and (e.f.settled or e.f.wakes) end
-  if not redis.call('ZSCORE', set, e.key) then return false end
+  for state, set in pairs(setOf) do
+    if (redis.call('ZSCORE', set, e.key) ~= false) ~= (state == e.f.state) then return false end
+  end
+  if not e.f.state then return not e.f.token and (e.f.settled or e.f.wakes) end
   if e.f.state == 'leased' then return e.f.token and tonumber(e.f['until']) end
   if e.f.state ~= 'ready' or pausedBy('object ' .. e.key) then return true end
   local class, lane = string.match(e.f.queue or '', '^(%a+):(.*)$')
@@ -29,9 +30,10 @@ local function look(key)
   if inItsSet(e) then return end
   found[#found + 1] = 'key:' .. key
   if held(e) then
+    leaveAll(key)
     enter(e, 'leased', e.f['until'])
   else
-    for _, set in pairs(setOf) do redis.call('ZREM', set, key) end
+    leaveAll(key)
     clear(e, 'token', 'until', 'claim', 'state')
     e.f.wakes = number(e, 'wakes')
     becomeReady(e, now)
@@ -39,15 +41,17 @@ local function look(key)
   save(e)
 end
 
+local keys = {}
 for _, name in ipairs(cjson.decode(names)) do
   local kind, subject = string.match(string.sub(name, #P + 2), '^(%a+):?(.*)$')
-  local type = redis.call('TYPE', name).ok
-  if typeOf[kind] and type ~= 'none' and type ~= typeOf[kind] then
+  local is = redis.call('TYPE', name).ok
+  if typeOf[kind] and is ~= 'none' and is ~= typeOf[kind] then
     quarantine(name)
     found[#found + 1] = string.sub(name, #P + 2)
   end
-  if kind == 'key' and type ~= 'none' then look(subject) end
+  if kind == 'key' and is ~= 'none' then keys[#keys + 1] = subject end
 end
+for _, key in ipairs(keys) do look(key) end
 return found
 `,
 });
@@ -58,7 +62,7 @@ export const discard = defineScript({
   arguments: ["member"],
   uses: [],
   body: `
-for _, set in pairs(setOf) do redis.call('ZREM', set, member) end
+leaveAll(member)
 redis.call('SET', P .. ':quarantine:member:' .. member, 'not the key of an object')
 return 1
 `,

@@ -71,12 +71,19 @@ local typeOf = {
   control = 'hash', paused = 'hash', limits = 'hash', workers = 'hash',
   waits = 'zset', ready = 'zset', rung = 'zset', leases = 'zset', parked = 'zset', shut = 'zset',
 }
-local function adopt()
+local function putAsideStrangers()
+  local found = {}
   for name, kind in pairs(typeOf) do
-    local set = P .. ':' .. name
-    local found = redis.call('TYPE', set).ok
-    if found ~= kind and found ~= 'none' then quarantine(set) end
+    local is = redis.call('TYPE', P .. ':' .. name).ok
+    if is ~= kind and is ~= 'none' then
+      quarantine(P .. ':' .. name)
+      found[#found + 1] = name
+    end
   end
+  return found
+end
+local function adopt()
+  putAsideStrangers()
   local t = redis.call('TIME')
   control.schema = SCHEMA
   control.server = server

@@ -14,7 +14,6 @@ export const wake = defineScript({
   arguments: ["wakes"],
   uses: [ring],
   body: `
-local rank = { change = 0, listing = 1, resync = 2 }
 -- Decimal versions compare by length, then as text; others (aggregated APIs) only say that they differ.
 local function newer(a, b)
   if not b then return true end
@@ -43,7 +42,7 @@ local function remember(e, w)
   end
   e.f.trace = w.trace or e.f.trace
   e.f.wakes = number(e, 'wakes') + 1
-  local more = not e.f.class or rank[w.class] < rank[e.f.class]
+  local more = rank[w.class] < (rank[e.f.class] or 3)
   if more then e.f.class = w.class end
   return more
 end
