@@ -58,7 +58,7 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
     },
     renew: (leases) => run(renew, { leases: JSON.stringify(leases) }, answers.texts),
     async settle(key, token, verdict, past) {
-      const values = { key, token, ...told(verdict), record: JSON.stringify(past ?? {}), kept: runsKept };
+      const values = { key, token, ...told(verdict), record: past ? JSON.stringify(past) : "", kept: runsKept };
       const answer = await run(settle, { ...values, forget: answerKept, jitter: jitter() }, answers.settle);
       const [kind, dueIn, ...flat] = answer;
       return kind === "stale" ? { kind } : { kind, dueIn: known(dueIn), bells: await bellsOf(flat) };
@@ -120,7 +120,7 @@ function caller({ redis, prefix, lease, settling, now, server, onEra }: RedisLed
 function told(verdict: Verdict): ScriptArguments<"verdict" | "after" | "account" | "error"> {
   return {
     verdict: verdict.kind,
-    after: "after" in verdict ? Math.ceil(verdict.after ?? 0) : "",
+    after: "after" in verdict && verdict.after !== undefined ? Math.ceil(verdict.after) : "",
     account: ("account" in verdict ? verdict.account : undefined) ?? "",
     error: "error" in verdict ? verdict.error.slice(0, errorKept) : "",
   };

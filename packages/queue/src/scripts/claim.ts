@@ -22,10 +22,10 @@ end
 
 if number(e, 'until') > now + lease then clampLeases(); e.f['until'] = now + lease end
 if held(e) then
-  if e.f.token == token then return { 'claimed', e.f.claim } end
+  if e.f.token == token and e.f.claim then return { 'claimed', e.f.claim } end
   return { 'leased' }
 end
-if e.f.token and known then expire(e) end
+if e.f.token then expire(e) end
 if not settled() then
   if e.f.state == 'rung' then becomeReady(e, now) end
   return refuse('settling')

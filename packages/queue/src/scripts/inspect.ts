@@ -31,7 +31,7 @@ local function describe(e, at)
   told.known = next(e.was) ~= nil
   told.notBefore = number(e, 'notBefore')
   told.paused = pausedKey(e.key)
-  told.opens = e.f.account and limitOpens('account ' .. e.f.account) or 0
+  told.opens = e.f.account and math.ceil(limitOpens('account ' .. e.f.account)) or 0
   return told
 end
 `;
@@ -42,6 +42,7 @@ export const list = defineScript({
   arguments: ["state", "offset", "limit"],
   uses: [description],
   body: `
+if tonumber(limit) < 1 then return {} end
 local found = redis.call('ZRANGE', setOf[state], offset, offset + limit - 1, 'WITHSCORES')
 local answer = {}
 for i = 1, #found, 2 do answer[#answer + 1] = cjson.encode(describe(load(found[i]), found[i + 1])) end

@@ -19,7 +19,7 @@ for _, mine in ipairs(cjson.decode(leases)) do
   local announces = not settled() and e.f.announced ~= control.era
   if ours or announces then
     if not ours then
-      clear(e, 'answers')
+      clear(e, 'answers', 'claim')
       e.f.token = mine.token
     end
     if not settled() then e.f.announced = control.era end

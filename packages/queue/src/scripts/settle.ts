@@ -6,7 +6,7 @@ import { ring } from "./order.ts";
  * End a run with its verdict. Only the token that holds the key may; a repeat is answered as before, with no effect.
  *
  * `after` is empty where the verdict names no time, `account` where the run used none. `record` is the run as history
- * keeps it, the last `kept` of them; `forget` is how long a gone key's last answer and history are kept.
+ * keeps it, the last `kept` of them, or empty; `forget` is how long a gone key's last answer and history are kept.
  * Answers `{ 'stale' }` or `{ 'settled', ms until it is due again or -1, bells... }`.
  */
 export const settle = defineScript({
@@ -96,8 +96,10 @@ clear(e, 'forced')
 save(e)
 
 local history = P .. ':history:' .. key
-read(history, 'LTRIM', 0, kept - 2)
-redis.call('LPUSH', history, record)
+if record ~= '' then
+  read(history, 'LTRIM', 0, kept - 2)
+  redis.call('LPUSH', history, record)
+end
 if verdict == 'gone' and not e.f.state then
   redis.call('PEXPIRE', P .. ':key:' .. key, forget)
   redis.call('PEXPIRE', history, forget)
