@@ -1,48 +1,61 @@
 import type { Log, Milliseconds } from "@drover/controller";
-import { type Cluster, Redis } from "ioredis";
+import { Cluster, type DNSLookupFunction, Redis } from "ioredis";
+import { setTimeout as delay } from "node:timers/promises";
+import { logOutages } from "./log-outages.ts";
+import { parseRedisUrl, type RedisAddress } from "./redis-address.ts";
+import { redisErrorCode } from "./redis-errors.ts";
+import { refuseUnfit, UnfitRedisError } from "./refuse-unfit.ts";
+import { steadfastClusterOptions, steadfastOptions, type Steadfastness } from "./steadfast-options.ts";
+
+export { parseRedisUrl } from "./redis-address.ts";
+export { RedisRefusalError, refusalOf } from "./redis-errors.ts";
+export { primariesOf } from "./redis-primaries.ts";
+export { UnfitRedisError };
 
 /** One server, or a cluster of them. */
 export type RedisConnection = Redis | Cluster;
 
 /** How to reach Redis. */
 export interface RedisOptions {
-  /** `redis://[user[:password]@]host:port[/db]`, or `rediss://` for TLS. */
+  /** One server's URL, or those of a cluster's nodes with commas between: see {@link parseRedisUrl}. */
   readonly url: string;
   /** Overrides the URL's password. */
   readonly password?: string;
   /** Shown by `CLIENT LIST`. */
   readonly clientName: string;
   readonly log: Log;
+  /**
+   * A connection that leaves a command unanswered for this long is given up for a new one: a machine that vanished
+   * closes nothing. Longer than BullMQ's longest blocking read, which is 10 s. Default: 15 s.
+   */
+  readonly silence?: Milliseconds;
+  /** How long a server that is not there yet, or still loads its data, is waited for. Default: 30 s. */
+  readonly patience?: Milliseconds;
 }
 
-/** The oldest server that has what the scripts use; Valkey reports 7.2 or newer. */
-const oldestVersion = 7;
-/** Reconnect quickly: with ioredis's default a queue came back up to 18 s after the server did. */
-const slowestReconnect: Milliseconds = 500;
-/** How long a server that is not there yet is waited for. */
-const patience: Milliseconds = 30_000;
+/** How long a server that is there may take to say goodbye. */
+const farewell: Milliseconds = 1_000;
 
 /**
- * Connect, and check that this server can be trusted with a queue.
+ * Connect, and check that every server that we shall write to can be trusted with a queue.
  *
- * Once connected, commands wait for as long as the server is away and are sent again after a reconnect: every script
- * here is safe to repeat.
+ * Once connected, commands wait for as long as their server is away, loads its data or has been demoted, and are sent
+ * again after a reconnect: every script here is safe to repeat. What a server refuses for other reasons (no memory, no
+ * permission) rejects at once.
+ *
+ * Its user needs, beside what is done with the connection: `INFO`, `PING`, `CLIENT SETNAME`, and on a cluster
+ * `CLUSTER SLOTS`, `CLUSTER INFO` and `ASKING`.
  *
  * @throws UnfitRedisError when the server must not be used or cannot be reached; the message says what to change.
  */
-export async function connectRedis({ url, password, clientName, log }: RedisOptions): Promise<Redis> {
-  // Not lazyConnect: BullMQ's own connections are duplicates of this one, and a lazy one that meets a server that is
-  // away for a moment is dead for good.
-  const redis = new Redis(url, {
-    ...(password === undefined ? {} : { password }),
-    connectionName: clientName,
-    maxRetriesPerRequest: null,
-    retryStrategy: (attempt) => Math.min(50 * attempt, slowestReconnect),
-  });
+export async function connectRedis(options: RedisOptions): Promise<RedisConnection> {
+  const { url, password, clientName, log, silence = 15_000, patience = 30_000 } = options;
+  const address = parseRedisUrl(url);
+  const redis = open(password === undefined ? address : { ...address, password }, { clientName, silence });
   logOutages(redis, log);
   try {
-    await untilReady(redis);
-    await refuseUnfit(redis);
+    await untilReady(redis, placesOf(address), patience);
+    await refuseUnfit(redis, patience);
   } catch (error) {
     redis.disconnect();
     throw error;
@@ -50,41 +63,69 @@ export async function connectRedis({ url, password, clientName, log }: RedisOpti
   return redis;
 }
 
-/** One line when the server goes away and one when it is back, however often it is tried in between. */
-function logOutages(redis: Redis, log: Log): void {
-  let away = false;
-  redis.on("error", (error: Error) => {
-    if (!away) log.warn({ error: error.message }, "Redis is not reachable; trying again until it is");
-    away = true;
-  });
-  redis.on("ready", () => {
-    if (away) log.info({}, "Redis is reachable again");
-    away = false;
-  });
-}
-
 /** Ends the connection: in order where the server answers, at once where it is away. */
-export async function disconnectRedis(redis: Redis): Promise<void> {
-  if (redis.status === "ready") await redis.quit();
-  else redis.disconnect();
+export async function disconnectRedis(redis: RedisConnection): Promise<void> {
+  if (redis.status !== "ready") {
+    redis.disconnect();
+    return;
+  }
+  const left = new AbortController();
+  const hurry = delay(farewell, undefined, { signal: left.signal }).then(
+    () => redis.disconnect(),
+    () => undefined,
+  );
+  await redis.quit().catch(() => undefined);
+  left.abort();
+  await hurry;
 }
 
-async function untilReady(redis: Redis): Promise<void> {
-  const { host = "", port = 0 } = redis.options;
+// Never lazy: BullMQ's own connections are duplicates of this one, and a lazy one that meets a server that is away for a
+// moment is dead for good.
+function open(
+  address: RedisAddress & { readonly password?: string },
+  steadfastness: Steadfastness,
+): RedisConnection {
+  const { password } = address;
+  if (address.kind === "server") {
+    return new Redis(address.url, {
+      ...(password !== undefined && { password }),
+      ...steadfastOptions(steadfastness),
+    });
+  }
+  const { nodes, username, tls } = address;
+  const { redisOptions, ...options } = steadfastClusterOptions(steadfastness);
+  return new Cluster([...nodes], {
+    ...options,
+    // A certificate is made out to a name.
+    ...(tls && { dnsLookup: asNamed }),
+    redisOptions: {
+      ...redisOptions,
+      ...(username !== undefined && { username }),
+      ...(password !== undefined && { password }),
+      ...(tls && { tls: {} }),
+    },
+  });
+}
+
+const asNamed: DNSLookupFunction = (name, done) => done(null, name);
+
+async function untilReady(redis: RedisConnection, place: string, patience: Milliseconds): Promise<void> {
   const ready = Promise.withResolvers<undefined>();
   let last = "no answer";
   const onError = (error: Error): void => {
-    last = error.message;
-    if (error.name === "ReplyError") {
+    const cause =
+      "lastNodeError" in error && error.lastNodeError instanceof Error ? error.lastNodeError : error;
+    last = cause.message;
+    if (redisErrorCode(cause) !== undefined) {
       ready.reject(
-        new UnfitRedisError(`Redis at ${host}:${port} refuses us: ${last}. Check user and password.`),
+        new UnfitRedisError(`${place} refuses us: ${last}. ${adviceFor(cause, redis)}`, { cause }),
       );
     }
   };
-  const giveUp = (): void =>
-    ready.reject(
-      new UnfitRedisError(`Redis at ${host}:${port} is not reachable: ${last}. Start it, or give its URL.`),
-    );
+  const giveUp = (): void => {
+    const why = redis.status === "connect" ? "it is still loading its data" : last;
+    ready.reject(new UnfitRedisError(`${place} is not reachable: ${why}. Start it, or give its URL.`));
+  };
   const timer = setTimeout(giveUp, patience);
   redis.on("error", onError).once("ready", () => ready.resolve(undefined));
   await ready.promise.finally(() => {
@@ -93,28 +134,17 @@ async function untilReady(redis: Redis): Promise<void> {
   });
 }
 
-/** A Redis that cannot keep a queue's promises. */
-export class UnfitRedisError extends Error {
-  override readonly name = "UnfitRedisError";
+function adviceFor(refusal: Error, redis: RedisConnection): string {
+  const code = redisErrorCode(refusal);
+  if (code === "NOAUTH" || code === "WRONGPASS") return "Check user and password.";
+  if (code === "NOPERM") return "Grant it to our user with ACL SETUSER.";
+  return redis instanceof Cluster
+    ? "Is it a cluster? A single server has a URL without commas and ?cluster=true."
+    : "See its log.";
 }
 
-async function refuseUnfit(redis: Redis): Promise<void> {
-  const info = await redis.info();
-  const version = field(info, "redis_version");
-  if (Number.parseInt(version, 10) < oldestVersion) {
-    throw new UnfitRedisError(`Redis ${version} is too old. Use Redis 7 or newer, or Valkey.`);
-  }
-  if (field(info, "role") === "slave") {
-    throw new UnfitRedisError("This Redis is a read-only replica. Give the URL of its primary.");
-  }
-  const policy = field(info, "maxmemory_policy");
-  if (policy !== "noeviction") {
-    throw new UnfitRedisError(
-      `This Redis evicts keys when memory is short (maxmemory-policy ${policy}), which loses work. ` +
-        "Set it with: CONFIG SET maxmemory-policy noeviction",
-    );
-  }
+function placesOf(address: RedisAddress): string {
+  return address.kind === "server"
+    ? `Redis at ${address.host}`
+    : `The Redis Cluster at ${address.nodes.map(({ host, port }) => `${host}:${port}`).join(", ")}`;
 }
-
-const field = (info: string, name: string): string =>
-  new RegExp(`^${name}:(.*?)\r?$`, "m").exec(info)?.[1] ?? "";

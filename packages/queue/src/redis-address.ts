@@ -1,0 +1,82 @@
+import { UnfitRedisError } from "./refuse-unfit.ts";
+
+/** One server, or a cluster of which some nodes are known; the others are asked for. */
+export type RedisAddress =
+  | { readonly kind: "server"; readonly url: string; /** With its port, for people. */ readonly host: string }
+  | {
+      readonly kind: "cluster";
+      readonly nodes: readonly RedisNode[];
+      readonly tls: boolean;
+      readonly username?: string;
+      readonly password?: string;
+    };
+
+export interface RedisNode {
+  readonly host: string;
+  readonly port: number;
+}
+
+/**
+ * Where a URL leads.
+ *
+ * - `redis://[user[:password]@]host:port[/db]` is one server.
+ * - Several of them with commas between are nodes of one cluster: `redis://a:7000,redis://b:7001`, or shorter
+ *   `redis://user:password@a:7000,b:7001`. Scheme, user and password of the first are those of all.
+ * - `redis://host:port?cluster=true` is a cluster that has one address, such as a Service or a configuration endpoint.
+ *
+ * `rediss://` instead of `redis://` is TLS. A comma in a password is written `%2C` where there are several nodes.
+ *
+ * @throws UnfitRedisError when it can mean nothing, with what to write; the message shows no password.
+ */
+export function parseRedisUrl(text: string): RedisAddress {
+  // A comma with an @ behind it may be part of a password, unless another URL begins there.
+  const [first = "", ...others] = text.trim().split(/,\s*(?=rediss?:\/\/|[^@]*$)/);
+  const primary = parsePart(first, "");
+  const cluster = primary.searchParams.get("cluster");
+  if (others.length === 0 && (cluster === null || cluster === "false")) {
+    primary.searchParams.delete("cluster");
+    return { kind: "server", url: cluster === null ? first : primary.href, host: primary.host };
+  }
+  const parts = [primary, ...others.map((part) => parsePart(part, `${primary.protocol}//`))];
+  for (const part of parts) refuseContradiction(part, primary);
+  const [username, password] = [primary.username, primary.password].map(decodeURIComponent);
+  return {
+    kind: "cluster",
+    nodes: parts.map(nodeOf),
+    tls: primary.protocol === "rediss:",
+    ...(username && { username }),
+    ...(password && { password }),
+  };
+}
+
+function parsePart(text: string, scheme: string): URL {
+  const url = URL.parse(/^\w+:\/\//.test(text) ? text : scheme + text);
+  if (url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== "") return url;
+  throw new UnfitRedisError(
+    "This is no URL of a Redis. Give one such as redis://127.0.0.1:6379, or those of a cluster's nodes with commas " +
+      "between: redis://a:7000,redis://b:7000,redis://c:7000",
+  );
+}
+
+function refuseContradiction(part: URL, first: URL): void {
+  const refuse = (what: string): never => {
+    throw new UnfitRedisError(`The URL of the Redis Cluster node ${part.host} ${what}`);
+  };
+  if (part.protocol !== first.protocol) refuse(`is not of the scheme ${first.protocol}// as the first is.`);
+  if (!["", "/", "/0"].includes(part.pathname)) {
+    refuse(`names database ${part.pathname.slice(1)}; a cluster has only 0. Leave it out.`);
+  }
+  if (part.username + part.password !== "") {
+    const same = part.username === first.username && part.password === first.password;
+    if (!same) refuse("has another user or password than the first. All nodes need the same.");
+  }
+  for (const [name, value] of part.searchParams) {
+    const fine = name === "cluster" && value === "true";
+    if (!fine) refuse(`says ${name}=${value}; only cluster=true has a meaning there.`);
+  }
+}
+
+const nodeOf = ({ hostname, port }: URL): RedisNode => ({
+  host: hostname.replace(/^\[|\]$/g, ""),
+  port: port === "" ? 6379 : Number(port),
+});

@@ -1,0 +1,232 @@
+import type { Log } from "@drover/controller";
+import {
+  type RedisPair,
+  redisRequest,
+  type RedisServer,
+  startForwarder,
+  startRedis,
+  startRedisPair,
+} from "@drover/local-servers";
+import { Queue, Worker } from "bullmq";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { connectRedis, disconnectRedis, type RedisConnection, refusalOf } from "./redis-connection.ts";
+
+const lines: string[] = [];
+const line = (_fields: object, message: string) => void lines.push(message);
+const log: Log = { debug: () => {}, info: line, warn: line, error: line };
+
+const opened: RedisConnection[] = [];
+const connect = async (url: string, more: { silence?: number; patience?: number } = {}) => {
+  const redis = await connectRedis({ url, clientName: "test", log, ...more });
+  opened.push(redis);
+  return redis;
+};
+beforeEach(() => void lines.splice(0));
+afterEach(() => {
+  for (const redis of opened.splice(0)) redis.disconnect();
+});
+
+describe("on one server", () => {
+  let server: RedisServer;
+  const ask = (...command: string[]) => redisRequest(server.port, command);
+  /** How often the server has answered with an error of this code since the last `CONFIG RESETSTAT`. */
+  const errors = async (code: string) => {
+    const stats = (await ask("INFO", "errorstats")) ?? "";
+    return Number(new RegExp(`errorstat_${code}:count=(\\d+)`).exec(stats)?.[1] ?? 0);
+  };
+  const demote = async () => {
+    const deadEnd = await startForwarder(server.port);
+    deadEnd.cut();
+    await ask("REPLICAOF", "127.0.0.1", String(deadEnd.port));
+    return async () => {
+      await ask("REPLICAOF", "NO", "ONE");
+      await deadEnd.stop();
+    };
+  };
+  const loadSlowly = ["--key-load-delay", "500", "--loading-process-events-interval-bytes", "1024"];
+
+  beforeAll(async () => {
+    const args = ["--enable-debug-command", "local", ...loadSlowly];
+    server = await startRedis({ persistence: true, args });
+  });
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    await ask("FLUSHALL");
+    await ask("CONFIG", "RESETSTAT");
+  });
+
+  it("a write that meets a replica waits until it is a primary again, and is done once", async () => {
+    const redis = await connect(server.url);
+    const promote = await demote();
+    const writing = redis.incr("n");
+    await expect.poll(() => errors("READONLY")).toBeGreaterThan(2);
+    await promote();
+    expect(await writing).toBe(1);
+    expect(await redis.get("n")).toBe("1");
+  });
+
+  it("a read that meets a replica without its data waits, too", async () => {
+    const redis = await connect(server.url);
+    await redis.set("n", "1");
+    await ask("CONFIG", "SET", "replica-serve-stale-data", "no");
+    const promote = await demote();
+    const reading = redis.get("n");
+    await expect.poll(() => errors("MASTERDOWN")).toBeGreaterThan(2);
+    await promote();
+    await ask("CONFIG", "SET", "replica-serve-stale-data", "yes");
+    expect(await reading).toBe("1");
+  });
+
+  it("a blocking read goes on when its server was a replica for a while", async () => {
+    const redis = await connect(server.url);
+    const reading = redis.bzpopmin("set", 0);
+    await expect.poll(() => ask("CLIENT", "LIST")).toContain("cmd=bzpopmin");
+    const promote = await demote();
+    await expect.poll(() => errors("UNBLOCKED")).toBe(1);
+    await promote();
+    await expect.poll(() => ask("CLIENT", "LIST")).toContain("cmd=bzpopmin");
+    await ask("ZADD", "set", "1", "a");
+    expect(await reading).toEqual(["set", "a", "1"]);
+  });
+
+  it("a command that meets a server which loads its data waits until it is loaded", async () => {
+    const redis = await connect(server.url);
+    await redis.eval("for i = 1, 2000 do redis.call('SET', 'k' .. i, 'v') end", 0);
+    const loading = ask("DEBUG", "RELOAD");
+    await expect.poll(() => ask("INFO", "persistence")).toContain("\nloading:1\r\n");
+    const writing = redis.incr("n");
+    await expect.poll(() => errors("LOADING")).toBeGreaterThan(0);
+    expect(await writing).toBe(1);
+    await loading;
+    expect(await redis.dbsize()).toBe(2001);
+  });
+
+  it("a command waits for a killed server, and for its data", async () => {
+    const redis = await connect(server.url);
+    await redis.eval("for i = 1, 2000 do redis.call('SET', 'k' .. i, 'v') end", 0);
+    await server.kill();
+    const writing = redis.incr("n");
+    await server.restart();
+    expect(await writing).toBe(1);
+    expect(await redis.dbsize()).toBe(2001);
+    expect(lines).toEqual(["Redis is not reachable; trying again until it is", "Redis is reachable again"]);
+  });
+
+  it("a start that is too early says that the server still loads its data", async () => {
+    await ask("EVAL", "for i = 1, 3000 do redis.call('SET', 'k' .. i, 'v') end", "0");
+    const loading = ask("DEBUG", "RELOAD");
+    await expect.poll(() => ask("INFO", "persistence")).toContain("\nloading:1\r\n");
+    await expect(connect(server.url, { patience: 100 })).rejects.toThrow(
+      /not reachable: it is still loading its data/,
+    );
+    await loading;
+  });
+
+  it("a write for which there is no memory is refused at once, with what to do, and does nothing", async () => {
+    const redis = await connect(server.url);
+    await ask("CONFIG", "SET", "maxmemory", "1");
+    const refused = await redis
+      .eval("redis.call('SET', KEYS[1], 1) return redis.call('INCR', KEYS[1])", 1, "n")
+      .catch((error: unknown) => error);
+    await ask("CONFIG", "SET", "maxmemory", "0");
+    expect(refusalOf(refused)).toMatchObject({ name: "RedisRefusalError", code: "OOM" });
+    expect(String(refusalOf(refused))).toMatch(/no memory left and recorded nothing\. Raise its maxmemory/);
+    expect(await redis.get("n")).toBeNull();
+  });
+
+  it("a user needs no more than it says, and what is not granted is refused at once", async () => {
+    await ask("ACL", "SETUSER", "least", "reset", "on", ">secret", "+info", "+ping", "+client|setname");
+    await ask("ACL", "LOG", "RESET");
+    const url = server.url.replace("//", "//least:secret@");
+    const redis = await connect(url);
+    await redis.ping();
+    expect(await redis.acl("LOG").catch((error: unknown) => refusalOf(error)?.code)).toBe("NOPERM");
+    const admin = await connect(server.url);
+    expect(await admin.acl("LOG")).toHaveLength(1);
+    await disconnectRedis(redis);
+    const again = await connect(url);
+    const refused = await again.incr("n").catch((error: unknown) => error);
+    expect(String(refusalOf(refused))).toMatch(/does not permit this to our user.*Grant it with ACL SETUSER/);
+  });
+
+  it("a user that may not ask what the server is, is told what to grant", async () => {
+    await ask("ACL", "SETUSER", "blind", "reset", "on", ">secret", "+ping", "+client|setname");
+    await expect(connect(server.url.replace("//", "//blind:secret@"))).rejects.toThrow(
+      /Grant it with ACL SETUSER\. \(NOPERM .*'info' command\)/,
+    );
+  });
+
+  it("BullMQ's queue and worker go on when their server was a replica for a while", async () => {
+    const redis = await connect(server.url);
+    const queue = new Queue("bells", { connection: redis, prefix: "{drover:x}" });
+    const done: unknown[] = [];
+    const ring = (ids: readonly string[]) =>
+      Promise.all(ids.map((jobId) => queue.add("bell", {}, { jobId, removeOnComplete: true })));
+    const worker = new Worker("bells", (job) => Promise.resolve(void done.push(job.id)), {
+      connection: redis,
+      prefix: "{drover:x}",
+      concurrency: 4,
+      runRetryDelay: 50,
+    });
+    worker.on("error", () => undefined);
+    await ring(["a", "b"]);
+    await expect.poll(() => done.length).toBe(2);
+    const promote = await demote();
+    const ringing = ring(["c", "d", "e"]);
+    await expect.poll(() => errors("READONLY")).toBeGreaterThan(2);
+    await promote();
+    await ringing;
+    await expect.poll(() => [...done].sort(), { timeout: 20_000 }).toEqual(["a", "b", "c", "d", "e"]);
+    await worker.close();
+    await queue.close();
+  });
+
+  it("a network that has gone silent is noticed", async () => {
+    const network = await startForwarder(server.port);
+    const redis = await connect(`redis://127.0.0.1:${network.port}`, { silence: 300 });
+    expect(await redis.incr("n")).toBe(1);
+    network.hold();
+    const writing = redis.incr("n");
+    await expect.poll(() => lines).toEqual(["Redis is not reachable; trying again until it is"]);
+    network.mend();
+    // What was sent into the silence may have arrived.
+    expect([2, 3]).toContain(await writing);
+    await network.stop();
+  });
+
+  it("a goodbye to a silent server is not waited for", async () => {
+    const network = await startForwarder(server.port);
+    const redis = await connect(`redis://127.0.0.1:${network.port}`);
+    network.hold();
+    await disconnectRedis(redis);
+    await expect.poll(() => redis.status).toBe("end");
+    await network.stop();
+  });
+});
+
+describe("on a pair behind one address", () => {
+  let pair: RedisPair;
+  beforeAll(async () => {
+    pair = await startRedisPair({ persistence: false });
+  });
+  afterAll(() => pair.stop());
+
+  it.each(["killed", "demoted", "cut off"] as const)(
+    "writes reach the new primary though the old one was %s",
+    async (old) => {
+      const redis = await connect(pair.url);
+      await redis.incr(old);
+      await pair.caughtUp();
+      await pair.failOver({ old });
+      expect(await redis.incr(old)).toBe(2);
+      expect(await redisRequest(pair.primary.port, ["GET", old])).toBe("2");
+      await pair.rejoin();
+    },
+  );
+});
+
+it("a node of a cluster is no single server", async () => {
+  const node = await startRedis({ persistence: false, args: ["--cluster-enabled", "yes"] });
+  await expect(connect(node.url)).rejects.toThrow(/is a node of a Redis Cluster\. Add \?cluster=true/);
+  await node.stop();
+});

@@ -1,0 +1,46 @@
+/**
+ * The code that Redis begins an error reply with, which is part of its protocol: `OOM`, `NOPERM`, `READONLY`, `ERR`.
+ * Undefined for an error that is not a reply of Redis.
+ */
+export function redisErrorCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || error.name !== "ReplyError") return undefined;
+  return /^[A-Z]+/.exec(error.message)?.[0];
+}
+
+/**
+ * What passes by itself, and what nothing was done for: the server is loading its data, or is a replica now and there is
+ * or will be another primary at its address. A command that meets it is sent again over a new connection.
+ *
+ * UNBLOCKED is what a blocking read gets when its server becomes a replica.
+ */
+const passing: ReadonlySet<string | undefined> = new Set(["LOADING", "READONLY", "MASTERDOWN", "UNBLOCKED"]);
+export const isPassing = (error: unknown): boolean => passing.has(redisErrorCode(error));
+
+/** Redis refused to do what it was asked for; nothing was recorded. It will refuse again until somebody acts. */
+export class RedisRefusalError extends Error {
+  override readonly name = "RedisRefusalError";
+  readonly code: string;
+
+  constructor(code: string, advice: string, cause: Error) {
+    super(`${advice} (${cause.message})`, { cause });
+    this.code = code;
+  }
+}
+
+const advice: Readonly<Record<string, string>> = {
+  OOM: "Redis has no memory left and recorded nothing. Raise its maxmemory, or remove what others keep there.",
+  NOPERM: "Redis does not permit this to our user, and did nothing. Grant it with ACL SETUSER.",
+  NOAUTH: "Redis wants a password. Give one.",
+  WRONGPASS: "Redis does not know this user and password. Check them.",
+  MISCONF: "Redis cannot save its data and takes no writes. See its log; most often its disk is full.",
+  NOREPLICAS: "Redis has too few replicas (min-replicas-to-write) and takes no writes. Bring them back.",
+  BUSY: "Redis is kept busy by a script. If it does not end: SCRIPT KILL.",
+};
+
+/** An error of Redis with what to do about it; undefined for those that are no refusals. */
+export function refusalOf(error: unknown): RedisRefusalError | undefined {
+  const code = redisErrorCode(error);
+  const what = code === undefined ? undefined : advice[code];
+  if (code === undefined || what === undefined || !(error instanceof Error)) return undefined;
+  return new RedisRefusalError(code, what, error);
+}

@@ -1,0 +1,85 @@
+import type { Milliseconds } from "@drover/controller";
+import { Cluster, type Redis } from "ioredis";
+import { setTimeout as delay } from "node:timers/promises";
+import { refusalOf } from "./redis-errors.ts";
+import { placeOf, primariesOf } from "./redis-primaries.ts";
+
+/** A Redis that cannot keep a queue's promises, or that cannot be reached. The message says what to change. */
+export class UnfitRedisError extends Error {
+  override readonly name = "UnfitRedisError";
+}
+
+/** The oldest server that has what the scripts use; Valkey reports 7.2 or newer. */
+const oldestVersion = 7;
+/** A cluster that is still forming is asked again after this time. */
+const pause: Milliseconds = 100;
+
+/**
+ * Asks every server that is written to what it is. A cluster of which a primary is away is waited for.
+ *
+ * @throws UnfitRedisError when a queue must not be kept there, or when after `patience` not all have answered.
+ */
+export async function refuseUnfit(redis: Redis | Cluster, patience: Milliseconds): Promise<void> {
+  const late = performance.now() + patience;
+  for (;;) {
+    if (!(redis instanceof Cluster)) return refuseUnfitServer(redis, "server");
+    const absence = await refuseUnfitNodes(redis);
+    if (absence === undefined) return;
+    if (performance.now() > late) throw new UnfitRedisError(absence);
+    await delay(pause);
+  }
+}
+
+/** What a cluster still lacks. */
+async function refuseUnfitNodes(cluster: Cluster): Promise<string | undefined> {
+  const nodes = primariesOf(cluster);
+  if (nodes.length === 0) return "No node of the Redis Cluster is reachable. Start it, or give its URL.";
+  for (const node of nodes) {
+    try {
+      await refuseUnfitServer(node, "cluster");
+      const state = field(await node.cluster("INFO"), "cluster_state");
+      if (state !== "ok")
+        return `The Redis Cluster says at ${placeOf(node)} that its state is ${state}. Repair it.`;
+    } catch (error) {
+      if (error instanceof UnfitRedisError) throw error;
+      return `The Redis Cluster's node ${placeOf(node)} is not reachable: ${String(error)}. Start it.`;
+    }
+  }
+  return undefined;
+}
+
+async function refuseUnfitServer(
+  redis: Redis,
+  addressed: "server" | "cluster" = "server",
+): Promise<undefined> {
+  const place = `Redis at ${placeOf(redis)}`;
+  const info = await redis.info().catch((error: unknown) => {
+    const refusal = refusalOf(error);
+    throw refusal === undefined
+      ? error
+      : new UnfitRedisError(`${place}: ${refusal.message}`, { cause: error });
+  });
+  const version = field(info, "redis_version");
+  if (Number.parseInt(version, 10) < oldestVersion) {
+    throw new UnfitRedisError(`${place} is version ${version}, too old. Use Redis 7 or newer, or Valkey.`);
+  }
+  if (field(info, "role") === "slave") {
+    throw new UnfitRedisError(`${place} is a read-only replica. Give the URL of its primary.`);
+  }
+  const policy = field(info, "maxmemory_policy");
+  if (policy !== "noeviction") {
+    throw new UnfitRedisError(
+      `${place} evicts keys when memory is short (maxmemory-policy ${policy}), which loses work. ` +
+        "Set it with: CONFIG SET maxmemory-policy noeviction",
+    );
+  }
+  if (field(info, "cluster_enabled") === "1" && addressed === "server") {
+    throw new UnfitRedisError(
+      `${place} is a node of a Redis Cluster. Add ?cluster=true to its URL, or give the URLs of several nodes with ` +
+        "commas between.",
+    );
+  }
+}
+
+const field = (info: string, name: string): string =>
+  new RegExp(`^${name}:(.*?)\r?$`, "m").exec(info)?.[1] ?? "";
