@@ -38,8 +38,9 @@ async function refuseUnfitNodes(cluster: Cluster): Promise<string | undefined> {
     try {
       await refuseUnfitServer(node, "cluster");
       const state = field(await node.cluster("INFO"), "cluster_state");
-      if (state !== "ok")
+      if (state !== "ok") {
         return `The Redis Cluster says at ${placeOf(node)} that its state is ${state}. Repair it.`;
+      }
     } catch (error) {
       if (error instanceof UnfitRedisError) throw error;
       return `The Redis Cluster's node ${placeOf(node)} is not reachable: ${String(error)}. Start it.`;
