@@ -24,6 +24,10 @@ export const tasks = {
     needsPython: never,
     run: (repository) => program(repository, "infra/test-compose.ts"),
   },
+  simulate: {
+    needsPython: always,
+    run: (repository) => program(repository, "packages/queue/simulation/main.ts"),
+  },
   check: { needsPython: never, run: checkAll },
 };
 

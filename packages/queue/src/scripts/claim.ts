@@ -14,7 +14,7 @@ export const claim = defineScript({
   uses: [backoff],
   body: `
 local e = load(key)
-local known = e.f.wakes ~= nil
+local known = (e.f.wakes or e.f.settled) ~= nil
 local function refuse(why)
   save(e)
   return { why }
@@ -67,7 +67,7 @@ e.f.token, e.f['until'] = token, now + lease
 e.f.wakes = number(e, 'wakes')
 e.f.answers, e.f.ran, e.f.runUid = e.f.wakes, e.f.class or 'change', e.f.uid
 if tonumber(version) > 0 then e.f.ranBy = version end
-clear(e, 'reasons', 'class', 'trace', 'why')
+clear(e, 'reasons', 'class', 'trace', 'why', 'forced')
 save(e)
 redis.call('PERSIST', P .. ':key:' .. key)
 return { 'claimed', e.f.claim }

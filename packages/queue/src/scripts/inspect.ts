@@ -58,7 +58,7 @@ export const inspect = defineScript({
   body: `
 local e = load(key)
 local at = setOf[e.f.state] and redis.call('ZSCORE', setOf[e.f.state], key)
-local answer = redis.call('LRANGE', P .. ':history:' .. key, 0, -1)
+local answer = read(P .. ':history:' .. key, 'LRANGE', 0, -1)
 table.insert(answer, 1, cjson.encode(describe(e, at)))
 return answer
 `,

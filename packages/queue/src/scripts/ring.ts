@@ -41,10 +41,14 @@ export const unanswered = defineScript({
   uses: [],
   body: `
 local answer = {}
-for _, key in ipairs(redis.call('ZRANGEBYSCORE', RUNG, '-inf', now - patience, 'LIMIT', 0, 1000)) do
-  answer[#answer + 1] = key
-  answer[#answer + 1] = redis.call('HGET', P .. ':key:' .. key, 'bell') or '0'
+local function add(from, to)
+  for _, key in ipairs(redis.call('ZRANGEBYSCORE', RUNG, from, to, 'LIMIT', 0, 1000)) do
+    answer[#answer + 1] = key
+    answer[#answer + 1] = load(key).f.bell or '0'
+  end
 end
+add('-inf', now - patience)
+add(now + 1, '+inf') -- the clock went back
 return answer
 `,
 });

@@ -58,7 +58,11 @@ local function saveControl()
   end
   if #changed > 0 then redis.call('HSET', CONTROL, unpack(changed)) end
 end
-local function settled() return now >= setting('claimsFrom', 0) end
+-- Over once it was over; and where the clock went back, one settling time from now at most.
+if setting('claimsFrom', 0) ~= 0 then
+  control.claimsFrom = setting('claimsFrom', 0) > now and math.min(setting('claimsFrom', 0), now + settling) or 0
+end
+local function settled() return setting('claimsFrom', 0) == 0 end
 `;
 
 /**

@@ -58,6 +58,11 @@ elseif verdict ~= 'conflict' then
   clear(e, 'conflicts')
 end
 if error ~= '' then e.f.error = error end
+if verdict == 'throttled' then
+  local closed = 'account ' .. account .. ' until'
+  redis.call('HSET', LIMITS, closed, math.max(now + after, tonumber(redis.call('HGET', LIMITS, closed) or 0) or 0))
+  control.limited = '1'
+end
 
 if anotherObject and again then
   becomeReady(e, now)
@@ -75,9 +80,6 @@ elseif verdict == 'conflict' then
     waitUntil(e, now + math.floor(10 * 2 ^ e.f.conflicts * (0.5 + tonumber(jitter) / 2)), 'conflict')
   end
 elseif verdict == 'throttled' then
-  local closed = 'account ' .. account .. ' until'
-  redis.call('HSET', LIMITS, closed, math.max(now + after, tonumber(redis.call('HGET', LIMITS, closed) or 0)))
-  control.limited = '1'
   e.f.class = e.f.class or ran
   becomeReady(e, now)
 elseif again then

@@ -1,0 +1,57 @@
+import { createHash } from "node:crypto";
+import type { Redis } from "ioredis";
+import type { Script } from "../src/script.ts";
+
+/** Which ways the scripts went: every condition, in every script it stands in, both ways. */
+export interface Branches {
+  /** The script, with every condition made to note which way it went. */
+  readonly instrument: <Name extends string>(script: Script<Name>) => Script<Name>;
+  count(): Promise<{ readonly taken: number; readonly all: number; readonly missed: readonly string[] }>;
+}
+
+const noted = "simulation:branches";
+const note = (id: number): string => `
+local function WAY(n, condition)
+  redis.call('SADD', '${noted}', ${id} .. ' ' .. n .. (condition and ' yes' or ' no'))
+  return condition
+end`;
+
+/** Branches of the scripts on one server. Conditions are told apart by their script, text and place in it. */
+export function countBranches(redis: Redis): Branches {
+  const made = new Map<string, Script<string>>();
+  const ways = new Map<string, string>();
+  const make = <Name extends string>(script: Script<Name>): Script<Name> => {
+    const id = made.size;
+    let place = 0;
+    const lua = script.lua
+      .replaceAll(/--.*$/gm, "")
+      .replaceAll(/\b(if|elseif) (.+?) then\b/g, (_, word: string, condition: string) => {
+        const n = place++;
+        for (const way of ["yes", "no"])
+          ways.set(`${id} ${n} ${way}`, `${script.name}: ${condition} (${way})`);
+        return `${word} WAY(${n}, ${condition}) then`;
+      });
+    const whole = `${note(id)}\n${lua}`;
+    return { ...script, lua: whole, sha: createHash("sha1").update(whole).digest("hex") };
+  };
+  return {
+    instrument(script) {
+      const known = made.get(script.name);
+      if (known) return { ...script, lua: known.lua, sha: known.sha };
+      const fresh = make(script);
+      made.set(script.name, fresh);
+      return fresh;
+    },
+    async count() {
+      const taken = new Set(await redis.smembers(noted));
+      // What one script never does, since it calls no function that does, another one shows: told by its text.
+      const texts = new Map<string, boolean>();
+      for (const [way, text] of ways) {
+        const bare = text.replace(/^.*?: /, "");
+        texts.set(bare, (texts.get(bare) ?? false) || taken.has(way));
+      }
+      const missed = [...texts].filter(([, seen]) => !seen).map(([text]) => text);
+      return { taken: texts.size - missed.length, all: texts.size, missed };
+    },
+  };
+}

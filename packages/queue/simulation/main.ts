@@ -1,0 +1,69 @@
+/**
+ * Random schedules on the shipped scripts and a real Redis, until one of them breaks a promise.
+ *
+ * ```
+ * npm run simulate -- --schedules 20000 --seed 1
+ * npm run simulate -- --replay '[{"do":"change","key":0,"recreate":false}]'
+ * ```
+ */
+import { startRedis } from "@drover/local-servers";
+import { Redis } from "ioredis";
+import { parseArgs } from "node:util";
+import { BrokenPromise, runSchedule } from "./run-schedule.ts";
+import type { Schedule } from "./schedule.ts";
+import { simulate } from "./simulate.ts";
+
+const { values } = parseArgs({
+  options: {
+    schedules: { type: "string", default: "20000" },
+    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    replay: { type: "string" },
+  },
+});
+
+const server = await startRedis({ persistence: false });
+const redis = new Redis(server.url, { enableAutoPipelining: true });
+try {
+  process.exitCode = await (values.replay === undefined ? many() : one(values.replay));
+} finally {
+  redis.disconnect();
+  await server.stop();
+}
+
+async function many(): Promise<number> {
+  const schedules = whole("schedules", values.schedules);
+  const seed = whole("seed", values.seed);
+  const started = performance.now();
+  const { schedules: ran, crashed, branches, broken } = await simulate({ redis, schedules, seed });
+  if (broken) {
+    console.log(broken.error.message);
+    console.log(`Again: npm run simulate -- --replay '${JSON.stringify(broken.schedule)}'`);
+  }
+  if (branches.missed.length > 0) console.log(`Never taken:\n  ${branches.missed.join("\n  ")}`);
+  console.log(
+    `${ran} schedules, seed ${seed}: ${broken ? 1 : 0} violations; ${crashed} with a crash ` +
+      `(${Math.round((100 * crashed) / ran)} %); ${branches.taken} of ${branches.all} branches of the scripts; ` +
+      `${Math.round((performance.now() - started) / 1_000)} s`,
+  );
+  return broken ? 1 : 0;
+}
+
+async function one(json: string): Promise<number> {
+  const schedule = JSON.parse(json) as Schedule;
+  try {
+    console.log((await runSchedule(redis, schedule)).join("\n"));
+    console.log("1 schedule: 0 violations");
+    return 0;
+  } catch (error) {
+    if (!(error instanceof BrokenPromise)) throw error;
+    console.log(error.message);
+    return 1;
+  }
+}
+
+function whole(name: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new Error(`--${name} is a whole number from 1 on, not ${text}.`);
+  return value;
+}

@@ -1,0 +1,129 @@
+import fc from "fast-check";
+import type { Verdict, WakeClass } from "../src/work-queue.ts";
+
+/**
+ * What goes wrong with one call to Redis: the caller dies before it or after it, or lives and never hears the answer,
+ * and then asks again.
+ */
+export type Fault = "none" | "dies before" | "dies after" | "answer lost";
+
+/** One step of a schedule. Actors are numbers; one that cannot do what it is told skips it. */
+export type Command =
+  | { readonly do: "change"; readonly key: number; readonly recreate: boolean }
+  | { readonly do: "deliver"; readonly producer: number; readonly class: WakeClass; readonly fault: Fault }
+  | { readonly do: "take"; readonly worker: number; readonly fault: Fault }
+  | { readonly do: "finish"; readonly worker: number; readonly verdict: Verdict; readonly fault: Fault }
+  | { readonly do: "freeze" | "thaw" | "kill"; readonly worker: number }
+  | { readonly do: "ring"; readonly fault: Fault }
+  | { readonly do: "advance"; readonly ms: number }
+  | { readonly do: "step clock"; readonly ms: number }
+  | { readonly do: "lose bells" | "double bells" | "restart" | "snapshot" | "fail over" | "flush" }
+  | { readonly do: "pause" | "resume"; readonly scope: number }
+  | { readonly do: "force"; readonly key: number }
+  | { readonly do: "enlist"; readonly worker: number; readonly slots: number };
+
+export type Schedule = readonly Command[];
+
+/** The times that a simulated queue runs with, ms. */
+export const times = { lease: 600, renewal: 100, settling: 300, first: 100, longest: 800 };
+export const workers = 2;
+export const producers = 2;
+export const keys = 4;
+/** Account that some runs count against. */
+export const account = "cloud";
+
+const fault: fc.Arbitrary<Fault> = fc.oneof(
+  { weight: 8, arbitrary: fc.constant("none" as const) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom("dies before" as const, "dies after" as const, "answer lost" as const),
+  },
+);
+const worker = fc.nat(workers - 1);
+const producer = fc.nat(producers - 1);
+const key = fc.nat(keys - 1);
+const wait = fc.constantFrom(0, 1, 50, 250, 2_000);
+
+const verdict: fc.Arbitrary<Verdict> = fc.oneof(
+  { weight: 4, arbitrary: fc.constant({ kind: "done" } as const) },
+  { weight: 2, arbitrary: wait.map((after) => ({ kind: "done", after }) as const) },
+  { weight: 1, arbitrary: fc.constant({ kind: "done", account } as const) },
+  { weight: 1, arbitrary: wait.map((after) => ({ kind: "wait", after }) as const) },
+  { weight: 4, arbitrary: fc.constant({ kind: "retry", error: "no" } as const) },
+  { weight: 1, arbitrary: wait.map((after) => ({ kind: "retry", error: "later", after }) as const) },
+  { weight: 1, arbitrary: wait.map((after) => ({ kind: "throttled", account, after: after + 1 }) as const) },
+  { weight: 2, arbitrary: fc.constant({ kind: "conflict" } as const) },
+  { weight: 1, arbitrary: fc.constant({ kind: "terminal", error: "never" } as const) },
+  { weight: 1, arbitrary: fc.constant({ kind: "gone" } as const) },
+  { weight: 1, arbitrary: fc.constant({ kind: "interrupted" } as const) },
+);
+
+const wakeClass = fc.constantFrom<WakeClass>("change", "change", "listing", "resync");
+const command: fc.Arbitrary<Command> = fc.oneof(
+  {
+    weight: 10,
+    arbitrary: fc.record({
+      do: fc.constant("change" as const),
+      key,
+      recreate: fc.nat(9).map((n) => n === 0),
+    }),
+  },
+  {
+    weight: 10,
+    arbitrary: fc.record({ do: fc.constant("deliver" as const), producer, class: wakeClass, fault }),
+  },
+  { weight: 14, arbitrary: fc.record({ do: fc.constant("take" as const), worker, fault }) },
+  { weight: 14, arbitrary: fc.record({ do: fc.constant("finish" as const), worker, verdict, fault }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constantFrom("freeze" as const, "thaw" as const, "kill" as const),
+      worker,
+    }),
+  },
+  { weight: 8, arbitrary: fc.record({ do: fc.constant("ring" as const), fault }) },
+  {
+    weight: 10,
+    arbitrary: fc.record({
+      do: fc.constant("advance" as const),
+      ms: fc.constantFrom(1, 10, 60, 150, 350, 700, 2_500),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("step clock" as const), ms: fc.constantFrom(-60_000, -500, 50) }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constantFrom(
+        "lose bells" as const,
+        "double bells" as const,
+        "restart" as const,
+        "snapshot" as const,
+        "fail over" as const,
+        "flush" as const,
+      ),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constantFrom("pause" as const, "resume" as const), scope: fc.nat(2) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("force" as const), key }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("enlist" as const), worker, slots: fc.nat(3) }) },
+);
+
+export const schedule: fc.Arbitrary<Schedule> = fc.array(command, {
+  minLength: 8,
+  maxLength: 40,
+  size: "max",
+});
+
+/** Whether somebody dies, or Redis does, in this schedule. */
+export const crashes = (of: Schedule): boolean =>
+  of.some(
+    (each) =>
+      ("fault" in each && each.fault !== "none") ||
+      ["kill", "restart", "fail over", "flush"].includes(each.do),
+  );

@@ -1,0 +1,72 @@
+import { account, keys } from "./schedule.ts";
+import type { Surroundings } from "./surroundings.ts";
+import type { RedisConnection } from "../src/redis-connection.ts";
+
+/** The data of one schedule at a moment, to come back to: what a failover or an old dump has. */
+export interface Snapshot {
+  take(): Promise<void>;
+  /** Data and bells are as they were; or, with `empty`, none are left. */
+  restore(empty: boolean): Promise<void>;
+  forget(): Promise<void>;
+}
+
+const copy = `
+for _, name in ipairs(cjson.decode(ARGV[1])) do
+  redis.call('DEL', KEYS[1] .. ARGV[3] .. name)
+  if redis.call('EXISTS', KEYS[1] .. ARGV[2] .. name) == 1 then
+    redis.call('COPY', KEYS[1] .. ARGV[2] .. name, KEYS[1] .. ARGV[3] .. name)
+  end
+end
+return 1
+`;
+
+/** Where none was taken, the server that takes over has heard of nothing. */
+export function snapshotOf(redis: RedisConnection, { prefix, truth, bells }: Surroundings): Snapshot {
+  const names = ledgerKeys(truth.names);
+  const json = JSON.stringify(names);
+  const move = async (from: string, to: string): Promise<void> => {
+    await redis.eval(copy, 1, prefix, json, from, to);
+  };
+  let taken = false;
+  return {
+    async take() {
+      taken = true;
+      await move(":", ":snapshot:");
+    },
+    async restore(empty) {
+      bells.lose();
+      await move(taken && !empty ? ":snapshot:" : ":nothing:", ":");
+    },
+    async forget() {
+      await redis.unlink(names.map((name) => `${prefix}:${name}`));
+      if (taken) await redis.unlink(names.map((name) => `${prefix}:snapshot:${name}`));
+    },
+  };
+}
+
+function ledgerKeys(of: readonly string[]): readonly string[] {
+  const fixed = [
+    "control",
+    "paused",
+    "limits",
+    "workers",
+    "waits",
+    "ready",
+    "rung",
+    "leases",
+    "parked",
+    "shut",
+  ];
+  const classes = ["change", "listing", "resync"];
+  const lanes = ["a/", "b/", `a/${account}`, `b/${account}`];
+  return [
+    ...fixed,
+    ...classes.map((name) => `turns:${name}`),
+    ...classes.flatMap((name) => lanes.map((lane) => `queue:${name}:${lane}`)),
+    ...of.slice(0, keys).flatMap((key) => [`key:${key}`, `history:${key}`]),
+  ];
+}
+
+/** How far to advance when nothing is left to do now: to what comes next, or far enough for what was lost to show. */
+export const fastForward = (next: number | undefined, patience: number): number =>
+  Math.min(Math.max(next ?? patience, 1), 2_500);

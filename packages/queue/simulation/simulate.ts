@@ -1,0 +1,57 @@
+import fc from "fast-check";
+import type { Redis } from "ioredis";
+import { countBranches } from "./branches.ts";
+import { BrokenPromise, runSchedule } from "./run-schedule.ts";
+import { crashes, schedule, type Schedule } from "./schedule.ts";
+
+export interface SimulationReport {
+  readonly schedules: number;
+  /** Of those, how many had somebody die in them. */
+  readonly crashed: number;
+  readonly branches: { readonly taken: number; readonly all: number; readonly missed: readonly string[] };
+  /** The first promise that was broken, by the shortest schedule that breaks it. */
+  readonly broken: { readonly schedule: Schedule; readonly error: BrokenPromise } | undefined;
+}
+
+/** Schedules under way at once: each has keys of its own, and Redis answers many calls at the price of one. */
+const lanes = 32;
+
+/**
+ * Runs random schedules; the same ones for the same seed.
+ *
+ * Branches are looked for in every sixteenth schedule, by copies of the scripts that note which way they go.
+ */
+export async function simulate(options: {
+  readonly redis: Redis;
+  readonly schedules: number;
+  readonly seed: number;
+}): Promise<SimulationReport> {
+  const { redis, schedules, seed } = options;
+  const branches = countBranches(redis);
+  let ran = 0;
+  let crashed = 0;
+  const stop = new AbortController();
+  const run = async (lane: number, each: Schedule): Promise<void> => {
+    fc.pre(!stop.signal.aborted);
+    ran++;
+    if (crashes(each)) crashed++;
+    await runSchedule(redis, each, lane % 16 === 0 ? branches.instrument : undefined);
+  };
+  const lane = async (index: number): Promise<SimulationReport["broken"]> => {
+    const numRuns = Math.ceil((schedules - index) / lanes);
+    if (numRuns < 1) return undefined;
+    const property = fc.asyncProperty(schedule, (each) => run(index, each));
+    const { counterexample, errorInstance } = await fc.check(property, {
+      seed: seed * lanes + index,
+      numRuns,
+      maxSkipsPerRun: 1e6,
+    });
+    if (!counterexample) return undefined;
+    stop.abort();
+    if (errorInstance instanceof BrokenPromise) return { schedule: counterexample[0], error: errorInstance };
+    throw errorInstance;
+  };
+  const found = await Promise.all(Array.from({ length: lanes }, (_, index) => lane(index)));
+  const broken = found.find((each) => each !== undefined);
+  return { schedules: ran, crashed, branches: await branches.count(), broken };
+}

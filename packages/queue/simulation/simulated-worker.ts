@@ -1,0 +1,175 @@
+import type { ObjectKey } from "@drover/controller";
+import type { ClaimAnswer, SettleAnswer } from "../src/ledger.ts";
+import type { RedisLedger } from "../src/redis-ledger.ts";
+import type { Verdict } from "../src/work-queue.ts";
+import { type Fault, times } from "./schedule.ts";
+import { call, Died, shown, type Surroundings } from "./surroundings.ts";
+import type { Knowledge, ObservedRun } from "./truth.ts";
+
+/** What `worker.ts` and `lease-keeper.ts` do, one call to Redis at a time. */
+export class SimulatedWorker {
+  readonly #scene: Surroundings;
+  readonly #name: string;
+  #ledger: RedisLedger;
+  #tokens = 0;
+  #claiming: { key: ObjectKey; token: string; askedAt: number; known: Knowledge } | undefined;
+  #run: { of: ObservedRun; heardAt: number; lost: boolean } | undefined;
+  #settling: { of: ObservedRun; verdict: Verdict; at: number } | undefined;
+  #newEra = false;
+  frozen = false;
+
+  constructor(scene: Surroundings, name: string) {
+    this.#scene = scene;
+    this.#name = name;
+    this.#ledger = this.#open();
+  }
+
+  /** Whether it has work that it could go on with. */
+  get busy(): boolean {
+    return (this.#claiming ?? this.#run ?? this.#settling) !== undefined;
+  }
+
+  async enlist(slots: number): Promise<void> {
+    const backoff = { first: times.first, longest: times.longest };
+    await this.#ledger.enlist({ worker: this.#name, slots, version: 0, lasts: 1e9, backoff, accounts: {} });
+  }
+
+  /** Takes a bell and claims its key; asks again where no answer came. */
+  async take(fault: Fault): Promise<void> {
+    if (this.frozen || this.#run || this.#settling) return;
+    if (!this.#claiming) {
+      const bell = this.#scene.bells.next();
+      if (!bell) return;
+      const token = `${this.#name}-${++this.#tokens}`;
+      this.#claiming = {
+        key: bell.key,
+        token,
+        askedAt: this.#scene.local,
+        known: this.#scene.truth.known(bell.key),
+      };
+    }
+    const { key, token, askedAt, known } = this.#claiming;
+    const answer = await this.#alive(`claims ${key} as ${token}`, fault, () => this.#claim(key, token));
+    if (answer === "unheard" || answer === "dead") return;
+    this.#claiming = undefined;
+    if ("refused" in answer) {
+      this.#say(`was refused: ${answer.refused}`);
+      return;
+    }
+    this.#run = {
+      of: this.#scene.truth.start({ key, token, claim: answer.claimed, known }),
+      heardAt: askedAt,
+      lost: false,
+    };
+    this.#write();
+    await this.#announce();
+  }
+
+  /** Ends its run with a verdict, or tells the one again that was not answered. */
+  async finish(wanted: Verdict, fault: Fault): Promise<void> {
+    if (this.frozen) return;
+    if (this.#run) {
+      this.#write();
+      const verdict: Verdict = this.#run.lost ? { kind: "interrupted" } : wanted;
+      this.#settling = { of: this.#run.of, verdict, at: this.#scene.local + this.#scene.hurried };
+      this.#run = undefined;
+    }
+    if (!this.#settling) return;
+    const { of, verdict, at } = this.#settling;
+    const answer = await this.#alive(
+      `settles ${of.key} as ${of.token}: ${JSON.stringify(verdict)}`,
+      fault,
+      () => this.#settle(of, verdict),
+    );
+    if (answer === "unheard" || answer === "dead") return;
+    this.#settling = undefined;
+    if (answer.kind === "stale") {
+      this.#say("was stale");
+      return;
+    }
+    this.#say(`due in ${answer.dueIn ?? "-"}, ${shown(answer.bells)}`);
+    this.#scene.truth.settled(of, verdict, at);
+    this.#scene.bells.add(answer.bells);
+    await this.#announce();
+  }
+
+  async #claim(key: ObjectKey, token: string): Promise<ClaimAnswer> {
+    const answer = await this.#ledger.claim(key, token);
+    const { truth, local, hurried } = this.#scene;
+    if ("claimed" in answer) truth.granted(key, token, local + hurried);
+    return answer;
+  }
+
+  async #settle(of: ObservedRun, verdict: Verdict): Promise<SettleAnswer> {
+    const answer = await this.#ledger.settle(of.key, of.token, verdict);
+    if (answer.kind === "settled") this.#scene.truth.reconciled(of, verdict);
+    return answer;
+  }
+
+  /** Time has passed: renew what is held, give up what may have ended. */
+  async beat(): Promise<void> {
+    if (this.frozen || !this.#run) return;
+    if (this.#scene.local >= this.#run.heardAt + times.lease - times.renewal) this.#run.lost = true;
+    if (!this.#run.lost) await this.#renew();
+  }
+
+  async thaw(): Promise<void> {
+    this.frozen = false;
+    await this.beat();
+  }
+
+  /** The process ends; another one takes its place. */
+  die(): void {
+    this.#claiming = this.#run = this.#settling = undefined;
+    this.frozen = false;
+    this.#ledger = this.#open();
+  }
+
+  async #renew(): Promise<void> {
+    if (!this.#run) return;
+    const { key, token } = this.#run.of;
+    const askedAt = this.#scene.local;
+    const lost = await this.#ledger.renew([{ key, token }]);
+    if (lost.length > 0) {
+      this.#say(`lost its lease on ${key}`);
+      this.#run.lost = true;
+    } else {
+      this.#run.heardAt = askedAt;
+    }
+  }
+
+  /** On another server, whoever runs says so at once. */
+  async #announce(): Promise<void> {
+    if (!this.#newEra) return;
+    this.#newEra = false;
+    if (this.#run && !this.#run.lost) await this.#renew();
+  }
+
+  /** Writes as a run does: only while it holds its lease. */
+  #write(): void {
+    if (!this.#run || this.#run.lost) return;
+    const until = this.#run.heardAt + Math.min(times.settling, times.lease - times.renewal);
+    if (this.#scene.local < until) this.#scene.truth.effect(this.#run.of);
+  }
+
+  async #alive<T>(what: string, fault: Fault, ask: () => Promise<T>): Promise<T | "unheard" | "dead"> {
+    this.#say(`${what}${fault === "none" ? "" : `, ${fault}`}`);
+    try {
+      return await call(fault, ask);
+    } catch (error) {
+      if (!(error instanceof Died)) throw error;
+      this.die();
+      return "dead";
+    }
+  }
+
+  #open(): RedisLedger {
+    return this.#scene.open(() => {
+      this.#newEra = true;
+    });
+  }
+
+  #say(what: string): void {
+    this.#scene.say(`${this.#name} ${what}`);
+  }
+}

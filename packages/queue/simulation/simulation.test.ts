@@ -1,0 +1,47 @@
+import { type RedisServer, startRedis } from "@drover/local-servers";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { runSchedule } from "./run-schedule.ts";
+import type { Schedule } from "./schedule.ts";
+import { simulate } from "./simulate.ts";
+
+let server: RedisServer;
+let redis: Redis;
+beforeAll(async () => {
+  server = await startRedis({ persistence: false });
+  redis = new Redis(server.url, { enableAutoPipelining: true });
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+
+const schedules = 20_000;
+
+it(
+  `keeps its promises in ${schedules} random schedules of producers, workers, crashes and lost servers`,
+  { timeout: 600_000 },
+  async () => {
+    const { crashed, branches, broken, ...report } = await simulate({ redis, schedules, seed: 1 });
+    expect(broken?.error.message).toBeUndefined();
+    expect(report.schedules).toBe(schedules);
+    expect(crashed).toBeGreaterThan(schedules / 2);
+    console.log(`${branches.taken} of ${branches.all} branches taken; not: ${branches.missed.join("; ")}`);
+  },
+);
+
+it("gives the same trace for the same schedule", async () => {
+  const schedule: Schedule = [
+    { do: "change", key: 0, recreate: false },
+    { do: "deliver", producer: 0, class: "change", fault: "answer lost" },
+    { do: "ring", fault: "none" },
+    { do: "take", worker: 0, fault: "answer lost" },
+    { do: "fail over" },
+    { do: "take", worker: 0, fault: "none" },
+    { do: "advance", ms: 700 },
+    { do: "finish", worker: 0, verdict: { kind: "retry", error: "no" }, fault: "dies after" },
+  ];
+  const trace = await runSchedule(redis, schedule);
+  expect(trace.length).toBeGreaterThan(10);
+  expect(await runSchedule(redis, schedule)).toEqual(trace);
+});

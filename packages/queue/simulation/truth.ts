@@ -1,0 +1,208 @@
+import { objectKey, type ObjectKey } from "@drover/controller";
+import type { Claim, Scope, Verdict } from "../src/work-queue.ts";
+import { account, keys } from "./schedule.ts";
+
+/** The queue broke a promise. */
+export class Violation extends Error {
+  override readonly name = "Violation";
+}
+
+/** A run as the world sees it. */
+export interface ObservedRun {
+  readonly key: ObjectKey;
+  readonly token: string;
+  readonly claim: Claim;
+  /** The version that it read when it started. */
+  readonly read: number;
+  /** What was known when the key was claimed, which may be before the answer came. */
+  readonly known: Knowledge;
+}
+
+export interface Knowledge {
+  /** Wakes of the key that had reached Redis, or may have. */
+  readonly wakes: number;
+  /** Losses of data that had happened. */
+  readonly losses: number;
+}
+
+interface KeyTruth {
+  version: number;
+  uid: number;
+  /** The highest version that a run has read which ended as it wished. */
+  reconciled: number;
+  wakes: number;
+  /** Time, counted with the clock's steps forward, before which no run may start, unless something was heard or may be. */
+  quietUntil: number;
+  /** Runs in a row that failed and were told the same number of failures. */
+  failures: { told: number; runs: number };
+  account: boolean;
+  effectOf: string | undefined;
+  readonly superseded: Set<string>;
+}
+
+/**
+ * What really happened, kept by the simulation and not by the queue: changes committed, wakes sent, runs started, what
+ * they wrote. Each promise is checked against it.
+ */
+export class Truth {
+  readonly names: readonly ObjectKey[] = Array.from({ length: keys }, (_, i) =>
+    objectKey({ namespace: i % 2 === 0 ? "a" : "b", name: `k${i}` }),
+  );
+  readonly scopes: readonly Scope[] = [
+    { kind: "controller" },
+    { kind: "namespace", namespace: "a" },
+    { kind: "object", key: this.names[1] as ObjectKey },
+  ];
+  losses = 0;
+  #granted = new Set<string>();
+  #started = new Set<string>();
+  #paused = new Set<number>();
+  #closedUntil = 0;
+  #of = new Map<ObjectKey, KeyTruth>(
+    this.names.map((name) => [
+      name,
+      {
+        version: 0,
+        uid: 0,
+        reconciled: 0,
+        wakes: 0,
+        quietUntil: Infinity,
+        failures: { told: -1, runs: 0 },
+        account: false,
+        effectOf: undefined,
+        superseded: new Set<string>(),
+      },
+    ]),
+  );
+
+  of(key: ObjectKey): KeyTruth {
+    const truth = this.#of.get(key);
+    if (!truth) throw new Violation(`${key} was rung, which nobody ever woke`);
+    return truth;
+  }
+
+  change(key: ObjectKey, recreate: boolean): void {
+    const truth = this.of(key);
+    truth.version++;
+    if (recreate) truth.uid++;
+  }
+
+  /** A wake may reach Redis from now on: a run is justified. */
+  heard(key: ObjectKey): void {
+    const truth = this.of(key);
+    truth.wakes++;
+    truth.quietUntil = 0;
+  }
+
+  /** What is known of the queue's data is known no more. */
+  dataLost(): void {
+    this.losses++;
+    this.#paused.clear();
+    this.#closedUntil = 0;
+    for (const truth of this.#of.values()) {
+      truth.quietUntil = 0;
+      truth.failures = { told: -1, runs: 0 };
+      truth.account = false;
+    }
+  }
+
+  paused(scope: number, on: boolean): void {
+    if (on) this.#paused.add(scope);
+    else this.#paused.delete(scope);
+  }
+
+  known(key: ObjectKey): Knowledge {
+    return { wakes: this.of(key).wakes, losses: this.losses };
+  }
+
+  /** The ledger gave a key to a token, whether or not the worker hears of it. */
+  granted(key: ObjectKey, token: string, now: number): void {
+    if (this.#granted.has(token)) return; // asked again
+    this.#granted.add(token);
+    const truth = this.of(key);
+    for (const scope of this.#paused) {
+      if (this.#covers(scope, key)) throw new Violation(`${key} runs though it is paused`);
+    }
+    if (truth.account && now < this.#closedUntil)
+      throw new Violation(`${key} runs though its account is closed`);
+    if (now < truth.quietUntil)
+      throw new Violation(`${key} runs though nothing was heard and no time had come`);
+    truth.quietUntil = 0;
+  }
+
+  /** A worker starts the run that it was granted. */
+  start(run: Omit<ObservedRun, "read">): ObservedRun {
+    if (this.#started.has(run.token)) throw new Violation(`token ${run.token} was handed out twice`);
+    this.#started.add(run.token);
+    return { ...run, read: this.of(run.key).version };
+  }
+
+  /** A run writes, having made sure that it holds its lease. */
+  effect({ key, token }: ObservedRun): void {
+    const truth = this.of(key);
+    if (truth.superseded.has(token))
+      throw new Violation(`${token} writes to ${key}, after ${truth.effectOf} did`);
+    if (truth.effectOf !== undefined && truth.effectOf !== token) truth.superseded.add(truth.effectOf);
+    truth.effectOf = token;
+  }
+
+  /** The ledger took a verdict, whether or not the worker hears of it. */
+  reconciled({ key, read }: ObservedRun, { kind }: Verdict): void {
+    const truth = this.of(key);
+    if (["done", "gone", "terminal"].includes(kind)) truth.reconciled = Math.max(truth.reconciled, read);
+  }
+
+  /** The worker heard that the ledger took its verdict. */
+  settled(run: ObservedRun, verdict: Verdict, now: number): void {
+    const truth = this.of(run.key);
+    const surely = run.known.losses === this.losses;
+    const quiet = surely && run.known.wakes === truth.wakes;
+    if (verdict.kind === "done" || verdict.kind === "gone" || verdict.kind === "terminal") {
+      const after = verdict.kind === "done" ? verdict.after : undefined;
+      if (quiet) truth.quietUntil = after === undefined ? Infinity : now + after;
+    } else if (verdict.kind === "wait" && quiet) {
+      truth.quietUntil = now + verdict.after;
+    } else {
+      truth.quietUntil = 0;
+    }
+    if (surely && "account" in verdict && verdict.account === account) truth.account = true;
+    if (verdict.kind === "gone") truth.account = false;
+    if (surely && verdict.kind === "throttled")
+      this.#closedUntil = Math.max(this.#closedUntil, now + verdict.after);
+    this.#countFailure(truth, run, verdict);
+  }
+
+  #countFailure(truth: KeyTruth, run: ObservedRun, verdict: Verdict): void {
+    if (verdict.kind !== "retry" || verdict.after !== undefined) {
+      truth.failures = { told: -1, runs: 0 };
+      return;
+    }
+    const again = truth.failures.told === run.claim.fails;
+    truth.failures = { told: run.claim.fails, runs: again ? truth.failures.runs + 1 : 1 };
+    if (truth.failures.runs > 2 && run.known.losses === this.losses) {
+      throw new Violation(`${run.key} failed ${truth.failures.runs} times within one window of backoff`);
+    }
+  }
+
+  /** Forced or made anew: what was counted of failures counts no more. */
+  forgetFailures(key: ObjectKey): void {
+    this.of(key).failures = { told: -1, runs: 0 };
+  }
+
+  /** Nothing goes wrong any more and nothing is left to do: every change was seen. */
+  converged(): void {
+    for (const [key, truth] of this.#of) {
+      if (truth.reconciled < truth.version) {
+        throw new Violation(
+          `${key} changed to ${truth.version}, and no run has read more than ${truth.reconciled}`,
+        );
+      }
+    }
+  }
+
+  #covers(scope: number, key: ObjectKey): boolean {
+    const of = this.scopes[scope];
+    if (of?.kind === "object") return of.key === key;
+    return of?.kind === "controller" || key.startsWith(`${of?.namespace ?? ""}/`);
+  }
+}
