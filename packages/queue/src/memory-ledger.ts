@@ -1,0 +1,109 @@
+import type { Milliseconds } from "@drover/controller";
+import type { Bell } from "./bells.ts";
+import type { Ledger, LedgerSurroundings, LedgerTimes } from "./ledger.ts";
+import { adopt, passSettling } from "./memory-ledger/adoption.ts";
+import { shortenLeases, takeBackLeases } from "./memory-ledger/backoff.ts";
+import { claim } from "./memory-ledger/claim.ts";
+import { enlist } from "./memory-ledger/enlist.ts";
+import { blankData, type LedgerData } from "./memory-ledger/ledger-data.ts";
+import type { Moment } from "./memory-ledger/moment.ts";
+import { pause } from "./memory-ledger/pause.ts";
+import { renew } from "./memory-ledger/renew.ts";
+import { count, inspect, list } from "./memory-ledger/report.ts";
+import { nextDue, ring, ringAgain, unanswered } from "./memory-ledger/ring.ts";
+import { settle } from "./memory-ledger/settle.ts";
+import { hear } from "./memory-ledger/wake.ts";
+
+export interface MemoryLedgerOptions extends LedgerTimes, LedgerSurroundings {
+  /** Told of every era, the first one, too: another one than before means that what was acknowledged may be lost. */
+  readonly onEra?: (era: string) => void;
+  /** The clock by which it forgets what is gone; Redis, too, does that by its own clock. */
+  readonly age?: () => Milliseconds;
+}
+
+/** A ledger whose data may be looked at, kept and replaced, as a server's are by backups and failovers. */
+export interface MemoryLedger extends Ledger {
+  /** All that it remembers now; later calls do not change the copy. */
+  backup(): LedgerData;
+  /** Put a backup in the place of what it remembers; without one, nothing is left. */
+  restore(backup?: LedgerData): void;
+}
+
+/**
+ * The ledger in memory: the rules of a work queue, to be read. Each rule is a file of `memory-ledger/`; start with
+ * `wake.ts`, `claim.ts` and `settle.ts`.
+ *
+ * Given the same calls, clock, server and jitter, it answers exactly as the ledger in Redis does, but for the texts of
+ * eras. What it remembers is lost with the process, so it is for tests, and as a model to compare others with.
+ */
+export function openMemoryLedger(options: MemoryLedgerOptions): MemoryLedger {
+  const { lease, settling, onEra } = options;
+  const {
+    now = wallClock,
+    age = () => performance.now(),
+    server = () => "memory",
+    random = Math.random,
+  } = options;
+  let data = blankData();
+  let eras = 0;
+  let known: string | undefined;
+  /** Every method is one call: whole, at one instant, on a ledger that the server at hand has adopted. */
+  const call = <T>(work: (moment: Moment) => T): Promise<T> =>
+    Promise.try(() => {
+      const moment: Moment = { data, now: now(), age: age(), lease, settling };
+      const running = server();
+      forgetGone(moment);
+      passSettling(moment);
+      if (data.server !== running) adopt(moment, running, `${running}-${++eras}`);
+      const answer = work(moment);
+      if (data.era !== known) onEra?.((known = data.era));
+      return answer;
+    });
+  const ringAfter = (work: (moment: Moment) => void): Promise<readonly Bell[]> =>
+    call((moment) => {
+      work(moment);
+      return ring(moment);
+    });
+  return {
+    wake: (wakes, force = false) =>
+      ringAfter((moment) => {
+        for (const wake of wakes) hear(moment, wake, force);
+      }),
+    claim: (key, token, version = 0) => call((moment) => claim(moment, random(), { key, token, version })),
+    renew: (leases) =>
+      call((moment) => leases.filter((one) => !renew(moment, one)).map(({ token }) => token)),
+    settle: (key, token, verdict, past) =>
+      call((moment) => settle(moment, random(), { key, token, verdict, past })),
+    ring: () =>
+      call((moment) => {
+        shortenLeases(moment);
+        takeBackLeases(moment, random());
+        const bells = ring(moment);
+        return { next: nextDue(moment), bells };
+      }),
+    unanswered: (patience) => call((moment) => unanswered(moment, patience)),
+    ringAgain: (bell) => call((moment) => ringAgain(moment, bell)),
+    enlist: (enlistment) => call((moment) => enlist(moment, enlistment)),
+    pause: (scope) => ringAfter((moment) => pause(moment, scope, true)),
+    resume: (scope) => ringAfter((moment) => pause(moment, scope, false)),
+    count: () => call(count),
+    list: (state, offset, limit) => call((moment) => list(moment, state, offset, limit)),
+    inspect: (key) => call((moment) => inspect(moment, key)),
+    backup: () => structuredClone(data),
+    restore(backup) {
+      data = backup ? structuredClone(backup) : blankData();
+    },
+  };
+}
+
+/** Milliseconds since 1970, on a clock that does not jump. */
+const wallClock = (): number => Math.floor(performance.timeOrigin + performance.now());
+
+function forgetGone({ data, age }: Moment): void {
+  for (const [key, at] of data.leaving) {
+    if (at > age) return;
+    data.leaving.delete(key);
+    data.entries.delete(key);
+    data.history.delete(key);
+  }
+}

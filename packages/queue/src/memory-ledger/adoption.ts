@@ -1,0 +1,27 @@
+import { shortenLeases } from "./backoff.ts";
+import type { Moment } from "./moment.ts";
+import { becomeReady } from "./places.ts";
+
+/**
+ * A new server, or one whose data was replaced: nothing is claimed for `settling` ms, in which the runs that are under
+ * way announce themselves again; no lease reaches beyond a lease from now; bells may be lost, so what was rung is rung
+ * again.
+ */
+export function adopt(moment: Moment, server: string, era: string): void {
+  const { data, now, settling } = moment;
+  data.server = server;
+  data.era = era;
+  data.claimsFrom = now + settling;
+  for (const key of [...data.states.rung.members]) {
+    const entry = data.entries.get(key);
+    if (entry) becomeReady(moment, entry, now);
+  }
+  shortenLeases(moment);
+}
+
+/** Over once it was over; and where the clock went back, it takes one settling time from now at most. */
+export function passSettling({ data, now, settling }: Moment): void {
+  const { claimsFrom } = data;
+  if (claimsFrom !== undefined)
+    data.claimsFrom = claimsFrom > now ? Math.min(claimsFrom, now + settling) : undefined;
+}

@@ -1,0 +1,72 @@
+import type { Milliseconds } from "@drover/controller";
+import type { Entry } from "./ledger-data.ts";
+import { type Moment, settled, timeIn } from "./moment.ts";
+import { waitUntil } from "./places.ts";
+import { put, upTo } from "./sorted-set.ts";
+
+/** A random number in [0, 1): spreads backoff. */
+export type Jitter = number;
+
+/** Keys whose lease has ended, taken back by one call. */
+const takenBackAtOnce = 100;
+
+/**
+ * One more failure: a backoff window of `first * 2^(fails - 1)`, at most `longest`, spread over its upper half, as
+ * client-go's exponential limiter with wait.Jitter has it.
+ *
+ * Nothing while the last failure's window still lasts: then this run was the wake that pierced it.
+ *
+ * @param span in place of the computed window: the server asked for that time, which is no failure
+ */
+export function fail(moment: Moment, entry: Entry, jitter: Jitter, span?: Milliseconds): void {
+  if (entry.notBefore > moment.now) return;
+  if (span === undefined) entry.fails += 1;
+  entry.notBefore = moment.now + (span ?? window(moment, entry.fails, jitter));
+  entry.pierced = false;
+}
+
+function window({ data }: Moment, fails: number, jitter: Jitter): Milliseconds {
+  const { first, longest } = data.settings;
+  const full = Math.min(longest, first * 2 ** Math.min(fails - 1, 40));
+  return Math.max(1, spread(full, jitter));
+}
+
+export const spread = (full: Milliseconds, jitter: Jitter): Milliseconds =>
+  Math.floor(full * (0.5 + jitter / 2));
+
+/** Leases whose time is over are taken back, but not before the runs that a new server does not know of are known. */
+export function takeBackLeases(moment: Moment, jitter: Jitter): void {
+  const { data, now } = moment;
+  if (!settled(moment)) return;
+  for (const key of upTo(data.states.leased, now, takenBackAtOnce)) {
+    const entry = data.entries.get(key);
+    if (entry) expire(moment, entry, jitter);
+  }
+}
+
+/**
+ * A run's lease ended without a verdict. The first such end is forgiven, the next ones back off: an object that kills
+ * every worker must not loop.
+ */
+export function expire(moment: Moment, entry: Entry, jitter: Jitter): void {
+  entry.class ??= entry.run.class;
+  if (entry.fails === 0) {
+    entry.fails = 1;
+    waitUntil(moment, entry, moment.now, "lease ended");
+  } else {
+    fail(moment, entry, jitter);
+    waitUntil(moment, entry, entry.notBefore, "lease ended");
+  }
+}
+
+/** The clock went back, or another server wrote the lease: it holds for one lease from now at most. */
+export function shortenLeases(moment: Moment): void {
+  const { data, now, lease } = moment;
+  for (const [key, until] of data.states.leased.scores) {
+    if (until > now + lease) put(data.states.leased, key, now + lease);
+  }
+}
+
+/** Whether its lease is longer than any given now could be. */
+export const leaseTooLong = (moment: Moment, entry: Entry): boolean =>
+  entry.state === "leased" && (timeIn(moment, entry) ?? 0) > moment.now + moment.lease;

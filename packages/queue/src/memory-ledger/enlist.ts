@@ -1,0 +1,34 @@
+import type { Enlistment } from "../ledger.ts";
+import type { Rate } from "../work-queue.ts";
+import type { Limit } from "./ledger-data.ts";
+import { accountLimit, controllerLimit, setRate } from "./limits.ts";
+import type { Moment } from "./moment.ts";
+
+/**
+ * A worker process says that it is here, or, with no slots, that it goes. What the newest version of the function asks
+ * for holds.
+ */
+export function enlist(moment: Moment, enlistment: Enlistment): void {
+  const { data, now } = moment;
+  const { worker, slots, version, lasts } = enlistment;
+  if (slots === 0) data.workers.delete(worker);
+  else data.workers.set(worker, { until: now + lasts, slots, version });
+  for (const [name, { until }] of data.workers) if (until <= now) data.workers.delete(name);
+  const here = [...data.workers.values()];
+  data.slots = here.reduce((sum, each) => sum + each.slots, 0);
+  data.newest = Math.max(0, ...here.map((each) => each.version));
+  if (slots > 0 && version >= data.settings.version) configure(moment, enlistment);
+}
+
+function configure(moment: Moment, { version, backoff, runs, accounts }: Enlistment): void {
+  const { first, longest, attempts } = backoff;
+  moment.data.settings = { version, first, longest, attempts };
+  if (runs) setRate(moment, controllerLimit, bucket(runs));
+  for (const [account, rate] of Object.entries(accounts))
+    setRate(moment, accountLimit(account), bucket(rate));
+}
+
+const bucket = ({ perSecond, burst }: Rate): NonNullable<Limit["rate"]> => ({
+  every: 1_000 / perSecond,
+  burst,
+});

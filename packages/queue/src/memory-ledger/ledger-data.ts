@@ -1,0 +1,176 @@
+import type { Milliseconds, ObjectKey } from "@drover/controller";
+import type { Backoff, Claim, KeyState, PastRun, WakeClass } from "../work-queue.ts";
+import { type SortedSet, sortedSet } from "./sorted-set.ts";
+
+/** All that a ledger remembers, as plain data: `structuredClone` makes a backup of it. Times are those of `now`. */
+export interface LedgerData {
+  /** The server that it was written on; none before the first call. */
+  server: string | undefined;
+  /** Another one whenever a server took it over. */
+  era: string;
+  /** Settling: nothing is claimed before that time. Undefined once it is over. */
+  claimsFrom: number | undefined;
+
+  readonly entries: Map<ObjectKey, Entry>;
+  /** Every key that is not idle, in exactly one of these, by the time that its state means (see `KeyReport.at`). */
+  readonly states: Readonly<Record<KeyState, SortedSet<ObjectKey>>>;
+  readonly history: Map<ObjectKey, PastRun[]>;
+  /** Keys that are gone, in the order of when they will be forgotten, by the clock that forgets. */
+  readonly leaving: Map<ObjectKey, Milliseconds>;
+
+  /** Ready keys of one class and lane each, by name; see `turns.ts`. */
+  readonly queues: Map<string, Queue>;
+  /** Names of the queues of a class that have something to give, whose turn it is first. */
+  readonly turns: Readonly<Record<WakeClass, Set<string>>>;
+  /** Names of queues that are passed over, by when they open. */
+  readonly shut: SortedSet<string>;
+  readonly paused: {
+    controller: boolean;
+    readonly namespaces: Set<string>;
+    readonly objects: Set<ObjectKey>;
+  };
+  readonly limits: Map<string, Limit>;
+  /** Bells rung so far. */
+  bells: number;
+
+  readonly workers: Map<string, { readonly until: number; readonly slots: number; readonly version: number }>;
+  /** Of all workers together, as of the last enlistment. */
+  slots: number;
+  /** The newest version among them. */
+  newest: number;
+  /** What the newest version that was ever heard of asks for. */
+  settings: Settings;
+}
+
+/** What the ledger knows of one key. */
+export interface Entry {
+  readonly key: ObjectKey;
+  /** Where it stands; nowhere when it is idle. */
+  state: KeyState | undefined;
+  /** The queue in which it waits for its turn. */
+  queue: string | undefined;
+
+  /** Wakes counted. */
+  wakes: number;
+  class: WakeClass | undefined;
+  reasons: string[];
+  trace: string | undefined;
+  uid: string | undefined;
+  replaced: string | undefined;
+  readonly versions: Map<string, string>;
+
+  /** Failures in a row. */
+  fails: number;
+  /** Conflicts in a row. */
+  conflicts: number;
+  /** The end of the backoff window. */
+  notBefore: number;
+  /** A wake has pierced that window. */
+  pierced: boolean;
+  why: string | undefined;
+  error: string | undefined;
+  account: string | undefined;
+
+  /** Who runs it, while it is leased. */
+  holder: Holder | undefined;
+  /** What the last run that was claimed started from. */
+  run: StartedRun;
+  /** Somebody wants it now, though it runs. */
+  forced: boolean;
+  /** The newest version of the function that has run it. */
+  ranBy: number;
+  /** The era in which a run announced itself that the ledger may not have known of. */
+  announced: string | undefined;
+  /** The token that was settled last. */
+  settled: string | undefined;
+  /** The number of its last bell. */
+  bell: string;
+}
+
+export interface Holder {
+  readonly token: string;
+  /** What the claimer was told; unknown of a run that announced itself. */
+  readonly claim: Claim | undefined;
+}
+
+export interface StartedRun {
+  /** The wakes that it answers. */
+  readonly answers?: number | undefined;
+  readonly class?: WakeClass | undefined;
+  readonly uid?: string | undefined;
+}
+
+export interface Queue {
+  readonly name: string;
+  readonly class: WakeClass;
+  readonly namespace: string;
+  /** Empty where its keys work on no named account. */
+  readonly account: string;
+  readonly keys: SortedSet<ObjectKey>;
+}
+
+export interface Limit {
+  readonly rate: { readonly every: Milliseconds; readonly burst: number } | undefined;
+  /** When the leaky bucket of the rate is empty again. */
+  readonly emptyAt: number;
+  /** Until when a server asked us to wait. */
+  readonly closedUntil: number;
+}
+
+export interface Settings extends Omit<Backoff, "attempts"> {
+  readonly version: number;
+  readonly attempts: number | undefined;
+}
+
+export const blankData = (): LedgerData => ({
+  server: undefined,
+  era: "",
+  claimsFrom: undefined,
+  entries: new Map(),
+  states: {
+    waits: sortedSet(),
+    ready: sortedSet(),
+    rung: sortedSet(),
+    leased: sortedSet(),
+    parked: sortedSet(),
+  },
+  history: new Map(),
+  leaving: new Map(),
+  queues: new Map(),
+  turns: { change: new Set(), listing: new Set(), resync: new Set() },
+  shut: sortedSet(),
+  paused: { controller: false, namespaces: new Set(), objects: new Set() },
+  limits: new Map(),
+  bells: 0,
+  workers: new Map(),
+  slots: 1,
+  newest: 0,
+  settings: { version: 0, first: 500, longest: 300_000, attempts: undefined },
+});
+
+export const blankEntry = (key: ObjectKey): Entry => ({
+  key,
+  state: undefined,
+  queue: undefined,
+  wakes: 0,
+  class: undefined,
+  reasons: [],
+  trace: undefined,
+  uid: undefined,
+  replaced: undefined,
+  versions: new Map(),
+  fails: 0,
+  conflicts: 0,
+  notBefore: 0,
+  pierced: false,
+  why: undefined,
+  error: undefined,
+  account: undefined,
+  holder: undefined,
+  run: {},
+  forced: false,
+  ranBy: 0,
+  announced: undefined,
+  settled: undefined,
+  bell: "0",
+});

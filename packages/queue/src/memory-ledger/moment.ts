@@ -1,0 +1,28 @@
+import type { Milliseconds, ObjectKey } from "@drover/controller";
+import type { LedgerTimes } from "../ledger.ts";
+import { blankEntry, type Entry, type LedgerData } from "./ledger-data.ts";
+
+/** A ledger at the instant of one call: what every rule is about. */
+export interface Moment extends LedgerTimes {
+  readonly data: LedgerData;
+  readonly now: number;
+  /** By the clock that forgets, which is not `now`. */
+  readonly age: Milliseconds;
+}
+
+/** Whether runs that this server may not know of have had the time to announce themselves. */
+export const settled = ({ data }: Moment): boolean => data.claimsFrom === undefined;
+
+/** A key's entry; a blank one, kept by nobody yet, where the ledger knows nothing of the key. */
+export const find = ({ data }: Moment, key: ObjectKey): Entry => data.entries.get(key) ?? blankEntry(key);
+
+/** The time that goes with a key's state, if it is in that one. */
+export const timeIn = (
+  { data }: Moment,
+  entry: Entry,
+  state: Entry["state"] = entry.state,
+): number | undefined => state && data.states[state].scores.get(entry.key);
+
+/** Whether a run holds the key now. A lease that ended stays until it is taken back. */
+export const held = (moment: Moment, entry: Entry): boolean =>
+  entry.state === "leased" && (timeIn(moment, entry) ?? 0) > moment.now;

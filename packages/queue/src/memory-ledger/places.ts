@@ -1,0 +1,39 @@
+import type { KeyState } from "../work-queue.ts";
+import type { Entry } from "./ledger-data.ts";
+import type { Moment } from "./moment.ts";
+import { put, take } from "./sorted-set.ts";
+import { dequeue, enqueue } from "./turns.ts";
+
+/*
+ * A key waits (for a time), is ready (its turn will come), rung (a bell was added for it), leased (a worker runs it),
+ * parked, or idle. These are the only ways from one to another.
+ */
+
+export function enter(moment: Moment, entry: Entry, state: KeyState, at: number): void {
+  const { data } = moment;
+  leave(moment, entry);
+  entry.state = state;
+  put(data.states[state], entry.key, at);
+  data.entries.set(entry.key, entry);
+  data.leaving.delete(entry.key);
+}
+
+/** From then on it is idle, and nobody holds it. */
+export function leave(moment: Moment, entry: Entry): void {
+  if (entry.state) take(moment.data.states[entry.state], entry.key);
+  dequeue(moment, entry);
+  entry.state = undefined;
+  entry.holder = undefined;
+}
+
+export function becomeReady(moment: Moment, entry: Entry, since: number): void {
+  enter(moment, entry, "ready", since);
+  enqueue(moment, entry, since);
+}
+
+/** It is ready at that time, and tells until then why it is not. */
+export function waitUntil(moment: Moment, entry: Entry, at: number, why: string): void {
+  entry.why = why;
+  if (at <= moment.now) becomeReady(moment, entry, moment.now);
+  else enter(moment, entry, "waits", at);
+}

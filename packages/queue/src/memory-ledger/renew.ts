@@ -1,0 +1,23 @@
+import type { Holding } from "../ledger.ts";
+import { find, held, type Moment, settled } from "./moment.ts";
+import { enter } from "./places.ts";
+
+/**
+ * A run lasts on; answers whether the key is still its own.
+ *
+ * In the first moments on a new server nobody claims, and a run that the server does not know of, because it lost the
+ * tail that told of it, announces itself by renewing. Its lease then stands against whatever the old data say.
+ */
+export function renew(moment: Moment, { key, token }: Holding): boolean {
+  const entry = find(moment, key);
+  const { holder } = entry;
+  const ours = held(moment, entry) && holder?.token === token;
+  const announces = !settled(moment) && entry.announced !== moment.data.era;
+  if (!ours && !announces) return false;
+  enter(moment, entry, "leased", moment.now + moment.lease);
+  entry.holder = ours ? holder : { token, claim: undefined };
+  // What it started from is not known: all that was heard may have come after it.
+  if (!ours) entry.run = { ...entry.run, answers: undefined };
+  if (!settled(moment)) entry.announced = moment.data.era;
+  return true;
+}

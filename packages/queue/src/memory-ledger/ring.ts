@@ -1,0 +1,69 @@
+import type { Milliseconds } from "@drover/controller";
+import type { Bell } from "../bells.ts";
+import { controllerLimit, opensAt } from "./limits.ts";
+import { find, type Moment, settled, timeIn } from "./moment.ts";
+import { becomeReady, enter } from "./places.ts";
+import { above, lowest, upTo } from "./sorted-set.ts";
+import { nextInTurn, openShutQueues } from "./turns.ts";
+
+/** Keys whose time has come, made ready by one call. */
+const promotedAtOnce = 200;
+/** Bells looked after by one call. */
+const unansweredAtOnce = 1_000;
+
+/**
+ * Bells for ready keys, no more than there are slots: the rest wait here, where order is decided. A bell that gets lost
+ * is rung again.
+ */
+export function ring(moment: Moment): readonly Bell[] {
+  const { data, now } = moment;
+  makeDueReady(moment);
+  openShutQueues(moment);
+  const bells: Bell[] = [];
+  if (!settled(moment) || data.paused.controller) return bells;
+  let room = Math.max(1, data.slots) - data.states.rung.members.length;
+  while (room-- > 0 && opensAt(moment, controllerLimit) <= now) {
+    const key = nextInTurn(moment);
+    if (key === undefined) break;
+    const entry = find(moment, key);
+    enter(moment, entry, "rung", now);
+    entry.bell = String(++data.bells);
+    bells.push({ key, number: entry.bell });
+  }
+  return bells;
+}
+
+function makeDueReady(moment: Moment): void {
+  const { waits } = moment.data.states;
+  for (const key of upTo(waits, moment.now, promotedAtOnce)) {
+    const entry = find(moment, key);
+    becomeReady(moment, entry, timeIn(moment, entry, "waits") ?? moment.now);
+  }
+}
+
+/** The time until something may be due; undefined where only a wake could make it so. */
+export function nextDue(moment: Moment): Milliseconds | undefined {
+  const { data, now } = moment;
+  const { waits, ready } = data.states;
+  const times = [lowest(waits) ?? Infinity, lowest(data.shut) ?? Infinity];
+  if (data.claimsFrom !== undefined) times.push(data.claimsFrom);
+  const opens = opensAt(moment, controllerLimit);
+  if (opens > now && ready.members.length > 0) times.push(opens);
+  const next = Math.min(...times);
+  return next === Infinity ? undefined : Math.max(0, Math.ceil(next - now));
+}
+
+export function unanswered({ data, now }: Moment, patience: Milliseconds): readonly Bell[] {
+  const { rung } = data.states;
+  const late = upTo(rung, now - patience, unansweredAtOnce);
+  // The clock went back: nobody knows how long ago these were rung.
+  const early = above(rung, now).slice(0, unansweredAtOnce);
+  return [...late, ...early].map((key) => ({ key, number: data.entries.get(key)?.bell ?? "0" }));
+}
+
+/** A key takes turns again whose bell is lost; nothing when that bell has been answered meanwhile. */
+export function ringAgain(moment: Moment, { key, number }: Bell): void {
+  const entry = find(moment, key);
+  const since = timeIn(moment, entry, "rung");
+  if (since !== undefined && entry.bell === number) becomeReady(moment, entry, since);
+}

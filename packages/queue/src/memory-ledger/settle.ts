@@ -1,0 +1,183 @@
+import type { Milliseconds, ObjectKey } from "@drover/controller";
+import { answerKept, errorKept, runsKept, type SettleAnswer } from "../ledger.ts";
+import type { PastRun, Verdict, WakeClass } from "../work-queue.ts";
+import { fail, type Jitter, spread } from "./backoff.ts";
+import { blankEntry, type Entry } from "./ledger-data.ts";
+import { accountLimit, closeUntil } from "./limits.ts";
+import { find, type Moment, settled, timeIn } from "./moment.ts";
+import { becomeReady, enter, leave, waitUntil } from "./places.ts";
+import { ring } from "./ring.ts";
+
+/** So many conflicts in a row are waited out quickly; one more is a failure. */
+const conflictsForgiven = 8;
+const firstConflictWait: Milliseconds = 20;
+
+/** A run that has come to its verdict. */
+export interface Ending {
+  readonly key: ObjectKey;
+  readonly token: string;
+  readonly verdict: Verdict;
+  readonly past: PastRun | undefined;
+}
+
+/**
+ * End a run with its verdict. Only the token that holds the key may; a repeat is answered as before, with no effect. On
+ * a new server, a run that it does not know of may end, once, as it may announce itself.
+ */
+export function settle(moment: Moment, jitter: Jitter, ending: Ending): SettleAnswer {
+  const { key, token } = ending;
+  const entry = find(moment, key);
+  const unknown = entry.holder?.token !== token;
+  if (unknown && entry.settled === token) return { kind: "settled", dueIn: dueIn(moment, entry), bells: [] };
+  if (unknown && (settled(moment) || entry.announced === moment.data.era)) return { kind: "stale" };
+  // What a server's data do not tell of may have been heard.
+  const { answers } = entry.run;
+  const heard = unknown || answers === undefined || entry.wakes > answers;
+  conclude(moment, jitter, entry, { ...ending, heard });
+  remember(moment, ending);
+  return { kind: "settled", dueIn: dueIn(moment, entry), bells: ring(moment) };
+}
+
+/** `heard`: more may have been heard of the key since the run began. */
+function conclude(
+  moment: Moment,
+  jitter: Jitter,
+  entry: Entry,
+  { token, verdict, heard }: Ending & { readonly heard: boolean },
+): void {
+  const { run, forced } = entry;
+  const again = heard || forced || verdict.kind === "interrupted";
+  leave(moment, entry);
+  moment.data.entries.set(entry.key, entry);
+  Object.assign(entry, { run: {}, announced: undefined, forced: false, settled: token });
+  forgive(entry, verdict);
+  if ("account" in verdict && verdict.account) entry.account = verdict.account;
+  if ("error" in verdict && verdict.error !== "")
+    entry.error = verdict.error.slice(0, errorKept).toWellFormed();
+  if (verdict.kind === "throttled") {
+    closeUntil(moment, accountLimit(verdict.account), moment.now + Math.ceil(verdict.after));
+  }
+  // What else the verdict says is about an object that is no more.
+  if (again && entry.uid !== run.uid) becomeReady(moment, entry, moment.now);
+  else follow(moment, jitter, entry, { verdict, heard, forced, again, ran: run.class });
+}
+
+/** What a verdict makes up for. */
+function forgive(entry: Entry, { kind }: Verdict): void {
+  if (kind !== "conflict") entry.conflicts = 0;
+  if (kind !== "done" && kind !== "gone") return;
+  Object.assign(entry, { fails: 0, notBefore: 0, pierced: false, error: undefined, replaced: undefined });
+}
+
+interface Consequences {
+  readonly verdict: Verdict;
+  readonly heard: boolean;
+  readonly forced: boolean;
+  /** It runs again whatever the verdict says, but for failures. */
+  readonly again: boolean;
+  readonly ran: WakeClass | undefined;
+}
+
+/** Where the key goes. */
+function follow(moment: Moment, jitter: Jitter, entry: Entry, what: Consequences): void {
+  const { verdict, again, ran } = what;
+  switch (verdict.kind) {
+    case "retry":
+      fail(moment, entry, jitter, verdict.after === undefined ? undefined : Math.ceil(verdict.after));
+      backOff(moment, entry, what);
+      return;
+    case "conflict":
+      conflict(moment, jitter, entry, what);
+      return;
+    case "throttled":
+      runAgain(moment, entry, ran);
+      return;
+    case "done":
+    case "wait":
+      if (again) runAgain(moment, entry, ran);
+      else if (verdict.after !== undefined) lookAgain(moment, entry, verdict, ran);
+      return;
+    case "terminal":
+      if (again) runAgain(moment, entry, ran);
+      else park(moment, entry);
+      return;
+    case "gone":
+      if (again) runAgain(moment, entry, ran);
+      else forget(moment, entry);
+      return;
+    case "interrupted":
+      runAgain(moment, entry, ran);
+  }
+}
+
+function runAgain(moment: Moment, entry: Entry, ran: WakeClass | undefined): void {
+  entry.class ??= ran;
+  becomeReady(moment, entry, moment.now);
+}
+
+/** A run that only looks whether all is still well is no more urgent than a resync. */
+function lookAgain(
+  moment: Moment,
+  entry: Entry,
+  { kind, after = 0 }: { readonly kind: "done" | "wait"; readonly after?: Milliseconds },
+  ran: WakeClass | undefined,
+): void {
+  entry.class = kind === "done" ? "resync" : ran;
+  waitUntil(moment, entry, moment.now + Math.ceil(after), kind === "done" ? "again" : "wait");
+}
+
+/** Until the end of its window; one wake per window pierces it, also one that came during the run. */
+function backOff(moment: Moment, entry: Entry, { heard, forced, ran }: Consequences): void {
+  const { now, data } = moment;
+  const { attempts } = data.settings;
+  entry.class ??= ran;
+  if (forced) {
+    becomeReady(moment, entry, now);
+  } else if (heard && !entry.pierced) {
+    entry.pierced = true;
+    becomeReady(moment, entry, now);
+  } else if (attempts !== undefined && entry.fails >= attempts) {
+    entry.class = undefined;
+    entry.why = "backoff";
+    park(moment, entry);
+  } else {
+    waitUntil(moment, entry, entry.notBefore, "backoff");
+  }
+}
+
+/** Almost at once, at first; each in a row waits twice as long, and many of them are a failure. */
+function conflict(moment: Moment, jitter: Jitter, entry: Entry, what: Consequences): void {
+  entry.conflicts += 1;
+  if (entry.conflicts > conflictsForgiven) {
+    entry.conflicts = 0;
+    fail(moment, entry, jitter);
+    backOff(moment, entry, what);
+  } else {
+    entry.class ??= what.ran;
+    const wait = spread(firstConflictWait * 2 ** (entry.conflicts - 1), jitter);
+    waitUntil(moment, entry, moment.now + wait, "conflict");
+  }
+}
+
+function park(moment: Moment, entry: Entry): void {
+  entry.notBefore = 0;
+  entry.pierced = false;
+  enter(moment, entry, "parked", moment.now);
+}
+
+/** Nothing stays but the last answer and the history, for a while. */
+function forget(moment: Moment, entry: Entry): void {
+  const { data, age } = moment;
+  data.entries.set(entry.key, { ...blankEntry(entry.key), settled: entry.settled });
+  data.leaving.delete(entry.key);
+  data.leaving.set(entry.key, age + answerKept);
+}
+
+function remember({ data }: Moment, { key, past }: Ending): void {
+  if (past) data.history.set(key, [past, ...(data.history.get(key) ?? [])].slice(0, runsKept));
+}
+
+function dueIn(moment: Moment, entry: Entry): Milliseconds | undefined {
+  const at = timeIn(moment, entry, "waits");
+  return at === undefined ? undefined : Math.max(0, Math.ceil(at - moment.now));
+}

@@ -1,0 +1,80 @@
+import type { Wake, WakeClass } from "../work-queue.ts";
+import type { Entry } from "./ledger-data.ts";
+import { find, type Moment, timeIn } from "./moment.ts";
+import { becomeReady, enter } from "./places.ts";
+
+/** Reasons kept per key. */
+const reasonsKept = 8;
+const rank: Readonly<Record<WakeClass, number>> = { change: 0, listing: 1, resync: 2 };
+
+/**
+ * Something was heard of a key.
+ *
+ * A wake makes an idle or parked key ready, pierces a wait, and pierces a backoff window once; later ones wait for its
+ * end. A leased key is not rung: settle sees that more was heard. A waiting turn moves up when the wake is more urgent.
+ * A resync pierces nothing and wakes only idle keys; force pierces everything but a pause.
+ */
+export function hear(moment: Moment, wake: Wake, force: boolean): void {
+  const entry = find(moment, wake.key);
+  if (wake.class === "resync" && !force && entry.state !== undefined) return;
+  const moreUrgent = remember(entry, wake);
+  switch (entry.state) {
+    case "leased":
+      entry.forced ||= force;
+      return;
+    case "rung":
+      return;
+    case "ready":
+      if (moreUrgent) becomeReady(moment, entry, timeIn(moment, entry) ?? moment.now);
+      return;
+    case "waits":
+    case "parked":
+    case undefined:
+      pierce(moment, entry, force);
+  }
+}
+
+function pierce(moment: Moment, entry: Entry, force: boolean): void {
+  const inWindow = entry.notBefore > moment.now && !force;
+  if (inWindow && entry.pierced) {
+    if (entry.state !== "waits") enter(moment, entry, "waits", entry.notBefore);
+    return;
+  }
+  if (inWindow) entry.pierced = true;
+  becomeReady(moment, entry, moment.now);
+}
+
+/** Answers whether the key is more urgent than before. */
+function remember(entry: Entry, wake: Wake): boolean {
+  if (isNewer(wake.resourceVersion, entry.versions.get(wake.kind))) {
+    entry.versions.set(wake.kind, wake.resourceVersion);
+    if (wake.uid !== undefined && wake.uid !== entry.uid) startAfresh(entry, wake.uid);
+  }
+  if (!entry.reasons.includes(wake.reason) && entry.reasons.length < reasonsKept) {
+    entry.reasons.push(wake.reason);
+  }
+  entry.trace = wake.trace ?? entry.trace;
+  entry.wakes += 1;
+  const moreUrgent = entry.class === undefined || rank[wake.class] < rank[entry.class];
+  if (moreUrgent) entry.class = wake.class;
+  return moreUrgent;
+}
+
+/** Another object under the same key: failures, backoff and errors were its predecessor's. */
+function startAfresh(entry: Entry, uid: string): void {
+  entry.replaced = entry.uid;
+  entry.uid = uid;
+  entry.fails = 0;
+  entry.conflicts = 0;
+  entry.notBefore = 0;
+  entry.pierced = false;
+  entry.error = undefined;
+}
+
+/** Decimal versions compare by length, then as text; others (aggregated APIs) only say that they differ. */
+function isNewer(version: string, known: string | undefined): boolean {
+  if (known === undefined) return true;
+  if (!decimal.test(version) || !decimal.test(known)) return version !== known;
+  return version.length === known.length ? version > known : version.length > known.length;
+}
+const decimal = /^[0-9]+$/;
