@@ -132,7 +132,7 @@ class Simulation {
         if (producer.busy) await producer.deliver("change", "none");
       }
       for (const worker of this.#workers) {
-        await worker.enlist(1);
+        if (turn === 0) await worker.enlist(1);
         await worker.take("none");
         await worker.finish({ kind: "done" }, "none");
       }
@@ -187,8 +187,9 @@ class Simulation {
   }
 
   async #advance(ms: number): Promise<void> {
-    for (let left = ms; left > 0; left -= times.renewal) {
-      this.scene.local += Math.min(left, times.renewal);
+    const beats = this.#workers.some((worker) => worker.busy) ? times.renewal : ms;
+    for (let left = ms; left > 0; left -= beats) {
+      this.scene.local += Math.min(left, beats);
       for (const worker of this.#workers) await worker.beat();
     }
   }

@@ -67,6 +67,6 @@ function ledgerKeys(of: readonly string[]): readonly string[] {
   ];
 }
 
-/** How far to advance when nothing is left to do now: to what comes next, or far enough for what was lost to show. */
+/** How far to advance when nothing is left to do now: to what comes next, or until what was lost shows. */
 export const fastForward = (next: number | undefined, patience: number): number =>
-  Math.min(Math.max(next ?? patience, 1), 2_500);
+  Math.max(next ?? patience, 1);
