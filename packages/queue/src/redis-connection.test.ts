@@ -1,5 +1,6 @@
 import type { Log } from "@drover/controller";
 import {
+  freePort,
   type RedisPair,
   redisRequest,
   type RedisServer,
@@ -8,6 +9,7 @@ import {
   startRedisPair,
 } from "@drover/local-servers";
 import { Queue, Worker } from "bullmq";
+import { createServer } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connectRedis, disconnectRedis, type RedisConnection, refusalOf } from "./redis-connection.ts";
 
@@ -223,6 +225,23 @@ describe("on a pair behind one address", () => {
       await pair.rejoin();
     },
   );
+});
+
+it("a Redis that is too old is refused", async () => {
+  const port = await freePort();
+  const old = createServer((socket) => {
+    const info = "redis_version:6.2.14\r\nrole:master\r\nmaxmemory_policy:noeviction\r\n";
+    socket.on("data", (data) => {
+      for (const [, name] of data.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)) {
+        if (name?.toLowerCase() === "info") socket.write(`$${info.length}\r\n${info}\r\n`);
+        else socket.write(name?.toLowerCase() === "hello" ? "-NOPROTO\r\n" : "+OK\r\n");
+      }
+    });
+  }).listen(port, "127.0.0.1");
+  await expect(connect(`redis://127.0.0.1:${port}`)).rejects.toThrow(
+    /is version 6\.2\.14, too old\. Use Redis 7 or newer, or Valkey/,
+  );
+  old.close();
 });
 
 it("a node of a cluster is no single server", async () => {
