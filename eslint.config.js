@@ -4,9 +4,10 @@ import tseslint from "typescript-eslint";
 
 const doors = [
   {
-    group: ["bullmq", "bullmq/*", "ioredis", "ioredis/*"],
-    message: "packages/queue is the only door to Redis.",
+    group: ["bullmq", "bullmq/*"],
+    message: "packages/queue/src/bullmq-bells.ts is the only door to BullMQ.",
   },
+  { group: ["ioredis", "ioredis/*"], message: "packages/queue is the only door to Redis." },
   {
     group: ["@kubernetes/client-node", "undici"],
     message: "packages/kube is the only door to the API server.",
@@ -46,6 +47,32 @@ const layer = (files, forbidden, mine = []) => ({
     ],
   },
 });
+/**
+ * A bell is disposable: timers, retries, order and folding are the ledger's. So BullMQ is met in one file, which gives a
+ * job nothing but these options, and asks for none of BullMQ's own timers and pauses.
+ */
+const bells = "packages/queue/src/bullmq-bells.ts";
+const bellOptions = "jobId|priority|attempts|removeOnComplete|removeOnFail";
+const bellLaw = [
+  {
+    selector: `Property[key.name='opts'] > ObjectExpression > Property:not([key.name=/^(${bellOptions})$/])`,
+    message: `A bell has no options but ${bellOptions.replaceAll("|", ", ")}: timers, retries and order are the ledger's.`,
+  },
+  {
+    selector:
+      "Property[key.name='opts'][value.type!='ObjectExpression'], Property[key.name='opts'] SpreadElement",
+    message: "Write a bell's options out, so that they can be read here.",
+  },
+  {
+    selector: "Property[key.name='opts'] > ObjectExpression > Property[key.name='attempts'][value.value!=1]",
+    message: "A bell has one attempt: retries are the ledger's.",
+  },
+  {
+    selector:
+      "MemberExpression[property.name=/^(add|moveToDelayed|changeDelay|retry|retryJobs|pause|rateLimit|setGlobalConcurrency|upsertJobScheduler)$/][object.name=/^(queue|worker|job)$/]",
+    message: "BullMQ only rings: its delays, retries, pauses and limits stay unused.",
+  },
+];
 const apps = ["bridge", "cli", "sandbox-server"];
 const functions = ["s3-bucket"];
 const tests = ["**/*.test.ts", "tests/**"];
@@ -93,11 +120,9 @@ export default tseslint.config(
     ["packages/controller/src/**"],
     ["queue", "kube", "runtime", "sandbox", "local-servers", ...functions, ...apps],
   ),
-  layer(
-    ["packages/queue/src/**"],
-    ["kube", "runtime", "sandbox", ...functions, ...apps],
-    ["bullmq", "ioredis"],
-  ),
+  layer(["packages/queue/src/**"], ["kube", "runtime", "sandbox", ...functions, ...apps], ["ioredis"]),
+  layer([bells], ["kube", "runtime", "sandbox", ...functions, ...apps], ["bullmq", "ioredis"]),
+  { files: [bells], rules: { "no-restricted-syntax": ["error", ...bellLaw] } },
   layer(["packages/kube/src/**"], ["queue", "runtime", ...functions, ...apps], ["@kubernetes/client-node"]),
   layer(["packages/runtime/src/**"], [...functions, ...apps]),
   layer(["packages/sandbox/src/**"], ["controller", "queue", "kube", "runtime", ...functions, ...apps]),
