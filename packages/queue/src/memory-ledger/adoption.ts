@@ -1,5 +1,5 @@
 import { shortenLeases } from "./backoff.ts";
-import type { Moment } from "./moment.ts";
+import { find, type Moment } from "./moment.ts";
 import { becomeReady } from "./places.ts";
 
 /**
@@ -13,8 +13,7 @@ export function adopt(moment: Moment, server: string, era: string): void {
   data.era = era;
   data.claimsFrom = now + settling;
   for (const key of [...data.states.rung.members]) {
-    const entry = data.entries.get(key);
-    if (entry) becomeReady(moment, entry, now);
+    becomeReady(moment, find(moment, key), now);
   }
   shortenLeases(moment);
 }

@@ -1,8 +1,8 @@
 import type { Milliseconds } from "@drover/controller";
 import type { Entry } from "./ledger-data.ts";
-import { type Moment, settled, timeIn } from "./moment.ts";
+import { find, type Moment, settled } from "./moment.ts";
 import { waitUntil } from "./places.ts";
-import { put, upTo } from "./sorted-set.ts";
+import { above, put, upTo } from "./sorted-set.ts";
 
 /** A random number in [0, 1): spreads backoff. */
 export type Jitter = number;
@@ -39,8 +39,7 @@ export function takeBackLeases(moment: Moment, jitter: Jitter): void {
   const { data, now } = moment;
   if (!settled(moment)) return;
   for (const key of upTo(data.states.leased, now, takenBackAtOnce)) {
-    const entry = data.entries.get(key);
-    if (entry) expire(moment, entry, jitter);
+    expire(moment, find(moment, key), jitter);
   }
 }
 
@@ -62,11 +61,13 @@ export function expire(moment: Moment, entry: Entry, jitter: Jitter): void {
 /** The clock went back, or another server wrote the lease: it holds for one lease from now at most. */
 export function shortenLeases(moment: Moment): void {
   const { data, now, lease } = moment;
-  for (const [key, until] of data.states.leased.scores) {
-    if (until > now + lease) put(data.states.leased, key, now + lease);
+  for (const key of above(data.states.leased, now + lease)) {
+    const entry = find(moment, key);
+    entry.at = now + lease;
+    put(data.states.leased, key, entry.at);
   }
 }
 
 /** Whether its lease is longer than any given now could be. */
-export const leaseTooLong = (moment: Moment, entry: Entry): boolean =>
-  entry.state === "leased" && (timeIn(moment, entry) ?? 0) > moment.now + moment.lease;
+export const leaseTooLong = ({ now, lease }: Moment, entry: Entry): boolean =>
+  entry.state === "leased" && entry.at > now + lease;

@@ -4,7 +4,7 @@ import type { Claim, Refusal } from "../work-queue.ts";
 import { expire, type Jitter, leaseTooLong, shortenLeases } from "./backoff.ts";
 import type { Entry } from "./ledger-data.ts";
 import { accountLimit, limitOf } from "./limits.ts";
-import { find, held, type Moment, settled, timeIn } from "./moment.ts";
+import { find, held, type Moment, settled } from "./moment.ts";
 import { becomeReady, enter, waitUntil } from "./places.ts";
 import { isPaused } from "./turns.ts";
 
@@ -36,11 +36,8 @@ export function claim(
 
 /** Why its bell comes to nothing. */
 function refusal(moment: Moment, entry: Entry): Refusal | undefined {
-  if (!settled(moment)) {
-    if (entry.state === "rung") becomeReady(moment, entry, moment.now);
-    return "settling";
-  }
-  if (entry.state === "waits" && (timeIn(moment, entry) ?? 0) > moment.now) return "waiting";
+  if (!settled(moment)) return "settling";
+  if (entry.state === "waits" && entry.at > moment.now) return "waiting";
   if (entry.state === "parked") return "parked";
   if (entry.state === "ready") return "not its turn";
   if (entry.state === undefined && moment.data.entries.has(entry.key)) return "nothing due";

@@ -12,7 +12,7 @@ export interface LedgerData {
   claimsFrom: number | undefined;
 
   readonly entries: Map<ObjectKey, Entry>;
-  /** Every key that is not idle, in exactly one of these, by the time that its state means (see `KeyReport.at`). */
+  /** Every key that is not idle, in the one of its state, by the time that goes with it. */
   readonly states: Readonly<Record<KeyState, SortedSet<ObjectKey>>>;
   readonly history: Map<ObjectKey, PastRun[]>;
   /** Keys that are gone, in the order of when they will be forgotten, by the clock that forgets. */
@@ -47,6 +47,8 @@ export interface Entry {
   readonly key: ObjectKey;
   /** Where it stands; nowhere when it is idle. */
   state: KeyState | undefined;
+  /** Until when it waits or is leased, or since when it is ready, rung or parked; 0 when it is idle. */
+  at: number;
   /** The queue in which it waits for its turn. */
   queue: string | undefined;
 
@@ -151,6 +153,7 @@ export const blankData = (): LedgerData => ({
 export const blankEntry = (key: ObjectKey): Entry => ({
   key,
   state: undefined,
+  at: 0,
   queue: undefined,
   wakes: 0,
   class: undefined,

@@ -16,13 +16,5 @@ export const settled = ({ data }: Moment): boolean => data.claimsFrom === undefi
 /** A key's entry; a blank one, kept by nobody yet, where the ledger knows nothing of the key. */
 export const find = ({ data }: Moment, key: ObjectKey): Entry => data.entries.get(key) ?? blankEntry(key);
 
-/** The time that goes with a key's state, if it is in that one. */
-export const timeIn = (
-  { data }: Moment,
-  entry: Entry,
-  state: Entry["state"] = entry.state,
-): number | undefined => state && data.states[state].scores.get(entry.key);
-
 /** Whether a run holds the key now. A lease that ended stays until it is taken back. */
-export const held = (moment: Moment, entry: Entry): boolean =>
-  entry.state === "leased" && (timeIn(moment, entry) ?? 0) > moment.now;
+export const held = ({ now }: Moment, entry: Entry): boolean => entry.state === "leased" && entry.at > now;

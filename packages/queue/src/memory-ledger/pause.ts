@@ -1,5 +1,5 @@
 import type { Scope } from "../work-queue.ts";
-import { find, type Moment, timeIn } from "./moment.ts";
+import { find, type Moment } from "./moment.ts";
 import { becomeReady } from "./places.ts";
 import { openNamespace } from "./turns.ts";
 
@@ -20,9 +20,8 @@ export function pause(moment: Moment, scope: Scope, on: boolean): void {
     case "object": {
       toggle(paused.objects, scope.key, on);
       const entry = find(moment, scope.key);
-      const since = timeIn(moment, entry, "ready");
       // Out of its queue, or into it again.
-      if (since !== undefined) becomeReady(moment, entry, since);
+      if (entry.state === "ready") becomeReady(moment, entry, entry.at);
     }
   }
 }

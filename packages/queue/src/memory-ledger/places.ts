@@ -13,6 +13,7 @@ export function enter(moment: Moment, entry: Entry, state: KeyState, at: number)
   const { data } = moment;
   leave(moment, entry);
   entry.state = state;
+  entry.at = at;
   put(data.states[state], entry.key, at);
   data.entries.set(entry.key, entry);
   data.leaving.delete(entry.key);
@@ -23,6 +24,7 @@ export function leave(moment: Moment, entry: Entry): void {
   if (entry.state) take(moment.data.states[entry.state], entry.key);
   dequeue(moment, entry);
   entry.state = undefined;
+  entry.at = 0;
   entry.holder = undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { ObjectKey } from "@drover/controller";
 import type { KeyReport, KeyState, PastRun, QueueStats } from "../work-queue.ts";
 import { accountLimit, opensAt } from "./limits.ts";
-import { find, type Moment, timeIn } from "./moment.ts";
+import { find, type Moment } from "./moment.ts";
 import { countUpTo, lowest } from "./sorted-set.ts";
 import { isPaused } from "./turns.ts";
 
@@ -33,11 +33,11 @@ export function inspect(
 
 function report(moment: Moment, key: ObjectKey): KeyReport {
   const entry = find(moment, key);
-  const { class: wakeClass, reasons, why, error, fails, uid, account } = entry;
+  const { at, class: wakeClass, reasons, why, error, fails, uid, account } = entry;
   return {
     key,
     state: entry.state ?? (moment.data.entries.has(key) ? "idle" : "unknown"),
-    at: timeIn(moment, entry) ?? 0,
+    at,
     class: wakeClass,
     reasons: [...reasons],
     why,

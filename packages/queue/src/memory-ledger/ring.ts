@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 import type { Bell } from "../bells.ts";
 import { controllerLimit, opensAt } from "./limits.ts";
-import { find, type Moment, settled, timeIn } from "./moment.ts";
+import { find, type Moment, settled } from "./moment.ts";
 import { becomeReady, enter } from "./places.ts";
 import { above, lowest, upTo } from "./sorted-set.ts";
 import { nextInTurn, openShutQueues } from "./turns.ts";
@@ -37,7 +37,7 @@ function makeDueReady(moment: Moment): void {
   const { waits } = moment.data.states;
   for (const key of upTo(waits, moment.now, promotedAtOnce)) {
     const entry = find(moment, key);
-    becomeReady(moment, entry, timeIn(moment, entry, "waits") ?? moment.now);
+    becomeReady(moment, entry, entry.at);
   }
 }
 
@@ -53,17 +53,17 @@ export function nextDue(moment: Moment): Milliseconds | undefined {
   return next === Infinity ? undefined : Math.max(0, Math.ceil(next - now));
 }
 
-export function unanswered({ data, now }: Moment, patience: Milliseconds): readonly Bell[] {
-  const { rung } = data.states;
+export function unanswered(moment: Moment, patience: Milliseconds): readonly Bell[] {
+  const { now } = moment;
+  const { rung } = moment.data.states;
   const late = upTo(rung, now - patience, unansweredAtOnce);
   // The clock went back: nobody knows how long ago these were rung.
   const early = above(rung, now).slice(0, unansweredAtOnce);
-  return [...late, ...early].map((key) => ({ key, number: data.entries.get(key)?.bell ?? "0" }));
+  return [...late, ...early].map((key) => ({ key, number: find(moment, key).bell }));
 }
 
 /** A key takes turns again whose bell is lost; nothing when that bell has been answered meanwhile. */
 export function ringAgain(moment: Moment, { key, number }: Bell): void {
   const entry = find(moment, key);
-  const since = timeIn(moment, entry, "rung");
-  if (since !== undefined && entry.bell === number) becomeReady(moment, entry, since);
+  if (entry.state === "rung" && entry.bell === number) becomeReady(moment, entry, entry.at);
 }

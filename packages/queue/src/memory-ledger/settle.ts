@@ -4,7 +4,7 @@ import type { PastRun, Verdict, WakeClass } from "../work-queue.ts";
 import { fail, type Jitter, spread } from "./backoff.ts";
 import { blankEntry, type Entry } from "./ledger-data.ts";
 import { accountLimit, closeUntil } from "./limits.ts";
-import { find, type Moment, settled, timeIn } from "./moment.ts";
+import { find, type Moment, settled } from "./moment.ts";
 import { becomeReady, enter, leave, waitUntil } from "./places.ts";
 import { ring } from "./ring.ts";
 
@@ -178,6 +178,5 @@ function remember({ data }: Moment, { key, past }: Ending): void {
 }
 
 function dueIn(moment: Moment, entry: Entry): Milliseconds | undefined {
-  const at = timeIn(moment, entry, "waits");
-  return at === undefined ? undefined : Math.max(0, Math.ceil(at - moment.now));
+  return entry.state === "waits" ? Math.max(0, Math.ceil(entry.at - moment.now)) : undefined;
 }

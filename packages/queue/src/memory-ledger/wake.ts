@@ -1,7 +1,7 @@
 import type { Wake, WakeClass } from "../work-queue.ts";
 import type { Entry } from "./ledger-data.ts";
-import { find, type Moment, timeIn } from "./moment.ts";
-import { becomeReady, enter } from "./places.ts";
+import { find, type Moment } from "./moment.ts";
+import { becomeReady } from "./places.ts";
 
 /** Reasons kept per key. */
 const reasonsKept = 8;
@@ -25,7 +25,7 @@ export function hear(moment: Moment, wake: Wake, force: boolean): void {
     case "rung":
       return;
     case "ready":
-      if (moreUrgent) becomeReady(moment, entry, timeIn(moment, entry) ?? moment.now);
+      if (moreUrgent) becomeReady(moment, entry, entry.at);
       return;
     case "waits":
     case "parked":
@@ -36,10 +36,7 @@ export function hear(moment: Moment, wake: Wake, force: boolean): void {
 
 function pierce(moment: Moment, entry: Entry, force: boolean): void {
   const inWindow = entry.notBefore > moment.now && !force;
-  if (inWindow && entry.pierced) {
-    if (entry.state !== "waits") enter(moment, entry, "waits", entry.notBefore);
-    return;
-  }
+  if (inWindow && entry.pierced) return;
   if (inWindow) entry.pierced = true;
   becomeReady(moment, entry, moment.now);
 }

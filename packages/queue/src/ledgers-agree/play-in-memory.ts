@@ -1,0 +1,91 @@
+import type { Ledger } from "../ledger.ts";
+import { openMemoryLedger } from "../memory-ledger.ts";
+import type { LedgerData } from "../memory-ledger/ledger-data.ts";
+import { type Hands, playable, take } from "./playable-call.ts";
+import { lookEverywhere, type RandomCall, type RandomEvent, times } from "./random-calls.ts";
+
+/** A call with all that its answer depends on beside the ledger, or what happens to the server's data in between. */
+export type Step =
+  | {
+      readonly text: string;
+      readonly now: number;
+      readonly server: string;
+      /** How much jitter was drawn before it. */
+      readonly drawn: number;
+      readonly on: (ledger: Ledger) => Promise<unknown>;
+    }
+  | { readonly text: string; readonly data: "lost" | "saved" | "restored" };
+
+/** What a call came to. Eras have other names elsewhere; what counts is when there is another one. */
+export interface Answer {
+  readonly answer: unknown;
+  readonly newEra: boolean;
+}
+
+/** Plays calls in memory, and looks everywhere at the end. Answers how to play them elsewhere, and what came of each. */
+export async function playInMemory(
+  calls: readonly (RandomCall | RandomEvent)[],
+): Promise<{ readonly steps: readonly Step[]; readonly answers: readonly (Answer | undefined)[] }> {
+  const world = { now: 10_000_000, servers: 1, drawn: 0, eras: 0 };
+  const ledger = openMemoryLedger({
+    ...times,
+    now: () => world.now,
+    server: () => `server${world.servers}`,
+    random: () => jitterAt(world.drawn++),
+    onEra: () => {
+      world.eras++;
+    },
+    age: () => 0,
+  });
+  let backup: LedgerData | undefined;
+  const steps: Step[] = [];
+  const answers: (Answer | undefined)[] = [];
+  const toData = (data: "lost" | "saved" | "restored"): void => {
+    steps.push({ text: `data ${data}`, data });
+    answers.push(undefined);
+  };
+  const happen = (happening: RandomEvent): void => {
+    switch (happening.event) {
+      case "clock":
+        world.now = Math.max(1, world.now + happening.by);
+        return;
+      case "another server":
+        world.servers++;
+        return;
+      case "everything lost":
+        ledger.restore();
+        toData("lost");
+        return;
+      case "backup":
+        backup = ledger.backup();
+        toData("saved");
+        return;
+      case "failover to the backup":
+        world.servers++;
+        if (!backup) return;
+        ledger.restore(backup);
+        toData("restored");
+    }
+  };
+  const hands: Hands = { claims: [], bells: [] };
+  for (const each of [...calls, ...lookEverywhere]) {
+    if ("event" in each) {
+      happen(each);
+      continue;
+    }
+    const { now, servers, drawn, eras } = world;
+    const call = playable(each, hands);
+    const server = `server${servers}`;
+    steps.push({ text: `at ${now} on ${server}: ${call.text}`, now, server, drawn, on: call.on });
+    const answer = await call.on(ledger);
+    take(hands, call, answer);
+    answers.push({ answer: written(answer), newEra: world.eras > eras });
+  }
+  return { steps, answers };
+}
+
+/** What is left of an answer when it is written down: fields that are undefined are not there. */
+export const written = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer ?? null));
+
+const jitters = [0, 0.999_999, 0.5, 0.25, 0.123_456_789] as const;
+export const jitterAt = (drawn: number): number => jitters[drawn % jitters.length] ?? 0;

@@ -1,0 +1,78 @@
+import type { Redis } from "ioredis";
+import { openRedisLedger } from "../redis-ledger.ts";
+import { type Answer, jitterAt, type Step, written } from "./play-in-memory.ts";
+import { keys, times } from "./random-calls.ts";
+
+const prefix = "{drover:agree}";
+
+/**
+ * Plays steps in an empty Redis. All of them at once: what is asked does not depend on what is answered, and Redis
+ * answers in order.
+ */
+export async function playInRedis(
+  redis: Redis,
+  steps: readonly Step[],
+): Promise<readonly (Answer | undefined)[]> {
+  const played = await Promise.all([redis.flushall(), ...steps.map((step) => play(redis, step))]);
+  let known = "";
+  return played.slice(1).map((each) => {
+    if (typeof each !== "object") return undefined;
+    const newEra = each.era !== known;
+    known = each.era;
+    return { answer: each.answer, newEra };
+  });
+}
+
+async function play(
+  redis: Redis,
+  step: Step,
+): Promise<{ readonly answer: unknown; readonly era: string } | undefined> {
+  if ("data" in step) {
+    await redis.eval(scripts[step.data], 0);
+    return undefined;
+  }
+  let { drawn } = step;
+  let era = "";
+  const ledger = openRedisLedger({
+    redis,
+    prefix,
+    ...times,
+    now: () => step.now,
+    server: () => step.server,
+    random: () => jitterAt(drawn++),
+    onEra: (found) => void (era = found),
+  });
+  const answer = written(await step.on(ledger));
+  return { answer, era };
+}
+
+const copyTo = (db: number): string =>
+  `for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('COPY', key, key, 'DB', ${db}) end\n`;
+const select = (db: number): string => `redis.call('SELECT', ${db})\n`;
+const flush = "redis.call('FLUSHDB')\n";
+/** Redis keeps its second database for a backup of the first. */
+const scripts = {
+  lost: flush,
+  saved: select(1) + flush + select(0) + copyTo(1),
+  restored: flush + select(1) + copyTo(0),
+};
+
+/** To be called first: a call that has to load its script would come later than those after it. */
+export async function loadScripts(redis: Redis): Promise<void> {
+  const ledger = openRedisLedger({ redis, prefix: "{drover:loading}", ...times });
+  const backoff = { first: 1, longest: 1 };
+  await ledger.enlist({ worker: "w", slots: 0, version: 0, lasts: 1, backoff, accounts: {} });
+  await ledger.ring();
+  await ledger.unanswered(0);
+  await ledger.count();
+  await ledger.list("ready", 0, 1);
+  await ledger.renew([]);
+  await ledger.wake([]);
+  await ledger.pause({ kind: "controller" });
+  for (const key of keys.slice(0, 1)) {
+    await ledger.claim(key, "t");
+    await ledger.settle(key, "t", { kind: "gone" });
+    await ledger.ringAgain({ key, number: "0" });
+    await ledger.inspect(key);
+  }
+}

@@ -1,0 +1,102 @@
+import { objectKey } from "@drover/controller";
+import type { Bell } from "../bells.ts";
+import type { Holding, Ledger } from "../ledger.ts";
+import type { Verdict } from "../work-queue.ts";
+import type { RandomCall } from "./random-calls.ts";
+
+/** What earlier answers gave into our hands, the latest first. */
+export interface Hands {
+  readonly claims: Holding[];
+  readonly bells: Bell[];
+}
+
+/** A call that can be made on any ledger. */
+export interface PlayableCall {
+  readonly text: string;
+  readonly on: (ledger: Ledger) => Promise<unknown>;
+  /** What is held when it is answered with a claim. */
+  readonly holding?: Holding;
+}
+
+const nowhere = objectKey({ name: "nowhere" });
+const nobody: Holding = { key: nowhere, token: "nobody" };
+const noBell: Bell = { key: nowhere, number: "1" };
+
+/** A random call with what it refers to put in its place. */
+export function playable(random: RandomCall, { claims, bells }: Hands): PlayableCall {
+  const claimed = (nth: number): Holding => claims[nth] ?? nobody;
+  const rung = (nth: number): Bell => bells[nth] ?? noBell;
+  const call = (on: (ledger: Ledger) => Promise<unknown>): PlayableCall => ({
+    text: JSON.stringify(random),
+    on,
+  });
+  switch (random.call) {
+    case "claim":
+      return claim(random, random.version);
+    case "claim rung":
+      return claim({ key: rung(random.nth).key, token: random.token }, random.version);
+    case "claim again":
+      return claim(claimed(random.nth), 0);
+    case "renew":
+      return renew(random.nths.map(claimed));
+    case "renew unknown":
+      return renew([{ key: random.key, token: random.token }]);
+    case "settle":
+      return settle(claimed(random.nth), random.verdict, random.at);
+    case "settle unknown":
+      return settle(random, random.verdict, "then");
+    case "ring again":
+      return ringAgain(rung(random.nth));
+    case "wake":
+      return call((ledger) => ledger.wake(random.wakes, random.force));
+    case "ring":
+      return call((ledger) => ledger.ring());
+    case "unanswered":
+      return call((ledger) => ledger.unanswered(random.patience));
+    case "enlist":
+      return call((ledger) => ledger.enlist(random.worker));
+    case "pause":
+      return call((ledger) => ledger.pause(random.scope));
+    case "resume":
+      return call((ledger) => ledger.resume(random.scope));
+    case "count":
+      return call((ledger) => ledger.count());
+    case "list":
+      return call((ledger) => ledger.list(random.state, random.offset, random.limit));
+    case "inspect":
+      return call((ledger) => ledger.inspect(random.key));
+  }
+}
+
+const claim = ({ key, token }: Holding, version: number): PlayableCall => ({
+  text: `claim ${key} ${token} version ${version}`,
+  on: (ledger) => ledger.claim(key, token, version),
+  holding: { key, token },
+});
+
+const renew = (leases: readonly Holding[]): PlayableCall => ({
+  text: `renew ${JSON.stringify(leases)}`,
+  on: (ledger) => ledger.renew(leases),
+});
+
+const settle = ({ key, token }: Holding, verdict: Verdict, at: string): PlayableCall => ({
+  text: `settle ${key} ${token} ${JSON.stringify(verdict)}`,
+  on: (ledger) =>
+    ledger.settle(key, token, verdict, { at, trigger: ["Added"], duration: 1, verdict: verdict.kind }),
+});
+
+const ringAgain = (bell: Bell): PlayableCall => ({
+  text: `ring ${bell.number} of ${bell.key} again`,
+  on: (ledger) => ledger.ringAgain(bell),
+});
+
+/** Puts what was answered into our hands. */
+export function take(hands: Hands, { holding }: PlayableCall, answer: unknown): void {
+  if (typeof answer !== "object" || answer === null) return;
+  if ("claimed" in answer && holding) hands.claims.unshift(holding);
+  const bells: unknown = "bells" in answer ? answer.bells : answer;
+  if (Array.isArray(bells)) for (const each of bells) if (isBell(each)) hands.bells.unshift(each);
+}
+
+const isBell = (value: unknown): value is Bell =>
+  typeof value === "object" && value !== null && "key" in value && "number" in value;

@@ -1,0 +1,206 @@
+/** Random calls of a ledger and what happens to its server meanwhile, for tests that compare two ledgers. */
+import { objectKey, type ObjectKey } from "@drover/controller";
+import fc from "fast-check";
+import type { Enlistment } from "../ledger.ts";
+import type { KeyState, Rate, Scope, Verdict, Wake } from "../work-queue.ts";
+
+/** The times that random calls are made around. */
+export const times = { lease: 6_000, settling: 1_000 };
+
+/** `nth`: the claim or bell that was answered so many before the last one; a made-up one where there is none. */
+export type RandomCall =
+  | { readonly call: "wake"; readonly wakes: readonly Wake[]; readonly force: boolean }
+  | { readonly call: "claim"; readonly key: ObjectKey; readonly token: string; readonly version: number }
+  | { readonly call: "claim rung"; readonly nth: number; readonly token: string; readonly version: number }
+  | { readonly call: "claim again"; readonly nth: number }
+  | { readonly call: "renew"; readonly nths: readonly number[] }
+  | { readonly call: "renew unknown"; readonly key: ObjectKey; readonly token: string }
+  | { readonly call: "settle"; readonly nth: number; readonly verdict: Verdict; readonly at: string }
+  | {
+      readonly call: "settle unknown";
+      readonly key: ObjectKey;
+      readonly token: string;
+      readonly verdict: Verdict;
+    }
+  | { readonly call: "ring" }
+  | { readonly call: "unanswered"; readonly patience: number }
+  | { readonly call: "ring again"; readonly nth: number }
+  | { readonly call: "enlist"; readonly worker: Enlistment }
+  | { readonly call: "pause" | "resume"; readonly scope: Scope }
+  | { readonly call: "count" }
+  | { readonly call: "list"; readonly state: KeyState; readonly offset: number; readonly limit: number }
+  | { readonly call: "inspect"; readonly key: ObjectKey };
+
+/** What happens between calls. */
+export type RandomEvent =
+  | { readonly event: "clock"; readonly by: number }
+  | { readonly event: "another server" | "everything lost" | "backup" | "failover to the backup" };
+
+/** Same-looking bytes, other planes of Unicode and no namespace at all: what sorts and splits differently. */
+export const keys: readonly ObjectKey[] = [
+  objectKey({ namespace: "a", name: "x" }),
+  objectKey({ namespace: "a", name: "y" }),
+  objectKey({ namespace: "b", name: "x" }),
+  objectKey({ name: "\uff5e" }),
+  objectKey({ name: "\u{1f600}" }),
+];
+const key = fc.constantFrom(...keys);
+const version = fc.constantFrom(0, 0, 1, 2, 3);
+const nth = fc.constantFrom(0, 0, 0, 1, 2, 5);
+const token = fc.constantFrom("t1", "t2", "t3", "t4", "t5", "t6");
+const account = fc.constantFrom("", "s3", "s3", "ec2/eu:1");
+const after = fc.constantFrom(0, 0.5, 1, 100, 1_000, 7_000, 30_000);
+const error = fc.constantFrom("", "no", "a \u{1f600} of an error");
+
+const wake: fc.Arbitrary<Wake> = fc.record(
+  {
+    key,
+    kind: fc.constantFrom("buckets", "pods", "odd:kind"),
+    resourceVersion: fc.oneof(
+      fc.nat(120).map(String),
+      fc.constantFrom("9", "10", "0010", "ant", "zebra", "", "99999999999999999999", "100000000000000000000"),
+    ),
+    uid: fc.constantFrom("u1", "u1", "u2", "u3"),
+    reason: fc.constantFrom("Added", "Modified", "Deleted", "r1", "r2", "r3", "r4", "r5", "r6"),
+    class: fc.constantFrom("change", "change", "listing", "resync"),
+    trace: fc.constantFrom("", "00-1-1-01"),
+  },
+  { requiredKeys: ["key", "kind", "resourceVersion", "reason", "class"] },
+);
+
+const verdict: fc.Arbitrary<Verdict> = fc.oneof(
+  fc.record({ kind: fc.constant("done"), after, account }, { requiredKeys: ["kind"] }),
+  fc.record({ kind: fc.constant("wait"), after }),
+  {
+    weight: 3,
+    arbitrary: fc.record(
+      { kind: fc.constant("retry"), error, after, account },
+      { requiredKeys: ["kind", "error"] },
+    ),
+  },
+  fc.record({ kind: fc.constant("throttled"), account: fc.constantFrom("s3", "ec2/eu:1"), after }),
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("conflict") }) },
+  fc.record({ kind: fc.constant("terminal"), error }),
+  fc.record({ kind: fc.constant("gone") }),
+  fc.record({ kind: fc.constant("interrupted") }),
+);
+
+const rate: fc.Arbitrary<Rate> = fc.constantFrom(
+  { perSecond: 1, burst: 1 },
+  { perSecond: 3, burst: 2 },
+  { perSecond: 0.1, burst: 1 },
+);
+const enlistment: fc.Arbitrary<Enlistment> = fc.record(
+  {
+    worker: fc.constantFrom("w1", "w2", "w3"),
+    slots: fc.nat(3),
+    version,
+    lasts: fc.constantFrom(0, 500, 5_000, 1_000_000),
+    backoff: fc.record(
+      {
+        first: fc.constantFrom(1, 333, 1_000),
+        longest: fc.constantFrom(1_000, 8_000),
+        attempts: fc.constantFrom(1, 2, 3),
+      },
+      { requiredKeys: ["first", "longest"] },
+    ),
+    runs: rate,
+    accounts: fc.oneof(fc.constant({}), fc.record({ s3: rate, "ec2/eu:1": rate }, { requiredKeys: ["s3"] })),
+  },
+  { requiredKeys: ["worker", "slots", "version", "lasts", "backoff", "accounts"] },
+);
+
+const scope: fc.Arbitrary<Scope> = fc.oneof(
+  fc.constant({ kind: "controller" } as const),
+  fc.record({ kind: fc.constant("namespace"), namespace: fc.constantFrom("a", "b", "") }),
+  fc.record({ kind: fc.constant("object"), key }),
+);
+const state = fc.constantFrom<KeyState>("waits", "ready", "rung", "leased", "parked");
+const steps = [
+  0, 1, 10, 99, 100, 101, 333, 500, 999, 1_000, 1_001, 2_000, 5_999, 6_000, 6_001, 8_000, 60_000,
+];
+const jump = fc.oneof(
+  { weight: 8, arbitrary: fc.constantFrom(...steps) },
+  { weight: 1, arbitrary: fc.constantFrom(-1, -500, -1_000, -6_000, -7_000, -60_000) },
+);
+
+const call = <const Name extends string, Rest extends object>(
+  name: Name,
+  rest: fc.Arbitrary<Rest>,
+): fc.Arbitrary<{ readonly call: Name } & Rest> => rest.map((fields) => ({ call: name, ...fields }));
+const event = <const Name extends string>(name: Name): fc.Arbitrary<{ readonly event: Name }> =>
+  fc.constant({ event: name });
+const wakes = (maxLength: number): fc.Arbitrary<readonly Wake[]> =>
+  fc.array(wake, { minLength: 1, maxLength });
+const none = fc.constant({});
+
+/** How often what happens. */
+const weighted: readonly (readonly [number, fc.Arbitrary<RandomCall | RandomEvent>])[] = [
+  [200, call("wake", fc.record({ wakes: wakes(3), force: fc.constant(false) }))],
+  [30, call("wake", fc.record({ wakes: wakes(1), force: fc.constant(true) }))],
+  [160, call("claim rung", fc.record({ nth, token, version }))],
+  [40, call("claim", fc.record({ key, token, version }))],
+  [20, call("claim again", fc.record({ nth }))],
+  [30, call("renew", fc.record({ nths: fc.array(nth, { minLength: 1, maxLength: 2 }) }))],
+  [10, call("renew unknown", fc.record({ key, token }))],
+  [160, call("settle", fc.record({ nth, verdict, at: fc.constantFrom("2026-01-01", "2026-01-02") }))],
+  [10, call("settle unknown", fc.record({ key, token, verdict }))],
+  [100, call("ring", none)],
+  [10, call("unanswered", fc.record({ patience: fc.constantFrom(0, 100, 2_000) }))],
+  [20, call("ring again", fc.record({ nth }))],
+  [40, call("enlist", fc.record({ worker: enlistment }))],
+  [15, call("pause", fc.record({ scope }))],
+  [20, call("resume", fc.record({ scope }))],
+  [10, call("count", none)],
+  [10, call("list", fc.record({ state, offset: fc.nat(2), limit: fc.nat(3) }))],
+  [10, call("inspect", fc.record({ key }))],
+  [160, jump.map((by) => ({ event: "clock", by }) as const)],
+  [7, event("another server")],
+  [2, event("everything lost")],
+  [5, event("backup")],
+  [3, event("failover to the backup")],
+];
+
+type Happening = RandomCall | RandomEvent;
+const anything: fc.Arbitrary<Happening> = fc.oneof(
+  ...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary })),
+);
+
+/** One key, run again and again with the same end: what only many of a kind lead to. */
+const runs: fc.Arbitrary<readonly Happening[]> = fc
+  .record({
+    times: fc.constantFrom(1, 2, 3, 4, 10),
+    by: jump,
+    verdict,
+    before: fc.array(wake, { maxLength: 1 }),
+    during: fc.array(wake, { maxLength: 1 }),
+  })
+  .map(({ times, by, verdict: each, before, during }) =>
+    Array.from({ length: times }, (_, n): readonly Happening[] => [
+      { event: "clock", by },
+      { call: "wake", wakes: before, force: false },
+      { call: "ring" },
+      { call: "claim rung", nth: 0, token: `run${n}`, version: 0 },
+      { call: "wake", wakes: during, force: false },
+      { call: "settle", nth: 0, verdict: each, at: "2026-01-01" },
+    ]).flat(),
+  );
+
+/** Many calls, and what happens meanwhile, one after the other. */
+export const randomCalls: fc.Arbitrary<readonly Happening[]> = fc
+  .array(fc.oneof({ weight: 15, arbitrary: anything.map((one) => [one]) }, { weight: 1, arbitrary: runs }), {
+    minLength: 1,
+    maxLength: 50,
+    size: "max",
+  })
+  .map((parts) => parts.flat());
+
+/** Calls that tell everything of the state that others led to. */
+export const lookEverywhere: readonly RandomCall[] = [
+  { call: "count" },
+  ...(["waits", "ready", "rung", "leased", "parked"] as const).map(
+    (each) => ({ call: "list", state: each, offset: 0, limit: 100 }) as const,
+  ),
+  ...keys.map((each) => ({ call: "inspect", key: each }) as const),
+  { call: "ring" },
+];
