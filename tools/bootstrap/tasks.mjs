@@ -28,6 +28,10 @@ export const tasks = {
     needsPython: always,
     run: (repository) => program(repository, "packages/queue/simulation/main.ts"),
   },
+  "chaos:queue": {
+    needsPython: always,
+    run: (repository) => program(repository, "tests/chaos/main.ts"),
+  },
   check: { needsPython: never, run: checkAll },
 };
 

@@ -1,0 +1,45 @@
+import { Redis } from "ioredis";
+import type { Dying } from "./messages.ts";
+
+/** Kills this process in the middle of its talk with Redis. */
+export interface DeadlyCommands {
+  /** SIGKILL at the n-th command from now, over all connections. */
+  dieAt(dying: Dying): void;
+  live(): void;
+}
+
+type SendCommand = Redis["sendCommand"];
+
+/**
+ * Puts a count on every command that this process sends to Redis, the handshake's and BullMQ's too, so that it can die
+ * at each place where it waits for Redis: before a command leaves, when it has left, and when its answer is here but
+ * nobody has seen it yet.
+ */
+export function deadlyCommands(): DeadlyCommands {
+  let dying: Dying | undefined;
+  let left = 0;
+  const die = (): void => void process.kill(process.pid, "SIGKILL");
+
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the connection it is for
+  const sendCommand: SendCommand = Redis.prototype.sendCommand;
+  Redis.prototype.sendCommand = function (this: Redis, ...args: Parameters<SendCommand>): unknown {
+    const last = dying !== undefined && --left === 0 ? dying.phase : undefined;
+    if (last === "before") die();
+    const [command] = args;
+    // Registered before the caller's: it runs first.
+    if (last === "answered") command.promise.then(die, die);
+    const answer = sendCommand.apply(this, args);
+    // A pipeline is written when its last command is in.
+    if (last === "sent") setImmediate(die);
+    return answer;
+  };
+  return {
+    dieAt(next) {
+      dying = next;
+      left = next.command;
+    },
+    live() {
+      dying = undefined;
+    },
+  };
+}

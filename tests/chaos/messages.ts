@@ -1,0 +1,85 @@
+import type { Socket } from "node:net";
+import { createInterface } from "node:readline";
+import { z } from "zod";
+
+/** How one run goes, as the world wants it. */
+export const planSchema = z.object({
+  verdict: z.enum(["done", "wait", "retry", "conflict", "terminal", "gone"]),
+  /** Look again after that many milliseconds. */
+  after: z.number().optional(),
+  /** Throw instead of returning the verdict. */
+  throws: z.boolean(),
+  /** What the run takes; ends at once when its signal fires. */
+  work: z.number(),
+  /** Milliseconds in which the process does nothing else: no timer, no socket. */
+  busy: z.number(),
+  /** Milliseconds in which the run hears no signal. */
+  deaf: z.number(),
+  /** Wait for `go`. */
+  hold: z.boolean(),
+});
+export type Plan = z.infer<typeof planSchema>;
+
+const dying = z.object({ command: z.number(), phase: z.enum(["before", "sent", "answered"]) });
+const wake = z.object({ key: z.string(), version: z.number(), class: z.enum(["change", "listing"]) });
+
+/** What the world tells a process. */
+export const orderSchema = z.discriminatedUnion("order", [
+  /** First of all: what to work on, and how. `dies` counts from here. */
+  z.object({
+    order: z.literal("open"),
+    redisUrl: z.string(),
+    controller: z.string(),
+    times: z.object({ lease: z.number(), renewal: z.number(), settling: z.number() }),
+    backoff: z.object({ first: z.number(), longest: z.number() }),
+    concurrency: z.number(),
+    timeout: z.number(),
+    dies: dying.optional(),
+  }),
+  z.object({ order: z.literal("run"), token: z.string(), version: z.number(), plan: planSchema }),
+  z.object({ order: z.literal("go"), token: z.string() }),
+  z.object({ order: z.literal("wake"), batch: z.number(), wakes: z.array(wake) }),
+  z.object({ order: z.literal("die"), dies: dying }),
+  z.object({ order: z.literal("live") }),
+  z.object({ order: z.literal("count"), id: z.number() }),
+]);
+export type Order = z.infer<typeof orderSchema>;
+export type Dying = z.infer<typeof dying>;
+
+const run = { key: z.string(), token: z.string(), sent: z.number() };
+const verdict = z.enum(["done", "wait", "retry", "throttled", "conflict", "terminal", "gone", "interrupted"]);
+
+/** What a process tells the world. */
+export const reportSchema = z.discriminatedUnion("say", [
+  z.object({ say: z.literal("hello"), process: z.string() }),
+  z.object({ say: z.literal("up") }),
+  z.object({ say: z.literal("unfit"), error: z.string() }),
+  z.object({ say: z.literal("start"), ...run, fails: z.number() }),
+  z.object({ say: z.literal("effect"), ...run, held: z.boolean() }),
+  z.object({ say: z.literal("ended"), ...run, verdict, again: z.boolean() }),
+  z.object({ say: z.literal("settled"), ...run, verdict }),
+  z.object({ say: z.literal("acknowledged"), batch: z.number() }),
+  z.object({ say: z.literal("refused"), batch: z.number(), error: z.string() }),
+  z.object({ say: z.literal("lost"), era: z.string() }),
+  z.object({
+    say: z.literal("counted"),
+    id: z.number(),
+    /** Undefined when Redis did not answer. */
+    stats: z
+      .object({ due: z.number(), scheduled: z.number(), running: z.number(), parked: z.number() })
+      .optional(),
+  }),
+]);
+export type Report = z.infer<typeof reportSchema>;
+export type Counts = NonNullable<Extract<Report, { say: "counted" }>["stats"]>;
+
+/** One message, one line. */
+export const send = (socket: Socket, message: Order | Report): void =>
+  void socket.write(`${JSON.stringify(message)}\n`);
+
+/** Calls `receive` for each message of the schema's; a line that is none ends the process: both ends are ours. */
+export function receive<T>(socket: Socket, schema: z.ZodType<T>, receive: (message: T) => void): void {
+  createInterface({ input: socket, crlfDelay: Infinity })
+    .on("line", (line) => receive(schema.parse(JSON.parse(line))))
+    .on("error", () => undefined);
+}

@@ -1,0 +1,62 @@
+import type { Log } from "@drover/controller";
+import { connectRedis, disconnectRedis, openWorkQueue, UnfitRedisError, type WorkQueue } from "@drover/queue";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Order } from "./messages.ts";
+import type { WorldClient } from "./world-client.ts";
+
+export interface OpenedQueue {
+  readonly queue: WorkQueue;
+  close(): Promise<void>;
+}
+
+const line =
+  (level: string) =>
+  (fields: object, message: string): void =>
+    void process.stderr.write(
+      `${JSON.stringify({ level, at: new Date().toISOString(), message, ...fields }, readable)}\n`,
+    );
+const readable = (_: string, value: unknown): unknown => (value instanceof Error ? value.stack : value);
+const log: Log = { debug: () => undefined, info: line("info"), warn: line("warn"), error: line("error") };
+
+/** Opens the queue as Drover's processes do, and answers what the world asks about it. */
+export async function openQueue(
+  world: WorldClient,
+  order: Extract<Order, { order: "open" }>,
+  name: string,
+): Promise<OpenedQueue> {
+  const redis = await connected(world, order.redisUrl, name);
+  const queue = openWorkQueue({
+    redis,
+    controller: order.controller,
+    log,
+    times: order.times,
+    onIncarnation: (era) => world.tell({ say: "lost", era }),
+  });
+  world.on("count", ({ id }) => {
+    queue.stats(2_000).then(
+      ({ due, scheduled, running, parked }) =>
+        world.tell({ say: "counted", id, stats: { due, scheduled, running, parked } }),
+      () => world.tell({ say: "counted", id }),
+    );
+  });
+  return {
+    queue,
+    async close() {
+      await queue.close();
+      await disconnectRedis(redis);
+    },
+  };
+}
+
+/** A process that may not use this Redis leaves, and is started again by whoever runs it: here it just asks again. */
+async function connected(world: WorldClient, url: string, name: string) {
+  for (;;) {
+    try {
+      return await connectRedis({ url, clientName: name, log });
+    } catch (error) {
+      if (!(error instanceof UnfitRedisError)) throw error;
+      world.tell({ say: "unfit", error: error.message });
+      await delay(100);
+    }
+  }
+}

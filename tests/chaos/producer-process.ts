@@ -1,0 +1,55 @@
+/** What a bridge is to the queue: it wakes what has changed, again and again until it is acknowledged. */
+import { parseObjectKey } from "@drover/controller";
+import type { Wake } from "@drover/queue";
+import { setTimeout as delay } from "node:timers/promises";
+import { deadlyCommands } from "./deadly-commands.ts";
+import { openQueue } from "./opened-queue.ts";
+import { joinWorld } from "./world-client.ts";
+
+const [port, name = ""] = process.argv.slice(2);
+
+const deadly = deadlyCommands();
+const world = await joinWorld(Number(port), name);
+const order = await world.next("open");
+if (order.dies !== undefined) deadly.dieAt(order.dies);
+world.on("die", ({ dies }) => deadly.dieAt(dies));
+world.on("live", () => deadly.live());
+
+const opened = await openQueue(world, order, name);
+let stopping = false;
+const underWay = new Set<Promise<void>>();
+world.on("wake", ({ batch, wakes }) => {
+  const waking = wakeUntilAcknowledged(
+    batch,
+    wakes.map(({ key, version, class: urgency }) => ({
+      key: parseObjectKey(key),
+      kind: "things",
+      resourceVersion: String(version),
+      reason: urgency === "listing" ? "Listed" : "Modified",
+      class: urgency,
+    })),
+  ).finally(() => underWay.delete(waking));
+  underWay.add(waking);
+});
+process.once("SIGTERM", () => {
+  void (async () => {
+    stopping = true;
+    await Promise.all(underWay);
+    await opened.close();
+    world.close();
+  })();
+});
+world.tell({ say: "up" });
+
+async function wakeUntilAcknowledged(batch: number, wakes: readonly Wake[]): Promise<void> {
+  while (!stopping) {
+    try {
+      await opened.queue.wake(wakes);
+      world.tell({ say: "acknowledged", batch });
+      return;
+    } catch (error) {
+      world.tell({ say: "refused", batch, error: String(error) });
+      await delay(25);
+    }
+  }
+}

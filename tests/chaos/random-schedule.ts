@@ -1,0 +1,145 @@
+import { random, type Random } from "./random.ts";
+import { behaviours, type Death, type FaultKind, type Schedule, type Step } from "./schedule.ts";
+
+/** Faults that one server cannot have both of. */
+const apart: readonly (readonly [FaultKind, FaultKind])[] = [
+  ["redis-full-disk", "redis-old-dump"],
+  ["redis-full-disk", "redis-failover"],
+  ["redis-loading", "redis-failover"],
+];
+const phases = ["before", "sent", "answered"] as const;
+
+/** Schedule number `index` of a seed, made of some of the faults that are given. */
+export function randomSchedule(seed: number, index: number, kinds: readonly FaultKind[]): Schedule {
+  const dice = random(seed, index);
+  const workers = dice.between(2, 3);
+  const producers = dice.between(1, 2);
+  const size = dice.between(4, 10);
+  const cast = { workers, producers, size };
+  const chosen = fitting(dice, kinds, dice.between(1, 4));
+  const steps = chosen.flatMap((kind): Step[] => [
+    ...traffic(dice, cast),
+    faultOf(dice, cast, kind),
+    ...(dice.chance(0.3) ? traffic(dice, cast) : []),
+  ]);
+  return {
+    workers,
+    producers,
+    concurrency: dice.between(1, 3),
+    behaviours: Array.from({ length: size }, () => (dice.chance(0.4) ? "works" : dice.oneOf(behaviours))),
+    doomed: doomed(dice, cast, kinds),
+    steps,
+  };
+}
+
+interface CastSize {
+  readonly workers: number;
+  readonly producers: number;
+  readonly size: number;
+}
+
+function fitting(dice: Random, kinds: readonly FaultKind[], count: number): FaultKind[] {
+  const chosen: FaultKind[] = [];
+  for (let i = 0; i < count; i++) {
+    const kind = dice.oneOf(kinds);
+    const clashes = apart.some(
+      (pair) => pair.includes(kind) && pair.some((each) => each !== kind && chosen.includes(each)),
+    );
+    if (!clashes) chosen.push(kind);
+  }
+  return chosen;
+}
+
+/** Half of the schedules where processes are killed begin with lives that end early. */
+function doomed(dice: Random, { workers, producers }: CastSize, kinds: readonly FaultKind[]): Death[] {
+  const command = (): Pick<Death, "command" | "phase"> => ({
+    command: dice.between(1, 150),
+    phase: dice.oneOf(phases),
+  });
+  const deaths: Death[] = [];
+  if (kinds.includes("worker-kill") && dice.chance(0.4)) {
+    deaths.push({ who: `worker-${dice.between(0, workers - 1)}`, ...command() });
+  }
+  if (kinds.includes("producer-kill") && dice.chance(0.2)) {
+    deaths.push({ who: `producer-${dice.between(0, producers - 1)}`, ...command() });
+  }
+  return deaths;
+}
+
+const numbers = (size: number): number[] => Array.from({ length: size }, (_, i) => i);
+
+function traffic(dice: Random, { producers, size }: CastSize): Step[] {
+  const by = (): `producer-${number}` => `producer-${dice.between(0, producers - 1)}`;
+  const steps: Step[] = [];
+  for (let i = dice.between(1, 3); i > 0; i--) {
+    steps.push({ do: "change", keys: dice.some(numbers(size), dice.between(1, size)), by: by() });
+    if (dice.chance(0.5)) steps.push({ do: "runs", count: dice.between(1, size) });
+  }
+  if (dice.chance(0.3)) {
+    steps.push({ do: "storm", key: dice.between(0, size - 1), times: dice.between(20, 200), by: by() });
+  }
+  return steps;
+}
+
+function faultOf(dice: Random, { workers, producers, size }: CastSize, kind: FaultKind): Step {
+  const meanwhile = dice.some(numbers(size), dice.between(0, size));
+  const worker = `worker-${dice.between(0, workers - 1)}` as const;
+  const death = { command: dice.between(1, 60), phase: dice.oneOf(phases) };
+  const span = dice.between(100, 1_200);
+  switch (kind) {
+    case "worker-kill":
+      return { do: kind, who: worker, ...death, meanwhile };
+    case "producer-kill":
+      return { do: kind, who: `producer-${dice.between(0, producers - 1)}`, ...death, meanwhile };
+    case "all-workers-kill":
+      return { do: kind, meanwhile };
+    case "worker-stop":
+      return { do: kind, who: worker, inRun: dice.chance(0.7), for: dice.between(400, 1_200), meanwhile };
+    case "worker-busy":
+      return { do: kind, who: worker, for: dice.between(400, 1_200), meanwhile };
+    case "worker-hang":
+      return { do: kind, who: worker, for: dice.between(2_000, 2_400), meanwhile };
+    case "worker-drain":
+      return { do: kind, who: worker, meanwhile };
+    case "redis-kill":
+    case "redis-hang":
+    case "redis-oom":
+    case "redis-readonly":
+    case "redis-full-disk":
+      return { do: kind, for: span, meanwhile };
+    case "redis-loading":
+      return { do: kind, junk: dice.between(1_000, 3_000), meanwhile };
+    case "redis-cut":
+      return { do: kind, times: dice.between(1, 8), meanwhile };
+    case "redis-noperm":
+      return {
+        do: kind,
+        without: dice.oneOf(["-@all", "-@write", "-@scripting", "-@blocking", "-info", "-eval"]),
+        for: span,
+        meanwhile,
+      };
+    case "redis-flush":
+      return { do: kind, meanwhile };
+    case "redis-old-dump":
+      return { do: kind, runs: dice.between(0, size), meanwhile };
+    case "redis-failover":
+      return {
+        do: kind,
+        runs: dice.between(0, size),
+        old: dice.oneOf(["killed", "demoted", "cut off"]),
+        meanwhile,
+      };
+    case "bells-mutate":
+      return { do: kind, picks: mutations(dice), meanwhile };
+    case "ledger-mutate":
+      return { do: kind, picks: mutations(dice), relist: true, meanwhile };
+  }
+}
+
+function mutations(dice: Random) {
+  const hows = ["remove", "wrong type", "truncate", "garbage"] as const;
+  return Array.from({ length: dice.between(1, 4) }, () => ({
+    at: Math.floor(dice.fraction() * 1_000) / 1_000,
+    how: dice.oneOf(hows),
+  }));
+}

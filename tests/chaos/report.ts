@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Fact } from "./facts.ts";
+import type { Outcome } from "./harness.ts";
+import type { FaultKind, Schedule } from "./schedule.ts";
+
+/** Counts what schedules did. */
+export interface Summary {
+  add(outcome: Outcome): void;
+  violations(): number;
+  line(seed: number): string;
+}
+
+export function summary(): Summary {
+  const faults = new Map<FaultKind, number>();
+  let [schedules, bad, runs, wakes, deaths] = [0, 0, 0, 0, 0];
+  return {
+    add({ facts, violations }) {
+      schedules++;
+      if (violations.length > 0) bad++;
+      for (const fact of facts) {
+        if (fact.fact === "started") runs++;
+        if (fact.fact === "acknowledged") wakes++;
+        if (fact.fact === "exited" && fact.how === "SIGKILL") deaths++;
+        if (fact.fact === "fault" && fact.phase === "begins") {
+          faults.set(fact.kind, (faults.get(fact.kind) ?? 0) + 1);
+        }
+      }
+    },
+    violations: () => bad,
+    line(seed) {
+      const counts = [...faults]
+        .sort(([a], [b]) => a.localeCompare(b))
+        .map(([kind, count]) => `${kind} ${count}`);
+      return (
+        `${schedules} schedules, seed ${seed}: ${bad} with violations; ` +
+        `${wakes} wakes acknowledged, ${runs} runs, ${deaths} processes killed; faults: ${counts.join(", ")}`
+      );
+    },
+  };
+}
+
+/** All that is needed to see a violation again, and what its key went through. */
+export function report(found: {
+  readonly seed: number;
+  readonly index: number;
+  readonly schedule: Schedule;
+  readonly outcome: Outcome;
+}): string {
+  const { seed, index, schedule, outcome } = found;
+  const keys = new Set(outcome.violations.flatMap(({ key }) => key ?? []));
+  const facts = outcome.facts.filter((fact) => concerns(fact, keys)).slice(-200);
+  return [
+    `seed ${seed}, schedule ${index}:`,
+    ...outcome.violations.slice(0, 12).map(({ rule, key = "", what }) => `  ${rule} ${key} ${what}`),
+    ...(outcome.violations.length > 12 ? [`  and ${outcome.violations.length - 12} more`] : []),
+    `again: npm run chaos:queue -- --schedules 1 --schedule '${JSON.stringify(schedule)}'`,
+    ...facts.map((fact) => `  ${line(fact)}`),
+    ...processLogs(outcome.folder, keys).map((each) => `  ${each}`),
+    `logs: ${outcome.folder}`,
+  ].join("\n");
+}
+
+const concerns = (fact: Fact, keys: ReadonlySet<string>): boolean => {
+  if (fact.fact === "bells" || fact.fact === "acknowledged" || fact.fact === "refused") return false;
+  if ("key" in fact) return keys.has(fact.key);
+  return fact.fact !== "told" || Object.keys(fact.wakes).some((key) => keys.has(key));
+};
+
+function line(fact: Fact): string {
+  const { at, fact: name, ...rest } = fact;
+  return `${at.toFixed(1)} ${name} ${JSON.stringify(rest)}`;
+}
+
+/** The last lines of each process, those about the keys first of all. */
+function processLogs(folder: string, keys: ReadonlySet<string>): string[] {
+  return readdirSync(folder).flatMap((file) => {
+    const lines = readFileSync(join(folder, file), "utf8").trimEnd().split("\n");
+    const about = lines.filter((each) => [...keys].some((key) => each.includes(key)));
+    return [...about.slice(-10), ...lines.slice(-5)].map((each) => `${file}: ${each.slice(0, 600)}`);
+  });
+}

@@ -1,0 +1,133 @@
+import { z } from "zod";
+
+const span = z.number().int().min(0).max(120_000);
+const keys = z.array(z.number().int().min(0)).max(200);
+const worker = z.templateLiteral(["worker-", z.number().int()]);
+const producer = z.templateLiteral(["producer-", z.number().int()]);
+/** Where in its talk with Redis a process dies: before its n-th command, with the command under way, or answered. */
+const phase = z.enum(["before", "sent", "answered"]);
+/** The n-th command from when it is said, of all connections of the process. */
+const death = z.object({ who: z.union([worker, producer]), command: z.number().int().min(1), phase });
+
+/** How the runs of a key end, until the faults are over. Then all succeed. */
+const behaviour = z.enum([
+  "works",
+  "slow", // works, and takes a while
+  "fails", // always
+  "flaky", // every other time
+  "throws", // every other time
+  "again", // works, and asks to be looked at again in a moment
+  "later", // works, and asks to be looked at again in ten minutes
+  "waits", // is neither done nor failed, and asks for a moment
+  "conflicts", // every other time
+  "terminal", // is given up, each time
+  "gone", // every other time
+]);
+
+const mutation = z.object({
+  /** Which of the keys that there are, sorted: 0 is the first, 0.999 the last. */
+  at: z.number().min(0).lt(1),
+  /** Instead: the first key that ends so. */
+  named: z.string().optional(),
+  how: z.enum(["remove", "wrong type", "truncate", "garbage"]),
+});
+
+/** What is done, one after the other. `meanwhile` are keys that change while the fault lasts. */
+const step = z.discriminatedUnion("do", [
+  /** Change the keys, each once, and wake them with one call. */
+  z.object({ do: z.literal("change"), keys, by: producer }),
+  /** Change a key that often, each time as soon as the wake before is acknowledged; goes on beside the next steps. */
+  z.object({
+    do: z.literal("storm"),
+    key: z.number().int(),
+    times: z.number().int().max(1_000),
+    by: producer,
+  }),
+  /** Wait until that many more runs have started. */
+  z.object({ do: z.literal("runs"), count: z.number().int().max(1_000) }),
+  /** SIGKILL, at a command to come. */
+  z.object({ do: z.literal("worker-kill"), ...death.shape, who: worker, meanwhile: keys }),
+  z.object({ do: z.literal("producer-kill"), ...death.shape, who: producer, meanwhile: keys }),
+  /** SIGKILL, now, all of them. */
+  z.object({ do: z.literal("all-workers-kill"), meanwhile: keys }),
+  /** SIGSTOP in the middle of a run (or wherever it is), and SIGCONT. */
+  z.object({ do: z.literal("worker-stop"), who: worker, inRun: z.boolean(), for: span, meanwhile: keys }),
+  /** A loop in a handler that lets nothing else happen in the process. */
+  z.object({ do: z.literal("worker-busy"), who: worker, for: span, meanwhile: keys }),
+  /** A handler that outlasts its timeout, hears no signal, and writes when it comes back. */
+  z.object({ do: z.literal("worker-hang"), who: worker, for: span, meanwhile: keys }),
+  /** SIGTERM. */
+  z.object({ do: z.literal("worker-drain"), who: worker, meanwhile: keys }),
+  z.object({ do: z.literal("redis-kill"), for: span, meanwhile: keys }),
+  /** SIGKILL, and so much data that it is loading for a while when it is back. */
+  z.object({ do: z.literal("redis-loading"), junk: z.number().int(), meanwhile: keys }),
+  /** SIGSTOP of Redis. */
+  z.object({ do: z.literal("redis-hang"), for: span, meanwhile: keys }),
+  /** All connections are closed by Redis: replies get lost. */
+  z.object({ do: z.literal("redis-cut"), times: z.number().int().max(50), meanwhile: keys }),
+  z.object({ do: z.literal("redis-oom"), for: span, meanwhile: keys }),
+  z.object({ do: z.literal("redis-readonly"), for: span, meanwhile: keys }),
+  z.object({ do: z.literal("redis-noperm"), without: z.string(), for: span, meanwhile: keys }),
+  z.object({ do: z.literal("redis-full-disk"), for: span, meanwhile: keys }),
+  z.object({ do: z.literal("redis-flush"), meanwhile: keys }),
+  /** What was in Redis before the last changes and `runs` runs is put back. */
+  z.object({ do: z.literal("redis-old-dump"), runs: z.number().int(), meanwhile: keys }),
+  /** A replica that has not heard of the last changes and `runs` runs takes over at the same address. */
+  z.object({
+    do: z.literal("redis-failover"),
+    runs: z.number().int(),
+    old: z.enum(["killed", "demoted", "cut off"]),
+    meanwhile: keys,
+  }),
+  /** Break keys of BullMQ, or of the ledger. */
+  z.object({ do: z.literal("bells-mutate"), picks: z.array(mutation), meanwhile: keys }),
+  z.object({
+    do: z.literal("ledger-mutate"),
+    picks: z.array(mutation),
+    relist: z.boolean(),
+    meanwhile: keys,
+  }),
+]);
+
+/** Everything that a run of the harness does, but for the machine's timing. */
+export const scheduleSchema = z.object({
+  workers: z.number().int().min(1).max(8),
+  concurrency: z.number().int().min(1).max(64),
+  producers: z.number().int().min(1).max(4),
+  /** One per key. */
+  behaviours: z.array(behaviour).min(1),
+  /** Deaths of first lives, counted from the start of the process. */
+  doomed: z.array(death),
+  steps: z.array(step),
+});
+
+export type Schedule = z.infer<typeof scheduleSchema>;
+export type Step = z.infer<typeof step>;
+export type Behaviour = z.infer<typeof behaviour>;
+export type Death = z.infer<typeof death>;
+export type Mutation = z.infer<typeof mutation>;
+export type FaultKind = Exclude<Step["do"], "change" | "storm" | "runs">;
+
+export const behaviours = behaviour.options;
+export const faultKinds: readonly FaultKind[] = [
+  "worker-kill",
+  "producer-kill",
+  "all-workers-kill",
+  "worker-stop",
+  "worker-busy",
+  "worker-hang",
+  "worker-drain",
+  "redis-kill",
+  "redis-loading",
+  "redis-hang",
+  "redis-cut",
+  "redis-oom",
+  "redis-readonly",
+  "redis-noperm",
+  "redis-full-disk",
+  "redis-flush",
+  "redis-old-dump",
+  "redis-failover",
+  "bells-mutate",
+  "ledger-mutate",
+];

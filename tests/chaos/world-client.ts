@@ -1,0 +1,58 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { type Order, orderSchema, receive, type Report, send } from "./messages.ts";
+
+/** A process's line to the world. */
+export interface WorldClient {
+  tell(report: Report): void;
+  /** Resolves with the next order of that kind for which `wanted` says yes. */
+  next<Kind extends Order["order"]>(
+    kind: Kind,
+    wanted?: (order: Extract<Order, { order: Kind }>) => boolean,
+  ): Promise<Extract<Order, { order: Kind }>>;
+  /** Calls back for each order of that kind. */
+  on<Kind extends Order["order"]>(kind: Kind, obey: (order: Extract<Order, { order: Kind }>) => void): void;
+  close(): void;
+}
+
+type Obey = (order: Order) => void;
+
+/** Connects to the world and says who this is. When the world is gone, so is this process. */
+export async function joinWorld(port: number, name: string): Promise<WorldClient> {
+  const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+  const obeying = new Set<Obey>();
+  socket.on("error", () => undefined).on("close", () => process.exit(3));
+  receive(socket, orderSchema, (order) => {
+    for (const obey of obeying) obey(order);
+  });
+  await once(socket, "connect");
+  const tell = (report: Report): void => send(socket, report);
+  const on: WorldClient["on"] = (kind, obey) => {
+    obeying.add((order) => {
+      if (isOf(order, kind)) obey(order);
+    });
+  };
+  tell({ say: "hello", process: name });
+  return {
+    tell,
+    on,
+    next: (kind, wanted = () => true) =>
+      new Promise((resolve) => {
+        const obey: Obey = (order) => {
+          if (!isOf(order, kind) || !wanted(order)) return;
+          obeying.delete(obey);
+          resolve(order);
+        };
+        obeying.add(obey);
+      }),
+    close() {
+      socket.removeAllListeners("close");
+      socket.end();
+    },
+  };
+}
+
+const isOf = <Kind extends Order["order"]>(
+  order: Order,
+  kind: Kind,
+): order is Extract<Order, { order: Kind }> => order.order === kind;
