@@ -53,23 +53,23 @@ const layer = (files, forbidden, mine = []) => ({
  */
 const bells = "packages/queue/src/bullmq-bells.ts";
 const bellOptions = "jobId|priority|attempts|removeOnComplete|removeOnFail";
+const addsBell = "CallExpression[callee.object.name='queue'][callee.property.name='add']";
 const bellLaw = [
   {
-    selector: `Property[key.name='opts'] > ObjectExpression > Property:not([key.name=/^(${bellOptions})$/])`,
+    selector: `${addsBell} > ObjectExpression:last-child > Property:not([key.name=/^(${bellOptions})$/])`,
     message: `A bell has no options but ${bellOptions.replaceAll("|", ", ")}: timers, retries and order are the ledger's.`,
   },
   {
-    selector:
-      "Property[key.name='opts'][value.type!='ObjectExpression'], Property[key.name='opts'] SpreadElement",
+    selector: `${addsBell}[arguments.2.type!='ObjectExpression'], ${addsBell} > ObjectExpression > SpreadElement`,
     message: "Write a bell's options out, so that they can be read here.",
   },
   {
-    selector: "Property[key.name='opts'] > ObjectExpression > Property[key.name='attempts'][value.value!=1]",
+    selector: `${addsBell} > ObjectExpression:last-child > Property[key.name='attempts'][value.value!=1]`,
     message: "A bell has one attempt: retries are the ledger's.",
   },
   {
     selector:
-      "MemberExpression[property.name=/^(add|moveToDelayed|changeDelay|retry|retryJobs|pause|rateLimit|setGlobalConcurrency|upsertJobScheduler)$/][object.name=/^(queue|worker|job)$/]",
+      "MemberExpression[property.name=/^(addBulk|moveToDelayed|changeDelay|retry|retryJobs|pause|rateLimit|setGlobalConcurrency|upsertJobScheduler)$/][object.name=/^(queue|worker|job)$/]",
     message: "BullMQ only rings: its delays, retries, pauses and limits stay unused.",
   },
 ];

@@ -19,7 +19,12 @@ await runProcess(
   bridgeConfig,
   ({ settings, log, client, redis, registry, stopping, readiness, closing }) => {
     const streams = readRegistrations(settings.functions).map((registration) => {
-      const queue = openWorkQueue({ redis, controller: registration.controller, log });
+      const queue = openWorkQueue({
+        redis,
+        controller: registration.controller,
+        log,
+        onIncarnation: () => stream.relist(),
+      });
       closing(`queue ${queue.controller}`, () => queue.close());
       readiness(`redis ${queue.controller}`, () => queue.ping(readyWithin).then(() => undefined));
       const stream = startStream({ registration, queue, client, signal: stopping, log });

@@ -16,6 +16,8 @@ export interface Stream {
   readonly kind: string;
   readonly queue: WorkQueue;
   readonly reflector: Reflector;
+  /** List again and wake every key: the queue may have lost what it had acknowledged. */
+  relist(): void;
 }
 
 /**
@@ -39,7 +41,25 @@ export function startStream(options: {
     for (const { key, reason } of wakes) log.info({ key, reason, controller: queue.controller }, "Woke");
   };
   const kind = nameOf(registration.for);
-  return { kind, queue, reflector: runReflector({ client, ref: registration.for, signal, onEvent, log }) };
+  const follow = (): { reflector: Reflector; leave: AbortController } => {
+    const leave = new AbortController();
+    const ends = AbortSignal.any([signal, leave.signal]);
+    return { reflector: runReflector({ client, ref: registration.for, signal: ends, onEvent, log }), leave };
+  };
+  let following = follow();
+  return {
+    kind,
+    queue,
+    get reflector() {
+      return following.reflector;
+    },
+    relist() {
+      if (signal.aborted) return;
+      log.warn({ kind, controller: queue.controller }, "Redis may have lost wakes; listing again");
+      following.leave.abort();
+      following = follow();
+    },
+  };
 }
 
 /** A stream that has heard nothing for longer than this, though it reconnects after 60 s, is not well. */

@@ -37,18 +37,15 @@ export function bullmqBells({
   const waitingStates = new Set(["waiting", "prioritized"]);
   return {
     async add(bells) {
-      if (bells.length === 0) return;
-      await queue.addBulk(
-        bells.map((bell) => ({
-          name: "bell",
-          data: { key: bell.key },
-          opts: {
-            jobId: jobId(bell),
-            attempts: 1,
-            removeOnComplete: true,
-            removeOnFail: failedKept,
-          },
-        })),
+      // One by one: BullMQ adds several in one MULTI, which a cluster that moves a slot loses as a whole.
+      await Promise.all(
+        bells.map((bell) =>
+          queue.add(
+            "bell",
+            { key: bell.key },
+            { jobId: jobId(bell), attempts: 1, removeOnComplete: true, removeOnFail: failedKept },
+          ),
+        ),
       );
     },
     async waiting(bells) {

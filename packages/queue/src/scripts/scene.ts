@@ -29,11 +29,10 @@ local function quarantine(name)
 end
 local function read(name, command, ...)
   local reply = redis.pcall(command, name, ...)
-  if type(reply) == 'table' and reply.err then
-    quarantine(name)
-    return {}
-  end
-  return reply
+  if type(reply) ~= 'table' or not reply.err then return reply end
+  if not string.find(reply.err, 'WRONGTYPE') then error(reply) end
+  quarantine(name)
+  return {}
 end
 
 -- What one controller keeps beside its keys, read once and written once.
