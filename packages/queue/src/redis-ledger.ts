@@ -21,7 +21,7 @@ import { discard, repair } from "./scripts/repair.ts";
 import { ring, ringAgain, unanswered } from "./scripts/ring.ts";
 import { settle } from "./scripts/settle.ts";
 import { wake } from "./scripts/wake.ts";
-import type { Rate, Scope, Verdict } from "./work-queue.ts";
+import type { PastRun, Rate, Scope, Verdict } from "./work-queue.ts";
 
 export interface RedisLedgerOptions extends LedgerTimes, LedgerSurroundings {
   readonly redis: RedisConnection;
@@ -58,8 +58,8 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
     },
     renew: (leases) => run(renew, { leases: JSON.stringify(leases) }, answers.texts),
     async settle(key, token, verdict, past) {
-      const values = { key, token, ...told(verdict), record: past ? JSON.stringify(past) : "", kept: runsKept };
-      const answer = await run(settle, { ...values, forget: answerKept, jitter: jitter() }, answers.settle);
+      const values = { key, token, ...told(verdict), ...kept(past), jitter: jitter() };
+      const answer = await run(settle, values, answers.settle);
       const [kind, dueIn, ...flat] = answer;
       return kind === "stale" ? { kind } : { kind, dueIn: known(dueIn), bells: await bellsOf(flat) };
     },
@@ -118,13 +118,21 @@ function caller({ redis, prefix, lease, settling, now, server, onEra }: RedisLed
 
 /** A verdict as the settle script takes it. */
 function told(verdict: Verdict): ScriptArguments<"verdict" | "after" | "account" | "error"> {
+  const after = "after" in verdict ? verdict.after : undefined;
   return {
     verdict: verdict.kind,
-    after: "after" in verdict && verdict.after !== undefined ? Math.ceil(verdict.after) : "",
+    after: after === undefined ? "" : Math.ceil(after),
     account: ("account" in verdict ? verdict.account : undefined) ?? "",
     error: "error" in verdict ? verdict.error.slice(0, errorKept) : "",
   };
 }
+
+/** What history keeps of a run. */
+const kept = (past: PastRun | undefined): ScriptArguments<"record" | "kept" | "forget"> => ({
+  record: past ? JSON.stringify(past) : "",
+  kept: runsKept,
+  forget: answerKept,
+});
 
 const bucket = ({ perSecond, burst }: Rate) => ({ every: 1_000 / perSecond, burst });
 
