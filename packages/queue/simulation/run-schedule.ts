@@ -63,7 +63,7 @@ class Simulation {
   }
 
   async begin(): Promise<void> {
-    for (const worker of this.#workers) await worker.enlist(1);
+    for (const worker of this.#workers) await worker.enlist({ slots: 1, version: 0 });
     for (const producer of this.#producers) await producer.beat();
     await this.#advance(times.settling);
   }
@@ -113,7 +113,7 @@ class Simulation {
       case "force":
         return this.#force(command.key);
       case "enlist":
-        return this.#workers[command.worker]?.enlist(command.slots);
+        return this.#workers[command.worker]?.enlist(command.terms);
     }
   }
 
@@ -132,7 +132,7 @@ class Simulation {
         if (producer.busy) await producer.deliver("change", "none");
       }
       for (const worker of this.#workers) {
-        if (turn === 0) await worker.enlist(1);
+        if (turn === 0) await worker.enlist({ slots: 1, version: 3 });
         await worker.take("none");
         await worker.finish({ kind: "done" }, "none");
       }

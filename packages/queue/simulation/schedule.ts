@@ -20,7 +20,15 @@ export type Command =
   | { readonly do: "lose bells" | "double bells" | "restart" | "snapshot" | "fail over" | "flush" }
   | { readonly do: "pause" | "resume"; readonly scope: number }
   | { readonly do: "force"; readonly key: number }
-  | { readonly do: "enlist"; readonly worker: number; readonly slots: number };
+  | { readonly do: "enlist"; readonly worker: number; readonly terms: Terms };
+
+/** What a worker says of itself when it enlists, and what its version of the function asks for. */
+export interface Terms {
+  readonly slots: number;
+  readonly version: number;
+  readonly attempts?: number;
+  readonly runs?: { readonly perSecond: number; readonly burst: number };
+}
 
 export type Schedule = readonly Command[];
 
@@ -58,6 +66,15 @@ const verdict: fc.Arbitrary<Verdict> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: "interrupted" } as const) },
 );
 
+const terms: fc.Arbitrary<Terms> = fc.record(
+  {
+    slots: fc.nat(3),
+    version: fc.nat(2),
+    attempts: fc.constant(2),
+    runs: fc.constant({ perSecond: 50, burst: 2 }),
+  },
+  { requiredKeys: ["slots", "version"] },
+);
 const wakeClass = fc.constantFrom<WakeClass>("change", "change", "listing", "resync");
 const command: fc.Arbitrary<Command> = fc.oneof(
   {
@@ -111,7 +128,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     arbitrary: fc.record({ do: fc.constantFrom("pause" as const, "resume" as const), scope: fc.nat(2) }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("force" as const), key }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("enlist" as const), worker, slots: fc.nat(3) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("enlist" as const), worker, terms }) },
 );
 
 export const schedule: fc.Arbitrary<Schedule> = fc.array(command, {

@@ -2,7 +2,7 @@ import type { ObjectKey } from "@drover/controller";
 import type { ClaimAnswer, SettleAnswer } from "../src/ledger.ts";
 import type { RedisLedger } from "../src/redis-ledger.ts";
 import type { Verdict } from "../src/work-queue.ts";
-import { type Fault, times } from "./schedule.ts";
+import { type Fault, type Terms, times } from "./schedule.ts";
 import { call, Died, shown, type Surroundings } from "./surroundings.ts";
 import type { Knowledge, ObservedRun } from "./truth.ts";
 
@@ -12,6 +12,7 @@ export class SimulatedWorker {
   readonly #name: string;
   #ledger: RedisLedger;
   #tokens = 0;
+  #version = 0;
   #claiming: { key: ObjectKey; token: string; askedAt: number; known: Knowledge } | undefined;
   #run: { of: ObservedRun; heardAt: number; lost: boolean } | undefined;
   #settling: { of: ObservedRun; verdict: Verdict; at: number } | undefined;
@@ -29,9 +30,18 @@ export class SimulatedWorker {
     return (this.#claiming ?? this.#run ?? this.#settling) !== undefined;
   }
 
-  async enlist(slots: number): Promise<void> {
-    const backoff = { first: times.first, longest: times.longest };
-    await this.#ledger.enlist({ worker: this.#name, slots, version: 0, lasts: 1e9, backoff, accounts: {} });
+  async enlist({ slots, version, attempts, runs }: Terms): Promise<void> {
+    if (this.frozen) return;
+    this.#version = version;
+    const backoff = {
+      first: times.first,
+      longest: times.longest,
+      ...(attempts !== undefined && { attempts }),
+    };
+    const limits = { accounts: {}, ...(runs && { runs }) };
+    const worker = { worker: this.#name, slots, version, lasts: 1e9, backoff, ...limits };
+    await this.#ledger.enlist(worker);
+    this.#scene.truth.enlisted(this.#name, slots === 0 ? undefined : version);
   }
 
   /** Takes a bell and claims its key; asks again where no answer came. */
@@ -94,9 +104,9 @@ export class SimulatedWorker {
   }
 
   async #claim(key: ObjectKey, token: string): Promise<ClaimAnswer> {
-    const answer = await this.#ledger.claim(key, token);
+    const answer = await this.#ledger.claim(key, token, this.#version);
     const { truth, local, hurried } = this.#scene;
-    if ("claimed" in answer) truth.granted(key, token, local + hurried);
+    if ("claimed" in answer) truth.granted(key, token, this.#version, local + hurried);
     return answer;
   }
 

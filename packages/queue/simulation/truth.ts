@@ -36,6 +36,8 @@ interface KeyTruth {
   /** Runs in a row that failed and were told the same number of failures. */
   failures: { told: number; runs: number };
   account: boolean;
+  /** The version of the function that ran it last. */
+  ranBy: number;
   effectOf: string | undefined;
   readonly superseded: Set<string>;
 }
@@ -58,6 +60,7 @@ export class Truth {
   #started = new Set<string>();
   #paused = new Set<number>();
   #closedUntil = 0;
+  readonly #versions = new Map<string, number>();
   #of = new Map<ObjectKey, KeyTruth>(
     this.names.map((name) => [
       name,
@@ -69,6 +72,7 @@ export class Truth {
         quietUntil: Infinity,
         failures: { told: -1, runs: 0 },
         account: false,
+        ranBy: 0,
         effectOf: undefined,
         superseded: new Set<string>(),
       },
@@ -103,7 +107,9 @@ export class Truth {
       truth.quietUntil = 0;
       truth.failures = { told: -1, runs: 0 };
       truth.account = false;
+      truth.ranBy = 0;
     }
+    this.#versions.clear();
   }
 
   paused(scope: number, on: boolean): void {
@@ -115,8 +121,14 @@ export class Truth {
     return { wakes: this.of(key).wakes, losses: this.losses };
   }
 
+  /** A worker is here, of this version; of none when it went. */
+  enlisted(worker: string, version: number | undefined): void {
+    if (version === undefined) this.#versions.delete(worker);
+    else this.#versions.set(worker, version);
+  }
+
   /** The ledger gave a key to a token, whether or not the worker hears of it. */
-  granted(key: ObjectKey, token: string, now: number): void {
+  granted(key: ObjectKey, token: string, version: number, now: number): void {
     if (this.#granted.has(token)) return; // asked again
     this.#granted.add(token);
     const truth = this.of(key);
@@ -127,6 +139,10 @@ export class Truth {
       throw new Violation(`${key} runs though its account is closed`);
     if (now < truth.quietUntil)
       throw new Violation(`${key} runs though nothing was heard and no time had come`);
+    if (version < truth.ranBy && [...this.#versions.values()].some((alive) => alive >= truth.ranBy)) {
+      throw new Violation(`${key} went back from version ${truth.ranBy} to ${version}`);
+    }
+    truth.ranBy = version === 0 ? truth.ranBy : version;
     truth.quietUntil = 0;
   }
 
@@ -166,7 +182,10 @@ export class Truth {
       truth.quietUntil = 0;
     }
     if (surely && "account" in verdict && verdict.account === account) truth.account = true;
-    if (verdict.kind === "gone") truth.account = false;
+    if (verdict.kind === "gone") {
+      truth.account = false;
+      truth.ranBy = 0;
+    }
     if (surely && verdict.kind === "throttled")
       this.#closedUntil = Math.max(this.#closedUntil, now + verdict.after);
     this.#countFailure(truth, run, verdict);
