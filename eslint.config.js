@@ -75,7 +75,7 @@ const bellLaw = [
 ];
 const apps = ["bridge", "cli", "sandbox-server"];
 const functions = ["s3-bucket"];
-const tests = ["**/*.test.ts", "tests/**"];
+const tests = ["**/*.test.ts", "**/*.contract.ts", "tests/**"];
 
 export default tseslint.config(
   { ignores: ["**/node_modules", "**/dist", ".cache", ".run"] },
