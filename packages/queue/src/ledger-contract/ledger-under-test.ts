@@ -1,0 +1,122 @@
+import { objectKey, type ObjectKey } from "@drover/controller";
+import { randomUUID } from "node:crypto";
+import { beforeEach } from "vitest";
+import type { Enlistment, Ledger, LedgerSurroundings, LedgerTimes } from "../ledger.ts";
+import type { Claim, Verdict, Wake } from "../work-queue.ts";
+
+export const lease = 6_000;
+export const settling = 1_000;
+export const key = objectKey({ namespace: "default", name: "photos" });
+export const failed: Verdict = { kind: "retry", error: "no" };
+export const done: Verdict = { kind: "done" };
+
+/** A ledger that is empty, and what a test does to its data behind its back. */
+export interface OpenedLedger<L extends Ledger = Ledger> {
+  readonly ledger: L;
+  /** Keeps the data as they are now; answers how to bring them back. */
+  backup(): Promise<() => Promise<void>>;
+  loseAll(): Promise<void>;
+}
+
+/** How to open a ledger of one kind, anew for every test. */
+export type OpenLedger<L extends Ledger = Ledger> = (
+  options: LedgerTimes & Required<LedgerSurroundings> & { readonly onEra: (era: string) => void },
+) => OpenedLedger<L>;
+
+/** A ledger with a clock and a server id that the test holds. */
+export class LedgerUnderTest<L extends Ledger = Ledger> {
+  clock = 1_000_000;
+  server = "first";
+  eras: string[] = [];
+  #opened: OpenedLedger<L> | undefined;
+  #version = 100;
+
+  get ledger(): L {
+    return this.#needed().ledger;
+  }
+
+  async open(open: OpenLedger<L>): Promise<void> {
+    this.clock = 1_000_000;
+    this.server = "first";
+    this.eras = [];
+    this.#opened = open({
+      lease,
+      settling,
+      now: () => this.clock,
+      server: () => this.server,
+      random: () => 0.999_999,
+      onEra: (era) => void this.eras.push(era),
+    });
+    await this.enlist();
+    this.clock += settling;
+  }
+
+  #needed(): OpenedLedger<L> {
+    if (!this.#opened) throw new Error("The ledger is opened before each test, not before.");
+    return this.#opened;
+  }
+
+  enlist(fields: Partial<Enlistment> = {}): Promise<void> {
+    const backoff = { first: 1_000, longest: 8_000 };
+    const usual = { worker: "w1", slots: 1, version: 0, lasts: 10_000_000, backoff, accounts: {} };
+    return this.ledger.enlist({ ...usual, ...fields });
+  }
+
+  /** Wakes a key, and answers whose bells were added. */
+  async wake(of: ObjectKey, fields: Partial<Wake> = {}, force = false): Promise<readonly ObjectKey[]> {
+    const resourceVersion = String(this.#version++);
+    const wake = { key: of, kind: "buckets", resourceVersion, reason: "Modified", class: "change" } as const;
+    return (await this.ledger.wake([{ ...wake, ...fields }], force)).map((bell) => bell.key);
+  }
+
+  /** Claims a key that was rung. */
+  async claim(of: ObjectKey, token: string = randomUUID()): Promise<Claim> {
+    const answer = await this.ledger.claim(of, token);
+    if ("refused" in answer) throw new Error(`${of} refused: ${answer.refused}`);
+    return answer.claimed;
+  }
+
+  /** Why a key cannot be claimed now, "claimed" when it was. */
+  async refusal(of: ObjectKey, token: string = randomUUID()): Promise<string> {
+    const answer = await this.ledger.claim(of, token);
+    return "refused" in answer ? answer.refused : "claimed";
+  }
+
+  /** Rings, and answers whose bells were added. */
+  async rung(): Promise<readonly ObjectKey[]> {
+    return (await this.ledger.ring()).bells.map((bell) => bell.key);
+  }
+
+  /** Runs a key that was rung; answers in how many ms it is due again. */
+  async run(of: ObjectKey, verdict: Verdict): Promise<number | undefined> {
+    const token = randomUUID();
+    await this.claim(of, token);
+    const answer = await this.ledger.settle(of, token, verdict);
+    if (answer.kind === "stale") throw new Error(`${of} was stale`);
+    return answer.dueIn;
+  }
+
+  /** Answers how to fail over to a server that has the data as they are now: the tail is lost, or a dump was old. */
+  async backup(): Promise<() => Promise<void>> {
+    const restore = await this.#needed().backup();
+    return async () => {
+      await restore();
+      this.server = "another";
+    };
+  }
+
+  loseAll(): Promise<void> {
+    return this.#needed().loseAll();
+  }
+}
+
+/** A ledger that is opened before each test. */
+export function ledgerUnderTest<L extends Ledger>(open: OpenLedger<L>): LedgerUnderTest<L> {
+  const subject = new LedgerUnderTest<L>();
+  beforeEach(() => subject.open(open));
+  return subject;
+}
+
+/** Keys `<namespace>/<prefix>0`, `<namespace>/<prefix>1`, ... */
+export const keysIn = (namespace: string, count: number, prefix = "n"): readonly ObjectKey[] =>
+  Array.from({ length: count }, (_, i) => objectKey({ namespace, name: `${prefix}${i}` }));

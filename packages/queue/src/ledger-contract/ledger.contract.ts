@@ -1,0 +1,20 @@
+/**
+ * What every ledger promises, as tests: `ledgerContract(open)` in a test file of each implementation. What is only to be
+ * seen in one of them (Redis keys, what the patrol repairs) is tested there.
+ */
+import { describe } from "vitest";
+import { type LedgerUnderTest, ledgerUnderTest, type OpenLedger } from "./ledger-under-test.ts";
+import { orderContract } from "./order.contract.ts";
+import { runsContract } from "./runs.contract.ts";
+import { serversContract } from "./servers.contract.ts";
+
+export function ledgerContract(open: OpenLedger): void {
+  const contracts: Readonly<Record<string, (t: LedgerUnderTest) => void>> = {
+    "one key": runsContract,
+    "many keys": orderContract,
+    "another server": serversContract,
+  };
+  for (const [about, contract] of Object.entries(contracts)) {
+    describe(about, () => contract(ledgerUnderTest(open)));
+  }
+}

@@ -1,0 +1,343 @@
+import { objectKey } from "@drover/controller";
+import { randomUUID } from "node:crypto";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Bell } from "../bells.ts";
+import type { SettleAnswer } from "../ledger.ts";
+import type { Claim, Verdict, Wake } from "../work-queue.ts";
+import { failed, key, lease, type LedgerUnderTest } from "./ledger-under-test.ts";
+
+/** One key from wake to verdict: what is heard, who may run it, and when it runs again. */
+export function runsContract(t: LedgerUnderTest): void {
+  beforeEach(() => t.enlist({ slots: 2 }));
+
+  let version = 100;
+  const wake = (fields: Partial<Wake> = {}): Promise<readonly Bell[]> =>
+    t.ledger.wake([
+      {
+        key,
+        kind: "buckets",
+        resourceVersion: String(version++),
+        reason: "Modified",
+        class: "change",
+        ...fields,
+      },
+    ]);
+  const claim = async (token: string, of = key): Promise<Claim> => {
+    await t.ledger.ring();
+    return t.claim(of, token);
+  };
+  /** Why the key cannot be claimed now; "claimed" when it could. */
+  const refusal = async (): Promise<string> => {
+    await t.ledger.ring();
+    return t.refusal(key);
+  };
+  const run = async (verdict: Verdict): Promise<SettleAnswer> => {
+    const token = randomUUID();
+    await claim(token);
+    return t.ledger.settle(key, token, verdict);
+  };
+
+  describe("a wake", () => {
+    it("rings one bell, and no second one while the first waits", async () => {
+      expect(await wake()).toHaveLength(1);
+      expect(await wake()).toHaveLength(0);
+    });
+    it("is told to the claimer: reasons, class, uid and the highest version per kind", async () => {
+      await wake({ reason: "Added", class: "listing", uid: "u1", resourceVersion: "99" });
+      await wake({ reason: "Modified", resourceVersion: "100" });
+      await wake({ reason: "PodModified", kind: "pods", resourceVersion: "7" });
+      await wake({ reason: "Modified", resourceVersion: "98" });
+      expect(await claim("t1")).toEqual({
+        fails: 0,
+        reasons: ["Added", "Modified", "PodModified"],
+        class: "change",
+        uid: "u1",
+        versions: { buckets: "100", pods: "7" },
+      });
+    });
+    it("is told to one claimer only: the next one hears what came since", async () => {
+      await wake({ reason: "Added", class: "resync" });
+      await wake({ reason: "Added", class: "listing" });
+      await claim("t1");
+      await wake({ reason: "Deleted", class: "listing" });
+      await t.ledger.settle(key, "t1", { kind: "done" });
+      expect(await claim("t2")).toMatchObject({ reasons: ["Deleted"], class: "listing" });
+    });
+    it("of a kind whose versions are no numbers keeps the last one heard of", async () => {
+      await wake({ resourceVersion: "zebra" });
+      await wake({ resourceVersion: "ant" });
+      expect((await claim("t1")).versions).toEqual({ buckets: "ant" });
+    });
+    it("pierces requeueAfter", async () => {
+      await wake();
+      await run({ kind: "done", after: 60_000 });
+      expect(await refusal()).toBe("waiting");
+      expect(await wake()).toHaveLength(1);
+      expect(await refusal()).toBe("claimed");
+    });
+    it("that comes during a run makes the key due when the run ends, whatever the verdict", async () => {
+      const verdicts: Verdict[] = [
+        { kind: "done" },
+        { kind: "done", after: 60_000 },
+        failed,
+        { kind: "gone" },
+      ];
+      for (const verdict of [...verdicts, { kind: "terminal", error: "no" } as const]) {
+        const other = objectKey({ name: randomUUID() });
+        await wake({ key: other });
+        await claim("t", other);
+        expect(await wake({ key: other })).toHaveLength(0);
+        expect(await t.ledger.settle(other, "t", verdict)).toMatchObject({ bells: [{ key: other }] });
+        await t.ledger.claim(other, "t2");
+        await t.ledger.settle(other, "t2", { kind: "gone" });
+      }
+    });
+    it("of another uid starts the key afresh, unless it is older than what is known", async () => {
+      await wake({ uid: "old", resourceVersion: "500" });
+      await run(failed);
+      await wake({ uid: "older", resourceVersion: "400" });
+      expect((await claim("t1")).fails).toBe(1);
+      await t.ledger.settle(key, "t1", failed);
+      await wake({ uid: "new", resourceVersion: "600" });
+      expect(await claim("t2")).toMatchObject({ fails: 0, uid: "new" });
+    });
+  });
+
+  describe("a resync", () => {
+    it("wakes an idle key", async () => {
+      expect(await wake({ class: "resync", reason: "Resync" })).toHaveLength(1);
+    });
+    it("pierces neither backoff nor requeueAfter, and does not wake a parked key", async () => {
+      for (const verdict of [
+        failed,
+        { kind: "done", after: 9_000 },
+        { kind: "terminal", error: "no" },
+      ] as const) {
+        await wake();
+        await run(verdict);
+        expect(await wake({ class: "resync" })).toHaveLength(0);
+        expect(await refusal()).toMatch(/waiting|parked/);
+        t.clock += 20_000;
+      }
+    });
+  });
+
+  describe("a claim", () => {
+    it("holds: another token is refused until the lease ends", async () => {
+      await wake();
+      await claim("t1");
+      expect(await refusal()).toBe("leased");
+      t.clock += lease;
+      expect(await refusal()).toBe("claimed");
+    });
+    it("by the same token again gets the same answer, as after a lost reply", async () => {
+      await wake({ reason: "Added" });
+      const first = await claim("t1");
+      expect(await claim("t1")).toEqual(first);
+    });
+    it("of a key that the ledger does not know is granted: the run reads live", async () => {
+      expect(await claim("t1")).toMatchObject({ fails: 0, reasons: [] });
+    });
+    it("of a key with nothing due is refused", async () => {
+      await wake();
+      await run({ kind: "done" });
+      expect(await refusal()).toBe("nothing due");
+    });
+    it("lasts for as long as it is renewed, and not by another token", async () => {
+      await wake();
+      await claim("t1");
+      t.clock += lease - 1;
+      expect(await t.ledger.renew([{ key, token: "t2" }])).toEqual(["t2"]);
+      expect(await t.ledger.renew([{ key, token: "t1" }])).toEqual([]);
+      t.clock += lease - 1;
+      expect(await refusal()).toBe("leased");
+      t.clock += 1;
+      expect(await t.ledger.renew([{ key, token: "t1" }])).toEqual(["t1"]);
+    });
+  });
+
+  describe("a lease that ended without a verdict", () => {
+    it("is taken back by the ringer, which rings again", async () => {
+      await wake();
+      await claim("t1");
+      expect((await t.ledger.ring()).bells).toHaveLength(0);
+      t.clock += lease;
+      expect((await t.ledger.ring()).bells).toHaveLength(1);
+    });
+    it("makes its late verdict stale", async () => {
+      await wake();
+      await claim("t1");
+      t.clock += lease;
+      await claim("t2");
+      expect(await t.ledger.settle(key, "t1", { kind: "done" })).toEqual({ kind: "stale" });
+      expect(await refusal()).toBe("leased");
+    });
+    it("is a failure, forgiven once, then backed off", async () => {
+      await wake();
+      await claim("t1");
+      t.clock += lease;
+      expect((await claim("t2")).fails).toBe(1);
+      t.clock += lease;
+      expect(await refusal()).toBe("waiting");
+      t.clock += 2_000;
+      expect((await claim("t3")).fails).toBe(2);
+    });
+  });
+
+  describe("settling", () => {
+    it("a repeat is answered as before and does nothing", async () => {
+      await wake();
+      await claim("t1");
+      await t.ledger.settle(key, "t1", { kind: "done" });
+      await wake();
+      expect(await t.ledger.settle(key, "t1", { kind: "done" })).toMatchObject({
+        kind: "settled",
+        bells: [],
+      });
+      expect(await refusal()).toBe("claimed");
+    });
+    it("gone leaves nothing behind but the last answer", async () => {
+      await wake({ uid: "u1", kind: "pods" });
+      await run({ kind: "gone" });
+      expect(await t.ledger.count()).toEqual({ due: 0, oldestDue: 0, scheduled: 0, running: 0, parked: 0 });
+      expect(await refusal()).toBe("nothing due");
+      await wake();
+      const { uid, versions } = await claim("t");
+      expect([uid, versions]).toEqual([undefined, { buckets: String(version - 1) }]);
+    });
+    it("terminal parks the key until a wake", async () => {
+      await wake();
+      await run({ kind: "terminal", error: "no" });
+      expect(await refusal()).toBe("parked");
+      expect(await t.ledger.count()).toMatchObject({ parked: 1, due: 0 });
+      await wake();
+      expect(await refusal()).toBe("claimed");
+    });
+    it("interrupted makes the key due at once and counts no failure", async () => {
+      await wake();
+      await run({ kind: "interrupted" });
+      expect((await claim("t2")).fails).toBe(0);
+    });
+    it("a conflict comes back almost at once; many in a row become a failure", async () => {
+      await wake();
+      const waits: (number | undefined)[] = [];
+      for (let i = 0; i < 9; i++) {
+        const answer = await run({ kind: "conflict" });
+        if (answer.kind === "stale") throw new Error("stale");
+        waits.push(answer.dueIn);
+        t.clock += answer.dueIn ?? 0;
+      }
+      expect(waits.slice(0, 3)).toEqual([19, 39, 79]);
+      expect((await claim("t")).fails).toBe(1);
+    });
+  });
+
+  describe("backoff", () => {
+    it("doubles up to its cap, and success forgets it", async () => {
+      await wake();
+      const waits: (number | undefined)[] = [];
+      for (let i = 0; i < 5; i++) {
+        const answer = await run(failed);
+        if (answer.kind === "stale") throw new Error("stale");
+        waits.push(answer.dueIn);
+        t.clock += answer.dueIn ?? 0;
+      }
+      expect(waits).toEqual([999, 1_999, 3_999, 7_999, 7_999]);
+      await run({ kind: "done" });
+      await wake();
+      expect((await claim("t")).fails).toBe(0);
+    });
+    it("is pierced by one wake per window; failures are not forgotten and do not grow by being woken", async () => {
+      await wake();
+      await run(failed);
+      t.clock += 10;
+      expect(await wake()).toHaveLength(1);
+      await run(failed);
+      expect(await wake()).toHaveLength(0);
+      expect(await refusal()).toBe("waiting");
+      t.clock += 1_000;
+      expect((await claim("t")).fails).toBe(1);
+    });
+    it("is not pierced again by a wake that comes during the run which pierced it", async () => {
+      await wake();
+      await run(failed);
+      await wake();
+      await claim("t1");
+      await wake();
+      expect(await t.ledger.settle(key, "t1", failed)).toMatchObject({ bells: [] });
+      expect(await refusal()).toBe("waiting");
+    });
+    it("lets a key that always fails be tried at most twice per window under a stream of wakes", async () => {
+      await wake();
+      let tries = 0;
+      let windows = 0;
+      for (let ms = 0; ms < 10_000; ms += 10) {
+        t.clock += 10;
+        await wake();
+        const answer = await t.ledger.claim(key, `t${ms}`);
+        if ("refused" in answer) continue;
+        tries++;
+        const before = answer.claimed.fails;
+        await t.ledger.settle(key, `t${ms}`, failed);
+        windows += (await t.ledger.inspect(key)).key.fails - before;
+      }
+      expect(windows).toBeGreaterThan(2);
+      expect(tries).toBeLessThanOrEqual(2 * windows);
+    });
+    it("takes the time that the server asked for, without counting a failure", async () => {
+      await wake();
+      expect(await run({ kind: "retry", error: "429", after: 30_000 })).toMatchObject({ dueIn: 30_000 });
+      t.clock += 30_000;
+      expect((await claim("t")).fails).toBe(0);
+    });
+  });
+
+  describe("bells", () => {
+    it("are no more than the limit; the rest is rung when there is room", async () => {
+      const keys = ["a", "b", "c"].map((name) => objectKey({ name }));
+      const rung = (await Promise.all(keys.map((each) => wake({ key: each })))).flat();
+      expect(rung).toHaveLength(2);
+      const [first] = rung;
+      await claim("t", first?.key);
+      expect(await t.ledger.settle(first!.key, "t", { kind: "done" })).toMatchObject({
+        bells: [{ key: "c" }],
+      });
+    });
+    it("are held back, too, where more are out than there are slots", async () => {
+      for (const name of ["a", "b", "c"]) await wake({ key: objectKey({ name }) });
+      await t.enlist({ slots: 1 });
+      expect((await t.ledger.ring()).bells).toEqual([]);
+    });
+    it("that nobody answers are rung again under a new number", async () => {
+      const [bell] = await wake();
+      t.clock += 2_001;
+      expect(await t.ledger.unanswered(2_000)).toEqual([bell]);
+      await t.ledger.ringAgain(bell!);
+      const { bells } = await t.ledger.ring();
+      expect(bells).toMatchObject([{ key }]);
+      expect(bells[0]?.number).not.toBe(bell?.number);
+    });
+    it("are not rung again for one that was lost before them", async () => {
+      const [lost] = await wake();
+      await run({ kind: "done" });
+      await wake();
+      await t.ledger.ringAgain(lost!);
+      expect((await t.ledger.ring()).bells).toEqual([]);
+    });
+    it("answered meanwhile are not rung again", async () => {
+      const [bell] = await wake();
+      await claim("t");
+      await t.ledger.ringAgain(bell!);
+      expect((await t.ledger.ring()).bells).toHaveLength(0);
+      expect(await refusal()).toBe("leased");
+    });
+  });
+
+  it("counts keys by state", async () => {
+    await wake({ key: objectKey({ name: "waits" }) });
+    await wake();
+    await claim("t");
+    t.clock += 500;
+    expect(await t.ledger.count()).toEqual({ due: 1, oldestDue: 500, scheduled: 0, running: 1, parked: 0 });
+  });
+}

@@ -1,0 +1,149 @@
+import { objectKey } from "@drover/controller";
+import { describe, expect, it } from "vitest";
+import { done, key, lease, type LedgerUnderTest, settling } from "./ledger-under-test.ts";
+
+/** What becomes of runs and wakes when another server takes over, and what it may not know. */
+export function serversContract(t: LedgerUnderTest): void {
+  describe("another server", () => {
+    it("is a new era, once; the same server is not", async () => {
+      await t.wake(key);
+      expect(t.eras).toHaveLength(1);
+      t.server = "another";
+      await t.wake(key);
+      await t.ledger.ring();
+      expect(t.eras).toHaveLength(2);
+      expect(t.eras[0]).not.toBe(t.eras[1]);
+    });
+    it("also where it has been before: demoted and promoted again", async () => {
+      await t.wake(key);
+      for (const server of ["another", "first"]) {
+        t.server = server;
+        t.clock += 1;
+        await t.ledger.ring();
+      }
+      expect(new Set(t.eras).size).toBe(3);
+    });
+    it("is noticed by whichever call is the first", async () => {
+      await t.wake(key);
+      await t.claim(key, "t");
+      const calls = [
+        () => t.wake(key),
+        () => t.ledger.claim(key, "u"),
+        () => t.ledger.renew([]),
+        () => t.ledger.settle(key, "u", done),
+        () => t.ledger.ring(),
+        () => t.ledger.unanswered(0),
+        () => t.ledger.ringAgain({ key, number: "0" }),
+        () => t.enlist(),
+        () => t.ledger.pause({ kind: "object", key }),
+        () => t.ledger.count(),
+        () => t.ledger.list("ready", 0, 1),
+        () => t.ledger.inspect(key),
+      ];
+      for (const [i, call] of calls.entries()) {
+        t.server = `server ${i}`;
+        await call();
+        expect(t.eras).toHaveLength(i + 2);
+      }
+    });
+    it("lets nothing be claimed or rung until runs under way had time to announce themselves", async () => {
+      await t.wake(key);
+      t.server = "another";
+      expect(await t.refusal(key, "t")).toBe("settling");
+      expect(await t.wake(objectKey({ name: "other" }))).toEqual([]);
+      expect(await t.ledger.ring()).toEqual({ bells: [], next: settling });
+      t.clock += settling;
+      expect(await t.rung()).toEqual([key]);
+    });
+    it("rings again what was rung: its bells may be lost", async () => {
+      await t.wake(key);
+      t.server = "another";
+      await t.ledger.ring();
+      t.clock += settling;
+      expect(await t.rung()).toEqual([key]);
+    });
+    it("cuts leases to one lease from now, also where its clock is behind", async () => {
+      await t.wake(key);
+      await t.claim(key, "t");
+      t.server = "another";
+      t.clock -= 600_000;
+      await t.ledger.ring();
+      t.clock += lease;
+      expect(await t.rung()).toEqual([key]);
+    });
+  });
+
+  describe("a server that lost the tail", () => {
+    it("hears of a run under way when it renews, and nobody else gets the key", async () => {
+      await t.wake(key);
+      const failOver = await t.backup();
+      await t.claim(key, "t");
+      await failOver();
+      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual([]);
+      t.clock += settling;
+      expect(await t.refusal(key, "u")).toBe("leased");
+      expect(await t.ledger.settle(key, "t", done)).toMatchObject({ kind: "settled" });
+      expect(await t.rung()).toEqual([]); // rung by settle: what was heard since is not known
+      expect(await t.refusal(key, "u")).toBe("claimed");
+    });
+    it("believes the run that announces itself, not the lease of an older one", async () => {
+      await t.wake(key);
+      await t.claim(key, "older");
+      const failOver = await t.backup();
+      await t.ledger.settle(key, "older", done);
+      await t.wake(key);
+      await t.claim(key, "t");
+      await failOver();
+      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual([]);
+      expect(await t.ledger.renew([{ key, token: "older" }])).toEqual(["older"]);
+      expect(await t.ledger.settle(key, "older", done)).toEqual({ kind: "stale" });
+    });
+    it("takes the verdict of a run that it does not know of, and has the key looked at once more", async () => {
+      await t.wake(key);
+      const failOver = await t.backup();
+      await t.claim(key, "t");
+      await failOver();
+      expect(await t.ledger.settle(key, "t", { kind: "done", after: 60_000 })).toMatchObject({
+        kind: "settled",
+      });
+      t.clock += settling;
+      expect(await t.rung()).toEqual([key]);
+    });
+    it("does not take a verdict twice, nor one that comes too late", async () => {
+      await t.wake(key);
+      const failOver = await t.backup();
+      await t.claim(key, "t");
+      await failOver();
+      await t.ledger.settle(key, "t", { kind: "terminal", error: "no" });
+      expect(await t.ledger.settle(key, "t", done)).toMatchObject({ kind: "settled", bells: [] });
+      t.clock += settling;
+      expect(await t.ledger.settle(key, "unknown", done)).toEqual({ kind: "stale" });
+    });
+    it("refuses a run that announces itself too late", async () => {
+      await t.wake(key);
+      const failOver = await t.backup();
+      await t.claim(key, "t");
+      await failOver();
+      await t.ledger.ring();
+      t.clock += settling;
+      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual(["t"]);
+    });
+  });
+
+  describe("a server whose data are gone", () => {
+    it("is a new era though it is the same server", async () => {
+      await t.wake(key);
+      await t.loseAll();
+      await t.wake(key);
+      expect(t.eras).toHaveLength(2);
+    });
+    it("hears of the runs under way when they renew", async () => {
+      await t.wake(key);
+      await t.claim(key, "t");
+      await t.loseAll();
+      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual([]);
+      t.clock += settling;
+      expect(await t.refusal(key, "u")).toBe("leased");
+    });
+  });
+}

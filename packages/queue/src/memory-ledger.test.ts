@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { done, key, lease, settling } from "./ledger-contract/ledger-under-test.ts";
+import { ledgerContract } from "./ledger-contract/ledger.contract.ts";
+import { openMemoryLedger } from "./memory-ledger.ts";
+import type { LedgerData } from "./memory-ledger/ledger-data.ts";
+import type { Wake } from "./work-queue.ts";
+
+ledgerContract((options) => {
+  const ledger = openMemoryLedger(options);
+  const restore = async (data?: LedgerData): Promise<void> => {
+    ledger.restore(data);
+    await Promise.resolve();
+  };
+  return {
+    ledger,
+    backup() {
+      const data = ledger.backup();
+      return Promise.resolve(() => restore(data));
+    },
+    loseAll: () => restore(),
+  };
+});
+
+const heard: Wake = { key, kind: "buckets", resourceVersion: "1", reason: "Added", class: "change" };
+
+describe("forgetting", () => {
+  const past = { at: "2026-01-01T00:00:00Z", trigger: [], duration: 1, verdict: "gone" } as const;
+  const goneAt = async (age: { ms: number }) => {
+    let now = 1_000_000;
+    const ledger = openMemoryLedger({ lease, settling, now: () => now, age: () => age.ms });
+    await ledger.wake([heard]);
+    now += settling;
+    await ledger.ring();
+    await ledger.claim(key, "t");
+    await ledger.settle(key, "t", { kind: "gone" }, past);
+    return ledger;
+  };
+  it("keeps the answer and the history of what is gone for a minute", async () => {
+    const age = { ms: 5_000 };
+    const ledger = await goneAt(age);
+    age.ms += 59_999;
+    expect(await ledger.inspect(key)).toMatchObject({ key: { state: "idle" }, runs: [past] });
+    expect(await ledger.settle(key, "t", done)).toMatchObject({ kind: "settled" });
+    age.ms += 1;
+    expect(await ledger.inspect(key)).toMatchObject({ key: { state: "unknown" }, runs: [] });
+    expect(await ledger.settle(key, "t", done)).toEqual({ kind: "stale" });
+    expect(ledger.backup().entries.size).toBe(0);
+  });
+  it("does not forget what was heard of again", async () => {
+    const age = { ms: 0 };
+    const ledger = await goneAt(age);
+    await ledger.wake([heard]);
+    age.ms += 60_000;
+    expect(await ledger.inspect(key)).toMatchObject({ key: { state: "rung" }, runs: [past] });
+  });
+});
+
+it("a backup is of that moment, and may be restored more than once", async () => {
+  const ledger = openMemoryLedger({ lease, settling });
+  await ledger.wake([heard]);
+  const backup = ledger.backup();
+  for (let times = 0; times < 2; times++) {
+    await ledger.wake([{ ...heard, reason: "Modified" }]);
+    ledger.restore(backup);
+    expect((await ledger.inspect(key)).key.reasons).toEqual(["Added"]);
+  }
+});

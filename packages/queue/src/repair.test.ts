@@ -1,0 +1,118 @@
+import type { ObjectKey } from "@drover/controller";
+import { describe, expect, it } from "vitest";
+import { done, key, keysIn, ledgerUnderTest, settling } from "./ledger-contract/ledger-under-test.ts";
+import { redisUnderTest } from "./redis-ledger.fixture.ts";
+
+const at = redisUnderTest();
+const t = ledgerUnderTest(at.open);
+it("refuses a ledger that a newer Drover wrote, and changes nothing", async () => {
+  await t.wake(key);
+  await at.redis.hset(`${at.prefix}:control`, "schema", 99);
+  await expect(t.wake(key)).rejects.toThrow(/SCHEMA 99/);
+});
+
+describe("what somebody else changed", () => {
+  const [other] = keysIn("a", 1) as [ObjectKey];
+  const rest = (name: string) => `${at.prefix}:${name}`;
+  const repairAll = async () => t.ledger.repair(await at.redis.keys(`${at.prefix}:*`));
+
+  it("is left alone where nothing is wrong, in every state", async () => {
+    await t.enlist({ slots: 2, accounts: { aws: { perSecond: 1, burst: 1 } } });
+    for (const each of keysIn("b", 5)) await t.wake(each);
+    await t.run(keysIn("b", 5)[0]!, { kind: "terminal", error: "no" });
+    await t.run(keysIn("b", 5)[1]!, { kind: "done", after: 5_000, account: "aws" });
+    await t.claim(keysIn("b", 5)[2]!);
+    await t.ledger.pause({ kind: "object", key });
+    await t.wake(key);
+    await t.wake(other);
+    await t.run(keysIn("b", 5)[3]!, { kind: "throttled", account: "aws", after: 5_000 });
+    await t.ledger.ring();
+    await t.run(keysIn("b", 5)[4]!, { kind: "gone" });
+    const before = await t.ledger.count();
+    expect(await repairAll()).toEqual([]);
+    expect(await t.ledger.count()).toEqual(before);
+  });
+  it.each(["waits", "ready", "rung", "parked", "queue:change:default/", "turns:change"])(
+    "%s removed: every key that stood there runs",
+    async (set) => {
+      await t.enlist({ slots: 1 });
+      await t.wake(other);
+      if (set !== "rung") await t.wake(key);
+      else await t.run(other, done);
+      if (set === "waits" || set === "parked") {
+        await t.run(other, done);
+        const verdict = set === "waits" ? ({ kind: "done", after: 60_000 } as const) : undefined;
+        await t.run(key, verdict ?? { kind: "terminal", error: "no" });
+      } else if (set === "rung") await t.wake(key);
+      await at.redis.del(rest(set));
+      if (set === "ready" || set.includes("change")) await t.run(other, done);
+      await repairAll();
+      await t.rung();
+      expect(await t.refusal(key, "t")).toBe("claimed");
+    },
+  );
+  it.each(["control", "waits", "ready", "rung", "leases", "parked", "shut", "paused", "limits", "workers"])(
+    "%s of another type is put aside, and its keys run",
+    async (set) => {
+      await t.wake(key);
+      await at.redis.set(rest(set), "garbage");
+      await repairAll().catch(() => undefined);
+      await repairAll();
+      t.clock += settling;
+      await t.rung();
+      expect(await t.refusal(key, "t")).toBe("claimed");
+      expect(await at.redis.get(rest(`quarantine:${set}`))).toBe("garbage");
+    },
+  );
+  it.each(["garbage", ""])(
+    "a key's entry of another type is put aside, and the key runs: %j",
+    async (text) => {
+      await t.wake(other);
+      await at.redis.set(rest(`key:${key}`), text);
+      await t.wake(key);
+      await t.run(other, done);
+      expect(await t.refusal(key, "t")).toBe("claimed");
+    },
+  );
+  it("an entry whose fields are garbage does not stop its key", async () => {
+    await t.wake(key);
+    const fields = [
+      "state",
+      "wakes",
+      "fails",
+      "notBefore",
+      "until",
+      "reasons",
+      "version:buckets",
+      "class",
+      "bell",
+    ];
+    for (const field of fields) {
+      await at.redis.hset(rest(`key:${key}`), field, "{garbage");
+      await t.wake(key);
+      await repairAll();
+      await t.rung();
+      expect([field, await t.refusal(key, `t ${field}`)]).toEqual([field, "claimed"]);
+      await t.ledger.settle(key, `t ${field}`, done);
+      await t.wake(key);
+    }
+  });
+  it("a history of another type does not stop a verdict", async () => {
+    await at.redis.set(rest(`history:${key}`), "garbage");
+    expect((await t.ledger.inspect(key)).runs).toHaveLength(0);
+    await at.redis.set(rest(`history:${key}`), "garbage");
+    await t.wake(key);
+    await t.claim(key, "t");
+    const past = { at: "2026-01-01T00:00:00Z", trigger: [], duration: 1, verdict: "done" } as const;
+    await t.ledger.settle(key, "t", done, past);
+    expect((await t.ledger.inspect(key)).runs).toEqual([past]);
+  });
+  it("a member that is no object's key is taken out and listed, and holds nobody up", async () => {
+    await t.enlist({ slots: 10 });
+    await at.redis.zadd(rest("waits"), 1, "a/b/c");
+    await at.redis.zadd(rest("waits"), 1, "");
+    expect(await t.wake(key)).toEqual([key]);
+    expect(await at.redis.exists(rest("quarantine:member:a/b/c"))).toBe(1);
+    expect(await t.ledger.count()).toMatchObject({ due: 1 });
+  });
+});
