@@ -32,6 +32,10 @@ export const tasks = {
     needsPython: always,
     run: (repository) => program(repository, "tests/chaos/main.ts"),
   },
+  mutants: {
+    needsPython: always,
+    run: (repository) => program(repository, "packages/queue/mutants/main.ts"),
+  },
   check: { needsPython: never, run: checkAll },
 };
 

@@ -1,0 +1,106 @@
+/**
+ * `npm run mutants`: breaks the queue once for each promise of docs/work-queue.md, and sees the tests notice.
+ *
+ * Every mutant is made in a copy of the package. A sentence without a mutant fails the command, and so does a mutant
+ * that no test notices, or whose place in the code is no longer there. `-- --only wake-1` runs those of one promise.
+ */
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import type { Mutant } from "./mutant.ts";
+import { mutantsOfKeys } from "./of-keys.ts";
+import { mutantsOfOrder } from "./of-order.ts";
+import { mutantsOfProcesses } from "./of-processes.ts";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const { values } = parseArgs({ options: { only: { type: "string" } } });
+const all = [...mutantsOfKeys, ...mutantsOfOrder, ...mutantsOfProcesses];
+const chosen = all.filter(({ promise }) => values.only === undefined || promise === values.only);
+
+/** What must notice a mutant, quickest first. */
+const noticers: Readonly<Record<"ledger" | "processes" | "law", readonly string[]>> = {
+  ledger: ["redis-ledger.test", "repair.test", "lease-keeper.test"],
+  processes: ["lease-keeper.test", "bullmq-work-queue.test"],
+  law: ["bell-law.test"],
+};
+/** Copies at work at once. */
+const copies = 2;
+
+const promises = [
+  ...(await readFile(join(root, "docs/work-queue.md"), "utf8")).matchAll(/^- \*\*(\w+-\d+)\*\*/gm),
+].map(([, name]) => name ?? "");
+const problems = [
+  ...promises
+    .filter((name) => !all.some(({ promise }) => promise === name))
+    .map((name) => `${name} has no mutant`),
+  ...all
+    .filter(({ promise }) => !promises.includes(promise))
+    .map(({ promise }) => `${promise} is no promise`),
+];
+const queue = [...chosen];
+let caught = 0;
+await Promise.all(Array.from({ length: copies }, () => work()));
+for (const problem of problems) console.log(problem);
+console.log(
+  `${chosen.length} mutants of ${promises.length} promises: ${caught} caught, ${problems.length} problems`,
+);
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+async function work(): Promise<void> {
+  const copy = await mkdtemp(join(tmpdir(), "drover-mutants-"));
+  try {
+    await prepare(copy);
+    for (let mutant = queue.shift(); mutant; mutant = queue.shift()) await judge(copy, mutant);
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+}
+
+async function prepare(copy: string): Promise<void> {
+  for (const file of [
+    "package.json",
+    "tsconfig.json",
+    "vitest.config.ts",
+    "eslint.config.js",
+    "packages/queue",
+  ]) {
+    await cp(join(root, file), join(copy, file), { recursive: true });
+  }
+  await symlink(join(root, "node_modules"), join(copy, "node_modules"));
+}
+
+async function judge(copy: string, mutant: Mutant): Promise<void> {
+  const { promise, wrong, file, from, to, noticedBy = "ledger" } = mutant;
+  const path = join(copy, "packages/queue/src", file);
+  const source = await readFile(path, "utf8");
+  if (source.split(from).length !== 2) {
+    problems.push(`${promise} (${wrong}): its place in ${file} is not there exactly once`);
+    return;
+  }
+  await writeFile(
+    path,
+    source.replace(from, () => to),
+  );
+  const noticed = await fails(copy, noticers[noticedBy]);
+  await writeFile(path, source);
+  if (noticed) caught++;
+  else problems.push(`${promise}: no test notices that ${wrong}`);
+  console.log(`${noticed ? "caught" : "MISSED"}  ${promise}  ${wrong}`);
+}
+
+/** Whether some test fails. A mutant may loop for ever: that counts as noticed, too. */
+async function fails(copy: string, tests: readonly string[]): Promise<boolean> {
+  const vitest = join(root, "node_modules/vitest/vitest.mjs");
+  const files = tests.map((test) => `packages/queue/src/${test}`);
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [vitest, "run", "--bail", "1", "--maxWorkers", "1", ...files],
+      { cwd: copy, timeout: 180_000, killSignal: "SIGKILL" },
+      (error) => resolve(error !== null),
+    );
+  });
+}

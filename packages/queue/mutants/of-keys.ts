@@ -1,0 +1,316 @@
+import { type Mutant, script } from "./mutant.ts";
+
+const ofWake = script("wake", [
+  {
+    promise: "wake-1",
+    wrong: "wakes are not counted",
+    from: "number(e, 'wakes') + 1",
+    to: "number(e, 'wakes')",
+  },
+  {
+    promise: "wake-2",
+    wrong: "versions go down",
+    from: "if not b then return true end",
+    to: "if true then return true end",
+  },
+  {
+    promise: "wake-2",
+    wrong: "versions compare as text",
+    from: "if #a ~= #b then return #a > #b end",
+    to: "",
+  },
+  {
+    promise: "wake-2",
+    wrong: "versions that are no numbers are ordered",
+    from: "then return a ~= b end",
+    to: "then return a > b end",
+  },
+  {
+    promise: "wake-3",
+    wrong: "the last class wins",
+    from: "if more then e.f.class = w.class end",
+    to: "e.f.class = w.class",
+  },
+  {
+    promise: "wake-3",
+    wrong: "a reason is told twice",
+    from: "if not known and #reasons < 8 then",
+    to: "if #reasons < 8 then",
+  },
+  {
+    promise: "wake-4",
+    wrong: "a wait is not pierced",
+    from: "number(e, 'notBefore') <= now or w.force",
+    to: "(number(e, 'notBefore') <= now and e.f.state ~= 'waits') or w.force",
+  },
+  {
+    promise: "wake-5",
+    wrong: "a running key is rung",
+    from: "if not leased and e.f.state ~= 'rung'",
+    to: "if e.f.state ~= 'rung'",
+  },
+  {
+    promise: "wake-5",
+    wrong: "a rung key is rung again",
+    from: "if not leased and e.f.state ~= 'rung'",
+    to: "if not leased",
+  },
+  {
+    promise: "wake-6",
+    wrong: "failures are the predecessor's",
+    from: "clear(e, 'fails', 'conflicts', 'notBefore', 'pierced', 'error')",
+    to: "",
+  },
+  {
+    promise: "wake-6",
+    wrong: "nobody is told which uid was replaced",
+    from: "e.f.replaced = e.f.uid",
+    to: "",
+  },
+  { promise: "settle-5", wrong: "every wake pierces a window", from: "    e.f.pierced = 1\n", to: "" },
+  {
+    promise: "settle-6",
+    wrong: "a wake forgets failures",
+    from: "e.f.trace = w.trace or e.f.trace",
+    to: "e.f.fails = nil",
+  },
+  {
+    promise: "settle-10",
+    wrong: "a resync pierces",
+    from: "if w.class ~= 'resync' or w.force or not e.f.state then",
+    to: "if true then",
+  },
+  {
+    promise: "order-2",
+    wrong: "a waiting key does not move up",
+    from: "if moreUrgent then becomeReady",
+    to: "if false then becomeReady",
+  },
+  {
+    promise: "people-3",
+    wrong: "force waits",
+    from: "number(e, 'notBefore') <= now or w.force",
+    to: "number(e, 'notBefore') <= now",
+  },
+  {
+    promise: "people-3",
+    wrong: "a running key is not forced",
+    from: "if leased and w.force then e.f.forced = 1 end",
+    to: "",
+  },
+]);
+
+const ofClaim = script("claim", [
+  {
+    promise: "claim-2",
+    wrong: "the same token is refused",
+    from: "if e.f.token == token and e.f.claim then return",
+    to: "if false then return",
+  },
+  {
+    promise: "claim-3",
+    wrong: "a leased key is given away",
+    from: "if held(e) then",
+    to: "if held(e) and e.f.token == token then",
+  },
+  {
+    promise: "claim-4",
+    wrong: "an unknown key is refused",
+    from: "if not e.f.state and known then",
+    to: "if not e.f.state then",
+  },
+  {
+    promise: "claim-7",
+    wrong: "a key goes back to an older version",
+    from: "number(e, 'ranBy') > tonumber(version)",
+    to: "false",
+  },
+  {
+    promise: "claim-7",
+    wrong: "a rolled back function never runs",
+    from: "and setting('newest', 0) >= number(e, 'ranBy')",
+    to: "",
+  },
+  {
+    promise: "bell-3",
+    wrong: "a doubled bell runs a key with nothing due",
+    from: "if not e.f.state and known then return refuse('nothing due') end",
+    to: "",
+  },
+  {
+    promise: "bell-3",
+    wrong: "a late bell runs a key that waits",
+    from: "if at and tonumber(at) > now then return refuse('waiting') end",
+    to: "",
+  },
+  {
+    promise: "bell-4",
+    wrong: "a parked key is run by an old bell",
+    from: "if e.f.state == 'parked' then return refuse('parked') end",
+    to: "",
+  },
+  {
+    promise: "order-3",
+    wrong: "an old bell jumps the queue",
+    from: "if e.f.state == 'ready' then return refuse('not its turn') end",
+    to: "",
+  },
+  {
+    promise: "people-1",
+    wrong: "a paused key is claimed",
+    from: "if pausedKey(key) then",
+    to: "if false then",
+  },
+  {
+    promise: "order-6",
+    wrong: "a bell that was out runs a closed account",
+    from: "if closed(e.f.account) then",
+    to: "if false then",
+  },
+  {
+    promise: "server-2",
+    wrong: "a new server hands out keys at once",
+    from: "if not settled() then",
+    to: "if false then",
+  },
+  {
+    promise: "ring-5",
+    wrong: "a clock that went back prolongs a lease",
+    from: "if number(e, 'until') > now + lease then clampLeases()",
+    to: "if false then clampLeases()",
+  },
+]);
+
+const ofSettle = script("settle", [
+  {
+    promise: "settle-1",
+    wrong: "any token settles",
+    from: "local unknown = e.f.token ~= token",
+    to: "local unknown = false",
+  },
+  {
+    promise: "settle-2",
+    wrong: "a repeat is stale",
+    from: "if unknown and e.f.settled == token then return { 'settled', dueIn(e) } end",
+    to: "",
+  },
+  {
+    promise: "settle-3",
+    wrong: "a wake during the run is forgotten",
+    from: "or number(e, 'wakes') > number(e, 'answers')",
+    to: "",
+  },
+  {
+    promise: "settle-4",
+    wrong: "a wake during a failing run does not pierce",
+    from: "elseif heard and number(e, 'pierced') == 0 then",
+    to: "elseif false then",
+  },
+  {
+    promise: "settle-5",
+    wrong: "a run that pierced is pierced again",
+    from: "elseif heard and number(e, 'pierced') == 0 then",
+    to: "elseif heard then",
+  },
+  {
+    promise: "settle-7",
+    wrong: "success does not reset failures",
+    from: "clear(e, 'fails', 'conflicts', 'notBefore', 'pierced', 'error', 'replaced')",
+    to: "clear(e, 'error', 'replaced')",
+  },
+  {
+    promise: "settle-9",
+    wrong: "terminal retries",
+    from: "enter(e, 'parked', now)\nelseif after",
+    to: "waitUntil(e, now + 1000, 'x')\nelseif after",
+  },
+  {
+    promise: "settle-9",
+    wrong: "terminal keeps its window",
+    from: "  clear(e, 'notBefore', 'pierced')\n  enter(e, 'parked', now)\nelseif",
+    to: "  enter(e, 'parked', now)\nelseif",
+  },
+  {
+    promise: "settle-11",
+    wrong: "a conflict is a failure",
+    from: "if e.f.conflicts > 8 then",
+    to: "if true then",
+  },
+  {
+    promise: "settle-11",
+    wrong: "conflicts go on for ever",
+    from: "if e.f.conflicts > 8 then",
+    to: "if false then",
+  },
+  {
+    promise: "settle-12",
+    wrong: "an interrupted run is forgotten",
+    from: "verdict == 'interrupted' or",
+    to: "",
+  },
+  {
+    promise: "settle-13",
+    wrong: "a gone key stays",
+    from: "  redis.call('PEXPIRE', P .. ':key:' .. key, forget)\n",
+    to: "",
+  },
+  {
+    promise: "settle-13",
+    wrong: "its history stays",
+    from: "  redis.call('PEXPIRE', history, forget)\n",
+    to: "",
+  },
+  {
+    promise: "settle-15",
+    wrong: "a key is never parked for failing",
+    from: "number(e, 'fails') >= attempts",
+    to: "false",
+  },
+  { promise: "order-6", wrong: "an account is not closed", from: "control.limited = '1'\nend", to: "end" },
+  {
+    promise: "order-6",
+    wrong: "the shorter of two waits wins",
+    from: "math.max(now + after, tonumber(redis.call('HGET', LIMITS, closed) or 0) or 0)",
+    to: "now + after",
+  },
+  { promise: "people-4", wrong: "history grows", from: "  read(history, 'LTRIM', 0, kept - 2)\n", to: "" },
+  {
+    promise: "server-3",
+    wrong: "an unknown run's verdict is refused",
+    from: "if unknown and (settled() or e.f.announced == control.era) then",
+    to: "if unknown then",
+  },
+  {
+    promise: "server-3",
+    wrong: "what may have been heard is not looked at",
+    from: "local heard = unknown or not e.f.answers or",
+    to: "local heard = e.f.answers and",
+  },
+]);
+
+const ofBackoff = script("backoff", [
+  { promise: "claim-5", wrong: "a run that died counts nothing", from: "    e.f.fails = 1\n", to: "" },
+  {
+    promise: "claim-5",
+    wrong: "an object that kills every worker loops",
+    from: "waitUntil(e, number(e, 'notBefore'), 'lease ended')",
+    to: "waitUntil(e, now, 'lease ended')",
+  },
+  {
+    promise: "settle-6",
+    wrong: "failures grow within a window",
+    from: "if number(e, 'notBefore') > now then return end",
+    to: "",
+  },
+  { promise: "settle-8", wrong: "windows do not grow", from: "2 ^ math.min(fails - 1, 40)", to: "1" },
+  {
+    promise: "settle-8",
+    wrong: "windows have no cap",
+    from: "math.min(setting('most', 300000), setting('first', 500)",
+    to: "math.max(0, setting('first', 500)",
+  },
+  { promise: "settle-8", wrong: "no jitter", from: "(0.5 + tonumber(jitter) / 2)", to: "1" },
+]);
+
+/** Of the scripts that move a key: wake, claim, settle. */
+export const mutantsOfKeys: readonly Mutant[] = [...ofWake, ...ofClaim, ...ofSettle, ...ofBackoff];

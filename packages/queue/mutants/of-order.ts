@@ -1,0 +1,226 @@
+import { type Mutant, script } from "./mutant.ts";
+
+const ofOrder = script("order", [
+  {
+    promise: "bell-6",
+    wrong: "bells without end",
+    from: "local room = math.max(1, setting('slots', 1)) - redis.call('ZCARD', RUNG)",
+    to: "local room = 256 - redis.call('ZCARD', RUNG)",
+  },
+  { promise: "bell-6", wrong: "what is rung is not counted", from: "- redis.call('ZCARD', RUNG)", to: "" },
+  {
+    promise: "order-1",
+    wrong: "resyncs first",
+    from: "local usual = { 'change', 'listing', 'resync' }",
+    to: "local usual = { 'resync', 'listing', 'change' }",
+  },
+  {
+    promise: "order-3",
+    wrong: "a namespace keeps its turn",
+    from: "redis.call('ZADD', turns, turn(), lane)\n      return",
+    to: "return",
+  },
+  {
+    promise: "order-3",
+    wrong: "who comes anew goes first",
+    from: "'NX', turn(), lane) end",
+    to: "'NX', 0, lane) end",
+  },
+  {
+    promise: "order-4",
+    wrong: "resyncs starve",
+    from: "turnsOf[setting('bell', 0) % 8] or usual",
+    to: "usual",
+  },
+  {
+    promise: "order-5",
+    wrong: "a controller's rate is not kept",
+    from: "while room > 0 and limitOpens('controller') <= now do",
+    to: "while room > 0 do",
+  },
+  {
+    promise: "order-5",
+    wrong: "an account's rate is not kept",
+    from: "if account then spend('account ' .. account) end",
+    to: "",
+  },
+  { promise: "order-5", wrong: "no burst", from: "- (tonumber(burst) - 1) * tonumber(every)", to: "" },
+  {
+    promise: "people-1",
+    wrong: "a paused object is rung",
+    from: "if pausedBy('object ' .. e.key) then return end",
+    to: "",
+  },
+  {
+    promise: "people-1",
+    wrong: "a paused namespace is rung",
+    from: "if pausedBy('namespace ' .. namespace) then return '+inf' end",
+    to: "",
+  },
+  {
+    promise: "people-1",
+    wrong: "a paused controller rings",
+    from: "if not settled() or control.paused == '1' then return bells end",
+    to: "if not settled() then return bells end",
+  },
+  {
+    promise: "server-2",
+    wrong: "a new server rings at once",
+    from: "if not settled() or control.paused == '1' then return bells end",
+    to: "if control.paused == '1' then return bells end",
+  },
+  {
+    promise: "ring-1",
+    wrong: "timers never fire",
+    from: "becomeReady(e, since)\n      save(e)",
+    to: "save(e)",
+  },
+  {
+    promise: "bell-1",
+    wrong: "a bell's number comes again",
+    from: "control.bell = setting('bell', 0) + 1",
+    to: "control.bell = 1",
+  },
+]);
+
+const ofTheRest = [
+  ...script("ring", [
+    {
+      promise: "ring-2",
+      wrong: "ended leases are left alone",
+      from: "if settled() then\n  for",
+      to: "if false then\n  for",
+    },
+    {
+      promise: "ring-3",
+      wrong: "lost bells are not looked for",
+      from: "add('-inf', now - patience)",
+      to: "",
+    },
+    {
+      promise: "ring-4",
+      wrong: "a bell that was answered meanwhile is rung again",
+      from: "if since and (e.f.bell or '0') == bell then",
+      to: "if true then since = since or now",
+    },
+    {
+      promise: "ring-4",
+      wrong: "a newer bell is rung again for an older one",
+      from: "if since and (e.f.bell or '0') == bell then",
+      to: "if since then",
+    },
+    {
+      promise: "ring-5",
+      wrong: "a bell rung in the future is never lost",
+      from: "add(now + 1, '+inf') -- the clock went back",
+      to: "",
+    },
+    {
+      promise: "ring-5",
+      wrong: "a lease reaches an hour into the future",
+      from: "clampLeases()\nif settled()",
+      to: "if settled()",
+    },
+  ]),
+  ...script("renew", [
+    {
+      promise: "claim-6",
+      wrong: "a renewal changes nothing",
+      from: "e.f['until'] = now + lease\n    if",
+      to: "if",
+    },
+    {
+      promise: "claim-6",
+      wrong: "anybody renews",
+      from: "local ours = e.f.token == mine.token and",
+      to: "local ours =",
+    },
+    { promise: "claim-6", wrong: "an ended lease is renewed", from: "and number(e, 'until') > now", to: "" },
+    {
+      promise: "server-3",
+      wrong: "runs cannot announce themselves",
+      from: "local announces = not settled() and e.f.announced ~= control.era",
+      to: "local announces = false",
+    },
+    {
+      promise: "server-3",
+      wrong: "the last to announce wins",
+      from: "local announces = not settled() and e.f.announced ~= control.era",
+      to: "local announces = not settled()",
+    },
+    {
+      promise: "server-3",
+      wrong: "runs announce themselves too late",
+      from: "local announces = not settled() and",
+      to: "local announces =",
+    },
+  ]),
+  ...script("pause", [
+    {
+      promise: "people-2",
+      wrong: "a resumed namespace stays shut",
+      from: "redis.call('ZADD', SHUT, now, queue)",
+      to: "",
+    },
+    {
+      promise: "people-2",
+      wrong: "a resumed object stays out",
+      from: "    becomeReady(e, since)\n    save(e)\n",
+      to: "",
+    },
+    { promise: "people-1", wrong: "the controller is not paused", from: "  control.paused = on\n", to: "" },
+  ]),
+  ...script("enlist", [
+    {
+      promise: "bell-6",
+      wrong: "workers that are gone keep their slots",
+      from: "if not upTo or tonumber(upTo) <= now then",
+      to: "if not upTo then",
+    },
+  ]),
+  ...script("scene", [
+    {
+      promise: "server-4",
+      wrong: "what was rung is not rung again",
+      from: "becomeReady(e, now)\n      save(e)",
+      to: "enter(e, 'rung', now)\n      save(e)",
+    },
+    { promise: "server-4", wrong: "old leases reach far", from: "  clampLeases()\nend", to: "end" },
+    {
+      promise: "server-2",
+      wrong: "no settling time",
+      from: "control.claimsFrom = now + settling\n",
+      to: "control.claimsFrom = now\n",
+    },
+    { promise: "server-1", wrong: "the mark is not renewed", from: "  control.server = server\n", to: "" },
+    {
+      promise: "ring-5",
+      wrong: "a clock that goes back settles for long",
+      from: "and math.min(setting('claimsFrom', 0), now + settling) or 0",
+      to: "and setting('claimsFrom', 0) or 0",
+    },
+    {
+      promise: "server-8",
+      wrong: "a strange key stops its neighbours",
+      from: "  quarantine(name)\n  return {}",
+      to: "  error(reply)",
+    },
+  ]),
+  ...script("repair", [
+    {
+      promise: "server-8",
+      wrong: "a key that lost its place is left alone",
+      from: "  becomeReady(e, now)\n",
+      to: "",
+    },
+    {
+      promise: "server-8",
+      wrong: "a lane that lost its turn is left alone",
+      from: "return redis.call('ZSCORE', P .. ':turns:' .. class, lane) or redis.call('ZSCORE', SHUT, e.f.queue)",
+      to: "return true",
+    },
+  ]),
+];
+
+/** Of whose turn it is, and of what keeps the ledger going: ringer, leases, pauses, servers. */
+export const mutantsOfOrder: readonly Mutant[] = [...ofOrder, ...ofTheRest];
