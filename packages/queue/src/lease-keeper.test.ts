@@ -1,0 +1,108 @@
+import { type Log, objectKey } from "@drover/controller";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { keepLeases, type Lease, type LeaseKeeper } from "./lease-keeper.ts";
+import type { Ledger } from "./ledger.ts";
+import { openMemoryLedger } from "./memory-ledger.ts";
+
+const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const key = objectKey({ namespace: "default", name: "photos" });
+const times = { lease: 6_000, renewal: 500, settling: 1_500 };
+
+let ledger: Ledger;
+let answers: boolean;
+let renewals: number;
+let keeper: LeaseKeeper;
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["performance", "setInterval", "clearInterval", "setTimeout", "clearTimeout"] });
+  const memory = openMemoryLedger({
+    ...times,
+    settling: 1,
+    now: () => Math.floor(performance.now()),
+    server: () => "one",
+  });
+  answers = true;
+  renewals = 0;
+  ledger = {
+    ...memory,
+    renew: (leases) => {
+      renewals++;
+      return answers ? memory.renew(leases) : Promise.reject(new Error("Redis is away"));
+    },
+  };
+  keeper = keepLeases({ ledger, ...times, log: quiet });
+});
+afterEach(() => {
+  keeper.stop();
+  vi.useRealTimers();
+});
+
+/** Claims the key and keeps its lease; `lost` tells why it was given up. */
+async function claimed(): Promise<{ lease: Lease; lost: () => string | undefined }> {
+  await ledger.ring();
+  await vi.advanceTimersByTimeAsync(10);
+  const askedAt = performance.now();
+  expect(await ledger.claim(key, "t")).toHaveProperty("claimed");
+  let why: string | undefined;
+  const lease = keeper.keep({ key, token: "t", askedAt }, (reason) => (why = reason.message));
+  return { lease, lost: () => why };
+}
+
+it("keeps a lease for as long as it is not released", async () => {
+  const { lease, lost } = await claimed();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(lease.held()).toBe(true);
+  expect(lost()).toBeUndefined();
+  expect(await ledger.claim(key, "u")).toEqual({ refused: "leased" });
+  lease.release();
+  expect(lease.held()).toBe(false);
+  await vi.advanceTimersByTimeAsync(times.lease);
+  expect(await ledger.claim(key, "u")).not.toEqual({ refused: "leased" });
+});
+
+it("holds nothing while the ledger is silent for the settling time, and again when it answers", async () => {
+  const { lease, lost } = await claimed();
+  answers = false;
+  await vi.advanceTimersByTimeAsync(times.settling - 1);
+  expect(lease.held()).toBe(true);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(lease.held()).toBe(false);
+  expect(lost()).toBeUndefined();
+  answers = true;
+  await vi.advanceTimersByTimeAsync(times.renewal);
+  expect(lease.held()).toBe(true);
+});
+
+it("tells a run to stop before its lease can end", async () => {
+  const { lease, lost } = await claimed();
+  answers = false;
+  await vi.advanceTimersByTimeAsync(times.lease - times.renewal / 2);
+  expect(lost()).toMatch(/is about to end/);
+  expect(lease.held()).toBe(false);
+  expect(await ledger.claim(key, "u")).toEqual({ refused: "leased" });
+});
+
+it("tells a run to stop whose key somebody else has", async () => {
+  const { lease, lost } = await claimed();
+  await ledger.settle(key, "t", { kind: "interrupted" });
+  await vi.advanceTimersByTimeAsync(times.renewal);
+  expect(lost()).toMatch(/was taken over/);
+  expect(lease.held()).toBe(false);
+});
+
+it("does not renew a lease that may have ended: the process was paused", async () => {
+  const { lost } = await claimed();
+  const before = renewals;
+  const real = performance.now();
+  const later = vi.spyOn(performance, "now").mockImplementation(() => real + times.lease);
+  await vi.advanceTimersByTimeAsync(times.renewal);
+  expect(lost()).toMatch(/is about to end/);
+  expect(renewals).toBe(before);
+  later.mockRestore();
+});
+
+it("announces its leases at once when asked", async () => {
+  await claimed();
+  const before = renewals;
+  keeper.announce();
+  expect(renewals).toBe(before + 1);
+});
