@@ -28,11 +28,15 @@
  * | `P:quarantine:<key>`      | any    | what somebody else made of a key of the ledger             | all                         | when an operator removes it |
  * | `P:bells:*`               | BullMQ | the bells                                                  | BullMQ                      | done: at once; failed: last 1,000 kept |
  *
+ * The same queue without Redis, for tests of functions, is `openMemoryWorkQueue`. Its ledger, `memory-ledger.ts`, is the
+ * place to learn the rules: it answers as the scripts do, and random calls of both are compared in `ledgers-agree/`.
+ *
  * This package is the only door to bullmq and ioredis; their types stay behind it, but for the connection.
  */
 export * from "./work-queue.ts";
 export { connectRedis, disconnectRedis, UnfitRedisError, type RedisOptions } from "./redis-connection.ts";
 export { openWorkQueue, type WorkQueueOptions } from "./bullmq-work-queue.ts";
+export { type MemoryWorkQueueOptions, openMemoryWorkQueue } from "./memory-work-queue.ts";
 export { InvalidTimesError, type QueueTimes } from "./ledger-work-queue.ts";
 export { LeaseLostError } from "./lease-keeper.ts";
 export { abortVerdict, RunTimeoutError, StoppingError } from "./worker.ts";

@@ -97,7 +97,7 @@ export function openMemoryLedger(options: MemoryLedgerOptions): MemoryLedger {
 }
 
 /** Milliseconds since 1970, on a clock that does not jump. */
-const wallClock = (): number => Math.floor(performance.timeOrigin + performance.now());
+export const wallClock = (): number => Math.floor(performance.timeOrigin + performance.now());
 
 function forgetGone({ data, age }: Moment): void {
   for (const [key, at] of data.leaving) {

@@ -1,0 +1,369 @@
+/**
+ * What every work queue promises, with real time and whole workers: `workQueueContract(open)` in a test file of each
+ * implementation.
+ */
+import { type Log, objectKey, type ObjectKey } from "@drover/controller";
+import { randomUUID } from "node:crypto";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { QueueTimes } from "./ledger-work-queue.ts";
+import type { QueueWorker, Run, Verdict, Wake, WorkQueue } from "./work-queue.ts";
+
+export const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+export const key = objectKey({ namespace: "default", name: "photos" });
+export const wakeOf = (of: ObjectKey): Wake => ({
+  key: of,
+  kind: "buckets",
+  resourceVersion: "1",
+  reason: "Added",
+  class: "change",
+});
+
+export interface OpenedWorkQueue {
+  readonly queue: WorkQueue;
+  /** Puts another server in the place of the one that holds the queue's data. */
+  replaceServer(): Promise<void>;
+}
+
+/** How to open a queue of one kind, anew for every test. */
+export type OpenWorkQueue = (options: {
+  readonly controller: string;
+  readonly log: Log;
+  readonly times: Partial<QueueTimes>;
+  readonly onIncarnation: (era: string) => void;
+}) => OpenedWorkQueue;
+
+/** A queue of its own for each test, and its workers, which are drained when the test is over. */
+export interface WorkQueueUnderTest {
+  readonly queue: WorkQueue;
+  readonly workers: QueueWorker[];
+  readonly eras: readonly string[];
+  replaceServer(): Promise<void>;
+  /** Starts a worker; `verdicts` are of the runs that it has settled. */
+  work(
+    handler: (run: Run) => Promise<Verdict>,
+    options?: { readonly concurrency?: number; readonly timeout?: number },
+  ): { readonly worker: QueueWorker; readonly verdicts: readonly Verdict["kind"][] };
+}
+
+export function workQueueUnderTest(open: OpenWorkQueue): WorkQueueUnderTest {
+  let opened: OpenedWorkQueue | undefined;
+  let workers: QueueWorker[] = [];
+  let eras: string[] = [];
+  const needed = (): OpenedWorkQueue => {
+    if (!opened) throw new Error("The queue is opened before each test, not before.");
+    return opened;
+  };
+  beforeEach(() => {
+    workers = [];
+    eras = [];
+    const times = { lease: 1_200, renewal: 200, settling: 400 };
+    const onIncarnation = (era: string): void => void eras.push(era);
+    opened = open({ controller: randomUUID(), log: quiet, times, onIncarnation });
+  });
+  afterEach(async () => {
+    await Promise.all(workers.map((worker) => worker.drain(0)));
+    await opened?.queue.close();
+  });
+  return {
+    get queue() {
+      return needed().queue;
+    },
+    get workers() {
+      return workers;
+    },
+    get eras() {
+      return eras;
+    },
+    replaceServer: () => needed().replaceServer(),
+    work(handler, { concurrency = 4, timeout = 60_000 } = {}) {
+      const verdicts: Verdict["kind"][] = [];
+      const worker = needed().queue.work(handler, {
+        concurrency,
+        timeout,
+        backoff: { first: 20, longest: 100 },
+        onSettled: (_run, verdict) => void verdicts.push(verdict.kind),
+      });
+      workers.push(worker);
+      return { worker, verdicts };
+    },
+  };
+}
+
+/** Waits for a condition; how long, only a hang may tell. */
+const eventually = (check: () => void | Promise<void>): Promise<void> =>
+  vi.waitFor(check, { timeout: 20_000 });
+const done = (): Promise<Verdict> => Promise.resolve({ kind: "done" });
+
+export function workQueueContract(open: OpenWorkQueue): void {
+  const t = workQueueUnderTest(open);
+
+  it("brings every woken key to a run", async () => {
+    const ran = new Set<ObjectKey>();
+    t.work((run) => {
+      ran.add(run.key);
+      return Promise.resolve({ kind: "done" });
+    });
+    const keys = Array.from({ length: 1_000 }, (_, i) => objectKey({ namespace: "a", name: `n${i}` }));
+    await t.queue.wake(keys.map(wakeOf));
+    await eventually(() => expect(ran.size).toBe(1_000));
+  });
+
+  it("keeps keys apart whose names are unusual, also for Redis, BullMQ, Lua and JavaScript", async () => {
+    const names = [
+      "a:b",
+      "{a}",
+      "a}{b",
+      "%61",
+      "a",
+      "__proto__",
+      "constructor",
+      "\u0430",
+      "a.b",
+      "0",
+      "-1",
+      "*",
+      "'\"\\",
+    ];
+    const keys = names.flatMap((name) => [objectKey({ name }), objectKey({ namespace: "ns", name })]);
+    const ran: ObjectKey[] = [];
+    t.work((run) => {
+      ran.push(run.key);
+      return Promise.resolve({ kind: "gone" });
+    });
+    await t.queue.wake(keys.map(wakeOf));
+    await eventually(() => expect(ran).toHaveLength(keys.length));
+    expect([...ran].sort()).toEqual([...keys].sort());
+    await eventually(async () =>
+      expect(await t.queue.stats(10_000)).toMatchObject({ due: 0, scheduled: 0, running: 0, parked: 0 }),
+    );
+  });
+
+  it("never runs a key twice at once, however often it is woken, and runs it after the last wake", async () => {
+    let running = 0;
+    let most = 0;
+    let heard = 0;
+    let seen = 0;
+    t.work(async () => {
+      most = Math.max(most, ++running);
+      const before = heard;
+      await new Promise(setImmediate);
+      seen = before;
+      running--;
+      return { kind: "done" };
+    });
+    for (let wakes = 1; wakes <= 300; wakes++) {
+      heard = wakes;
+      await t.queue.wake([wakeOf(key)]);
+    }
+    await eventually(() => expect(seen).toBe(300));
+    expect(most).toBe(1);
+  });
+
+  it("retries a run that failed or threw, and starts over after a success", async () => {
+    const fails: number[] = [];
+    const { verdicts } = t.work((run) => {
+      fails.push(run.claim.fails);
+      if (fails.length === 1) throw new Error("thrown");
+      return Promise.resolve(fails.length < 3 ? { kind: "retry", error: "no" } : { kind: "done" });
+    });
+    await t.queue.wake([wakeOf(key)]);
+    await eventually(() => expect(verdicts).toEqual(["retry", "retry", "done"]));
+    expect(fails).toEqual([0, 1, 2]);
+  });
+
+  it("aborts a run that takes too long, gives its slot back though it hangs, and refuses its writes", async () => {
+    let hanging: Run | undefined;
+    const { verdicts } = t.work(
+      (run) => {
+        if (run.claim.fails > 0) return Promise.resolve({ kind: "done" });
+        hanging = run;
+        return new Promise(() => undefined);
+      },
+      { concurrency: 1, timeout: 50 },
+    );
+    await t.queue.wake([wakeOf(key)]);
+    await eventually(() => expect(verdicts).toEqual(["retry", "done"]));
+    expect(hanging?.signal.aborted).toBe(true);
+    expect(hanging?.held()).toBe(false);
+  });
+
+  it("no longer calls a key its own when its verdict is in: it may run elsewhere by then", async () => {
+    const held = Promise.withResolvers<readonly boolean[]>();
+    let during: boolean | undefined;
+    const handler = (run: Run): Promise<Verdict> => (
+      (during = run.held()),
+      Promise.resolve({ kind: "done" })
+    );
+    const worker = t.queue.work(handler, {
+      concurrency: 1,
+      timeout: 60_000,
+      onSettled: (run) => held.resolve([during === true, run.held()]),
+    });
+    t.workers.push(worker);
+    await t.queue.wake([wakeOf(key)]);
+    expect(await held.promise).toEqual([true, false]);
+  });
+
+  it("holds a lease for as long as the run lasts", async () => {
+    const ended = Promise.withResolvers<Verdict>();
+    let runs = 0;
+    const { verdicts } = t.work(() => (runs++, ended.promise));
+    await t.queue.wake([wakeOf(key)]);
+    await eventually(() => expect(runs).toBe(1));
+    const deadlines = new Set<number>();
+    await eventually(async () => {
+      const { state, at } = (await t.queue.inspect(key)).key;
+      expect(state).toBe("leased");
+      deadlines.add(at);
+      expect(deadlines.size).toBeGreaterThan(4); // more than a whole lease's renewals
+    });
+    ended.resolve({ kind: "done" });
+    await eventually(() => expect(verdicts).toEqual(["done"]));
+    expect(runs).toBe(1);
+  });
+
+  it("drains: runs under way end, nothing new starts, what is over its grace is due again at once", async () => {
+    const started = Promise.withResolvers<Run>();
+    const { worker, verdicts } = t.work((run) => {
+      started.resolve(run);
+      return new Promise((resolve) =>
+        run.signal.addEventListener("abort", () => resolve({ kind: "interrupted" })),
+      );
+    });
+    await t.queue.wake([wakeOf(key)]);
+    await started.promise;
+    const drained = worker.drain(10);
+    await drained;
+    expect(verdicts).toEqual(["interrupted"]);
+    expect(await t.queue.stats(10_000)).toMatchObject({ due: 1, running: 0 });
+    const { verdicts: next } = t.work(() => Promise.resolve({ kind: "done" }));
+    await eventually(() => expect(next).toEqual(["done"]));
+  });
+
+  it("runs a key again at once that was woken during a run which asked for a later one", async () => {
+    const { verdicts } = t.work(async (run) => {
+      if (run.claim.reasons[0] !== "Added") return { kind: "done" };
+      await t.queue.wake([{ ...wakeOf(key), reason: "Modified" }]);
+      return { kind: "done", after: 3_600_000 };
+    });
+    await t.queue.wake([wakeOf(key)]);
+    await eventually(() => expect(verdicts).toEqual(["done", "done"]));
+  });
+
+  it("runs a key again when the time has come that its last run asked for", async () => {
+    const reasons: (readonly string[])[] = [];
+    t.work((run) => {
+      reasons.push(run.claim.reasons);
+      return Promise.resolve(reasons.length < 3 ? { kind: "done", after: 20 } : { kind: "done" });
+    });
+    await t.queue.wake([wakeOf(key)]);
+    await eventually(() => expect(reasons).toEqual([["Added"], [], []]));
+  });
+
+  it("holds what is paused until it is resumed", async () => {
+    const other = objectKey({ namespace: "other", name: "photos" });
+    const ran: ObjectKey[] = [];
+    t.work((run) => {
+      ran.push(run.key);
+      return done();
+    });
+    const scope = { kind: "namespace", namespace: "default" } as const;
+    await t.queue.pause(scope);
+    await t.queue.wake([wakeOf(key), wakeOf(other)]);
+    await eventually(() => expect(ran).toEqual([other]));
+    expect((await t.queue.inspect(key)).key).toMatchObject({ paused: true });
+    expect(await t.queue.stats(10_000)).toMatchObject({ due: 1 });
+    await t.queue.resume(scope);
+    await eventually(() => expect(ran).toEqual([other, key]));
+  });
+
+  it("runs a key now that waits or is parked, when it is forced", async () => {
+    const { verdicts } = t.work((run) =>
+      Promise.resolve(
+        run.claim.reasons[0] === "Forced" ? { kind: "done" } : { kind: "terminal", error: "no such region" },
+      ),
+    );
+    await t.queue.wake([wakeOf(key)]);
+    await eventually(() => expect(verdicts).toEqual(["terminal"]));
+    expect(await t.queue.list("parked", { offset: 0, limit: 10 })).toMatchObject([
+      { key, error: "no such region" },
+    ]);
+    await t.queue.force(key);
+    await eventually(() => expect(verdicts).toEqual(["terminal", "done"]));
+    const { runs } = await t.queue.inspect(key);
+    expect(runs.map((run) => [run.verdict, run.trigger])).toEqual([
+      ["done", ["Forced"]],
+      ["terminal", ["Added"]],
+    ]);
+  });
+
+  it("starts no more runs of an account that asked to wait, and goes on with others", async () => {
+    const other = objectKey({ name: "other" });
+    const ran: ObjectKey[] = [];
+    t.work((run) => {
+      ran.push(run.key);
+      return Promise.resolve(
+        run.key === key ? { kind: "throttled", account: "aws", after: 3_600_000 } : { kind: "done" },
+      );
+    });
+    await t.queue.wake([wakeOf(key)]);
+    await eventually(() => expect(ran).toEqual([key]));
+    await t.queue.wake([wakeOf(key)]);
+    await t.queue.wake([wakeOf(other)]);
+    await eventually(() => expect(ran).toEqual([key, other]));
+    expect((await t.queue.inspect(key)).key).toMatchObject({ state: "ready", account: "aws" });
+  });
+
+  it("tells of a server that took another's place, and lets a run under way end in peace", async () => {
+    const started = Promise.withResolvers<Run>();
+    const ended = Promise.withResolvers<Verdict>();
+    let runs = 0;
+    t.work((run) => {
+      started.resolve(run);
+      return ++runs === 1 ? ended.promise : done();
+    });
+    await t.queue.wake([wakeOf(key)]);
+    const { signal } = await started.promise;
+    await t.replaceServer();
+    await eventually(() => expect(t.eras).toHaveLength(1));
+    await eventually(async () => expect((await t.queue.inspect(key)).key.state).toBe("leased"));
+    await t.queue.wake([wakeOf(key)]);
+    expect([runs, signal.aborted]).toEqual([1, false]);
+    ended.resolve({ kind: "done" });
+    await eventually(() => expect(runs).toBe(2));
+  });
+
+  it("answers that it is there, and how much there is to do", async () => {
+    await t.queue.wake([wakeOf(key), wakeOf(objectKey({ name: "other" }))]);
+    await t.queue.ping(10_000);
+    expect(await t.queue.stats(10_000)).toMatchObject({ due: 2, running: 0, scheduled: 0, parked: 0 });
+  });
+
+  it.each([
+    [{ lease: 2_000, renewal: 2_000 }, /at least twice its renewal: 4000 ms/],
+    [{ lease: NaN }, /between 1 ms and 24 days/],
+    [{ lease: -1 }, /between 1 ms/],
+    [{ settling: 2 ** 31 }, /between 1 ms and 24 days/],
+  ])("refuses times that cannot work: %j", (times, message) => {
+    expect(() => open({ controller: "refused", log: quiet, times, onIncarnation: () => {} })).toThrow(
+      message,
+    );
+  });
+
+  it.each([
+    [{ concurrency: 0 }, /between 1 and 10,000 keys at once, not 0/],
+    [{ concurrency: 1.5 }, /not 1\.5/],
+    [{ timeout: NaN }, /timeout is between 1 ms and 24 days/],
+    [{ timeout: 2 ** 31 }, /timeout is between/],
+    [{ version: -1 }, /whole number from 0 on, not -1/],
+    [{ backoff: { first: 0 } }, /between 1 ms and 24 days, not 0/],
+    [{ backoff: { longest: 1e308 } }, /between 1 ms and 24 days/],
+    [{ backoff: { first: 10_000, longest: 1_000 } }, /longest backoff/],
+    [{ backoff: { attempts: 0 } }, /Attempts are a whole number from 1 on/],
+    [{ limits: { runs: { perSecond: 0, burst: 1 } } }, /runs a second/],
+    [{ limits: { accounts: { a: { perSecond: 1, burst: 0.5 } } } }, /burst/],
+  ])("refuses a worker that cannot work: %j", (options, message) => {
+    const handler = (): Promise<Verdict> => Promise.resolve({ kind: "done" });
+    expect(() => t.queue.work(handler, { concurrency: 1, timeout: 1_000, ...options })).toThrow(message);
+  });
+}
