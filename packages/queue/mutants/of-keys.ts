@@ -40,8 +40,8 @@ const ofWake = script("wake", [
   {
     promise: "wake-4",
     wrong: "a wait is not pierced",
-    from: "number(e, 'notBefore') <= now or w.force",
-    to: "(number(e, 'notBefore') <= now and e.f.state ~= 'waits') or w.force",
+    from: "  elseif pierces then\n    becomeReady(e, now)\n",
+    to: "  elseif pierces and (w.force or e.f.state ~= 'waits') then\n    becomeReady(e, now)\n  elseif pierces then\n",
   },
   {
     promise: "wake-5",

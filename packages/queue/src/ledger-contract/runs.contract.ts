@@ -55,6 +55,37 @@ export function runsContract(t: LedgerUnderTest): void {
         versions: { buckets: "100", pods: "7" },
       });
     });
+    it("that is less urgent does not make the key less urgent", async () => {
+      await wake();
+      await wake({ class: "listing" });
+      expect((await claim("t1")).class).toBe("change");
+    });
+    it("during a run of a worker that dies is answered by the run that takes over", async () => {
+      await wake();
+      await claim("t1");
+      await wake();
+      t.clock += lease;
+      expect((await t.ledger.ring()).bells).toMatchObject([{ key }]);
+    });
+    it("pierces every wait, not only the first", async () => {
+      await wake();
+      for (let i = 0; i < 3; i++) {
+        await run({ kind: "wait", after: 60_000 });
+        expect(await wake()).toHaveLength(1);
+      }
+    });
+    it("of another uid tells which one was replaced, until a run succeeds", async () => {
+      await wake({ uid: "old" });
+      await run({ kind: "done" });
+      await wake({ uid: "new" });
+      expect((await claim("t1")).replaced).toBe("old");
+      await t.ledger.settle(key, "t1", failed);
+      await wake();
+      expect((await claim("t2")).replaced).toBe("old");
+      await t.ledger.settle(key, "t2", { kind: "done" });
+      await wake();
+      expect((await claim("t3")).replaced).toBeUndefined();
+    });
     it("is told to one claimer only: the next one hears what came since", async () => {
       await wake({ reason: "Added", class: "resync" });
       await wake({ reason: "Added", class: "listing" });
@@ -143,6 +174,20 @@ export function runsContract(t: LedgerUnderTest): void {
       await run({ kind: "done" });
       expect(await refusal()).toBe("nothing due");
     });
+    it("by a bell that came before the key's turn is refused", async () => {
+      await t.enlist({ slots: 1 });
+      await wake({ key: objectKey({ name: "first" }) });
+      expect(await wake()).toHaveLength(0);
+      expect(await t.ledger.claim(key, "t1")).toEqual({ refused: "not its turn" });
+    });
+    it("holds for one lease from now at most where the clock went back", async () => {
+      await wake();
+      await claim("t1");
+      t.clock -= 3_600_000;
+      expect(await t.ledger.claim(key, "t2")).toEqual({ refused: "leased" });
+      t.clock += lease;
+      expect(await t.ledger.claim(key, "t2")).not.toEqual({ refused: "leased" });
+    });
     it("lasts for as long as it is renewed, and not by another token", async () => {
       await wake();
       await claim("t1");
@@ -163,6 +208,14 @@ export function runsContract(t: LedgerUnderTest): void {
       expect((await t.ledger.ring()).bells).toHaveLength(0);
       t.clock += lease;
       expect((await t.ledger.ring()).bells).toHaveLength(1);
+    });
+    it("is taken back in time also where the clock went back meanwhile", async () => {
+      await wake();
+      await claim("t1");
+      t.clock -= 3_600_000;
+      await t.ledger.ring();
+      t.clock += lease;
+      expect((await t.ledger.ring()).bells).toMatchObject([{ key }]);
     });
     it("makes its late verdict stale", async () => {
       await wake();
@@ -212,6 +265,13 @@ export function runsContract(t: LedgerUnderTest): void {
       expect(await t.ledger.count()).toMatchObject({ parked: 1, due: 0 });
       await wake();
       expect(await refusal()).toBe("claimed");
+    });
+    it("terminal clears the window of backoff, too: the next wake is not held up by it", async () => {
+      await wake();
+      await run(failed);
+      await wake();
+      await run({ kind: "terminal", error: "no" });
+      expect(await wake()).toHaveLength(1);
     });
     it("interrupted makes the key due at once and counts no failure", async () => {
       await wake();
@@ -316,6 +376,11 @@ export function runsContract(t: LedgerUnderTest): void {
       const { bells } = await t.ledger.ring();
       expect(bells).toMatchObject([{ key }]);
       expect(bells[0]?.number).not.toBe(bell?.number);
+    });
+    it("that were rung when the clock was ahead are rung again", async () => {
+      const [bell] = await wake();
+      t.clock -= 3_600_000;
+      expect(await t.ledger.unanswered(2_000)).toEqual([bell]);
     });
     it("are not rung again for one that was lost before them", async () => {
       const [lost] = await wake();
