@@ -185,7 +185,6 @@ const ofTheRest = [
       from: "becomeReady(e, now)\n      save(e)",
       to: "enter(e, 'rung', now)\n      save(e)",
     },
-    { promise: "server-4", wrong: "old leases reach far", from: "  clampLeases()\nend", to: "end" },
     {
       promise: "server-2",
       wrong: "no settling time",
@@ -204,6 +203,14 @@ const ofTheRest = [
       wrong: "a strange key stops its neighbours",
       from: "  quarantine(name)\n  return {}",
       to: "  error(reply)",
+    },
+  ]),
+  ...script("entry", [
+    {
+      promise: "server-4",
+      wrong: "old leases reach far",
+      from: "    redis.call('HSET', P .. ':key:' .. key, 'until', now + lease)\n",
+      to: "",
     },
   ]),
   ...script("repair", [

@@ -1,5 +1,6 @@
 import { objectKey, type ObjectKey } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
+import { Queue } from "bullmq";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { connectRedis, openWorkQueue } from "./index.ts";
 import type { RedisConnection } from "./redis-connection.ts";
@@ -44,6 +45,39 @@ it("rings again when every bell is lost", async () => {
   expect(lost).toBeGreaterThan(0);
   const { verdicts } = t.work(() => Promise.resolve({ kind: "done" }));
   await vi.waitFor(() => expect(verdicts).toEqual(["done"]), { timeout: 10_000 });
+});
+
+it("fails the bell of a failed run and completes every other, also one that finds nothing to do", async () => {
+  const bells = new Queue("bells", { connection: redis, prefix: `{drover:${t.queue.controller}}` });
+  const { verdicts } = t.work(() =>
+    Promise.resolve(verdicts.length === 0 ? { kind: "retry", error: "no such bucket" } : { kind: "done" }),
+  );
+  await t.queue.wake([wakeOf(key)]);
+  await vi.waitFor(() => expect(verdicts).toEqual(["retry", "done"]), { timeout: 10_000 });
+  await bells.add("bell", { key }, { removeOnComplete: true });
+  await vi.waitFor(async () => {
+    const { failed, waiting, active, completed } = await bells.getJobCounts();
+    expect({ failed, waiting, active, completed }).toEqual({
+      failed: 1,
+      waiting: 0,
+      active: 0,
+      completed: 0,
+    });
+  });
+  expect((await bells.getFailed()).map((bell) => bell.failedReason)).toEqual(["no such bucket"]);
+  expect(verdicts).toHaveLength(2);
+  await bells.close();
+});
+
+it("tells a wake again that Redis refuses for want of memory, until it takes it", async () => {
+  await redis.config("SET", "maxmemory", "1");
+  let recorded = false;
+  const waking = t.queue.wake([wakeOf(key)]).then(() => (recorded = true));
+  await expect(redis.set("x", "y")).rejects.toThrow(/OOM/);
+  expect(recorded).toBe(false);
+  await redis.config("SET", "maxmemory", "0");
+  await waking;
+  expect(await t.queue.stats(10_000)).toMatchObject({ due: 1 });
 });
 
 it("goes on after Redis was killed: nothing acknowledged is lost", async () => {

@@ -97,6 +97,17 @@ const done = (): Promise<Verdict> => Promise.resolve({ kind: "done" });
 export function workQueueContract(open: OpenWorkQueue): void {
   const t = workQueueUnderTest(open);
 
+  it("gives every run a token of its own, also those of one key", async () => {
+    const tokens: string[] = [];
+    t.work((run) => {
+      tokens.push(run.token);
+      return Promise.resolve(tokens.length < 10 ? { kind: "done", after: 1 } : { kind: "done" });
+    });
+    await t.queue.wake([wakeOf(key)]);
+    await eventually(() => expect(tokens).toHaveLength(10));
+    expect(new Set(tokens).size).toBe(10);
+  });
+
   it("brings every woken key to a run", async () => {
     const ran = new Set<ObjectKey>();
     t.work((run) => {

@@ -62,6 +62,17 @@ export function serversContract(t: LedgerUnderTest): void {
       t.clock += settling;
       expect(await t.rung()).toEqual([key]);
     });
+    it("settles for one settling time from now at most, also where its clock goes back, and never twice", async () => {
+      await t.wake(key);
+      t.server = "another";
+      await t.ledger.ring();
+      t.clock -= 600_000;
+      expect(await t.ledger.ring()).toEqual({ bells: [], next: settling });
+      t.clock += settling;
+      expect(await t.rung()).toEqual([key]);
+      t.clock -= 1;
+      expect(await t.refusal(key)).toBe("claimed");
+    });
     it("cuts leases to one lease from now, also where its clock is behind", async () => {
       await t.wake(key);
       await t.claim(key, "t");

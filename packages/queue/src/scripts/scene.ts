@@ -66,8 +66,7 @@ local function settled() return setting('claimsFrom', 0) == 0 end
 
 /**
  * A new server, or one whose data was replaced: nothing is claimed for \`settling\` ms, in which the runs that are under
- * way announce themselves again; no lease reaches beyond a lease from now; bells may be lost, so what was rung is rung
- * again.
+ * way announce themselves again; bells may be lost, so what was rung is rung again.
  */
 export const adoption = `
 local typeOf = {
@@ -101,6 +100,5 @@ local function adopt()
       save(e)
     end
   end
-  clampLeases()
 end
 `;
