@@ -4,6 +4,7 @@ import { checkAll } from "./checks.mjs";
 import { run } from "./children.mjs";
 import { countedTests } from "./counted-tests.mjs";
 import { Failure } from "./failure.mjs";
+import { nightly } from "./nightly.mjs";
 
 const always = () => true;
 const never = () => false;
@@ -36,6 +37,11 @@ export const tasks = {
     needsPython: always,
     run: (repository) => program(repository, "packages/queue/mutants/main.ts"),
   },
+  "bench:queue": {
+    needsPython: always,
+    run: (repository) => program(repository, "bench/queue/main.ts"),
+  },
+  nightly: { needsPython: always, run: nightly },
   check: { needsPython: never, run: checkAll },
 };
 
