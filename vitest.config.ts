@@ -7,7 +7,7 @@ export default defineConfig({
   test: {
     include: real
       ? ["**/*.real.test.ts", "tests/end-to-end/**/*.test.ts"]
-      : ["{packages,functions,apps,tools,tests}/**/*.test.ts"],
+      : ["{packages,functions,apps,tools,tests,bench}/**/*.test.ts"],
     exclude: ["**/node_modules/**", ...(real ? [] : ["**/*.real.test.ts"])],
     testTimeout: 60_000,
     hookTimeout: 120_000,

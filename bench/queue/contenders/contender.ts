@@ -1,0 +1,42 @@
+import type { ObjectKey } from "@drover/controller";
+
+/** Who is measured, in the order in which they take turns. */
+export const contenderNames = ["drover", "bullmq", "redis"] as const;
+/** Two more that only one question asks: BullMQ told to fold adds of one key. */
+export const everyContenderName = [...contenderNames, "bullmq-deduplicated"] as const;
+export type ContenderName = (typeof everyContenderName)[number];
+
+export const titles: Readonly<Record<ContenderName, string>> = {
+  drover: "Drover",
+  bullmq: "bare BullMQ",
+  redis: "bare Redis",
+  "bullmq-deduplicated": "BullMQ, deduplicated",
+};
+
+/** What a run came to. `failed` and `later` ask to be run again after `againAfter`. */
+export const outcomes = ["done", "failed", "later"] as const;
+export type Outcome = (typeof outcomes)[number];
+/** ms. */
+export const againAfter = 1_000;
+
+export type Handler = (key: string) => Promise<Outcome>;
+
+/** A queue under measure: the least that all of them can do. */
+export interface Contender {
+  /** One call; resolves when the keys are on the server. */
+  wake(keys: readonly ObjectKey[]): Promise<void>;
+  /** Resolves when keys are being taken. */
+  work(handler: Handler, concurrency: number): Promise<Working>;
+  close(): Promise<void>;
+}
+
+export interface Working {
+  /** Take no more keys; resolves when the runs under way have ended. */
+  stop(): Promise<void>;
+}
+
+export interface Where {
+  /** `redis://127.0.0.1:PORT` */
+  readonly url: string;
+  readonly queue: string;
+}

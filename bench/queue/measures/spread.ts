@@ -1,0 +1,24 @@
+/** What repeated rounds came to. On a shared machine one figure alone says little. */
+export interface Spread {
+  readonly min: number;
+  readonly median: number;
+  readonly max: number;
+}
+
+/** @throws RangeError when there is no figure. */
+export const spread = (figures: readonly number[]): Spread => ({
+  min: percentile(figures, 0),
+  median: percentile(figures, 50),
+  max: percentile(figures, 100),
+});
+
+/**
+ * The smallest figure that at least `percent` of all figures do not exceed (nearest rank).
+ * @throws RangeError when there is no figure.
+ */
+export function percentile(figures: readonly number[], percent: number): number {
+  const sorted = figures.toSorted((a, b) => a - b);
+  const figure = sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)];
+  if (figure === undefined) throw new RangeError("There is no percentile of no figures.");
+  return figure;
+}

@@ -1,0 +1,74 @@
+import type { ContenderName } from "../contenders/contender.ts";
+import type { Woken } from "./messages.ts";
+import { type BenchProcess, startBenchProcess } from "./start-bench-process.ts";
+
+/** The processes of one contender, and what they have left due on the server. */
+export interface Team {
+  readonly name: ContenderName;
+  readonly producer: BenchProcess;
+  readonly workers: readonly BenchProcess[];
+  /** Keys that were woken and have not run. */
+  due(): number;
+  /** Wake `count` keys of which none is due. */
+  wake(count: number, how?: WakeHow): Promise<Woken>;
+  /** Wake keys again that are due already: those woken last. */
+  wakeAgain(count: number, how?: WakeHow): Promise<Woken>;
+  /** So many keys have run. */
+  ran(runs: number): void;
+  /** The server was emptied; up to `depth` keys will be due from now on. */
+  restart(depth: number): void;
+  kill(): Promise<void>;
+}
+
+interface WakeHow {
+  /** Keys per call; a bulk where nothing is said. */
+  readonly perCall?: number;
+  /** ms after which no further call is made. */
+  readonly lasts?: number;
+}
+
+/** A bridge of the shipped size wakes as many in one call. */
+export const bulk = 200;
+
+export async function startTeam(
+  name: ContenderName,
+  url: string,
+  workerCount: number,
+  queue = `bench-${name}`,
+): Promise<Team> {
+  const start = () => startBenchProcess({ contender: name, url, queue });
+  const [producer, ...workers] = await Promise.all([start(), ...Array.from({ length: workerCount }, start)]);
+  let woken = 0;
+  let ran = 0;
+  let cycle = 0;
+  return {
+    name,
+    producer,
+    workers,
+    due: () => woken - ran,
+    async wake(count, how) {
+      const answer = await producer.wake({
+        from: woken,
+        count,
+        distinct: count,
+        cycle,
+        perCall: bulk,
+        ...how,
+      });
+      woken += answer.wakes;
+      return answer;
+    },
+    wakeAgain(count, how) {
+      const distinct = Math.min(count, woken - ran);
+      return producer.wake({ from: woken - distinct, count, distinct, cycle, perCall: bulk, ...how });
+    },
+    ran: (runs) => void (ran += runs),
+    restart(depth) {
+      woken = ran = 0;
+      cycle = Math.max(1_000, 4 * depth);
+    },
+    async kill() {
+      await Promise.all([producer, ...workers].map((each) => each.kill()));
+    },
+  };
+}

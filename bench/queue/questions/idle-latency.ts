@@ -1,0 +1,44 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { ContenderName } from "../contenders/contender.ts";
+import type { Report } from "../processes/messages.ts";
+import type { Team } from "../processes/team.ts";
+
+export interface IdleFigures {
+  readonly contender: ContenderName;
+  readonly depth: number;
+  readonly round: number;
+  /** ms from the call that wakes to the start of the run, one for each wake. */
+  readonly latencies: readonly number[];
+}
+
+/** ms until a worker that has ended its run listens again. */
+const rest = 4;
+const concurrency = 16;
+/** Wakes that do not count: Drover settles on a server that was emptied before anything is run. */
+const warmUp = 5;
+
+/**
+ * One key at a time for an idle worker process. `depth` is what other queues on the same server have due, which nobody
+ * works off: a queue with keys due has no idle worker.
+ */
+export async function measureIdle(
+  team: Team,
+  { depth, round, wakes }: { depth: number; round: number; wakes: number },
+): Promise<IdleFigures> {
+  const [worker] = team.workers;
+  if (worker === undefined) throw new Error("This question wants a team with a worker.");
+  let started: (report: Report) => void = () => {};
+  worker.onReport((report) => started(report));
+  await worker.work(concurrency, { kind: "announce", lasts: 0 });
+  const latencies: number[] = [];
+  for (let i = -warmUp; i < wakes; i += 1) {
+    await delay(rest);
+    const report = new Promise<Report>((resolve) => (started = resolve));
+    const { began } = await team.wake(1);
+    const said = await report;
+    if (said.report === "started" && i >= 0) latencies.push(said.at - began);
+  }
+  await worker.stop();
+  await team.producer.stop();
+  return { contender: team.name, depth, round, latencies };
+}

@@ -1,0 +1,58 @@
+import { type RedisServer } from "@drover/local-servers";
+import { setTimeout as delay } from "node:timers/promises";
+import type { ContenderName } from "../contenders/contender.ts";
+import { now } from "../measures/now.ts";
+import type { Report } from "../processes/messages.ts";
+import { startTeam, type Team } from "../processes/team.ts";
+
+export interface RedisBackFigures {
+  readonly contender: ContenderName;
+  /** ms from the first answer of a server that was killed and started again until a run starts, one for each kill. */
+  readonly spans: readonly number[];
+}
+
+/** ms that the server is away: retries have backed off by then. */
+const outage = 3_000;
+/** Runs of 20 ms, four at once, so that keys are left due when the server goes away. */
+const lasts = 20;
+const concurrency = 4;
+const backlog = 1_000;
+
+/** SIGKILLs the server while a worker is busy, and starts it again with its data. */
+export async function measureRedisBack(
+  server: RedisServer,
+  contender: ContenderName,
+  count: number,
+): Promise<RedisBackFigures> {
+  const team = await startTeam(contender, server.url, 1);
+  team.restart(backlog);
+  const spans: number[] = [];
+  try {
+    for (let i = 0; i < count; i += 1) spans.push(await killAndRestart(server, team));
+  } finally {
+    await team.kill();
+  }
+  return { contender, spans };
+}
+
+async function killAndRestart(server: RedisServer, team: Team): Promise<number> {
+  const [worker] = team.workers;
+  if (worker === undefined) throw new Error("This question wants a team with a worker.");
+  let started: (report: Report) => void = () => {};
+  const next = () => new Promise<Report>((resolve) => (started = resolve));
+  worker.onReport((report) => started(report));
+  await team.wake(backlog);
+  const busy = next();
+  await worker.work(concurrency, { kind: "announce", lasts });
+  await busy;
+  await server.kill();
+  await delay(outage);
+  const first = next();
+  await server.restart();
+  const back = now();
+  const report = await first;
+  await worker.stop();
+  await team.producer.stop();
+  // It may start before we have seen the answer.
+  return report.report === "started" ? Math.max(0, report.at - back) : NaN;
+}

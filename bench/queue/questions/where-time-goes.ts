@@ -1,0 +1,41 @@
+import type { RedisServer } from "@drover/local-servers";
+import { setTimeout as delay } from "node:timers/promises";
+import type { ContenderName } from "../contenders/contender.ts";
+import { type ProfileShares, profileShares } from "../measures/profile-shares.ts";
+import { commandFigures, type CommandFigures, resetCommandFigures } from "../measures/server-figures.ts";
+import type { Plan } from "../plan.ts";
+import type { Team } from "../processes/team.ts";
+import { type Cell, isKeptUp, whileWorking } from "./runs.ts";
+
+/** One worker process under the profiler, and the server's own statistics of the same window. */
+export interface WhereTimeGoes extends Cell {
+  readonly contender: ContenderName;
+  readonly runs: number;
+  readonly worker: ProfileShares;
+  readonly server: readonly CommandFigures[];
+}
+
+/** Profiling slows: the sums are higher than CPU per run without it. */
+export async function measureWhereTimeGoes(
+  server: RedisServer,
+  team: Team,
+  cell: Cell,
+  plan: Plan,
+): Promise<WhereTimeGoes> {
+  const [worker] = team.workers;
+  if (worker === undefined) throw new Error("This question wants a team with a worker.");
+  if (!isKeptUp(cell.depth)) await team.wake(Math.max(0, cell.depth - team.due()));
+  return whileWorking(team, [worker], cell, async () => {
+    await delay(plan.warmUp);
+    let runs = 0;
+    let commands: CommandFigures[] = [];
+    const profile = await worker.profile(async () => {
+      await resetCommandFigures(server);
+      const before = await worker.mark();
+      await delay(plan.profile);
+      runs = (await worker.mark()).runs - before.runs;
+      commands = await commandFigures(server);
+    });
+    return { ...cell, contender: team.name, runs, worker: profileShares(profile), server: commands };
+  });
+}

@@ -1,0 +1,127 @@
+import { titles } from "../contenders/contender.ts";
+import { percentile, spread } from "../measures/spread.ts";
+import type { RunFigures } from "../questions/runs.ts";
+import type { WakeFigures } from "../questions/wakes.ts";
+import type { Results } from "../results.ts";
+import { figure, range, table } from "./markdown.ts";
+import { distinct, perContender, spreadOf } from "./select.ts";
+
+const names = perContender((name) => titles[name]);
+const shown = (found: ReturnType<typeof spreadOf>): string => (found === undefined ? "-" : range(found));
+
+export const runsPerSecond = ({ runs }: Results): string =>
+  table(
+    ["keys due", "processes", "runs at once, each", ...names],
+    cellsOf(runs).map((cell) => [
+      ...nameOf(cell),
+      ...perContender((name) => shown(spreadOf(runs, isOf(cell, name), (f) => f.runsPerSecond))),
+    ]),
+    3,
+  );
+
+/** Worker and server apart, medians; and the sum's ratio, round by round. */
+export const cpuPerRun = ({ runs }: Results): string =>
+  table(
+    ["keys due", "processes", "runs at once, each", ...names, "Drover / BullMQ"],
+    cellsOf(runs).map((cell) => [
+      ...nameOf(cell),
+      ...perContender((name) => {
+        const worker = spreadOf(runs, isOf(cell, name), (f) => f.workerCpu);
+        const server = spreadOf(runs, isOf(cell, name), (f) => f.serverCpu);
+        return worker && server ? `${figure(worker.median)} + ${figure(server.median)}` : "-";
+      }),
+      range(spread(cpuRatios(runs, cell))),
+    ]),
+    3,
+  );
+
+/** CPU per run of Drover, worker and server together, as a multiple of bare BullMQ's in the same round. */
+export function cpuRatios(runs: readonly RunFigures[], cell: RunFigures): number[] {
+  const cpuOf = (name: "drover" | "bullmq") =>
+    runs.filter(isOf(cell, name)).map((f) => f.workerCpu + f.serverCpu);
+  const theirs = cpuOf("bullmq");
+  return cpuOf("drover").map((ours, round) => ours / (theirs[round] ?? NaN));
+}
+
+export const wakesPerSecond = ({ wakes }: Results): string =>
+  table(
+    ["keys due", "in one call", ...names, "CPU per wake, µs: Drover", "BullMQ"],
+    wakeRows(wakes).map(({ depth, kind }) => {
+      const of = (name: string) => (f: WakeFigures) =>
+        f.depth === depth && f.kind === kind && f.contender === name;
+      const cpu = (name: string) => {
+        const producer = spreadOf(wakes, of(name), (f) => f.producerCpu);
+        const server = spreadOf(wakes, of(name), (f) => f.serverCpu);
+        return producer && server ? `${figure(producer.median)} + ${figure(server.median)}` : "-";
+      };
+      return [
+        figure(depth),
+        inOneCall[kind],
+        ...perContender((name) => shown(spreadOf(wakes, of(name), (f) => f.wakesPerSecond))),
+        cpu("drover"),
+        cpu("bullmq"),
+      ];
+    }),
+    2,
+  );
+
+const inOneCall = { bulk: "200 keys", single: "1 key", folded: "200 keys that are due already" } as const;
+
+export const idleLatency = ({ idle }: Results): string =>
+  table(
+    ["keys due elsewhere", "percentile", ...names],
+    distinct(idle, (f) => f.depth).flatMap((depth) =>
+      [50, 99].map((percent) => [
+        figure(depth),
+        `p${percent}`,
+        ...perContender((name) =>
+          shown(
+            spreadOf(
+              idle,
+              (f) => f.depth === depth && f.contender === name,
+              (f) => percentile(f.latencies, percent),
+            ),
+          ),
+        ),
+      ]),
+    ),
+    2,
+  );
+
+export const memory = ({ memory }: Results): string =>
+  table(
+    ["keys due", ...names],
+    distinct(memory, (f) => f.depth).map((depth) => [
+      figure(depth),
+      ...perContender((name) =>
+        shown(
+          spreadOf(
+            memory,
+            (f) => f.depth === depth && f.contender === name,
+            (f) => f.bytesPerKey,
+          ),
+        ),
+      ),
+    ]),
+  );
+
+/** One figure of each cell that was measured. */
+const cellsOf = (runs: readonly RunFigures[]): RunFigures[] =>
+  runs.filter((f) => f.contender === "drover" && f.round === 1);
+
+const nameOf = ({ depth, processes, concurrency }: RunFigures): string[] => [
+  figure(depth),
+  String(processes),
+  String(concurrency),
+];
+
+const isOf =
+  (cell: RunFigures, name: string) =>
+  (f: RunFigures): boolean =>
+    f.contender === name &&
+    f.depth === cell.depth &&
+    f.processes === cell.processes &&
+    f.concurrency === cell.concurrency;
+
+const wakeRows = (wakes: readonly WakeFigures[]): WakeFigures[] =>
+  wakes.filter((f) => f.contender === "drover" && f.round === 1);

@@ -1,0 +1,118 @@
+import type { RedisServer } from "@drover/local-servers";
+import { contenderNames } from "../contenders/contender.ts";
+import { empty } from "../measures/server-figures.ts";
+import type { Plan } from "../plan.ts";
+import { startTeam, type Team } from "../processes/team.ts";
+import { measureIdle } from "../questions/idle-latency.ts";
+import { measureMemory } from "../questions/memory.ts";
+import { isKeptUp, measureRuns } from "../questions/runs.ts";
+import { measureWakes, type WakeKind, wakeKinds } from "../questions/wakes.ts";
+import { measureWhereTimeGoes } from "../questions/where-time-goes.ts";
+import type { Question, Results } from "../results.ts";
+
+export interface Stage {
+  readonly server: RedisServer;
+  readonly plan: Plan;
+  readonly results: Results;
+  readonly asked: (question: Question) => boolean;
+  readonly progress: (line: string) => void;
+}
+
+/** Everything that is asked with so and so many keys due: contenders take turns, round after round. */
+export async function measureThroughput(stage: Stage): Promise<void> {
+  const { server, plan } = stage;
+  const start = (workers: number, queue: string) =>
+    Promise.all(contenderNames.map((name) => startTeam(name, server.url, workers, `${queue}-${name}`)));
+  const teams = await start(Math.max(...plan.processes), "bench");
+  const idlers = await start(1, "idle");
+  try {
+    for (const depth of plan.depths) await measureDepth(stage, teams, idlers, depth);
+  } finally {
+    await Promise.all([...teams, ...idlers].map((team) => team.kill()));
+  }
+}
+
+async function measureDepth(
+  stage: Stage,
+  teams: readonly Team[],
+  idlers: readonly Team[],
+  depth: number,
+): Promise<void> {
+  const { server, plan, results, asked, progress } = stage;
+  const startAfresh = async () => {
+    await empty(server);
+    for (const team of [...teams, ...idlers]) team.restart(depth);
+  };
+  await startAfresh();
+  for (let round = 1; round <= plan.rounds; round += 1) {
+    progress(`${depth} keys due, round ${round} of ${plan.rounds}`);
+    for (const team of teams) {
+      if (isKeptUp(depth)) await startAfresh();
+      if (team.due() === 0) results.memory.push(await measureMemory(server, team, depth, round));
+    }
+    if (asked("wakes")) await measureAllWakes(stage, teams, depth, round, startAfresh);
+    if (asked("idle")) {
+      for (const [i, idler] of idlers.entries()) {
+        await makeDue(teams[i], depth, startAfresh);
+        results.idle.push(await measureIdle(idler, { depth, round, wakes: plan.idleWakes }));
+      }
+    }
+    if (asked("runs")) await measureAllRuns(stage, teams, depth, round, startAfresh);
+  }
+  if (asked("time") && depth === Math.max(...plan.depths)) {
+    for (const team of teams) {
+      const cell = { depth, concurrency: 64, processes: 1 };
+      results.time.push(await measureWhereTimeGoes(server, team, cell, plan));
+    }
+  }
+}
+
+async function measureAllWakes(
+  { server, plan, results }: Stage,
+  teams: readonly Team[],
+  depth: number,
+  round: number,
+  startAfresh: () => Promise<void>,
+): Promise<void> {
+  for (const kind of wakeKinds) {
+    for (const team of teams) {
+      if (!canWake(team, kind)) continue;
+      await makeDue(team, depth, startAfresh);
+      results.wakes.push(await measureWakes(server, team, kind, { depth, round, plan }));
+      await team.producer.stop();
+    }
+  }
+}
+
+/** Only Drover folds: to the others every wake is one more run. */
+const canWake = ({ name }: Team, kind: WakeKind): boolean => kind !== "folded" || name === "drover";
+
+async function measureAllRuns(
+  { server, plan, results }: Stage,
+  teams: readonly Team[],
+  depth: number,
+  round: number,
+  startAfresh: () => Promise<void>,
+): Promise<void> {
+  if (isKeptUp(depth)) await startAfresh();
+  for (const processes of plan.processes) {
+    for (const concurrency of plan.concurrencies) {
+      for (const team of teams) {
+        const cell = { depth, concurrency, processes };
+        results.runs.push(await measureRuns(server, team, cell, round, plan));
+      }
+    }
+  }
+}
+
+/** `depth` keys due, exactly where that is quick, at least where it is not. Nobody has the queue open afterwards. */
+async function makeDue(
+  team: Team | undefined,
+  depth: number,
+  startAfresh: () => Promise<void>,
+): Promise<void> {
+  if (team === undefined) return;
+  if (isKeptUp(depth)) await startAfresh();
+  await team.wake(Math.max(0, depth - team.due()));
+  await team.producer.stop();
+}
