@@ -66,7 +66,9 @@ describe("a task that there is not", () => {
   it.each([["deploy"], ["toString"], []])("is refused with those that there are: %s", async (...args) => {
     const { code, stderr } = await run(...args);
     expect(code).toBe(2);
-    expect(stderr).toContain("start, test, test:real, test:compose, simulate, chaos:queue, check");
+    expect(stderr).toContain(
+      "start, test, test:real, test:compose, simulate, chaos:queue, mutants, bench:queue, nightly, check",
+    );
   });
 });
 
