@@ -45,13 +45,14 @@ local function picked(mutation)
   for _, key in ipairs(keys) do
     if string.sub(key, -#mutation.named) == mutation.named then return key end
   end
+  return keys[1] and string.match(keys[1], '^{[^}]*}') .. mutation.named
 end
 
 local done = {}
 for _, mutation in ipairs(mutations) do
   local key = picked(mutation)
   local type = key and redis.call('TYPE', key).ok
-  if type and type ~= 'none' then
+  if type and (type ~= 'none' or mutation.how == 'wrong type') then
     if mutation.how == 'remove' then redis.call('DEL', key)
     elseif mutation.how == 'truncate' then truncate[type](key)
     elseif mutation.how == 'garbage' then garbage[type](key)

@@ -34,8 +34,8 @@ world.on("wake", ({ batch, wakes }) => {
 process.once("SIGTERM", () => {
   void (async () => {
     stopping = true;
+    await opened.close(); // gives up what is not acknowledged
     await Promise.all(underWay);
-    await opened.close();
     world.close();
   })();
 });

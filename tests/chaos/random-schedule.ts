@@ -32,6 +32,32 @@ export function randomSchedule(seed: number, index: number, kinds: readonly Faul
   };
 }
 
+/**
+ * Every place where a process waits for Redis, in turn: in schedule `index`, each process dies at command
+ * `index / 3 + 1` of its life, one before it is sent, one with it under way, one when it is answered.
+ */
+export function sweepingSchedule(index: number): Schedule {
+  const command = Math.floor(index / phases.length) + 1;
+  const all = [0, 1, 2, 3];
+  const changes = (times: number): Step[] =>
+    Array.from({ length: times }, (): Step[] => [
+      { do: "change", keys: all, by: "producer-0" },
+      { do: "runs", count: all.length },
+    ]).flat();
+  return {
+    workers: 2,
+    producers: 1,
+    concurrency: 2,
+    behaviours: ["works", "flaky", "again", "slow"],
+    doomed: (["worker-0", "worker-1", "producer-0"] as const).map((who, i) => ({
+      who,
+      command,
+      phase: phases[(index + i) % phases.length] ?? "before",
+    })),
+    steps: changes(Math.ceil(command / 8)),
+  };
+}
+
 interface CastSize {
   readonly workers: number;
   readonly producers: number;

@@ -27,7 +27,7 @@ const behaviour = z.enum([
 const mutation = z.object({
   /** Which of the keys that there are, sorted: 0 is the first, 0.999 the last. */
   at: z.number().min(0).lt(1),
-  /** Instead: the first key that ends so. */
+  /** Instead: the first key that ends so, such as `:bells:wait`. One that is not there can be of the wrong type. */
   named: z.string().optional(),
   how: z.enum(["remove", "wrong type", "truncate", "garbage"]),
 });
