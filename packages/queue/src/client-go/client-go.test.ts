@@ -1,0 +1,55 @@
+import { readScenarios } from "@drover/client-go-queue";
+import { type RedisServer, startRedis } from "@drover/local-servers";
+import { Redis } from "ioredis";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openMemoryLedger } from "../memory-ledger.ts";
+import { openRedisLedger } from "../redis-ledger.ts";
+import { otherwise } from "./otherwise.ts";
+import { playScenario } from "./play-scenario.ts";
+import { advance, look, type OpenLedger, say, scenarioQueue } from "./scenario-queue.ts";
+
+const scenarios = readScenarios();
+const differences = new Map(otherwise.flatMap(({ scenarios: named }) => Object.entries(named)));
+
+let server: RedisServer;
+let redis: Redis;
+beforeAll(async () => {
+  server = await startRedis({ persistence: false });
+  redis = new Redis(server.url);
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+const ledgers: Readonly<Record<string, OpenLedger>> = {
+  Redis: (options) => openRedisLedger({ ...options, redis, prefix: `{drover:${randomUUID()}}` }),
+  memory: (options) => openMemoryLedger(options),
+};
+
+describe.each(Object.entries(ledgers))("as client-go's own queue, on the ledger in %s", (_name, open) => {
+  it.each(scenarios.filter(({ name }) => !differences.has(name)))("$name: $sentence", async (scenario) => {
+    expect(await playScenario(scenario, open)).toEqual([]);
+  });
+
+  describe.each(otherwise)("otherwise: $because", ({ scenarios: named }) => {
+    it.each(Object.entries(named))("%s", async (name, expected) => {
+      const scenario = scenarios.find((each) => each.name === name);
+      expect(scenario && (await playScenario(scenario, open))).toEqual(expected);
+    });
+  });
+
+  it("failures one after the other wait as long as client-go's default delays", async () => {
+    const scenario = scenarios.find(({ name }) => name === "default-delays");
+    const theirs = scenario?.steps.flatMap((step) => (step.do === "addRateLimited" ? [step.delay] : [])) ?? [];
+    const queue = await scenarioQueue(open, { first: scenario?.base ?? 0, longest: scenario?.max ?? 0 });
+    const ours: (number | undefined)[] = [];
+    for (const delay of theirs) {
+      await say(queue, "a", { failed: true });
+      ours.push((await look(queue, "a")).waiting["a"]);
+      await advance(queue, delay);
+    }
+    expect(theirs).toHaveLength(20);
+    expect(ours).toEqual(theirs);
+  });
+});

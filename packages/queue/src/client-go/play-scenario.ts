@@ -1,0 +1,105 @@
+import type { Scenario, Step } from "@drover/client-go-queue";
+import { isDeepStrictEqual } from "node:util";
+import {
+  add,
+  advance,
+  done,
+  get,
+  isDue,
+  look,
+  type OpenLedger,
+  say,
+  type ScenarioQueue,
+  scenarioQueue,
+  type Seen,
+} from "./scenario-queue.ts";
+
+/**
+ * Plays a scenario of client-go on a ledger, and answers where it came out otherwise: one line each, empty where all is
+ * the same.
+ *
+ * | client-go | here |
+ * | --- | --- |
+ * | add | a wake |
+ * | get | the next bell whose key can be claimed |
+ * | forget, addAfter, addRateLimited, then done | one verdict, told at done: `done`, `done` with `after`, `retry` |
+ * | addAfter, addRateLimited of a key that is not being processed | a run of it that comes to that |
+ * | shutDown, shutDownWithDrain | nothing: a ledger goes on when its workers go |
+ *
+ * Not compared are timers that client-go leaves set when their key runs before; what they lead to is.
+ */
+export async function playScenario(
+  { base, max, steps }: Scenario,
+  open: OpenLedger,
+): Promise<readonly string[]> {
+  const queue = await scenarioQueue(open, { first: base, longest: max });
+  const overtaken = new Set<string>();
+  const differences: string[] = [];
+  for (const [i, step] of steps.entries()) {
+    const got = await play(queue, step);
+    // What is said of a run before it is done is only told then.
+    if ("key" in step && step.do !== "done" && queue.running.has(step.key)) continue;
+    const ours = await look(queue, "key" in step ? step.key : undefined);
+    const theirs = await withoutOvertaken(queue, step, ours, overtaken);
+    for (const [what, our, their] of pairs({ ...ours, got }, theirs)) {
+      if (isDeepStrictEqual(our, their)) continue;
+      const call = [step.do, ..."key" in step ? [step.key] : [], ..."ms" in step ? [step.ms] : []].join(" ");
+      differences.push(`${i}. ${call}: ${what} ${JSON.stringify(our)}, not ${JSON.stringify(their)}`);
+    }
+  }
+  return differences;
+}
+
+/** Answers what get gave. */
+async function play(queue: ScenarioQueue, step: Step): Promise<string | null | undefined> {
+  switch (step.do) {
+    case "get":
+      return get(queue);
+    case "add":
+      await add(queue, step.key);
+      return undefined;
+    case "forget":
+      if (queue.running.has(step.key)) await say(queue, step.key, { failed: false });
+      return undefined;
+    case "addAfter":
+      await say(queue, step.key, { runAgainIn: step.ms });
+      return undefined;
+    case "addRateLimited":
+      await say(queue, step.key, { failed: true });
+      return undefined;
+    case "done":
+      await done(queue, step.key);
+      return undefined;
+    case "advance":
+      await advance(queue, step.ms);
+      return undefined;
+    case "shutDown":
+    case "shutDownWithDrain":
+      return undefined;
+  }
+}
+
+/** What client-go's step looks like without the timers whose keys have been due or run since they were set. */
+async function withoutOvertaken(
+  queue: ScenarioQueue,
+  step: Step,
+  ours: Seen,
+  overtaken: Set<string>,
+): Promise<Step> {
+  for (const key of overtaken) if (!(key in step.waiting)) overtaken.delete(key);
+  for (const key of Object.keys(step.waiting)) if (await isDue(queue, key)) overtaken.add(key);
+  const timers = Object.entries(step.waiting);
+  const waiting = Object.fromEntries(timers.filter(([key]) => key in ours.waiting || !overtaken.has(key)));
+  return { ...step, waiting };
+}
+
+/** What there is to compare: ours, then theirs. */
+const pairs = (
+  ours: Seen & { readonly got: string | null | undefined },
+  theirs: Step,
+): readonly (readonly [string, unknown, unknown])[] => [
+  ["got", ours.got, "got" in theirs ? theirs.got : undefined],
+  ["length", ours.length, theirs.length],
+  ["waiting", ours.waiting, theirs.waiting],
+  ...("key" in theirs ? ([["requeues", ours.requeues, theirs.requeues]] as const) : []),
+];

@@ -1,0 +1,129 @@
+import { objectKey, type ObjectKey } from "@drover/controller";
+import type { Bell } from "../bells.ts";
+import type { Ledger, LedgerSurroundings, LedgerTimes } from "../ledger.ts";
+import type { Verdict } from "../work-queue.ts";
+
+/** How to open a ledger of one kind, empty. */
+export type OpenLedger = (options: LedgerTimes & Required<LedgerSurroundings>) => Ledger;
+
+/** A ledger on which client-go's calls are made, and a clock that stands still between them. */
+export interface ScenarioQueue {
+  readonly ledger: Ledger;
+  now: number;
+  /** Rung and not yet answered. */
+  readonly bells: Bell[];
+  /** What the runs under way have said so far. */
+  readonly running: Map<string, Ending>;
+  /** Makes tokens and versions differ. */
+  count: number;
+}
+
+interface Ending {
+  readonly token: string;
+  readonly failed: boolean;
+  readonly againAt: number | undefined;
+}
+
+/** What scenarios look at after each step. */
+export interface Seen {
+  readonly length: number;
+  readonly waiting: Readonly<Record<string, number>>;
+  readonly requeues?: number;
+}
+
+/** Longer than any scenario. */
+const longTime = 1e9;
+const settling = 1;
+const keyOf = (name: string): ObjectKey => objectKey({ name });
+
+export async function scenarioQueue(
+  open: OpenLedger,
+  backoff: { readonly first: number; readonly longest: number },
+): Promise<ScenarioQueue> {
+  const ledger = open({
+    lease: longTime,
+    settling,
+    now: () => queue.now,
+    server: () => "server",
+    random: () => 1, // the whole window: client-go's limiter does not spread
+  });
+  const queue: ScenarioQueue = { ledger, now: 1_000_000, bells: [], running: new Map(), count: 0 };
+  await ledger.enlist({ worker: "w", slots: 100, version: 0, lasts: 2 * longTime, backoff, accounts: {} });
+  queue.now += settling;
+  return queue;
+}
+
+export async function add(queue: ScenarioQueue, name: string): Promise<void> {
+  const resourceVersion = String(++queue.count);
+  const wake = { key: keyOf(name), kind: "k", resourceVersion, reason: "add", class: "change" } as const;
+  queue.bells.push(...(await queue.ledger.wake([wake])));
+}
+
+/** The next key that may be run; null where a get would block. */
+export async function get(queue: ScenarioQueue): Promise<string | null> {
+  await advance(queue, 0);
+  for (let bell = queue.bells.shift(); bell; bell = queue.bells.shift()) {
+    if (await claim(queue, bell.key)) return bell.key;
+  }
+  return null;
+}
+
+/** What a run says is told as one verdict when it is done. A key that does not run is run for it. */
+export async function say(
+  queue: ScenarioQueue,
+  name: string,
+  words: { readonly failed: boolean } | { readonly runAgainIn: number },
+): Promise<void> {
+  const { running, bells, now } = queue;
+  const ending = running.get(name);
+  if (ending) {
+    running.set(name, { ...ending, ...("runAgainIn" in words ? { againAt: now + words.runAgainIn } : words) });
+    return;
+  }
+  await add(queue, name);
+  const bell = bells.findIndex(({ key }) => key === name);
+  if (bell >= 0) bells.splice(bell, 1);
+  if (!(await claim(queue, name))) return;
+  await say(queue, name, words);
+  await done(queue, name);
+}
+
+export async function done(queue: ScenarioQueue, name: string): Promise<void> {
+  const { ledger, running, bells, now } = queue;
+  const ending = running.get(name);
+  running.delete(name);
+  if (!ending) return;
+  const answer = await ledger.settle(keyOf(name), ending.token, verdictOf(ending, now));
+  if (answer.kind === "settled") bells.push(...answer.bells);
+}
+
+export async function advance(queue: ScenarioQueue, ms: number): Promise<void> {
+  queue.now += ms;
+  queue.bells.push(...(await queue.ledger.ring()).bells);
+}
+
+/** Whether it runs, or would if there were a worker. */
+export async function isDue({ ledger }: ScenarioQueue, name: string): Promise<boolean> {
+  const { state } = (await ledger.inspect(keyOf(name))).key;
+  return state === "ready" || state === "rung" || state === "leased";
+}
+
+export async function look({ ledger, now }: ScenarioQueue, name: string | undefined): Promise<Seen> {
+  const { due: length } = await ledger.count();
+  const waits = await ledger.list("waits", 0, 100);
+  const waiting = Object.fromEntries(waits.map(({ key, at }) => [key, at - now] as const));
+  if (name === undefined) return { length, waiting };
+  return { length, waiting, requeues: (await ledger.inspect(keyOf(name))).key.fails };
+}
+
+async function claim({ ledger, running, count }: ScenarioQueue, name: string): Promise<boolean> {
+  const token = `run ${count} of ${name}`;
+  if ("refused" in (await ledger.claim(keyOf(name), token))) return false;
+  running.set(name, { token, failed: false, againAt: undefined });
+  return true;
+}
+
+function verdictOf({ failed, againAt }: Ending, now: number): Verdict {
+  if (failed) return { kind: "retry", error: "failed" };
+  return againAt === undefined ? { kind: "done" } : { kind: "done", after: Math.max(0, againAt - now) };
+}
