@@ -1,6 +1,7 @@
 import { type Log, type ObjectKey, parseObjectKey } from "@drover/controller";
 import { Queue, Worker } from "bullmq";
 import type { RedisConnection } from "./redis-connection.ts";
+import { refusalOf, throwRefusal } from "./redis-errors.ts";
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Bell, Bells, Listener } from "./bells.ts";
@@ -29,7 +30,8 @@ export function bullmqBells({
 }): Bells {
   const queue = new Queue("bells", { connection: redis, prefix, skipMetasUpdate: true });
   // Its connections fail when ours does, and ours says so.
-  const failed = (error: Error): void => {
+  const failed = (cause: Error): void => {
+    const error = refusalOf(cause) ?? cause;
     if (redis.status === "ready") log.warn({ err: error }, "BullMQ reports an error");
     else log.debug({ err: error }, "BullMQ reports an error while Redis is away");
   };
@@ -46,7 +48,7 @@ export function bullmqBells({
             { jobId: jobId(bell), attempts: 1, removeOnComplete: true, removeOnFail: failedKept },
           ),
         ),
-      );
+      ).catch(throwRefusal);
     },
     async waiting(bells) {
       const states = await Promise.all(bells.map((bell) => queue.getJobState(jobId(bell))));

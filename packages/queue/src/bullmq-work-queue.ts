@@ -18,6 +18,11 @@ export interface WorkQueueOptions {
    * is (a bridge) wakes it again.
    */
   readonly onIncarnation?: (era: string) => void;
+  /**
+   * Whether keys that somebody else took out of the ledger's sets are looked for by SCAN, which Redis cannot limit to a
+   * controller's keys. One process that may is enough: a bridge. Default: true.
+   */
+  readonly mayScan?: boolean;
 }
 
 /**
@@ -33,13 +38,14 @@ export function openWorkQueue({
   log,
   times = {},
   onIncarnation,
+  mayScan = true,
 }: WorkQueueOptions): WorkQueue {
   const prefix = prefixOf(controller);
   return openLedgerWorkQueue({
     controller,
     openLedger: (ledgerTimes, onEra) => {
       const ledger = openRedisLedger({ redis, prefix, ...ledgerTimes, onEra });
-      return { ledger, chore: patrol({ redis, prefix, ledger, log }) };
+      return { ledger, chore: patrol({ redis, prefix, ledger, log, mayScan }) };
     },
     bells: bullmqBells({ redis, prefix, log }),
     log,

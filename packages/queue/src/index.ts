@@ -35,6 +35,12 @@
  */
 export * from "./work-queue.ts";
 export { connectRedis, disconnectRedis, UnfitRedisError, type RedisOptions } from "./redis-connection.ts";
+export {
+  InvalidRedisUserError,
+  type RedisRole,
+  redisUserRules,
+  type RedisUserOptions,
+} from "./redis-users.ts";
 export { openWorkQueue, type WorkQueueOptions } from "./bullmq-work-queue.ts";
 export { type MemoryWorkQueueOptions, openMemoryWorkQueue } from "./memory-work-queue.ts";
 export { InvalidTimesError, type QueueTimes } from "./ledger-work-queue.ts";

@@ -1,6 +1,7 @@
 import type { Log } from "@drover/controller";
 import { Cluster, type Redis } from "ioredis";
 import type { RedisConnection } from "./redis-connection.ts";
+import { throwRefusal } from "./redis-errors.ts";
 import type { RedisLedger } from "./redis-ledger.ts";
 
 /** Redis keys looked through per step and node. With one step a second, 5,000 keys are seen within 10 s. */
@@ -9,24 +10,33 @@ const perStep = 1_000;
 /**
  * Walks round the ledger's keys in Redis, a step per call, and has them put right where somebody else changed or removed
  * them. Sets cannot tell that a member is missing; only who walks by notices.
+ *
+ * It walks by SCAN, which tells the names of all keys of the database: no ACL limits it. Who may not scan looks after the
+ * ledger's own sets only.
  */
 export function patrol(options: {
   redis: RedisConnection;
   prefix: string;
   ledger: RedisLedger;
   log: Log;
+  mayScan: boolean;
 }): () => Promise<void> {
-  const { redis, prefix, ledger, log } = options;
+  const { redis, prefix, ledger, log, mayScan } = options;
   const cursors = new Map<string, string>();
-  const step = async (id: string, node: Redis): Promise<void> => {
-    const pattern = `${escaped(prefix)}:*`;
-    const [cursor, names] = await node.scan(cursors.get(id) ?? "0", "MATCH", pattern, "COUNT", perStep);
-    cursors.set(id, cursor);
-    if (names.length === 0) return;
+  const repair = async (names: readonly string[]): Promise<void> => {
     const found = await ledger.repair(names);
     if (found.length > 0) log.warn({ found }, "Somebody else changed the ledger; it has been put right");
   };
+  const step = async (id: string, node: Redis): Promise<void> => {
+    const pattern = `${escaped(prefix)}:*`;
+    const [cursor, names] = await node
+      .scan(cursors.get(id) ?? "0", "MATCH", pattern, "COUNT", perStep)
+      .catch(throwRefusal);
+    cursors.set(id, cursor);
+    if (names.length > 0) await repair(names);
+  };
   return async () => {
+    if (!mayScan) return repair([]);
     for (const [id, node] of nodesOf(redis)) await step(id, node);
   };
 }

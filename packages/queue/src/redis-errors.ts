@@ -4,6 +4,8 @@
  */
 export function redisErrorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || error.name !== "ReplyError") return undefined;
+  // What a script's inner command is refused for, Redis and Valkey say in words only.
+  if (error.message.startsWith("ERR ACL failure in script")) return "NOPERM";
   return /^[A-Z]+/.exec(error.message)?.[0];
 }
 
@@ -16,7 +18,10 @@ export function redisErrorCode(error: unknown): string | undefined {
 const passing: ReadonlySet<string | undefined> = new Set(["LOADING", "READONLY", "MASTERDOWN", "UNBLOCKED"]);
 export const isPassing = (error: unknown): boolean => passing.has(redisErrorCode(error));
 
-/** Redis refused to do what it was asked for; nothing was recorded. It will refuse again until somebody acts. */
+/**
+ * Redis refused to do what it was asked for, and will again until somebody acts. Nothing was recorded, but where a
+ * script was refused a command in its midst: what it has done till then stays, and is safe to do again.
+ */
 export class RedisRefusalError extends Error {
   override readonly name = "RedisRefusalError";
   readonly code: string;
@@ -29,7 +34,8 @@ export class RedisRefusalError extends Error {
 
 const advice: Readonly<Record<string, string>> = {
   OOM: "Redis has no memory left and recorded nothing. Raise its maxmemory, or remove what others keep there.",
-  NOPERM: "Redis does not permit this to our user, and did nothing. Grant it with ACL SETUSER.",
+  NOPERM:
+    "Redis does not permit this to our user: docs/operating-redis.md lists what it needs. Grant it with ACL SETUSER.",
   NOAUTH: "Redis wants a password. Give one.",
   WRONGPASS: "Redis does not know this user and password. Check them.",
   MISCONF: "Redis cannot save its data and takes no writes. See its log; most often its disk is full.",
@@ -43,4 +49,9 @@ export function refusalOf(error: unknown): RedisRefusalError | undefined {
   const what = code === undefined ? undefined : advice[code];
   if (code === undefined || what === undefined || !(error instanceof Error)) return undefined;
   return new RedisRefusalError(code, what, error);
+}
+
+/** For `catch`: rethrows with what to do about it, where Redis refused. */
+export function throwRefusal(error: unknown): never {
+  throw refusalOf(error) ?? error;
 }

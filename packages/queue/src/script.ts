@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { RedisConnection } from "./redis-connection.ts";
+import { redisErrorCode, throwRefusal } from "./redis-errors.ts";
 import { entry } from "./scripts/entry.ts";
 import { order } from "./scripts/order.ts";
 import { adoption, scene } from "./scripts/scene.ts";
@@ -48,7 +49,11 @@ export function defineScript<const Name extends string>(definition: {
   return { name: definition.name, arguments: names, lua, sha: createHash("sha1").update(lua).digest("hex") };
 }
 
-/** Runs a script where `prefix` is the slot of one controller's keys. Loads it where the server does not know it yet. */
+/**
+ * Runs a script where `prefix` is the slot of one controller's keys. Loads it where the server does not know it yet.
+ *
+ * @throws RedisRefusalError when Redis refuses it until somebody acts: no memory, no permission.
+ */
 export async function runScript<Name extends string>(
   redis: RedisConnection,
   script: Script<Name>,
@@ -59,7 +64,7 @@ export async function runScript<Name extends string>(
   try {
     return await redis.evalsha(script.sha, ...parameters);
   } catch (error) {
-    if (!(error instanceof Error) || !error.message.startsWith("NOSCRIPT")) throw error;
-    return await redis.eval(script.lua, ...parameters);
+    if (redisErrorCode(error) !== "NOSCRIPT") throwRefusal(error);
+    return await redis.eval(script.lua, ...parameters).catch(throwRefusal);
   }
 }

@@ -45,7 +45,8 @@ function serve<R extends Resource>(
   const { controller } = parts;
   closing("controller", async () => parts.close?.());
   const times = { lease: settings.lease, renewal: settings.leaseRenewal };
-  const queue = openWorkQueue({ redis, controller: controller.name, log, times });
+  // Names of other functions' keys are none of our business: the bridge looks over all.
+  const queue = openWorkQueue({ redis, controller: controller.name, log, times, mayScan: false });
   closing("queue", () => queue.close());
   readiness("redis", async () => (await queue.ping(readyWithin), undefined));
   queueMetrics(registry, [queue]);

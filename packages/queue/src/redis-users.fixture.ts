@@ -1,0 +1,270 @@
+import { type Log, objectKey, type ObjectKey } from "@drover/controller";
+import type { RedisServer } from "@drover/local-servers";
+import { Redis } from "ioredis";
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
+import { bullmqBells } from "./bullmq-bells.ts";
+import { openWorkQueue, prefixOf } from "./bullmq-work-queue.ts";
+import { connectRedis } from "./redis-connection.ts";
+import { openRedisLedger, type RedisLedger } from "./redis-ledger.ts";
+import type { RedisRole } from "./redis-users.ts";
+import type { QueueWorker, Verdict, Wake, WorkQueue } from "./work-queue.ts";
+
+const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const times = { lease: 600, renewal: 100, settling: 250 };
+const key = (name: string): ObjectKey => objectKey({ namespace: "a", name });
+const wakeOf = (name: string, fields: Partial<Wake> = {}): Wake => ({
+  ...{ key: key(name), kind: "buckets", resourceVersion: "1", reason: "Added", class: "change" },
+  ...fields,
+});
+
+/** Where a life is lived: the queue of the user at hand, and an administrator who makes things happen to it. */
+interface Stage {
+  readonly queue: WorkQueue;
+  readonly admin: Redis;
+  /** The administrator's; no ringer goes with it. */
+  readonly ledger: RedisLedger;
+  readonly prefix: string;
+  readonly eras: readonly string[];
+  readonly workers: QueueWorker[];
+  /** The administrator wakes a key and adds the bells. */
+  readonly wake: (...wakes: readonly Wake[]) => Promise<void>;
+  readonly until: (holds: () => unknown) => Promise<void>;
+}
+
+type Act = (stage: Stage) => Promise<void>;
+
+const isAsked: Act = async ({ queue }) => {
+  await queue.ping(10_000);
+  await queue.stats(10_000);
+};
+
+/** A key whose time comes, one whose worker died, and a pause that is looked up for every key. */
+const rings: Act = async ({ ledger, admin, prefix, until }) => {
+  await ledger.pause({ kind: "object", key: key("paused") });
+  await ledger.wake([wakeOf("later"), wakeOf("dead")]);
+  await ledger.claim(key("later"), "t1");
+  await ledger.settle(key("later"), "t1", { kind: "done", after: 50 });
+  await ledger.claim(key("dead"), "t2");
+  await until(async () => !(await admin.zscore(`${prefix}:waits`, key("later"))));
+  await until(async () => !(await admin.zscore(`${prefix}:leases`, key("dead"))));
+};
+
+const meetsAnotherServer: Act = async ({ admin, prefix, eras, ledger, until }) => {
+  await ledger.wake([wakeOf("rung-before")]);
+  const before = eras.length;
+  await admin.hset(`${prefix}:control`, "server", "another");
+  await until(() => eras.length > before);
+  await until(async () => (await admin.hget(`${prefix}:control`, "claimsFrom")) === "0");
+};
+
+const meetsStrangers: Act = async ({ admin, prefix, until }) => {
+  await admin.zadd(`${prefix}:waits`, 1, "a/b/c");
+  await until(() => admin.exists(`${prefix}:quarantine:member:a/b/c`));
+  await admin.set(`${prefix}:shut`, "garbage");
+  await until(() => admin.exists(`${prefix}:quarantine:shut`));
+};
+
+const ringsAgain: Act = async ({ admin, prefix, ledger, until }) => {
+  const [bell] = await ledger.wake([wakeOf("lost")], true);
+  await until(async () => (await admin.hget(`${prefix}:key:${key("lost")}`, "bell")) !== bell?.number);
+};
+
+const wakes: Act = async ({ queue }) => {
+  await queue.wake([
+    wakeOf("one"),
+    wakeOf("two", { class: "listing" }),
+    wakeOf("three", { class: "resync" }),
+  ]);
+};
+
+const walksRound: Act = async ({ admin, prefix, ledger, until }) => {
+  await ledger.wake([wakeOf("forgotten")]);
+  await ledger.claim(key("forgotten"), "t3");
+  await ledger.settle(key("forgotten"), "t3", { kind: "done", after: 100_000 });
+  await admin.zrem(`${prefix}:waits`, key("forgotten"));
+  await until(async () => (await admin.hget(`${prefix}:key:${key("forgotten")}`, "state")) !== "waits");
+};
+
+const operates: Act = async ({ queue, ledger }) => {
+  await ledger.wake([wakeOf("ran")]);
+  await ledger.claim(key("ran"), "t4");
+  const run = { at: new Date(0).toISOString(), trigger: [], duration: 1, verdict: "done" } as const;
+  await ledger.settle(key("ran"), "t4", { kind: "done" }, run);
+  for (const scope of [
+    { kind: "controller" },
+    { kind: "namespace", namespace: "a" },
+    { kind: "object", key: key("ran") },
+  ] as const) {
+    await queue.pause(scope);
+    await ledger.wake([wakeOf("held", { resourceVersion: "2" })]);
+    await queue.resume(scope);
+  }
+  await queue.force(key("ran"));
+  for (const state of ["waits", "ready", "rung", "leased", "parked"] as const) {
+    await queue.list(state, { offset: 0, limit: 10 });
+  }
+  await queue.inspect(key("ran"));
+};
+
+/** What BullMQ finds: a bell whose worker died, one that another works on, and as many failed ones as are kept. */
+const inheritsBells: Act = async ({ admin, prefix, wake }) => {
+  await wake(wakeOf("stalled"), wakeOf("active"));
+  const bells = `${prefix}:bells`;
+  const id = await admin.lmove(`${bells}:wait`, `${bells}:active`, "LEFT", "LEFT");
+  await admin.sadd(`${bells}:stalled`, id);
+  await admin.lmove(`${bells}:wait`, `${bells}:active`, "LEFT", "LEFT");
+  const failed = Array.from({ length: 1_000 }, (_, i) => [i, `old-${i}`]);
+  await admin.zadd(`${bells}:failed`, ...failed.flat());
+};
+
+/** Which verdicts a key's runs come to, in turn; then it is done. */
+const verdictsOf: Readonly<Record<string, readonly Verdict[]>> = {
+  done: [{ kind: "done", account: "aws" }],
+  again: [{ kind: "done", after: 20 }],
+  wait: [{ kind: "wait", after: 20 }],
+  retry: [
+    { kind: "retry", error: "no" },
+    { kind: "retry", error: "no" },
+  ],
+  asked: [{ kind: "retry", error: "429", after: 20 }],
+  throttled: [{ kind: "throttled", account: "aws", after: 20 }],
+  conflict: [{ kind: "conflict" }],
+  terminal: [{ kind: "terminal", error: "no" }],
+  gone: [{ kind: "gone" }],
+  interrupted: [{ kind: "interrupted" }],
+};
+
+const works: Act = async ({ queue, workers, wake, until }) => {
+  const left = new Map(Object.entries(verdictsOf).map(([name, verdicts]) => [key(name), [...verdicts]]));
+  let settled = 0;
+  const worker = queue.work(
+    async ({ key: of, claim }) => {
+      // Long enough for its lease to be renewed.
+      if (claim.fails === 0) await delay(2 * times.renewal);
+      return left.get(of)?.shift() ?? { kind: "done" };
+    },
+    {
+      ...{ concurrency: 20, timeout: 60_000, version: 1, backoff: { first: 20, longest: 50 } },
+      limits: { runs: { perSecond: 1_000, burst: 100 }, accounts: { aws: { perSecond: 1_000, burst: 10 } } },
+      onSettled: () => {
+        settled++;
+      },
+    },
+  );
+  workers.push(worker);
+  const names = Object.keys(verdictsOf);
+  await wake(...names.map((name) => wakeOf(name)));
+  await until(() => [...left.values()].every((verdicts) => verdicts.length === 0) && settled >= names.length);
+};
+
+const ringer: readonly Act[] = [isAsked, rings, meetsAnotherServer, meetsStrangers, ringsAgain];
+const lives: Readonly<Record<RedisRole, readonly Act[]>> = {
+  bridge: [wakes, walksRound, ...ringer],
+  function: [inheritsBells, works, ...ringer],
+  operator: [operates, ...ringer],
+};
+
+/** A life of a user who may do `commands`, on keys of its own. */
+export interface Life {
+  readonly server: RedisServer;
+  readonly role: RedisRole;
+  readonly user: string;
+  readonly commands: readonly string[];
+}
+
+/** Of what ACL LOG says, the commands that a user was denied. */
+export async function deniedTo(admin: Redis, user: string): Promise<readonly string[]> {
+  const entries = z.array(z.array(z.unknown())).parse(await admin.acl("LOG", 1_000));
+  const field = (entry: readonly unknown[], name: string): unknown => entry[entry.indexOf(name) + 1];
+  const denied = entries
+    .filter((entry) => field(entry, "username") === user)
+    .map((entry) => field(entry, "object"));
+  return [...new Set(denied.map(String))];
+}
+
+/**
+ * All that a component does with Redis: its connection, its ledger and its bells, in good and bad days. Ends at once
+ * when something is denied.
+ */
+export async function life({ server, role, user, commands }: Life): Promise<{
+  /** `lived`, or why it ended. */
+  readonly outcome: string;
+  readonly denied: readonly string[];
+}> {
+  const admin = new Redis(server.url);
+  const controller = `of-${user}`;
+  const prefix = prefixOf(controller);
+  await admin.call(
+    "ACL",
+    "SETUSER",
+    user,
+    "reset",
+    "on",
+    ">secret",
+    `~${prefix}*`,
+    ...commands.map((name) => `+${name}`),
+  );
+  // As on a new server: whoever is the first to run a script brings it.
+  await admin.script("FLUSH");
+  const end = new AbortController();
+  const watching = setInterval(() => {
+    void deniedTo(admin, user).then((denied) => {
+      if (denied.length > 0) end.abort(new Error("Something was denied."));
+    });
+  }, 20);
+  const url = server.url.replace("//", `//${user}:secret@`);
+  const outcome = await live({ role, controller, url, admin, signal: end.signal }).then(
+    () => "lived",
+    (error: unknown) => String(error),
+  );
+  clearInterval(watching);
+  const denied = await deniedTo(admin, user);
+  await admin.quit();
+  return { outcome, denied };
+}
+
+async function live(options: {
+  readonly role: RedisRole;
+  readonly controller: string;
+  readonly url: string;
+  readonly admin: Redis;
+  readonly signal: AbortSignal;
+}): Promise<void> {
+  const { role, controller, url, admin, signal } = options;
+  const prefix = prefixOf(controller);
+  const ledger = openRedisLedger({ redis: admin, prefix, ...times });
+  const bells = bullmqBells({ redis: admin, prefix, log: quiet });
+  const opened: (() => Promise<unknown>)[] = [() => bells.close()];
+  // What is refused is tried again until the queue is closed.
+  const ended = new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () =>
+      reject(new Error("The life was ended.", { cause: signal.reason })),
+    );
+  });
+  ended.catch(() => undefined);
+  try {
+    const redis = await connectRedis({ url, clientName: role, log: quiet, patience: 2_000 });
+    opened.unshift(() => redis.quit());
+    const idle = { worker: randomUUID(), slots: 1_000, version: 0, lasts: 600_000 };
+    await ledger.enlist({ ...idle, backoff: { first: 20, longest: 50 }, accounts: {} });
+    await delay(times.settling, undefined, { signal });
+    const eras: string[] = [];
+    const workers: QueueWorker[] = [];
+    const queue = openWorkQueue({
+      ...{ redis, controller, log: quiet, times, mayScan: role === "bridge" },
+      onIncarnation: (era) => void eras.push(era),
+    });
+    opened.unshift(() => queue.close());
+    opened.unshift(() => Promise.all(workers.map((worker) => worker.drain(0))));
+    const wake = async (...all: readonly Wake[]): Promise<void> => bells.add(await ledger.wake(all));
+    const until = async (holds: () => unknown): Promise<void> => {
+      while (!(await holds())) await delay(10, undefined, { signal });
+    };
+    const stage = { queue, admin, ledger, prefix, eras, workers, wake, until };
+    for (const act of lives[role]) await Promise.race([act(stage), ended]);
+  } finally {
+    for (const close of opened) await close().catch(() => undefined);
+  }
+}

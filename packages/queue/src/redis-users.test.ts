@@ -1,0 +1,166 @@
+import { type Log, objectKey } from "@drover/controller";
+import { type RedisServer, startRedis } from "@drover/local-servers";
+import { Redis } from "ioredis";
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openWorkQueue, prefixOf } from "./bullmq-work-queue.ts";
+import { connectRedis, type RedisConnection } from "./redis-connection.ts";
+import { RedisRefusalError } from "./redis-errors.ts";
+import { openRedisLedger } from "./redis-ledger.ts";
+import { deniedTo, life } from "./redis-users.fixture.ts";
+import { commandsOf, type RedisRole, redisUserRules } from "./redis-users.ts";
+import type { Script } from "./script.ts";
+import { claim } from "./scripts/claim.ts";
+import { enlist } from "./scripts/enlist.ts";
+import { count, inspect, list } from "./scripts/inspect.ts";
+import { pause } from "./scripts/pause.ts";
+import { renew } from "./scripts/renew.ts";
+import { discard, repair } from "./scripts/repair.ts";
+import { ring, ringAgain, unanswered } from "./scripts/ring.ts";
+import { settle } from "./scripts/settle.ts";
+import { wake } from "./scripts/wake.ts";
+import type { Wake } from "./work-queue.ts";
+
+const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const roles = ["bridge", "function", "operator"] as const;
+const photos: Wake = {
+  ...{ key: objectKey({ namespace: "a", name: "photos" }), kind: "buckets", resourceVersion: "1" },
+  ...{ reason: "Added", class: "change" },
+};
+
+let server: RedisServer;
+let admin: Redis;
+const opened: RedisConnection[] = [];
+/** A connection of a new user. */
+const as = async (name: string, rules: string): Promise<RedisConnection> => {
+  await admin.call("ACL", "SETUSER", name, ...rules.split(" "), ">secret");
+  const url = server.url.replace("//", `//${name}:secret@`);
+  const redis = await connectRedis({ url, clientName: name, log: quiet });
+  opened.push(redis);
+  return redis;
+};
+const refusal = (asked: Promise<unknown>): Promise<string> =>
+  asked.then(
+    (answer) => `granted: ${JSON.stringify(answer)}`,
+    (error: unknown) => String(error),
+  );
+
+beforeAll(async () => {
+  server = await startRedis({ persistence: false });
+  admin = new Redis(server.url);
+});
+afterAll(async () => {
+  for (const redis of opened) redis.disconnect();
+  admin.disconnect();
+  await server.stop();
+});
+
+it.concurrent.each(roles)("%s: a whole life is permitted", async (role) => {
+  const { outcome, denied } = await life({ server, role, user: role, commands: commandsOf(role) });
+  expect({ outcome, denied }).toEqual({ outcome: "lived", denied: [] });
+});
+
+describe("a function's user", () => {
+  it("reaches its own controller's keys and no other's, nor anything of the server", async () => {
+    await admin.set(`${prefixOf("theirs")}:secret`, "1");
+    const mine = await as("mine", redisUserRules({ role: "function", controllers: ["mine"] }));
+    const times = { lease: 6_000, settling: 1_500 };
+    const own = openRedisLedger({ redis: mine, prefix: prefixOf("mine"), ...times });
+    await own.wake([photos]);
+    expect(await own.count()).toMatchObject({ due: 1 });
+    const theirs = openRedisLedger({ redis: mine, prefix: prefixOf("theirs"), ...times });
+    const their = `${prefixOf("theirs")}:secret`;
+    for (const asked of [
+      theirs.wake([photos]),
+      theirs.count(),
+      mine.get(their),
+      mine.eval("return redis.call('GET', ARGV[1])", 1, prefixOf("mine"), their),
+      mine.rename(`${prefixOf("mine")}:control`, their),
+      mine.keys("*"),
+      mine.scan(0),
+      mine.config("GET", "*"),
+      mine.acl("LIST"),
+      mine.client("LIST"),
+      mine.select(1),
+      mine.flushall(),
+      mine.publish("all", "x"),
+      mine.function("LIST"),
+    ]) {
+      expect(await refusal(asked)).toMatch(/NOPERM|ACL failure in script/);
+    }
+  });
+});
+
+it("a bridge's and an operator's users take no bells", async () => {
+  for (const role of ["bridge", "operator"] as const) {
+    const redis = await as(`no-bells-${role}`, redisUserRules({ role, controllers: ["a", "b"] }));
+    expect(await refusal(redis.bzpopmin(`${prefixOf("a")}:bells:marker`, 1))).toContain("NOPERM");
+    expect(await redis.hgetall(`${prefixOf("b")}:control`)).toEqual({});
+  }
+});
+
+it("what is not granted is told with what to grant, and is done once it is", async () => {
+  const rules = redisUserRules({ role: "bridge", controllers: ["poor"] });
+  const redis = await as("poor", rules.replace(" +hset ", " "));
+  const lines: { readonly err: unknown; readonly message: string }[] = [];
+  const warn = (fields: object, message: string): void =>
+    void lines.push({ err: "err" in fields && fields.err, message });
+  const queue = openWorkQueue({ redis, controller: "poor", log: { ...quiet, warn } });
+  const waking = queue.wake([photos]);
+  const told = "Redis did not take a wake; telling it again until it does";
+  await expect.poll(() => lines.map(({ message }) => message)).toContain(told);
+  const error = lines.find(({ message }) => message === told)?.err;
+  expect(error).toBeInstanceOf(RedisRefusalError);
+  expect(String(error)).toMatch(/docs\/operating-redis\.md.*Grant it with ACL SETUSER.*'hset'/);
+  await admin.call("ACL", "SETUSER", "poor", "+hset");
+  await waking;
+  await expect.poll(() => queue.stats(10_000)).toMatchObject({ due: 1 });
+  await queue.close();
+});
+
+describe("the rules", () => {
+  const ringer = [ring, unanswered, ringAgain, repair, discard, count];
+  const scripts: Readonly<Record<RedisRole, readonly Script<string>[]>> = {
+    bridge: [...ringer, wake],
+    function: [...ringer, claim, renew, settle, enlist],
+    operator: [...ringer, wake, pause, list, inspect],
+  };
+  it.each(roles)(
+    "%s: grant all that its scripts may call, also in branches that are seldom taken",
+    (role) => {
+      const called = scripts[role].flatMap(({ lua }) =>
+        [...lua.matchAll(/(?:call\(|read\(.*?, )'([A-Z]+)'/g)].map(([, name = ""]) => name.toLowerCase()),
+      );
+      expect(new Set(called).size).toBeGreaterThan(15);
+      expect([...new Set(called)].filter((name) => !commandsOf(role).includes(name))).toEqual([]);
+    },
+  );
+  it("grant a function to hold a bell for longer than any test lasts", async () => {
+    const script = import.meta.resolve("bullmq").replace(/\/dist\/.*/, "/dist/esm/scripts/extendLocks-1.js");
+    const source = await readFile(new URL(script), "utf8");
+    const called = [...source.matchAll(/call\(['"]([A-Z]+)['"]/gi)].map(([, name = ""]) =>
+      name.toLowerCase(),
+    );
+    expect(called).toContain("set");
+    expect(called.filter((name) => !commandsOf("function").includes(name))).toEqual([]);
+  });
+  it("add what a cluster is asked for", () => {
+    const rules = redisUserRules({ role: "bridge", controllers: ["a"], cluster: true });
+    expect(rules).toMatch(/^reset on ~\{drover:a\}\* .*\+cluster\|slots \+cluster\|info \+asking/);
+  });
+  it.each(["", "*", "a b", "a?", "[a]", "\\", "a}*"])("are not made of a name that is none: %j", (name) => {
+    expect(() => redisUserRules({ role: "bridge", controllers: ["a", name] })).toThrow(
+      /is no controller's name/,
+    );
+  });
+  it("are not made for nobody", () => {
+    expect(() => redisUserRules({ role: "bridge", controllers: [] })).toThrow(/at least one controller/);
+  });
+});
+
+it("what is denied is seen by these tests", async () => {
+  const commands = commandsOf("bridge").filter((name) => name !== "hset");
+  const { denied } = await life({ server, role: "bridge", user: "blind", commands });
+  expect(denied).toContain("hset");
+  expect(await deniedTo(admin, "nobody")).toEqual([]);
+});

@@ -1,0 +1,88 @@
+/**
+ * One Redis user per component, with the commands and keys that it needs and no others.
+ *
+ * Redis checks a script's inner commands against the user who runs it, so what is listed here is what the scripts of a
+ * role call, what BullMQ's scripts call on its behalf, and the connection's own.
+ *
+ * - `bridge` wakes keys, rings, and looks after the ledgers. It takes no bells.
+ * - `function` also takes bells, claims, renews and settles.
+ * - `operator` pauses, resumes, forces, lists and inspects.
+ *
+ * Nobody is less than a ringer: whoever is the first to meet a new server has the ledger adopt it, which writes. So
+ * there is no user that only counts, and none that wakes but cannot claim: both are changes of the same few sets.
+ */
+export type RedisRole = "bridge" | "function" | "operator";
+
+export interface RedisUserOptions {
+  readonly role: RedisRole;
+  /** The controllers whose keys it may touch: one for a function. */
+  readonly controllers: readonly string[];
+  /** Whether it talks to a Redis Cluster, which is asked for its nodes. Every node needs the user. */
+  readonly cluster?: boolean;
+}
+
+/** Keys or commands that no rule can be made of. */
+export class InvalidRedisUserError extends Error {
+  override readonly name = "InvalidRedisUserError";
+}
+
+/**
+ * The rules of `ACL SETUSER <name> <rules>`, with blanks between. They begin by taking away all that the user had, also
+ * its passwords: without a `>password` behind them nobody can log in.
+ */
+export function redisUserRules({ role, controllers, cluster = false }: RedisUserOptions): string {
+  if (controllers.length === 0) {
+    throw new InvalidRedisUserError("A Redis user needs the name of at least one controller.");
+  }
+  return [
+    "reset",
+    "on",
+    ...controllers.map(keysOf),
+    ...commandsOf(role, cluster).map((name) => `+${name}`),
+  ].join(" ");
+}
+
+/** What a role calls, as `ACL SETUSER` names it. */
+export function commandsOf(role: RedisRole, cluster = false): readonly string[] {
+  return [...new Set([...connection, ...(cluster ? nodes : []), ...ringer, ...more[role]])];
+}
+
+function keysOf(controller: string): string {
+  if (/^[a-z0-9.-]+$/.test(controller)) return `~{drover:${controller}}*`;
+  throw new InvalidRedisUserError(
+    `${JSON.stringify(controller)} is no controller's name: give lower case letters, digits, dots and dashes.`,
+  );
+}
+
+const connection = ["info", "ping", "client|setname"];
+const nodes = ["cluster|slots", "cluster|info", "asking"];
+
+/** The ledger's scripts as a ringer runs them: look, write, put right; and BullMQ's that add a bell and ask for it. */
+const ringer = [
+  ...["evalsha", "eval", "time", "type", "exists", "rename", "del", "set", "persist"],
+  ...["hget", "hmget", "hgetall", "hexists", "hset", "hmset", "hdel"],
+  ...["zadd", "zrem", "zscore", "zcard", "zcount", "zrange", "zrangebyscore"],
+  ...["incr", "lpush", "lpos", "xadd"],
+];
+
+const more: Readonly<Record<RedisRole, readonly string[]>> = {
+  bridge: ["scan"],
+  // Verdicts and histories, and BullMQ's worker: take a bell, hold it, end it, take back those of the dead.
+  function: [
+    ...[
+      "pexpire",
+      "ltrim",
+      "bzpopmin",
+      "rpoplpush",
+      "rpush",
+      "lrange",
+      "llen",
+      "lrem",
+      "get",
+      "hincrby",
+      "zpopmin",
+    ],
+    ...["zrevrange", "zremrangebyrank", "sadd", "srem", "smembers", "scard", "xtrim"],
+  ],
+  operator: ["hlen", "lrange"],
+};
