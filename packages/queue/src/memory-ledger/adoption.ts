@@ -1,11 +1,9 @@
-import { shortenLeases } from "./backoff.ts";
 import { find, type Moment } from "./moment.ts";
 import { becomeReady } from "./places.ts";
 
 /**
  * A new server, or one whose data was replaced: nothing is claimed for `settling` ms, in which the runs that are under
- * way announce themselves again; no lease reaches beyond a lease from now; bells may be lost, so what was rung is rung
- * again.
+ * way announce themselves again; bells may be lost, so what was rung is rung again.
  */
 export function adopt(moment: Moment, server: string, era: string): void {
   const { data, now, settling } = moment;
@@ -15,7 +13,6 @@ export function adopt(moment: Moment, server: string, era: string): void {
   for (const key of [...data.states.rung.members]) {
     becomeReady(moment, find(moment, key), now);
   }
-  shortenLeases(moment);
 }
 
 /** Over once it was over; and where the clock went back, it takes one settling time from now at most. */
