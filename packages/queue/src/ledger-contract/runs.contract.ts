@@ -235,6 +235,26 @@ export function runsContract(t: LedgerUnderTest): void {
       t.clock += 2_000;
       expect((await claim("t3")).fails).toBe(2);
     });
+    it("is run again now for what was heard during the run, once per window, and for force always", async () => {
+      const heardDuring = async (token: string, force = false): Promise<void> => {
+        await claim(token);
+        await t.wake(key, {}, force);
+        t.clock += lease;
+      };
+      await t.enlist({ slots: 2, backoff: { first: 100_000, longest: 100_000 } });
+      await wake();
+      await heardDuring("the first is forgiven");
+      await heardDuring("pierces");
+      expect((await claim("t")).fails).toBe(2);
+      t.clock += lease;
+      expect(await refusal()).toBe("waiting");
+      await t.wake(key, {}, true);
+      await heardDuring("does not pierce again");
+      expect(await refusal()).toBe("waiting");
+      await t.wake(key, {}, true);
+      await heardDuring("is forced", true);
+      expect((await claim("t")).fails).toBe(2);
+    });
   });
 
   describe("settling", () => {
@@ -289,6 +309,14 @@ export function runsContract(t: LedgerUnderTest): void {
       }
       expect(waits.slice(0, 3)).toEqual([19, 39, 79]);
       expect((await claim("t")).fails).toBe(1);
+    });
+    it("a conflict comes back at once for what was heard during the run, or was forced", async () => {
+      for (const force of [false, true]) {
+        await t.wake(key, {}, force);
+        await claim("t");
+        await t.wake(key, {}, force);
+        expect(await t.ledger.settle(key, "t", { kind: "conflict" })).toMatchObject({ bells: [{ key }] });
+      }
     });
   });
 

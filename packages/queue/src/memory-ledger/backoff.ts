@@ -52,10 +52,21 @@ export function expire(moment: Moment, entry: Entry, jitter: Jitter): void {
   if (entry.fails === 0) {
     entry.fails = 1;
     waitUntil(moment, entry, moment.now, "lease ended");
-  } else {
-    fail(moment, entry, jitter);
-    waitUntil(moment, entry, entry.notBefore, "lease ended");
+    return;
   }
+  fail(moment, entry, jitter);
+  const now = entry.forced || pierces(entry, heardDuringRun(entry));
+  waitUntil(moment, entry, now ? moment.now : entry.notBefore, "lease ended");
+}
+
+/** Whether more may have been heard of the key than its last run knew when it began. */
+export const heardDuringRun = ({ run, wakes }: Entry): boolean => run.answers === undefined || wakes > run.answers;
+
+/** Whether the window ends at once for what was heard during the run: once, as for a wake that comes after it. */
+export function pierces(entry: Entry, heard: boolean): boolean {
+  const first = heard && !entry.pierced;
+  if (first) entry.pierced = true;
+  return first;
 }
 
 /** The clock went back, or another server wrote the lease: it holds for one lease from now at most. */

@@ -1,7 +1,7 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
 import { answerKept, errorKept, runsKept, type SettleAnswer } from "../ledger.ts";
 import type { PastRun, Verdict, WakeClass } from "../work-queue.ts";
-import { fail, type Jitter, spread } from "./backoff.ts";
+import { fail, heardDuringRun, type Jitter, pierces, spread } from "./backoff.ts";
 import { blankEntry, type Entry } from "./ledger-data.ts";
 import { accountLimit, closeUntil } from "./limits.ts";
 import { find, type Moment, settled } from "./moment.ts";
@@ -31,8 +31,7 @@ export function settle(moment: Moment, jitter: Jitter, ending: Ending): SettleAn
   if (unknown && entry.settled === token) return { kind: "settled", dueIn: dueIn(moment, entry), bells: [] };
   if (unknown && (settled(moment) || entry.announced === moment.data.era)) return { kind: "stale" };
   // What a server's data do not tell of may have been heard.
-  const { answers } = entry.run;
-  const heard = unknown || answers === undefined || entry.wakes > answers;
+  const heard = unknown || heardDuringRun(entry);
   conclude(moment, jitter, entry, { ...ending, heard });
   remember(moment, ending);
   return { kind: "settled", dueIn: dueIn(moment, entry), bells: ring(moment) };
@@ -133,8 +132,7 @@ function backOff(moment: Moment, entry: Entry, { heard, forced, ran }: Consequen
   entry.class ??= ran;
   if (forced) {
     becomeReady(moment, entry, now);
-  } else if (heard && !entry.pierced) {
-    entry.pierced = true;
+  } else if (pierces(entry, heard)) {
     becomeReady(moment, entry, now);
   } else if (attempts !== undefined && entry.fails >= attempts) {
     entry.class = undefined;
@@ -155,7 +153,7 @@ function conflict(moment: Moment, jitter: Jitter, entry: Entry, what: Consequenc
   } else {
     entry.class ??= what.ran;
     const wait = spread(firstConflictWait * 2 ** (entry.conflicts - 1), jitter);
-    waitUntil(moment, entry, moment.now + wait, "conflict");
+    waitUntil(moment, entry, what.again ? moment.now : moment.now + wait, "conflict");
   }
 }
 

@@ -25,15 +25,23 @@ local function waitUntil(e, at, why)
 end
 
 -- A run whose lease ended without a verdict. The first such end is forgiven, the next ones back off: an object that
--- kills every worker must not loop.
+-- kills every worker must not loop. One wake per window pierces it, also one that came during the run.
 local function expire(e)
   clear(e, 'token', 'until', 'claim')
   e.f.class = e.f.class or e.f.ran
   if number(e, 'fails') == 0 then
     e.f.fails = 1
     waitUntil(e, now, 'lease ended')
+    return
+  end
+  fail(e)
+  local heard = not e.f.answers or number(e, 'wakes') > number(e, 'answers')
+  if e.f.forced == '1' then
+    waitUntil(e, now, 'lease ended')
+  elseif heard and number(e, 'pierced') == 0 then
+    e.f.pierced = 1
+    waitUntil(e, now, 'lease ended')
   else
-    fail(e)
     waitUntil(e, number(e, 'notBefore'), 'lease ended')
   end
 end

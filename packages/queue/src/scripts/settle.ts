@@ -77,7 +77,7 @@ elseif verdict == 'conflict' then
     backOff('backoff')
   else
     e.f.class = e.f.class or ran
-    waitUntil(e, now + math.floor(10 * 2 ^ e.f.conflicts * (0.5 + tonumber(jitter) / 2)), 'conflict')
+    waitUntil(e, again and now or now + math.floor(10 * 2 ^ e.f.conflicts * (0.5 + tonumber(jitter) / 2)), 'conflict')
   end
 elseif verdict == 'throttled' then
   e.f.class = e.f.class or ran
