@@ -73,6 +73,15 @@ export function serversContract(t: LedgerUnderTest): void {
       t.clock -= 1;
       expect(await t.refusal(key)).toBe("claimed");
     });
+    it("counts no lease as ended before its run had time to announce itself", async () => {
+      await t.wake(key);
+      await t.claim(key, "t");
+      t.clock += lease;
+      t.server = "another";
+      expect(await t.refusal(key)).toBe("settling");
+      expect((await t.ledger.inspect(key)).key).toMatchObject({ state: "leased", fails: 0 });
+      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual([]);
+    });
     it("cuts leases to one lease from now, also where its clock is behind", async () => {
       await t.wake(key);
       await t.claim(key, "t");

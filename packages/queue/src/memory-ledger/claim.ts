@@ -29,6 +29,7 @@ export function claim(
     const { holder } = entry;
     return holder?.token === token && holder.claim ? { claimed: holder.claim } : { refused: "leased" };
   }
+  if (!settled(moment)) return { refused: "settling" };
   if (entry.state === "leased") expire(moment, entry, jitter);
   const refused = refusal(moment, entry) ?? sentBack(moment, entry, version);
   return refused ? { refused } : { claimed: begin(moment, entry, token, version) };
@@ -36,7 +37,6 @@ export function claim(
 
 /** Why its bell comes to nothing. */
 function refusal(moment: Moment, entry: Entry): Refusal | undefined {
-  if (!settled(moment)) return "settling";
   if (entry.state === "waits" && entry.at > moment.now) return "waiting";
   if (entry.state === "parked") return "parked";
   if (entry.state === "ready") return "not its turn";

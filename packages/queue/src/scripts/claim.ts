@@ -25,11 +25,8 @@ if held(e) then
   if e.f.token == token and e.f.claim then return { 'claimed', e.f.claim } end
   return { 'leased' }
 end
+if not settled() then return refuse('settling') end
 if e.f.token then expire(e) end
-if not settled() then
-  if e.f.state == 'rung' then becomeReady(e, now) end
-  return refuse('settling')
-end
 local at = e.f.state == 'waits' and redis.call('ZSCORE', WAITS, key)
 if at and tonumber(at) > now then return refuse('waiting') end
 if e.f.state == 'parked' then return refuse('parked') end
