@@ -22,9 +22,13 @@ it("gone leaves no Redis key behind but the last answer and the history, for a m
   }
 });
 
-it("a wake makes a key last that was about to be forgotten", async () => {
+it("a wake makes a key and its history last that were about to be forgotten", async () => {
   await t.wake(key);
-  await t.run(key, { kind: "gone" });
+  await t.claim(key, "t");
+  const past = { at: "2026-01-01T00:00:00Z", trigger: [], duration: 1, verdict: "gone" } as const;
+  await t.ledger.settle(key, "t", { kind: "gone" }, past);
   await t.wake(key);
-  expect(await at.redis.pttl(`${at.prefix}:key:${key}`)).toBe(-1);
+  for (const name of ["key", "history"]) {
+    expect(await at.redis.pttl(`${at.prefix}:${name}:${key}`)).toBe(-1);
+  }
 });

@@ -69,7 +69,10 @@ for _, w in ipairs(cjson.decode(wakes)) do
     if leased and w.force then e.f.forced = 1 end
     if not leased and e.f.state ~= 'rung' then makeReady(e, w, moreUrgent) end
     save(e)
-    redis.call('PERSIST', P .. ':key:' .. w.key)
+    if e.was.settled and not e.was.wakes then -- it was gone, and about to be forgotten
+      redis.call('PERSIST', P .. ':key:' .. w.key)
+      redis.call('PERSIST', P .. ':history:' .. w.key)
+    end
   end
 end
 return ring()
