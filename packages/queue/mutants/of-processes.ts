@@ -98,13 +98,6 @@ export const mutantsOfProcesses: readonly Mutant[] = here([
     to: "",
   },
   {
-    promise: "server-3",
-    wrong: "runs do not announce themselves",
-    file: "ledger-work-queue.ts",
-    from: "    leases.announce();\n",
-    to: "",
-  },
-  {
     promise: "server-6",
     wrong: "a run writes though the ledger is silent",
     file: "lease-keeper.ts",

@@ -16,7 +16,6 @@ export class SimulatedWorker {
   #claiming: { key: ObjectKey; token: string; askedAt: number; known: Knowledge } | undefined;
   #run: { of: ObservedRun; heardAt: number; lost: boolean } | undefined;
   #settling: { of: ObservedRun; verdict: Verdict; at: number } | undefined;
-  #newEra = false;
   frozen = false;
 
   constructor(scene: Surroundings, name: string) {
@@ -72,7 +71,6 @@ export class SimulatedWorker {
       lost: false,
     };
     this.#write();
-    await this.#announce();
   }
 
   /** Ends its run with a verdict, or tells the one again that was not answered. */
@@ -100,7 +98,6 @@ export class SimulatedWorker {
     this.#say(`due in ${answer.dueIn ?? "-"}, ${shown(answer.bells)}`);
     this.#scene.truth.settled(of, verdict, at);
     this.#scene.bells.add(answer.bells);
-    await this.#announce();
   }
 
   async #claim(key: ObjectKey, token: string): Promise<ClaimAnswer> {
@@ -148,13 +145,6 @@ export class SimulatedWorker {
     }
   }
 
-  /** On another server, whoever runs says so at once. */
-  async #announce(): Promise<void> {
-    if (!this.#newEra) return;
-    this.#newEra = false;
-    if (this.#run && !this.#run.lost) await this.#renew();
-  }
-
   /** Writes as a run does: only while it holds its lease. */
   #write(): void {
     if (!this.#run || this.#run.lost) return;
@@ -174,9 +164,7 @@ export class SimulatedWorker {
   }
 
   #open(): RedisLedger {
-    return this.#scene.open(() => {
-      this.#newEra = true;
-    });
+    return this.#scene.open(() => undefined);
   }
 
   #say(what: string): void {

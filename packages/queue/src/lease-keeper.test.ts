@@ -99,10 +99,3 @@ it("does not renew a lease that may have ended: the process was paused", async (
   expect(renewals).toBe(before);
   later.mockRestore();
 });
-
-it("announces its leases at once when asked", async () => {
-  await claimed();
-  const before = renewals;
-  keeper.announce();
-  expect(renewals).toBe(before + 1);
-});

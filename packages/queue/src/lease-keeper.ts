@@ -16,8 +16,6 @@ export interface LeaseKeeper {
    * lasts at least until `askedAt + duration`. `lose` is called at least half a renewal before that end.
    */
   keep(lease: Holding & { readonly askedAt: number }, lose: (reason: LeaseLostError) => void): Lease;
-  /** Renew now: the server may not know of our leases. */
-  announce(): void;
   stop(): void;
 }
 
@@ -37,7 +35,7 @@ interface Kept extends Holding {
  * server that takes another's place, and may not know of our leases, hands out keys again after that time, so whoever
  * has heard of the ledger longer ago must not write, though the run goes on.
  *
- * `renewal` is at most half of either, so that one renewal may get lost.
+ * `renewal` is at most half of either, so that one renewal may get lost; on a new server it also announces the run.
  */
 export function keepLeases(options: {
   ledger: Ledger;
@@ -88,7 +86,6 @@ export function keepLeases(options: {
         release: () => void kept.delete(token),
       };
     },
-    announce: () => void renew(),
     stop: () => clearInterval(timer),
   };
 }

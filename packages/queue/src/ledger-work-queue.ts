@@ -49,7 +49,6 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
     known = era;
     if (first) return;
     log.warn({ era }, "Redis is another one than before, or its data are: some may be lost");
-    leases.announce();
     parts.onIncarnation?.(era);
   });
   const leases = keepLeases({ ledger, ...times, log });
