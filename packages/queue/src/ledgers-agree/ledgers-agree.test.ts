@@ -1,3 +1,4 @@
+import { objectKey } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import fc from "fast-check";
 import { Redis } from "ioredis";
@@ -5,7 +6,9 @@ import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Answer, playInMemory, type Step } from "./play-in-memory.ts";
 import { loadScripts, playInRedis } from "./play-in-redis.ts";
-import { randomCalls } from "./random-calls.ts";
+import { type RandomCall, randomCalls, type RandomEvent, times } from "./random-calls.ts";
+import type { Verdict, Wake } from "../work-queue.ts";
+import type { Bell } from "../bells.ts";
 
 const sequences = Number(process.env["LEDGER_SEQUENCES"] ?? 400);
 const seed = Number(process.env["LEDGER_SEED"] ?? 1);
@@ -26,16 +29,70 @@ afterAll(async () => {
 it("the ledgers in Redis and in memory answer the same, whatever happens", { timeout: 0 }, async () => {
   const seen = new Set<string>();
   const property = fc.asyncProperty(randomCalls, async (calls) => {
-    const { steps, answers } = await playInMemory(calls);
-    const others = await playInRedis(redis, steps);
-    for (const [i, answer] of answers.entries()) {
-      if (!isDeepStrictEqual(answer, others[i])) throw new Error(difference(steps, answers, others[i], i));
+    for (const answer of await sameAnswers(calls))
       for (const outcome of outcomesIn(answer)) seen.add(outcome);
-    }
   });
   await fc.assert(property, { numRuns: sequences, seed });
   expect([...seen].sort(), "the random calls lead nowhere").toEqual(Object.keys(outcomes).sort());
 });
+
+it("they do a bounded part of the work at once, and the same part", async () => {
+  const all = Array.from({ length: 1_100 }, (_, i) =>
+    objectKey({ namespace: `ns${i % 250}`, name: `n${i}` }),
+  );
+  const verdicts: readonly Verdict[] = [
+    { kind: "done", after: 1_000 },
+    { kind: "throttled", account: "s3", after: 2_000 },
+  ];
+  const wakes = all.map((key): Wake => ({
+    key,
+    kind: "k",
+    resourceVersion: "1",
+    reason: "Added",
+    class: "change",
+  }));
+  const backoff = { first: 1_000, longest: 1_000 };
+  const worker = { worker: "w", slots: 2_000, version: 0, lasts: 1_000_000, backoff, accounts: {} };
+  const claims = all.map((key) => ({ call: "claim", key, token: "t", version: 0 }) as const);
+  const settles = all.map((key, i) => {
+    const verdict = verdicts[i % 2] ?? { kind: "done" };
+    return { call: "settle unknown", key, token: "t", verdict } as const;
+  });
+  const rings = (length: number) => Array.from({ length }, () => ({ call: "ring" }) as const);
+  const answers = await sameAnswers([
+    { call: "enlist", worker },
+    { event: "clock", by: times.settling },
+    { call: "wake", wakes, force: false },
+    { event: "clock", by: 2_000 },
+    { call: "unanswered", patience: 2_000 },
+    ...claims,
+    { event: "clock", by: times.lease },
+    ...rings(12),
+    ...claims,
+    ...settles,
+    { event: "clock", by: 2_000 },
+    ...rings(6),
+  ]);
+  const bells = answers.map((each) => (isRing(each?.answer) ? each.answer.bells.length : 0)).filter(Boolean);
+  // Of 1,100 leases that end, 100 a call; then 550 keys by 200, with 250 lanes that open by 200.
+  expect(bells.slice(0, 11)).toEqual(Array.from({ length: 11 }, () => 100));
+  expect(bells.slice(11).length).toBeGreaterThan(2);
+});
+
+const isRing = (answer: unknown): answer is { readonly bells: readonly Bell[] } =>
+  typeof answer === "object" && answer !== null && "bells" in answer && !("kind" in answer);
+
+/** Plays calls on both; answers what they answered, if it was the same. */
+async function sameAnswers(
+  calls: readonly (RandomCall | RandomEvent)[],
+): Promise<readonly (Answer | undefined)[]> {
+  const { steps, answers } = await playInMemory(calls);
+  const others = await playInRedis(redis, steps);
+  for (const [i, answer] of answers.entries()) {
+    if (!isDeepStrictEqual(answer, others[i])) throw new Error(difference(steps, answers, others[i], i));
+  }
+  return answers;
+}
 
 /** What the random calls must have led to for their agreement to mean anything, and how it looks in an answer. */
 const outcomes = {
