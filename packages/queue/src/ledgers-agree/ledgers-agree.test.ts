@@ -38,7 +38,7 @@ it("the ledgers in Redis and in memory answer the same, whatever happens", { tim
 
 it("they do a bounded part of the work at once, and the same part", async () => {
   const all = Array.from({ length: 1_100 }, (_, i) =>
-    objectKey({ namespace: `ns${i % 250}`, name: `n${i}` }),
+    objectKey({ namespace: `ns${i % 500}`, name: `n${i}` }),
   );
   const verdicts: readonly Verdict[] = [
     { kind: "done", after: 1_000 },
