@@ -18,7 +18,7 @@ export class InvalidTimesError extends Error {
 }
 
 /** A dead worker's key is taken over one lease and one ringer's sleep after it died: within 7 s. */
-const defaults: QueueTimes = { lease: 6_000, renewal: 500, settling: 1_500 };
+const defaults: QueueTimes = { lease: 6_000, renewal: 400, settling: 1_200 };
 /** Wakes recorded by one call: about a millisecond of the server's time. */
 const wakesPerCall = 200;
 /** How long a wake that Redis refused (no memory, no permission) waits before it is told again. */

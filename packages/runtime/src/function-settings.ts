@@ -35,7 +35,7 @@ export const functionSettings = processSettings.extend({
   concurrency: wholeNumber({ least: 1, most: 10_000 }).optional(),
   /** A dead worker's key is taken over after this time. */
   lease: span.default(6_000),
-  leaseRenewal: span.default(500),
+  leaseRenewal: span.default(400),
   /** Grows with every rollout, such as a Deployment's revision: a key that a newer one ran does not go back. */
   rollout: wholeNumber({ least: 0, most: 2 ** 31 - 1 }).default(0),
 });

@@ -26,7 +26,7 @@ it("reads each field from its variable, ignores what is not Drover's, and fills 
   expect(settings).toMatchObject({
     redisUrl: redis.DROVER_REDIS_URL,
     lease: 9_000,
-    leaseRenewal: 500,
+    leaseRenewal: 400,
     rollout: 0,
     httpPort: 0,
   });
