@@ -48,11 +48,14 @@ function conclude(
   const again = heard || forced || verdict.kind === "interrupted";
   leave(moment, entry);
   moment.data.entries.set(entry.key, entry);
-  Object.assign(entry, { run: {}, announced: undefined, forced: false, settled: token });
+  entry.run = {};
+  entry.announced = undefined;
+  entry.forced = false;
+  entry.settled = token;
   forgive(entry, verdict);
   if ("account" in verdict && verdict.account) entry.account = verdict.account;
-  if ("error" in verdict && verdict.error !== "")
-    entry.error = verdict.error.slice(0, errorKept).toWellFormed();
+  const error = "error" in verdict ? verdict.error : "";
+  if (error !== "") entry.error = error.slice(0, errorKept).toWellFormed();
   if (verdict.kind === "throttled") {
     closeUntil(moment, accountLimit(verdict.account), moment.now + Math.ceil(verdict.after));
   }
@@ -65,7 +68,11 @@ function conclude(
 function forgive(entry: Entry, { kind }: Verdict): void {
   if (kind !== "conflict") entry.conflicts = 0;
   if (kind !== "done" && kind !== "gone") return;
-  Object.assign(entry, { fails: 0, notBefore: 0, pierced: false, error: undefined, replaced: undefined });
+  entry.fails = 0;
+  entry.notBefore = 0;
+  entry.pierced = false;
+  entry.error = undefined;
+  entry.replaced = undefined;
 }
 
 interface Consequences {
@@ -130,9 +137,7 @@ function backOff(moment: Moment, entry: Entry, { heard, forced, ran }: Consequen
   const { now, data } = moment;
   const { attempts } = data.settings;
   entry.class ??= ran;
-  if (forced) {
-    becomeReady(moment, entry, now);
-  } else if (pierces(entry, heard)) {
+  if (forced || pierces(entry, heard)) {
     becomeReady(moment, entry, now);
   } else if (attempts !== undefined && entry.fails >= attempts) {
     entry.class = undefined;
