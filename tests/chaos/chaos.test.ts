@@ -11,7 +11,7 @@ const seed = 1;
 describe.concurrent("the queue, in real processes, keeps its promises through", () => {
   it.each(faultKinds.filter((kind) => !notYet.includes(kind)))("%s", { timeout: 180_000 }, async (kind) => {
     const index = faultKinds.indexOf(kind);
-    const schedule = randomSchedule(seed, index, [kind]);
+    const schedule = randomSchedule(seed, index, [kind], 2);
     const outcome = await runSchedule(schedule);
     const { violations } = outcome;
     expect(violations, violations.length === 0 ? "" : report({ seed, index, schedule, outcome })).toEqual([]);

@@ -26,16 +26,17 @@ const lifetime: Milliseconds = 1_500;
 
 type ProcessFault = Exclude<Extract<Step, { meanwhile: unknown }>, RedisFault>;
 
-/** Plays the steps, one after the other. */
+/** Plays the steps, one after the other but for those that go on beside the next ones. */
 export async function play(stage: Stage, steps: readonly Step[]): Promise<void> {
-  const storms: Promise<void>[] = [];
+  const goingOn: Promise<void>[] = [];
   for (const step of steps) {
     if (step.do === "change") change(stage, step.keys, step.by);
-    else if (step.do === "storm") storms.push(storm(stage, stage.keys[step.key], step.times, step.by));
+    else if (step.do === "storm") goingOn.push(storm(stage, stage.keys[step.key], step.times, step.by));
     else if (step.do === "runs") await passes(stage, step.count);
+    else if ("beside" in step && step.beside === true) goingOn.push(fault(stage, step));
     else await fault(stage, step);
   }
-  await Promise.all(storms);
+  await Promise.all(goingOn);
 }
 
 async function fault(stage: Stage, step: ProcessFault | RedisFault): Promise<void> {
@@ -79,18 +80,17 @@ async function breakProcessNow(stage: Stage, step: ProcessFault): Promise<void> 
       change(stage, step.meanwhile, producer);
       return;
     case "worker-stop": {
-      const run = step.inRun ? await nextRun(stage, step.who, { hold: true }, step.meanwhile) : undefined;
+      const run = await nextRun(stage, step.who, { hold: true }, step.meanwhile);
       cast.signal(step.who, "SIGSTOP");
-      change(
-        stage,
-        [...step.meanwhile, ...(run === undefined ? [] : [stage.keys.indexOf(run.key)])],
-        producer,
-      );
+      const key = run === undefined ? [] : [stage.keys.indexOf(run.key)];
+      change(stage, [...step.meanwhile, ...key], producer);
       await delay(step.for);
       cast.signal(step.who, "SIGCONT");
       if (run !== undefined) stage.world.order(step.who, { order: "go", token: run.token });
       return;
     }
+    case "worker-freeze":
+      return freezes(stage, step);
     case "worker-busy":
       return endsWithin(stage, await nextRun(stage, step.who, { busy: step.for }, step.meanwhile), step.for);
     case "worker-hang":
@@ -119,6 +119,30 @@ async function dies(
   const killed = happens({ world }, isGone, lifetime);
   cast.signal(who, "SIGKILL");
   await killed;
+}
+
+/** SIGSTOP at a command to come; where that does not come, now. */
+async function freezes(
+  stage: Stage,
+  { who, command, phase, for: span, meanwhile }: Extract<Step, { do: "worker-freeze" }>,
+): Promise<void> {
+  const { world, cast, keys } = stage;
+  const [producer = ""] = cast.producers;
+  await world.log.until(() => world.isUp(who), birth);
+  const silent = happens(stage, (fact) => fact.fact === "falls silent" && fact.process === who, lifetime);
+  world.order(who, { order: "die", dies: { command, phase, signal: "SIGSTOP" } });
+  change(stage, meanwhile, producer);
+  const over = new AbortController();
+  const storming = storm(stage, keys[meanwhile[0] ?? 0], Infinity, producer, over.signal);
+  if (!(await silent)) {
+    world.order(who, { order: "live" });
+    cast.signal(who, "SIGSTOP");
+  }
+  await delay(span);
+  cast.signal(who, "SIGCONT");
+  await passes(stage, keys.length);
+  over.abort();
+  await storming;
 }
 
 type Started = Extract<Happening, { fact: "started" }>;
@@ -184,9 +208,10 @@ async function storm(
   key: string | undefined,
   times: number,
   producer: string,
+  over?: AbortSignal,
 ): Promise<void> {
   if (key === undefined) return;
-  for (let i = 0; i < times; i++) {
+  for (let i = 0; i < times && over?.aborted !== true; i++) {
     const batch = world.change([key], producer);
     await world.log.until(() => world.isAcknowledged(batch), 100);
   }

@@ -1,9 +1,9 @@
 import { Redis } from "ioredis";
 import type { Dying } from "./messages.ts";
 
-/** Kills this process in the middle of its talk with Redis. */
+/** Kills or stops this process in the middle of its talk with Redis. */
 export interface DeadlyCommands {
-  /** SIGKILL at the n-th command from now, over all connections. */
+  /** At the n-th command from now, over all connections. */
   dieAt(dying: Dying): void;
   live(): void;
 }
@@ -13,12 +13,17 @@ type SendCommand = Redis["sendCommand"];
 /**
  * Puts a count on every command that this process sends to Redis, the handshake's and BullMQ's too, so that it can die
  * at each place where it waits for Redis: before a command leaves, when it has left, and when its answer is here but
- * nobody has seen it yet.
+ * nobody has seen it yet. `lastWords` is called right before.
  */
-export function deadlyCommands(): DeadlyCommands {
+export function deadlyCommands(lastWords: () => void): DeadlyCommands {
   let dying: Dying | undefined;
   let left = 0;
-  const die = (): void => void process.kill(process.pid, "SIGKILL");
+  const die = (): void => {
+    const signal = dying?.signal ?? "SIGKILL";
+    dying = undefined;
+    lastWords();
+    process.kill(process.pid, signal);
+  };
 
   // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the connection it is for
   const sendCommand: SendCommand = Redis.prototype.sendCommand;

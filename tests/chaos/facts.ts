@@ -65,6 +65,8 @@ export type Happening =
   | { readonly fact: "up"; readonly process: string }
   /** A process cannot use this Redis yet, and says why. */
   | { readonly fact: "unfit"; readonly process: string; readonly error: string }
+  /** A process is about to be killed or stopped, by itself. */
+  | { readonly fact: "falls silent"; readonly process: string }
   /** A process is no more: as the schedule wanted it, or not. */
   | { readonly fact: "exited"; readonly process: string; readonly wanted: boolean; readonly how: string }
   /** A fault begins or is over. `loses`: data of Redis may be gone with it. */

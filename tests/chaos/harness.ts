@@ -25,11 +25,11 @@ export interface Outcome {
   dispose(): Promise<void>;
 }
 
-/** A tenth of the queue's own times, and short windows, so that a schedule takes a second or two. */
-const times = { lease: 600, renewal: 150, settling: 400 };
+/** A sixth to a fifth of the queue's own times, and short windows, so that a schedule takes a second or two. */
+const times = { lease: 1_000, renewal: 100, settling: 300 };
 const backoff = { first: 20, longest: 200 };
-/** Longer than slow runs, shorter than what `worker-hang` holds a handler for. */
-const timeout: Milliseconds = 900;
+/** Longer than long runs, shorter than what `worker-hang` holds a handler for. */
+const timeout: Milliseconds = 1_500;
 
 /** How long the first lives may take to come up on a slow machine. */
 const startPatience: Milliseconds = 60_000;
@@ -68,6 +68,7 @@ export async function runSchedule(schedule: Schedule, patience: Milliseconds = 3
     if (quarantined !== "" && !schedule.steps.some((step) => step.do === "ledger-mutate")) {
       judged.push({ rule: "I6", what: `nobody changed the ledger, and it has put aside ${quarantined}` });
     }
+    await world.log.until(isUp, patience);
     const late = await cast.stop(patience);
     judged.push(...late.map((name) => ({ rule: "I17", what: `${name} did not stop when it was told to` })));
   } finally {

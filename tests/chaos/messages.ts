@@ -20,7 +20,12 @@ export const planSchema = z.object({
 });
 export type Plan = z.infer<typeof planSchema>;
 
-const dying = z.object({ command: z.number(), phase: z.enum(["before", "sent", "answered"]) });
+const dying = z.object({
+  command: z.number(),
+  phase: z.enum(["before", "sent", "answered"]),
+  /** Default: SIGKILL. */
+  signal: z.enum(["SIGKILL", "SIGSTOP"]).optional(),
+});
 const wake = z.object({ key: z.string(), version: z.number(), class: z.enum(["change", "listing"]) });
 
 /** What the world tells a process. */
@@ -61,6 +66,7 @@ export const reportSchema = z.discriminatedUnion("say", [
   z.object({ say: z.literal("acknowledged"), batch: z.number() }),
   z.object({ say: z.literal("refused"), batch: z.number(), error: z.string() }),
   z.object({ say: z.literal("lost"), era: z.string() }),
+  z.object({ say: z.literal("falls silent") }),
   z.object({
     say: z.literal("counted"),
     id: z.number(),

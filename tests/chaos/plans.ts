@@ -17,6 +17,8 @@ export interface Plans {
 const usual: Plan = { verdict: "done", throws: false, work: 2, busy: 0, deaf: 0, hold: false };
 /** What a slow run takes. Milliseconds. */
 const slowly = 60;
+/** Longer than a lease, and shorter than the timeout of a run. Milliseconds. */
+const veryLong = 1_200;
 /** In how long a key that asks for it is looked at again. Milliseconds. */
 const soon = 30;
 const muchLater = 600_000;
@@ -31,7 +33,8 @@ export function plansFor(behaviours: ReadonlyMap<string, Behaviour>): Plans {
       runs.set(key, run);
       const special = specials.get(process) ?? {};
       specials.delete(process);
-      const behaviour = healed ? "works" : (behaviours.get(key) ?? "works");
+      const given = behaviours.get(key) ?? "works";
+      const behaviour = healed && given !== "long" ? "works" : given;
       return { ...planOf(behaviour, run % 2 === 1), ...special };
     },
     arm: (process, special) => void specials.set(process, special),
@@ -46,6 +49,8 @@ function planOf(behaviour: Behaviour, odd: boolean): Plan {
       return usual;
     case "slow":
       return { ...usual, work: slowly };
+    case "long":
+      return { ...usual, work: veryLong };
     case "fails":
       return { ...usual, verdict: "retry" };
     case "flaky":

@@ -10,15 +10,22 @@ const apart: readonly (readonly [FaultKind, FaultKind])[] = [
 const phases = ["before", "sent", "answered"] as const;
 
 /** Schedule number `index` of a seed, made of some of the faults that are given. */
-export function randomSchedule(seed: number, index: number, kinds: readonly FaultKind[]): Schedule {
+export function randomSchedule(seed: number, index: number, kinds: readonly FaultKind[], most = 4): Schedule {
   const dice = random(seed, index);
   const workers = dice.between(2, 3);
   const producers = dice.between(1, 2);
   const size = dice.between(4, 10);
   const cast = { workers, producers, size };
-  const chosen = fitting(dice, kinds, dice.between(1, 4));
+  const processKinds = kinds.filter((kind) => !isOfRedis(kind) && kind !== "all-workers-kill");
+  const chosen = fitting(dice, kinds, dice.between(1, most));
   const steps = chosen.flatMap((kind): Step[] => [
     ...traffic(dice, cast),
+    ...(isOfRedis(kind) && processKinds.length > 0 && dice.chance(0.4)
+      ? [
+          beside(faultOf(dice, cast, dice.oneOf(processKinds))),
+          { do: "runs" as const, count: dice.between(1, 3) },
+        ]
+      : []),
     faultOf(dice, cast, kind),
     ...(dice.chance(0.3) ? traffic(dice, cast) : []),
   ]);
@@ -57,6 +64,9 @@ export function sweepingSchedule(index: number): Schedule {
     steps: changes(Math.ceil(command / 8)),
   };
 }
+
+const beside = (step: Step): Step => ("who" in step ? { ...step, beside: true } : step);
+const isOfRedis = (kind: FaultKind): boolean => kind.startsWith("redis-") || kind.endsWith("-mutate");
 
 interface CastSize {
   readonly workers: number;
@@ -120,11 +130,14 @@ function faultOf(dice: Random, { workers, producers, size }: CastSize, kind: Fau
     case "all-workers-kill":
       return { do: kind, meanwhile };
     case "worker-stop":
-      return { do: kind, who: worker, inRun: dice.chance(0.7), for: dice.between(400, 1_200), meanwhile };
+      return { do: kind, who: worker, for: dice.between(200, 1_400), meanwhile };
+    case "worker-freeze":
+      // Some for longer than a bell is believed to be under way.
+      return { do: kind, who: worker, ...death, for: dice.oneOf([400, 1_200, 2_500, 3_500]), meanwhile };
     case "worker-busy":
-      return { do: kind, who: worker, for: dice.between(400, 1_200), meanwhile };
+      return { do: kind, who: worker, for: dice.between(200, 1_400), meanwhile };
     case "worker-hang":
-      return { do: kind, who: worker, for: dice.between(2_000, 2_400), meanwhile };
+      return { do: kind, who: worker, for: dice.between(2_600, 2_900), meanwhile };
     case "worker-drain":
       return { do: kind, who: worker, meanwhile };
     case "redis-kill":

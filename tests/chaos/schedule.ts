@@ -7,12 +7,17 @@ const producer = z.templateLiteral(["producer-", z.number().int()]);
 /** Where in its talk with Redis a process dies: before its n-th command, with the command under way, or answered. */
 const phase = z.enum(["before", "sent", "answered"]);
 /** The n-th command from when it is said, of all connections of the process. */
-const death = z.object({ who: z.union([worker, producer]), command: z.number().int().min(1), phase });
+const place = { command: z.number().int().min(1), phase };
+const death = z.object({ who: z.union([worker, producer]), ...place });
+
+/** Go on with the next step before this one is over: two things break at once. */
+const beside = z.boolean().optional();
 
 /** How the runs of a key end, until the faults are over. Then all succeed. */
 const behaviour = z.enum([
   "works",
   "slow", // works, and takes a while
+  "long", // works, and takes longer than a lease; also when the faults are over
   "fails", // always
   "flaky", // every other time
   "throws", // every other time
@@ -46,18 +51,20 @@ const step = z.discriminatedUnion("do", [
   /** Wait until that many more runs have started. */
   z.object({ do: z.literal("runs"), count: z.number().int().max(1_000) }),
   /** SIGKILL, at a command to come. */
-  z.object({ do: z.literal("worker-kill"), ...death.shape, who: worker, meanwhile: keys }),
-  z.object({ do: z.literal("producer-kill"), ...death.shape, who: producer, meanwhile: keys }),
+  z.object({ do: z.literal("worker-kill"), who: worker, ...place, meanwhile: keys, beside }),
+  z.object({ do: z.literal("producer-kill"), who: producer, ...place, meanwhile: keys, beside }),
   /** SIGKILL, now, all of them. */
   z.object({ do: z.literal("all-workers-kill"), meanwhile: keys }),
-  /** SIGSTOP in the middle of a run (or wherever it is), and SIGCONT. */
-  z.object({ do: z.literal("worker-stop"), who: worker, inRun: z.boolean(), for: span, meanwhile: keys }),
+  /** SIGSTOP in the middle of a run, and SIGCONT. */
+  z.object({ do: z.literal("worker-stop"), who: worker, for: span, meanwhile: keys, beside }),
+  /** SIGSTOP at a command to come, and SIGCONT. All the while the first of the keys changes without end. */
+  z.object({ do: z.literal("worker-freeze"), who: worker, ...place, for: span, meanwhile: keys, beside }),
   /** A loop in a handler that lets nothing else happen in the process. */
-  z.object({ do: z.literal("worker-busy"), who: worker, for: span, meanwhile: keys }),
+  z.object({ do: z.literal("worker-busy"), who: worker, for: span, meanwhile: keys, beside }),
   /** A handler that outlasts its timeout, hears no signal, and writes when it comes back. */
-  z.object({ do: z.literal("worker-hang"), who: worker, for: span, meanwhile: keys }),
+  z.object({ do: z.literal("worker-hang"), who: worker, for: span, meanwhile: keys, beside }),
   /** SIGTERM. */
-  z.object({ do: z.literal("worker-drain"), who: worker, meanwhile: keys }),
+  z.object({ do: z.literal("worker-drain"), who: worker, meanwhile: keys, beside }),
   z.object({ do: z.literal("redis-kill"), for: span, meanwhile: keys }),
   /** SIGKILL, and so much data that it is loading for a while when it is back. */
   z.object({ do: z.literal("redis-loading"), junk: z.number().int(), meanwhile: keys }),
@@ -114,6 +121,7 @@ export const faultKinds: readonly FaultKind[] = [
   "producer-kill",
   "all-workers-kill",
   "worker-stop",
+  "worker-freeze",
   "worker-busy",
   "worker-hang",
   "worker-drain",

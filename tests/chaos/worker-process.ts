@@ -9,8 +9,8 @@ import { joinWorld, type WorldClient } from "./world-client.ts";
 
 const [port, name = ""] = process.argv.slice(2);
 
-const deadly = deadlyCommands();
 const world = await joinWorld(Number(port), name);
+const deadly = deadlyCommands(() => world.tell({ say: "falls silent" }));
 const order = await world.next("open");
 if (order.dies !== undefined) deadly.dieAt(order.dies);
 world.on("die", ({ dies }) => deadly.dieAt(dies));

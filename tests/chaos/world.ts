@@ -126,6 +126,8 @@ type Told = Exclude<Report, { say: "hello" | "up" | "start" | "lost" | "counted"
 /** What is only written down. */
 function happeningOf(process: string, report: Told): Happening {
   switch (report.say) {
+    case "falls silent":
+      return { fact: "falls silent", process };
     case "unfit":
       return { fact: "unfit", process, error: report.error };
     case "acknowledged":
