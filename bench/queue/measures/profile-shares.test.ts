@@ -16,16 +16,20 @@ it.each([
   expect(ownerOf(frame("f", url))).toBe(owner);
 });
 
-it("adds up the time of each owner's own code, and leaves the profiler out", () => {
+it("shares the time out by each owner's own code, and leaves idling and the profiler out", () => {
   const nodes = [
     { id: 1, callFrame: frame("run", "file:///x/packages/queue/src/worker.ts") },
     { id: 2, callFrame: frame("settle", "file:///x/packages/queue/src/ledger.ts") },
     { id: 3, callFrame: frame("(idle)", "") },
     { id: 4, callFrame: frame("post", "node:inspector") },
+    { id: 5, callFrame: frame("add", "file:///x/node_modules/bullmq/dist/esm/queue.js") },
   ];
-  const { owners } = profileShares({ nodes, samples: [4, 1, 3, 2], timeDeltas: [9_000, 10, 5, 20] });
+  const { owners } = profileShares(
+    { nodes, samples: [4, 1, 3, 2, 5], timeDeltas: [9_000, 10, 5, 20, 30] },
+    120,
+  );
   expect(owners).toEqual([
-    { name: "@drover/queue", time: 30 },
-    { name: "(idle)", time: 5 },
+    { name: "@drover/queue", time: 60 },
+    { name: "bullmq", time: 60 },
   ]);
 });

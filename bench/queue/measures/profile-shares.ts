@@ -24,26 +24,31 @@ const subjects: readonly (readonly [RegExp, string])[] = [
   [/async|process|promise/, "node: promises, ticks, async context"],
 ];
 
-/** Sums the samples of a profile by who owns the code. */
-export function profileShares(profile: CpuProfile): ProfileShares {
+/** Shares out `cpu` µs among the samples of a profile, by who owns the code. */
+export function profileShares(profile: CpuProfile, cpu: number): ProfileShares {
   const owners = new Map<string, number>();
   const functions = new Map<string, number>();
+  let sampled = 0;
   const nodes = new Map(profile.nodes.map((node) => [node.id, node.callFrame]));
   profile.samples.forEach((id, i) => {
     const frame = nodes.get(id);
     const time = profile.timeDeltas[i] ?? 0;
-    if (frame === undefined || frame.url === "node:inspector") return; // Starting the profiler is no run's cost.
+    // Starting the profiler is no run's cost.
+    if (frame === undefined || frame.functionName === "(idle)" || frame.url === "node:inspector") return;
+    sampled += time;
     add(owners, ownerOf(frame), time);
     add(functions, `${frame.functionName || "(anonymous)"} (${placeOf(frame)})`, time);
   });
-  return { owners: sorted(owners), functions: sorted(functions) };
+  const scaled = (sums: Map<string, number>): Share[] =>
+    [...sums].map(([name, time]) => ({ name, time: (time * cpu) / sampled })).sort((a, b) => b.time - a.time);
+  return { owners: scaled(owners), functions: scaled(functions) };
 }
 
 type Frame = CpuProfile["nodes"][number]["callFrame"];
 
-/** `(idle)`, `(garbage collector)`, a package such as `ioredis`, or a subject of Node's. */
+/** `(garbage collector)`, a package such as `ioredis`, or a subject of Node's. */
 export function ownerOf({ functionName, url }: Frame): string {
-  if (functionName === "(garbage collector)" || functionName === "(idle)") return functionName;
+  if (functionName === "(garbage collector)") return functionName;
   const installed = /^.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1];
   if (installed !== undefined) return installed;
   if (url.includes("/bench/")) return "this bench";
@@ -61,6 +66,3 @@ function placeOf(frame: Frame): string {
 
 const add = (sums: Map<string, number>, name: string, time: number): void =>
   void sums.set(name, (sums.get(name) ?? 0) + time);
-
-const sorted = (sums: Map<string, number>): Share[] =>
-  [...sums].map(([name, time]) => ({ name, time })).sort((a, b) => b.time - a.time);

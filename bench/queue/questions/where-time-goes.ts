@@ -2,7 +2,12 @@ import type { RedisServer } from "@drover/local-servers";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ContenderName } from "../contenders/contender.ts";
 import { type ProfileShares, profileShares } from "../measures/profile-shares.ts";
-import { commandFigures, type CommandFigures, resetCommandFigures } from "../measures/server-figures.ts";
+import {
+  commandFigures,
+  type CommandFigures,
+  resetCommandFigures,
+  serverCpu,
+} from "../measures/server-figures.ts";
 import type { Plan } from "../plan.ts";
 import type { Team } from "../processes/team.ts";
 import { type Cell, isKeptUp, whileWorking } from "./runs.ts";
@@ -13,9 +18,14 @@ export interface WhereTimeGoes extends Cell {
   readonly runs: number;
   readonly worker: ProfileShares;
   readonly server: readonly CommandFigures[];
+  /** µs of the server process. */
+  readonly serverCpu: number;
 }
 
-/** Profiling slows: the sums are higher than CPU per run without it. */
+/**
+ * A profile's samples are taken by the clock, also while others have the core: its shares are applied to the CPU time
+ * that the process used. Profiling slows, so that is more than CPU per run without it.
+ */
 export async function measureWhereTimeGoes(
   server: RedisServer,
   team: Team,
@@ -27,15 +37,25 @@ export async function measureWhereTimeGoes(
   if (!isKeptUp(cell.depth)) await team.wake(Math.max(0, cell.depth - team.due()));
   return whileWorking(team, [worker], cell, async () => {
     await delay(plan.warmUp);
-    let runs = 0;
+    let [runs, cpu, serverTime] = [0, 0, 0];
     let commands: CommandFigures[] = [];
     const profile = await worker.profile(async () => {
       await resetCommandFigures(server);
-      const before = await worker.mark();
+      const [before, serverBefore] = [await worker.mark(), await serverCpu(server)];
       await delay(plan.profile);
-      runs = (await worker.mark()).runs - before.runs;
+      const after = await worker.mark();
+      runs = after.runs - before.runs;
+      cpu = after.cpu - before.cpu;
+      serverTime = (await serverCpu(server)) - serverBefore;
       commands = await commandFigures(server);
     });
-    return { ...cell, contender: team.name, runs, worker: profileShares(profile), server: commands };
+    return {
+      ...cell,
+      contender: team.name,
+      runs,
+      worker: profileShares(profile, cpu),
+      server: commands,
+      serverCpu: serverTime,
+    };
   });
 }

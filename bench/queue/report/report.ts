@@ -70,14 +70,14 @@ const time: readonly Section[] = [
   {
     of: "time",
     title: "Where a worker's time goes, µs per run",
-    note: "Under V8's profiler, so a little more than without; time in a function's own code.",
+    note: "CPU time, shared out by V8's profiler (which slows: a little more than without); in a function's own code.",
     body: (results) =>
       [workerTime(results), hotFunctions(results, "drover"), hotFunctions(results, "bullmq")].join("\n\n"),
   },
   {
     of: "time",
     title: "Where the server's time goes, µs per run",
-    note: "From `INFO commandstats` and `latencystats`. Commands inside scripts count for themselves and in their `evalsha`.",
+    note: "Commands by `INFO commandstats` and `latencystats`: time by the clock, also while others had the core. Commands inside scripts count for themselves and in their `evalsha`.",
     body: serverTime,
   },
 ];

@@ -7,6 +7,8 @@ import { perContender } from "./select.ts";
 const names = perContender((name) => titles[name]);
 const of = (time: readonly WhereTimeGoes[], name: ContenderName): WhereTimeGoes | undefined =>
   time.find((each) => each.contender === name);
+/** The row above the commands. */
+const wholeProcess = "CPU of the process";
 /** Less than this many µs per run is not worth a line. */
 const least = 0.5;
 
@@ -25,7 +27,6 @@ export const hotFunctions = ({ time }: Results, name: ContenderName): string => 
   return table(
     [`function (${titles[name]})`, "µs per run"],
     (found?.worker.functions ?? [])
-      .filter((each) => !each.name.startsWith("(idle)"))
       .slice(0, 15)
       .map((each) => [`\`${each.name}\``, figure(each.time / (found?.runs ?? NaN))]),
   );
@@ -35,16 +36,17 @@ export const hotFunctions = ({ time }: Results, name: ContenderName): string => 
 export const serverTime = ({ time }: Results): string =>
   table(
     ["command", ...names.flatMap((name) => [`${name}: calls`, "µs", "p99"])],
-    rowsOf(time, ({ server, runs }) => server.map(({ command, time }) => [command, time / runs])).map(
-      ({ name, figures }) => [
-        name,
-        ...perContender((contender) => commandOf(of(time, contender), name)).flatMap(({ calls, p99 }, i) => [
-          figure(calls),
-          figure(figures[i] ?? NaN),
-          figure(p99),
-        ]),
-      ],
-    ),
+    rowsOf(time, ({ server, runs, serverCpu }) => [
+      [wholeProcess, serverCpu / runs],
+      ...server.map(({ command, time }) => [command, time / runs] as const),
+    ]).map(({ name, figures }) => [
+      name,
+      ...perContender((contender) => commandOf(of(time, contender), name)).flatMap(({ calls, p99 }, i) => [
+        figure(calls),
+        figure(figures[i] ?? NaN),
+        figure(p99),
+      ]),
+    ]),
   );
 
 function commandOf(found: WhereTimeGoes | undefined, name: string): { calls: number; p99: number } {
@@ -67,5 +69,8 @@ function rowsOf(
   }));
   return rows
     .filter(({ figures }) => figures.some((each) => each >= least))
-    .sort((a, b) => (b.figures[0] || 0) - (a.figures[0] || 0));
+    .sort((a, b) => rank(b) - rank(a));
 }
+
+const rank = ({ name, figures: [ours = NaN] }: { name: string; figures: number[] }): number =>
+  name === wholeProcess ? Infinity : ours || 0;

@@ -1,0 +1,90 @@
+import { type Log, objectKey, type ObjectKey } from "@drover/controller";
+import { connectRedis, disconnectRedis, openWorkQueue, type WakeClass, type WorkQueue } from "@drover/queue";
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Crashable } from "./settings.ts";
+
+const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+/** Callers that each wake one key after the other, as many streams of events do. */
+const callers = 16;
+
+export interface Crash {
+  /** Keys whose wake was acknowledged before the server was killed. */
+  readonly acknowledged: number;
+  /** Of these, those that did not run afterwards. */
+  readonly lost: number;
+  /** Whether the waker was told that wakes may be lost. */
+  readonly told: boolean;
+  /** Of the acknowledged keys, those that did not run after everything was listed again. */
+  readonly lostAfterRelist: number;
+  readonly wakesPerSecond: number;
+}
+
+/**
+ * Wakes ever new keys until the server is killed, `after` ms from now at the earliest; then runs what is due, and counts
+ * by what the waker remembers.
+ */
+export async function crashUnderLoad(server: Crashable, after: number): Promise<Crash> {
+  const redis = await connectRedis({ url: server.url, clientName: "bench", log: quiet });
+  const eras: string[] = [];
+  const queue = openWorkQueue({
+    ...{ redis, controller: randomUUID(), log: quiet },
+    onIncarnation: (era) => void eras.push(era),
+  });
+  try {
+    // The era of an empty ledger is no loss.
+    await queue.stats(10_000);
+    const { acknowledged, wakesPerSecond } = await wakeUntilCrash(queue, server, after);
+    const ran = new Set<ObjectKey>();
+    const worker = queue.work((run) => (ran.add(run.key), Promise.resolve({ kind: "done" })), {
+      ...{ concurrency: 64, timeout: 60_000 },
+    });
+    const missing = (): number => acknowledged.filter((key) => !ran.has(key)).length;
+    await untilIdle(queue);
+    const lost = missing();
+    ran.clear();
+    const told = eras.length > 0;
+    if (told) await queue.wake(acknowledged.map((key) => wakeOf(key, "listing")));
+    await untilIdle(queue);
+    const lostAfterRelist = missing();
+    await worker.drain(0);
+    return { acknowledged: acknowledged.length, lost, told, lostAfterRelist, wakesPerSecond };
+  } finally {
+    await queue.close();
+    await disconnectRedis(redis);
+  }
+}
+
+async function wakeUntilCrash(queue: WorkQueue, server: Crashable, after: number) {
+  const acknowledged: ObjectKey[] = [];
+  let count = 0;
+  let killedAt: number | undefined;
+  const isUp = (): boolean => killedAt === undefined;
+  const startedAt = performance.now();
+  const call = async (): Promise<void> => {
+    while (isUp()) {
+      const key = objectKey({ namespace: "bench", name: `n${count++}` });
+      await queue.wake([wakeOf(key, "change")]);
+      if (isUp()) acknowledged.push(key);
+    }
+  };
+  const calling = Promise.all(Array.from({ length: callers }, call));
+  await delay(after);
+  await server.crash(() => (killedAt = performance.now()));
+  await calling;
+  const lasted = (killedAt ?? performance.now()) - startedAt;
+  return { acknowledged, wakesPerSecond: (acknowledged.length / lasted) * 1_000 };
+}
+
+/** Nothing due, nothing running. */
+async function untilIdle(queue: WorkQueue): Promise<void> {
+  for (;;) {
+    const { due, running, scheduled } = await queue.stats(60_000);
+    if (due + running + scheduled === 0) return;
+    await delay(50);
+  }
+}
+
+const wakeOf = (key: ObjectKey, of: WakeClass) => ({
+  ...{ key, kind: "benches", resourceVersion: "1", reason: "Added", class: of },
+});

