@@ -29,6 +29,8 @@ export interface RedisLedgerOptions extends LedgerTimes, LedgerSurroundings {
   readonly prefix: string;
   /** Told of every era, the first one, too: another one than before means that what Redis had acknowledged may be lost. */
   readonly onEra?: (era: string) => void;
+  /** Stands in for the scripts, where a test looks into them. */
+  readonly instrument?: <Name extends string>(script: Script<Name>) => Script<Name>;
 }
 
 /** The ledger in Redis: every method is one script. */
@@ -99,7 +101,7 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
 }
 
 /** Runs scripts for one ledger: what every one is told, and what every answer tells of the era. */
-function caller({ redis, prefix, lease, settling, now, server, onEra }: RedisLedgerOptions) {
+function caller({ redis, prefix, lease, settling, now, server, onEra, instrument }: RedisLedgerOptions) {
   let known: string | undefined;
   return async <Name extends string, Answer>(
     script: Script<Name>,
@@ -107,7 +109,9 @@ function caller({ redis, prefix, lease, settling, now, server, onEra }: RedisLed
     answer: z.ZodType<Answer>,
   ): Promise<Answer> => {
     const told = { now: now?.() ?? "", server: server?.() ?? "", lease, settling };
-    const [era, found] = answers.every.parse(await runScript(redis, script, prefix, { ...values, ...told }));
+    const [era, found] = answers.every.parse(
+      await runScript(redis, instrument?.(script) ?? script, prefix, { ...values, ...told }),
+    );
     if (era !== known) {
       known = era;
       onEra?.(era);
