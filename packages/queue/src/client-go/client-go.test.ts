@@ -41,7 +41,8 @@ describe.each(Object.entries(ledgers))("as client-go's own queue, on the ledger 
 
   it("failures one after the other wait as long as client-go's default delays", async () => {
     const scenario = scenarios.find(({ name }) => name === "default-delays");
-    const theirs = scenario?.steps.flatMap((step) => (step.do === "addRateLimited" ? [step.delay] : [])) ?? [];
+    const theirs =
+      scenario?.steps.flatMap((step) => (step.do === "addRateLimited" ? [step.delay] : [])) ?? [];
     const queue = await scenarioQueue(open, { first: scenario?.base ?? 0, longest: scenario?.max ?? 0 });
     const ours: (number | undefined)[] = [];
     for (const delay of theirs) {

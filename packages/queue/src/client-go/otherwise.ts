@@ -85,7 +85,8 @@ export const otherwise: readonly Otherwise[] = [
     },
   },
   {
-    because: "A run comes to one verdict, which says what becomes of failures and timers: there is no forget alone.",
+    because:
+      "A run comes to one verdict, which says what becomes of failures and timers: there is no forget alone.",
     scenarios: {
       "done-does-not-forget": [
         "6. done a: requeues 0, not 1",
@@ -97,7 +98,8 @@ export const otherwise: readonly Otherwise[] = [
     },
   },
   {
-    because: "A queue outlives its workers: what is heard or falls due while one of them drains is kept for the others.",
+    because:
+      "A queue outlives its workers: what is heard or falls due while one of them drains is kept for the others.",
     scenarios: {
       "shutdown-refuses-adds": [
         "4. add b: length 1, not 0",

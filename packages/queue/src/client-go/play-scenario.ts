@@ -43,7 +43,9 @@ export async function playScenario(
     const theirs = await withoutOvertaken(queue, step, ours, overtaken);
     for (const [what, our, their] of pairs({ ...ours, got }, theirs)) {
       if (isDeepStrictEqual(our, their)) continue;
-      const call = [step.do, ..."key" in step ? [step.key] : [], ..."ms" in step ? [step.ms] : []].join(" ");
+      const call = [step.do, ...("key" in step ? [step.key] : []), ...("ms" in step ? [step.ms] : [])].join(
+        " ",
+      );
       differences.push(`${i}. ${call}: ${what} ${JSON.stringify(our)}, not ${JSON.stringify(their)}`);
     }
   }

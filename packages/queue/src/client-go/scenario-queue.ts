@@ -77,7 +77,10 @@ export async function say(
   const { running, bells, now } = queue;
   const ending = running.get(name);
   if (ending) {
-    running.set(name, { ...ending, ...("runAgainIn" in words ? { againAt: now + words.runAgainIn } : words) });
+    running.set(name, {
+      ...ending,
+      ...("runAgainIn" in words ? { againAt: now + words.runAgainIn } : words),
+    });
     return;
   }
   await add(queue, name);

@@ -60,7 +60,8 @@ export function expire(moment: Moment, entry: Entry, jitter: Jitter): void {
 }
 
 /** Whether more may have been heard of the key than its last run knew when it began. */
-export const heardDuringRun = ({ run, wakes }: Entry): boolean => run.answers === undefined || wakes > run.answers;
+export const heardDuringRun = ({ run, wakes }: Entry): boolean =>
+  run.answers === undefined || wakes > run.answers;
 
 /** Whether the window ends at once for what was heard during the run: once, as for a wake that comes after it. */
 export function pierces(entry: Entry, heard: boolean): boolean {
