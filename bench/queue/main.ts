@@ -5,7 +5,7 @@
  *     npm run bench:queue -- --quick          under a minute, one round: shows that it works
  *     npm run bench:queue -- --only runs,idle only these questions
  *
- * Only a full run writes results.md and the README's summary; the others print what they found.
+ * Only a full run that comes to its end writes results.md and the README's summary; the others print what they found.
  */
 import { startRedis } from "@drover/local-servers";
 import { cpus, type } from "node:os";
@@ -44,6 +44,10 @@ try {
     await measureThroughput(stage);
   }
   await measureRecovery(stage);
+} catch (error) {
+  // What was measured until then is shown all the same.
+  console.error(error);
+  process.exitCode = 1;
 } finally {
   await server.stop();
 }
@@ -60,5 +64,5 @@ const text = report(results, {
   rounds: plan.rounds,
   busy: [busyBefore, busyAfter],
 });
-if (process.argv.length > 2) console.log(text);
+if (process.argv.length > 2 || process.exitCode === 1) console.log(text);
 else await writeReport(text, goals(results), import.meta.dirname);
