@@ -40,9 +40,14 @@ export async function runSchedule(schedule: Schedule, patience: Milliseconds = 3
   const keys = schedule.behaviours.map((_, i) => `chaos/k${i}`);
   const behaviours = new Map(schedule.behaviours.map((behaviour, i) => [keys[i] ?? "", behaviour]));
   const plans = plansFor(behaviours);
-  const redis = await startRedisUnderAttack(schedule);
+  const controller = `chaos-${randomUUID()}`;
+  const redis = await startRedisUnderAttack(schedule, { controller, keys });
   const loses = schedule.steps.some(mayLose);
-  const world = await startWorld({ plans, listsAfterLoss: loses, open: opener(schedule, redis.url) });
+  const world = await startWorld({
+    plans,
+    listsAfterLoss: loses,
+    open: opener(schedule, controller, redis.url),
+  });
   const rest = followRest(behaviours);
   world.log.follow(rest.see);
   const cast = await startCast({ log: world.log, port: () => world.port, folder, ...schedule });
@@ -92,8 +97,11 @@ export async function runSchedule(schedule: Schedule, patience: Milliseconds = 3
 const mayLose = (step: Step): boolean => isRedisFault(step) && lossOf(step.do) !== "nothing";
 
 /** What each process is told first; deaths of first lives are told once. */
-function opener({ doomed, concurrency }: Schedule, redisUrl: string): (name: string) => Order {
-  const controller = `chaos-${randomUUID()}`;
+function opener(
+  { doomed, concurrency }: Schedule,
+  controller: string,
+  redisUrl: string,
+): (name: string) => Order {
   const deaths = new Map(doomed.map(({ who, command, phase }) => [who as string, { command, phase }]));
   return (name) => {
     const dies = deaths.get(name);

@@ -127,6 +127,10 @@ describe("a run", () => {
     expect(story().woken(0, 1).run(1_002, "a").run(2_500, "b").violations()).toEqual(["I6"]);
     expect(story().woken(0, 1).run(1_002, "a", "terminal").run(2_500, "b").violations()).toEqual(["I6"]);
   });
+  it("needs none when it was called after its lease was lost, and wrote nothing", () => {
+    const late = story().woken(0, 1).run(1_002, "a").starts(2_500, "b").writes(2_501, "b", false);
+    expect(late.violations()).toEqual([]);
+  });
   it("has one in a wake, in a verdict, and in an end that the queue may not have heard of", () => {
     expect(story().run(0, "a").woken(10, 20).run(1_500, "b").violations()).toEqual([]);
     expect(story().run(0, "a", "done", true).run(1_500, "b").violations()).toEqual([]);

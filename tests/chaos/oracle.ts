@@ -158,8 +158,10 @@ function causelessRuns(
 ): readonly Violation[] {
   if (losses.length > 0) return [];
   const wakes = wakesOf(key, facts);
-  return runs.flatMap((run, i) => {
-    const last = runs[i - 1];
+  // A handler that is called late, after its lease was lost, has not happened.
+  const effective = runs.filter(({ effects }) => effects.length > 0);
+  return effective.flatMap((run, i) => {
+    const last = effective[i - 1];
     if (last?.settledAt === undefined || last.settledAt > run.startedAt) return [];
     const rests = last.settled === "terminal" || (last.settled === "done" && !last.again);
     // A claim that was lost on the way, or whose process died before its handler began, was a run to the queue.
@@ -220,13 +222,15 @@ const crashes = (facts: readonly Fact[]): readonly Violation[] =>
  */
 function tooManyBells(facts: readonly Fact[], { keys, slots }: Expectations): readonly Violation[] {
   let stranded = 0;
+  let forged = 0;
   return facts.flatMap((fact) => {
     if (fact.fact === "exited") stranded += slots;
+    if (fact.fact === "fault" && fact.kind === "bells-forge") forged = Infinity;
     if (fact.fact === "fault" && fact.phase === "begins")
       stranded += (fact.kind === "redis-cut" ? 8 : 1) * slots;
     if (fact.fact !== "bells") return [];
     const { waiting, active } = fact;
-    if (waiting <= 2 * keys && active <= slots + stranded) return [];
+    if (waiting <= 2 * keys + forged && active <= slots + stranded) return [];
     return [{ rule: "I14", what: `${waiting} bells wait and ${active} are active, for ${keys} keys` }];
   });
 }

@@ -1,5 +1,12 @@
 import { random, type Random } from "./random.ts";
-import { behaviours, type Death, type FaultKind, type Schedule, type Step } from "./schedule.ts";
+import {
+  type Behaviour,
+  behaviours,
+  type Death,
+  type FaultKind,
+  type Schedule,
+  type Step,
+} from "./schedule.ts";
 
 /** Faults that one server cannot have both of. */
 const apart: readonly (readonly [FaultKind, FaultKind])[] = [
@@ -7,6 +14,8 @@ const apart: readonly (readonly [FaultKind, FaultKind])[] = [
   ["redis-full-disk", "redis-failover"],
   ["redis-loading", "redis-failover"],
 ];
+/** What half of the keys are like. */
+const usual: readonly Behaviour[] = ["works", "works", "slow", "fails"];
 const phases = ["before", "sent", "answered"] as const;
 
 /** Schedule number `index` of a seed, made of some of the faults that are given. */
@@ -15,7 +24,8 @@ export function randomSchedule(seed: number, index: number, kinds: readonly Faul
   const workers = dice.between(2, 3);
   const producers = dice.between(1, 2);
   const size = dice.between(4, 10);
-  const cast = { workers, producers, size };
+  const given = Array.from({ length: size }, () => dice.oneOf(dice.chance(0.5) ? usual : behaviours));
+  const cast = { workers, producers, size, behaviours: given };
   const processKinds = kinds.filter((kind) => !isOfRedis(kind) && kind !== "all-workers-kill");
   const chosen = fitting(dice, kinds, dice.between(1, most));
   const steps = chosen.flatMap((kind): Step[] => [
@@ -33,7 +43,7 @@ export function randomSchedule(seed: number, index: number, kinds: readonly Faul
     workers,
     producers,
     concurrency: dice.between(1, 3),
-    behaviours: Array.from({ length: size }, () => (dice.chance(0.4) ? "works" : dice.oneOf(behaviours))),
+    behaviours: given,
     doomed: doomed(dice, cast, kinds),
     steps,
   };
@@ -66,12 +76,13 @@ export function sweepingSchedule(index: number): Schedule {
 }
 
 const beside = (step: Step): Step => ("who" in step ? { ...step, beside: true } : step);
-const isOfRedis = (kind: FaultKind): boolean => kind.startsWith("redis-") || kind.endsWith("-mutate");
+const isOfRedis = (kind: FaultKind): boolean => /^(redis|bells|ledger)-/.test(kind);
 
-interface CastSize {
+interface Company {
   readonly workers: number;
   readonly producers: number;
   readonly size: number;
+  readonly behaviours: readonly Behaviour[];
 }
 
 function fitting(dice: Random, kinds: readonly FaultKind[], count: number): FaultKind[] {
@@ -87,7 +98,7 @@ function fitting(dice: Random, kinds: readonly FaultKind[], count: number): Faul
 }
 
 /** Half of the schedules where processes are killed begin with lives that end early. */
-function doomed(dice: Random, { workers, producers }: CastSize, kinds: readonly FaultKind[]): Death[] {
+function doomed(dice: Random, { workers, producers }: Company, kinds: readonly FaultKind[]): Death[] {
   const command = (): Pick<Death, "command" | "phase"> => ({
     command: dice.between(1, 150),
     phase: dice.oneOf(phases),
@@ -104,7 +115,7 @@ function doomed(dice: Random, { workers, producers }: CastSize, kinds: readonly 
 
 const numbers = (size: number): number[] => Array.from({ length: size }, (_, i) => i);
 
-function traffic(dice: Random, { producers, size }: CastSize): Step[] {
+function traffic(dice: Random, { producers, size, behaviours: given }: Company): Step[] {
   const by = (): `producer-${number}` => `producer-${dice.between(0, producers - 1)}`;
   const steps: Step[] = [];
   for (let i = dice.between(1, 3); i > 0; i--) {
@@ -112,12 +123,14 @@ function traffic(dice: Random, { producers, size }: CastSize): Step[] {
     if (dice.chance(0.5)) steps.push({ do: "runs", count: dice.between(1, size) });
   }
   if (dice.chance(0.3)) {
-    steps.push({ do: "storm", key: dice.between(0, size - 1), times: dice.between(20, 200), by: by() });
+    const failing = numbers(size).filter((key) => given[key] === "fails");
+    const key = dice.oneOf(dice.chance(0.5) && failing.length > 0 ? failing : numbers(size));
+    steps.push({ do: "storm", key, times: dice.between(20, 200), by: by() });
   }
   return steps;
 }
 
-function faultOf(dice: Random, { workers, producers, size }: CastSize, kind: FaultKind): Step {
+function faultOf(dice: Random, { workers, producers, size }: Company, kind: FaultKind): Step {
   const meanwhile = dice.some(numbers(size), dice.between(0, size));
   const worker = `worker-${dice.between(0, workers - 1)}` as const;
   const death = { command: dice.between(1, 60), phase: dice.oneOf(phases) };
@@ -168,6 +181,8 @@ function faultOf(dice: Random, { workers, producers, size }: CastSize, kind: Fau
         old: dice.oneOf(["killed", "demoted", "cut off"]),
         meanwhile,
       };
+    case "bells-forge":
+      return { do: kind, times: dice.between(1, 20), meanwhile };
     case "bells-mutate":
       return { do: kind, picks: mutations(dice), meanwhile };
     case "ledger-mutate":

@@ -5,16 +5,16 @@ import {
   startRedis,
   startRedisPair,
 } from "@drover/local-servers";
+import { Queue } from "bullmq";
 import { setTimeout as delay } from "node:timers/promises";
 import { countBells } from "./bells.ts";
 import type { Loss } from "./facts.ts";
 import { mutateKeys } from "./mutate-keys.ts";
 import type { Schedule, Step } from "./schedule.ts";
 
-export type RedisFault = Extract<Step, { do: `redis-${string}` | "bells-mutate" | "ledger-mutate" }>;
+export type RedisFault = Extract<Step, { do: `${"redis" | "bells" | "ledger"}-${string}` }>;
 
-export const isRedisFault = (step: Step): step is RedisFault =>
-  step.do.startsWith("redis-") || step.do.endsWith("-mutate");
+export const isRedisFault = (step: Step): step is RedisFault => /^(redis|bells|ledger)-/.test(step.do);
 
 /** A fault that has begun: what there is to say of it, and how it is put right again. */
 export interface Broken {
@@ -44,11 +44,20 @@ const noDump = ["--dbfilename", "appendonlydir"];
 const slowLoading = ["--key-load-delay", "400", "--loading-process-events-interval-bytes", "1024"];
 
 /** Starts what the schedule's faults need: a pair where one fails over, else one server. */
-export async function startRedisUnderAttack({ steps }: Schedule): Promise<RedisUnderAttack> {
+export async function startRedisUnderAttack(
+  { steps }: Schedule,
+  subject: Subject,
+): Promise<RedisUnderAttack> {
   const planned = new Set(steps.map((step) => step.do));
   if (planned.has("redis-failover")) {
     const pair = await startRedisPair({ persistence: true, args: user });
-    return underAttack({ server: () => pair.primary, url: pair.url, pair, stop: () => pair.stop() });
+    return underAttack({
+      ...subject,
+      server: () => pair.primary,
+      url: pair.url,
+      pair,
+      stop: () => pair.stop(),
+    });
   }
   const args = [
     ...user,
@@ -56,10 +65,16 @@ export async function startRedisUnderAttack({ steps }: Schedule): Promise<RedisU
     ...(planned.has("redis-loading") ? slowLoading : []),
   ];
   const server = await startRedis({ persistence: true, args });
-  return underAttack({ server: () => server, url: server.url, stop: () => server.stop() });
+  return underAttack({ ...subject, server: () => server, url: server.url, stop: () => server.stop() });
 }
 
-interface Target {
+/** Whose keys there are to break. */
+interface Subject {
+  readonly controller: string;
+  readonly keys: readonly string[];
+}
+
+interface Target extends Subject {
   /** The primary of the moment. */
   server(): RedisServer;
   readonly url: string;
@@ -121,6 +136,8 @@ async function breakRedis(target: Target, fault: RedisFault, passes: Passes): Pr
       return oldDump(server, fault.runs, passes);
     case "redis-failover":
       return failOver(target.pair, fault, passes);
+    case "bells-forge":
+      return { detail: "", over: () => forgeBells(target, server.port, fault.times) };
     case "bells-mutate":
       return { detail: await mutateKeys(server.port, "bells", fault.picks), over: nothing };
     case "ledger-mutate":
@@ -138,6 +155,16 @@ async function cut(server: RedisServer, times: number, passes: Passes): Promise<
     await redisRequest(server.port, ["CLIENT", "KILL", "TYPE", "normal"]);
     await passes(1);
   }
+}
+
+/** Adds jobs as everybody may who reaches BullMQ's queue. */
+async function forgeBells({ controller, keys }: Target, port: number, times: number): Promise<void> {
+  const connection = { host: "127.0.0.1", port };
+  const queue = new Queue("bells", { connection, prefix: `{drover:${controller}}`, skipMetasUpdate: true });
+  for (let i = 0; i < times; i++) {
+    await Promise.all(keys.map((key) => queue.add("bell", { key }, { removeOnComplete: true })));
+  }
+  await queue.close();
 }
 
 /** A server that was to save, and could not, takes no writes: what a full disk does. */
@@ -198,6 +225,7 @@ export function lossOf(fault: RedisFault["do"]): Loss {
     case "redis-readonly":
     case "redis-noperm":
     case "redis-full-disk":
+    case "bells-forge":
     case "bells-mutate":
       return "nothing";
   }

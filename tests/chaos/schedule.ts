@@ -86,6 +86,8 @@ const step = z.discriminatedUnion("do", [
     old: z.enum(["killed", "demoted", "cut off"]),
     meanwhile: keys,
   }),
+  /** Ring for every key, that often, whatever the ledger says: bells may be doubled and late. */
+  z.object({ do: z.literal("bells-forge"), times: z.number().int().max(100), meanwhile: keys }),
   /** Break keys of BullMQ, or of the ledger. */
   z.object({ do: z.literal("bells-mutate"), picks: z.array(mutation), meanwhile: keys }),
   z.object({
@@ -136,6 +138,7 @@ export const faultKinds: readonly FaultKind[] = [
   "redis-flush",
   "redis-old-dump",
   "redis-failover",
+  "bells-forge",
   "bells-mutate",
   "ledger-mutate",
 ];
