@@ -123,8 +123,8 @@ export const mutantsOfProcesses: readonly Mutant[] = here([
     promise: "server-1",
     wrong: "no script looks at the server",
     file: "script.ts",
-    from: "if control.server ~= server then adopt() end",
-    to: "if not control.server then adopt() end",
+    from: "if control.server ~= server then",
+    to: "if not control.server then",
     noticedBy: "ledger",
   },
   {

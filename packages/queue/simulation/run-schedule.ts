@@ -138,7 +138,8 @@ class Simulation {
       }
       const next = await this.#ring("none");
       if (await this.#rests()) {
-        this.scene.truth.converged();
+        const parked = await this.#ringer.list("parked", 0, 100);
+        this.scene.truth.converged(new Set(parked.map(({ key }) => key)));
         return;
       }
       if (this.scene.bells.size === 0) await this.#advance(fastForward(next, patience));

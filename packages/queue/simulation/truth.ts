@@ -30,6 +30,8 @@ interface KeyTruth {
   uid: number;
   /** The highest version that a run has read which ended as it wished. */
   reconciled: number;
+  /** The highest version that a run has read which was settled, as whatever. */
+  tried: number;
   wakes: number;
   /** Time, counted with the clock's steps forward, before which no run may start, unless something was heard or may be. */
   quietUntil: number;
@@ -68,6 +70,7 @@ export class Truth {
         version: 0,
         uid: 0,
         reconciled: 0,
+        tried: 0,
         wakes: 0,
         quietUntil: Infinity,
         failures: { told: -1, runs: 0 },
@@ -165,6 +168,7 @@ export class Truth {
   /** The ledger took a verdict, whether or not the worker hears of it. */
   reconciled({ key, read }: ObservedRun, { kind }: Verdict): void {
     const truth = this.of(key);
+    truth.tried = Math.max(truth.tried, read);
     if (["done", "gone", "terminal"].includes(kind)) truth.reconciled = Math.max(truth.reconciled, read);
   }
 
@@ -208,10 +212,13 @@ export class Truth {
     this.of(key).failures = { told: -1, runs: 0 };
   }
 
-  /** Nothing goes wrong any more and nothing is left to do: every change was seen. */
-  converged(): void {
+  /**
+   * Nothing goes wrong any more and nothing is left to do: every change was seen, and those keys alone were given up on
+   * that have failed with it as often as their author allows.
+   */
+  converged(parked: ReadonlySet<ObjectKey>): void {
     for (const [key, truth] of this.#of) {
-      if (truth.reconciled < truth.version) {
+      if ((parked.has(key) ? truth.tried : truth.reconciled) < truth.version) {
         throw new Violation(
           `${key} changed to ${truth.version}, and no run has read more than ${truth.reconciled}`,
         );

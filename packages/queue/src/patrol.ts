@@ -1,4 +1,4 @@
-import type { Log } from "@drover/controller";
+import type { Log, Milliseconds } from "@drover/controller";
 import { Cluster, type Redis } from "ioredis";
 import type { RedisConnection } from "./redis-connection.ts";
 import { throwRefusal } from "./redis-errors.ts";
@@ -6,6 +6,8 @@ import type { RedisLedger } from "./redis-ledger.ts";
 
 /** Redis keys looked through per step and node. With one step a second, 5,000 keys are seen within 10 s. */
 const perStep = 1_000;
+/** A ringer asks as often as it rings, which may be often; a step is taken about once a second. */
+const pace: Milliseconds = 900;
 
 /**
  * Walks round the ledger's keys in Redis, a step per call, and has them put right where somebody else changed or removed
@@ -35,7 +37,10 @@ export function patrol(options: {
     cursors.set(id, cursor);
     if (names.length > 0) await repair(names);
   };
+  let steppedAt = -Infinity;
   return async () => {
+    if (performance.now() - steppedAt < pace) return;
+    steppedAt = performance.now();
     if (!mayScan) return repair([]);
     for (const [id, node] of nodesOf(redis)) await step(id, node);
   };

@@ -1,4 +1,5 @@
 import { defineScript } from "../script.ts";
+import { adoption } from "./scene.ts";
 
 /**
  * Look over some of the ledger's own keys, as a scan came upon them (`names`, a JSON list of Redis keys), and put right
@@ -8,7 +9,7 @@ import { defineScript } from "../script.ts";
 export const repair = defineScript({
   name: "repair",
   arguments: ["names"],
-  uses: [],
+  uses: [adoption],
   body: `
 local found = putAsideStrangers()
 typeOf.key, typeOf.history, typeOf.turns, typeOf.queue = 'hash', 'list', 'zset', 'zset'
