@@ -1,4 +1,6 @@
 import { spawnTied, type TiedProcess } from "@drover/local-servers";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FactLog } from "./fact-log.ts";
 
@@ -15,6 +17,24 @@ export interface Cast {
 /** One that crashes again and again must not take the machine with it. */
 const crashBackoff = 300;
 const compiled = join(import.meta.dirname, "../../.cache/compiled");
+
+/**
+ * Has the modules of all processes compiled, once: where that is not so, every process writes it down as it ends, and a
+ * dozen at once take longer for that than any may take to stop.
+ */
+export async function compileOnce(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "drover-chaos-"));
+  const child = await spawnTied({
+    name: "what compiles",
+    command: process.execPath,
+    args: ["--input-type=module", "--eval", `await import("@drover/queue")`],
+    cwd: import.meta.dirname,
+    env: { NODE_COMPILE_CACHE: compiled },
+    logFile: join(folder, "log"),
+  });
+  await child.exited;
+  await rm(folder, { recursive: true });
+}
 
 export async function startCast(options: {
   readonly log: FactLog;

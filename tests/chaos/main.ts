@@ -16,6 +16,7 @@
  * changes once more and must come to rest again; then every process must stop in order.
  */
 import { parseArgs } from "node:util";
+import { compileOnce } from "./cast.ts";
 import { runSchedule } from "./harness.ts";
 import { randomSchedule, sweepingSchedule } from "./random-schedule.ts";
 import { report, summary } from "./report.ts";
@@ -50,6 +51,7 @@ async function main(): Promise<number> {
   const scheduleAt = (index: number): Schedule =>
     given ?? (values.sweep ? sweepingSchedule(index) : randomSchedule(seed, index, kinds));
   const total = summary();
+  await compileOnce();
   let next = Number(values.from);
   const lane = async (): Promise<void> => {
     for (let index = next++; index < count; index = next++) {
