@@ -53,7 +53,7 @@ export function checkRedis(url: string, signal: AbortSignal): Promise<void> {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port: port === "" ? 6379 : Number(port), signal, timeout: 5_000 });
+    const socket = connect({ host, port: port === "" ? 6379 : Number(port), signal, timeout: 15_000 });
     const refuse = (why: string): void => {
       socket.destroy();
       reject(
@@ -67,7 +67,7 @@ export function checkRedis(url: string, signal: AbortSignal): Promise<void> {
         socket.destroy();
         resolve();
       })
-      .once("timeout", () => refuse("no answer within 5 s"))
+      .once("timeout", () => refuse("no answer within 15 s"))
       .once("error", (error) => (signal.aborted ? reject(error) : refuse(error.message)));
   });
 }
