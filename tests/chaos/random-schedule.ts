@@ -125,7 +125,7 @@ function traffic(dice: Random, { producers, size, behaviours: given }: Company):
   if (dice.chance(0.3)) {
     const failing = numbers(size).filter((key) => given[key] === "fails");
     const key = dice.oneOf(dice.chance(0.5) && failing.length > 0 ? failing : numbers(size));
-    steps.push({ do: "storm", key, times: dice.between(20, 200), by: by() });
+    steps.push({ do: "storm", key, times: dice.between(20, 400), by: by() });
   }
   return steps;
 }
