@@ -41,7 +41,8 @@ const { values } = parseArgs({
   },
 });
 
-process.exitCode = await main();
+// Not exitCode: a connection to a server that was killed may linger, and there is nothing to wait for.
+process.exit(await main());
 
 async function main(): Promise<number> {
   const seed = Number(values.seed);
