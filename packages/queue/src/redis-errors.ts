@@ -1,11 +1,13 @@
+/** What a command inside a script is denied for has no code of its own: Redis 7.0, then all that came later. */
+const deniedInScript = /^ERR (The user executing the script can't|ACL failure in script)/;
+
 /**
  * The code that Redis begins an error reply with, which is part of its protocol: `OOM`, `NOPERM`, `READONLY`, `ERR`.
  * Undefined for an error that is not a reply of Redis.
  */
 export function redisErrorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || error.name !== "ReplyError") return undefined;
-  // What a script's inner command is refused for, Redis and Valkey say in words only.
-  if (error.message.startsWith("ERR ACL failure in script")) return "NOPERM";
+  if (deniedInScript.test(error.message)) return "NOPERM";
   return /^[A-Z]+/.exec(error.message)?.[0];
 }
 
@@ -35,7 +37,7 @@ export class RedisRefusalError extends Error {
 const advice: Readonly<Record<string, string>> = {
   OOM: "Redis has no memory left and recorded nothing. Raise its maxmemory, or remove what others keep there.",
   NOPERM:
-    "Redis does not permit this to our user: docs/operating-redis.md lists what it needs. Grant it with ACL SETUSER.",
+    "Redis does not permit this to our user: ACL LOG tells what was denied, docs/operating-redis.md what it needs. Grant it with ACL SETUSER.",
   NOAUTH: "Redis wants a password. Give one.",
   WRONGPASS: "Redis does not know this user and password. Check them.",
   MISCONF: "Redis cannot save its data and takes no writes. See its log; most often its disk is full.",

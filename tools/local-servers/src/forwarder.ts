@@ -79,8 +79,9 @@ function join({ near, far }: Pair): void {
 }
 
 function breakPair({ near, far }: Pair): void {
-  near.resetAndDestroy();
-  far.resetAndDestroy();
+  // Where a socket is just ending, Node fails to reset it and forgets its handle, which must not keep us running.
+  near.unref().resetAndDestroy();
+  far.unref().resetAndDestroy();
 }
 
 function portOf(address: ReturnType<ReturnType<typeof createServer>["address"]>): number {

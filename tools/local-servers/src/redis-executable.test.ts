@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { findRedis, findRedis7 } from "./redis-executable.ts";
 
 let bin: string;
@@ -68,6 +68,20 @@ describe("findRedis", () => {
     );
     const path = `${bin}:${process.env["PATH"] ?? ""}`;
     expect((await findRedis({ path })).description).not.toContain("6.0.16");
+  });
+
+  it("takes the one that was chosen, and says so when it is none", async () => {
+    await onPath("redis-server", redis("7.0.15"));
+    vi.stubEnv("DROVER_REDIS_SERVER", join(bin, "redis-server"));
+    expect(await findRedis()).toEqual({
+      command: join(bin, "redis-server"),
+      description: "the server 7.0.15 of DROVER_REDIS_SERVER",
+    });
+    vi.stubEnv("DROVER_REDIS_SERVER", join(bin, "none"));
+    await expect(findRedis()).rejects.toThrow(
+      /none, which is no server that runs\. Give the path of one, or unset it/,
+    );
+    vi.unstubAllEnvs();
   });
 
   it("says why there is none and what to install", async () => {
