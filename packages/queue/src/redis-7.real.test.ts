@@ -32,7 +32,7 @@ const report = z.object({
 /** Runs a program of the repository on Redis 7; answers what it printed. */
 async function onRedis7(args: readonly string[]): Promise<string> {
   const { command } = await findRedis7();
-  const env = { ...process.env, DROVER_REDIS_SERVER: command, DROVER_TEST_CLUSTER: "" };
+  const env = { ...process.env, LOCAL_REDIS_SERVER: command, DROVER_TEST_CLUSTER: "" };
   return new Promise((resolve) => {
     execFile(process.execPath, args, { cwd: root, env, maxBuffer: 2 ** 26 }, (_error, stdout) =>
       resolve(stdout),

