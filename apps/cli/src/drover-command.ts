@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
+import { parseRedisUrl, UnfitRedisError } from "@drover/queue";
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
@@ -30,7 +31,12 @@ function startCommand(): Command {
     )
     .addOption(new Option("--kubeconfig <file>", "use this cluster").argParser(existingFile))
     .addOption(new Option("--context <name>", "of that kubeconfig; default: its current one"))
-    .addOption(new Option("--redis <url>", "use this Redis or Valkey (7.0 or newer)").argParser(redisUrl))
+    .addOption(
+      new Option(
+        "--redis <url>",
+        "use this Redis or Valkey (7.0 or newer); a cluster's nodes have commas between",
+      ).argParser(redisUrl),
+    )
     .addOption(
       new Option("--s3 <url>", "use this S3 server, with the AWS credentials of the environment").argParser(
         httpUrl,
@@ -60,8 +66,12 @@ function existingFile(path: string): string {
 }
 
 function redisUrl(text: string): string {
-  if (/^rediss?:\/\/[^\s/]+/.test(text) && URL.canParse(text)) return text;
-  throw new InvalidArgumentError("Give a URL such as redis://127.0.0.1:6379.");
+  try {
+    parseRedisUrl(text);
+    return text;
+  } catch (error) {
+    throw error instanceof UnfitRedisError ? new InvalidArgumentError(error.message) : error;
+  }
 }
 
 function httpUrl(text: string): string {

@@ -34,6 +34,7 @@
  * This package is the only door to bullmq and ioredis; their types stay behind it, but for the connection.
  */
 export * from "./work-queue.ts";
+export { parseRedisUrl, type RedisAddress, type RedisNode } from "./redis-address.ts";
 export { connectRedis, disconnectRedis, UnfitRedisError, type RedisOptions } from "./redis-connection.ts";
 export {
   InvalidRedisUserError,

@@ -2,7 +2,14 @@ import { UnfitRedisError } from "./refuse-unfit.ts";
 
 /** One server, or a cluster of which some nodes are known; the others are asked for. */
 export type RedisAddress =
-  | { readonly kind: "server"; readonly url: string; /** With its port, for people. */ readonly host: string }
+  | {
+      readonly kind: "server";
+      readonly url: string;
+      /** With its port, for people. */
+      readonly host: string;
+      /** The one. */
+      readonly nodes: readonly RedisNode[];
+    }
   | {
       readonly kind: "cluster";
       readonly nodes: readonly RedisNode[];
@@ -35,7 +42,8 @@ export function parseRedisUrl(text: string): RedisAddress {
   const cluster = primary.searchParams.get("cluster");
   if (others.length === 0 && (cluster === null || cluster === "false")) {
     primary.searchParams.delete("cluster");
-    return { kind: "server", url: cluster === null ? first : primary.href, host: primary.host };
+    const url = cluster === null ? first : primary.href;
+    return { kind: "server", url, host: primary.host, nodes: [nodeOf(primary)] };
   }
   const parts = [primary, ...others.map((part) => parsePart(part, `${primary.protocol}//`))];
   for (const part of parts) refuseContradiction(part, primary);

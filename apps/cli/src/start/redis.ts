@@ -1,4 +1,5 @@
 import { isRunning, type RedisServer, startRedis } from "@drover/local-servers";
+import { parseRedisUrl, type RedisNode } from "@drover/queue";
 import { createHash } from "node:crypto";
 import { rm, symlink } from "node:fs/promises";
 import { connect } from "node:net";
@@ -48,26 +49,31 @@ async function keep(
   }
 }
 
-/** Rejects, with what to do, unless somebody listens where a Redis is said to be. */
-export function checkRedis(url: string, signal: AbortSignal): Promise<void> {
-  const { hostname, port } = new URL(url);
-  const host = hostname.replace(/^\[|\]$/g, "");
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host, port: port === "" ? 6379 : Number(port), signal, timeout: 15_000 });
-    const refuse = (why: string): void => {
+/** Where a Redis URL leads, for people: a URL may carry a password. */
+export const placesOf = (url: string): string => parseRedisUrl(url).nodes.map(placeOf).join(", ");
+
+const placeOf = ({ host, port }: RedisNode): string => `${host}:${port}`;
+
+/** Rejects, with what to do, unless somebody listens where a Redis is said to be: at one of a cluster's nodes. */
+export async function checkRedis(url: string, signal: AbortSignal): Promise<void> {
+  const absences = await Promise.all(parseRedisUrl(url).nodes.map((node) => absenceOf(node, signal)));
+  signal.throwIfAborted();
+  if (absences.includes(undefined)) return;
+  const why = absences.join("; ");
+  throw new Error(`No Redis answers at ${why}. Start it, or leave --redis out to have one started.`);
+}
+
+/** Why nobody can be reached there; undefined when somebody can. */
+function absenceOf(node: RedisNode, signal: AbortSignal): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect({ ...node, signal, timeout: 15_000 });
+    const answer = (absence?: string): void => {
       socket.destroy();
-      reject(
-        new Error(
-          `No Redis answers at ${host}:${port}: ${why}. Start it, or leave --redis out to have one started.`,
-        ),
-      );
+      resolve(absence === undefined ? undefined : `${placeOf(node)}: ${absence}`);
     };
     socket
-      .once("connect", () => {
-        socket.destroy();
-        resolve();
-      })
-      .once("timeout", () => refuse("no answer within 15 s"))
-      .once("error", (error) => (signal.aborted ? reject(error) : refuse(error.message)));
+      .once("connect", () => answer())
+      .once("timeout", () => answer("no answer within 15 s"))
+      .once("error", (error) => answer(error.message));
   });
 }

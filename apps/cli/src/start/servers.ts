@@ -1,6 +1,6 @@
 import { seconds } from "./narrator.ts";
 import { startApiServer } from "./api-server.ts";
-import { checkRedis, startOwnRedis } from "./redis.ts";
+import { checkRedis, placesOf, startOwnRedis } from "./redis.ts";
 import type { Run } from "./run.ts";
 import { givenS3, type S3Access, startOwnS3 } from "./s3.ts";
 import { orStop } from "./stop-request.ts";
@@ -52,8 +52,7 @@ async function redis(run: Run, signal: AbortSignal): Promise<string> {
   const { redis: url } = run.options;
   if (url !== undefined) {
     await checkRedis(url, signal);
-    // A URL may carry a password.
-    run.narrator.say(`Using the Redis at ${new URL(url).host}`);
+    run.narrator.say(`Using the Redis at ${placesOf(url)}`);
     return url;
   }
   const own = await started(

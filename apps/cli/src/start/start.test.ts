@@ -134,6 +134,11 @@ describe("what cannot be used is refused, with what to do:", () => {
     ["an option that there is not", ["--redsi", "redis://127.0.0.1"], "Did you mean --redis?"],
     ["a kubeconfig that is not there", ["--kubeconfig", "/no/such/file"], "There is no such file"],
     ["a Redis URL that is none", ["--redis", "localhost"], "redis://127.0.0.1:6379"],
+    [
+      "nodes of a cluster that have nothing in common",
+      ["--redis", "redis://a,rediss://b"],
+      "scheme redis://",
+    ],
     ["an S3 URL that is none", ["--s3", "s3://bucket"], "http://127.0.0.1:9000"],
     ["a context of no kubeconfig", ["--context", "home"], "give --kubeconfig too"],
     ["an argument", ["now"], "too many arguments"],
@@ -145,11 +150,16 @@ describe("what cannot be used is refused, with what to do:", () => {
 
   it("servers that do not answer; what was started beside them is stopped", async () => {
     const port = await freePort();
-    for (const option of ["redis", "s3"]) {
-      const scheme = option === "s3" ? "http" : option;
-      const { ended, text } = drover(`--${option}`, `${scheme}://127.0.0.1:${String(port)}`);
+    const place = `127.0.0.1:${String(port)}`;
+    for (const [option, url] of [
+      ["redis", `redis://${place}`],
+      ["redis", `redis://me:secret@${place},${place}`],
+      ["s3", `http://${place}`],
+    ] as const) {
+      const { ended, text } = drover(`--${option}`, url);
       expect(await ended).toBe(1);
       expect(text()).toContain(`leave --${option} out to have one started`);
+      expect(text()).not.toContain("secret");
     }
   });
 });
