@@ -11,6 +11,7 @@ const SUITES = {
   simulation: ["simulate", "--schedules", "1000000"],
   chaos: ["chaos:queue", "--schedules", "500"],
   "queue bench": ["bench:queue"],
+  persistence: ["bench:persistence"],
 };
 const TABLE = "docs/nightly.md";
 const HEAD = `# The longer suites

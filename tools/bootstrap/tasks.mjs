@@ -41,6 +41,10 @@ export const tasks = {
     needsPython: always,
     run: (repository) => program(repository, "bench/queue/main.ts"),
   },
+  "bench:persistence": {
+    needsPython: always,
+    run: (repository) => program(repository, "bench/persistence/main.ts"),
+  },
   nightly: { needsPython: always, run: nightly },
   check: { needsPython: never, run: checkAll },
 };
