@@ -6,6 +6,18 @@ export interface Bell {
   readonly number: string;
 }
 
+/** A run failed: its bell fails, so that dashboards show what an operator expects. */
+export class RunFailedError extends Error {
+  override readonly name = "RunFailedError";
+  /** Not the bell's own where the run was handed over to whoever answered it. */
+  readonly key: ObjectKey;
+
+  constructor(key: ObjectKey, why: string) {
+    super(why);
+    this.key = key;
+  }
+}
+
 /** Something that takes bells from the waiting list and hands them to a listener. */
 export interface Listener {
   /** Take no more bells; resolves when those taken have been answered. */
@@ -20,7 +32,10 @@ export interface Bells {
   add(bells: readonly Bell[]): Promise<void>;
   /** Of these bells, those that still wait to be taken. */
   waiting(bells: readonly Bell[]): Promise<readonly Bell[]>;
-  /** Answer bells as they come, `concurrency` at once. An answer that throws shows as a failed job on dashboards. */
+  /**
+   * Answer bells as they come, `concurrency` at once. An answer that throws shows as a failed job on dashboards; a
+   * `RunFailedError` under the key that it names.
+   */
   listen(answer: (key: ObjectKey) => Promise<void>, concurrency: number): Listener;
   close(): Promise<void>;
 }

@@ -1,10 +1,10 @@
 import { type Log, type ObjectKey, parseObjectKey } from "@drover/controller";
-import { Queue, Worker } from "bullmq";
+import { type Job, Queue, Worker } from "bullmq";
 import type { RedisConnection } from "./redis-connection.ts";
 import { refusalOf, throwRefusal } from "./redis-errors.ts";
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import type { Bell, Bells, Listener } from "./bells.ts";
+import { type Bell, type Bells, type Listener, RunFailedError } from "./bells.ts";
 
 /** How many failed bells are kept for dashboards. */
 const failedKept = 1_000;
@@ -68,7 +68,16 @@ function listen(options: {
 }): Listener {
   const { redis, prefix, answer, concurrency, failed } = options;
   // A bell whose worker died is of no use any more: the ledger's lease says what happens to its key.
-  const worker = new Worker("bells", (job) => answer(jobData.parse(job.data).key), {
+  const answered = async (job: Job): Promise<void> => {
+    const { key } = jobData.parse(job.data);
+    try {
+      await answer(key);
+    } catch (error) {
+      if (error instanceof RunFailedError && error.key !== key) await job.updateData({ key: error.key });
+      throw error;
+    }
+  };
+  const worker = new Worker("bells", answered, {
     connection: redis,
     prefix,
     concurrency,

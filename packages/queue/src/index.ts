@@ -46,4 +46,4 @@ export { openWorkQueue, type WorkQueueOptions } from "./bullmq-work-queue.ts";
 export { type MemoryWorkQueueOptions, openMemoryWorkQueue } from "./memory-work-queue.ts";
 export { InvalidTimesError, type QueueTimes } from "./ledger-work-queue.ts";
 export { LeaseLostError } from "./lease-keeper.ts";
-export { abortVerdict, RunTimeoutError, StoppingError } from "./worker.ts";
+export { abortVerdict, RunTimeoutError, StoppingError } from "./perform-run.ts";

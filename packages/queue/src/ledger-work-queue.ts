@@ -53,7 +53,14 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
   });
   const leases = keepLeases({ ledger, ...times, log });
   const longestSleep = Math.min(1_000, (times.settling * 2) / 3);
-  const ringer = startRinger({ ledger, bells, log, longestSleep, ...(chore && { chore }) });
+  const ringer = startRinger({
+    ledger,
+    bells,
+    log,
+    lease: times.lease,
+    longestSleep,
+    ...(chore && { chore }),
+  });
   const closed = new AbortController();
   const recorded = async (wakes: Parameters<Ledger["wake"]>[0], force = false): Promise<void> => {
     const rung = await untilTaken(() => ledger.wake(wakes, force), closed.signal, log);

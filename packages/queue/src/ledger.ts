@@ -35,10 +35,24 @@ export interface LedgerSurroundings {
 /** What a claim was answered. */
 export type ClaimAnswer = { readonly claimed: Claim } | { readonly refused: Refusal };
 
-/** What a settle was answered: `dueIn` is the time until the key runs again, when that is known. */
+/** What a settle was answered. */
 export type SettleAnswer =
-  | { readonly kind: "settled"; readonly dueIn: Milliseconds | undefined; readonly bells: readonly Bell[] }
+  | {
+      readonly kind: "settled";
+      /** The time until the key runs again, when that is known. */
+      readonly dueIn: Milliseconds | undefined;
+      readonly bells: readonly Bell[];
+      /** The key that the worker is to run next: its own, as if it had been claimed. */
+      readonly handed?: { readonly key: ObjectKey; readonly claim: Claim } | undefined;
+    }
   | { readonly kind: "stale" };
+
+/** Who settles a run and would run another key at once. */
+export interface Taker {
+  /** Of that run; another one than that of the run which is settled. */
+  readonly token: string;
+  readonly version: number;
+}
 
 /** A run's lease, as a worker knows it. */
 export interface Holding {
@@ -66,7 +80,8 @@ export interface Ledger {
   claim(key: ObjectKey, token: string, version?: number): Promise<ClaimAnswer>;
   /** Leases that are still ours last from now on; answers the tokens of those that are not. */
   renew(leases: readonly Holding[]): Promise<readonly string[]>;
-  settle(key: ObjectKey, token: string, verdict: Verdict, run?: PastRun): Promise<SettleAnswer>;
+  /** Ends a run; the same again is answered as before. `next` may be handed the key whose turn it is. */
+  settle(key: ObjectKey, token: string, verdict: Verdict, run?: PastRun, next?: Taker): Promise<SettleAnswer>;
   /** Take back expired leases and ring for whose turn it is; `next` is the time until something may be due. */
   ring(): Promise<{ readonly next: Milliseconds | undefined; readonly bells: readonly Bell[] }>;
   /** Bells rung longer than `patience` ago that no claim has answered. */
@@ -84,5 +99,10 @@ export interface Ledger {
 export const runsKept = 10;
 /** How long the last answer and the history of a key are kept that is gone. */
 export const answerKept: Milliseconds = 60_000;
+/**
+ * A bell that was rung so long ago, and not answered, waits for a free worker while others are handed key after key:
+ * its key is handed first.
+ */
+export const bellOverlooked: Milliseconds = 50;
 /** Characters kept of an error's text. */
 export const errorKept = 1_000;

@@ -29,9 +29,12 @@ export const claim = z.union([
     ]),
   ]),
 ]);
+/** The key that is handed over, and its claim. */
+const handed = z.union([z.tuple([z.string(), z.string()]), z.tuple([])]);
+export type Handed = z.infer<typeof handed>;
 export const settle = z.union([
   z.tuple([z.literal("stale")]),
-  z.tuple([z.literal("settled"), z.number()]).rest(z.string()),
+  z.tuple([z.literal("settled"), z.number(), handed]).rest(z.string()),
 ]);
 export const ring = z.tuple([z.number()]).rest(z.string());
 export const counts = z.tuple([z.number(), z.number(), z.number(), z.number(), z.number()]);

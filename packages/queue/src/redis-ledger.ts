@@ -42,11 +42,7 @@ export interface RedisLedger extends Ledger {
 export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
   const run = caller(options);
   const jitter = options.random ?? Math.random;
-  const bellsOf = async (flat: readonly string[]): Promise<readonly Bell[]> => {
-    const { bells, strangers } = pairs(flat);
-    for (const member of strangers) await run(discard, { member }, z.unknown());
-    return bells;
-  };
+  const { bellsOf, handedOf } = parsing((member) => run(discard, { member }, z.unknown()));
   const hold = async (scope: Scope, on: 0 | 1): Promise<readonly Bell[]> =>
     bellsOf(await run(pause, { scope: nameOf(scope), on }, answers.texts));
   return {
@@ -59,11 +55,13 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
       return outcome === "claimed" ? { claimed: answers.claimed(json) } : { refused: outcome };
     },
     renew: (leases) => run(renew, { leases: JSON.stringify(leases) }, answers.texts),
-    async settle(key, token, verdict, past) {
-      const values = { key, token, ...told(verdict), ...kept(past), jitter: jitter() };
+    async settle(key, token, verdict, past, taker) {
+      const { token: next = "", version = 0 } = taker ?? {};
+      const values = { key, token, ...told(verdict), ...kept(past), next, version, jitter: jitter() };
       const answer = await run(settle, values, answers.settle);
-      const [kind, dueIn, ...flat] = answer;
-      return kind === "stale" ? { kind } : { kind, dueIn: known(dueIn), bells: await bellsOf(flat) };
+      if (answer[0] === "stale") return { kind: "stale" };
+      const [kind, dueIn, handed, ...flat] = answer;
+      return { kind, dueIn: known(dueIn), bells: await bellsOf(flat), handed: await handedOf(handed) };
     },
     async ring() {
       const [next, ...flat] = await run(ring, { jitter: jitter() }, answers.ring);
@@ -153,20 +151,29 @@ function nameOf(scope: Scope): string {
 
 const known = (span: number): Milliseconds | undefined => (span < 0 ? undefined : span);
 
-/** Bells as scripts answer them, `key, number, ...`; a member that is no object's key was put there by somebody else. */
-function pairs(flat: readonly string[]): {
-  readonly bells: readonly Bell[];
-  readonly strangers: readonly string[];
-} {
-  const bells: Bell[] = [];
-  const strangers: string[] = [];
-  for (let i = 0; i + 1 < flat.length; i += 2) {
-    const [member = "", number = ""] = [flat[i], flat[i + 1]];
+/** Keys as scripts answer them. A member that is no object's key was put there by somebody else, and is discarded. */
+function parsing(discarded: (member: string) => Promise<unknown>) {
+  const keyOf = async (member: string): Promise<ObjectKey | undefined> => {
     const key = keyOrNothing(member);
-    if (key === undefined) strangers.push(member);
-    else bells.push({ key, number });
-  }
-  return { bells, strangers };
+    if (key === undefined) await discarded(member);
+    return key;
+  };
+  return {
+    /** Of `key, number, ...`. */
+    bellsOf: async (flat: readonly string[]): Promise<readonly Bell[]> => {
+      const bells: Bell[] = [];
+      for (let i = 0; i + 1 < flat.length; i += 2) {
+        const [member = "", number = ""] = [flat[i], flat[i + 1]];
+        const key = await keyOf(member);
+        if (key !== undefined) bells.push({ key, number });
+      }
+      return bells;
+    },
+    handedOf: async ([member, json]: answers.Handed) => {
+      const key = member === undefined ? undefined : await keyOf(member);
+      return key !== undefined && json !== undefined ? { key, claim: answers.claimed(json) } : undefined;
+    },
+  };
 }
 
 function keyOrNothing(text: string): ObjectKey | undefined {

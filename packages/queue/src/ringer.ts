@@ -8,15 +8,21 @@ import type { WorkOptions } from "./work-queue.ts";
 export interface Ringer {
   /** Something becomes due in `span` ms: do not sleep longer than that. */
   expect(span: Milliseconds): void;
-  /** Say, as often as it rings, that a worker is here; call what it answers when the worker goes. */
-  enlist(options: WorkOptions): () => Promise<void>;
+  /** Say, as often as it rings, that a worker is here. */
+  enlist(options: WorkOptions): Enlisted;
   stop(): Promise<void>;
+}
+
+/** A worker that is said to be here. */
+export interface Enlisted {
+  /** It takes nothing more: it has no slots but those that are busy, and its version holds nobody back. */
+  leaves(busy: () => number): void;
+  /** It is gone. */
+  end(): Promise<void>;
 }
 
 /** A bell unanswered for this long, and not waiting in BullMQ, is lost. */
 const patience: Milliseconds = 2_000;
-/** A worker that has not said for so long that it is here is gone. */
-const enlistedFor: Milliseconds = 5_000;
 /** As controller-runtime's default, but for the cap: five minutes instead of 17. */
 const backoff = { first: 500, longest: 300_000 };
 
@@ -24,6 +30,8 @@ export interface RingerParts {
   readonly ledger: Ledger;
   readonly bells: Bells;
   readonly log: Log;
+  /** How long leases last: a worker that died is counted until its last ones have ended. */
+  readonly lease: Milliseconds;
   /** Never sleep longer: another process may have set a timer, and Redis may have been replaced. */
   readonly longestSleep: Milliseconds;
   /** What else there is to look after, as often as it rings. */
@@ -34,13 +42,13 @@ export interface RingerParts {
  * Rings for keys whose time has come, takes back expired leases, and rings again what was lost on the way. One runs in
  * every bridge and worker; doubled it is harmless, and timers need no worker to be alive.
  */
-export function startRinger({ ledger, bells, log, longestSleep, chore }: RingerParts): Ringer {
+export function startRinger({ ledger, bells, log, lease, longestSleep, chore }: RingerParts): Ringer {
   const sleep = interruptibleSleep();
   const stopping = new AbortController();
-  const enlisted = new Set<Enlistment>();
+  const enlisted = new Set<() => Enlistment>();
 
   const tick = async (): Promise<Milliseconds> => {
-    for (const worker of enlisted) await ledger.enlist(worker);
+    for (const worker of enlisted) await ledger.enlist(worker());
     await chore?.();
     await ringLostAgain(ledger, bells);
     const { next, bells: rung } = await ledger.ring();
@@ -61,14 +69,22 @@ export function startRinger({ ledger, bells, log, longestSleep, chore }: RingerP
   return {
     expect: (span) => sleep.atMostFromNow(span),
     enlist(options) {
-      const worker = enlistment(options);
+      const here = enlistment(options, lease + 2 * longestSleep);
+      let now = (): Enlistment => here;
+      const worker = (): Enlistment => now();
       enlisted.add(worker);
       sleep.atMostFromNow(0);
-      return async () => {
-        enlisted.delete(worker);
-        await ledger.enlist({ ...worker, slots: 0 }).catch((error: unknown) => {
-          log.debug({ err: error }, "Could not say that the worker goes; it will be forgotten");
-        });
+      return {
+        leaves(busy) {
+          now = () => ({ ...here, slots: busy(), version: 0 });
+          sleep.atMostFromNow(0);
+        },
+        async end() {
+          enlisted.delete(worker);
+          await ledger.enlist({ ...here, slots: 0 }).catch((error: unknown) => {
+            log.debug({ err: error }, "Could not say that the worker goes; it will be forgotten");
+          });
+        },
       };
     },
     async stop() {
@@ -79,13 +95,13 @@ export function startRinger({ ledger, bells, log, longestSleep, chore }: RingerP
   };
 }
 
-function enlistment(options: WorkOptions): Enlistment {
+function enlistment(options: WorkOptions, lasts: Milliseconds): Enlistment {
   const { concurrency, version = 0, limits = {} } = options;
   return {
     worker: randomUUID(),
     slots: concurrency,
     version,
-    lasts: enlistedFor,
+    lasts,
     backoff: { ...backoff, ...options.backoff },
     ...(limits.runs && { runs: limits.runs }),
     accounts: limits.accounts ?? {},

@@ -1,30 +1,15 @@
 import type { Log, Milliseconds, ObjectKey } from "@drover/controller";
 import { randomUUID } from "node:crypto";
-import type { Bells } from "./bells.ts";
-import { type LeaseKeeper, LeaseLostError } from "./lease-keeper.ts";
-import type { Ledger, SettleAnswer } from "./ledger.ts";
+import { type Bells, RunFailedError } from "./bells.ts";
+import type { LeaseKeeper } from "./lease-keeper.ts";
+import type { Ledger } from "./ledger.ts";
+import { performRun, StoppingError, type Turn } from "./perform-run.ts";
 import type { Ringer } from "./ringer.ts";
-import type { PastRun, QueueWorker, Run, Verdict, WorkOptions } from "./work-queue.ts";
+import { settleSurely } from "./settle-surely.ts";
+import type { QueueWorker, Run, Verdict, WorkOptions } from "./work-queue.ts";
 
-/** A run took longer than its controller allows. */
-export class RunTimeoutError extends Error {
-  override readonly name = "RunTimeoutError";
-}
-
-/** The process is stopping and its grace is over. */
-export class StoppingError extends Error {
-  override readonly name = "StoppingError";
-}
-
-/** A failed run fails its bell, so that dashboards show what an operator expects. */
-class RunFailedError extends Error {
-  override readonly name = "RunFailedError";
-}
-
-/** How long a handler whose signal has fired may take to return before its slot is given to another key. */
-const lastWords: Milliseconds = 1_000;
-/** How long a verdict waits before it is told again to a server that refused it. */
-const settleAgain: Milliseconds = 200;
+/** So many runs at most answer one bell, so that no job of BullMQ's is active without end. */
+const runsPerBell = 100;
 
 export interface WorkerParts {
   readonly ledger: Ledger;
@@ -35,119 +20,77 @@ export interface WorkerParts {
   readonly log: Log;
 }
 
-/** Answers bells: claim, run, settle. */
+/** Answers bells: claim, run, settle, and run what is handed over, until nothing is due. */
 export function startWorker(
   parts: WorkerParts,
   handler: (run: Run) => Promise<Verdict>,
   options: WorkOptions,
 ): QueueWorker {
-  const { ledger, bells, ringer } = parts;
+  const { ledger, bells, ringer, leases, log } = parts;
+  const { version = 0, timeout } = options;
   const running = new Set<AbortController>();
+  let draining = false;
+  /** Why every run is stopped, once the grace is over. */
+  let givenUp: StoppingError | undefined;
 
   const answer = async (key: ObjectKey): Promise<void> => {
-    const token = randomUUID();
-    const askedAt = performance.now();
-    const outcome = await ledger.claim(key, token, options.version);
-    if ("refused" in outcome) return;
+    let turn = await claim(ledger, key, version);
+    for (let runs = 1; turn; runs++) turn = await take(turn, runs < runsPerBell);
+  };
+
+  /** Answers the key that was handed over in return, if any. */
+  const take = async (turn: Turn, goOn: boolean): Promise<Turn | undefined> => {
     const stop = new AbortController();
-    const lease = parts.leases.keep({ key, token, askedAt }, (reason) => stop.abort(reason));
-    const timer = setTimeout(
-      () => stop.abort(new RunTimeoutError(`The run of ${key} took longer than ${options.timeout} ms.`)),
-      options.timeout,
-    );
-    const run: Run = { key, token, claim: outcome.claimed, signal: stop.signal, held: () => lease.held() };
+    if (givenUp) stop.abort(givenUp); // while it was asked for
     running.add(stop);
     try {
-      // Released before it is settled: from then on the key may run elsewhere, and a handler that hangs must not write.
-      const verdict = await untilAborted(handler, run).finally(() => {
-        clearTimeout(timer);
-        lease.release();
-      });
-      await settle(run, verdict, askedAt);
+      const { run, verdict } = await performRun(turn, handler, { leases, timeout, stop });
+      return await settle(run, verdict, { since: turn.askedAt, goOn });
     } finally {
       running.delete(stop);
     }
   };
 
-  const settle = async (run: Run, verdict: Verdict, startedAt: number): Promise<void> => {
-    const duration = performance.now() - startedAt;
-    const answer = await settleSurely(parts, run, verdict, pastRun(run, verdict, duration));
-    if (answer.kind === "stale") return;
+  const settle = async (
+    run: Run,
+    verdict: Verdict,
+    { since, goOn }: { readonly since: number; readonly goOn: boolean },
+  ): Promise<Turn | undefined> => {
+    const askedAt = performance.now();
+    const duration = askedAt - since;
+    const failed = verdict.kind === "retry" || verdict.kind === "terminal";
+    const next = failed || draining || !goOn ? undefined : { token: randomUUID(), version };
+    const answer = await settleSurely(parts, { run, verdict, duration, next });
+    if (answer.kind === "stale") return undefined;
     if (answer.dueIn !== undefined) ringer.expect(answer.dueIn);
-    await bells.add(answer.bells);
+    // Bells that do not get through are rung again by a ringer; what was handed over is ours to run.
+    await bells.add(answer.bells).catch((error: unknown) => log.debug({ err: error }, "Could not ring"));
     options.onSettled?.(run, verdict, duration);
-    if (verdict.kind === "retry" || verdict.kind === "terminal") throw new RunFailedError(verdict.error);
+    if (failed) throw new RunFailedError(run.key, verdict.error);
+    return next && answer.handed && { ...answer.handed, token: next.token, askedAt };
   };
 
-  const leaveList = ringer.enlist(options);
+  const enlisted = ringer.enlist(options);
   const listener = bells.listen(answer, options.concurrency);
   return {
     active: () => running.size,
     async drain(grace) {
-      const left = leaveList();
-      const giveUp = (): void => {
-        for (const stop of running) stop.abort(new StoppingError("The process is stopping."));
-      };
-      const timer = setTimeout(giveUp, grace);
+      draining = true;
+      enlisted.leaves(() => running.size);
+      const timer = setTimeout(() => {
+        givenUp = new StoppingError("The process is stopping.");
+        for (const stop of running) stop.abort(givenUp);
+      }, grace);
       await listener.stop();
       clearTimeout(timer);
-      await left;
+      await enlisted.end();
     },
   };
 }
 
-/** Tell the ledger, again and again where it cannot take it now (no memory, no permission), for as long as a lease. */
-async function settleSurely(
-  { ledger, lease, log }: WorkerParts,
-  run: Run,
-  verdict: Verdict,
-  past: PastRun,
-): Promise<SettleAnswer> {
-  const { key, token } = run;
-  const until = performance.now() + lease;
-  for (;;) {
-    try {
-      const answer = await ledger.settle(key, token, verdict, past);
-      if (answer.kind === "stale") {
-        log.warn({ key, verdict: verdict.kind }, "The run's lease was taken over; its verdict was refused");
-      }
-      return answer;
-    } catch (error) {
-      log.warn({ key, err: error }, "Redis did not take the run's verdict; telling it again");
-      if (performance.now() > until) throw error;
-      await new Promise((resolve) => setTimeout(resolve, settleAgain));
-    }
-  }
-}
-
-const pastRun = (run: Run, verdict: Verdict, duration: Milliseconds): PastRun => ({
-  at: new Date().toISOString(),
-  trigger: run.claim.reasons,
-  duration: Math.round(duration),
-  verdict: verdict.kind,
-  ...("error" in verdict && { error: verdict.error.slice(0, 200) }),
-  ...(run.claim.trace !== undefined && { trace: run.claim.trace }),
-});
-
-/**
- * The handler's verdict; when the signal fires and the handler does not return soon, a verdict in its place: a hanging
- * run gives its slot back. Its writes are refused by then, since `held` says no.
- */
-async function untilAborted(handler: (run: Run) => Promise<Verdict>, run: Run): Promise<Verdict> {
-  const { signal } = run;
-  const given = Promise.withResolvers<Verdict>();
-  const giveUp = (): void =>
-    void setTimeout(() => given.resolve(abortVerdict(signal.reason)), lastWords).unref();
-  signal.addEventListener("abort", giveUp, { once: true });
-  const finished = (async () => handler(run))().catch((error: unknown): Verdict => ({
-    kind: "retry",
-    error: String(error),
-  }));
-  return Promise.race([finished, given.promise]);
-}
-
-/** What a run comes to whose signal has fired. */
-export function abortVerdict(reason: unknown): Verdict {
-  if (reason instanceof StoppingError || reason instanceof LeaseLostError) return { kind: "interrupted" };
-  return { kind: "retry", error: reason instanceof Error ? reason.message : String(reason) };
+async function claim(ledger: Ledger, key: ObjectKey, version: number): Promise<Turn | undefined> {
+  const token = randomUUID();
+  const askedAt = performance.now();
+  const outcome = await ledger.claim(key, token, version);
+  return "claimed" in outcome ? { key, token, claim: outcome.claimed, askedAt } : undefined;
 }

@@ -4,6 +4,7 @@
  */
 import { describe } from "vitest";
 import { type LedgerUnderTest, ledgerUnderTest, type OpenLedger } from "./ledger-under-test.ts";
+import { handingOverContract } from "./handing-over.contract.ts";
 import { orderContract } from "./order.contract.ts";
 import { runsContract } from "./runs.contract.ts";
 import { serversContract } from "./servers.contract.ts";
@@ -12,6 +13,7 @@ export function ledgerContract(open: OpenLedger): void {
   const contracts: Readonly<Record<string, (t: LedgerUnderTest) => void>> = {
     "one key": runsContract,
     "many keys": orderContract,
+    "handing over": handingOverContract,
     "another server": serversContract,
   };
   for (const [about, contract] of Object.entries(contracts)) {

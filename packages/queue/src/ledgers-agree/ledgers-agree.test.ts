@@ -110,6 +110,7 @@ const outcomes = {
     ].map((refusal) => [refusal, `"refused":"${refusal}"`]),
   ),
   claimed: '"claimed"',
+  "handed over": '"handed"',
   stale: '"stale"',
   "due later": '"dueIn"',
   "a new era": '"newEra":true',

@@ -1,6 +1,6 @@
-import { objectKey } from "@drover/controller";
+import { objectKey, type ObjectKey } from "@drover/controller";
 import type { Bell } from "../bells.ts";
-import type { Holding, Ledger } from "../ledger.ts";
+import type { Holding, Ledger, Taker } from "../ledger.ts";
 import type { Verdict } from "../work-queue.ts";
 import type { RandomCall } from "./random-calls.ts";
 
@@ -16,6 +16,8 @@ export interface PlayableCall {
   readonly on: (ledger: Ledger) => Promise<unknown>;
   /** What is held when it is answered with a claim. */
   readonly holding?: Holding;
+  /** The token of what it is handed. */
+  readonly next?: string;
 }
 
 const nowhere = objectKey({ name: "nowhere" });
@@ -42,7 +44,7 @@ export function playable(random: RandomCall, { claims, bells }: Hands): Playable
     case "renew unknown":
       return renew([{ key: random.key, token: random.token }]);
     case "settle":
-      return settle(claimed(random.nth), random.verdict, random.at);
+      return settle(claimed(random.nth), random.verdict, random.at, random.next);
     case "settle unknown":
       return settle(random, random.verdict, "then");
     case "ring again":
@@ -79,10 +81,11 @@ const renew = (leases: readonly Holding[]): PlayableCall => ({
   on: (ledger) => ledger.renew(leases),
 });
 
-const settle = ({ key, token }: Holding, verdict: Verdict, at: string): PlayableCall => ({
-  text: `settle ${key} ${token} ${JSON.stringify(verdict)}`,
+const settle = ({ key, token }: Holding, verdict: Verdict, at: string, next?: Taker): PlayableCall => ({
+  text: `settle ${key} ${token} ${JSON.stringify(verdict)} next ${JSON.stringify(next)}`,
   on: (ledger) =>
-    ledger.settle(key, token, verdict, { at, trigger: ["Added"], duration: 1, verdict: verdict.kind }),
+    ledger.settle(key, token, verdict, { at, trigger: ["Added"], duration: 1, verdict: verdict.kind }, next),
+  ...(next && { next: next.token }),
 });
 
 const ringAgain = (bell: Bell): PlayableCall => ({
@@ -91,12 +94,15 @@ const ringAgain = (bell: Bell): PlayableCall => ({
 });
 
 /** Puts what was answered into our hands. */
-export function take(hands: Hands, { holding }: PlayableCall, answer: unknown): void {
+export function take(hands: Hands, { holding, next }: PlayableCall, answer: unknown): void {
   if (typeof answer !== "object" || answer === null) return;
+  const handed: unknown = "handed" in answer ? answer.handed : undefined;
+  if (next !== undefined && isKeyed(handed)) hands.claims.unshift({ key: handed.key, token: next });
   if ("claimed" in answer && holding) hands.claims.unshift(holding);
   const bells: unknown = "bells" in answer ? answer.bells : answer;
   if (Array.isArray(bells)) for (const each of bells) if (isBell(each)) hands.bells.unshift(each);
 }
 
-const isBell = (value: unknown): value is Bell =>
-  typeof value === "object" && value !== null && "key" in value && "number" in value;
+const isKeyed = (value: unknown): value is { readonly key: ObjectKey } =>
+  typeof value === "object" && value !== null && "key" in value;
+const isBell = (value: unknown): value is Bell => isKeyed(value) && "number" in value;

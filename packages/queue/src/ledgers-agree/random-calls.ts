@@ -1,7 +1,7 @@
 /** Random calls of a ledger and what happens to its server meanwhile, for tests that compare two ledgers. */
 import { objectKey, type ObjectKey } from "@drover/controller";
 import fc from "fast-check";
-import type { Enlistment } from "../ledger.ts";
+import type { Enlistment, Taker } from "../ledger.ts";
 import type { KeyState, Rate, Scope, Verdict, Wake } from "../work-queue.ts";
 
 /** The times that random calls are made around. */
@@ -15,7 +15,13 @@ export type RandomCall =
   | { readonly call: "claim again"; readonly nth: number }
   | { readonly call: "renew"; readonly nths: readonly number[] }
   | { readonly call: "renew unknown"; readonly key: ObjectKey; readonly token: string }
-  | { readonly call: "settle"; readonly nth: number; readonly verdict: Verdict; readonly at: string }
+  | {
+      readonly call: "settle";
+      readonly nth: number;
+      readonly verdict: Verdict;
+      readonly at: string;
+      readonly next?: Taker;
+    }
   | {
       readonly call: "settle unknown";
       readonly key: ObjectKey;
@@ -130,6 +136,8 @@ const call = <const Name extends string, Rest extends object>(
 ): fc.Arbitrary<{ readonly call: Name } & Rest> => rest.map((fields) => ({ call: name, ...fields }));
 const event = <const Name extends string>(name: Name): fc.Arbitrary<{ readonly event: Name }> =>
   fc.constant({ event: name });
+const at = fc.constantFrom("2026-01-01", "2026-01-02");
+const next = fc.record({ token, version });
 const wakes = (maxLength: number): fc.Arbitrary<readonly Wake[]> =>
   fc.array(wake, { minLength: 1, maxLength });
 const none = fc.constant({});
@@ -143,7 +151,8 @@ const weighted: readonly (readonly [number, fc.Arbitrary<RandomCall | RandomEven
   [20, call("claim again", fc.record({ nth }))],
   [30, call("renew", fc.record({ nths: fc.array(nth, { minLength: 1, maxLength: 2 }) }))],
   [10, call("renew unknown", fc.record({ key, token }))],
-  [160, call("settle", fc.record({ nth, verdict, at: fc.constantFrom("2026-01-01", "2026-01-02") }))],
+  [100, call("settle", fc.record({ nth, verdict, at }))],
+  [60, call("settle", fc.record({ nth, verdict, at, next }))],
   [10, call("settle unknown", fc.record({ key, token, verdict }))],
   [100, call("ring", none)],
   [10, call("unanswered", fc.record({ patience: fc.constantFrom(0, 100, 2_000) }))],

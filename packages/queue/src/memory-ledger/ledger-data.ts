@@ -85,6 +85,8 @@ export interface Entry {
   announced: string | undefined;
   /** The token that was settled last. */
   settled: string | undefined;
+  /** The key that was handed to whoever settled it. */
+  handed: ObjectKey | undefined;
   /** The number of its last bell. */
   bell: string;
 }
@@ -175,5 +177,6 @@ export const blankEntry = (key: ObjectKey): Entry => ({
   ranBy: 0,
   announced: undefined,
   settled: undefined,
+  handed: undefined,
   bell: "0",
 });

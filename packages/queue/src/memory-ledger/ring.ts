@@ -12,16 +12,20 @@ const promotedAtOnce = 200;
 const unansweredAtOnce = 1_000;
 
 /**
- * Bells for ready keys, no more than there are slots: the rest wait here, where order is decided. A bell that gets lost
- * is rung again.
+ * Bells for ready keys, no more than there are idle slots: the rest wait here, where order is decided, and are handed to
+ * those who settle a run. One bell may always be out. One that gets lost is rung again.
  */
 export function ring(moment: Moment): readonly Bell[] {
-  const { data, now } = moment;
   makeDueReady(moment);
-  openShutQueues(moment);
+  return ringReady(moment);
+}
+
+export function ringReady(moment: Moment): readonly Bell[] {
+  const { data, now } = moment;
   const bells: Bell[] = [];
   if (!settled(moment) || data.paused.controller) return bells;
-  let room = Math.max(1, data.slots) - data.states.rung.members.length;
+  const { rung, leased } = data.states;
+  let room = Math.max(1, data.slots - leased.members.length) - rung.members.length;
   while (room-- > 0 && opensAt(moment, controllerLimit) <= now) {
     const key = nextInTurn(moment);
     if (key === undefined) break;
@@ -33,12 +37,14 @@ export function ring(moment: Moment): readonly Bell[] {
   return bells;
 }
 
-function makeDueReady(moment: Moment): void {
+/** Keys whose time has come take turns, and queues whose time has come, again. */
+export function makeDueReady(moment: Moment): void {
   const { waits } = moment.data.states;
   for (const key of upTo(waits, moment.now, promotedAtOnce)) {
     const entry = find(moment, key);
     becomeReady(moment, entry, entry.at);
   }
+  openShutQueues(moment);
 }
 
 /** The time until something may be due; undefined where only a wake could make it so. */

@@ -1,12 +1,13 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
-import { answerKept, errorKept, runsKept, type SettleAnswer } from "../ledger.ts";
+import { answerKept, errorKept, runsKept, type SettleAnswer, type Taker } from "../ledger.ts";
 import type { PastRun, Verdict, WakeClass } from "../work-queue.ts";
 import { fail, heardDuringRun, type Jitter, pierces, spread } from "./backoff.ts";
 import { blankEntry, type Entry } from "./ledger-data.ts";
 import { accountLimit, closeUntil } from "./limits.ts";
-import { find, type Moment, settled } from "./moment.ts";
+import { find, held, type Moment, settled } from "./moment.ts";
 import { becomeReady, enter, leave, waitUntil } from "./places.ts";
-import { ring } from "./ring.ts";
+import { makeDueReady, ringReady } from "./ring.ts";
+import { handOver } from "./take.ts";
 
 /** So many conflicts in a row are waited out quickly; one more is a failure. */
 const conflictsForgiven = 8;
@@ -18,6 +19,7 @@ export interface Ending {
   readonly token: string;
   readonly verdict: Verdict;
   readonly past: PastRun | undefined;
+  readonly next: Taker | undefined;
 }
 
 /**
@@ -28,13 +30,33 @@ export function settle(moment: Moment, jitter: Jitter, ending: Ending): SettleAn
   const { key, token } = ending;
   const entry = find(moment, key);
   const unknown = entry.holder?.token !== token;
-  if (unknown && entry.settled === token) return { kind: "settled", dueIn: dueIn(moment, entry), bells: [] };
+  if (unknown && entry.settled === token) {
+    const handed = handedBefore(moment, entry, ending.next);
+    return { kind: "settled", dueIn: dueIn(moment, entry), bells: [], handed };
+  }
   if (unknown && (settled(moment) || entry.announced === moment.data.era)) return { kind: "stale" };
   // What a server's data do not tell of may have been heard.
   const heard = unknown || heardDuringRun(entry);
   conclude(moment, jitter, entry, { ...ending, heard });
   remember(moment, ending);
-  return { kind: "settled", dueIn: dueIn(moment, entry), bells: ring(moment) };
+  makeDueReady(moment);
+  const handed = ending.next && handOver(moment, ending.next);
+  find(moment, key).handed = handed?.key;
+  return { kind: "settled", dueIn: dueIn(moment, entry), bells: ringReady(moment), handed };
+}
+
+/** Of a key that was handed over by an answer which got lost. */
+function handedBefore(
+  moment: Moment,
+  { handed: key }: Entry,
+  next: Taker | undefined,
+): (SettleAnswer & { readonly kind: "settled" })["handed"] {
+  if (key === undefined) return undefined;
+  const entry = find(moment, key);
+  const { holder } = entry;
+  return held(moment, entry) && holder?.token === next?.token && holder?.claim
+    ? { key, claim: holder.claim }
+    : undefined;
 }
 
 /** `heard`: more may have been heard of the key since the run began. */

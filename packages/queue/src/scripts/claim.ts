@@ -1,5 +1,6 @@
 import { defineScript } from "../script.ts";
 import { backoff } from "./backoff.ts";
+import { take } from "./take.ts";
 
 /**
  * Take a key under a lease.
@@ -11,7 +12,7 @@ import { backoff } from "./backoff.ts";
 export const claim = defineScript({
   name: "claim",
   arguments: ["key", "token", "version", "jitter"],
-  uses: [backoff],
+  uses: [backoff, take],
   body: `
 local e = load(key)
 local known = (e.f.wakes or e.f.settled) ~= nil
@@ -32,41 +33,9 @@ if at and tonumber(at) > now then return refuse('waiting') end
 if e.f.state == 'parked' then return refuse('parked') end
 if e.f.state == 'ready' then return refuse('not its turn') end
 if not e.f.state and known then return refuse('nothing due') end
-if pausedKey(key) then
-  becomeReady(e, now)
-  return refuse('paused')
-end
-if closed(e.f.account) then
-  becomeReady(e, now)
-  return refuse('throttled')
-end
-if number(e, 'ranBy') > tonumber(version) and setting('newest', 0) >= number(e, 'ranBy') then
-  waitUntil(e, now + 100, 'newer function')
-  return refuse('outdated')
-end
-
-local versions = {}
-for field, value in pairs(e.f) do
-  local kind = string.match(field, '^version:(.*)$')
-  if kind then versions[kind] = value end
-end
-e.f.claim = cjson.encode({
-  fails = number(e, 'fails'),
-  reasons = e.f.reasons or '[]',
-  class = e.f.class or 'change',
-  uid = e.f.uid,
-  replaced = e.f.replaced,
-  trace = e.f.trace,
-  versions = versions,
-})
-enter(e, 'leased', now + lease)
-e.f.token, e.f['until'] = token, now + lease
-e.f.wakes = number(e, 'wakes')
-e.f.answers, e.f.ran, e.f.runUid = e.f.wakes, e.f.class or 'change', e.f.uid
-if tonumber(version) > 0 then e.f.ranBy = version end
-clear(e, 'reasons', 'class', 'trace', 'why', 'forced')
+local claim, why = take(e, token, version)
+if not claim then return refuse(why) end
 save(e)
-redis.call('PERSIST', P .. ':key:' .. key)
-return { 'claimed', e.f.claim }
+return { 'claimed', claim }
 `,
 });

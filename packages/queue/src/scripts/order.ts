@@ -93,7 +93,8 @@ end
 `;
 
 /**
- * Bells for ready keys, no more than there are slots: the rest wait here, where order is decided.
+ * Bells for ready keys, no more than there are idle slots: the rest wait here, where order is decided, and are handed
+ * to those who settle a run. One bell may always be out, whatever the slots and leases are said to be.
  * Answers \`{ key, bell number, ... }\`; the caller adds them to BullMQ. A bell that gets lost is rung again.
  */
 export const ring = `
@@ -114,11 +115,10 @@ local function promote()
   end
 end
 
-local function ring()
+local function ringReady()
   local bells = {}
-  promote()
   if not settled() or control.paused == '1' then return bells end
-  local room = math.max(1, setting('slots', 1)) - redis.call('ZCARD', RUNG)
+  local room = math.max(1, setting('slots', 1) - redis.call('ZCARD', LEASES)) - redis.call('ZCARD', RUNG)
   while room > 0 and limitOpens('controller') <= now do
     local key = nextInTurn()
     if not key then return bells end
@@ -135,5 +135,10 @@ local function ring()
     save(e)
   end
   return bells
+end
+
+local function ring()
+  promote()
+  return ringReady()
 end
 `;

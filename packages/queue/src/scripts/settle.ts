@@ -1,27 +1,39 @@
 import { defineScript } from "../script.ts";
 import { backoff } from "./backoff.ts";
 import { ring } from "./order.ts";
+import { take } from "./take.ts";
 
 /**
  * End a run with its verdict. Only the token that holds the key may; a repeat is answered as before, with no effect.
  *
  * `after` is empty where the verdict names no time, `account` where the run used none. `record` is the run as history
  * keeps it, the last `kept` of them, or empty; `forget` is how long a gone key's last answer and history are kept.
- * Answers `{ 'stale' }` or `{ 'settled', ms until it is due again or -1, bells... }`.
+ * `next` is the token under which the worker would run another key at once, as `version` of the function; empty where
+ * it would not. Answers `{ 'stale' }` or `{ 'settled', ms until it is due again or -1, { key, claim } or {}, bells... }`.
  */
 export const settle = defineScript({
   name: "settle",
-  arguments: ["key", "token", "verdict", "after", "account", "error", "record", "kept", "forget", "jitter"],
-  uses: [backoff, ring],
+  arguments: [
+    ...["key", "token", "verdict", "after", "account", "error", "record", "kept", "forget", "jitter"],
+    ...["next", "version"],
+  ],
+  uses: [backoff, take, ring],
   body: `
 local function dueIn(e)
   local at = e.f.state == 'waits' and redis.call('ZSCORE', WAITS, e.key)
   return at and math.max(0, math.ceil(tonumber(at) - now)) or -1
 end
 
+-- Of a key that was handed over by an answer which got lost.
+local function handedBefore(e)
+  local other = e.f.handed and load(e.f.handed)
+  if other and held(other) and other.f.token == next and other.f.claim then return { other.key, other.f.claim } end
+  return {}
+end
+
 local e = load(key)
 local unknown = e.f.token ~= token
-if unknown and e.f.settled == token then return { 'settled', dueIn(e) } end
+if unknown and e.f.settled == token then return { 'settled', dueIn(e), handedBefore(e) } end
 if unknown and (settled() or e.f.announced == control.era) then return { 'stale' } end
 
 -- What a server's data do not tell of may have been heard.
@@ -95,6 +107,11 @@ elseif verdict == 'gone' then
   e.f = { settled = token }
 end
 clear(e, 'forced')
+local gone = not e.f.state
+promote()
+local handed, claim
+if next ~= '' then handed, claim = handOver(e, next, version) end
+e.f.handed = handed
 save(e)
 
 local history = P .. ':history:' .. key
@@ -102,14 +119,15 @@ if record ~= '' then
   read(history, 'LTRIM', 0, kept - 2)
   redis.call('LPUSH', history, record)
 end
-if verdict == 'gone' and not e.f.state then
+if verdict == 'gone' and gone then
   redis.call('PEXPIRE', P .. ':key:' .. key, forget)
   redis.call('PEXPIRE', history, forget)
 end
 local due = dueIn(e)
-local answer = ring()
+local answer = ringReady()
 table.insert(answer, 1, 'settled')
 table.insert(answer, 2, due)
+table.insert(answer, 3, { handed, claim })
 return answer
 `,
 });

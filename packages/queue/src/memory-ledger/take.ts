@@ -1,0 +1,80 @@
+import type { ObjectKey } from "@drover/controller";
+import { bellOverlooked, type ClaimAnswer, type Taker } from "../ledger.ts";
+import type { Claim, Refusal } from "../work-queue.ts";
+import type { Entry } from "./ledger-data.ts";
+import { accountLimit, controllerLimit, limitOf, opensAt } from "./limits.ts";
+import { find, held, type Moment, settled } from "./moment.ts";
+import { becomeReady, enter, waitUntil } from "./places.ts";
+import { isPaused, nextInTurn } from "./turns.ts";
+
+/** How soon a key is rung again that came to a worker of an older version than the last one that ran it. */
+const outdatedWait = 100;
+
+/** A due key becomes a run, unless it must not start here and now: then it takes turns again. */
+export function take(moment: Moment, entry: Entry, taker: Taker): ClaimAnswer {
+  const refused = sentBack(moment, entry, taker.version);
+  return refused ? { refused } : { claimed: begin(moment, entry, taker) };
+}
+
+/**
+ * The next key for a worker that has just settled a run: first one whose bell nobody has answered, since all who could
+ * are busy.
+ */
+export function handOver(
+  moment: Moment,
+  taker: Taker,
+): { readonly key: ObjectKey; readonly claim: Claim } | undefined {
+  if (!settled(moment) || moment.data.paused.controller) return undefined;
+  const key = overlooked(moment) ?? inTurn(moment);
+  if (key === undefined) return undefined;
+  const entry = find(moment, key);
+  if (held(moment, entry)) return undefined;
+  const answer = take(moment, entry, taker);
+  return "claimed" in answer ? { key, claim: answer.claimed } : undefined;
+}
+
+function overlooked({ data, now }: Moment): ObjectKey | undefined {
+  const { members, scores } = data.states.rung;
+  const [oldest] = members;
+  return oldest !== undefined && (scores.get(oldest) ?? now) <= now - bellOverlooked ? oldest : undefined;
+}
+
+function inTurn(moment: Moment): ObjectKey | undefined {
+  if (opensAt(moment, controllerLimit) > moment.now) return undefined;
+  const key = nextInTurn(moment);
+  if (key !== undefined) moment.data.bells++;
+  return key;
+}
+
+function sentBack(moment: Moment, entry: Entry, version: number): Refusal | undefined {
+  const { account, ranBy } = entry;
+  if (isPaused(moment, entry.key)) {
+    becomeReady(moment, entry, moment.now);
+    return "paused";
+  }
+  if (account !== undefined && limitOf(moment, accountLimit(account)).closedUntil > moment.now) {
+    becomeReady(moment, entry, moment.now);
+    return "throttled";
+  }
+  if (ranBy > version && moment.data.newest >= ranBy) {
+    waitUntil(moment, entry, moment.now + outdatedWait, "newer function");
+    return "outdated";
+  }
+  return undefined;
+}
+
+function begin(moment: Moment, entry: Entry, { token, version }: Taker): Claim {
+  const { fails, reasons, class: wakeClass = "change", uid, replaced, trace } = entry;
+  const versions = Object.fromEntries(entry.versions);
+  const told: Claim = { fails, reasons, class: wakeClass, uid, replaced, trace, versions };
+  enter(moment, entry, "leased", moment.now + moment.lease);
+  entry.holder = { token, claim: told };
+  entry.run = { answers: entry.wakes, class: wakeClass, uid };
+  if (version > 0) entry.ranBy = version;
+  entry.reasons = [];
+  entry.class = undefined;
+  entry.trace = undefined;
+  entry.why = undefined;
+  entry.forced = false;
+  return told;
+}

@@ -1,0 +1,76 @@
+import type { Milliseconds, ObjectKey } from "@drover/controller";
+import { type LeaseKeeper, LeaseLostError } from "./lease-keeper.ts";
+import type { Claim, Run, Verdict } from "./work-queue.ts";
+
+/** A run took longer than its controller allows. */
+export class RunTimeoutError extends Error {
+  override readonly name = "RunTimeoutError";
+}
+
+/** The process is stopping and its grace is over. */
+export class StoppingError extends Error {
+  override readonly name = "StoppingError";
+}
+
+/** How long a handler whose signal has fired may take to return before its slot is given to another key. */
+const lastWords: Milliseconds = 1_000;
+
+/** A key that is ours to run. */
+export interface Turn {
+  readonly key: ObjectKey;
+  readonly token: string;
+  readonly claim: Claim;
+  /** When it was asked for, by `performance.now()`: its lease began after that. */
+  readonly askedAt: number;
+}
+
+/**
+ * Runs a key under its lease until it comes to a verdict, of the handler or of whatever stopped it: `stop`, which others
+ * may fire, too, the end of its lease, or of its time.
+ */
+export async function performRun(
+  { key, token, claim, askedAt }: Turn,
+  handler: (run: Run) => Promise<Verdict>,
+  {
+    leases,
+    timeout,
+    stop,
+  }: { readonly leases: LeaseKeeper; readonly timeout: Milliseconds; readonly stop: AbortController },
+): Promise<{ readonly run: Run; readonly verdict: Verdict }> {
+  const lease = leases.keep({ key, token, askedAt }, (reason) => stop.abort(reason));
+  const timer = setTimeout(
+    () => stop.abort(new RunTimeoutError(`The run of ${key} took longer than ${timeout} ms.`)),
+    timeout,
+  );
+  const run: Run = { key, token, claim, signal: stop.signal, held: () => lease.held() };
+  // Released before it is settled: from then on the key may run elsewhere, and a handler that hangs must not write.
+  const verdict = await untilAborted(handler, run).finally(() => {
+    clearTimeout(timer);
+    lease.release();
+  });
+  return { run, verdict };
+}
+
+/**
+ * The handler's verdict; when the signal fires and the handler does not return soon, a verdict in its place: a hanging
+ * run gives its slot back. Its writes are refused by then, since `held` says no.
+ */
+async function untilAborted(handler: (run: Run) => Promise<Verdict>, run: Run): Promise<Verdict> {
+  const { signal } = run;
+  if (signal.aborted) return abortVerdict(signal.reason);
+  const given = Promise.withResolvers<Verdict>();
+  const giveUp = (): void =>
+    void setTimeout(() => given.resolve(abortVerdict(signal.reason)), lastWords).unref();
+  signal.addEventListener("abort", giveUp, { once: true });
+  const finished = (async () => handler(run))().catch((error: unknown): Verdict => ({
+    kind: "retry",
+    error: String(error),
+  }));
+  return Promise.race([finished, given.promise]);
+}
+
+/** What a run comes to whose signal has fired. */
+export function abortVerdict(reason: unknown): Verdict {
+  if (reason instanceof StoppingError || reason instanceof LeaseLostError) return { kind: "interrupted" };
+  return { kind: "retry", error: reason instanceof Error ? reason.message : String(reason) };
+}

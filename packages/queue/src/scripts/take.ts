@@ -1,0 +1,67 @@
+import { bellOverlooked } from "../ledger.ts";
+
+/**
+ * Due keys become runs: by a bell, or handed over to a worker that has just settled another run.
+ *
+ * `take` answers the claim as JSON, or nil and why the key must not start here and now: then it takes turns again.
+ * `handOver` first looks for a key whose bell nobody has answered, though bells are answered within milliseconds: all
+ * who could are busy, and would never come to it while they are handed one key after the other.
+ */
+export const take = `
+local function take(e, token, version)
+  if pausedKey(e.key) then
+    becomeReady(e, now)
+    return nil, 'paused'
+  end
+  if closed(e.f.account) then
+    becomeReady(e, now)
+    return nil, 'throttled'
+  end
+  if number(e, 'ranBy') > tonumber(version) and setting('newest', 0) >= number(e, 'ranBy') then
+    waitUntil(e, now + 100, 'newer function')
+    return nil, 'outdated'
+  end
+  local versions = {}
+  for field, value in pairs(e.f) do
+    local kind = string.match(field, '^version:(.*)$')
+    if kind then versions[kind] = value end
+  end
+  e.f.claim = cjson.encode({
+    fails = number(e, 'fails'),
+    reasons = e.f.reasons or '[]',
+    class = e.f.class or 'change',
+    uid = e.f.uid,
+    replaced = e.f.replaced,
+    trace = e.f.trace,
+    versions = versions,
+  })
+  enter(e, 'leased', now + lease)
+  e.f.token, e.f['until'] = token, now + lease
+  e.f.wakes = number(e, 'wakes')
+  e.f.answers, e.f.ran, e.f.runUid = e.f.wakes, e.f.class or 'change', e.f.uid
+  if tonumber(version) > 0 then e.f.ranBy = version end
+  clear(e, 'reasons', 'class', 'trace', 'why', 'forced')
+  return e.f.claim
+end
+
+local function nextToRun()
+  local rung, since = unpack(redis.call('ZRANGE', RUNG, 0, 0, 'WITHSCORES'))
+  if rung and tonumber(since) <= now - ${bellOverlooked} then return rung end
+  if limitOpens('controller') > now then return nil end
+  local key = nextInTurn()
+  if key then control.bell = setting('bell', 0) + 1 end
+  return key
+end
+
+-- Hands the next key to a worker that has settled \`e\`, which may be that key. Answers it with its claim, or nothing.
+local function handOver(e, token, version)
+  if not settled() or control.paused == '1' then return nil end
+  local key = nextToRun()
+  if not key then return nil end
+  local other = key == e.key and e or load(key)
+  clear(other, 'queue')
+  local claim = not held(other) and take(other, token, version)
+  if other ~= e then save(other) end
+  if claim then return key, claim end
+end
+`;

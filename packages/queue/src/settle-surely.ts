@@ -1,0 +1,48 @@
+import type { Log, Milliseconds } from "@drover/controller";
+import type { Ledger, SettleAnswer, Taker } from "./ledger.ts";
+import type { PastRun, Run, Verdict } from "./work-queue.ts";
+
+/** How long a verdict waits before it is told again to a server that refused it. */
+const settleAgain: Milliseconds = 200;
+
+/** A run that has come to its verdict. */
+export interface EndedRun {
+  readonly run: Run;
+  readonly verdict: Verdict;
+  readonly duration: Milliseconds;
+  /** Who would run another key at once. */
+  readonly next: Taker | undefined;
+}
+
+/** Tell the ledger, again and again where it cannot take it now (no memory, no permission), for as long as a lease. */
+export async function settleSurely(
+  { ledger, lease, log }: { readonly ledger: Ledger; readonly lease: Milliseconds; readonly log: Log },
+  ended: EndedRun,
+): Promise<SettleAnswer> {
+  const { key, token } = ended.run;
+  const { verdict, next } = ended;
+  const past = pastRun(ended);
+  const until = performance.now() + lease;
+  for (;;) {
+    try {
+      const answer = await ledger.settle(key, token, verdict, past, next);
+      if (answer.kind === "stale") {
+        log.warn({ key, verdict: verdict.kind }, "The run's lease was taken over; its verdict was refused");
+      }
+      return answer;
+    } catch (error) {
+      log.warn({ key, err: error }, "Redis did not take the run's verdict; telling it again");
+      if (performance.now() > until) throw error;
+      await new Promise((resolve) => setTimeout(resolve, settleAgain));
+    }
+  }
+}
+
+const pastRun = ({ run, verdict, duration }: EndedRun): PastRun => ({
+  at: new Date().toISOString(),
+  trigger: run.claim.reasons,
+  duration: Math.round(duration),
+  verdict: verdict.kind,
+  ...("error" in verdict && { error: verdict.error.slice(0, 200) }),
+  ...(run.claim.trace !== undefined && { trace: run.claim.trace }),
+});
