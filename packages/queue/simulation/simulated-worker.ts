@@ -1,10 +1,21 @@
 import type { ObjectKey } from "@drover/controller";
 import type { ClaimAnswer, SettleAnswer } from "../src/ledger.ts";
 import type { RedisLedger } from "../src/redis-ledger.ts";
-import type { Verdict } from "../src/work-queue.ts";
+import type { Claim, Verdict } from "../src/work-queue.ts";
 import { type Fault, type Terms, times } from "./schedule.ts";
 import { call, Died, shown, type Surroundings } from "./surroundings.ts";
-import type { Knowledge, ObservedRun } from "./truth.ts";
+import { type Knowledge, type ObservedRun, Violation } from "./truth.ts";
+
+/** A verdict that was told and not answered yet. */
+interface Settling {
+  readonly of: ObservedRun;
+  readonly verdict: Verdict;
+  readonly at: number;
+  readonly askedAt: number;
+  /** For what may be handed over: its token, and what was known of every key when it was asked for. */
+  readonly next: string | undefined;
+  readonly known: ReadonlyMap<ObjectKey, Knowledge>;
+}
 
 /** What `worker.ts` and `lease-keeper.ts` do, one call to Redis at a time. */
 export class SimulatedWorker {
@@ -15,7 +26,7 @@ export class SimulatedWorker {
   #version = 0;
   #claiming: { key: ObjectKey; token: string; askedAt: number; known: Knowledge } | undefined;
   #run: { of: ObservedRun; heardAt: number; lost: boolean } | undefined;
-  #settling: { of: ObservedRun; verdict: Verdict; at: number } | undefined;
+  #settling: Settling | undefined;
   frozen = false;
 
   constructor(scene: Surroundings, name: string) {
@@ -65,12 +76,7 @@ export class SimulatedWorker {
       this.#say(`was refused: ${answer.refused}`);
       return;
     }
-    this.#run = {
-      of: this.#scene.truth.start({ key, token, claim: answer.claimed, known }),
-      heardAt: askedAt,
-      lost: false,
-    };
-    this.#write();
+    this.#begin({ key, token, claim: answer.claimed, known }, askedAt);
   }
 
   /** Ends its run with a verdict, or tells the one again that was not answered. */
@@ -79,15 +85,16 @@ export class SimulatedWorker {
     if (this.#run) {
       this.#write();
       const verdict: Verdict = this.#run.lost ? { kind: "interrupted" } : wanted;
-      this.#settling = { of: this.#run.of, verdict, at: this.#scene.local + this.#scene.hurried };
+      this.#settling = this.#ending(this.#run.of, verdict);
       this.#run = undefined;
     }
     if (!this.#settling) return;
-    const { of, verdict, at } = this.#settling;
+    const settling = this.#settling;
+    const { of, verdict, at, next } = settling;
     const answer = await this.#alive(
-      `settles ${of.key} as ${of.token}: ${JSON.stringify(verdict)}`,
+      `settles ${of.key} as ${of.token}, next ${next ?? "-"}: ${JSON.stringify(verdict)}`,
       fault,
-      () => this.#settle(of, verdict),
+      () => this.#settle(settling),
     );
     if (answer === "unheard" || answer === "dead") return;
     this.#settling = undefined;
@@ -98,6 +105,31 @@ export class SimulatedWorker {
     this.#say(`due in ${answer.dueIn ?? "-"}, ${shown(answer.bells)}`);
     this.#scene.truth.settled(of, verdict, at);
     this.#scene.bells.add(answer.bells);
+    if (next !== undefined && answer.handed) this.#takeOver(settling, next, answer.handed);
+  }
+
+  #ending(of: ObservedRun, verdict: Verdict): Settling {
+    const { local, hurried, truth } = this.#scene;
+    const failed = verdict.kind === "retry" || verdict.kind === "terminal";
+    const next = failed ? undefined : `${this.#name}-${++this.#tokens}`;
+    const known = new Map(truth.names.map((name) => [name, truth.known(name)]));
+    return { of, verdict, at: local + hurried, askedAt: local, next, known };
+  }
+
+  #takeOver(
+    { known, askedAt }: Settling,
+    token: string,
+    { key, claim }: { readonly key: ObjectKey; readonly claim: Claim },
+  ): void {
+    const before = known.get(key);
+    if (!before) throw new Violation(`${key} was handed over, which nobody ever woke`);
+    this.#say(`is handed ${key} as ${token}`);
+    this.#begin({ key, token, claim, known: before }, askedAt);
+  }
+
+  #begin(run: Omit<ObservedRun, "read">, heardAt: number): void {
+    this.#run = { of: this.#scene.truth.start(run), heardAt, lost: false };
+    this.#write();
   }
 
   async #claim(key: ObjectKey, token: string): Promise<ClaimAnswer> {
@@ -107,9 +139,13 @@ export class SimulatedWorker {
     return answer;
   }
 
-  async #settle(of: ObservedRun, verdict: Verdict): Promise<SettleAnswer> {
-    const answer = await this.#ledger.settle(of.key, of.token, verdict);
-    if (answer.kind === "settled") this.#scene.truth.reconciled(of, verdict);
+  async #settle({ of, verdict, next }: Settling): Promise<SettleAnswer> {
+    const taker = next === undefined ? undefined : { token: next, version: this.#version };
+    const answer = await this.#ledger.settle(of.key, of.token, verdict, undefined, taker);
+    if (answer.kind === "stale") return answer;
+    const { truth, local, hurried } = this.#scene;
+    truth.reconciled(of, verdict);
+    if (taker && answer.handed) truth.granted(answer.handed.key, taker.token, this.#version, local + hurried);
     return answer;
   }
 
