@@ -23,7 +23,7 @@ const chosen = all.filter(({ promise }) => values.only === undefined || promise 
 /** What must notice a mutant, quickest first. */
 const noticers: Readonly<Record<"ledger" | "processes" | "law", readonly string[]>> = {
   ledger: ["redis-ledger.test", "repair.test", "lease-keeper.test"],
-  processes: ["lease-keeper.test", "bullmq-work-queue.test"],
+  processes: ["lease-keeper.test", "worker.test", "bullmq-work-queue.test"],
   law: ["bell-law.test"],
 };
 /** Copies at work at once. */

@@ -120,18 +120,6 @@ const ofClaim = script("claim", [
     to: "if not e.f.state then",
   },
   {
-    promise: "claim-7",
-    wrong: "a key goes back to an older version",
-    from: "number(e, 'ranBy') > tonumber(version)",
-    to: "false",
-  },
-  {
-    promise: "claim-7",
-    wrong: "a rolled back function never runs",
-    from: "and setting('newest', 0) >= number(e, 'ranBy')",
-    to: "",
-  },
-  {
     promise: "bell-3",
     wrong: "a doubled bell runs a key with nothing due",
     from: "if not e.f.state and known then return refuse('nothing due') end",
@@ -156,18 +144,6 @@ const ofClaim = script("claim", [
     to: "",
   },
   {
-    promise: "people-1",
-    wrong: "a paused key is claimed",
-    from: "if pausedKey(key) then",
-    to: "if false then",
-  },
-  {
-    promise: "order-6",
-    wrong: "a bell that was out runs a closed account",
-    from: "if closed(e.f.account) then",
-    to: "if false then",
-  },
-  {
     promise: "server-2",
     wrong: "a new server hands out keys at once",
     from: "if not settled() then",
@@ -181,7 +157,106 @@ const ofClaim = script("claim", [
   },
 ]);
 
+const ofTake = script("take", [
+  {
+    promise: "claim-7",
+    wrong: "a key goes back to an older version",
+    from: "number(e, 'ranBy') > tonumber(version)",
+    to: "false",
+  },
+  {
+    promise: "claim-7",
+    wrong: "a rolled back function never runs",
+    from: "and setting('newest', 0) >= number(e, 'ranBy')",
+    to: "",
+  },
+  {
+    promise: "people-1",
+    wrong: "a paused key runs",
+    from: "if pausedKey(e.key) then",
+    to: "if false then",
+  },
+  {
+    promise: "order-6",
+    wrong: "a bell that was out runs a closed account",
+    from: "if closed(e.f.account) then",
+    to: "if false then",
+  },
+  {
+    promise: "next-1",
+    wrong: "what was handed over is nobody's",
+    from: "  if other ~= e then save(other) end\n",
+    to: "",
+  },
+  {
+    promise: "next-2",
+    wrong: "a paused controller hands over",
+    from: "or control.paused == '1' then return nil end",
+    to: "then return nil end",
+  },
+  {
+    promise: "next-2",
+    wrong: "a new server hands over at once",
+    from: "if not settled() or control.paused == '1' then return nil end",
+    to: "if control.paused == '1' then return nil end",
+  },
+  {
+    promise: "next-2",
+    wrong: "what is handed over exceeds the controller's rate",
+    from: "  if limitOpens('controller') > now then return nil end\n",
+    to: "",
+  },
+  {
+    promise: "next-2",
+    wrong: "where keys are handed over, what is less urgent starves",
+    from: "  if key then control.bell = setting('bell', 0) + 1 end\n",
+    to: "",
+  },
+  {
+    promise: "next-3",
+    wrong: "bells that nobody answers starve",
+    from: "  if rung and tonumber(since) <= now - ${bellOverlooked} then return rung end\n",
+    to: "",
+  },
+  {
+    promise: "next-3",
+    wrong: "keys are taken away from those who are on their way to them",
+    from: "<= now - ${bellOverlooked}",
+    to: "<= now",
+  },
+]);
+
 const ofSettle = script("settle", [
+  {
+    promise: "next-1",
+    wrong: "nothing is handed over",
+    from: "if next ~= '' then handed",
+    to: "if false then handed",
+  },
+  {
+    promise: "next-1",
+    wrong: "the settled key's own entry is not the one that is handed over",
+    from: "handOver(e, next, version)",
+    to: "handOver({ key = key, f = {}, was = {} }, next, version)",
+  },
+  {
+    promise: "next-4",
+    wrong: "a lost answer loses what was handed over",
+    from: "e.f.handed = handed\n",
+    to: "",
+  },
+  {
+    promise: "next-4",
+    wrong: "a repeat is handed what another worker runs",
+    from: "other and held(other) and other.f.token == next and other.f.claim",
+    to: "other and held(other) and other.f.claim",
+  },
+  {
+    promise: "next-4",
+    wrong: "a repeat is handed what has ended",
+    from: "other and held(other) and",
+    to: "other and",
+  },
   {
     promise: "settle-1",
     wrong: "any token settles",
@@ -191,7 +266,7 @@ const ofSettle = script("settle", [
   {
     promise: "settle-2",
     wrong: "a repeat is stale",
-    from: "if unknown and e.f.settled == token then return { 'settled', dueIn(e) } end",
+    from: "if unknown and e.f.settled == token then return { 'settled', dueIn(e), handedBefore(e) } end",
     to: "",
   },
   {
@@ -313,4 +388,4 @@ const ofBackoff = script("backoff", [
 ]);
 
 /** Of the scripts that move a key: wake, claim, settle. */
-export const mutantsOfKeys: readonly Mutant[] = [...ofWake, ...ofClaim, ...ofSettle, ...ofBackoff];
+export const mutantsOfKeys: readonly Mutant[] = [...ofWake, ...ofClaim, ...ofTake, ...ofSettle, ...ofBackoff];

@@ -4,8 +4,20 @@ const ofOrder = script("order", [
   {
     promise: "bell-6",
     wrong: "bells without end",
-    from: "local room = math.max(1, setting('slots', 1)) - redis.call('ZCARD', RUNG)",
-    to: "local room = 256 - redis.call('ZCARD', RUNG)",
+    from: "math.max(1, setting('slots', 1) - redis.call('ZCARD', LEASES))",
+    to: "256",
+  },
+  {
+    promise: "bell-6",
+    wrong: "bells for slots that are busy",
+    from: "setting('slots', 1) - redis.call('ZCARD', LEASES)",
+    to: "setting('slots', 1)",
+  },
+  {
+    promise: "bell-6",
+    wrong: "no bell while all slots seem busy",
+    from: "math.max(1, setting('slots', 1) - redis.call('ZCARD', LEASES))",
+    to: "setting('slots', 1) - redis.call('ZCARD', LEASES)",
   },
   { promise: "bell-6", wrong: "what is rung is not counted", from: "- redis.call('ZCARD', RUNG)", to: "" },
   {

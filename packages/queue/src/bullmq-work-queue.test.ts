@@ -69,6 +69,22 @@ it("fails the bell of a failed run and completes every other, also one that find
   await bells.close();
 });
 
+it("shows a run that failed under its own key, also where it was handed over", async () => {
+  const bells = new Queue("bells", { connection: redis, prefix: `{drover:${t.queue.controller}}` });
+  const keys = ["first", "second", "third"].map((name) => objectKey({ namespace: "a", name }));
+  const [first, second] = keys;
+  await t.queue.wake(keys.map(wakeOf)); // one bell, since there is no worker yet
+  const { verdicts } = t.work(
+    (run) => Promise.resolve(run.key === first ? { kind: "done" } : { kind: "terminal", error: run.key }),
+    { concurrency: 1 },
+  );
+  await vi.waitFor(() => expect(verdicts).toHaveLength(3), { timeout: 10_000 });
+  const failed = async () => (await bells.getFailed()).map((bell) => [bell.data, bell.failedReason]);
+  await vi.waitFor(async () => expect(await failed()).toHaveLength(2));
+  expect(await failed()).toContainEqual([{ key: second }, second]);
+  await bells.close();
+});
+
 it("tells a wake again that Redis refuses for want of memory, until it takes it", async () => {
   await t.queue.stats(10_000); // what the first script of all does is not refused: it begins by removing keys
   await redis.config("SET", "maxmemory", "1");

@@ -1,0 +1,177 @@
+import { objectKey, type ObjectKey } from "@drover/controller";
+import { once } from "node:events";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { Bells } from "./bells.ts";
+import { openLedgerWorkQueue } from "./ledger-work-queue.ts";
+import type { Enlistment, Ledger } from "./ledger.ts";
+import { memoryBells } from "./memory-bells.ts";
+import { openMemoryLedger } from "./memory-ledger.ts";
+import { quiet, wakeOf } from "./work-queue.contract.ts";
+import type { QueueWorker, Run, Verdict, WorkQueue } from "./work-queue.ts";
+
+/** What goes on between a worker and its ledger, which lets claims through once `door` is open. */
+interface Seen {
+  door: Promise<unknown>;
+  readonly claims: ObjectKey[];
+  readonly enlisted: Enlistment[];
+  readonly answered: ObjectKey[];
+  /** Of answers that failed. */
+  readonly failed: unknown[];
+}
+
+let seen: Seen;
+let queue: WorkQueue;
+const workers: QueueWorker[] = [];
+const keys = (count: number): readonly ObjectKey[] =>
+  Array.from({ length: count }, (_, i) => objectKey({ namespace: "a", name: `n${i}` }));
+const done: Verdict = { kind: "done" };
+
+beforeEach(() => {
+  seen = { door: Promise.resolve(), claims: [], enlisted: [], answered: [], failed: [] };
+  queue = openLedgerWorkQueue({
+    controller: "buckets",
+    openLedger: (times, onEra) => ({ ledger: watched(openMemoryLedger({ ...times, onEra })) }),
+    bells: watchedBells(memoryBells()),
+    log: quiet,
+    times: { lease: 2_000, renewal: 20, settling: 40 },
+    onIncarnation: undefined,
+    ping: () => Promise.resolve(),
+  });
+});
+afterEach(async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.drain(0)));
+  await queue.close();
+});
+
+function watched(ledger: Ledger): Ledger {
+  return {
+    ...ledger,
+    async claim(key, token, version) {
+      const answer = await ledger.claim(key, token, version);
+      if ("claimed" in answer) seen.claims.push(key);
+      await seen.door;
+      return answer;
+    },
+    enlist(enlistment) {
+      seen.enlisted.push(enlistment);
+      return ledger.enlist(enlistment);
+    },
+  };
+}
+
+const watchedBells = (bells: Bells): Bells => ({
+  ...bells,
+  listen: (answer, concurrency) =>
+    bells.listen(async (key) => {
+      seen.answered.push(key);
+      await answer(key).catch((error: unknown) => void seen.failed.push(error));
+    }, concurrency),
+});
+
+function work(handler: (run: Run) => Promise<Verdict>, concurrency = 1): QueueWorker {
+  const worker = queue.work(handler, { concurrency, timeout: 60_000, version: 3 });
+  workers.push(worker);
+  return worker;
+}
+
+const until = (check: () => void | Promise<void>): Promise<void> => vi.waitFor(check, { timeout: 20_000 });
+const untilStopped = async ({ signal }: Run): Promise<Verdict> => {
+  if (!signal.aborted) await once(signal, "abort");
+  return { kind: "interrupted" };
+};
+
+it("runs what it is handed: one claim serves many runs, and one bell a hundred", async () => {
+  const ran: ObjectKey[] = [];
+  await queue.wake(keys(250).map(wakeOf));
+  work((run) => {
+    ran.push(run.key);
+    return Promise.resolve(done);
+  });
+  await until(() => expect(ran).toHaveLength(250));
+  expect(new Set(ran).size).toBe(250);
+  // A bell that is out when one that was answered ends is answered next, and may find nothing behind it.
+  expect(seen.claims.length).toBeGreaterThanOrEqual(3);
+  expect(seen.claims.length).toBeLessThanOrEqual(6);
+});
+
+it("gives every run that is handed over a token, a lease and a signal of its own", async () => {
+  const runs: { readonly token: string; readonly held: boolean; readonly signal: AbortSignal }[] = [];
+  await queue.wake(keys(5).map(wakeOf));
+  work((run) => {
+    runs.push({ token: run.token, held: run.held(), signal: run.signal });
+    return Promise.resolve(done);
+  });
+  await until(() => expect(runs).toHaveLength(5));
+  expect(new Set(runs.map(({ token }) => token)).size).toBe(5);
+  expect(new Set(runs.map(({ signal }) => signal)).size).toBe(5);
+  expect(runs.every(({ held }) => held)).toBe(true);
+});
+
+it("fails the bell of a run that failed, under its own key, and goes on with others", async () => {
+  const all = keys(3);
+  const ran: ObjectKey[] = [];
+  await queue.wake(all.map(wakeOf));
+  work(({ key }) => {
+    ran.push(key);
+    return Promise.resolve(key === all[1] ? { kind: "terminal", error: "no" } : done);
+  });
+  await until(() => expect(ran).toHaveLength(3));
+  await until(() => expect(seen.failed).toMatchObject([{ key: all[1], message: "no" }]));
+  expect(seen.answered[0]).not.toBe(all[1]);
+});
+
+it("that is told to stop is handed nothing more", async () => {
+  const door = Promise.withResolvers<Verdict>();
+  const ran: ObjectKey[] = [];
+  await queue.wake(keys(3).map(wakeOf));
+  const worker = work(({ key }) => {
+    ran.push(key);
+    return door.promise;
+  });
+  await until(() => expect(ran).toHaveLength(1));
+  const drained = worker.drain(60_000);
+  door.resolve(done);
+  await drained;
+  expect(ran).toHaveLength(1);
+  expect(await queue.stats(1_000)).toMatchObject({ due: 2, running: 0 });
+});
+
+it("that is told to stop stops a run, too, whose claim is answered when its grace is over", async () => {
+  const door = Promise.withResolvers();
+  seen.door = door.promise;
+  const ran: ObjectKey[] = [];
+  const worker = work((run) => {
+    ran.push(run.key);
+    return untilStopped(run);
+  }, 2);
+  const hanging = objectKey({ name: "hanging" });
+  await queue.wake(keys(1).map(wakeOf));
+  await until(() => expect(seen.claims).toHaveLength(1));
+  seen.door = Promise.resolve();
+  await queue.wake([wakeOf(hanging)]);
+  await until(() => expect(ran).toEqual([hanging]));
+  const drained = worker.drain(0);
+  await until(() => expect(worker.active()).toBe(0)); // the grace is over
+  door.resolve(undefined);
+  await drained;
+  expect(ran).toEqual([hanging]);
+  await until(async () => expect(await queue.stats(1_000)).toMatchObject({ due: 2, running: 0 }));
+});
+
+it("that is told to stop has no slots but those that are busy, and holds no older version back", async () => {
+  const door = Promise.withResolvers<Verdict>();
+  const worker = work(() => door.promise, 4);
+  await queue.wake(keys(1).map(wakeOf));
+  await until(() => expect(worker.active()).toBe(1));
+  expect(seen.enlisted.at(-1)).toMatchObject({ slots: 4, version: 3 });
+  const drained = worker.drain(60_000);
+  await until(() => expect(seen.enlisted.at(-1)).toMatchObject({ slots: 1, version: 0 }));
+  door.resolve(done);
+  await drained;
+  expect(seen.enlisted.at(-1)).toMatchObject({ slots: 0 });
+});
+
+it("is counted for longer than the leases last that it leaves behind when it dies", async () => {
+  work(() => Promise.resolve(done));
+  await until(() => expect(seen.enlisted.at(-1)?.lasts).toBeGreaterThan(2_000));
+});
