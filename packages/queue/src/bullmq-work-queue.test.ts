@@ -70,7 +70,7 @@ it("fails the bell of a failed run and completes every other, also one that find
 });
 
 it("shows a run that failed under its own key, also where it was handed over", async () => {
-  const bells = new Queue("bells", { connection: redis, prefix: `{drover:${t.queue.controller}}` });
+  const bells = new Queue<unknown>("bells", { connection: redis, prefix: `{drover:${t.queue.controller}}` });
   const keys = ["first", "second", "third"].map((name) => objectKey({ namespace: "a", name }));
   const [first, second] = keys;
   await t.queue.wake(keys.map(wakeOf)); // one bell, since there is no worker yet
