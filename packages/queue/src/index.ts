@@ -20,11 +20,11 @@
  * | `P:turns:<class>`         | zset   | lanes that have ready keys, by whose turn it is            | as `P:ready`                | lane by lane              |
  * | `P:shut`                  | zset   | `<class>:<lane>` of closed accounts and paused namespaces, by when they open | ring, pause | lane by lane            |
  * | `P:rung`                  | zset   | keys a bell was added for, by when                         | ring (in wake, settle, pause, too) | key by key         |
- * | `P:leases`                | zset   | keys that run, by the end of their lease                   | claim, renew                | key by key, when settled  |
+ * | `P:leases`                | zset   | keys that run, by the end of their lease                   | claim, settle, renew        | key by key, when settled  |
  * | `P:parked`                | zset   | keys given up on, by when                                  | settle                      | key by key, when woken    |
  * | `P:paused`                | hash   | paused scopes, and since when                              | pause                       | when resumed              |
  * | `P:limits`                | hash   | rates, and until when each limit is spent or closed        | enlist, ring, settle        | never: a few fields per limit |
- * | `P:workers`               | hash   | worker processes: until when, slots, version               | enlist                      | 5 s after the last word   |
+ * | `P:workers`               | hash   | worker processes: until when, slots, version               | enlist                      | a lease and 2 s after the last word |
  * | `P:quarantine:<key>`      | any    | what somebody else made of a key of the ledger             | all                         | when an operator removes it |
  * | `P:bells:*`               | BullMQ | the bells                                                  | BullMQ                      | done: at once; failed: last 1,000 kept |
  *
