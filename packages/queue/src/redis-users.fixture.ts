@@ -79,6 +79,17 @@ const wakes: Act = async ({ queue }) => {
   ]);
 };
 
+/** A key that was gone, and is heard of again before it was forgotten. */
+const comesBack =
+  (hear: (queue: WorkQueue, back: ObjectKey) => Promise<unknown>): Act =>
+  async ({ queue, ledger }) => {
+    const back = key("back");
+    await ledger.wake([wakeOf("back")]);
+    await ledger.claim(back, "t5");
+    await ledger.settle(back, "t5", { kind: "gone" });
+    await hear(queue, back);
+  };
+
 const walksRound: Act = async ({ admin, prefix, ledger, until }) => {
   await ledger.wake([wakeOf("forgotten")]);
   await ledger.claim(key("forgotten"), "t3");
@@ -161,9 +172,9 @@ const works: Act = async ({ queue, workers, wake, until }) => {
 
 const ringer: readonly Act[] = [isAsked, rings, meetsAnotherServer, meetsStrangers, ringsAgain];
 const lives: Readonly<Record<RedisRole, readonly Act[]>> = {
-  bridge: [wakes, walksRound, ...ringer],
+  bridge: [wakes, comesBack((queue) => queue.wake([wakeOf("back")])), walksRound, ...ringer],
   function: [inheritsBells, works, ...ringer],
-  operator: [operates, ...ringer],
+  operator: [operates, comesBack((queue, back) => queue.force(back)), ...ringer],
 };
 
 /** A life of a user who may do `commands`, on keys of its own. */
