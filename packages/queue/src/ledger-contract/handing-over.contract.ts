@@ -123,11 +123,13 @@ export function handingOverContract(t: LedgerUnderTest): void {
       expect((await t.ledger.inspect(rung)).key).toMatchObject({ state: "ready", paused: true });
       expect(await t.ledger.resume({ kind: "object", key: rung })).toMatchObject([{ key: rung }]);
     });
-    it("while the controller is paused", async () => {
+    it("while the controller is paused, and who waits keeps its place", async () => {
       await t.wake(first);
+      const { key: before } = await t.ledger.inspect(first);
       await t.ledger.pause({ kind: "controller" });
-      t.clock += bellOverlooked;
+      t.clock += bellOverlooked - 1;
       expect(await handed()).toBeUndefined();
+      expect((await t.ledger.inspect(first)).key).toEqual({ ...before, paused: true });
     });
     it("of an account that was closed after the bell was rung", async () => {
       await t.run(rung, { kind: "done", account: "aws" });
