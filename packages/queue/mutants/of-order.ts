@@ -4,20 +4,20 @@ const ofOrder = script("order", [
   {
     promise: "bell-6",
     wrong: "bells without end",
-    from: "math.max(1, setting('slots', 1) - redis.call('ZCARD', LEASES))",
+    from: "math.max(atLeast or 0, idle)",
     to: "256",
   },
   {
     promise: "bell-6",
     wrong: "bells for slots that are busy",
-    from: "setting('slots', 1) - redis.call('ZCARD', LEASES)",
-    to: "setting('slots', 1)",
+    from: "math.max(1, setting('slots', 1)) - redis.call('ZCARD', LEASES)",
+    to: "math.max(1, setting('slots', 1))",
   },
   {
     promise: "bell-6",
     wrong: "no bell while all slots seem busy",
-    from: "math.max(1, setting('slots', 1) - redis.call('ZCARD', LEASES))",
-    to: "setting('slots', 1) - redis.call('ZCARD', LEASES)",
+    from: "math.max(atLeast or 0, idle)",
+    to: "idle",
   },
   { promise: "bell-6", wrong: "what is rung is not counted", from: "- redis.call('ZCARD', RUNG)", to: "" },
   {

@@ -103,6 +103,6 @@ export const answerKept: Milliseconds = 60_000;
  * A bell that was rung so long ago, and not answered, waits for a free worker while others are handed key after key:
  * its key is handed first.
  */
-export const bellOverlooked: Milliseconds = 50;
+export const bellOverlooked: Milliseconds = 200;
 /** Characters kept of an error's text. */
 export const errorKept = 1_000;

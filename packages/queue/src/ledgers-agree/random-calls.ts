@@ -99,7 +99,7 @@ const rate: fc.Arbitrary<Rate> = fc.constantFrom(
 const enlistment: fc.Arbitrary<Enlistment> = fc.record(
   {
     worker: fc.constantFrom("w1", "w2", "w3"),
-    slots: fc.nat(3),
+    slots: fc.constantFrom(0, 1, 2, 4, 8),
     version,
     lasts: fc.constantFrom(0, 500, 5_000, 1_000_000),
     backoff: fc.record(

@@ -12,20 +12,21 @@ const promotedAtOnce = 200;
 const unansweredAtOnce = 1_000;
 
 /**
- * Bells for ready keys, no more than there are idle slots: the rest wait here, where order is decided, and are handed to
- * those who settle a run. One bell may always be out. One that gets lost is rung again.
+ * Bells for ready keys, no more than there are idle slots, or `atLeast`: the rest wait here, where order is decided, and
+ * are handed to those who settle a run. A bell that gets lost is rung again.
  */
-export function ring(moment: Moment): readonly Bell[] {
+export function ring(moment: Moment, atLeast = 0): readonly Bell[] {
   makeDueReady(moment);
-  return ringReady(moment);
+  return ringReady(moment, atLeast);
 }
 
-export function ringReady(moment: Moment): readonly Bell[] {
+export function ringReady(moment: Moment, atLeast = 0): readonly Bell[] {
   const { data, now } = moment;
   const bells: Bell[] = [];
   if (!settled(moment) || data.paused.controller) return bells;
   const { rung, leased } = data.states;
-  let room = Math.max(1, data.slots - leased.members.length) - rung.members.length;
+  const idle = Math.max(1, data.slots) - leased.members.length;
+  let room = Math.max(atLeast, idle) - rung.members.length;
   while (room-- > 0 && opensAt(moment, controllerLimit) <= now) {
     const key = nextInTurn(moment);
     if (key === undefined) break;

@@ -93,8 +93,8 @@ end
 `;
 
 /**
- * Bells for ready keys, no more than there are idle slots: the rest wait here, where order is decided, and are handed
- * to those who settle a run. One bell may always be out, whatever the slots and leases are said to be.
+ * Bells for ready keys, no more than there are idle slots, or \`atLeast\`: the rest wait here, where order is decided, and
+ * are handed to those who settle a run.
  * Answers \`{ key, bell number, ... }\`; the caller adds them to BullMQ. A bell that gets lost is rung again.
  */
 export const ring = `
@@ -115,10 +115,11 @@ local function promote()
   end
 end
 
-local function ringReady()
+local function ringReady(atLeast)
   local bells = {}
   if not settled() or control.paused == '1' then return bells end
-  local room = math.max(1, setting('slots', 1) - redis.call('ZCARD', LEASES)) - redis.call('ZCARD', RUNG)
+  local idle = math.max(1, setting('slots', 1)) - redis.call('ZCARD', LEASES)
+  local room = math.max(atLeast or 0, idle) - redis.call('ZCARD', RUNG)
   while room > 0 and limitOpens('controller') <= now do
     local key = nextInTurn()
     if not key then return bells end
@@ -137,8 +138,8 @@ local function ringReady()
   return bells
 end
 
-local function ring()
+local function ring(atLeast)
   promote()
-  return ringReady()
+  return ringReady(atLeast)
 end
 `;

@@ -22,7 +22,8 @@ if settled() then
     end
   end
 end
-local answer = ring()
+-- What workers say of their slots may be wrong, of dead ones for as long as a lease: that must not stop the queue.
+local answer = ring(1)
 local next
 local function consider(at) if at and at > 0 and at < (next or math.huge) then next = at end end
 consider(tonumber(redis.call('ZRANGE', WAITS, 0, 0, 'WITHSCORES')[2]))
