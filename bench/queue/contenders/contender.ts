@@ -35,8 +35,13 @@ export interface Working {
   stop(): Promise<void>;
 }
 
+/** A process wakes keys, as a bridge does, or runs them, as a function does. */
+export const roles = ["producer", "worker"] as const;
+export type Role = (typeof roles)[number];
+
 export interface Where {
   /** `redis://127.0.0.1:PORT` */
   readonly url: string;
   readonly queue: string;
+  readonly role: Role;
 }

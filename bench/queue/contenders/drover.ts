@@ -13,9 +13,9 @@ const verdicts: Readonly<Record<Outcome, Verdict>> = {
 };
 
 /** Drover as it is shipped: everything on, nothing tuned, through its public interface alone. */
-export async function openDrover({ url, queue: controller }: Where): Promise<Contender> {
+export async function openDrover({ url, queue: controller, role }: Where): Promise<Contender> {
   const redis = await connectRedis({ url, clientName: "bench", log: silent });
-  const queue = openWorkQueue({ redis, controller, log: silent });
+  const queue = openWorkQueue({ redis, controller, log: silent, mayScan: role === "producer" });
   let version = 1_000_000;
   const wakeOf = (key: ObjectKey) => ({
     key,

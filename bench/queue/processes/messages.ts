@@ -1,11 +1,12 @@
 import { z } from "zod";
-import { everyContenderName, outcomes } from "../contenders/contender.ts";
+import { everyContenderName, roles, outcomes } from "../contenders/contender.ts";
 
 /** How a bench process is started: one argument, as JSON. */
 export const birth = z.object({
   contender: z.enum(everyContenderName),
   url: z.string(),
   queue: z.string(),
+  role: z.enum(roles),
 });
 export type Birth = z.infer<typeof birth>;
 

@@ -1,4 +1,4 @@
-import type { ContenderName } from "../contenders/contender.ts";
+import type { ContenderName, Role } from "../contenders/contender.ts";
 import type { Woken } from "./messages.ts";
 import { type BenchProcess, startBenchProcess } from "./start-bench-process.ts";
 
@@ -36,8 +36,11 @@ export async function startTeam(
   workerCount: number,
   queue = `bench-${name}`,
 ): Promise<Team> {
-  const start = () => startBenchProcess({ contender: name, url, queue });
-  const [producer, ...workers] = await Promise.all([start(), ...Array.from({ length: workerCount }, start)]);
+  const start = (role: Role) => startBenchProcess({ contender: name, url, queue, role });
+  const [producer, ...workers] = await Promise.all([
+    start("producer"),
+    ...Array.from({ length: workerCount }, () => start("worker")),
+  ]);
   let woken = 0;
   let ran = 0;
   let cycle = 0;
