@@ -8,11 +8,20 @@ const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () 
 /** Callers that each wake one key after the other, as many streams of events do. */
 const callers = 16;
 
+export interface Load {
+  /** How long it lasts until the kill, in ms, or longer. */
+  readonly lasts: number;
+  /** ms that each caller waits after each wake. */
+  readonly pause: number;
+}
+
 export interface Crash {
   /** Keys whose wake was acknowledged before the server was killed. */
   readonly acknowledged: number;
   /** Of these, those that did not run afterwards. */
   readonly lost: number;
+  /** How long before the kill the oldest of these was acknowledged, in ms; 0 where none was lost. */
+  readonly reach: number;
   /** Whether the waker was told that wakes may be lost. */
   readonly told: boolean;
   /** Of the acknowledged keys, those that did not run after everything was listed again. */
@@ -21,10 +30,9 @@ export interface Crash {
 }
 
 /**
- * Wakes ever new keys until the server is killed, `after` ms from now at the earliest; then runs what is due, and counts
- * by what the waker remembers.
+ * Wakes ever new keys until the server is killed; then runs what is due, and counts by what the waker remembers.
  */
-export async function crashUnderLoad(server: Crashable, after: number): Promise<Crash> {
+export async function crashUnderLoad(server: Crashable, load: Load): Promise<Crash> {
   const redis = await connectRedis({ url: server.url, clientName: "bench", log: quiet });
   const eras: string[] = [];
   const queue = openWorkQueue({
@@ -34,46 +42,49 @@ export async function crashUnderLoad(server: Crashable, after: number): Promise<
   try {
     // The era of an empty ledger is no loss.
     await queue.stats(10_000);
-    const { acknowledged, wakesPerSecond } = await wakeUntilCrash(queue, server, after);
+    const { acknowledged, killedAt, wakesPerSecond } = await wakeUntilCrash(queue, server, load);
+    const keys = [...acknowledged.keys()];
     const ran = new Set<ObjectKey>();
     const worker = queue.work((run) => (ran.add(run.key), Promise.resolve({ kind: "done" })), {
       ...{ concurrency: 64, timeout: 60_000 },
     });
-    const missing = (): number => acknowledged.filter((key) => !ran.has(key)).length;
+    const missing = (): readonly ObjectKey[] => keys.filter((key) => !ran.has(key));
     await untilIdle(queue);
     const lost = missing();
+    const reach = Math.max(0, ...lost.map((key) => killedAt - (acknowledged.get(key) ?? killedAt)));
     ran.clear();
     const told = eras.length > 0;
-    if (told) await queue.wake(acknowledged.map((key) => wakeOf(key, "listing")));
+    if (told) await queue.wake(keys.map((key) => wakeOf(key, "listing")));
     await untilIdle(queue);
-    const lostAfterRelist = missing();
+    const lostAfterRelist = missing().length;
     await worker.drain(0);
-    return { acknowledged: acknowledged.length, lost, told, lostAfterRelist, wakesPerSecond };
+    return { acknowledged: keys.length, lost: lost.length, reach, told, lostAfterRelist, wakesPerSecond };
   } finally {
     await queue.close();
     await disconnectRedis(redis);
   }
 }
 
-async function wakeUntilCrash(queue: WorkQueue, server: Crashable, after: number) {
-  const acknowledged: ObjectKey[] = [];
+/** Answers when each key's wake was acknowledged, and when the server was killed, as `performance.now()`. */
+async function wakeUntilCrash(queue: WorkQueue, server: Crashable, { lasts, pause }: Load) {
+  const acknowledged = new Map<ObjectKey, number>();
   let count = 0;
-  let killedAt: number | undefined;
-  const isUp = (): boolean => killedAt === undefined;
+  let killedAt = Number.POSITIVE_INFINITY;
+  const isUp = (): boolean => performance.now() < killedAt;
   const startedAt = performance.now();
   const call = async (): Promise<void> => {
     while (isUp()) {
       const key = objectKey({ namespace: "bench", name: `n${count++}` });
       await queue.wake([wakeOf(key, "change")]);
-      if (isUp()) acknowledged.push(key);
+      if (isUp()) acknowledged.set(key, performance.now());
+      await delay(pause);
     }
   };
   const calling = Promise.all(Array.from({ length: callers }, call));
-  await delay(after);
+  await delay(lasts);
   await server.crash(() => (killedAt = performance.now()));
   await calling;
-  const lasted = (killedAt ?? performance.now()) - startedAt;
-  return { acknowledged, wakesPerSecond: (acknowledged.length / lasted) * 1_000 };
+  return { acknowledged, killedAt, wakesPerSecond: (acknowledged.size / (killedAt - startedAt)) * 1_000 };
 }
 
 /** Nothing due, nothing running. */

@@ -1,25 +1,33 @@
 /**
  * # What a crash of Redis loses
  *
- * `npm run bench:persistence -- --kills 10` wakes keys as fast as a process can, kills the server with SIGKILL, brings it
+ * `npm run bench:persistence -- --kills 20` wakes keys, kills the server with SIGKILL, brings it
  * back (or its replica in its place), and counts which acknowledged wakes are not answered by a run. What counts is what
  * the waker remembers. Then it lists everything again, as a bridge does when the queue tells it that wakes may be lost.
- * The table goes to results.md, but for a part of the settings: `--only failover`.
+ * The table goes to results.md, but for a part of the settings: `--only failover`. As fast as
+ * a process can: `--pause 0 --at-once 1`.
  */
 import { writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { format, resolveConfig } from "prettier";
 import { type Crash, crashUnderLoad } from "./crash-under-load.ts";
 import { type Setting, settings } from "./settings.ts";
 
 const { values } = parseArgs({
-  options: { kills: { type: "string", default: "10" }, only: { type: "string", default: "" } },
+  options: {
+    kills: { type: "string", default: "20" },
+    only: { type: "string", default: "" },
+    pause: { type: "string", default: "15" },
+    "at-once": { type: "string", default: "4" },
+  },
 });
 /** The load lasts as long as this, and up to twice as long: kills come at different moments of a snapshot or a sync. */
-const load = 2_000;
+const load = 1_500;
 
-const kills = Number(values.kills);
-const head = ["setting", "kills", "acknowledged", "lost", "kills that lost any", "most lost by one", "told"];
-const rows = [[...head, "lost after the relist", "wakes/s"]];
+const [kills, pause, atOnce] = [Number(values.kills), Number(values.pause), Number(values["at-once"])];
+const head = ["setting", "kills", "acknowledged", "lost", "kills that lost any", "most lost by one"];
+const rows = [[...head, "oldest lost", "told", "lost after the relist", "wakes/s"]];
 const all: Crash[] = [];
 let description = "";
 for (const setting of settings.filter(({ name }) => name.includes(values.only))) {
@@ -29,9 +37,12 @@ for (const setting of settings.filter(({ name }) => name.includes(values.only)))
   console.error(rows.at(-1)?.join(" | "));
 }
 const how = `${description}, SIGKILL after ${load / 1_000} to ${(2 * load) / 1_000} s of load.`;
-const results = `# What a crash of Redis lost\n\n${how}\n\n${table(rows)}\n`;
+const results = `<!-- Written by npm run bench:persistence. -->\n\n# What a crash of Redis lost\n\n${how}\n\n${table(rows)}\n`;
 console.log(results);
-if (values.only === "") await writeFile(new URL("results.md", import.meta.url), results);
+if (values.only === "") {
+  const file = fileURLToPath(new URL("results.md", import.meta.url));
+  await writeFile(file, await format(results, { ...(await resolveConfig(file)), filepath: file }));
+}
 const [acknowledged, lost, unhealed] = [
   sum(all, (crash) => crash.acknowledged),
   sum(all, (crash) => crash.lost),
@@ -44,16 +55,20 @@ if (unhealed > 0) process.exitCode = 1;
 
 async function crashesOf(setting: Setting): Promise<readonly Crash[]> {
   const crashes: Crash[] = [];
-  for (let i = 0; i < kills; i++) {
-    const server = await setting.start();
-    ({ description } = server);
-    try {
-      crashes.push(await crashUnderLoad(server, load * (1 + i / kills)));
-    } finally {
-      await server.stop();
-    }
+  for (let i = 0; i < kills; i += atOnce) {
+    const some = Array.from({ length: Math.min(atOnce, kills - i) }, (_, j) =>
+      crashOf(setting, (i + j) / kills),
+    );
+    crashes.push(...(await Promise.all(some)));
   }
   return crashes;
+}
+
+/** `moment` is from 0 to 1. */
+async function crashOf(setting: Setting, moment: number): Promise<Crash> {
+  const server = await setting.start();
+  ({ description } = server);
+  return crashUnderLoad(server, { lasts: load * (1 + moment), pause }).finally(() => server.stop());
 }
 
 function row({ name }: Setting, crashes: readonly Crash[]): string[] {
@@ -64,6 +79,7 @@ function row({ name }: Setting, crashes: readonly Crash[]): string[] {
   const cells = [
     ...[crashes.length, acknowledged, `${lost} (${((lost / acknowledged) * 100).toFixed(2)} %)`],
     ...[crashes.filter((crash) => crash.lost > 0).length, Math.max(...crashes.map((crash) => crash.lost))],
+    `${(Math.max(...crashes.map((crash) => crash.reach)) / 1_000).toFixed(2)} s`,
     ...[crashes.filter((crash) => crash.told).length, sum(crashes, (crash) => crash.lostAfterRelist)],
     Math.round(sum(crashes, (crash) => crash.wakesPerSecond) / crashes.length),
   ];

@@ -1,4 +1,6 @@
 import { type RedisPair, startRedis, startRedisPair } from "@drover/local-servers";
+import { readdir, stat, truncate } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** A server under one setting, which can be made to crash. */
@@ -34,6 +36,39 @@ const alone = (name: string, args: readonly string[]): Setting => ({
   },
 });
 
+/** How much of its end a file loses that is synced each second. */
+const unsynced = 1_000;
+
+/**
+ * SIGKILL leaves what was written to the kernel, which a power cut does not. So here the file also loses what was added
+ * to it in the last second: all that `everysec` does not promise.
+ */
+const tornOff = (name: string, args: readonly string[]): Setting => ({
+  name,
+  async start() {
+    const server = await startRedis({ persistence: false, args });
+    return {
+      ...{ url: server.url, description: server.description, stop: () => server.stop() },
+      async crash(killed) {
+        const file = await appendOnlyFile(server.dir);
+        const { size } = await stat(file);
+        await delay(unsynced);
+        killed();
+        await server.kill();
+        await truncate(file, size);
+        await server.restart();
+      },
+    };
+  },
+});
+
+async function appendOnlyFile(dir: string): Promise<string> {
+  const folder = join(dir, "appendonlydir");
+  const newest = (await readdir(folder)).filter((name) => name.endsWith(".incr.aof")).at(-1);
+  if (newest === undefined) throw new Error(`There is no append-only file in ${folder}.`);
+  return join(folder, newest);
+}
+
 /** How long the replica hears nothing before its primary is killed. */
 const apart = 1_000;
 
@@ -64,6 +99,7 @@ export const settings: readonly Setting[] = [
   alone("no persistence", []),
   alone("RDB, `save 1 1`", ["--save", "1 1"]),
   alone("AOF, `appendfsync everysec`", ["--appendonly", "yes", "--appendfsync", "everysec"]),
+  tornOff("AOF, `appendfsync everysec`, power cut", ["--appendonly", "yes", "--appendfsync", "everysec"]),
   alone("AOF, `appendfsync always`", ["--appendonly", "yes", "--appendfsync", "always"]),
   inPair("failover", [], () => undefined),
   inPair("failover, `min-replicas-to-write 1`", careful, () => undefined),
