@@ -66,7 +66,9 @@ const meetsStrangers: Act = async ({ admin, prefix, until }) => {
   await until(() => admin.exists(`${prefix}:quarantine:shut`));
 };
 
-const ringsAgain: Act = async ({ admin, prefix, ledger, until }) => {
+const ringsAgain: Act = async ({ admin, prefix, ledger, workers, until }) => {
+  // Whoever ends a run would be handed the key, before it is missed.
+  await Promise.all(workers.map((worker) => worker.drain(0)));
   const [bell] = await ledger.wake([wakeOf("lost")], true);
   await until(async () => (await admin.hget(`${prefix}:key:${key("lost")}`, "bell")) !== bell?.number);
 };
@@ -147,11 +149,28 @@ const verdictsOf: Readonly<Record<string, readonly Verdict[]>> = {
   interrupted: [{ kind: "interrupted" }],
 };
 
-const works: Act = async ({ queue, workers, wake, until }) => {
+/** A run is under way when the server loses all that it knew of its key, and announces itself. */
+const announces: Act = async ({ admin, prefix, wake, until }) => {
+  const announced = () => admin.hget(`${prefix}:key:${key("held")}`, "announced");
+  await wake(wakeOf("held"));
+  await until(() => admin.zscore(`${prefix}:leases`, key("held")));
+  await admin
+    .multi()
+    .del(`${prefix}:key:${key("held")}`)
+    .hset(`${prefix}:control`, "server", "forgetful")
+    .exec();
+  await until(announced);
+  await until(async () => (await admin.hget(`${prefix}:control`, "claimsFrom")) === "0");
+};
+
+const works: Act = async (stage) => {
+  const { queue, workers, wake, until } = stage;
+  let isHeld = true;
   const left = new Map(Object.entries(verdictsOf).map(([name, verdicts]) => [key(name), [...verdicts]]));
   let settled = 0;
   const worker = queue.work(
-    async ({ key: of, claim }) => {
+    async ({ key: of, claim, signal }) => {
+      while (of === key("held") && isHeld && !signal.aborted) await delay(10);
       // Long enough for its lease to be renewed.
       if (claim.fails === 0) await delay(2 * times.renewal);
       return left.get(of)?.shift() ?? { kind: "done" };
@@ -168,6 +187,8 @@ const works: Act = async ({ queue, workers, wake, until }) => {
   const names = Object.keys(verdictsOf);
   await wake(...names.map((name) => wakeOf(name)));
   await until(() => [...left.values()].every((verdicts) => verdicts.length === 0) && settled >= names.length);
+  await announces(stage);
+  isHeld = false;
 };
 
 const ringer: readonly Act[] = [isAsked, rings, meetsAnotherServer, meetsStrangers, ringsAgain];
