@@ -146,6 +146,15 @@ describe("the rules", () => {
     expect(called).toContain("set");
     expect(called.filter((name) => !commandsOf("function").includes(name))).toEqual([]);
   });
+  it("are those that the page for operators shows", async () => {
+    const page = await readFile(new URL("../../../docs/operating-redis.md", import.meta.url), "utf8");
+    const controllers = ["buckets.s3.drover.dev"];
+    expect(page.split("\n").filter((line) => line.startsWith("ACL SETUSER"))).toEqual(
+      roles.map((role) => `ACL SETUSER ${role} ${redisUserRules({ role, controllers })} >secret-of-${role}`),
+    );
+    const more = commandsOf("bridge", true).filter((name) => !commandsOf("bridge").includes(name));
+    expect(page).toContain(`also has \`${more.map((name) => `+${name}`).join(" ")}\``);
+  });
   it("add what a cluster is asked for", () => {
     const rules = redisUserRules({ role: "bridge", controllers: ["a"], cluster: true });
     expect(rules).toMatch(/^reset on ~\{drover:a\}\* .*\+cluster\|slots \+cluster\|info \+asking/);
