@@ -53,6 +53,8 @@ export async function runProcess<Settings extends ProcessSettings>(
   }
   await closeAll(log, opened).catch(() => (process.exitCode = 1));
   log.info("Stopped");
+  // Not left to Node: it may spin for ever while it takes down connections to servers that were killed.
+  process.exit();
 }
 
 /** What closing may take beyond the grace of the runs under way, while what it talks to is away. */
