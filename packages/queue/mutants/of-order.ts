@@ -228,6 +228,12 @@ const ofTheRest = [
   ...script("repair", [
     {
       promise: "server-8",
+      wrong: "garbage in BullMQ's place stops everything",
+      from: "for name, wanted in pairs(bells) do putAside(P .. ':bells:' .. name, wanted) end",
+      to: "",
+    },
+    {
+      promise: "server-8",
       wrong: "a key that lost its place is left alone",
       from: "  becomeReady(e, now)\n",
       to: "",

@@ -69,6 +69,18 @@ it("fails the bell of a failed run and completes every other, also one that find
   await bells.close();
 });
 
+it("goes on when somebody else has made garbage of all that BullMQ keeps", async () => {
+  const { verdicts } = t.work(() => Promise.resolve({ kind: "done" }));
+  await t.queue.wake([wakeOf(key)]);
+  await vi.waitFor(() => expect(verdicts).toHaveLength(1), { timeout: 10_000 });
+  const bells = `{drover:${t.queue.controller}}:bells`;
+  for (const name of ["wait", "active", "marker", "meta", "events", "stalled", "failed", "stalled-check"]) {
+    await redis.set(`${bells}:${name}`, "garbage");
+  }
+  await t.queue.wake([wakeOf(objectKey({ name: "another" }))]);
+  await vi.waitFor(() => expect(verdicts).toHaveLength(2), { timeout: 60_000 });
+});
+
 it("shows a run that failed under its own key, also where it was handed over", async () => {
   const bells = new Queue<unknown>("bells", { connection: redis, prefix: `{drover:${t.queue.controller}}` });
   const keys = ["first", "second", "third"].map((name) => objectKey({ namespace: "a", name }));

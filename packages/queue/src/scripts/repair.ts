@@ -3,8 +3,9 @@ import { adoption } from "./scene.ts";
 
 /**
  * Look over some of the ledger's own keys, as a scan came upon them (`names`, a JSON list of Redis keys), and put right
- * what somebody else changed: a key of the wrong type is moved to `P:quarantine:*` and listed, a key that stands in no
- * set that its state names becomes ready, a lane that was forgotten takes turns again. Answers what was found wrong.
+ * what somebody else changed: a key of the wrong type, the ledger's or BullMQ's, is moved to `P:quarantine:*` and listed,
+ * a key that stands in no set that its state names becomes ready, a lane that was forgotten takes turns again. Answers what
+ * was found wrong.
  */
 export const repair = defineScript({
   name: "repair",
@@ -13,6 +14,25 @@ export const repair = defineScript({
   body: `
 local found = putAsideStrangers()
 typeOf.key, typeOf.history, typeOf.turns, typeOf.queue = 'hash', 'list', 'zset', 'zset'
+local function putAside(name, wanted)
+  local is = redis.call('TYPE', name).ok
+  if not wanted or is == wanted or is == 'none' then return end
+  quarantine(name)
+  found[#found + 1] = string.sub(name, #P + 2)
+end
+
+-- BullMQ works on nothing as long as one of its keys is of another type. Bells are disposable: what goes with them is
+-- rung again.
+local bells = {
+  wait = 'list', active = 'list', paused = 'list', stalled = 'set', marker = 'zset', prioritized = 'zset', delayed = 'zset',
+  completed = 'zset', failed = 'zset', meta = 'hash', events = 'stream', id = 'string', pc = 'string', limiter = 'string',
+  ['stalled-check'] = 'string',
+}
+for name, wanted in pairs(bells) do putAside(P .. ':bells:' .. name, wanted) end
+local function typeOfBell(name)
+  if string.match(name, '^%x+%-%d+$') then return 'hash' end
+  if string.match(name, '^%x+%-%d+:lock$') then return 'string' end
+end
 
 -- A key may have been taken out of a set behind our back, or put into two: it is looked at once more.
 local function inItsSet(e)
@@ -45,12 +65,8 @@ end
 local keys = {}
 for _, name in ipairs(cjson.decode(names)) do
   local kind, subject = string.match(string.sub(name, #P + 2), '^(%a+):?(.*)$')
-  local is = redis.call('TYPE', name).ok
-  if typeOf[kind] and is ~= 'none' and is ~= typeOf[kind] then
-    quarantine(name)
-    found[#found + 1] = string.sub(name, #P + 2)
-  end
-  if kind == 'key' and is ~= 'none' then keys[#keys + 1] = subject end
+  putAside(name, kind == 'bells' and typeOfBell(subject) or typeOf[kind])
+  if kind == 'key' and redis.call('EXISTS', name) == 1 then keys[#keys + 1] = subject end
 end
 for _, key in ipairs(keys) do look(key) end
 return found
