@@ -69,9 +69,13 @@ export async function runSchedule(schedule: Schedule, patience: Milliseconds = 3
       world.change(keys, cast.producers[0] ?? "");
       judged.push(...(await comesToRest(stage, rest, patience, loses)));
     }
-    const quarantined = await redis.quarantined();
-    if (quarantined !== "" && !schedule.steps.some((step) => step.do === "ledger-mutate")) {
-      judged.push({ rule: "I6", what: `nobody changed the ledger, and it has put aside ${quarantined}` });
+    const mutated = (of: "bells-mutate" | "ledger-mutate"): boolean =>
+      schedule.steps.some((step) => step.do === of);
+    const innocent = (await redis.quarantined()).filter(
+      (name) => !mutated(name.includes(":quarantine:bells:") ? "bells-mutate" : "ledger-mutate"),
+    );
+    if (innocent.length > 0) {
+      judged.push({ rule: "I6", what: `nobody changed it, and it was put aside: ${innocent.join(", ")}` });
     }
     await world.log.until(isUp, patience);
     const late = await cast.stop(patience);

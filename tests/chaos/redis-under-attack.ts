@@ -31,7 +31,7 @@ export interface RedisUnderAttack {
   /** BullMQ's jobs, by BullMQ's own lists; undefined while Redis does not say. */
   bells(): Promise<{ waiting: number; active: number; failed: number } | undefined>;
   /** What the queue has put aside as made by somebody else. */
-  quarantined(): Promise<string>;
+  quarantined(): Promise<readonly string[]>;
   stop(): Promise<void>;
 }
 type Passes = (runs: number) => Promise<void>;
@@ -89,7 +89,8 @@ function underAttack(target: Target): RedisUnderAttack {
     bells: () => countBells(target.server().port).catch(() => undefined),
     async quarantined() {
       const script = "return table.concat(redis.call('KEYS', '*:quarantine:*'), ' ')";
-      return (await redisRequest(target.server().port, ["EVAL", script, "0"])) ?? "";
+      const names = (await redisRequest(target.server().port, ["EVAL", script, "0"])) ?? "";
+      return names.split(" ").filter((name) => name !== "");
     },
     stop: () => target.stop(),
   };
