@@ -172,8 +172,16 @@ export const mutantsOfProcesses: readonly Mutant[] = here([
     promise: "server-1",
     wrong: "no script looks at the server",
     file: "script.ts",
-    from: "if control.server ~= server then",
-    to: "if not control.server then",
+    from: "if control.server ~= server or",
+    to: "if not control.server or",
+    noticedBy: "ledger",
+  },
+  {
+    promise: "server-1",
+    wrong: "a ledger that lost its own mark is not looked at",
+    file: "script.ts",
+    from: "or not control.era then",
+    to: "then",
     noticedBy: "ledger",
   },
   {

@@ -108,6 +108,20 @@ describe("what somebody else changed", () => {
       expect(await repairAll()).toEqual([]);
     },
   );
+  it("a ledger that lost some of its own fields goes on, as a new one where it lost its mark", async () => {
+    await t.wake(other);
+    for (const field of await at.redis.hkeys(rest("control"))) {
+      const before = t.eras.length;
+      await at.redis.hdel(rest("control"), field);
+      await t.wake(key);
+      expect([field, t.eras.length - before]).toEqual([field, Number(["era", "server"].includes(field))]);
+      await t.enlist({ slots: 2 });
+      t.clock += settling;
+      await t.rung();
+      expect([field, await t.refusal(key, `t ${field}`)]).toEqual([field, "claimed"]);
+      await t.ledger.settle(key, `t ${field}`, done);
+    }
+  });
   it("a history of another type does not stop a verdict", async () => {
     await at.redis.set(rest(`history:${key}`), "garbage");
     expect((await t.ledger.inspect(key)).runs).toHaveLength(0);

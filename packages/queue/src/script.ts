@@ -38,7 +38,7 @@ export function defineScript<const Name extends string>(definition: {
     entry,
     order,
     "if (tonumber(control.schema) or SCHEMA) > SCHEMA then return redis.error_reply('SCHEMA ' .. control.schema) end",
-    `if control.server ~= server then\n${adoption}\nadopt()\nend`,
+    `if control.server ~= server or not control.era then\n${adoption}\nadopt()\nend`,
     ...definition.uses,
     `local function run()\n${definition.body}\nend`,
     "local answer = run()",
