@@ -35,8 +35,8 @@ const ofOrder = script("order", [
   {
     promise: "order-3",
     wrong: "who comes anew goes first",
-    from: "'NX', turn(), lane) end",
-    to: "'NX', 0, lane) end",
+    from: "e.f.queue) then redis.call('ZADD', P .. ':turns:' .. class, 'NX', turn(), lane)",
+    to: "e.f.queue) then redis.call('ZADD', P .. ':turns:' .. class, 'NX', 0, lane)",
   },
   {
     promise: "order-4",
@@ -226,6 +226,12 @@ const ofTheRest = [
     },
   ]),
   ...script("repair", [
+    {
+      promise: "server-8",
+      wrong: "a counter that is none stops every bell",
+      from: "type(redis.pcall('INCR', counter)) ~= 'number'",
+      to: "false",
+    },
     {
       promise: "server-8",
       wrong: "garbage in BullMQ's place stops everything",

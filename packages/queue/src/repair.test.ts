@@ -108,6 +108,27 @@ describe("what somebody else changed", () => {
       expect(await repairAll()).toEqual([]);
     },
   );
+  it("a counter of BullMQ's that counts no more is put aside", async () => {
+    await at.redis.set(rest("bells:id"), "{garbage");
+    expect(await repairAll()).toEqual(["bells:id"]);
+    await at.redis.set(rest("bells:id"), "7");
+    expect(await repairAll()).toEqual([]);
+  });
+  it.each(["turns:change", "shut"])("a word in %s that is no lane holds nobody up", async (set) => {
+    await t.wake(other);
+    await t.wake(key);
+    for (const garbage of ["{garbage", "a:b", "a/b", "x:a/b"]) await at.redis.zadd(rest(set), 0, garbage);
+    await t.run(other, done);
+    await t.rung();
+    expect(await t.refusal(key, "t")).toBe("claimed");
+  });
+  it("limits that are garbage hold nobody up", async () => {
+    await t.enlist({ runs: { perSecond: 1, burst: 1 } });
+    for (const field of await at.redis.hkeys(rest("limits"))) {
+      await at.redis.hset(rest("limits"), field, "{garbage");
+    }
+    expect(await t.wake(key)).toEqual([key]);
+  });
   it("a ledger that lost some of its own fields goes on, as a new one where it lost its mark", async () => {
     await t.wake(other);
     for (const field of await at.redis.hkeys(rest("control"))) {

@@ -36,7 +36,7 @@ local function limitOpens(name)
   if control.limited ~= '1' then return 0 end
   local every, burst, empty, closed = unpack(redis.call('HMGET', LIMITS, name .. ' every', name .. ' burst', name .. ' empty', name .. ' until'))
   local opens = tonumber(closed or 0) or 0
-  if every then opens = math.max(opens, (tonumber(empty or 0) or 0) - (tonumber(burst) - 1) * tonumber(every)) end
+  if tonumber(every) and tonumber(burst) then opens = math.max(opens, (tonumber(empty or 0) or 0) - (tonumber(burst) - 1) * tonumber(every)) end
   return opens
 end
 local function closed(account)
@@ -45,10 +45,11 @@ end
 local function spend(name)
   if control.limited ~= '1' then return end
   local every, empty = unpack(redis.call('HMGET', LIMITS, name .. ' every', name .. ' empty'))
-  if every then redis.call('HSET', LIMITS, name .. ' empty', math.max(tonumber(empty or 0) or 0, now) + tonumber(every)) end
+  if tonumber(every) then redis.call('HSET', LIMITS, name .. ' empty', math.max(tonumber(empty or 0) or 0, now) + tonumber(every)) end
 end
 local function laneOpens(lane)
   local namespace, account = string.match(lane, '^(.-)/(.*)$')
+  if not namespace then return nil end -- somebody else's word
   if pausedBy('namespace ' .. namespace) then return '+inf' end
   return account == '' and 0 or limitOpens('account ' .. account)
 end
@@ -60,7 +61,7 @@ local function headOf(class)
     if not lane then return nil end
     local queue = class .. ':' .. lane
     local opens = laneOpens(lane)
-    local head = redis.call('ZRANGE', P .. ':queue:' .. queue, 0, 0)[1]
+    local head = opens and redis.call('ZRANGE', P .. ':queue:' .. queue, 0, 0)[1]
     if not head then
       redis.call('ZREM', turns, lane)
     elseif opens == '+inf' or opens > now then
@@ -111,7 +112,7 @@ local function promote()
   for _, queue in ipairs(redis.call('ZRANGEBYSCORE', SHUT, '-inf', now, 'LIMIT', 0, 200)) do
     redis.call('ZREM', SHUT, queue)
     local class, lane = string.match(queue, '^(%a+):(.*)$')
-    redis.call('ZADD', P .. ':turns:' .. class, 'NX', turn(), lane)
+    if rank[class] then redis.call('ZADD', P .. ':turns:' .. class, 'NX', turn(), lane) end
   end
 end
 

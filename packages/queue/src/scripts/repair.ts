@@ -29,6 +29,9 @@ local bells = {
   ['stalled-check'] = 'string',
 }
 for name, wanted in pairs(bells) do putAside(P .. ':bells:' .. name, wanted) end
+for _, counter in ipairs({ P .. ':bells:id', P .. ':bells:pc' }) do
+  if redis.call('EXISTS', counter) == 1 and type(redis.pcall('INCR', counter)) ~= 'number' then putAside(counter, 'none') end
+end
 local function typeOfBell(name)
   if string.match(name, '^%x+%-%d+$') then return 'hash' end
   if string.match(name, '^%x+%-%d+:lock$') then return 'string' end
