@@ -229,8 +229,8 @@ const ofTheRest = [
     {
       promise: "server-8",
       wrong: "a counter that is none stops every bell",
-      from: "type(redis.pcall('INCR', counter)) ~= 'number'",
-      to: "false",
+      from: "then putAside(counter, 'none') end",
+      to: "then end",
     },
     {
       promise: "server-8",

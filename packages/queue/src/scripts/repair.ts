@@ -30,7 +30,8 @@ local bells = {
 }
 for name, wanted in pairs(bells) do putAside(P .. ':bells:' .. name, wanted) end
 for _, counter in ipairs({ P .. ':bells:id', P .. ':bells:pc' }) do
-  if redis.call('EXISTS', counter) == 1 and type(redis.pcall('INCR', counter)) ~= 'number' then putAside(counter, 'none') end
+  local reply = redis.call('EXISTS', counter) == 1 and redis.pcall('INCR', counter)
+  if type(reply) == 'table' and reply.err and string.find(reply.err, 'not an integer') then putAside(counter, 'none') end
 end
 local function typeOfBell(name)
   if string.match(name, '^%x+%-%d+$') then return 'hash' end
