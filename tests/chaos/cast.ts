@@ -62,9 +62,14 @@ export async function startCast(options: {
       logFile: join(folder, `${name}.log`),
     });
     living.set(name, child);
+    const born = log.facts.length;
+    const isUp = (): boolean =>
+      log.facts.slice(born).some((fact) => fact.fact === "up" && fact.process === name);
     void child.exited.then(({ code, signal }) => {
-      // Nobody but us and itself kills a process, and both because the schedule says so.
-      const wanted = signal === "SIGKILL" || (code === 0 && told.has(child));
+      // Nobody but us and itself kills a process, and both because the schedule says so. Who is told to stop before it
+      // is up does not hear it, and just ends.
+      const ended = code === 0 || (signal === "SIGTERM" && !isUp());
+      const wanted = signal === "SIGKILL" || (ended && told.has(child));
       log.note({ fact: "exited", process: name, wanted, how: signal ?? `exit code ${String(code)}` });
       living.delete(name);
       if (!stopping) setTimeout(() => !stopping && void live(name), wanted ? 0 : crashBackoff);
