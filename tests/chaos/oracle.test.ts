@@ -114,6 +114,11 @@ describe("a run", () => {
     const stolen = story().starts(0, "a").starts(700, "b").writes(710, "b").ends(800, "a").settles(801, "a");
     expect(stolen.violations()).toEqual(["I4"]);
   });
+  it("may be settled by a server that was started meanwhile, though another one held its key", () => {
+    const restarted = story().starts(0, "a").starts(700, "b").writes(710, "b");
+    restarted.fault(720, 740, "redis-kill", "nothing").ends(800, "a").settles(801, "a");
+    expect(restarted.violations()).toEqual([]);
+  });
   it("may be settled while a run is called that lost its lease before it began", () => {
     const late = story()
       .starts(0, "a")

@@ -34,7 +34,7 @@ export function violationsIn(facts: readonly Fact[], expected: Expectations): re
   const perKey = [...runsOf(facts)].flatMap(([key, runs]) =>
     [
       ...overlaps(runs, losses, expected.times.lease),
-      ...staleSettles(runs, losses, expected.times.lease),
+      ...staleSettles(runs, losses, restartsIn(facts), expected.times.lease),
       ...hastyRetries(runs, losses, expected.times),
       ...causelessRuns(key, runs, facts, losses),
     ].map((violation) => ({ ...violation, key })),
@@ -52,6 +52,16 @@ function lossesIn(facts: readonly Fact[]): readonly LossSpan[] {
   }
   return spans;
 }
+
+/** When Redis was started again, with its data. */
+const restartsIn = (facts: readonly Fact[]): readonly Milliseconds[] =>
+  facts.flatMap((fact) =>
+    fact.fact === "fault" &&
+    fact.phase === "begins" &&
+    (fact.kind === "redis-kill" || fact.kind === "redis-loading")
+      ? [fact.at]
+      : [],
+  );
 
 /**
  * I3. No two runs of a key have both written while both were under way: between the start of each and its last write
@@ -86,10 +96,15 @@ function overlaps(
   );
 }
 
-/** I4. A run is not settled when another one of its key wrote between its start and its end: that one held the lease. */
+/**
+ * I4. A run is not settled when another one of its key wrote between its start and its end: that one held the lease. But
+ * for a server that has just been started: it takes the verdict of a run that its data do not tell of, since they may
+ * lack a tail, and has the key looked at once more.
+ */
 function staleSettles(
   runs: readonly RunRecord[],
   losses: readonly LossSpan[],
+  restarts: readonly Milliseconds[],
   lease: Milliseconds,
 ): readonly Violation[] {
   return runs.flatMap((run) => {
@@ -97,6 +112,7 @@ function staleSettles(
     // A hanging run was settled before its handler came back; nobody knows when exactly.
     if (endedAt === undefined || settledAt === undefined || settledAt < endedAt) return [];
     if (losses.some(({ from, to }) => from < settledAt && to + lease > startedAt)) return [];
+    if (restarts.some((at) => at > startedAt && at < settledAt)) return [];
     const thief = runs.find(
       (other) => other !== run && other.effects.some((effect) => effect > startedAt && effect < endedAt),
     );

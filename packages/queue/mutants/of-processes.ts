@@ -70,6 +70,13 @@ export const mutantsOfProcesses: readonly Mutant[] = here([
     to: "",
   },
   {
+    promise: "stop-4",
+    wrong: "a worker that stops waits for a connection that never ends",
+    file: "bullmq-bells.ts",
+    from: "answering === 0 && closed.resolve(undefined)",
+    to: "undefined",
+  },
+  {
     promise: "stop-3",
     wrong: "a worker that stops keeps its slots",
     file: "ringer.ts",

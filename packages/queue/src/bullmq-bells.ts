@@ -1,4 +1,4 @@
-import { type Log, type ObjectKey, parseObjectKey } from "@drover/controller";
+import { type Log, type Milliseconds, type ObjectKey, parseObjectKey } from "@drover/controller";
 import { type Job, Queue, Worker } from "bullmq";
 import type { RedisConnection } from "./redis-connection.ts";
 import { refusalOf, throwRefusal } from "./redis-errors.ts";
@@ -6,6 +6,11 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { type Bell, type Bells, type Listener, RunFailedError } from "./bells.ts";
 
+/**
+ * How long BullMQ may take to let go of its connections when nothing is answered any more. One that is just being made
+ * anew it would wait for without end: ioredis does not say of such a one that it has ended.
+ */
+const letGo: Milliseconds = 1_000;
 /** How many failed bells are kept for dashboards. */
 const failedKept = 1_000;
 const jobData = z.object({ key: z.string().transform(parseObjectKey) });
@@ -67,16 +72,20 @@ function listen(options: {
   failed: (error: Error) => void;
 }): Listener {
   const { redis, prefix, answer, concurrency, failed } = options;
-  // A bell whose worker died is of no use any more: the ledger's lease says what happens to its key.
+  let answering = 0;
   const answered = async (job: Job): Promise<void> => {
     const { key } = jobData.parse(job.data);
+    answering++;
     try {
       await answer(key);
     } catch (error) {
       if (error instanceof RunFailedError && error.key !== key) await job.updateData({ key: error.key });
       throw error;
+    } finally {
+      answering--;
     }
   };
+  // A bell whose worker died is of no use any more: the ledger's lease says what happens to its key.
   const worker = new Worker("bells", answered, {
     connection: redis,
     prefix,
@@ -85,5 +94,12 @@ function listen(options: {
     runRetryDelay: 500, // after a connection error; the default is 15 s
   });
   worker.on("error", failed);
-  return { stop: () => worker.close() };
+  return {
+    stop: () => {
+      const closed = Promise.withResolvers<unknown>();
+      worker.close().then(closed.resolve, closed.reject);
+      const timer = setInterval(() => answering === 0 && closed.resolve(undefined), letGo);
+      return closed.promise.then(() => undefined).finally(() => clearInterval(timer));
+    },
+  };
 }

@@ -1,6 +1,7 @@
 import { objectKey, type ObjectKey } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { Queue } from "bullmq";
+import { once } from "node:events";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { connectRedis, openWorkQueue } from "./index.ts";
 import type { RedisConnection } from "./redis-connection.ts";
@@ -120,6 +121,18 @@ it("goes on after Redis was killed: nothing acknowledged is lost", async () => {
   });
   await server.restart();
   await vi.waitFor(() => expect(ran.size).toBe(50), { timeout: 20_000 });
+});
+
+it("drains also in the moment in which its connections are made anew", async () => {
+  const { worker, verdicts } = t.work(() => Promise.resolve({ kind: "done" }));
+  await t.queue.wake([wakeOf(key)]);
+  await vi.waitFor(() => expect(verdicts).toHaveLength(1), { timeout: 10_000 });
+  const lost = once(redis, "reconnecting");
+  await server.kill();
+  await lost;
+  const drained = worker.drain(0);
+  await server.restart();
+  await drained;
 });
 
 it.each([

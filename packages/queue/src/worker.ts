@@ -1,6 +1,6 @@
 import type { Log, Milliseconds, ObjectKey } from "@drover/controller";
 import { randomUUID } from "node:crypto";
-import { type Bells, RunFailedError } from "./bells.ts";
+import { type Bell, type Bells, RunFailedError } from "./bells.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { Ledger } from "./ledger.ts";
 import { performRun, StoppingError, type Turn } from "./perform-run.ts";
@@ -63,8 +63,7 @@ export function startWorker(
     const answer = await settleSurely(parts, { run, verdict, duration, next });
     if (answer.kind === "stale") return undefined;
     if (answer.dueIn !== undefined) ringer.expect(answer.dueIn);
-    // Bells that do not get through are rung again by a ringer; what was handed over is ours to run.
-    await bells.add(answer.bells).catch((error: unknown) => log.debug({ err: error }, "Could not ring"));
+    await rungAtBest(bells, answer.bells, log);
     options.onSettled?.(run, verdict, duration);
     if (failed) throw new RunFailedError(run.key, verdict.error);
     return next && answer.handed && { ...answer.handed, token: next.token, askedAt };
@@ -77,12 +76,14 @@ export function startWorker(
     async drain(grace) {
       draining = true;
       enlisted.leaves(() => running.size);
-      const timer = setTimeout(() => {
+      const giveUp = (): void => {
         givenUp = new StoppingError("The process is stopping.");
         for (const stop of running) stop.abort(givenUp);
-      }, grace);
+      };
+      const timer = setTimeout(giveUp, grace);
       await listener.stop();
       clearTimeout(timer);
+      giveUp(); // what may come of a bell that was taken before
       await enlisted.end();
     },
   };
@@ -94,3 +95,7 @@ async function claim(ledger: Ledger, key: ObjectKey, version: number): Promise<T
   const outcome = await ledger.claim(key, token, version);
   return "claimed" in outcome ? { key, token, claim: outcome.claimed, askedAt } : undefined;
 }
+
+/** Bells that do not get through are rung again by a ringer; what was handed over is ours to run. */
+const rungAtBest = (bells: Bells, rung: readonly Bell[], log: Log): Promise<void> =>
+  bells.add(rung).catch((error: unknown) => log.debug({ err: error }, "Could not ring"));
