@@ -20,6 +20,14 @@ export interface WorkerParts {
   readonly log: Log;
 }
 
+/** A run that has come to its verdict, since when it was asked for, and whether its bell may be answered by another one. */
+interface Ended {
+  readonly run: Run;
+  readonly verdict: Verdict;
+  readonly since: number;
+  readonly goOn: boolean;
+}
+
 /** Answers bells: claim, run, settle, and run what is handed over, until nothing is due. */
 export function startWorker(
   parts: WorkerParts,
@@ -45,17 +53,13 @@ export function startWorker(
     running.add(stop);
     try {
       const { run, verdict } = await performRun(turn, handler, { leases, timeout, stop });
-      return await settle(run, verdict, { since: turn.askedAt, goOn });
+      return await settle({ run, verdict, since: turn.askedAt, goOn });
     } finally {
       running.delete(stop);
     }
   };
 
-  const settle = async (
-    run: Run,
-    verdict: Verdict,
-    { since, goOn }: { readonly since: number; readonly goOn: boolean },
-  ): Promise<Turn | undefined> => {
+  const settle = async ({ run, verdict, since, goOn }: Ended): Promise<Turn | undefined> => {
     const askedAt = performance.now();
     const duration = askedAt - since;
     const failed = verdict.kind === "retry" || verdict.kind === "terminal";
