@@ -78,6 +78,8 @@ export async function startCast(options: {
   const signal: Cast["signal"] = (name, signal) => {
     const child = living.get(name);
     if (child === undefined) return;
+    // A second SIGTERM is for the impatient, and ends a process at once.
+    if (signal === "SIGTERM" && told.has(child)) return;
     if (signal === "SIGTERM") told.add(child);
     child.kill(signal);
   };
