@@ -5,9 +5,9 @@ import {
   controllerFrom,
   type ControllerDefinition,
   defineController,
-  InvalidControllerError,
   type ReconcileContext,
 } from "./controller.ts";
+import { InvalidControllerError } from "./invalid-controller.ts";
 import { defineResource, type Resource, type SpecOf, type StatedStatus, type StatusOf } from "./resource.ts";
 
 const Bucket = defineResource({
@@ -43,6 +43,8 @@ describe("a controller", () => {
       concurrency: 8,
       resyncEvery: 36_000_000,
       timeout: 60_000,
+      retry: { first: 500, longest: 300_000 },
+      limits: {},
       finalizer: undefined,
     });
     await expect(controller.finalize({} as Context)).resolves.toBeUndefined();
@@ -77,6 +79,17 @@ describe("a controller", () => {
     [{ resyncEvery: "-5s" }, "resyncEvery is wrong"],
     [{ resyncEvery: "1e308" }, "resyncEvery is wrong"],
     [{ resyncEvery: "25d" }, "longer than 24 days"],
+    [{ retry: { first: "0s" } }, "retry.first is zero"],
+    [{ retry: { longest: "soon" } }, "retry.longest is wrong"],
+    [{ retry: { first: "10m" } }, "retry.longest (5m) is below retry.first (10m)"],
+    [{ retry: { attempts: 0 } }, "retry.attempts is 0; give a whole number from 1"],
+    [
+      { limits: { runs: { perSecond: 0, burst: 1 } } },
+      "limits.runs.perSecond is 0; give a number from 0.001",
+    ],
+    [{ limits: { runs: { perSecond: 1, burst: 1.5 } } }, "limits.runs.burst is 1.5; give a whole number"],
+    [{ limits: { accounts: { aws: { perSecond: NaN, burst: 1 } } } }, "limits.accounts.aws.perSecond is NaN"],
+    [{ limits: { accounts: { "": { perSecond: 1, burst: 1 } } } }, "limits.accounts has an empty name"],
     [{ timeout: "NaN" }, "timeout is wrong"],
     [{ timeout: "" }, "timeout is wrong"],
     [{ timeout: "2147483648ms" }, "timeout is wrong"],

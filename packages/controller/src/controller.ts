@@ -1,7 +1,9 @@
 import type { Condition } from "./condition.ts";
-import { type Duration, type Milliseconds, milliseconds } from "./duration.ts";
+import type { Duration, Milliseconds } from "./duration.ts";
+import { InvalidControllerError, positive, whole } from "./invalid-controller.ts";
 import type { Immutable, NoUnknownFields } from "./known-fields.ts";
 import type { ObjectKey } from "./object-key.ts";
+import { type Limits, limitsFrom, type Retry, type RetryDefinition, retryFrom } from "./pace.ts";
 import type { ObjectMetadata, Resource, SpecOf, StatedStatus, StatusOf } from "./resource.ts";
 
 /** Where a reconcile says what it does; structured fields first, as pino has it. */
@@ -35,6 +37,8 @@ export interface ReconcileResult<R extends Resource> {
   readonly status?: Immutable<StatusOf<R>>;
   /** Look again after this time, though nothing changed. */
   readonly requeueAfter?: Duration;
+  /** The account of the outside world that was used, if its `limits` are to count this run. It is remembered per key. */
+  readonly account?: string;
   /** Conditions beside Ready; a `Ready` given here replaces the runtime's `Ready=True`. Types not given go away. */
   readonly conditions?: readonly Condition[];
 }
@@ -50,6 +54,10 @@ export interface ControllerDefinition<R extends Resource> {
   readonly concurrency?: number;
   /** A run is aborted after this time and counts as failed. Default `60s`. */
   readonly timeout?: Duration;
+  /** How failed runs are tried again. */
+  readonly retry?: RetryDefinition;
+  /** How many runs may start. */
+  readonly limits?: Limits;
   /** Move the world one step towards the spec. Level-triggered: it may be called at any time, for any reason. */
   reconcile(context: ReconcileContext<R>): Promise<ReconcileResult<R> | undefined>;
   /**
@@ -66,6 +74,8 @@ export interface Controller<R extends Resource = Resource> {
   readonly resyncEvery: Milliseconds;
   readonly concurrency: number;
   readonly timeout: Milliseconds;
+  readonly retry: Retry;
+  readonly limits: Limits;
   /** The finalizer that every object carries, when the controller cleans up outside the cluster. */
   readonly finalizer: string | undefined;
   reconcile(context: ReconcileContext<R>): Promise<ReconcileResult<R> | undefined>;
@@ -110,41 +120,16 @@ export function controllerFrom<R extends Resource>(definition: ControllerDefinit
       "must be lower-case letters, digits, '-' and '.', 63 at most.",
     );
   }
-  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > mostConcurrent) {
-    throw new InvalidControllerError(
-      name,
-      "concurrency",
-      `is ${concurrency}; give a whole number from 1 to ${mostConcurrent}.`,
-    );
-  }
   return {
     name,
     for: resource,
-    concurrency,
+    concurrency: whole(name, "concurrency", concurrency, mostConcurrent),
     resyncEvery: positive(name, "resyncEvery", resyncEvery),
     timeout: positive(name, "timeout", timeout),
+    retry: retryFrom(name, definition.retry),
+    limits: limitsFrom(name, definition.limits),
     finalizer: definition.finalize === undefined ? undefined : `drover.dev/${name}`,
     reconcile: (context) => definition.reconcile(context),
     finalize: (context) => definition.finalize?.(context) ?? Promise.resolve(),
   };
-}
-
-/** A definition that cannot work. */
-export class InvalidControllerError extends Error {
-  override readonly name = "InvalidControllerError";
-  constructor(controller: string, field: string, problem: string, cause?: unknown) {
-    super(`Controller ${JSON.stringify(controller)}: ${field} ${problem}`, { cause });
-  }
-}
-
-function positive(controller: string, field: string, text: Duration): Milliseconds {
-  let span: Milliseconds;
-  try {
-    span = milliseconds(text);
-  } catch (cause) {
-    throw new InvalidControllerError(controller, field, `is wrong: ${(cause as Error).message}`, cause);
-  }
-  if (span === 0)
-    throw new InvalidControllerError(controller, field, "is zero; give a duration above it, such as 10m.");
-  return span;
 }

@@ -37,3 +37,28 @@ export class RetryAfterError extends Error {
     this.reason = reason;
   }
 }
+
+/**
+ * An account of the outside world wants no more calls for a while (a 429, a quota): no run that uses it starts before
+ * that time is over, whoever wakes it, while all others go on. Not a failure.
+ */
+export class ThrottledError extends Error {
+  override readonly name = "ThrottledError";
+  readonly reason: string;
+  readonly account: string;
+  readonly after: Duration;
+  constructor(
+    message: string,
+    {
+      account,
+      after,
+      reason = "Throttled",
+      cause,
+    }: ErrorDetail & { readonly account: string; readonly after: Duration },
+  ) {
+    super(message, { cause });
+    this.account = account;
+    this.after = after;
+    this.reason = reason;
+  }
+}

@@ -15,14 +15,16 @@
  * - where `finalize` is given, the finalizer is persisted before the first reconcile, and comes off only after
  *   `finalize` has succeeded;
  * - returning writes status with `observedGeneration` and `Ready=True`; throwing writes `Ready=False` with the reason;
- * - throwing retries with backoff; `RetryAfterError` waits; `TerminalError` parks until the object changes; a conflict
- *   answered by the API server is a quiet, quick retry.
+ * - throwing retries with backoff; `RetryAfterError` waits; `ThrottledError` makes all that use an account wait;
+ *   `TerminalError` parks until the object changes; a conflict answered by the API server is a quiet, quick retry.
  */
 export * from "./condition.ts";
 export * from "./controller.ts";
 export * from "./crd.ts";
 export * from "./duration.ts";
 export * from "./errors.ts";
+export { InvalidControllerError } from "./invalid-controller.ts";
+export type { Limits, Rate, Retry, RetryDefinition } from "./pace.ts";
 export * from "./object-key.ts";
 export * from "./reconcile-function.ts";
 export * from "./resource.ts";

@@ -5,6 +5,7 @@ import {
   ready,
   RetryAfterError,
   TerminalError,
+  ThrottledError,
 } from "@drover/controller";
 import { ApiError, ConnectionError, WriteRefusedError } from "@drover/kube";
 import { abortVerdict, type Verdict } from "@drover/queue";
@@ -33,6 +34,13 @@ export function outcomeOf(error: unknown, aborted: unknown): Outcome {
     return {
       verdict: { kind: "wait", after: milliseconds(error.after) },
       ready: failed(error.reason, error),
+    };
+  }
+  if (error instanceof ThrottledError) {
+    const { account, after, reason } = error;
+    return {
+      verdict: { kind: "throttled", account, after: milliseconds(after) },
+      ready: failed(reason, error),
     };
   }
   if (error instanceof ApiError) return apiOutcome(error);

@@ -6,6 +6,7 @@ import {
   objectKey,
   type ObjectKey,
   RetryAfterError,
+  ThrottledError,
   TerminalError,
 } from "@drover/controller";
 import { builtin, connect, type KubeClient, type KubeObject, refOf } from "@drover/kube";
@@ -238,10 +239,22 @@ describe("an error", () => {
       { kind: "wait", after: 30_000 },
       "NotEmpty",
     ],
+    [
+      new ThrottledError("slow down", { account: "aws/eu", after: "30s" }),
+      { kind: "throttled", account: "aws/eu", after: 30_000 },
+      "Throttled",
+    ],
   ])("%s", async (error, verdict, reason) => {
     await create({ size: 3 });
     expect(await reconcile(failing(error))).toEqual(verdict);
     expect(readyOf(await read())).toMatchObject({ status: "False", reason, message: error.message });
+    seen();
+  });
+
+  it("that says which account it used says so to the queue", async () => {
+    await create({ size: 3 });
+    const verdict = await reconcile({ reconcile: () => Promise.resolve({ account: "aws/eu" }) });
+    expect(verdict).toMatchObject({ kind: "done", account: "aws/eu" });
     seen();
   });
 

@@ -109,7 +109,8 @@ async function bringNearer<R extends Resource>(step: Step<R>, read: LiveObject<R
     conditions: withReady(result.conditions ?? []),
     keepOthers: false,
   });
-  return { kind: "done", after: nextLook(step, result) };
+  const { account } = result;
+  return { kind: "done", after: nextLook(step, result), ...(account !== undefined && { account }) };
 }
 
 /** The finalizer is persisted before the first thing outside the cluster is. */

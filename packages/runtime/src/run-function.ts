@@ -66,6 +66,8 @@ function serve<R extends Resource>(
     concurrency: settings.concurrency ?? controller.concurrency,
     timeout: controller.timeout,
     version: settings.rollout,
+    backoff: controller.retry,
+    limits: controller.limits,
     onSettled: (run, verdict, duration) => {
       metrics.settled(verdict, duration / 1_000);
       const { key, claim } = run;
