@@ -36,7 +36,7 @@ process.once("SIGTERM", () => {
     stopping = true;
     await opened.close(); // gives up what is not acknowledged
     await Promise.all(underWay);
-    world.close();
+    world.leave();
   })();
 });
 world.tell({ say: "up" });

@@ -28,7 +28,7 @@ process.once("SIGTERM", () => {
   void (async () => {
     await worker.drain(100);
     await opened.close();
-    world.close();
+    world.leave();
   })();
 });
 world.tell({ say: "up" });

@@ -12,7 +12,8 @@ export interface WorldClient {
   ): Promise<Extract<Order, { order: Kind }>>;
   /** Calls back for each order of that kind. */
   on<Kind extends Order["order"]>(kind: Kind, obey: (order: Extract<Order, { order: Kind }>) => void): void;
-  close(): void;
+  /** Ends the process in order, when all that was told has been sent. */
+  leave(): void;
 }
 
 type Obey = (order: Order) => void;
@@ -45,9 +46,10 @@ export async function joinWorld(port: number, name: string): Promise<WorldClient
         };
         obeying.add(obey);
       }),
-    close() {
+    leave() {
       socket.removeAllListeners("close");
-      socket.end();
+      // As every process of Drover: Node may spin for ever while it takes down connections to servers that were killed.
+      socket.end(() => process.exit());
     },
   };
 }

@@ -170,6 +170,10 @@ export class Truth {
     const truth = this.of(key);
     truth.tried = Math.max(truth.tried, read);
     if (["done", "gone", "terminal"].includes(kind)) truth.reconciled = Math.max(truth.reconciled, read);
+    if (kind === "gone") {
+      truth.account = false;
+      truth.ranBy = 0;
+    }
   }
 
   /** The worker heard that the ledger took its verdict. */
@@ -186,10 +190,6 @@ export class Truth {
       truth.quietUntil = 0;
     }
     if (surely && "account" in verdict && verdict.account === account) truth.account = true;
-    if (verdict.kind === "gone") {
-      truth.account = false;
-      truth.ranBy = 0;
-    }
     if (surely && verdict.kind === "throttled")
       this.#closedUntil = Math.max(this.#closedUntil, now + verdict.after);
     this.#countFailure(truth, run, verdict);
