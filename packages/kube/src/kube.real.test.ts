@@ -97,6 +97,8 @@ describe("the reflector, against a real API server", () => {
     const before = await create("before");
     await told.told(`added before@${before.metadata.resourceVersion}`);
     await client.delete(bucket, key("before"));
+    // What is not told before the death may be told after it, with whatever else has happened, by name.
+    await expect.poll(() => events.at(-1)?.type, { timeout: 60_000 }).toBe("deleted");
 
     await cluster.stopApiServer();
     await cluster.startApiServer();
