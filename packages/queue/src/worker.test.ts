@@ -2,12 +2,15 @@ import { objectKey, type ObjectKey } from "@drover/controller";
 import { once } from "node:events";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Bells } from "./bells.ts";
+import { keepLeases } from "./lease-keeper.ts";
 import { openLedgerWorkQueue } from "./ledger-work-queue.ts";
 import type { Enlistment, Ledger } from "./ledger.ts";
 import { memoryBells } from "./memory-bells.ts";
 import { openMemoryLedger } from "./memory-ledger.ts";
+import type { Ringer } from "./ringer.ts";
 import { quiet, wakeOf } from "./work-queue.contract.ts";
 import type { QueueWorker, Run, Verdict, WorkQueue } from "./work-queue.ts";
+import { startWorker } from "./worker.ts";
 
 /** What goes on between a worker and its ledger, which lets claims through once `door` is open. */
 interface Seen {
@@ -174,4 +177,27 @@ it("that is told to stop has no slots but those that are busy, and holds no olde
 it("is counted for longer than the leases last that it leaves behind when it dies", async () => {
   work(() => Promise.resolve(done));
   await until(() => expect(seen.enlisted.at(-1)?.lasts).toBeGreaterThan(2_000));
+});
+
+it("tells the ringer when the key is due again", async () => {
+  const ledger = openMemoryLedger({ lease: 2_000, settling: 1 });
+  const bells = memoryBells();
+  const leases = keepLeases({ ledger, lease: 2_000, renewal: 500, settling: 1_000, log: quiet });
+  const expected: number[] = [];
+  const ringer: Ringer = {
+    expect: (span) => void expected.push(span),
+    enlist: () => ({ leaves: () => {}, end: () => Promise.resolve() }),
+    stop: () => Promise.resolve(),
+  };
+  const options = { concurrency: 1, timeout: 60_000 };
+  const parts = { ledger, bells, ringer, leases, lease: 2_000, log: quiet };
+  const worker = startWorker(parts, () => Promise.resolve({ kind: "done", after: 12_345 }), options);
+  await ledger.wake([wakeOf(objectKey({ name: "later" }))]);
+  await until(async () => {
+    await bells.add((await ledger.ring()).bells);
+    expect(expected).toHaveLength(1);
+  });
+  expect(expected).toEqual([12_345]);
+  await worker.drain(0);
+  leases.stop();
 });
