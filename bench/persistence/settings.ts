@@ -1,4 +1,4 @@
-import { type RedisPair, startRedis, startRedisPair } from "@drover/local-servers";
+import { type RedisPair, type RedisServer, startRedis, startRedisPair } from "@drover/local-servers";
 import { readdir, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -21,15 +21,22 @@ export interface Setting {
   start(): Promise<Crashable>;
 }
 
-const alone = (name: string, args: readonly string[]): Setting => ({
+/** `before` is done right before the kill; what it answers, while the server is dead. */
+const alone = (
+  name: string,
+  args: readonly string[],
+  before?: (server: RedisServer) => Promise<() => Promise<void>>,
+): Setting => ({
   name,
   async start() {
     const server = await startRedis({ persistence: false, args });
     return {
       ...{ url: server.url, description: server.description, stop: () => server.stop() },
       async crash(killed) {
+        const whileDead = await before?.(server);
         killed();
         await server.kill();
+        await whileDead?.();
         await server.restart();
       },
     };
@@ -43,24 +50,12 @@ const unsynced = 1_000;
  * SIGKILL leaves what was written to the kernel, which a power cut does not. So here the file also loses what was added
  * to it in the last second: all that `everysec` does not promise.
  */
-const tornOff = (name: string, args: readonly string[]): Setting => ({
-  name,
-  async start() {
-    const server = await startRedis({ persistence: false, args });
-    return {
-      ...{ url: server.url, description: server.description, stop: () => server.stop() },
-      async crash(killed) {
-        const file = await appendOnlyFile(server.dir);
-        const { size } = await stat(file);
-        await delay(unsynced);
-        killed();
-        await server.kill();
-        await truncate(file, size);
-        await server.restart();
-      },
-    };
-  },
-});
+async function tornOff(server: RedisServer): Promise<() => Promise<void>> {
+  const file = await appendOnlyFile(server.dir);
+  const { size } = await stat(file);
+  await delay(unsynced);
+  return () => truncate(file, size);
+}
 
 async function appendOnlyFile(dir: string): Promise<string> {
   const folder = join(dir, "appendonlydir");
@@ -94,12 +89,14 @@ const cutOff = async (pair: RedisPair): Promise<void> => {
 };
 const careful = ["--min-replicas-to-write", "1"];
 
+const everySecond = ["--appendonly", "yes", "--appendfsync", "everysec"];
+
 /** What is measured. Snapshots are as frequent as Redis makes them: a second after a change, and one after the other. */
 export const settings: readonly Setting[] = [
   alone("no persistence", []),
   alone("RDB, `save 1 1`", ["--save", "1 1"]),
-  alone("AOF, `appendfsync everysec`", ["--appendonly", "yes", "--appendfsync", "everysec"]),
-  tornOff("AOF, `appendfsync everysec`, power cut", ["--appendonly", "yes", "--appendfsync", "everysec"]),
+  alone("AOF, `appendfsync everysec`", everySecond),
+  alone("AOF, `appendfsync everysec`, power cut", everySecond, tornOff),
   alone("AOF, `appendfsync always`", ["--appendonly", "yes", "--appendfsync", "always"]),
   inPair("failover", [], () => undefined),
   inPair("failover, `min-replicas-to-write 1`", careful, () => undefined),
