@@ -73,7 +73,7 @@ export const mutantsOfProcesses: readonly Mutant[] = here([
     promise: "stop-4",
     wrong: "a worker that stops waits for a connection that never ends",
     file: "bullmq-bells.ts",
-    from: "answering === 0 && closed.resolve(undefined)",
+    from: "answering === 0 && idle.resolve(undefined)",
     to: "undefined",
   },
   {

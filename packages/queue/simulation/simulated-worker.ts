@@ -1,7 +1,7 @@
 import type { ObjectKey } from "@drover/controller";
-import type { ClaimAnswer, SettleAnswer } from "../src/ledger.ts";
+import type { ClaimAnswer, Handed, SettleAnswer } from "../src/ledger.ts";
 import type { RedisLedger } from "../src/redis-ledger.ts";
-import type { Claim, Verdict } from "../src/work-queue.ts";
+import type { Verdict } from "../src/work-queue.ts";
 import { type Fault, type Terms, times } from "./schedule.ts";
 import { call, Died, shown, type Surroundings } from "./surroundings.ts";
 import { type Knowledge, type ObservedRun, Violation } from "./truth.ts";
@@ -116,11 +116,7 @@ export class SimulatedWorker {
     return { of, verdict, at: local + hurried, askedAt: local, next, known };
   }
 
-  #takeOver(
-    { known, askedAt }: Settling,
-    token: string,
-    { key, claim }: { readonly key: ObjectKey; readonly claim: Claim },
-  ): void {
+  #takeOver({ known, askedAt }: Settling, token: string, { key, claim }: Handed): void {
     const before = known.get(key);
     if (!before) throw new Violation(`${key} was handed over, which nobody ever woke`);
     this.#say(`is handed ${key} as ${token}`);

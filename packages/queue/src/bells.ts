@@ -1,4 +1,4 @@
-import type { ObjectKey } from "@drover/controller";
+import type { Log, ObjectKey } from "@drover/controller";
 
 /** A bell to be added: one due key, and the number that makes this ring unlike every other. */
 export interface Bell {
@@ -39,3 +39,7 @@ export interface Bells {
   listen(answer: (key: ObjectKey) => Promise<void>, concurrency: number): Listener;
   close(): Promise<void>;
 }
+
+/** Adds bells; those that do not get through are rung again by a ringer. */
+export const addAtBest = (bells: Bells, rung: readonly Bell[], log: Log): Promise<void> =>
+  bells.add(rung).catch((error: unknown) => log.debug({ err: error }, "Could not ring"));

@@ -95,11 +95,10 @@ function listen(options: {
   });
   worker.on("error", failed);
   return {
-    stop: () => {
-      const closed = Promise.withResolvers<unknown>();
-      worker.close().then(closed.resolve, closed.reject);
-      const timer = setInterval(() => answering === 0 && closed.resolve(undefined), letGo);
-      return closed.promise.then(() => undefined).finally(() => clearInterval(timer));
+    async stop() {
+      const idle = Promise.withResolvers<undefined>();
+      const timer = setInterval(() => answering === 0 && idle.resolve(undefined), letGo);
+      await Promise.race([worker.close(), idle.promise]).finally(() => clearInterval(timer));
     },
   };
 }

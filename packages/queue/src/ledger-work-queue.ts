@@ -1,9 +1,9 @@
-import { type Log, longestDuration, type Milliseconds } from "@drover/controller";
-import type { Bells } from "./bells.ts";
+import { type Log, longestDuration, type Milliseconds, type Rate } from "@drover/controller";
+import { addAtBest, type Bells } from "./bells.ts";
 import { keepLeases } from "./lease-keeper.ts";
 import type { Ledger, LedgerTimes } from "./ledger.ts";
 import { startRinger } from "./ringer.ts";
-import type { Backoff, Rate, WorkOptions, WorkQueue } from "./work-queue.ts";
+import type { Backoff, WorkOptions, WorkQueue } from "./work-queue.ts";
 import { startWorker } from "./worker.ts";
 
 /** How a queue keeps time. */
@@ -64,8 +64,7 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
   const closed = new AbortController();
   const recorded = async (wakes: Parameters<Ledger["wake"]>[0], force = false): Promise<void> => {
     const rung = await untilTaken(() => ledger.wake(wakes, force), closed.signal, log);
-    // Bells that do not get through are rung again by a ringer.
-    await bells.add(rung).catch((error: unknown) => log.debug({ err: error }, "Could not ring"));
+    await addAtBest(bells, rung, log);
   };
   return {
     controller,

@@ -1,4 +1,4 @@
-import type { Milliseconds, ObjectKey } from "@drover/controller";
+import type { Milliseconds, ObjectKey, Rate } from "@drover/controller";
 import type { Bell } from "./bells.ts";
 import type {
   Backoff,
@@ -7,7 +7,6 @@ import type {
   KeyState,
   PastRun,
   QueueStats,
-  Rate,
   Refusal,
   Scope,
   Verdict,
@@ -42,10 +41,16 @@ export type SettleAnswer =
       /** The time until the key runs again, when that is known. */
       readonly dueIn: Milliseconds | undefined;
       readonly bells: readonly Bell[];
-      /** The key that the worker is to run next: its own, as if it had been claimed. */
-      readonly handed?: { readonly key: ObjectKey; readonly claim: Claim } | undefined;
+      /** What the worker is to run next. */
+      readonly handed?: Handed | undefined;
     }
   | { readonly kind: "stale" };
+
+/** A key that was handed over: the worker's own, as if it had claimed it. */
+export interface Handed {
+  readonly key: ObjectKey;
+  readonly claim: Claim;
+}
 
 /** Who settles a run and would run another key at once. */
 export interface Taker {

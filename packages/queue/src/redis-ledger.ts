@@ -1,4 +1,4 @@
-import { type Milliseconds, type ObjectKey, parseObjectKey } from "@drover/controller";
+import { type Milliseconds, type ObjectKey, parseObjectKey, type Rate } from "@drover/controller";
 import { z } from "zod";
 import type { Bell } from "./bells.ts";
 import {
@@ -21,7 +21,7 @@ import { discard, repair } from "./scripts/repair.ts";
 import { ring, ringAgain, unanswered } from "./scripts/ring.ts";
 import { settle } from "./scripts/settle.ts";
 import { wake } from "./scripts/wake.ts";
-import type { PastRun, Rate, Scope, Verdict } from "./work-queue.ts";
+import type { PastRun, Scope, Verdict } from "./work-queue.ts";
 
 export interface RedisLedgerOptions extends LedgerTimes, LedgerSurroundings {
   readonly redis: RedisConnection;

@@ -1,4 +1,4 @@
-import type { Milliseconds, ObjectKey } from "@drover/controller";
+import type { Limits, Milliseconds, ObjectKey } from "@drover/controller";
 
 /** Why a key is looked at: an outside change goes before a first listing, and a listing before a resync. */
 export type WakeClass = "change" | "listing" | "resync";
@@ -172,7 +172,7 @@ export interface WorkOptions {
   readonly version?: number;
   readonly backoff?: Partial<Backoff>;
   /** Runs that may start, for the whole controller and per account; none are limited by default. */
-  readonly limits?: { readonly runs?: Rate; readonly accounts?: Readonly<Record<string, Rate>> };
+  readonly limits?: Limits;
 }
 
 /** How failures are retried. */
@@ -183,12 +183,6 @@ export interface Backoff {
   readonly longest: Milliseconds;
   /** After so many failures in a row the key is parked. Never, by default: the world may heal by itself. */
   readonly attempts: number;
-}
-
-/** At most `perSecond` in the long run, and `burst` at once. */
-export interface Rate {
-  readonly perSecond: number;
-  readonly burst: number;
 }
 
 /**

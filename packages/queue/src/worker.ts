@@ -1,6 +1,6 @@
 import type { Log, Milliseconds, ObjectKey } from "@drover/controller";
 import { randomUUID } from "node:crypto";
-import { type Bell, type Bells, RunFailedError } from "./bells.ts";
+import { addAtBest, type Bells, RunFailedError } from "./bells.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { Ledger } from "./ledger.ts";
 import { performRun, StoppingError, type Turn } from "./perform-run.ts";
@@ -67,7 +67,7 @@ export function startWorker(
     const answer = await settleSurely(parts, { run, verdict, duration, next });
     if (answer.kind === "stale") return undefined;
     if (answer.dueIn !== undefined) ringer.expect(answer.dueIn);
-    await rungAtBest(bells, answer.bells, log);
+    await addAtBest(bells, answer.bells, log);
     options.onSettled?.(run, verdict, duration);
     if (failed) throw new RunFailedError(run.key, verdict.error);
     return next && answer.handed && { ...answer.handed, token: next.token, askedAt };
@@ -99,7 +99,3 @@ async function claim(ledger: Ledger, key: ObjectKey, version: number): Promise<T
   const outcome = await ledger.claim(key, token, version);
   return "claimed" in outcome ? { key, token, claim: outcome.claimed, askedAt } : undefined;
 }
-
-/** Bells that do not get through are rung again by a ringer; what was handed over is ours to run. */
-const rungAtBest = (bells: Bells, rung: readonly Bell[], log: Log): Promise<void> =>
-  bells.add(rung).catch((error: unknown) => log.debug({ err: error }, "Could not ring"));

@@ -1,8 +1,8 @@
 /** Random calls of a ledger and what happens to its server meanwhile, for tests that compare two ledgers. */
-import { objectKey, type ObjectKey } from "@drover/controller";
+import { objectKey, type ObjectKey, type Rate } from "@drover/controller";
 import fc from "fast-check";
 import type { Enlistment, Taker } from "../ledger.ts";
-import type { KeyState, Rate, Scope, Verdict, Wake } from "../work-queue.ts";
+import type { KeyState, Scope, Verdict, Wake } from "../work-queue.ts";
 
 /** The times that random calls are made around. */
 export const times = { lease: 6_000, settling: 1_000 };

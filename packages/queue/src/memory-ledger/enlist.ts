@@ -1,5 +1,5 @@
+import type { Rate } from "@drover/controller";
 import type { Enlistment } from "../ledger.ts";
-import type { Rate } from "../work-queue.ts";
 import type { Limit } from "./ledger-data.ts";
 import { accountLimit, controllerLimit, setRate } from "./limits.ts";
 import type { Moment } from "./moment.ts";

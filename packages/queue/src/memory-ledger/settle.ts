@@ -1,5 +1,5 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
-import { answerKept, errorKept, runsKept, type SettleAnswer, type Taker } from "../ledger.ts";
+import { answerKept, errorKept, type Handed, runsKept, type SettleAnswer, type Taker } from "../ledger.ts";
 import type { PastRun, Verdict, WakeClass } from "../work-queue.ts";
 import { fail, heardDuringRun, type Jitter, pierces, spread } from "./backoff.ts";
 import { blankEntry, type Entry } from "./ledger-data.ts";
@@ -46,11 +46,7 @@ export function settle(moment: Moment, jitter: Jitter, ending: Ending): SettleAn
 }
 
 /** Of a key that was handed over by an answer which got lost. */
-function handedBefore(
-  moment: Moment,
-  { handed: key }: Entry,
-  next: Taker | undefined,
-): (SettleAnswer & { readonly kind: "settled" })["handed"] {
+function handedBefore(moment: Moment, { handed: key }: Entry, next: Taker | undefined): Handed | undefined {
   if (key === undefined) return undefined;
   const entry = find(moment, key);
   const { holder } = entry;

@@ -1,5 +1,5 @@
 import type { ObjectKey } from "@drover/controller";
-import { bellOverlooked, type ClaimAnswer, type Taker } from "../ledger.ts";
+import { bellOverlooked, type ClaimAnswer, type Handed, type Taker } from "../ledger.ts";
 import type { Claim, Refusal } from "../work-queue.ts";
 import type { Entry } from "./ledger-data.ts";
 import { accountLimit, controllerLimit, limitOf, opensAt } from "./limits.ts";
@@ -20,10 +20,7 @@ export function take(moment: Moment, entry: Entry, taker: Taker): ClaimAnswer {
  * The next key for a worker that has just settled a run: first one whose bell nobody has answered, since all who could
  * are busy.
  */
-export function handOver(
-  moment: Moment,
-  taker: Taker,
-): { readonly key: ObjectKey; readonly claim: Claim } | undefined {
+export function handOver(moment: Moment, taker: Taker): Handed | undefined {
   if (!settled(moment) || moment.data.paused.controller) return undefined;
   const key = overlooked(moment) ?? inTurn(moment);
   if (key === undefined) return undefined;
