@@ -102,6 +102,12 @@ const ofWake = script("wake", [
 
 const ofClaim = script("claim", [
   {
+    promise: "bell-8",
+    wrong: "a bell that came is not known to have come",
+    from: "clear(e, 'bell') -- whatever comes of it\n",
+    to: "",
+  },
+  {
     promise: "claim-2",
     wrong: "the same token is refused",
     from: "if e.f.token == token and e.f.claim then return",

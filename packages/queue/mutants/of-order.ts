@@ -21,6 +21,12 @@ const ofOrder = script("order", [
   },
   { promise: "bell-6", wrong: "what is rung is not counted", from: "- redis.call('ZCARD', RUNG)", to: "" },
   {
+    promise: "bell-8",
+    wrong: "a key that was handed over gets one bell after the other",
+    from: "if not e.f.bell then -- else",
+    to: "if true then -- else",
+  },
+  {
     promise: "order-1",
     wrong: "resyncs first",
     from: "local usual = { 'change', 'listing', 'resync' }",
@@ -97,6 +103,12 @@ const ofOrder = script("order", [
 
 const ofTheRest = [
   ...script("ring", [
+    {
+      promise: "bell-8",
+      wrong: "a bell that was lost serves for ever",
+      from: "  clear(e, 'bell')\n  becomeReady(e, since)",
+      to: "  becomeReady(e, since)",
+    },
     {
       promise: "ring-2",
       wrong: "ended leases are left alone",

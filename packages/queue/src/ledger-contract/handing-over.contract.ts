@@ -115,7 +115,8 @@ export function handingOverContract(t: LedgerUnderTest): void {
       t.clock += bellOverlooked;
       expect(await handed()).toBeUndefined();
       expect((await t.ledger.inspect(rung)).key).toMatchObject({ state: "ready", paused: true });
-      expect(await t.ledger.resume({ kind: "object", key: rung })).toMatchObject([{ key: rung }]);
+      expect(await t.ledger.resume({ kind: "object", key: rung })).toEqual([]); // its bell is out
+      expect((await t.ledger.inspect(rung)).key).toMatchObject({ state: "rung" });
     });
     it("while the controller is paused, and who waits keeps its place", async () => {
       await t.wake(first);
@@ -201,6 +202,27 @@ export function handingOverContract(t: LedgerUnderTest): void {
       t.clock += bellOverlooked;
       expect(await handed()).toBe(rung);
       expect(await t.refusal(rung)).toBe("leased"); // its bell comes to nothing
+    });
+    it("is not doubled: it serves when its key is due again", async () => {
+      t.clock += bellOverlooked;
+      expect(await handed()).toBe(rung);
+      await t.wake(rung);
+      expect(await t.ledger.settle(rung, next.token, done)).toMatchObject({ bells: [] });
+      expect(await t.ledger.list("rung", 0, 10)).toHaveLength(1);
+      await t.run(rung, done);
+      expect(await t.wake(rung)).toEqual([rung]);
+    });
+    it("and is lost is rung again once its key is due again", async () => {
+      t.clock += bellOverlooked;
+      expect(await handed()).toBe(rung);
+      await t.wake(rung);
+      await t.ledger.settle(rung, next.token, done);
+      t.clock += 2_000;
+      const [lost] = await t.ledger.unanswered(2_000);
+      await t.ledger.ringAgain(lost!);
+      const [again] = (await t.ledger.ring()).bells;
+      expect(again).toMatchObject({ key: rung });
+      expect(again?.number).not.toBe(lost?.number);
     });
     it("is left to those who are on their way to it", async () => {
       await t.wake(first);

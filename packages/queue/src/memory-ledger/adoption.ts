@@ -11,7 +11,9 @@ export function adopt(moment: Moment, server: string, era: string): void {
   data.era = era;
   data.claimsFrom = now + settling;
   for (const key of [...data.states.rung.members]) {
-    becomeReady(moment, find(moment, key), now);
+    const entry = find(moment, key);
+    entry.bell = undefined;
+    becomeReady(moment, entry, now);
   }
 }
 

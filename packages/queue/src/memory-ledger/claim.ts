@@ -19,6 +19,7 @@ export function claim(
   { key, ...taker }: Taker & { readonly key: ObjectKey },
 ): ClaimAnswer {
   const entry = find(moment, key);
+  entry.bell = undefined; // whatever comes of it
   if (leaseTooLong(moment, entry)) shortenLeases(moment);
   if (held(moment, entry)) {
     const { holder } = entry;

@@ -87,8 +87,8 @@ export interface Entry {
   settled: string | undefined;
   /** The key that was handed to whoever settled it. */
   handed: ObjectKey | undefined;
-  /** The number of its last bell. */
-  bell: string;
+  /** The number of its bell, as far as nobody has answered it. */
+  bell: string | undefined;
 }
 
 export interface Holder {
@@ -178,5 +178,5 @@ export const blankEntry = (key: ObjectKey): Entry => ({
   announced: undefined,
   settled: undefined,
   handed: undefined,
-  bell: "0",
+  bell: undefined,
 });

@@ -10,6 +10,8 @@ import { nextInTurn, openShutQueues } from "./turns.ts";
 const promotedAtOnce = 200;
 /** Bells looked after by one call. */
 const unansweredAtOnce = 1_000;
+/** The number of a bell that nobody knows. */
+const noBell = "0";
 
 /**
  * Bells for ready keys, no more than there are idle slots, or `atLeast`: the rest wait here, where order is decided, and
@@ -32,6 +34,7 @@ export function ringReady(moment: Moment, atLeast = 0): readonly Bell[] {
     if (key === undefined) break;
     const entry = find(moment, key);
     enter(moment, entry, "rung", now);
+    if (entry.bell !== undefined) continue; // it was not needed the last time, and serves now
     entry.bell = String(++data.bells);
     bells.push({ key, number: entry.bell });
   }
@@ -66,11 +69,13 @@ export function unanswered(moment: Moment, patience: Milliseconds): readonly Bel
   const late = upTo(rung, now - patience, unansweredAtOnce);
   // The clock went back: nobody knows how long ago these were rung.
   const early = above(rung, now).slice(0, unansweredAtOnce);
-  return [...late, ...early].map((key) => ({ key, number: find(moment, key).bell }));
+  return [...late, ...early].map((key) => ({ key, number: find(moment, key).bell ?? noBell }));
 }
 
 /** A key takes turns again whose bell is lost; nothing when that bell has been answered meanwhile. */
 export function ringAgain(moment: Moment, { key, number }: Bell): void {
   const entry = find(moment, key);
-  if (entry.state === "rung" && entry.bell === number) becomeReady(moment, entry, entry.at);
+  if (entry.state !== "rung" || (entry.bell ?? noBell) !== number) return;
+  entry.bell = undefined;
+  becomeReady(moment, entry, entry.at);
 }

@@ -189,7 +189,11 @@ function park(moment: Moment, entry: Entry): void {
 /** Nothing stays but the last answer and the history, for a while. */
 function forget(moment: Moment, entry: Entry): void {
   const { data, age } = moment;
-  data.entries.set(entry.key, { ...blankEntry(entry.key), settled: entry.settled });
+  data.entries.set(entry.key, {
+    ...blankEntry(entry.key),
+    settled: entry.settled,
+    bell: entry.bell,
+  });
   data.leaving.delete(entry.key);
   data.leaving.set(entry.key, age + answerKept);
 }

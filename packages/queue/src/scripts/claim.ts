@@ -16,6 +16,7 @@ export const claim = defineScript({
   body: `
 local e = load(key)
 local known = (e.f.wakes or e.f.settled) ~= nil
+clear(e, 'bell') -- whatever comes of it
 local function refuse(why)
   save(e)
   return { why }
@@ -24,7 +25,7 @@ end
 if number(e, 'until') > now + lease then clampLeases(); e.f['until'] = now + lease end
 if held(e) then
   if e.f.token == token and e.f.claim then return { 'claimed', e.f.claim } end
-  return { 'leased' }
+  return refuse('leased')
 end
 if not settled() then return refuse('settling') end
 if e.f.token then expire(e) end

@@ -128,11 +128,13 @@ local function ringReady(atLeast)
     clear(e, 'queue')
     if not held(e) then
       enter(e, 'rung', now)
-      control.bell = setting('bell', 0) + 1
-      e.f.bell = control.bell
       room = room - 1
-      bells[#bells + 1] = key
-      bells[#bells + 1] = tostring(control.bell)
+      if not e.f.bell then -- else the last one was not needed, and serves now
+        control.bell = setting('bell', 0) + 1
+        e.f.bell = control.bell
+        bells[#bells + 1] = key
+        bells[#bells + 1] = tostring(control.bell)
+      end
     end
     save(e)
   end

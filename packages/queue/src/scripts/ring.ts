@@ -64,6 +64,7 @@ local since = redis.call('ZSCORE', RUNG, key)
 local e = load(key)
 if since and (e.f.bell or '0') == bell then
   redis.call('ZREM', RUNG, key)
+  clear(e, 'bell')
   becomeReady(e, since)
   save(e)
 end

@@ -96,6 +96,7 @@ local function adopt()
   for _, key in ipairs(rung) do
     local e = load(key)
     if not held(e) then
+      clear(e, 'bell')
       becomeReady(e, now)
       save(e)
     end

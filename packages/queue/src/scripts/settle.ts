@@ -104,7 +104,7 @@ elseif after then
   e.f.class = verdict == 'done' and 'resync' or ran
   waitUntil(e, now + after, verdict == 'done' and 'again' or 'wait')
 elseif verdict == 'gone' then
-  e.f = { settled = token }
+  e.f = { settled = token, bell = e.f.bell }
 end
 clear(e, 'forced')
 local gone = not e.f.state
