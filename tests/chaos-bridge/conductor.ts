@@ -1,0 +1,106 @@
+import type { Milliseconds } from "@drover/controller";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Armed } from "./armed-faults.ts";
+import type { Bridge } from "./bridge-process.ts";
+import type { Journal } from "./journal.ts";
+import type { Load } from "./load.ts";
+import type { Proxy } from "./proxy.ts";
+import {
+  type FaultKind,
+  type FrameFault,
+  isFrameFault,
+  isListFault,
+  isRequestFault,
+  type RequestFault,
+  type Step,
+} from "./schedule.ts";
+
+export interface Stage {
+  readonly journal: Journal;
+  readonly proxy: Proxy;
+  readonly bridge: Bridge;
+  readonly load: Load;
+  /** Whether all that changed was seen. */
+  readonly isAtRest: () => boolean;
+}
+
+/** How long a fault waits for something to meet. */
+const patience: Milliseconds = 8_000;
+/** How long `settle` waits: what takes longer goes on beside the next step. */
+const settling: Milliseconds = 5_000;
+
+/** Plays the steps, one after the other but for those that go on beside the next ones. Leaves nothing broken. */
+export async function play(stage: Stage, steps: readonly Step[]): Promise<void> {
+  const goingOn: Promise<void>[] = [];
+  for (const step of steps) {
+    const playing = playOne(stage, step);
+    if ("beside" in step && step.beside === true) goingOn.push(playing);
+    else await playing;
+  }
+  await Promise.all(goingOn);
+  await stage.proxy.open();
+  await stage.bridge.start();
+}
+
+async function playOne(stage: Stage, step: Step): Promise<void> {
+  if (isRequestFault(step)) return breakRequests(stage, step);
+  if (isFrameFault(step)) return breakFrames(stage, step);
+  switch (step.do) {
+    case "bridge-start":
+      return stage.bridge.start();
+    case "changes":
+      return stage.load.run(step.changes);
+    case "settle":
+      await stage.journal.until(stage.isAtRest, settling);
+      return;
+    case "refuse":
+      return named(stage, step.do, async () => {
+        await stage.proxy.shut();
+        await Promise.all([delay(step.for), stage.load.run(step.changes)]);
+        await stage.proxy.open();
+      });
+    case "bridge-kill":
+      return named(stage, step.do, () => kill(stage, step));
+    default:
+      return;
+  }
+}
+
+async function breakRequests({ proxy, load, journal }: Stage, fault: RequestFault): Promise<void> {
+  const { faults } = proxy;
+  const armed = faults.armRequests(fault);
+  // So that there is a request to meet; a list comes after what has expired.
+  if (isListFault(fault.do) && fault.do !== "all-401") {
+    if (!proxy.endWatches("410")) faults.expireOnce();
+  } else proxy.endWatches(fault.ending);
+  await Promise.all([usedUp(journal, armed), delay(fault.for), load.run(fault.changes)]);
+  armed.disarm();
+}
+
+async function breakFrames({ proxy, load, journal }: Stage, fault: FrameFault): Promise<void> {
+  const armed = proxy.faults.armFrames(fault);
+  await Promise.all([load.run(fault.changes).then(() => usedUp(journal, armed))]);
+  armed.disarm();
+}
+
+const usedUp = (journal: Journal, armed: Armed): Promise<boolean> =>
+  journal.until(() => armed.isUsedUp(), patience);
+
+async function kill(stage: Stage, step: Extract<Step, { do: "bridge-kill" }>): Promise<void> {
+  const { proxy, bridge, load, journal } = stage;
+  const from = proxy.events();
+  const comes = journal.until(() => proxy.events() >= from + step.frame, 2_000);
+  const changing = load.run(step.changes);
+  await comes;
+  await delay(step.after);
+  await bridge.kill();
+  await changing;
+  await Promise.all([delay(step.down), load.run(step.meanwhile)]);
+  await bridge.start();
+}
+
+async function named({ journal }: Stage, kind: FaultKind, act: () => Promise<void>): Promise<void> {
+  journal.note({ fact: "fault", kind, phase: "bites", bites: 1 });
+  await act();
+  journal.note({ fact: "fault", kind, phase: "over", bites: 1 });
+}

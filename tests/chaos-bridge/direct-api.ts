@@ -1,0 +1,98 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
+import { Agent, request as httpsRequest } from "node:https";
+import { text } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
+import { linesOf } from "./lines-of.ts";
+
+/** The API server itself, with nothing in between. Raw HTTP: what is proved must not be what proves. */
+export interface DirectApi {
+  /** A request with its JSON answer. Asked to come back later, it does. */
+  ask(method: string, path: string, body?: object): Promise<Answer>;
+  /** As `ask`; any answer but 2xx rejects with the server's words. */
+  demand(method: string, path: string, body?: object): Promise<unknown>;
+  /** The lines of a watch, until the server ends it or the signal does. */
+  lines(path: string, signal: AbortSignal): AsyncGenerator<string, void, undefined>;
+  /** A request as it came from somebody else. Aborting the signal breaks it off. */
+  forward(asked: Forwarded, signal: AbortSignal): Promise<IncomingMessage>;
+  close(): void;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+export interface Forwarded {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body?: Buffer;
+}
+
+const base64 = z.string().transform((text) => Buffer.from(text, "base64"));
+const kubeconfigSchema = z.object({
+  clusters: z.tuple([
+    z.object({ cluster: z.object({ server: z.url(), "certificate-authority-data": base64 }) }),
+  ]),
+  users: z.tuple([
+    z.object({ user: z.object({ "client-certificate-data": base64, "client-key-data": base64 }) }),
+  ]),
+});
+
+const mergePatch = "application/merge-patch+json";
+
+/** Opens the server of a kubeconfig that the real cluster wrote. */
+export function openDirectApi(kubeconfig: string): DirectApi {
+  const {
+    clusters: [{ cluster }],
+    users: [{ user }],
+  } = kubeconfigSchema.parse(JSON.parse(readFileSync(kubeconfig, "utf8")));
+  const agent = new Agent({
+    keepAlive: true,
+    ca: cluster["certificate-authority-data"],
+    cert: user["client-certificate-data"],
+    key: user["client-key-data"],
+  });
+  const forward: DirectApi["forward"] = async ({ method, path, headers, body }, signal) => {
+    const request = httpsRequest(new URL(path, cluster.server), { agent, method, headers, signal });
+    request.end(body);
+    const [response] = z.tuple([z.custom<IncomingMessage>()]).parse(await once(request, "response"));
+    request.on("error", () => undefined);
+    // Whoever stops reading it breaks it off; nobody need hear of that.
+    response.on("error", () => undefined);
+    return response;
+  };
+  const ask: DirectApi["ask"] = async (method, path, body) => {
+    const type = method === "PATCH" ? mergePatch : "application/json";
+    const headers = { accept: "application/json", "content-type": type };
+    const content = body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) };
+    const response = await forward({ method, path, headers, ...content }, AbortSignal.timeout(30_000));
+    const answer = await text(response);
+    if (response.statusCode === 429) {
+      await delay(300);
+      return ask(method, path, body);
+    }
+    // A path that is not served is answered in plain text.
+    const isJson = response.headers["content-type"]?.startsWith("application/json") === true;
+    const said: unknown = isJson ? JSON.parse(answer) : answer;
+    return { status: response.statusCode ?? 0, body: said };
+  };
+  return {
+    ask,
+    forward,
+    async demand(method, path, body) {
+      const answer = await ask(method, path, body);
+      if (answer.status < 300) return answer.body;
+      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    },
+    async *lines(path, signal) {
+      const response = await forward({ method: "GET", path, headers: {} }, signal);
+      if (response.statusCode !== 200) throw new Error(`${path}: ${await text(response)}`);
+      yield* linesOf(response);
+    },
+    close: () => agent.destroy(),
+  };
+}

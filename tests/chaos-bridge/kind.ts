@@ -1,0 +1,81 @@
+import { z } from "zod";
+
+/** The kind that one schedule at a time has for itself: its bridge, witness and load see nobody else's objects. */
+export interface Kind {
+  readonly group: string;
+  /** `/apis/<group>/v1/widgets`: all of them. */
+  readonly path: string;
+  pathOf(key: string): string;
+  collectionOf(namespace: string): string;
+  readonly crd: object;
+  /** As the kind stands in a ReconcileFunction. */
+  readonly ref: object;
+}
+
+export const namespaces = ["default", "chaos"] as const;
+
+export function laneKind(lane: number): Kind {
+  const group = `lane-${lane}.chaos.drover.dev`;
+  const names = { plural: "widgets", singular: "widget", kind: "Widget", listKind: "WidgetList" };
+  const root = `/apis/${group}/v1`;
+  const collectionOf = (namespace: string): string => `${root}/namespaces/${namespace}/${names.plural}`;
+  return {
+    group,
+    path: `${root}/${names.plural}`,
+    collectionOf,
+    pathOf(key) {
+      const [namespace = "", name = ""] = key.split("/");
+      return `${collectionOf(namespace)}/${name}`;
+    },
+    ref: { group, version: "v1", kind: names.kind, plural: names.plural, scope: "Namespaced" },
+    crd: {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: `${names.plural}.${group}` },
+      spec: { group, names, scope: "Namespaced", versions: [version] },
+    },
+  };
+}
+
+const number = { type: "integer" };
+const version = {
+  name: "v1",
+  served: true,
+  storage: true,
+  subresources: { status: {} },
+  schema: {
+    openAPIV3Schema: {
+      type: "object",
+      properties: {
+        spec: { type: "object", properties: { size: number } },
+        status: { type: "object", properties: { seen: number } },
+      },
+    },
+  },
+};
+
+const versionSchema = z.string().regex(/^\d+$/).transform(Number);
+const texts = z.record(z.string(), z.string()).optional();
+
+/** An object of it, as far as anybody here looks. */
+export const widgetSchema = z.object({
+  metadata: z.object({
+    name: z.string(),
+    namespace: z.string(),
+    uid: z.string(),
+    resourceVersion: versionSchema,
+    generation: z.number(),
+    labels: texts,
+    annotations: texts,
+    finalizers: z.array(z.string()).optional(),
+    deletionTimestamp: z.string().optional(),
+  }),
+});
+export type Widget = z.infer<typeof widgetSchema>;
+
+export const widgetListSchema = z.object({
+  metadata: z.object({ resourceVersion: versionSchema }),
+  items: z.array(widgetSchema),
+});
+
+export const keyOf = ({ metadata: { namespace, name } }: Widget): string => `${namespace}/${name}`;

@@ -1,0 +1,176 @@
+import { freePort } from "@drover/local-servers";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
+import { armedFaults, type ArmedFaults } from "./armed-faults.ts";
+import { askedOf, withPagesOf } from "./asked-of.ts";
+import type { DirectApi } from "./direct-api.ts";
+import type { Answered, Asked } from "./facts.ts";
+import { frameFaults } from "./frame-faults.ts";
+import type { Journal } from "./journal.ts";
+import { isInsideList, listAnswers } from "./list-answers.ts";
+import { passWatch, type ProxiedWatch } from "./proxied-watch.ts";
+import type { Schedule } from "./schedule.ts";
+import { instead, refuse } from "./wrong-answers.ts";
+
+/** Stands between a bridge and the API server: plain HTTP here, the real server behind. Notes every request. */
+export interface Proxy {
+  /** `http://127.0.0.1:PORT` */
+  readonly url: string;
+  readonly faults: ArmedFaults;
+  /** Ends the watches that run; false when none does. */
+  endWatches(how: "end" | "reset" | "410"): boolean;
+  /** Nobody listens any more; whoever is connected is cut off. */
+  shut(): Promise<void>;
+  open(): Promise<void>;
+  /** Events that have come from the server. */
+  events(): number;
+  /** From now on it is another bridge that asks. */
+  nextLife(): void;
+  close(): Promise<void>;
+}
+
+export interface ProxyOptions {
+  readonly api: DirectApi;
+  /** The collection that faults are for. */
+  readonly path: string;
+  readonly journal: Journal;
+  readonly schedule: Pick<Schedule, "page" | "pieces" | "watchList">;
+}
+
+/** Opens it on a port that stays its own, also while it is shut. */
+export async function startProxy(options: ProxyOptions): Promise<Proxy> {
+  const { path, journal } = options;
+  const faults = armedFaults(journal);
+  const running = new Set<ProxiedWatch>();
+  let [life, requests, events] = [0, 0, 0];
+  const serve = server({ ...options, faults, running, onEvent: () => (events += 1) });
+  const door = await openDoor((request, response) => {
+    const asked = { fact: "asked" as const, id: requests++, life, ...askedOf(request.url ?? "", path) };
+    journal.note(asked);
+    response.on("error", () => undefined);
+    serve(asked, request, response).catch(() => response.destroy());
+  });
+  return {
+    ...door,
+    faults,
+    endWatches(how) {
+      const all = [...running];
+      for (const watch of all) watch.end(how);
+      return all.length > 0;
+    },
+    events: () => events,
+    nextLife: () => (life += 1),
+    close: () => door.shut(),
+  };
+}
+
+/** Answers one request: with a fault where one is met, as the API server does otherwise. */
+function server(
+  options: ProxyOptions & {
+    readonly faults: ArmedFaults;
+    readonly running: Set<ProxiedWatch>;
+    readonly onEvent: () => void;
+  },
+) {
+  const { api, journal, schedule, faults, running, onEvent } = options;
+  const frames = frameFaults();
+  const lists = listAnswers(faults);
+  const frameFault = () => faults.ofFrame()?.do;
+
+  return async (asked: Asked, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { id, verb } = asked;
+    const fault = faults.ofRequest(verb);
+    const answered = (said: Pick<Answered, "status" | "closedUntil">): void => {
+      const cause = fault === undefined || fault.do === "expired" ? {} : { fault: fault.do };
+      journal.note({ fact: "answered", id, ...said, ...cause });
+    };
+    const genuine = async () => {
+      const from = await forwarded(api, request, response, schedule.page);
+      return { status: from.statusCode ?? 0, body: await buffer(from) };
+    };
+    if (fault !== undefined && isInsideList(fault.do)) {
+      const cycle = "cycle" in fault ? (fault.cycle ?? 0) : 0;
+      await lists.spoil(fault.do, cycle, { asked, response, answered, genuine });
+    } else if (fault !== undefined) answered(instead(fault, response));
+    else if (lists.isMadeUp(asked)) answered(refuse(response, 410));
+    else if (verb === "stream" && !schedule.watchList) answered(refuse(response, 422));
+    else {
+      const from = await forwarded(api, request, response, schedule.page);
+      const status = from.statusCode ?? 0;
+      answered({ status });
+      response.writeHead(status, headersOf(from));
+      if (status !== 200 || (verb !== "watch" && verb !== "stream")) response.end(await buffer(from));
+      else {
+        response.flushHeaders();
+        const { pieces } = schedule;
+        await passWatch({ from, to: response, pieces, frames, fault: frameFault, onEvent, running });
+      }
+    }
+  };
+}
+
+/** What the API server answers, for as long as the bridge wants it. */
+async function forwarded(
+  api: DirectApi,
+  request: IncomingMessage,
+  response: ServerResponse,
+  page: number,
+): Promise<IncomingMessage> {
+  const broken = new AbortController();
+  response.once("close", () => broken.abort());
+  const { method = "GET", url = "" } = request;
+  const { accept, "content-type": type } = request.headers;
+  const headers = {
+    ...(accept === undefined ? {} : { accept }),
+    ...(type === undefined ? {} : { "content-type": type }),
+  };
+  const path = method === "GET" ? withPagesOf(url, page) : url;
+  return api.forward({ method, path, headers, body: await buffer(request) }, broken.signal);
+}
+
+function headersOf(from: IncomingMessage): Record<string, string> {
+  const type = from.headers["content-type"];
+  const retryAfter = from.headers["retry-after"];
+  return {
+    ...(type === undefined ? {} : { "content-type": type }),
+    ...(retryAfter === undefined ? {} : { "retry-after": retryAfter }),
+  };
+}
+
+/** A server that can be shut and opened again at the same address. */
+async function openDoor(
+  onRequest: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<Pick<Proxy, "url" | "open" | "shut">> {
+  const sockets = new Set<Socket>();
+  const server = createServer(onRequest);
+  server.keepAliveTimeout = 60_000;
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  const port = await freePort();
+  const open = async (): Promise<void> => {
+    for (let tries = 0; !server.listening; tries++) {
+      server.listen(port, "127.0.0.1");
+      // Somebody may have the port for a moment: who looks for a free one does.
+      await once(server, "listening").catch(async (error: unknown) => {
+        if (tries > 100) throw error;
+        await delay(50);
+      });
+    }
+  };
+  await open();
+  return {
+    url: `http://127.0.0.1:${port}`,
+    open,
+    async shut() {
+      const closed = server.listening ? once(server, "close") : Promise.resolve();
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
