@@ -133,9 +133,9 @@ describe("a watch", () => {
     await client.create(bucket, named("a"));
     await client.delete(bucket, key);
     const frames: WatchFrame[] = [];
-    for await (const frame of client.watch(bucket, { resourceVersion, metadataOnly: true })) {
-      frames.push(frame);
-      if (frame.type === "DELETED") break;
+    for await (const piece of client.watch(bucket, { resourceVersion, metadataOnly: true })) {
+      frames.push(...piece);
+      if (frames.at(-1)?.type === "DELETED") break;
     }
     expect(frames.map(({ type }) => type)).toEqual(["ADDED", "DELETED"]);
   });
@@ -145,8 +145,8 @@ describe("a watch", () => {
     await client.create(bucket, named("a"));
     sandbox.faults.compact();
     const firstFrame = async (): Promise<unknown> => {
-      for await (const frame of client.watch(bucket, { resourceVersion: "1" })) {
-        return frame.type === "ERROR" ? frame.error : frame;
+      for await (const [frame] of client.watch(bucket, { resourceVersion: "1" })) {
+        return frame?.type === "ERROR" ? frame.error : frame;
       }
       return "nothing";
     };

@@ -93,10 +93,10 @@ export interface KubeClient {
   /** Asks for deletion. False when there was nothing to delete. */
   delete(ref: ResourceRef, key: ObjectKey, options?: DeleteOptions): Promise<boolean>;
   /**
-   * Opens a watch; the frames end when the server ends it. Nobody reading is back-pressure: the server waits.
+   * Opens a watch; the frames, together those that came together, end when the server ends it. Nobody reading is back-pressure: the server waits.
    * It has no deadline of its own once its headers are there: `runReflector` is what watches over it.
    */
-  watch(ref: ResourceRef, options: WatchOptions): AsyncIterable<WatchFrame>;
+  watch(ref: ResourceRef, options: WatchOptions): AsyncIterable<readonly WatchFrame[]>;
   /**
    * A view of this client for one run. `beforeWrite` is called before every mutating request is sent, also before a
    * repeat; when it throws, nothing is sent and the call throws WriteRefusedError.

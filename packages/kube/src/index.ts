@@ -41,9 +41,18 @@ export {
   type InstallOptions,
   waitEstablished,
 } from "./install-crd.ts";
-export { keysOf, type Subscription } from "./keys-of.ts";
+export {
+  type FieldPath,
+  InvalidFieldPathError,
+  isOfMetadata,
+  parseFieldPath,
+  valuesAt,
+} from "./field-path.ts";
+export { type LabelRequirement, type LabelSelector, matchesLabels, selectorQuery } from "./label-selector.ts";
+export { keysFor, type Mapping, type Reach } from "./mapping.ts";
+export { type Meaning, type Meanings, meaningsOf, needsWhole, type Subscription } from "./subscription.ts";
 export type { Failure } from "./reflector/failure.ts";
-export type { ObjectEvent, ReflectorEvent } from "./reflector/object-event.ts";
+export { isObjectEvent, type ObjectEvent, type ReflectorEvent } from "./reflector/object-event.ts";
 export { type ResourceVersion, versionOrder, type VersionOrder } from "./reflector/resource-version.ts";
 export {
   type Reflector,
@@ -51,7 +60,8 @@ export {
   type ReflectorStatus,
   runReflector,
 } from "./reflector/run-reflector.ts";
-export { memorySeenIndex, type SeenIndex, type SeenObject } from "./reflector/seen-index.ts";
+export type { Beginning } from "./reflector/stream.ts";
+export { memorySeenIndex, type SeenChange, type SeenIndex, type SeenObject } from "./reflector/seen-index.ts";
 export type { ObjectList } from "./reply.ts";
 export { apiVersionOf, builtin, nameOf, refOf, type ResourceRef, WrongScopeError } from "./resource-ref.ts";
 export { processTimers, type Timers } from "./timers.ts";

@@ -17,7 +17,7 @@ export async function* openWatch(
   timeout: Milliseconds,
   ref: ResourceRef,
   options: WatchOptions,
-): AsyncGenerator<WatchFrame, void, undefined> {
+): AsyncGenerator<readonly WatchFrame[], void, undefined> {
   const { signal, heard = () => undefined } = options;
   const reply = await transport.stream({ ...watchRequest(ref, options), signal, timeout });
   heard();

@@ -18,7 +18,7 @@ export type WatchFrame =
 const longestFrame = 8 * 1024 * 1024;
 
 /**
- * The frames of a watch's body, one JSON object a line.
+ * The frames of a watch's body, one JSON object a line; together what arrived together.
  *
  * @param heard called for every piece that arrives, however small.
  * @throws ConnectionError when it breaks off, MalformedReplyError for a frame that is no frame: truncated, too long,
@@ -28,8 +28,20 @@ export async function* watchFrames(
   reply: StreamReply,
   ref: ResourceRef,
   heard: () => void,
-): AsyncGenerator<WatchFrame, void, undefined> {
-  for await (const line of lines(reply, heard)) yield frameFrom(reply, ref, line);
+): AsyncGenerator<readonly WatchFrame[], void, undefined> {
+  for await (const piece of lines(reply, heard)) {
+    const frames: WatchFrame[] = [];
+    try {
+      for (const line of piece) {
+        const text = decoded(reply, line);
+        if (text !== "") frames.push(frameFrom(reply, ref, text));
+      }
+    } catch (error) {
+      if (frames.length > 0) yield frames;
+      throw error;
+    }
+    if (frames.length > 0) yield frames;
+  }
 }
 
 const frameSchema = z.looseObject({
@@ -88,20 +100,24 @@ function parsed<T extends z.ZodType>(reply: StreamReply, schema: T, value: unkno
   );
 }
 
-async function* lines(reply: StreamReply, heard: () => void): AsyncGenerator<string, void, undefined> {
+/** Whole lines, those of a piece together, each in parts. */
+async function* lines(
+  reply: StreamReply,
+  heard: () => void,
+): AsyncGenerator<readonly Parts[], void, undefined> {
   let held: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of chunks(reply)) {
     heard();
     let start = 0;
+    const whole: Parts[] = [];
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
-      held.push(chunk.subarray(start, end));
-      const line = decoded(reply, held);
+      whole.push([...held, chunk.subarray(start, end)]);
       held = [];
       size = 0;
       start = end + 1;
-      if (line !== "") yield line;
     }
+    if (whole.length > 0) yield whole;
     held.push(chunk.subarray(start));
     size += chunk.byteLength - start;
     if (size > longestFrame) {
@@ -112,6 +128,7 @@ async function* lines(reply: StreamReply, heard: () => void): AsyncGenerator<str
   if (rest !== "") throw new MalformedReplyError(reply.request, "it ended in the middle of a frame.");
 }
 
+type Parts = readonly Uint8Array[];
 const newline = 0x0a;
 
 async function* chunks(reply: StreamReply): AsyncGenerator<Uint8Array, void, undefined> {
@@ -124,7 +141,7 @@ async function* chunks(reply: StreamReply): AsyncGenerator<Uint8Array, void, und
   }
 }
 
-function decoded(reply: StreamReply, held: readonly Uint8Array[]): string {
+function decoded(reply: StreamReply, held: Parts): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(held)).trim();
   } catch (cause) {

@@ -1,4 +1,5 @@
 import type { Log } from "@drover/controller";
+import { Cluster } from "ioredis";
 import { bullmqBells } from "./bullmq-bells.ts";
 import { openLedgerWorkQueue, type QueueTimes } from "./ledger-work-queue.ts";
 import { patrol } from "./patrol.ts";
@@ -52,5 +53,6 @@ export function openWorkQueue({
     times,
     onIncarnation,
     ping: () => redis.ping(),
+    onCluster: redis instanceof Cluster,
   });
 }

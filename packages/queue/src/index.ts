@@ -35,13 +35,20 @@
  */
 export * from "./work-queue.ts";
 export { parseRedisUrl, type RedisAddress, type RedisNode } from "./redis-address.ts";
-export { connectRedis, disconnectRedis, UnfitRedisError, type RedisOptions } from "./redis-connection.ts";
+export {
+  connectRedis,
+  disconnectRedis,
+  type RedisConnection,
+  type RedisOptions,
+  UnfitRedisError,
+} from "./redis-connection.ts";
 export {
   InvalidRedisUserError,
   type RedisRole,
   redisUserRules,
   type RedisUserOptions,
 } from "./redis-users.ts";
+export { callLua, type Lua, lua, type LuaArguments } from "./lua.ts";
 export { openWorkQueue, type WorkQueueOptions } from "./bullmq-work-queue.ts";
 export { type MemoryWorkQueueOptions, openMemoryWorkQueue } from "./memory-work-queue.ts";
 export { InvalidTimesError, type QueueTimes } from "./ledger-work-queue.ts";

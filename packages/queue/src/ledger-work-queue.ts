@@ -37,6 +37,8 @@ export interface LedgerWorkQueueParts {
   /** Told when what was acknowledged may be lost, and everything must be looked at again. */
   readonly onIncarnation: ((era: string) => void) | undefined;
   readonly ping: () => Promise<unknown>;
+  /** What else is in this Redis may be on another server, and fail over without us. */
+  readonly onCluster?: boolean;
 }
 
 /** A work queue of a ledger and bells. Its ringer runs from now until it is closed. */
@@ -80,6 +82,10 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
     stats: (within) => answered(ledger.count(), within),
     list: (state, { offset, limit }) => ledger.list(state, offset, limit),
     inspect: (key) => ledger.inspect(key),
+    async origin() {
+      const origin = await ledger.origin();
+      return parts.onCluster === true ? (known ?? origin) : origin;
+    },
     ping: (within) => answered(parts.ping(), within).then(() => undefined),
     async close() {
       closed.abort(new Error(`The queue of ${controller} was closed before Redis took a wake.`));

@@ -95,6 +95,8 @@ export interface Ledger {
   enlist(worker: Enlistment): Promise<void>;
   pause(scope: Scope): Promise<readonly Bell[]>;
   resume(scope: Scope): Promise<readonly Bell[]>;
+  /** The era in which it began with nothing: it stays when a server takes over what another one had. */
+  origin(): Promise<string>;
   count(): Promise<QueueStats>;
   list(state: KeyState, offset: number, limit: number): Promise<readonly KeyReport[]>;
   inspect(key: ObjectKey): Promise<{ readonly key: KeyReport; readonly runs: readonly PastRun[] }>;

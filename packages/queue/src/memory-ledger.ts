@@ -87,6 +87,7 @@ export function openMemoryLedger(options: MemoryLedgerOptions): MemoryLedger {
     enlist: (enlistment) => call((moment) => enlist(moment, enlistment)),
     pause: (scope) => ringAfter((moment) => pause(moment, scope, true)),
     resume: (scope) => ringAfter((moment) => pause(moment, scope, false)),
+    origin: () => call(({ data: { origin } }) => origin),
     count: () => call(count),
     list: (state, offset, limit) => call((moment) => list(moment, state, offset, limit)),
     inspect: (key) => call((moment) => inspect(moment, key)),

@@ -11,10 +11,11 @@ import {
 } from "./ledger.ts";
 import type { RedisConnection } from "./redis-connection.ts";
 import * as answers from "./redis-ledger-answers.ts";
-import { runScript, type Script, type ScriptArguments } from "./script.ts";
+import { callLua, type LuaArguments } from "./lua.ts";
+import type { Script } from "./script.ts";
 import { claim } from "./scripts/claim.ts";
 import { enlist } from "./scripts/enlist.ts";
-import { count, inspect, list } from "./scripts/inspect.ts";
+import { count, inspect, list, origin } from "./scripts/inspect.ts";
 import { pause } from "./scripts/pause.ts";
 import { renew } from "./scripts/renew.ts";
 import { discard, repair } from "./scripts/repair.ts";
@@ -84,6 +85,7 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
     },
     pause: (scope) => hold(scope, 1),
     resume: (scope) => hold(scope, 0),
+    origin: () => run(origin, {}, z.string()),
     async count() {
       const [due, oldestDue, scheduled, running, parked] = await run(count, {}, answers.counts);
       return { due, oldestDue, scheduled, running, parked };
@@ -103,12 +105,12 @@ function caller({ redis, prefix, lease, settling, now, server, onEra, instrument
   let known: string | undefined;
   return async <Name extends string, Answer>(
     script: Script<Name>,
-    values: ScriptArguments<Name>,
+    values: LuaArguments<Name>,
     answer: z.ZodType<Answer>,
   ): Promise<Answer> => {
     const told = { now: now?.() ?? "", server: server?.() ?? "", lease, settling };
     const [era, found] = answers.every.parse(
-      await runScript(redis, instrument?.(script) ?? script, prefix, { ...values, ...told }),
+      await callLua(redis, instrument?.(script) ?? script, prefix, { ...values, ...told }),
     );
     if (era !== known) {
       known = era;
@@ -119,7 +121,7 @@ function caller({ redis, prefix, lease, settling, now, server, onEra, instrument
 }
 
 /** A verdict as the settle script takes it. */
-function told(verdict: Verdict): ScriptArguments<"verdict" | "after" | "account" | "error"> {
+function told(verdict: Verdict): LuaArguments<"verdict" | "after" | "account" | "error"> {
   const after = "after" in verdict ? verdict.after : undefined;
   return {
     verdict: verdict.kind,
@@ -130,7 +132,7 @@ function told(verdict: Verdict): ScriptArguments<"verdict" | "after" | "account"
 }
 
 /** What history keeps of a run. */
-const kept = (past: PastRun | undefined): ScriptArguments<"record" | "kept" | "forget"> => ({
+const kept = (past: PastRun | undefined): LuaArguments<"record" | "kept" | "forget"> => ({
   record: past ? JSON.stringify(past) : "",
   kept: runsKept,
   forget: answerKept,

@@ -213,6 +213,11 @@ export interface WorkQueue {
   ): Promise<readonly KeyReport[]>;
   /** One key, and its last runs, newest first. */
   inspect(key: ObjectKey): Promise<{ readonly key: KeyReport; readonly runs: readonly PastRun[] }>;
+  /**
+   * Another one than before, for the same queue: wakes may be lost, also those that something else in the same Redis
+   * says were told. On one server a failover is no such case: a position that is written after a wake is lost with it.
+   */
+  origin(): Promise<string>;
   /** Resolves when Redis answers; rejects when it does not within that time. For readiness. */
   ping(within: Milliseconds): Promise<void>;
   close(): Promise<void>;

@@ -1,5 +1,11 @@
 import type { Log, ObjectKey } from "@drover/controller";
-import { type KubeClient, type ReflectorEvent, type ResourceRef, runReflector } from "@drover/kube";
+import {
+  isObjectEvent,
+  type KubeClient,
+  type ReflectorEvent,
+  type ResourceRef,
+  runReflector,
+} from "@drover/kube";
 import { newsOf } from "./bucket-story.ts";
 import { type BucketView, isReadyNow, viewOf } from "./bucket-view.ts";
 import type { Narrator } from "./narrator.ts";
@@ -35,9 +41,9 @@ export async function watchBuckets(options: WatchBucketsOptions): Promise<{ read
   });
   const onEvent = (event: ReflectorEvent): void => {
     if (event.type === "synced") synced.resolve(undefined);
-    if (event.type === "synced" || event.type === "position") return;
-    const { key, whole } = event;
-    const after = event.type === "deleted" || whole === undefined ? undefined : viewOf(whole);
+    if (!isObjectEvent(event)) return;
+    const { key, object } = event;
+    const after = event.type === "deleted" || object === undefined ? undefined : viewOf(object);
     for (const { text, tone } of newsOf(views.get(key), after)) narrator.say(`${key}: ${text}`, tone);
     if (after === undefined) {
       views.delete(key);
@@ -46,7 +52,10 @@ export async function watchBuckets(options: WatchBucketsOptions): Promise<{ read
     follower.changed(key, after);
     judge(key);
   };
-  const { done } = runReflector({ client, ref, signal, onEvent, log: silent, metadataOnly: false });
+  const { done } = runReflector({
+    ...{ client, ref, signal, log: silent, metadataOnly: false },
+    onEvents: (events) => events.forEach(onEvent),
+  });
   await Promise.race([synced.promise, done]);
   signal.throwIfAborted();
   return { done };

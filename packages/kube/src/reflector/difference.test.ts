@@ -1,46 +1,75 @@
 import { describe, expect, test } from "vitest";
 import { kubeObjectSchema } from "../kube-object.ts";
-import { bucketObject } from "../testing/objects.ts";
-import { difference, seenFrom, type Sighting } from "./difference.ts";
+import { meaningsOf, type Subscription } from "../subscription.ts";
+import { bucket, bucketObject } from "../testing/objects.ts";
+import { difference, ended, type Sighting } from "./difference.ts";
+import type { SeenObject } from "./seen-index.ts";
 
+const own: Subscription = { id: "self", for: bucket, map: { by: "self" } };
 const object = (uid: string, resourceVersion: string) =>
   kubeObjectSchema.parse(bucketObject("a", { uid, resourceVersion, generation: 1 }));
-const present = (uid: string, version: string, more: object = {}): Sighting => ({
-  is: "present",
+const of = (uid: string, version: string, subscriptions = [own]) => ({
   object: object(uid, version),
+  means: meaningsOf(object(uid, version), subscriptions),
+});
+const watched = (uid: string, version: string): Sighting => ({
+  by: "watch",
+  is: "present",
+  ...of(uid, version),
+});
+const deleted = (uid: string, version: string): Sighting => ({
+  by: "watch",
+  is: "deleted",
+  ...of(uid, version),
+});
+type Listed = Extract<Sighting, { by: "listing" }>;
+const listed = (uid: string, version: string, more: Partial<Listed> = {}): Sighting => ({
+  ...{ by: "listing", is: "present", first: false, believed: false, watchedUpTo: undefined },
+  ...of(uid, version),
   ...more,
 });
-const deleted = (uid: string, version: string): Sighting => ({ is: "deleted", object: object(uid, version) });
+const seen = (uid: string, resourceVersion: string): SeenObject => {
+  const [event] = difference(undefined, watched(uid, resourceVersion));
+  if (event === undefined) throw new Error("nothing told");
+  return { key: event.key, uid, resourceVersion, meant: event.means };
+};
 
-const told = (seen: readonly [uid: string, version: string] | undefined, sighting: Sighting) =>
-  difference(seen && seenFrom(object(...seen)), sighting, true).map(
-    (event) => `${event.type} ${event.object.uid}@${event.object.resourceVersion}`,
+const told = (before: readonly [uid: string, version: string] | undefined, sighting: Sighting) =>
+  difference(before && seen(...before), sighting).map(
+    ({ type, uid, resourceVersion, missed }) =>
+      `${missed ? "missed: " : ""}${type} ${uid}@${resourceVersion}`,
   );
 
 describe("a key that was not seen", () => {
   test("is listed by the first listing, and added later", () => {
-    expect(told(undefined, present("u", "5", { first: true }))).toEqual(["listed u@5"]);
-    expect(told(undefined, present("u", "5"))).toEqual(["added u@5"]);
+    expect(told(undefined, listed("u", "5", { first: true }))).toEqual(["listed u@5"]);
+    expect(told(undefined, listed("u", "5"))).toEqual(["added u@5"]);
+    expect(told(undefined, watched("u", "5"))).toEqual(["added u@5"]);
   });
 
   test("that is deleted is told all the same: its add may have been missed", () => {
     expect(told(undefined, deleted("u", "5"))).toEqual(["deleted u@5"]);
   });
+
+  test("and that concerns nobody is not told", () => {
+    expect(told(undefined, { ...watched("u", "5"), means: {} })).toEqual([]);
+  });
 });
 
 describe("the same object", () => {
   test("is told once a version", () => {
-    expect(told(["u", "5"], present("u", "6"))).toEqual(["modified u@6"]);
-    expect(told(["u", "5"], present("u", "5"))).toEqual([]);
+    expect(told(["u", "5"], watched("u", "6"))).toEqual(["modified u@6"]);
+    expect(told(["u", "5"], watched("u", "5"))).toEqual([]);
   });
 
   test("never goes back, unless the server is believed", () => {
-    expect(told(["u", "5"], present("u", "4"))).toEqual([]);
-    expect(told(["u", "5"], present("u", "4", { believed: true }))).toEqual(["modified u@4"]);
+    expect(told(["u", "5"], watched("u", "4"))).toEqual([]);
+    expect(told(["u", "5"], listed("u", "4"))).toEqual([]);
+    expect(told(["u", "5"], listed("u", "4", { believed: true }))).toEqual(["modified u@4"]);
   });
 
   test("with a version that is no number differs when the text does", () => {
-    expect(told(["u", "b"], present("u", "a"))).toEqual(["modified u@a"]);
+    expect(told(["u", "b"], watched("u", "a"))).toEqual(["modified u@a"]);
   });
 
   test("is deleted with its last version or a newer one, not by an older echo", () => {
@@ -48,17 +77,42 @@ describe("the same object", () => {
     expect(told(["u", "5"], deleted("u", "6"))).toEqual(["deleted u@6"]);
     expect(told(["u", "5"], deleted("u", "4"))).toEqual([]);
   });
+
+  test("is listed once more when somebody subscribes who was not told of it", () => {
+    const late = { ...own, id: "late" };
+    expect(told(["u", "5"], listed("u", "5", of("u", "5", [own, late])))).toEqual(["listed u@5"]);
+    expect(told(["u", "5"], listed("u", "5", of("u", "5", [])))).toEqual([]);
+  });
+});
+
+describe("what a listing finds up to the version that a watch has told", () => {
+  test("was missed", () => {
+    expect(told(undefined, listed("u", "5", { watchedUpTo: "5" }))).toEqual(["missed: added u@5"]);
+    expect(told(["u", "4"], listed("u", "5", { watchedUpTo: "7" }))).toEqual(["missed: modified u@5"]);
+    expect(told(["old", "4"], listed("u", "5", { watchedUpTo: "7" }))).toEqual([
+      "missed: deleted old@4",
+      "missed: added u@5",
+    ]);
+  });
+
+  test("but not what came later, nor to one that begins, nor to a server that went back", () => {
+    expect(told(undefined, listed("u", "8", { watchedUpTo: "7" }))).toEqual(["added u@8"]);
+    expect(told(undefined, listed("u", "5", { watchedUpTo: "7", first: true }))).toEqual(["listed u@5"]);
+    expect(told(["u", "6"], listed("u", "5", { watchedUpTo: "7", believed: true }))).toEqual([
+      "modified u@5",
+    ]);
+  });
 });
 
 describe("another uid under the same name", () => {
   test("is two facts: the old object's end, and the new one's begin, which names the old", () => {
-    expect(told(["old", "5"], present("new", "9"))).toEqual(["deleted old@5", "added new@9"]);
-    const [, added] = difference(seenFrom(object("old", "5")), present("new", "9"), true);
-    expect(added?.previous?.object.uid).toBe("old");
+    expect(told(["old", "5"], watched("new", "9"))).toEqual(["deleted old@5", "added new@9"]);
+    const [, added] = difference(seen("old", "5"), watched("new", "9"));
+    expect(added?.previous?.uid).toBe("old");
   });
 
   test("is not taken with an older version", () => {
-    expect(told(["new", "9"], present("old", "5"))).toEqual([]);
+    expect(told(["new", "9"], watched("old", "5"))).toEqual([]);
     expect(told(["new", "9"], deleted("old", "6"))).toEqual([]);
   });
 
@@ -67,11 +121,9 @@ describe("another uid under the same name", () => {
   });
 });
 
-test("what is kept of an object leaves out what is large and says nothing", () => {
-  const annotations = { "kubectl.kubernetes.io/last-applied-configuration": "{}", a: "b" };
-  const full = kubeObjectSchema.parse(bucketObject("a", { annotations, managedFields: [{}] }));
-  expect(seenFrom(full).object).toEqual({
-    ...{ name: "a", namespace: "default", uid: "uid-a", resourceVersion: "1" },
-    annotations: { a: "b" },
+test("an end that nobody told of says what was last seen", () => {
+  expect(ended(seen("u", "5"), true)).toMatchObject({
+    ...{ type: "deleted", uid: "u", resourceVersion: "5", object: undefined, missed: true },
+    previous: { meant: { self: { keys: ["default/a"] } } },
   });
 });

@@ -1,21 +1,23 @@
-import type { ObjectMetadata } from "@drover/controller";
-import { fingerprint, lastApplied } from "../fingerprint.ts";
 import { keyOf, type KubeObject } from "../kube-object.ts";
+import type { Meanings } from "../subscription.ts";
 import type { ObjectEvent } from "./object-event.ts";
-import { versionOrder } from "./resource-version.ts";
+import { type ResourceVersion, versionOrder } from "./resource-version.ts";
 import type { SeenObject } from "./seen-index.ts";
 
-/** What is known of an object now. */
-export type Sighting =
-  /** Listed or watched. `first`: by the listing that a stream begins with. `believed`: though it is older. */
+/** What is known of an object now, and what it means. */
+export type Sighting = { readonly object: KubeObject; readonly means: Meanings } & (
+  | { readonly by: "watch"; readonly is: "present" | "deleted" }
   | {
+      readonly by: "listing";
       readonly is: "present";
-      readonly object: KubeObject;
-      readonly first?: boolean;
-      readonly believed?: boolean;
+      /** The one that a stream begins with. */
+      readonly first: boolean;
+      /** It counts, though it is older than what was told before. */
+      readonly believed: boolean;
+      /** A watch has told, or should have, what happened up to this version. */
+      readonly watchedUpTo: ResourceVersion | undefined;
     }
-  /** A watch says that it was deleted. */
-  | { readonly is: "deleted"; readonly object: KubeObject };
+);
 
 /**
  * What a sighting tells that was not told before: nothing for a repeat or an older version; the old object's end and
@@ -23,60 +25,45 @@ export type Sighting =
  *
  * @param seen what was last told of the same key.
  */
-export function difference(
-  seen: SeenObject | undefined,
-  sighting: Sighting,
-  metadataOnly: boolean,
-): readonly ObjectEvent[] {
-  const now = seenFrom(sighting.object);
-  const order =
-    seen === undefined ? "newer" : versionOrder(now.object.resourceVersion, seen.object.resourceVersion);
-  const isOlder = order === "older" && !(sighting.is === "present" && sighting.believed === true);
-  if (isOlder) return [];
-  const previous = seen === undefined ? {} : { previous: seen };
-  const replaced = seen !== undefined && seen.object.uid !== now.object.uid;
-  const end = replaced ? [ended(seen)] : [];
-  if (sighting.is === "deleted") return [...end, { type: "deleted", ...now, ...(replaced ? {} : previous) }];
-  if (order === "same" && !replaced) return [];
-  const whole = metadataOnly ? {} : { whole: sighting.object };
-  if (seen !== undefined && !replaced) return [{ type: "modified", ...now, ...whole, ...previous }];
-  return [...end, { type: sighting.first === true ? "listed" : "added", ...now, ...whole, ...previous }];
+export function difference(seen: SeenObject | undefined, sighting: Sighting): readonly ObjectEvent[] {
+  const { object, means } = sighting;
+  const { uid, resourceVersion } = object.metadata;
+  const order = seen === undefined ? "newer" : versionOrder(resourceVersion, seen.resourceVersion);
+  const listing = sighting.by === "listing" ? sighting : undefined;
+  if (order === "older" && listing?.believed !== true) return [];
+  const replaced = seen !== undefined && seen.uid !== uid;
+  const concernsNobody = Object.keys(means).length === 0;
+  if (seen === undefined && concernsNobody) return [];
+  const missed = listing !== undefined && isMissed(resourceVersion, listing);
+  const now = { key: keyOf(object), uid, resourceVersion, object, means, previous: seen, missed };
+  const end = replaced ? [ended(seen, missed)] : [];
+  if (sighting.is === "deleted") {
+    return [...end, { ...now, type: "deleted", previous: replaced ? undefined : seen }];
+  }
+  if (seen === undefined || replaced) {
+    return [...end, { ...now, type: listing?.first === true ? "listed" : "added" }];
+  }
+  if (order !== "same") return [{ ...now, type: "modified" }];
+  const toldToAll = Object.keys(means).every((id) => Object.hasOwn(seen.meant, id));
+  return toldToAll ? [] : [{ ...now, type: "listed", missed: false }];
 }
 
 /** The end of an object that nobody told of: a listing lacks it, or its name is another object's now. */
-export const ended = (seen: SeenObject): ObjectEvent => ({ type: "deleted", ...seen, previous: seen });
+export const ended = (seen: SeenObject, missed: boolean): ObjectEvent => ({
+  type: "deleted",
+  key: seen.key,
+  uid: seen.uid,
+  resourceVersion: seen.resourceVersion,
+  object: undefined,
+  means: {},
+  previous: seen,
+  missed,
+});
 
-/** What is kept of an object: what controllers use, without what is large and says nothing. */
-export function seenFrom(object: KubeObject): SeenObject {
-  const { metadata } = object;
-  const { name, uid, resourceVersion } = metadata;
-  const kept: ObjectMetadata = {
-    name,
-    uid,
-    resourceVersion,
-    ...defined("namespace", metadata.namespace),
-    ...defined("generation", metadata.generation),
-    ...defined("creationTimestamp", metadata.creationTimestamp),
-    ...defined("deletionTimestamp", metadata.deletionTimestamp),
-    ...defined("finalizers", metadata.finalizers),
-    ...defined("labels", metadata.labels),
-    ...defined("annotations", withoutLastApplied(metadata.annotations)),
-    ...defined("ownerReferences", metadata.ownerReferences),
-  };
-  return { key: keyOf(object), object: kept, fingerprint: fingerprint(kept) };
-}
+type Listed = Extract<Sighting, { by: "listing" }>;
 
-function defined<Name extends string, Value>(
-  name: Name,
-  value: Value | undefined,
-): Partial<Record<Name, Value>>;
-function defined(name: string, value: unknown): Partial<Record<string, unknown>> {
-  return value === undefined ? {} : { [name]: value };
-}
-
-function withoutLastApplied(
-  annotations: Readonly<Record<string, string>> | undefined,
-): Readonly<Record<string, string>> | undefined {
-  if (annotations?.[lastApplied] === undefined) return annotations;
-  return Object.fromEntries(Object.entries(annotations).filter(([name]) => name !== lastApplied));
+function isMissed(version: ResourceVersion, { first, believed, watchedUpTo }: Listed): boolean {
+  if (first || believed || watchedUpTo === undefined) return false;
+  const order = versionOrder(version, watchedUpTo);
+  return order === "older" || order === "same";
 }

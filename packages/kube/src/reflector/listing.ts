@@ -3,6 +3,8 @@ import type { ResourceVersion } from "./resource-version.ts";
 
 /** How far a listing has come; what the next page is asked for with. */
 export interface Listing {
+  /** Ask for the state at just this version, to compare it with what the watch has told. */
+  readonly exact: ResourceVersion | undefined;
   readonly pages: number;
   readonly continue: string | undefined;
   /** The version that every page of one listing has. */
@@ -12,6 +14,7 @@ export interface Listing {
 }
 
 export const startListing: Listing = {
+  exact: undefined,
   pages: 0,
   continue: undefined,
   version: undefined,
@@ -38,7 +41,8 @@ export function nextPage(listing: Listing, page: ObjectList): Progress {
   const pages = listing.pages + 1;
   if (pages >= mostPages) return broken(`a listing has more than ${mostPages} pages.`);
   const checkpoint = isPowerOfTwo(pages) ? token : listing.checkpoint;
-  return { is: "more", listing: { pages, continue: token, version: page.resourceVersion, checkpoint } };
+  const { resourceVersion: version } = page;
+  return { is: "more", listing: { ...listing, pages, continue: token, version, checkpoint } };
 }
 
 const broken = (problem: string): Progress => ({ is: "broken", problem });

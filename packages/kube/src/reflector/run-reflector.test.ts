@@ -43,27 +43,38 @@ describe("a reflector", () => {
     await log.told("modified a@8");
   });
 
-  test("takes one event after the other: nothing is read while one is being taken", async () => {
+  test("tells together what came together, and reads nothing while that is being taken", async () => {
     const taking = Promise.withResolvers<undefined>();
     const gate = Promise.withResolvers<undefined>();
     const log = eventLog();
+    const taken: number[] = [];
+    const later = Promise.withResolvers<() => void>();
     const { clock, reflector } = await following(
-      [page("7", []), streams(frame("ADDED", at("a", "8")), frame("ADDED", at("b", "9")))],
+      [
+        page("7", []),
+        (heard, response) => {
+          streams(frame("ADDED", at("a", "8")), frame("ADDED", at("b", "9")))(heard, response);
+          later.resolve(() => response.write(`${JSON.stringify(frame("ADDED", at("c", "10")))}\n`));
+        },
+      ],
       {
-        onEvent: (event) => {
-          log.onEvent(event);
-          if (event.type !== "added") return;
+        onEvents: async (events) => {
+          taken.push(events.length);
+          log.onEvents(events);
+          if (events[0]?.type !== "added") return;
           taking.resolve(undefined);
-          return gate.promise;
+          await gate.promise;
         },
       },
     );
     await taking.promise;
+    (await later.promise)();
     clock.advance(3_600_000);
-    expect(log.lines).toEqual(["synced 7", "added a@8"]);
+    expect(log.lines).toEqual(["synced 7", "added a@8", "added b@9"]);
     expect(reflector.status()).toMatchObject({ phase: "watching", position: "7", reconnects: 0 });
     gate.resolve(undefined);
-    await log.told("added b@9");
+    await log.told("added c@10");
+    expect(taken).toEqual([1, 2, 1]);
   });
 
   test("tells again what its receiver threw on", async () => {
@@ -77,10 +88,10 @@ describe("a reflector", () => {
         streams(frame("MODIFIED", at("a", "8"))),
       ],
       {
-        onEvent: (event) => {
-          const isB = "object" in event && (event.object.name === "b" || event.type === "modified");
-          if (isB && refusals-- > 0) throw new Error("Redis is away");
-          log.onEvent(event);
+        onEvents: (events) => {
+          const isTold = events.some(({ type }) => type === "listed" || type === "modified");
+          if (isTold && refusals-- > 0) throw new Error("Redis is away");
+          log.onEvents(events);
         },
       },
     );
@@ -106,7 +117,7 @@ describe("a reflector", () => {
     const options = {
       client,
       signal: AbortSignal.abort(),
-      onEvent: () => undefined,
+      onEvents: () => undefined,
       log: silentLog,
       namespace: "ns",
     };

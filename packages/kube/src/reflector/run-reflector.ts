@@ -6,7 +6,16 @@ import { type Failure, failureOf, receiverFailed } from "./failure.ts";
 import type { ReflectorEvent } from "./object-event.ts";
 import type { ResourceVersion } from "./resource-version.ts";
 import { memorySeenIndex, type SeenIndex } from "./seen-index.ts";
-import { type Action, newStream, type Phase, step, type StreamInput, type StreamState } from "./stream.ts";
+import { needsWhole, type Subscription } from "../subscription.ts";
+import {
+  type Action,
+  type Beginning,
+  newStream,
+  type Phase,
+  step,
+  type StreamInput,
+  type StreamState,
+} from "./stream.ts";
 import { teller } from "./teller.ts";
 import { type WatchConnection, watchConnection } from "./watch-connection.ts";
 
@@ -16,17 +25,21 @@ export interface ReflectorOptions {
   /** One namespace; left out: all. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
-  /** Default true: only metadata travels. */
+  /** Default: one that its objects name themselves for. */
+  readonly subscriptions?: readonly Subscription[];
+  /** Default: whether that is enough for all subscriptions. */
   readonly metadataOnly?: boolean;
   /** Ends the reflector. */
   readonly signal: AbortSignal;
-  /** Takes one event at a time; nothing more is read meanwhile. What it throws on is told again. */
-  readonly onEvent: (event: ReflectorEvent) => Promise<void> | void;
+  /** Takes what came together; nothing more is read meanwhile. What it throws on is told again. */
+  readonly onEvents: (events: readonly ReflectorEvent[]) => Promise<void> | void;
   readonly log: Log;
   /** What was told before; default: nothing, in memory. */
   readonly seen?: SeenIndex;
-  /** Resume after this version, up to which `seen` is whole. Left out: begin with a listing. */
-  readonly from?: ResourceVersion | undefined;
+  /** Where `seen` stands. Default: nowhere; the stream begins with a listing. */
+  readonly from?: Omit<Beginning, "compareEvery">;
+  /** How often what was told is compared with a listing, which finds what the watch has missed. Default 30 min. */
+  readonly compareEvery?: Milliseconds;
   readonly timers?: Timers;
   /** From 0 to 1. */
   readonly random?: () => number;
@@ -52,6 +65,8 @@ export interface ReflectorStatus {
   /** Listings beyond the first, each with its reason in the log. */
   readonly relists: number;
   readonly reconnects: number;
+  /** How often what was told was compared with a listing. */
+  readonly comparisons: number;
   /** In a row. */
   readonly failures: number;
   readonly lastFailure: Failure | undefined;
@@ -74,31 +89,40 @@ export function runReflector(options: ReflectorOptions): Reflector {
     timers,
     random: Math.random,
     silence: 60_000,
-    metadataOnly: true,
+    subscriptions: [{ id: "self", for: ref, map: { by: "self" } }],
     ...options,
   });
   return { done: driver.run(), status: driver.status };
 }
 
 type Settled = ReflectorOptions &
-  Required<Pick<ReflectorOptions, "timers" | "random" | "silence" | "metadataOnly">>;
+  Required<Pick<ReflectorOptions, "timers" | "random" | "silence" | "subscriptions">>;
 
 function streamDriver(options: Settled) {
-  const { signal, timers, random, seen = memorySeenIndex(), onEvent, log, metadataOnly } = options;
-  const told = teller({ seen, metadataOnly, onEvent, log });
+  const { signal, timers, random, seen = memorySeenIndex(), onEvents, log, subscriptions } = options;
+  const told = teller({ seen, subscriptions, onEvents, log });
   const outcomes = outcomesOf(
     options,
     () => (heardAt = timers.now()),
     () => told.beginListing(),
   );
   let heardAt = timers.now();
-  let state = newStream(options.from);
+  let state = newStream({
+    ...options.from,
+    ...(options.compareEvery !== undefined && { compareEvery: options.compareEvery }),
+  });
   let stopped = false;
 
   /** Takes a step: tells first, so that a failure to tell leaves the state as it was. */
   const take = async (input: StreamInput): Promise<Action> => {
     const next = step(state, input, { now: timers.now(), random: random() });
-    for (const telling of next.tell) await told.tell(telling, !state.synced);
+    if (next.tell.length > 0) {
+      await told.tell(next.tell, {
+        first: !state.synced,
+        before: state.position,
+        after: next.state.position,
+      });
+    }
     report(options, state, next.state, next.action);
     state = next.state;
     return next.action;
@@ -123,6 +147,7 @@ function streamDriver(options: Settled) {
       silentFor: timers.now() - heardAt,
       relists: state.relists,
       reconnects: state.reconnects,
+      comparisons: state.comparisons,
       failures: state.failures,
       lastFailure: state.lastFailure,
       degraded: state.degraded,
@@ -132,7 +157,8 @@ function streamDriver(options: Settled) {
 
 /** Does what the stream asks for, and says what came of it. */
 function outcomesOf(options: Settled, heard: () => void, beginListing: () => void) {
-  const { client, ref, namespace, labelSelector, metadataOnly, signal, timers, silence } = options;
+  const { client, ref, namespace, labelSelector, subscriptions, signal, timers, silence } = options;
+  const { metadataOnly = !subscriptions.some(needsWhole) } = options;
   const scope = { namespace, labelSelector, metadataOnly, signal };
   let connection: WatchConnection | undefined;
   const close = (): void => {
@@ -144,7 +170,9 @@ function outcomesOf(options: Settled, heard: () => void, beginListing: () => voi
       case "list": {
         close();
         if (action.listing.pages === 0) beginListing();
-        const page = await client.list(ref, { ...scope, continue: action.listing.continue, retries: 0 });
+        const { exact, continue: token } = action.listing;
+        const at = token === undefined && exact !== undefined ? exactly(exact) : {};
+        const page = await client.list(ref, { ...scope, ...at, continue: token, retries: 0 });
         heard();
         return { type: "page", page };
       }
@@ -169,6 +197,9 @@ function outcomesOf(options: Settled, heard: () => void, beginListing: () => voi
       of(action).catch((error: unknown): StreamInput => ({ type: "failed", failure: failureOf(error) })),
   };
 }
+
+const exactly = (resourceVersion: ResourceVersion) =>
+  ({ resourceVersion, resourceVersionMatch: "Exact" }) as const;
 
 function report({ log, ref }: Settled, before: StreamState, after: StreamState, action: Action): void {
   const kind = nameOf(ref);

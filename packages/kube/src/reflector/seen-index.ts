@@ -1,25 +1,38 @@
-import type { ObjectKey, ObjectMetadata } from "@drover/controller";
-import type { Fingerprint } from "../fingerprint.ts";
+import type { ObjectKey } from "@drover/controller";
+import type { Meanings } from "../subscription.ts";
+import type { ResourceVersion } from "./resource-version.ts";
 
-/** An object as it was last told: enough to notice its change, and to tell of its end when nobody else does. */
+/** An object as it was last told: enough to notice its change, and whom its end concerns when nobody else says so. */
 export interface SeenObject {
   readonly key: ObjectKey;
-  readonly object: ObjectMetadata;
-  readonly fingerprint: Fingerprint;
+  readonly uid: string;
+  readonly resourceVersion: ResourceVersion;
+  /** What it meant to those who were told. */
+  readonly meant: Meanings;
+}
+
+/** What is written together, or not at all. */
+export interface SeenChange {
+  readonly put: readonly SeenObject[];
+  readonly forget: readonly ObjectKey[];
+  /** Everything up to this version was told. */
+  readonly position: ResourceVersion | undefined;
+  /** A listing was told to its end, to all who are subscribed now. */
+  readonly whole: boolean;
 }
 
 /**
- * What a stream has told so far: one object per key. A relist is compared with it.
+ * What a stream has told so far: one object per key, and its position. A relist is compared with it.
  *
  * Guarantees: what was put is found until it is forgotten. Assumption: one stream writes to it at a time. Written
- * after the receiver took the event: a crash in between tells an event twice, and never skips one.
+ * after the receiver took the events: a crash in between tells events twice, and never skips one.
  */
 export interface SeenIndex {
   /** What was seen under each of these keys, in their order. */
   get(keys: readonly ObjectKey[]): Promise<readonly (SeenObject | undefined)[]>;
-  put(seen: SeenObject): Promise<void>;
-  forget(key: ObjectKey): Promise<void>;
-  all(): AsyncIterable<SeenObject>;
+  write(change: SeenChange): Promise<void>;
+  /** All, in pieces. What is written meanwhile may be in it or not. */
+  all(): AsyncIterable<readonly SeenObject[]>;
 }
 
 /** An index in memory: it starts empty, so that a stream with it always begins by listing. */
@@ -27,16 +40,13 @@ export function memorySeenIndex(): SeenIndex {
   const byKey = new Map<ObjectKey, SeenObject>();
   return {
     get: (keys) => Promise.resolve(keys.map((key) => byKey.get(key))),
-    put: (seen) => {
-      byKey.set(seen.key, seen);
-      return Promise.resolve();
-    },
-    forget: (key) => {
-      byKey.delete(key);
+    write: ({ put, forget }) => {
+      for (const seen of put) byKey.set(seen.key, seen);
+      for (const key of forget) byKey.delete(key);
       return Promise.resolve();
     },
     async *all() {
-      yield* await Promise.resolve([...byKey.values()]);
+      yield await Promise.resolve([...byKey.values()]);
     },
   };
 }

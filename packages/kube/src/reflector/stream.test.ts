@@ -13,7 +13,7 @@ const page = (resourceVersion: string, items: readonly KubeObject[] = [], token?
   const list: ObjectList = { resourceVersion, items, continue: token, remaining: undefined };
   return { type: "page", page: list };
 };
-const frame = (one: WatchFrame): StreamInput => ({ type: "frame", frame: one });
+const frame = (one: WatchFrame): StreamInput => ({ type: "frames", frames: [one] });
 const modified = (name: string, version: string) =>
   frame({ type: "MODIFIED", object: object(name, version) });
 const bookmark = (resourceVersion: string) =>
@@ -106,7 +106,7 @@ describe("a stream that knows nothing", () => {
 });
 
 test("a stream that was told a position resumes there, without a listing", () => {
-  expect(new Run(newStream("42")).last.action).toMatchObject({ do: "watch", from: "42" });
+  expect(new Run(newStream({ position: "42" })).last.action).toMatchObject({ do: "watch", from: "42" });
 });
 
 describe("a watch that goes well", () => {
@@ -333,6 +333,98 @@ describe("a listing that is none", () => {
     run.then(page("7", [], "t"), page("8"));
     expect(run.state).toMatchObject({ synced: false, lastFailure: { reason: "BrokenListing" } });
   });
+});
+
+describe("a comparison", () => {
+  const comparing = (): Run => {
+    const run = new Run(newStream({ position: "100", compareEvery: 60_000 }));
+    run.then(opened);
+    return run;
+  };
+  const exactly = (version: string) => ({ do: "list", listing: { pages: 0, exact: version } });
+
+  test("is made at the end of a watch, once it is time, with the state at just the position", () => {
+    const run = comparing();
+    expect(run.after(59_000, modified("a", "105"), closed)).toMatchObject({ do: "watch", from: "105" });
+    run.then(opened);
+    expect(run.after(2_000, modified("a", "106"), closed)).toMatchObject(exactly("106"));
+    expect(run.then(page("106", [object("a", "106")]))).toMatchObject({ do: "watch", from: "106" });
+    expect(run.state).toMatchObject({ relists: 0, comparisons: 1, position: "106" });
+    run.then(opened);
+    expect(run.after(59_000, closed)).toMatchObject({ do: "watch" });
+  });
+
+  test("comes in pages of the same version, and its end says that it was exact", () => {
+    const run = comparing();
+    run.after(60_000, closed);
+    expect(run.then(page("100", [object("a", "5")], "t"))).toMatchObject({
+      do: "list",
+      listing: { pages: 1, continue: "t", exact: "100" },
+    });
+    run.give(page("100"));
+    expect(run.last.tell.at(-1)).toEqual({ tell: "complete", resourceVersion: "100", exact: true });
+  });
+
+  test("makes watches no longer than the time between two", () => {
+    expect(new Run(newStream({ position: "1", compareEvery: 5_000 })).last.action).toHaveProperty(
+      "timeoutSeconds",
+      5,
+    );
+  });
+
+  test("of a version that the server has forgotten becomes a listing", () => {
+    const run = comparing();
+    run.after(60_000, closed);
+    expect(run.then(failed("expired"))).toMatchObject({ do: "list", listing: { exact: undefined } });
+    run.give(page("300"));
+    expect(run.last.tell.at(-1)).toMatchObject({ tell: "complete", exact: false });
+    expect(run.state).toMatchObject({ relists: 1, comparisons: 1 });
+  });
+
+  test("is left out where the server does not list the past", () => {
+    const run = comparing();
+    run.after(60_000, closed);
+    expect(run.then(failed("refused"))).toMatchObject({ do: "watch", from: "100" });
+    run.then(opened);
+    expect(run.state.degraded).toBeUndefined();
+    expect(run.after(50_000, closed)).toMatchObject({ do: "watch" });
+  });
+
+  test("goes on after what passes by itself", () => {
+    const run = comparing();
+    run.after(60_000, closed);
+    expect(run.then(failed("passing"))).toMatchObject(exactly("100"));
+  });
+});
+
+test("a stream to which somebody has subscribed since lists, no older a state than its position", () => {
+  const run = new Run(newStream({ position: "100", toldToAll: false }));
+  expect(run.last.action).toMatchObject({ do: "list", listing: { exact: undefined } });
+  expect(run.state.synced).toBe(false);
+  run.give(page("90", [object("a", "3")]));
+  expect(run.told).toEqual([]);
+  run.then();
+  expect(run.state.lastFailure).toMatchObject({ reason: "StaleListing" });
+});
+
+test("frames that came together are told together, up to the one that ends the watch", () => {
+  const run = watching("100");
+  const error = errorFrame("Expired", 410);
+  if (error.type !== "frames") throw new Error("no frames");
+  const change = (name: string, version: string): WatchFrame => ({
+    type: "MODIFIED",
+    object: object(name, version),
+  });
+  run.give({
+    type: "frames",
+    frames: [change("a", "101"), change("b", "102"), ...error.frames, change("c", "103")],
+  });
+  expect(run.last.tell).toMatchObject([
+    { object: { metadata: { name: "a" } } },
+    { object: { metadata: { name: "b" } } },
+  ]);
+  expect(run.last.state.position).toBe("102");
+  expect(run.last.action).not.toEqual({ do: "read" });
 });
 
 describe("a listing older than what was told", () => {

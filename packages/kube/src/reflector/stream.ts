@@ -40,6 +40,10 @@ export interface StreamState {
   readonly lastFailure: Failure | undefined;
   readonly relists: number;
   readonly reconnects: number;
+  /** How often what was told is compared with a listing; and when that was last done, or began to be of use. */
+  readonly compareEvery: Milliseconds;
+  readonly comparedAt: Milliseconds | undefined;
+  readonly comparisons: number;
 }
 
 export type Phase =
@@ -56,7 +60,8 @@ export type StreamInput =
   | { readonly type: "page"; readonly page: ObjectList }
   /** The watch's headers came. */
   | { readonly type: "opened" }
-  | { readonly type: "frame"; readonly frame: WatchFrame }
+  /** What one piece of the watch's body brought. */
+  | { readonly type: "frames"; readonly frames: readonly WatchFrame[] }
   /** The server ended the watch in good order. */
   | { readonly type: "closed" }
   /** No byte came for too long. */
@@ -67,8 +72,8 @@ export type StreamInput =
 export type Telling =
   /** A page of a listing. `believed`: it counts, though it is older than what was told before. */
   | { readonly tell: "listed"; readonly objects: readonly KubeObject[]; readonly believed: boolean }
-  /** The listing is whole: what it lacks is gone. */
-  | { readonly tell: "complete"; readonly resourceVersion: ResourceVersion }
+  /** The listing is whole: what it lacks is gone. `exact`: it is of the position, so the watch should have told. */
+  | { readonly tell: "complete"; readonly resourceVersion: ResourceVersion; readonly exact: boolean }
   | { readonly tell: "changed" | "gone"; readonly object: KubeObject }
   | { readonly tell: "position"; readonly resourceVersion: ResourceVersion };
 
@@ -98,11 +103,29 @@ const mostBarren = 5;
 /** So many stale listings in a row are believed: etcd was restored. */
 const mostStale = 3;
 
-/** A stream that knows nothing, or one that resumes at a position up to which everything was told before. */
-export const newStream = (position?: ResourceVersion): StreamState => ({
+/** What a stream begins with. */
+export interface Beginning {
+  /** Everything up to this version was told before. */
+  readonly position?: ResourceVersion | undefined;
+  /** To everybody who listens: the stream resumes there. Else it lists, no older a state than that. */
+  readonly toldToAll?: boolean;
+  readonly compareEvery?: Milliseconds;
+}
+
+/** Default of `compareEvery`. An API server remembers the last five minutes; a comparison costs a whole listing. */
+const comparedEvery: Milliseconds = 30 * 60_000;
+
+export const newStream = ({
+  position,
+  toldToAll = position !== undefined,
+  compareEvery = comparedEvery,
+}: Beginning = {}): StreamState => ({
   phase: { name: "idle" },
   position,
-  synced: position !== undefined,
+  synced: toldToAll,
+  compareEvery,
+  comparedAt: undefined,
+  comparisons: 0,
   failures: 0,
   barren: 0,
   stale: 0,
@@ -117,8 +140,10 @@ export const newStream = (position?: ResourceVersion): StreamState => ({
 /** What an input makes of a stream. */
 export function step(state: StreamState, input: StreamInput, moment: Moment): Step {
   switch (input.type) {
-    case "started":
-      return proceed(state, "watch", moment);
+    case "started": {
+      const begun = { ...state, comparedAt: moment.now };
+      return proceed(begun, state.synced ? "watch" : { list: startListing }, moment);
+    }
     case "waited":
       return proceed(state, state.phase.name === "waiting" ? state.phase.next : "watch", moment);
     case "page":
@@ -127,12 +152,13 @@ export function step(state: StreamState, input: StreamInput, moment: Moment): St
       const phase: Phase = { name: "watching", since: moment.now, progressed: false };
       return reading({ ...state, phase, degraded: undefined });
     }
-    case "frame":
-      return onFrame(state, input.frame, moment);
+    case "frames":
+      return onFrames(state, input.frames, moment);
     case "closed":
-      return wasWell(state, moment)
-        ? again(well(state), "watch", 0, moment)
-        : onFailure(state, closedAtOnce, moment);
+      if (!wasWell(state, moment)) return onFailure(state, closedAtOnce, moment);
+      return isComparisonDue(state, moment)
+        ? again(well(state), { list: { ...startListing, exact: state.position } }, 0, moment)
+        : again(well(state), "watch", 0, moment);
     case "silent":
       return again({ ...well(state), quiet: true }, "watch", 0, moment);
     case "failed":
@@ -153,10 +179,24 @@ function onPage(state: StreamState, page: ObjectList, moment: Moment): Step {
     case "more":
       return { ...list(state, progress.listing), tell: [listed] };
     case "whole": {
-      const known = { ...state, position: resourceVersion, synced: true, stale: 0, degraded: undefined };
-      return { ...proceed(known, "watch", moment), tell: [listed, { tell: "complete", resourceVersion }] };
+      const exact = listingOf(state).exact !== undefined;
+      const known = { ...compared(state, moment), position: resourceVersion, synced: true, stale: 0 };
+      const tell: readonly Telling[] = [listed, { tell: "complete", resourceVersion, exact }];
+      return { ...proceed({ ...known, degraded: undefined }, "watch", moment), tell };
     }
   }
+}
+
+/** All that came at once, up to the first that ends the watch. */
+function onFrames(state: StreamState, frames: readonly WatchFrame[], moment: Moment): Step {
+  let last = reading(state);
+  const tell: Telling[] = [];
+  for (const frame of frames) {
+    last = onFrame(last.state, frame, moment);
+    tell.push(...last.tell);
+    if (last.action.do !== "read") break;
+  }
+  return { ...last, tell };
 }
 
 function onFrame(state: StreamState, frame: WatchFrame, moment: Moment): Step {
@@ -197,6 +237,9 @@ function onFailure(before: StreamState, failure: Failure, moment: Moment): Step 
   const asked = (failure.retryAfter ?? 0) * (1 + moment.random / 10);
   const span = first ? asked : Math.max(asked, backoff(failures, longest, moment.random));
   if (failure.kind === "expired") return relist(state, span, moment);
+  if (listingOf(state).exact !== undefined && failure.kind !== "passing") {
+    return again(compared(state, moment), "watch", span, moment); // not every server lists the past
+  }
   if (state.phase.name === "listing") {
     if (failure.kind === "doubtful") return relist(state, span, moment);
     return again(state, { list: state.phase.listing }, span, moment);
@@ -217,12 +260,13 @@ function again(state: StreamState, next: Next, span: Milliseconds, moment: Momen
 }
 
 function proceed(state: StreamState, next: Next, moment: Moment): Step {
-  const { position, quiet } = state;
+  const { position, quiet, compareEvery } = state;
   const asked = { ...state, askedAt: moment.now };
   if (next !== "watch") return list(asked, next.list);
   if (position === undefined) return list(asked, startListing);
   const [shortest, spread] = quiet ? [40, 10] : [300, 300];
-  const timeoutSeconds = Math.floor(shortest + spread * moment.random);
+  const usual = shortest + spread * moment.random;
+  const timeoutSeconds = Math.floor(Math.max(1, Math.min(usual, compareEvery / 1_000)));
   return {
     state: { ...asked, phase: { name: "opening" } },
     tell: [],
@@ -249,6 +293,16 @@ function advanced(state: StreamState, version: ResourceVersion): StreamState {
   const phase = state.phase.name === "watching" ? { ...state.phase, progressed: true } : state.phase;
   return { ...well(state), phase, position: version };
 }
+
+const compared = (state: StreamState, { now }: Moment): StreamState => ({
+  ...state,
+  comparedAt: now,
+  comparisons: state.comparisons + 1,
+});
+
+/** Comparisons are made between two watches: nothing is told meanwhile, so that what differs was missed. */
+const isComparisonDue = ({ position, comparedAt, compareEvery }: StreamState, { now }: Moment): boolean =>
+  position !== undefined && now - (comparedAt ?? now) >= compareEvery;
 
 const well = (state: StreamState): StreamState => ({ ...state, failures: 0, barren: 0 });
 

@@ -1,77 +1,136 @@
 import { InvalidKeyError, type Log, type ObjectKey } from "@drover/controller";
 import { keyOf, type KubeObject } from "../kube-object.ts";
+import { meaningsOf, type Subscription } from "../subscription.ts";
 import { difference, ended, type Sighting } from "./difference.ts";
 import type { ObjectEvent, ReflectorEvent } from "./object-event.ts";
-import type { SeenIndex } from "./seen-index.ts";
+import type { ResourceVersion } from "./resource-version.ts";
+import type { SeenIndex, SeenObject } from "./seen-index.ts";
 import type { Telling } from "./stream.ts";
 
 /**
  * Makes events of what the stream tells, by comparing it with what was seen.
  *
- * Guarantees: an event is taken before the next one is made; what it told is put into the index only then. So whatever
+ * Guarantees: events are taken before what they told is put into the index, and that before more is told. So whatever
  * breaks in between is told again.
  */
 export interface Teller {
   /** A new listing begins: what it names is collected from here. */
   beginListing(): void;
-  /** @param first the stream has told no whole listing yet. */
-  tell(telling: Telling, first: boolean): Promise<void>;
+  tell(tellings: readonly Telling[], stand: Stand): Promise<void>;
+}
+
+/** Where the stream stands. */
+export interface Stand {
+  /** It has told no whole listing yet. */
+  readonly first: boolean;
+  /** Before what is told now, and after it. */
+  readonly before: ResourceVersion | undefined;
+  readonly after: ResourceVersion | undefined;
 }
 
 export interface TellerOptions {
   readonly seen: SeenIndex;
-  readonly metadataOnly: boolean;
-  readonly onEvent: (event: ReflectorEvent) => Promise<void> | void;
+  readonly subscriptions: readonly Subscription[];
+  readonly onEvents: (events: readonly ReflectorEvent[]) => Promise<void> | void;
   readonly log: Log;
 }
 
-export function teller({ seen, metadataOnly, onEvent, log }: TellerOptions): Teller {
+export function teller({ seen, subscriptions, onEvents, log }: TellerOptions): Teller {
   let listed = new Set<ObjectKey>();
 
-  const take = async (event: ObjectEvent): Promise<void> => {
-    await onEvent(event);
-    const { key, object, fingerprint } = event;
-    await (event.type === "deleted" ? seen.forget(key) : seen.put({ key, object, fingerprint }));
+  const take = async (events: readonly ReflectorEvent[], stand: Standing): Promise<void> => {
+    if (events.length === 0) return;
+    await onEvents(events);
+    await seen.write({ ...remembered(events), ...stand });
   };
-  const sight = async (sightings: readonly Sighting[]): Promise<readonly ObjectKey[]> => {
-    const named = sightings.filter(({ object }) => hasKey(object, log));
-    const keys = named.map(({ object }) => keyOf(object));
-    const known = await seen.get(keys);
-    for (const [index, sighting] of named.entries()) {
-      for (const event of difference(known[index], sighting, metadataOnly)) await take(event);
+  const sweep = async (position: ResourceVersion | undefined, exact: boolean): Promise<void> => {
+    for await (const piece of seen.all()) {
+      const gone = piece.filter(({ key }) => !listed.has(key)).map((one) => ended(one, exact));
+      await take(gone, { position, whole: false });
     }
-    return keys;
-  };
-  const sweep = async (): Promise<void> => {
-    for await (const one of seen.all()) if (!listed.has(one.key)) await take(ended(one));
+    listed = new Set();
   };
 
   return {
     beginListing: () => (listed = new Set()),
-    tell: async (telling, first) => {
-      switch (telling.tell) {
-        case "listed": {
-          const { objects, believed } = telling;
-          const keys = await sight(objects.map((object) => ({ is: "present", object, first, believed })));
-          keys.forEach((key) => listed.add(key));
-          return;
-        }
-        case "complete":
-          await sweep();
-          listed = new Set();
-          return onEvent({ type: "synced", resourceVersion: telling.resourceVersion });
-        case "changed":
-          await sight([{ is: "present", object: telling.object }]);
-          return;
-        case "gone":
-          await sight([{ is: "deleted", object: telling.object }]);
-          return;
-        case "position":
-          return onEvent({ type: "position", resourceVersion: telling.resourceVersion });
+    tell: async (tellings, stand) => {
+      const sightings = tellings
+        .flatMap((telling) => seenBy(telling, stand))
+        .filter(({ object }) => hasKey(object, log))
+        .map((sight): Sighting => ({ ...sight, means: meaningsOf(sight.object, subscriptions) }));
+      for (const { by, object } of sightings) if (by === "listing") listed.add(keyOf(object));
+      const events = await compared(sightings, seen);
+      const complete = tellings.find((telling) => telling.tell === "complete");
+      if (complete === undefined) {
+        await take([...events, ...tellings.flatMap(bookmark)], { position: stand.after, whole: false });
+        return;
       }
+      await take(events, { position: stand.before, whole: false });
+      await sweep(stand.before, complete.exact);
+      const { resourceVersion } = complete;
+      await take([{ type: "synced", resourceVersion }], { position: stand.after, whole: true });
     },
   };
 }
+
+interface Standing {
+  readonly position: ResourceVersion | undefined;
+  readonly whole: boolean;
+}
+
+type Sight = Sighting extends infer Each ? (Each extends Sighting ? Omit<Each, "means"> : never) : never;
+
+function seenBy(telling: Telling, { first, before }: Stand): readonly Sight[] {
+  switch (telling.tell) {
+    case "listed": {
+      const { objects, believed } = telling;
+      const how = { by: "listing", is: "present", first, believed, watchedUpTo: before } as const;
+      return objects.map((object) => ({ ...how, object }));
+    }
+    case "changed":
+      return [{ by: "watch", is: "present", object: telling.object }];
+    case "gone":
+      return [{ by: "watch", is: "deleted", object: telling.object }];
+    case "complete":
+    case "position":
+      return [];
+  }
+}
+
+/** What sightings tell, in their order. */
+async function compared(sightings: readonly Sighting[], seen: SeenIndex): Promise<readonly ObjectEvent[]> {
+  const keys = [...new Set(sightings.map(({ object }) => keyOf(object)))];
+  const known = await seen.get(keys);
+  const last = new Map(keys.map((key, index) => [key, known[index]]));
+  return sightings.flatMap((sighting) => {
+    const events = difference(last.get(keyOf(sighting.object)), sighting);
+    for (const event of events) last.set(event.key, isToRemember(event) ? seenFrom(event) : undefined);
+    return events;
+  });
+}
+
+/** What is put into the index, and what goes from it, when these events were taken. */
+function remembered(events: readonly ReflectorEvent[]) {
+  const objects = events.filter((event) => event.type !== "synced" && event.type !== "position");
+  const last = [...new Map(objects.map((event) => [event.key, event])).values()];
+  return {
+    put: last.filter(isToRemember).map(seenFrom),
+    forget: last.filter((event) => !isToRemember(event)).map(({ key }) => key),
+  };
+}
+
+const isToRemember = ({ type, means }: ObjectEvent): boolean =>
+  type !== "deleted" && Object.keys(means).length > 0;
+
+const seenFrom = ({ key, uid, resourceVersion, means }: ObjectEvent): SeenObject => ({
+  key,
+  uid,
+  resourceVersion,
+  meant: means,
+});
+
+const bookmark = (telling: Telling): readonly ReflectorEvent[] =>
+  telling.tell === "position" ? [{ type: "position", resourceVersion: telling.resourceVersion }] : [];
 
 // Kubernetes lets a few kinds (RBAC) have names that no key can carry; such an object must not stop its neighbours.
 function hasKey(object: KubeObject, log: Log): boolean {

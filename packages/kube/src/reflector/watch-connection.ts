@@ -10,7 +10,7 @@ import type { StreamInput } from "./stream.ts";
 export interface WatchConnection {
   /** `opened`, `failed`, or `silent`. */
   open(): Promise<StreamInput>;
-  /** `frame`, `closed`, `failed`, or `silent`. Not asking is back-pressure: nothing more is read meanwhile. */
+  /** `frames`, `closed`, `failed`, or `silent`. Not asking is back-pressure: nothing more is read meanwhile. */
   read(): Promise<StreamInput>;
   close(): void;
 }
@@ -57,7 +57,7 @@ export function watchConnection(options: WatchConnectionOptions): WatchConnectio
     open: () => unlessSilent([opened.promise, next()]),
     read: async () => {
       const input = await unlessSilent([next()]);
-      if (input.type === "frame") pending = undefined;
+      if (input.type === "frames") pending = undefined;
       return input;
     },
     close: () => {
@@ -67,8 +67,8 @@ export function watchConnection(options: WatchConnectionOptions): WatchConnectio
   };
 }
 
-const inputOf = (result: IteratorResult<WatchFrame, unknown>): StreamInput =>
-  result.done === true ? { type: "closed" } : { type: "frame", frame: result.value };
+const inputOf = (result: IteratorResult<readonly WatchFrame[], unknown>): StreamInput =>
+  result.done === true ? { type: "closed" } : { type: "frames", frames: result.value };
 
 const failedOf = (error: unknown): StreamInput => ({ type: "failed", failure: failureOf(error) });
 

@@ -1,9 +1,10 @@
-import type { ReflectorEvent } from "../reflector/object-event.ts";
+import { splitObjectKey } from "@drover/controller";
+import { isObjectEvent, type ReflectorEvent } from "../reflector/object-event.ts";
 
 /** What a reflector told, as lines such as `added a@7`, to be waited for. */
 export interface EventLog {
   readonly lines: readonly string[];
-  onEvent(event: ReflectorEvent): void;
+  onEvents(events: readonly ReflectorEvent[]): void;
   /** Resolves when the line was told. */
   told(line: string): Promise<void>;
   /** Resolves when so many lines were told. */
@@ -27,8 +28,8 @@ export function eventLog(): EventLog {
     });
   return {
     lines,
-    onEvent: (event) => {
-      lines.push(lineOf(event));
+    onEvents: (events) => {
+      lines.push(...events.map(lineOf));
       watchers.forEach((look) => look());
     },
     told: (line) => until(() => lines.includes(line)),
@@ -38,7 +39,7 @@ export function eventLog(): EventLog {
 }
 
 function lineOf(event: ReflectorEvent): string {
-  if (event.type === "synced" || event.type === "position") return `${event.type} ${event.resourceVersion}`;
-  const { name, resourceVersion } = event.object;
-  return `${event.type} ${name}@${resourceVersion}`;
+  if (!isObjectEvent(event)) return `${event.type} ${event.resourceVersion}`;
+  const { name } = splitObjectKey(event.key);
+  return `${event.type} ${name}@${event.resourceVersion}`;
 }

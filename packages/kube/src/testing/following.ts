@@ -27,7 +27,7 @@ export async function following(scripts: readonly Script[], options: Partial<Ref
       client,
       ref: bucket,
       signal: stopping.signal,
-      onEvent: (event) => log.onEvent(event),
+      onEvents: (events) => log.onEvents(events),
       log: silentLog,
       timers: clock,
     },

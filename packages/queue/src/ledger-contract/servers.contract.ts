@@ -23,6 +23,16 @@ export function serversContract(t: LedgerUnderTest): void {
       }
       expect(new Set(t.eras).size).toBe(3);
     });
+    it("keeps the origin of what it took over, and has one of its own where nothing was left", async () => {
+      const origin = await t.ledger.origin();
+      expect(origin).not.toBe("");
+      const restore = await t.backup();
+      await restore();
+      expect(await t.ledger.origin()).toBe(origin);
+      expect(new Set(t.eras).size).toBeGreaterThan(1);
+      await t.loseAll();
+      expect(await t.ledger.origin()).not.toBe(origin);
+    });
     it("is noticed by whichever call is the first", async () => {
       await t.wake(key);
       await t.claim(key, "t");
@@ -36,6 +46,7 @@ export function serversContract(t: LedgerUnderTest): void {
         () => t.ledger.ringAgain({ key, number: "0" }),
         () => t.enlist(),
         () => t.ledger.pause({ kind: "object", key }),
+        () => t.ledger.origin(),
         () => t.ledger.count(),
         () => t.ledger.list("ready", 0, 1),
         () => t.ledger.inspect(key),

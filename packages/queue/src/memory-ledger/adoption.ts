@@ -9,6 +9,7 @@ export function adopt(moment: Moment, server: string, era: string): void {
   const { data, now, settling } = moment;
   data.server = server;
   data.era = era;
+  data.origin ||= era;
   data.claimsFrom = now + settling;
   for (const key of [...data.states.rung.members]) {
     const entry = find(moment, key);

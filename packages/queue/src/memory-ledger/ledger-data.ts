@@ -8,6 +8,8 @@ export interface LedgerData {
   server: string | undefined;
   /** Another one whenever a server took it over. */
   era: string;
+  /** The era in which it began with nothing. */
+  origin: string;
   /** Settling: nothing is claimed before that time. Undefined once it is over. */
   claimsFrom: number | undefined;
 
@@ -129,6 +131,7 @@ export interface Settings extends Omit<Backoff, "attempts"> {
 export const blankData = (): LedgerData => ({
   server: undefined,
   era: "",
+  origin: "",
   claimsFrom: undefined,
   entries: new Map(),
   states: {

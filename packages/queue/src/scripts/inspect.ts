@@ -1,5 +1,16 @@
 import { defineScript } from "../script.ts";
 
+/** The era in which this ledger began with nothing: it stays when a server takes over what another one had. */
+export const origin = defineScript({
+  name: "origin",
+  arguments: [],
+  uses: [],
+  body: `
+control.origin = control.origin or control.era
+return control.origin
+`,
+});
+
 /** How many keys are in which state. Answers `{ due, ms the oldest has waited, scheduled, running, parked }`. */
 export const count = defineScript({
   name: "count",

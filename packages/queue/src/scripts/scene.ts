@@ -39,7 +39,7 @@ end
 local control, controlWas = {}, {}
 do
   local fields = {
-    'schema', 'server', 'era', 'claimsFrom', 'paused', 'pauses', 'slots', 'newest', 'limited',
+    'schema', 'server', 'era', 'origin', 'claimsFrom', 'paused', 'pauses', 'slots', 'newest', 'limited',
     'first', 'most', 'attempts', 'bell', 'turn', 'configuredBy',
   }
   for i, value in ipairs(read(CONTROL, 'HMGET', unpack(fields))) do
@@ -90,6 +90,7 @@ local function adopt()
   control.schema = SCHEMA
   control.server = server
   control.era = server .. '-' .. t[1] .. '.' .. t[2]
+  control.origin = control.origin or control.era
   control.claimsFrom = now + settling
   local rung = redis.call('ZRANGE', RUNG, 0, -1)
   redis.call('DEL', RUNG)

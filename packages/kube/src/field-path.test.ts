@@ -1,0 +1,32 @@
+import { describe, expect, test } from "vitest";
+import { InvalidFieldPathError, isOfMetadata, parseFieldPath, valuesAt } from "./field-path.ts";
+
+const object = {
+  metadata: { labels: { "app.kubernetes.io/name": "a" } },
+  spec: { size: 0, none: null, volumes: [{ secret: { name: "s" } }, {}, { secret: { name: "t" } }] },
+};
+const at = (path: string) => valuesAt(object, parseFieldPath(path));
+
+describe("a field path", () => {
+  test("leads to a value, to each item of a list, and to nothing where a part of the way is missing", () => {
+    expect(at("spec.size")).toEqual([0]);
+    expect(at("spec.volumes[].secret.name")).toEqual(["s", "t"]);
+    expect(at('metadata.labels["app.kubernetes.io/name"]')).toEqual(["a"]);
+    expect(at("spec.none")).toEqual([]);
+    expect(at("spec.size[].x")).toEqual([]);
+    expect(at("spec.constructor.name")).toEqual([]);
+    expect(at("spec.__proto__")).toEqual([]);
+  });
+
+  test.each(["", ".spec", "spec..a", "spec.a b", "[]", "spec[0]", 'spec["a', "$(rm)"])(
+    "that cannot be read is refused: %j",
+    (text) => {
+      expect(() => parseFieldPath(text)).toThrow(InvalidFieldPathError);
+    },
+  );
+
+  test("may be followed in metadata alone, or not", () => {
+    expect(isOfMetadata(parseFieldPath("metadata.generation"))).toBe(true);
+    expect(isOfMetadata(parseFieldPath("spec.size"))).toBe(false);
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, test } from "vitest";
+import { parseFieldPath } from "./field-path.ts";
+import { kubeObjectSchema } from "./kube-object.ts";
+import { meaningsOf, needsWhole, type Subscription } from "./subscription.ts";
+import { bucket, bucketObject } from "./testing/objects.ts";
+
+const own: Subscription = { id: "own", for: bucket, map: { by: "self" } };
+const object = (metadata: object = {}, more: object = {}) =>
+  kubeObjectSchema.parse({ ...bucketObject("a", { generation: 1, ...metadata }), ...more });
+const means = (subscription: Subscription, ...about: Parameters<typeof object>) =>
+  meaningsOf(object(...about), [subscription])[subscription.id];
+const view = (...given: Parameters<typeof means>) => means(...given)?.view;
+
+describe("what matters of an object", () => {
+  test("is all but its status to the controller that it is for", () => {
+    expect(view(own, { resourceVersion: "2" })).toBe(view(own));
+    expect(view(own, { generation: 2 })).not.toBe(view(own));
+    expect(view(own, { labels: { a: "b" } })).not.toBe(view(own));
+  });
+
+  test("is everything to others", () => {
+    const other: Subscription = { ...own, map: { by: "owner" } };
+    expect(view(other, { resourceVersion: "2" })).not.toBe(view(other));
+  });
+
+  test("is what is declared to matter, and that it is another one, or about to go", () => {
+    const size: Subscription = { ...own, changed: [parseFieldPath("spec.size")] };
+    const before = view(size, {}, { spec: { size: 1, colour: "red" } });
+    expect(view(size, { generation: 2 }, { spec: { size: 1, colour: "blue" } })).toBe(before);
+    expect(view(size, {}, { spec: { size: 2, colour: "red" } })).not.toBe(before);
+    expect(view(size, { uid: "other" }, { spec: { size: 1 } })).not.toBe(before);
+    expect(view(size, { deletionTimestamp: "2026-01-01T00:00:00Z" }, { spec: { size: 1 } })).not.toBe(before);
+  });
+});
+
+test("who does not select an object is not concerned", () => {
+  expect(means({ ...own, namespaces: ["default"] })).toBeDefined();
+  expect(means({ ...own, namespaces: ["other"] })).toBeUndefined();
+  expect(means({ ...own, selector: { matchLabels: { a: "b" } } })).toBeUndefined();
+  expect(means({ ...own, selector: { matchLabels: { a: "b" } } }, { labels: { a: "b" } })).toBeDefined();
+});
+
+test("metadata is enough unless a mapping or what matters is elsewhere", () => {
+  expect(needsWhole(own)).toBe(false);
+  expect(needsWhole({ ...own, changed: [parseFieldPath("metadata.labels")] })).toBe(false);
+  expect(needsWhole({ ...own, changed: [parseFieldPath("spec.size")] })).toBe(true);
+  expect(needsWhole({ ...own, map: { by: "field", path: parseFieldPath("spec.ref") } })).toBe(true);
+});

@@ -1,0 +1,73 @@
+import type { ObjectKey } from "@drover/controller";
+import { createHash } from "node:crypto";
+import { type FieldPath, isOfMetadata, valuesAt } from "./field-path.ts";
+import { type Fingerprint, fingerprint } from "./fingerprint.ts";
+import type { KubeObject } from "./kube-object.ts";
+import { type LabelSelector, matchesLabels } from "./label-selector.ts";
+import { keysFor, type Mapping } from "./mapping.ts";
+import type { ResourceRef } from "./resource-ref.ts";
+
+/**
+ * Why a controller follows a kind: which of its objects concern it, which keys they name, and which changes matter. All
+ * is declared, so that it can be done without the controller's code.
+ */
+export interface Subscription {
+  /**
+   * Unique among those of a kind, and lasting: what an object meant to a subscription is remembered under its id. One
+   * that is declared differently must have another id; then every object is told to it anew.
+   */
+  readonly id: string;
+  /** The kind whose keys are named. */
+  readonly for: ResourceRef;
+  readonly map: Mapping;
+  /** Others concern nobody. An object that no longer matches is told of once more, under the keys that it named. */
+  readonly selector?: LabelSelector | undefined;
+  /** Left out: all. */
+  readonly namespaces?: readonly string[] | undefined;
+  /**
+   * Only when a value at one of these paths changes, or the object is created, deleted or begins to be deleted. Left
+   * out: for the controller's own kind all but status (see `fingerprint`), for others every version.
+   */
+  readonly changed?: readonly FieldPath[] | undefined;
+}
+
+/** What an object means to one subscription. */
+export interface Meaning {
+  readonly keys: readonly ObjectKey[];
+  /** The same for two versions of the object that the subscription need not tell apart. */
+  readonly view: Fingerprint;
+}
+
+/** By subscription. One that is not in it is not concerned. */
+export type Meanings = Readonly<Record<string, Meaning>>;
+
+export function meaningsOf(object: KubeObject, subscriptions: readonly Subscription[]): Meanings {
+  return Object.fromEntries(
+    subscriptions
+      .filter((subscription) => isConcerned(object, subscription))
+      .map((subscription) => [
+        subscription.id,
+        { keys: keysFor(object, subscription), view: viewOf(object, subscription) },
+      ]),
+  );
+}
+
+/** Whether a subscription looks at more than metadata. */
+export const needsWhole = ({ map, changed = [] }: Subscription): boolean =>
+  (map.by === "field" && !isOfMetadata(map.path)) || !changed.every(isOfMetadata);
+
+function isConcerned({ metadata }: KubeObject, { namespaces, selector }: Subscription): boolean {
+  if (namespaces !== undefined && !namespaces.includes(metadata.namespace ?? "")) return false;
+  return selector === undefined || matchesLabels(selector, metadata.labels);
+}
+
+function viewOf(object: KubeObject, { map, changed }: Subscription): Fingerprint {
+  const { metadata } = object;
+  if (changed === undefined) return map.by === "self" ? fingerprint(metadata) : metadata.resourceVersion;
+  const view = [
+    metadata.uid,
+    metadata.deletionTimestamp ?? "",
+    changed.map((path) => valuesAt(object, path)),
+  ];
+  return createHash("sha256").update(JSON.stringify(view)).digest("base64url").slice(0, 16);
+}

@@ -1,0 +1,36 @@
+import type { Milliseconds } from "@drover/controller";
+import { callLua, lua, type RedisConnection } from "@drover/queue";
+import { z } from "zod";
+
+/** The bridges that are alive. */
+export interface Bridges {
+  /** Say that we are here; answers who is, ourselves among them. */
+  here(): Promise<readonly string[]>;
+  leave(): Promise<void>;
+}
+
+const members = "{drover-bridges}";
+
+const here = lua(
+  "say that a bridge is here",
+  ["bridge", "lasts"],
+  `
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+if redis.call('TYPE', KEYS[1]).ok ~= 'zset' then redis.call('DEL', KEYS[1]) end
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], now + 10 * lasts, '+inf') -- the clock went back
+redis.call('ZADD', KEYS[1], now + lasts, bridge)
+return redis.call('ZRANGE', KEYS[1], 0, -1)
+`,
+);
+
+/** @param lasts after this time without a word a bridge counts as gone. */
+export function joinBridges(redis: RedisConnection, bridge: string, lasts: Milliseconds): Bridges {
+  return {
+    here: async () => z.array(z.string()).parse(await callLua(redis, here, members, { bridge, lasts })),
+    leave: async () => {
+      await redis.zrem(members, bridge);
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import { createHash } from "node:crypto";
+
+/**
+ * The streams that a bridge should hold: each stream goes to the bridge with the highest hash of both (rendezvous
+ * hashing; Thaler and Ravishankar, 1998). Everybody who sees the same bridges comes to the same answer, and a bridge
+ * that comes or goes moves its own streams only.
+ */
+export function placeStreams(
+  streams: readonly string[],
+  bridges: readonly string[],
+  bridge: string,
+): readonly string[] {
+  const others = bridges.filter((other) => other !== bridge);
+  return streams.filter((stream) => {
+    const mine = weight(stream, bridge);
+    return others.every((other) => isLess(weight(stream, other), mine));
+  });
+}
+
+const weight = (stream: string, bridge: string): string =>
+  createHash("sha256").update(`${bridge}\n${stream}`).digest("hex");
+
+const isLess = (a: string, b: string): boolean => a < b;

@@ -1,0 +1,104 @@
+import { lua } from "@drover/queue";
+
+/**
+ * Every script starts here: `S` is the stream's prefix. What is not of the type that it was given was changed by
+ * somebody else: it is put aside, and with it the position, so that the stream begins anew and misses nothing.
+ */
+const scene = `
+local S = KEYS[1]
+local STREAM, SEEN = S .. ':stream', S .. ':seen'
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+local function putAside(key)
+  redis.call('RENAME', key, S .. ':quarantine')
+  if key == SEEN then redis.call('DEL', STREAM) end
+end
+if redis.call('TYPE', STREAM).ok ~= 'hash' and redis.call('EXISTS', STREAM) == 1 then putAside(STREAM) end
+if redis.call('TYPE', SEEN).ok ~= 'hash' and redis.call('EXISTS', SEEN) == 1 then putAside(SEEN) end
+local server = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
+local held = {}
+for i, value in ipairs(redis.call('HMGET', STREAM, 'token', 'until', 'writes', 'position', 'told', 'holder', 'server')) do
+  held[({ 'token', 'ends', 'writes', 'position', 'told', 'holder', 'server' })[i]] = value or nil
+end
+-- Not on another server than the one that it was taken on: what was told before a failover may be lost, and the
+-- position that comes after it must then not be written.
+local function isOurs(token) return held.token == token and held.server == server end
+`;
+
+/**
+ * Take a stream, unless another bridge's lease on it lasts; the same token again gets the same answer. Answers
+ * `{ 'held', by whom, for how many ms }` or `{ 'ours', writes so far, position or '', told to whom or '' }`.
+ */
+export const hold = lua(
+  "hold a stream",
+  ["token", "holder", "lease"],
+  `${scene}
+if held.token and held.token ~= token and (tonumber(held.ends) or 0) > now then
+  return { 'held', held.holder or '', math.min(held.ends - now, tonumber(lease)) }
+end
+local writes = tonumber(held.writes) or 0
+redis.call('HSET', STREAM, 'token', token, 'holder', holder, 'until', now + lease, 'writes', writes, 'server', server)
+-- An index without a position is of no use: it may be half of one.
+if not held.position then redis.call('DEL', SEEN) end
+return { 'ours', writes, held.position or '', held.told or '' }
+`,
+);
+
+/** Keep a stream. 0 when it is another's, or when the server has less than \`writes\` of our writes: a tail was lost. */
+export const renew = lua(
+  "renew a stream's lease",
+  ["token", "writes", "lease"],
+  `${scene}
+if not isOurs(token) or tonumber(held.writes) < tonumber(writes) then return 0 end
+redis.call('HSET', STREAM, 'until', now + lease)
+return 1
+`,
+);
+
+/** Give a stream to whoever wants it next. */
+export const release = lua(
+  "release a stream",
+  ["token"],
+  `${scene}
+if isOurs(token) then redis.call('HDEL', STREAM, 'token', 'until', 'holder') end
+return 1
+`,
+);
+
+/**
+ * Write to the index, with the position that it stands at then. \`writes\` is how many there were before this one: a
+ * repeat is answered as before; anything else is refused with 0. \`put\` is a JSON list of key and record in turn, or
+ * empty; \`forget\` of keys; \`position\` and \`told\` are left as they are where they are empty.
+ */
+export const write = lua(
+  "write to a stream's index",
+  ["token", "writes", "put", "forget", "position", "told"],
+  `${scene}
+if not isOurs(token) then return 0 end
+local done = tonumber(held.writes) or 0
+if done == writes + 1 then return 1 end
+if done ~= tonumber(writes) then return 0 end
+local function inPieces(list, take)
+  for from = 1, #list, 500 do take(unpack(list, from, math.min(from + 499, #list))) end
+end
+if put ~= '' then inPieces(cjson.decode(put), function(...) redis.call('HSET', SEEN, ...) end) end
+if forget ~= '' then inPieces(cjson.decode(forget), function(...) redis.call('HDEL', SEEN, ...) end) end
+redis.call('HSET', STREAM, 'writes', writes + 1)
+if position ~= '' then redis.call('HSET', STREAM, 'position', position) end
+if told ~= '' then redis.call('HSET', STREAM, 'told', told) end
+return 1
+`,
+);
+
+/** Drop all that is known of a stream that nobody follows. */
+export const forget = lua(
+  "forget a stream",
+  ["token"],
+  `${scene}
+if isOurs(token) then
+  redis.call('UNLINK', SEEN)
+  redis.call('DEL', STREAM)
+end
+return 1
+`,
+);

@@ -1,0 +1,201 @@
+import { objectKey } from "@drover/controller";
+import type { SeenChange, SeenObject } from "@drover/kube";
+import { type RedisServer, startRedis } from "@drover/local-servers";
+import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type HeldStream, openStreamStore, StreamLostError, type StreamStore } from "./stream-store.ts";
+
+const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const lease = 60_000;
+let server: RedisServer;
+let redis: RedisConnection;
+let stream: string;
+let store: StreamStore;
+let streams = 0;
+
+beforeAll(async () => {
+  server = await startRedis({ persistence: false });
+  redis = await connectRedis({ url: server.url, clientName: "test", log: quiet });
+});
+afterAll(async () => {
+  await disconnectRedis(redis);
+  await server.stop();
+});
+beforeEach(() => {
+  stream = `apps/v1/things-${streams++}`;
+  store = openStreamStore({ redis, holder: "bridge-1", lease });
+});
+
+const key = (name: string) => objectKey({ namespace: "default", name });
+const seen = (name: string, resourceVersion = "5"): SeenObject => ({
+  key: key(name),
+  ...{ uid: `uid-${name}`, resourceVersion },
+  meant: { own: { view: "v", keys: [key(name)] }, owner: { view: resourceVersion, keys: [key("other")] } },
+});
+const change = (more: Partial<SeenChange>): SeenChange => ({
+  ...{ put: [], forget: [], position: undefined, whole: false },
+  ...more,
+});
+const hold = async (told = "us", of = store): Promise<HeldStream> => {
+  const held = await of.hold(stream, told);
+  if ("heldBy" in held) throw new Error(`held by ${held.heldBy}`);
+  return held;
+};
+const all = async ({ seen: index }: HeldStream): Promise<readonly SeenObject[]> =>
+  (await Array.fromAsync(index.all())).flat();
+/** As when nobody has renewed it for a lease. */
+const end = () => redis.hset(`{drover-stream:${stream}}:stream`, "until", 1);
+
+describe("a stream", () => {
+  test("that nobody has told anything of stands nowhere", async () => {
+    expect(await hold()).toMatchObject({ position: undefined, toldToAll: false });
+  });
+
+  test("is taken up where its last holder left it, with all that was seen", async () => {
+    const first = await hold();
+    await first.seen.write(change({ put: [seen("a"), seen("b"), seen("c")], position: "7", whole: true }));
+    await first.seen.write(change({ put: [seen("a", "8")], forget: [key("b")], position: "8" }));
+    await first.release();
+    const second = await hold();
+    expect(second).toMatchObject({ position: "8", toldToAll: true });
+    expect(await second.seen.get([key("c"), key("b"), key("a")])).toEqual([
+      seen("c"),
+      undefined,
+      seen("a", "8"),
+    ]);
+    expect((await all(second)).map((one) => one.key).sort()).toEqual([key("a"), key("c")]);
+  });
+
+  test("was not told to others than those that it was told to", async () => {
+    const first = await hold("us");
+    await first.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
+    await first.release();
+    expect(await hold("us and you")).toMatchObject({ position: "7", toldToAll: false });
+  });
+
+  test("whose first listing did not come to its end begins anew, without what it had seen", async () => {
+    const first = await hold();
+    await first.seen.write(change({ put: [seen("a")] }));
+    await first.release();
+    const second = await hold();
+    expect(second.position).toBeUndefined();
+    expect(await all(second)).toEqual([]);
+  });
+
+  test("is forgotten whole", async () => {
+    const held = await hold();
+    await held.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
+    await held.forget();
+    expect(await redis.exists(`{drover-stream:${stream}}:stream`, `{drover-stream:${stream}}:seen`)).toBe(0);
+  });
+});
+
+describe("a lease", () => {
+  test("keeps others away until it ends", async () => {
+    await hold();
+    const answer = await store.hold(stream, "us");
+    expect(answer).toMatchObject({ heldBy: "bridge-1" });
+    await end();
+    expect(await store.hold(stream, "us")).toHaveProperty("seen");
+  });
+
+  test("that ended holds on as long as nobody else has taken the stream", async () => {
+    const held = await hold();
+    await end();
+    await held.renew();
+    await held.seen.write(change({ position: "7" }));
+    expect(held.lost.aborted).toBe(false);
+    expect(await store.hold(stream, "us")).toHaveProperty("heldBy");
+  });
+
+  test("that was taken over writes nothing more, and says so", async () => {
+    const stale = await hold();
+    await stale.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
+    await end();
+    const fresh = await hold();
+    await expect(stale.seen.write(change({ put: [seen("a", "9")], position: "9" }))).rejects.toThrow(
+      StreamLostError,
+    );
+    expect(stale.lost.aborted).toBe(true);
+    await stale.release();
+    expect(await store.hold(stream, "us")).toHaveProperty("heldBy");
+    expect(await fresh.seen.get([key("a")])).toEqual([seen("a")]);
+  });
+});
+
+describe("a server that lost the end of what was written", () => {
+  test("is noticed by a renewal, and the stream is taken up from where it stands", async () => {
+    const held = await hold();
+    await held.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
+    const dump = await redis.hgetall(`{drover-stream:${stream}}:stream`);
+    await held.seen.write(change({ put: [seen("a", "9")], position: "9" }));
+    await redis.hset(`{drover-stream:${stream}}:stream`, dump);
+    await held.renew();
+    expect(held.lost.aborted).toBe(true);
+    await end();
+    expect(await hold()).toMatchObject({ position: "7" });
+  });
+
+  test("is another server: not even a position that continues what it has is written there", async () => {
+    const held = await hold();
+    await held.seen.write(change({ position: "7", whole: true }));
+    // What was told before this write may be what the server lacks.
+    await redis.hset(`{drover-stream:${stream}}:stream`, "server", "another");
+    await expect(held.seen.write(change({ position: "9" }))).rejects.toThrow(StreamLostError);
+    await end();
+    expect(await hold()).toMatchObject({ position: "7" });
+  });
+
+  test("and that has nothing left begins anew", async () => {
+    const held = await hold();
+    await held.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
+    await redis.flushall();
+    await held.renew();
+    expect(held.lost.aborted).toBe(true);
+    expect(await hold()).toMatchObject({ position: undefined });
+  });
+});
+
+test("a write whose answer was lost is not written twice", async () => {
+  const held = await hold();
+  await held.seen.write(change({ position: "7" }));
+  const before = await redis.hget(`{drover-stream:${stream}}:stream`, "writes");
+  await redis.hset(`{drover-stream:${stream}}:stream`, "writes", 2); // as if it had been written
+  await held.seen.write(change({ position: "8" }));
+  expect(before).toBe("1");
+  expect(await redis.hmget(`{drover-stream:${stream}}:stream`, "writes", "position")).toEqual(["2", "7"]);
+});
+
+describe("what somebody else wrote", () => {
+  test("in the place of a record counts as not seen", async () => {
+    const held = await hold();
+    await held.seen.write(change({ put: [seen("a"), seen("b"), seen("c")], position: "7", whole: true }));
+    await redis.hset(`{drover-stream:${stream}}:seen`, key("a"), "garbage", key("b"), "[1]", "%", "[]");
+    expect(await held.seen.get([key("a"), key("b"), key("c")])).toEqual([undefined, undefined, seen("c")]);
+    expect((await all(held)).map((one) => one.key)).toEqual([key("c")]);
+  });
+
+  test.each(["seen", "stream"])(
+    "in the place of the %s hash is put aside, and the stream begins anew",
+    async (name) => {
+      const held = await hold();
+      await held.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
+      await redis.set(`{drover-stream:${stream}}:${name}`, "garbage");
+      await expect(held.seen.write(change({ put: [seen("b")], position: "8" }))).rejects.toThrow(
+        StreamLostError,
+      );
+      expect(await hold()).toMatchObject({ position: undefined });
+      expect(await redis.get(`{drover-stream:${stream}}:quarantine`)).toBe("garbage");
+    },
+  );
+});
+
+test("2,000 objects are written and read in one piece", async () => {
+  const held = await hold();
+  const many = Array.from({ length: 2_000 }, (_, index) => seen(`o${index}`));
+  await held.seen.write(change({ put: many, position: "7", whole: true }));
+  expect(await held.seen.get(many.map((one) => one.key))).toEqual(many);
+  expect(await all(held)).toHaveLength(2_000);
+  await held.seen.write(change({ forget: many.map((one) => one.key) }));
+  expect(await all(held)).toEqual([]);
+});
