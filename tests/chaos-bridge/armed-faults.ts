@@ -23,7 +23,7 @@ export interface ArmedFaults {
   armRequests(fault: RequestFault): Armed;
   armFrames(fault: FrameFault): Armed;
   /** The next request for a watch is answered with a 410, unless a list comes first. */
-  expireOnce(): void;
+  expireNext(expires: boolean): void;
   /** The fault that this request meets. */
   ofRequest(verb: Verb): RequestFault | { readonly do: "expired" } | undefined;
   /** The fault that this event meets. */
@@ -69,7 +69,7 @@ export function armedFaults(journal: Journal): ArmedFaults {
   return {
     armRequests: (fault) => arm(requests, fault, 0),
     armFrames: (fault) => arm(frames, fault, fault.frame - 1),
-    expireOnce: () => void (expires = true),
+    expireNext: (next) => void (expires = next),
     ofRequest(verb) {
       const isList = verb === "list" || verb === "page" || verb === "stream";
       const met = [...requests].find(({ fault, bites }) => {

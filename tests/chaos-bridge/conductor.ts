@@ -1,6 +1,6 @@
 import type { Milliseconds } from "@drover/controller";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Armed } from "./armed-faults.ts";
+import { now } from "../chaos/clock.ts";
 import type { Bridge } from "./bridge-process.ts";
 import type { Journal } from "./journal.ts";
 import type { Load } from "./load.ts";
@@ -11,6 +11,7 @@ import {
   isFrameFault,
   isListFault,
   isRequestFault,
+  isWatchFault,
   type RequestFault,
   type Step,
 } from "./schedule.ts";
@@ -26,6 +27,10 @@ export interface Stage {
 
 /** How long a fault waits for something to meet. */
 const patience: Milliseconds = 8_000;
+/** How long a bridge may take to come up on a busy machine. */
+const birth: Milliseconds = 30_000;
+/** How long a change may be under way to the bridge. */
+const frameGap: Milliseconds = 100;
 /** How long `settle` waits: what takes longer goes on beside the next step. */
 const settling: Milliseconds = 5_000;
 
@@ -51,6 +56,7 @@ async function playOne(stage: Stage, step: Step): Promise<void> {
     case "changes":
       return stage.load.run(step.changes);
     case "settle":
+      await isUp(stage);
       await stage.journal.until(stage.isAtRest, settling);
       return;
     case "refuse":
@@ -70,21 +76,29 @@ async function breakRequests({ proxy, load, journal }: Stage, fault: RequestFaul
   const { faults } = proxy;
   const armed = faults.armRequests(fault);
   // So that there is a request to meet; a list comes after what has expired.
-  if (isListFault(fault.do) && fault.do !== "all-401") {
-    if (!proxy.endWatches("410")) faults.expireOnce();
-  } else proxy.endWatches(fault.ending);
-  await Promise.all([usedUp(journal, armed), delay(fault.for), load.run(fault.changes)]);
+  const needsList = isListFault(fault.do) && !isWatchFault(fault.do);
+  const expires = needsList && !proxy.endWatches("410");
+  if (!needsList) proxy.endWatches(fault.ending);
+  if (expires) faults.expireNext(true);
+  const met = isUp({ proxy, journal }).then(() => journal.until(() => armed.isUsedUp(), patience));
+  await Promise.all([met, delay(fault.for), load.run(fault.changes)]);
+  if (expires) faults.expireNext(false);
   armed.disarm();
 }
 
 async function breakFrames({ proxy, load, journal }: Stage, fault: FrameFault): Promise<void> {
   const armed = proxy.faults.armFrames(fault);
-  await Promise.all([load.run(fault.changes).then(() => usedUp(journal, armed))]);
+  await load.run(fault.changes);
+  await isUp({ proxy, journal });
+  const until = now() + patience;
+  // The bridge may have been away all the while.
+  while (!(await journal.until(() => armed.isUsedUp(), frameGap)) && now() < until) await load.run(1);
   armed.disarm();
 }
 
-const usedUp = (journal: Journal, armed: Armed): Promise<boolean> =>
-  journal.until(() => armed.isUsedUp(), patience);
+/** What is waited for is waited for from the moment on at which a bridge can do anything about it. */
+const isUp = ({ proxy, journal }: Pick<Stage, "proxy" | "journal">): Promise<boolean> =>
+  journal.until(() => proxy.isAsked(), birth);
 
 async function kill(stage: Stage, step: Extract<Step, { do: "bridge-kill" }>): Promise<void> {
   const { proxy, bridge, load, journal } = stage;

@@ -44,6 +44,8 @@ export interface Ran {
   readonly saw: Sight;
   /** Why the queue says that it ran. */
   readonly reasons: readonly string[];
+  /** The uid that the queue says this object took the place of. */
+  readonly replaced?: string | undefined;
 }
 
 /** An object as it was seen. */

@@ -57,6 +57,7 @@ export function openLoad(options: {
     if (made.get(key)?.metadata.deletionTimestamp === undefined) await remove(key);
     if (made.has(key)) await release(key);
   };
+  // Nothing ever becomes again what it was: that would need no second look.
   const changeOf = (key: string): (() => Promise<void>) => {
     const present = made.get(key);
     if (present === undefined) return () => create(key);
@@ -65,7 +66,7 @@ export function openLoad(options: {
     if (isGoing && dice.chance(0.6)) return () => release(key);
     const what = dice.between(1, 100);
     if (what <= 30) return () => patch(key, { spec: { size: number } });
-    if (what <= 45) return () => patch(key, { metadata: { labels: { team: `t${number % 7}` } } });
+    if (what <= 45) return () => patch(key, { metadata: { labels: { team: `t${number}` } } });
     if (what <= 52)
       return () => patch(key, { metadata: { annotations: { note: `größer als ${number} ✓` } } });
     if (what <= 72) return () => patch(key, { status: { seen: number } }, "/status");
@@ -110,7 +111,7 @@ const newWidget = ({ group }: Kind, name: string, count: number, dice: Random): 
   kind: "Widget",
   metadata: {
     name,
-    labels: { team: `t${count % 7}` },
+    labels: { team: `t${count}` },
     ...(dice.chance(0.25) ? { finalizers: [finalizer] } : {}),
   },
   spec: { size: count },

@@ -124,3 +124,24 @@ export function healingTime(facts: readonly Fact[]): Milliseconds | undefined {
   }
   return healed;
 }
+
+/**
+ * I9. How often runs saw one object and then another one of the same name, with no run between that found none, and how
+ * often a run was told so.
+ */
+export function replacements(facts: readonly Fact[]): { readonly seen: number; readonly told: number } {
+  const runs: Ran[] = facts.filter((fact) => fact.fact === "ran").sort((a, b) => a.read - b.read);
+  const count = { seen: 0, told: 0 };
+  const last = new Map<string, Sight>();
+  for (const run of runs) {
+    const before = last.get(run.key) ?? "gone";
+    last.set(run.key, run.saw);
+    if (before === "gone" || run.saw === "gone" || before.uid === run.saw.uid) continue;
+    count.seen++;
+    const isTold = runs.some(
+      ({ key, read, replaced }) => key === run.key && read >= run.read && replaced === before.uid,
+    );
+    if (isTold) count.told++;
+  }
+  return count;
+}

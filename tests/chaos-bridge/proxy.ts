@@ -27,6 +27,8 @@ export interface Proxy {
   open(): Promise<void>;
   /** Events that have come from the server. */
   events(): number;
+  /** Whether the bridge that runs now, or comes next, has asked for anything yet. */
+  isAsked(): boolean;
   /** From now on it is another bridge that asks. */
   nextLife(): void;
   close(): Promise<void>;
@@ -45,10 +47,11 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   const { path, journal } = options;
   const faults = armedFaults(journal);
   const running = new Set<ProxiedWatch>();
-  let [life, requests, events] = [0, 0, 0];
+  let [life, lastAsked, requests, events] = [0, -1, 0, 0];
   const serve = server({ ...options, faults, running, onEvent: () => (events += 1) });
   const door = await openDoor((request, response) => {
     const asked = { fact: "asked" as const, id: requests++, life, ...askedOf(request.url ?? "", path) };
+    lastAsked = life;
     journal.note(asked);
     response.on("error", () => undefined);
     serve(asked, request, response).catch(() => response.destroy());
@@ -62,6 +65,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
       return all.length > 0;
     },
     events: () => events,
+    isAsked: () => lastAsked === life,
     nextLife: () => (life += 1),
     close: () => door.shut(),
   };

@@ -29,7 +29,15 @@ export async function startReader(options: {
   const look = async ({ key, claim }: Run): Promise<Verdict> => {
     const startedAt = now();
     const { read, saw } = await readNow(api, kind, key);
-    journal.note({ fact: "ran", key, startedAt, read, saw, reasons: claim.reasons });
+    journal.note({
+      fact: "ran",
+      key,
+      startedAt,
+      read,
+      saw,
+      reasons: claim.reasons,
+      replaced: claim.replaced,
+    });
     if (linger > 0) await delay(linger);
     return saw === "gone" ? { kind: "gone" } : { kind: "done" };
   };

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Fact } from "./facts.ts";
 import type { Outcome } from "./harness.ts";
-import { healingTime, unneededRuns } from "./oracle.ts";
+import { healingTime, replacements, unneededRuns } from "./oracle.ts";
 import type { FaultKind, Schedule } from "./schedule.ts";
 
 /** Counts what schedules did. */
@@ -17,7 +17,17 @@ export function summary(): Summary {
   const faults = new Map<FaultKind, number>();
   const unmet = new Map<FaultKind, number>();
   const healing: Milliseconds[] = [];
-  const count = { schedules: 0, bad: 0, changes: 0, runs: 0, status: 0, nothing: 0, killed: 0 };
+  const count = {
+    schedules: 0,
+    bad: 0,
+    changes: 0,
+    runs: 0,
+    status: 0,
+    nothing: 0,
+    killed: 0,
+    seen: 0,
+    told: 0,
+  };
   const more = (counts: Map<FaultKind, number>, kind: FaultKind): void =>
     void counts.set(kind, (counts.get(kind) ?? 0) + 1);
   return {
@@ -27,6 +37,9 @@ export function summary(): Summary {
       const unneeded = unneededRuns(facts);
       count.status += unneeded.status;
       count.nothing += unneeded.nothing;
+      const replaced = replacements(facts);
+      count.seen += replaced.seen;
+      count.told += replaced.told;
       healing.push(healingTime(facts) ?? 0);
       for (const fact of facts) {
         if (fact.fact === "changed" && fact.matters) count.changes++;
@@ -38,13 +51,13 @@ export function summary(): Summary {
     },
     violations: () => count.bad,
     line(seed) {
-      const { schedules, bad, changes, runs, status, nothing, killed } = count;
+      const { schedules, bad, changes, runs, status, nothing, killed, seen, told } = count;
       const healed = healing.sort((a, b) => a - b);
       const seconds = (part: number): string =>
         `${((healed[Math.ceil(part * healed.length) - 1] ?? 0) / 1_000).toFixed(1)} s`;
       return (
         `${schedules} schedules, seed ${seed}: ${bad} with violations; ${changes} changes, ${runs} runs ` +
-        `(${status} for a status alone, ${nothing} for nothing), ${killed} bridges killed; healed within ` +
+        `(${status} for a status alone, ${nothing} for nothing), ${told} of ${seen} replacements told, ${killed} bridges killed; healed within ` +
         `${seconds(0.5)} (p50), ${seconds(0.99)} (p99), ${seconds(1)} (max); faults: ${listed(faults)}` +
         (unmet.size > 0 ? `; not met: ${listed(unmet)}` : "")
       );

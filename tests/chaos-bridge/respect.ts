@@ -7,7 +7,7 @@ const underWay: Milliseconds = 150;
 /** Timers and dates are not exact to the millisecond. */
 const early: Milliseconds = 20;
 /** Requests that were a second apart where they were made may be less so where they arrive. */
-const jitter: Milliseconds = 300;
+const jitter: Milliseconds = 500;
 
 interface Request extends Asked {
   readonly at: Milliseconds;

@@ -10,6 +10,7 @@ const SUITES = {
   mutants: ["mutants"],
   simulation: ["simulate", "--schedules", "1000000"],
   chaos: ["chaos:queue", "--schedules", "500"],
+  "bridge chaos": ["chaos:bridge", "--schedules", "1000", "--parallel", "6"],
   "queue bench": ["bench:queue"],
   persistence: ["bench:persistence"],
 };

@@ -33,6 +33,10 @@ export const tasks = {
     needsPython: always,
     run: (repository) => program(repository, "tests/chaos/main.ts"),
   },
+  "chaos:bridge": {
+    needsPython: always,
+    run: (repository) => program(repository, "tests/chaos-bridge/main.ts"),
+  },
   mutants: {
     needsPython: always,
     run: (repository) => program(repository, "packages/queue/mutants/main.ts"),
