@@ -79,8 +79,8 @@ export function openLoad(options: {
   let favourites: string[] = [];
   const run = async (changes: number): Promise<void> => {
     for (let i = 0; i < changes; i++) {
-      // So that the last change of some key falls into every moment, and is masked by no later one.
-      if (i % 8 === 0) favourites = dice.some(keys, Math.max(2, objects >> 2));
+      // A few again and again, or all: the last change of some key is to fall into every moment, masked by no later one.
+      if (i % 8 === 0) favourites = dice.some(keys, dice.chance(0.5) ? objects : Math.max(2, objects >> 2));
       await changeOf(dice.oneOf(favourites))();
       if (pace > 0) await delay(dice.between(0, 2 * pace));
     }
