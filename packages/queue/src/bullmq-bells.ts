@@ -13,6 +13,11 @@ import { type Bell, type Bells, type Listener, RunFailedError } from "./bells.ts
 const letGo: Milliseconds = 1_000;
 /** How many failed bells are kept for dashboards. */
 const failedKept = 1_000;
+/**
+ * `connectRedis` has looked at the server's version. BullMQ asks once for each connection; one that is refused, since
+ * our user may not ask just then, is dead for good, and its worker stands still.
+ */
+const connecting = { skipVersionCheck: true } as const;
 const jobData = z.object({ key: z.string().transform(parseObjectKey) });
 
 /** BullMQ refuses `:` in job ids and braces would move the hash slot; a digest has neither. */
@@ -33,7 +38,7 @@ export function bullmqBells({
   prefix: string;
   log: Log;
 }): Bells {
-  const queue = new Queue("bells", { connection: redis, prefix, skipMetasUpdate: true });
+  const queue = new Queue("bells", { connection: redis, prefix, skipMetasUpdate: true, ...connecting });
   // Its connections fail when ours does, and ours says so.
   const failed = (cause: Error): void => {
     const error = refusalOf(cause) ?? cause;
@@ -90,6 +95,7 @@ function listen(options: {
     connection: redis,
     prefix,
     concurrency,
+    ...connecting,
     maxStalledCount: 0,
     runRetryDelay: 500, // after a connection error; the default is 15 s
   });

@@ -110,6 +110,26 @@ it("tells a wake again that Redis refuses for want of memory, until it takes it"
   expect(await t.queue.stats(10_000)).toMatchObject({ due: 1 });
 });
 
+it("begins once it may, where its user was permitted nothing when it was opened", async () => {
+  await redis.call("ACL", "SETUSER", "late", "reset", "on", ">secret", "~*", "+@all");
+  const url = server.url.replace("//", "//late:secret@");
+  const late = await connectRedis({ url, clientName: "late", log: quiet });
+  const refused = Promise.withResolvers<undefined>();
+  const log = { ...quiet, warn: () => refused.resolve(undefined) };
+  await redis.call("ACL", "SETUSER", "late", "-@all");
+  const queue = openWorkQueue({ redis: late, controller: t.queue.controller, log });
+  const ran = Promise.withResolvers<undefined>();
+  const handler = () => (ran.resolve(undefined), Promise.resolve({ kind: "done" } as const));
+  const worker = queue.work(handler, { concurrency: 1, timeout: 1_000 });
+  await refused.promise;
+  await redis.call("ACL", "SETUSER", "late", "+@all");
+  await t.queue.wake([wakeOf(key)]);
+  await ran.promise;
+  await worker.drain(0);
+  await queue.close();
+  late.disconnect();
+});
+
 it("goes on after Redis was killed: nothing acknowledged is lost", async () => {
   const keys = Array.from({ length: 50 }, (_, i) => objectKey({ name: `n${i}` }));
   await t.queue.wake(keys.map(wakeOf));
