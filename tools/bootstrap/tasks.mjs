@@ -49,6 +49,10 @@ export const tasks = {
     needsPython: always,
     run: (repository) => program(repository, "bench/persistence/main.ts"),
   },
+  "bench:bridge": {
+    needsPython: always,
+    run: (repository) => program(repository, "bench/bridge/main.ts"),
+  },
   nightly: { needsPython: always, run: nightly },
   check: { needsPython: never, run: checkAll },
 };

@@ -1,0 +1,115 @@
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { Agent, request } from "node:https";
+import { z } from "zod";
+
+/** The bench's own way to the API server: plain requests over kept connections, past everything that counts. */
+export interface Api {
+  /** @throws RefusedError for any answer but 2xx. A dropped connection, 429 and 5xx are tried again. */
+  send(method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: Body): Promise<string>;
+  /** As `send`, with the answer as it comes. */
+  open(path: string, accept: string): Promise<IncomingMessage>;
+  close(): void;
+}
+
+interface Body {
+  readonly type: "application/json" | "application/merge-patch+json" | "application/json-patch+json";
+  readonly content: unknown;
+}
+
+export class RefusedError extends Error {
+  override readonly name = "RefusedError";
+  readonly status: number;
+  constructor(what: string, status: number, answer: string) {
+    super(`${what} was answered with ${status}: ${answer.slice(0, 500)}`);
+    this.status = status;
+  }
+}
+
+const base64 = z.string().transform((text) => Buffer.from(text, "base64"));
+const kubeconfig = z.object({
+  clusters: z.tuple([
+    z.object({ cluster: z.object({ server: z.url(), "certificate-authority-data": base64 }) }),
+  ]),
+  users: z.tuple([
+    z.object({ user: z.object({ "client-certificate-data": base64, "client-key-data": base64 }) }),
+  ]),
+});
+
+const userAgent = "bench-bridge-harness";
+const tries = 5;
+
+export async function openApi(kubeconfigFile: string): Promise<Api> {
+  const { clusters, users } = kubeconfig.parse(JSON.parse(await readFile(kubeconfigFile, "utf8")));
+  const [{ cluster }] = clusters;
+  const [{ user }] = users;
+  const agent = new Agent({
+    keepAlive: true,
+    ca: cluster["certificate-authority-data"],
+    cert: user["client-certificate-data"],
+    key: user["client-key-data"],
+  });
+  const ask = async (method: string, path: string, accept: string, body?: Body): Promise<IncomingMessage> => {
+    const text = body === undefined ? "" : JSON.stringify(body.content);
+    const sent = request(new URL(path, cluster.server), {
+      agent,
+      method,
+      headers: {
+        accept,
+        "user-agent": userAgent,
+        ...(body && { "content-type": body.type, "content-length": Buffer.byteLength(text) }),
+      },
+    });
+    sent.end(text);
+    const answer = Promise.withResolvers<IncomingMessage>();
+    sent.on("response", answer.resolve).on("error", answer.reject);
+    return answer.promise;
+  };
+  const accepted = async (...asked: Parameters<typeof ask>): Promise<IncomingMessage> => {
+    const answer = await ask(...asked);
+    const status = answer.statusCode ?? 0;
+    if (status >= 200 && status <= 299) return answer;
+    throw new RefusedError(`${asked[0]} ${asked[1]}`, status, await textOf(answer));
+  };
+  return {
+    send: (method, path, body) =>
+      patiently(async () => textOf(await accepted(method, path, "application/json", body))),
+    open: (path, accept) => patiently(() => accepted("GET", path, accept)),
+    close: () => agent.destroy(),
+  };
+}
+
+async function patiently<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (tried === tries || !passes(error)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 200 * tried));
+    }
+  }
+}
+
+const passes = (error: unknown): boolean =>
+  error instanceof RefusedError ? error.status === 429 || error.status >= 500 : error instanceof Error;
+
+async function textOf(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+  await once(answer, "end");
+  return Buffer.concat(chunks).toString();
+}
+
+/** Calls `work` for 0 to `count` - 1, `atOnce` at a time. */
+export async function inParallel(
+  count: number,
+  atOnce: number,
+  work: (i: number) => Promise<unknown>,
+): Promise<void> {
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < count) await work(next++);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, count) }, lane));
+}

@@ -1,0 +1,66 @@
+import { readFile, stat } from "node:fs/promises";
+import { z } from "zod";
+
+/**
+ * Who asked the API server for what, by its own audit log: a line when a request has come, but for the bench's writes.
+ */
+export const auditPolicy = {
+  apiVersion: "audit.k8s.io/v1",
+  kind: "Policy",
+  omitStages: ["ResponseStarted", "ResponseComplete", "Panic"],
+  rules: [
+    {
+      level: "None",
+      verbs: ["create", "update", "patch", "delete"],
+      resources: [{ group: "bench.drover.dev" }],
+    },
+    { level: "None", nonResourceURLs: ["/readyz*", "/healthz*", "/livez*"] },
+    { level: "None", users: ["system:apiserver"] },
+    { level: "Metadata" },
+  ],
+};
+
+const entry = z.object({
+  userAgent: z.string().default(""),
+  verb: z.string(),
+  requestURI: z.string(),
+  objectRef: z.object({ resource: z.string() }).optional(),
+});
+
+/** Requests of one program. */
+export interface Requests {
+  readonly lists: number;
+  readonly watches: number;
+  /** Discovery, and whatever else. */
+  readonly others: number;
+}
+
+export interface AuditLog {
+  /** The place in the log that is now its end. */
+  mark(): Promise<number>;
+  /** What a program, by the begin of its user agent, has asked for since a mark. */
+  since(mark: number, userAgent: string): Promise<Requests>;
+}
+
+export function auditLog(file: string): AuditLog {
+  const size = (): Promise<number> =>
+    stat(file).then(
+      (it) => it.size,
+      () => 0,
+    );
+  return {
+    mark: size,
+    async since(mark, userAgent) {
+      const text = (await readFile(file)).subarray(mark).toString();
+      const asked = text
+        .split("\n")
+        .filter((line) => line.endsWith("}"))
+        .map((line) => entry.parse(JSON.parse(line)))
+        .filter((each) => each.userAgent.startsWith(userAgent));
+      const count = (...verbs: string[]): number =>
+        asked.filter((each) => each.objectRef?.resource === "widgets" && verbs.includes(each.verb)).length;
+      const [lists, watches] = [count("list"), count("watch")];
+      return { lists, watches, others: asked.length - lists - watches };
+    },
+  };
+}

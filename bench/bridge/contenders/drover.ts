@@ -1,0 +1,89 @@
+import { freePort } from "@drover/local-servers";
+import { join } from "node:path";
+import { now } from "../../queue/measures/now.ts";
+import { controller } from "../cluster/widgets.ts";
+import { type Started, startProcess, untilSo } from "./start-process.ts";
+
+/** The bridge of this checkout. */
+export const bridgeSources = new URL("../../../apps/bridge/src/main.ts", import.meta.url).pathname;
+const root = new URL("../../..", import.meta.url).pathname;
+/** Compiled once, as in an image. */
+const compiled = { NODE_COMPILE_CACHE: join(root, ".cache/compiled") };
+
+/** The bridge as it is shipped, with its default settings. */
+export interface Bridge {
+  readonly process: Started;
+  /** Resolves when `/readyz` says so, with the ms since the start. */
+  readonly ready: () => Promise<number>;
+  /** What it serves on `/metrics`. */
+  metrics(): Promise<string>;
+}
+
+export interface BridgeOptions {
+  readonly kubeconfig: string;
+  readonly functions: string;
+  readonly redisUrl: string;
+  readonly logFile: string;
+  /** What is started: the sources or a bundle. */
+  readonly main: string;
+}
+
+export async function startBridge({
+  kubeconfig,
+  functions,
+  redisUrl,
+  logFile,
+  main,
+}: BridgeOptions): Promise<Bridge> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const child = await startProcess({
+    name: "the bridge",
+    command: process.execPath,
+    args: [main],
+    logFile,
+    env: {
+      ...compiled,
+      KUBECONFIG: undefined,
+      DROVER_KUBECONFIG: kubeconfig,
+      DROVER_REDIS_URL: redisUrl,
+      DROVER_FUNCTIONS: functions,
+      DROVER_HTTP_PORT: String(port),
+    },
+  });
+  const isReady = (): Promise<boolean> =>
+    fetch(`${url}/readyz`).then(
+      (answer) => answer.ok,
+      () => false,
+    );
+  return {
+    process: child,
+    async ready() {
+      await untilSo(child, "ready", isReady);
+      return now() - child.startedAt;
+    },
+    metrics: () => fetch(`${url}/metrics`).then((answer) => answer.text()),
+  };
+}
+
+/** A process that takes the controller's keys and does nothing. */
+export function startNoopWorker(options: {
+  readonly redisUrl: string;
+  readonly runs: string;
+  readonly logFile: string;
+}): Promise<Started> {
+  const { redisUrl: url, runs, logFile } = options;
+  return startProcess({
+    name: "the no-op worker",
+    command: process.execPath,
+    args: [
+      join(import.meta.dirname, "../processes/noop-worker.ts"),
+      JSON.stringify({ url, controller, runs, concurrency: defaultConcurrency }),
+    ],
+    logFile,
+    env: compiled,
+  });
+}
+
+/** A controller's, where it says nothing. */
+const defaultConcurrency = 8;

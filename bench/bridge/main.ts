@@ -1,0 +1,93 @@
+/**
+ * The bridge beside controller-runtime, on the same objects of a real API server, with a real Redis.
+ *
+ *     npm run bench:bridge                     every question; writes results.md
+ *     npm run bench:bridge -- --minutes 5      steady changes for so long (1 by default); writes results.md
+ *     npm run bench:bridge -- --only restart   restart, replay, steady: only these, printed
+ *     npm run bench:bridge -- --objects 5000   shows that it works, printed
+ *
+ * `--bridge FILE` measures another one, such as a bundle (`node infra/bundle.ts bridge`: dist/bridge/main.mjs).
+ * `--seed N` picks other objects to change. The first run builds the cluster and the Go program, for minutes.
+ */
+import { cpus, type } from "node:os";
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { machineLoad } from "../queue/measures/machine-load.ts";
+import { writeReport } from "../queue/report/write-report.ts";
+import { bridgeSources } from "./contenders/drover.ts";
+import { goProgram } from "./contenders/go-program.ts";
+import { full, type Plan, withObjects } from "./plan.ts";
+import { replay } from "./questions/replay.ts";
+import { restart } from "./questions/restart.ts";
+import { steady } from "./questions/steady.ts";
+import { goals } from "./report/goals.ts";
+import { report } from "./report/report.ts";
+import { type Question, questions, type Results, type Stage } from "./results.ts";
+
+const { values } = parseArgs({
+  options: {
+    only: { type: "string" },
+    bridge: { type: "string", default: bridgeSources },
+    objects: { type: "string" },
+    minutes: { type: "string", default: "1" },
+    seed: { type: "string", default: "1" },
+  },
+});
+const only = values.only?.split(",");
+const unknown = only?.filter((word) => !questions.some((question) => question === word)) ?? [];
+if (unknown.length > 0)
+  leave(`There is no question ${unknown.join(", ")}. The questions are: ${questions.join(", ")}.`);
+const asked = (question: Question): boolean => only?.includes(question) ?? true;
+
+const plan: Plan = {
+  ...(values.objects === undefined ? full : withObjects(number("objects", values.objects))),
+  steadyFor: 60_000 * number("minutes", values.minutes),
+  seed: number("seed", values.seed),
+};
+const began = performance.now();
+const progress = (line: string): void =>
+  console.error(`${((performance.now() - began) / 1_000).toFixed(0)} s: ${line}`);
+
+const results: Results = {};
+const stage: Stage = { plan, progress, bridge: resolve(values.bridge), program: await goProgram(progress) };
+const busyBefore = await machineLoad();
+try {
+  if (asked("restart")) results.restart = await restart(stage);
+  if (asked("replay")) results.replay = await replay(stage);
+  if (asked("steady")) results.steady = await steady(stage);
+} catch (error) {
+  // What was measured until then is shown all the same.
+  console.error(error);
+  process.exitCode = 1;
+}
+const busyAfter = await machineLoad();
+progress("done");
+
+const text = report(results, {
+  command: [
+    "npm run bench:bridge",
+    ...(process.argv.length > 2 ? ["--", ...process.argv.slice(2)] : []),
+  ].join(" "),
+  machine: `${cpus().length} cores, ${type()}`,
+  node: process.version,
+  busy: [busyBefore, busyAfter],
+});
+const partial =
+  [values.only, values.objects].some((each) => each !== undefined) ||
+  values.bridge !== bridgeSources ||
+  process.exitCode === 1;
+if (partial) console.log(text);
+else await writeReport(text, goals(results), import.meta.dirname);
+// Not left to Node: it may spin for ever while it takes down connections to servers that were killed.
+process.exit();
+
+function number(name: string, value: string): number {
+  const found = Number(value);
+  if (!(found > 0)) leave(`--${name} wants a number above 0, not ${value}.`);
+  return found;
+}
+
+function leave(problem: string): never {
+  console.error(problem);
+  process.exit(2);
+}
