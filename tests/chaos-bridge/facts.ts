@@ -44,7 +44,8 @@ export interface Ran {
   readonly saw: Sight;
   /** Why the queue says that it ran. */
   readonly reasons: readonly string[];
-  /** The uid that the queue says this object took the place of. */
+  /** The uid that the queue holds for the object's, and the one that it says this one took the place of. */
+  readonly uid?: string | undefined;
   readonly replaced?: string | undefined;
 }
 

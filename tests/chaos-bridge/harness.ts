@@ -69,13 +69,14 @@ export async function runSchedule(schedule: Schedule, options: RunOptions): Prom
     await load.fill(schedule.initial);
     await play({ journal, proxy, bridge, load, isAtRest }, schedule.steps);
     journal.note({ fact: "faults over" });
-    const longer = schedule.steps.some((step) => isOneOf(silentFaults, step.do)) ? silence : 0;
-    await journal.until(isAtRest, patience + longer);
+    const isSilent = schedule.steps.some((step) => isOneOf(silentFaults, step.do));
+    const healing = patience + (isSilent ? silence : 0);
+    await journal.until(isAtRest, healing);
     judged.push(...verdict(oracle, witness.view, load));
     if (judged.length === 0) {
       journal.note({ fact: "at rest" });
       await load.touch(2);
-      await journal.until(isAtRest, patience);
+      await journal.until(isAtRest, healing);
       judged.push(...verdict(oracle, witness.view, load));
     }
     if (!(await bridge.stop(farewell)))

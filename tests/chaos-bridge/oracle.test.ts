@@ -10,8 +10,8 @@ const changed = (version: number, now: Sight = one(version), key = "a/x"): Fact 
   fact({ fact: "changed", key, version, matters: true, now });
 const stated = (version: number): Fact =>
   fact({ fact: "changed", key: "a/x", version, matters: false, now: one(version) });
-const ran = (read: number, saw: Sight, replaced?: string): Fact =>
-  fact({ fact: "ran", key: "a/x", startedAt: at, read, saw, reasons: [], replaced });
+const ran = (read: number, saw: Sight, replaced?: string, uid?: string): Fact =>
+  fact({ fact: "ran", key: "a/x", startedAt: at, read, saw, reasons: [], uid, replaced });
 
 const debts = (...facts: readonly Fact[]): readonly string[] => {
   const oracle = openOracle();
@@ -111,6 +111,9 @@ describe("replacements (I9)", () => {
     expect(replacements([ran(1, one(1)), ran(3, other(3), "one")])).toEqual({ seen: 1, told: 1 });
     const later = [ran(1, one(1)), ran(3, other(3)), ran(4, other(4), "one")];
     expect(replacements(later)).toEqual({ seen: 1, told: 1 });
+  });
+  it("are told to a run that is told of the one, and reads the other", () => {
+    expect(replacements([ran(1, one(1)), ran(3, other(3), undefined, "one")])).toEqual({ seen: 1, told: 1 });
   });
   it("are counted where nobody told", () => {
     expect(replacements([ran(1, one(1)), ran(3, other(3))])).toEqual({ seen: 1, told: 0 });

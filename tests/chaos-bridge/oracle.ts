@@ -127,7 +127,7 @@ export function healingTime(facts: readonly Fact[]): Milliseconds | undefined {
 
 /**
  * I9. How often runs saw one object and then another one of the same name, with no run between that found none, and how
- * often a run was told so.
+ * often a run could tell: it is told what was replaced, or is told the uid of another object than it reads.
  */
 export function replacements(facts: readonly Fact[]): { readonly seen: number; readonly told: number } {
   const runs: Ran[] = facts.filter((fact) => fact.fact === "ran").sort((a, b) => a.read - b.read);
@@ -139,7 +139,8 @@ export function replacements(facts: readonly Fact[]): { readonly seen: number; r
     if (before === "gone" || run.saw === "gone" || before.uid === run.saw.uid) continue;
     count.seen++;
     const isTold = runs.some(
-      ({ key, read, replaced }) => key === run.key && read >= run.read && replaced === before.uid,
+      ({ key, read, uid, replaced }) =>
+        key === run.key && read >= run.read && (replaced === before.uid || uid === before.uid),
     );
     if (isTold) count.told++;
   }

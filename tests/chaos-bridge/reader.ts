@@ -29,15 +29,8 @@ export async function startReader(options: {
   const look = async ({ key, claim }: Run): Promise<Verdict> => {
     const startedAt = now();
     const { read, saw } = await readNow(api, kind, key);
-    journal.note({
-      fact: "ran",
-      key,
-      startedAt,
-      read,
-      saw,
-      reasons: claim.reasons,
-      replaced: claim.replaced,
-    });
+    const { reasons, uid, replaced } = claim;
+    journal.note({ fact: "ran", key, startedAt, read, saw, reasons, uid, replaced });
     if (linger > 0) await delay(linger);
     return saw === "gone" ? { kind: "gone" } : { kind: "done" };
   };

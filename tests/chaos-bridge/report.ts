@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Fact } from "./facts.ts";
 import type { Outcome } from "./harness.ts";
 import { healingTime, replacements, unneededRuns } from "./oracle.ts";
-import type { FaultKind, Schedule } from "./schedule.ts";
+import { type FaultKind, type Schedule, silentFaults } from "./schedule.ts";
 
 /** Counts what schedules did. */
 export interface Summary {
@@ -40,7 +40,7 @@ export function summary(): Summary {
       const replaced = replacements(facts);
       count.seen += replaced.seen;
       count.told += replaced.told;
-      healing.push(healingTime(facts) ?? 0);
+      if (!isSilent(facts)) healing.push(healingTime(facts) ?? 0);
       for (const fact of facts) {
         if (fact.fact === "changed" && fact.matters) count.changes++;
         if (fact.fact === "ran") count.runs++;
@@ -58,12 +58,16 @@ export function summary(): Summary {
       return (
         `${schedules} schedules, seed ${seed}: ${bad} with violations; ${changes} changes, ${runs} runs ` +
         `(${status} for a status alone, ${nothing} for nothing), ${told} of ${seen} replacements told, ${killed} bridges killed; healed within ` +
-        `${seconds(0.5)} (p50), ${seconds(0.99)} (p99), ${seconds(1)} (max); faults: ${listed(faults)}` +
+        `${seconds(0.5)} (p50), ${seconds(0.99)} (p99), ${seconds(1)} (max), silences aside; faults: ${listed(faults)}` +
         (unmet.size > 0 ? `; not met: ${listed(unmet)}` : "")
       );
     },
   };
 }
+
+/** Silence takes its minute, and says nothing about the others. */
+const isSilent = (facts: readonly Fact[]): boolean =>
+  facts.some((fact) => fact.fact === "fault" && silentFaults.includes(fact.kind));
 
 const listed = (counts: ReadonlyMap<FaultKind, number>): string =>
   [...counts]
