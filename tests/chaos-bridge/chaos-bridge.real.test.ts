@@ -3,13 +3,13 @@ import { type Ground, startGround } from "./ground.ts";
 import { runSchedule } from "./harness.ts";
 import { randomSchedule } from "./random-schedule.ts";
 import { report } from "./report.ts";
-import { faultKinds, silentFaults, swallowing } from "./schedule.ts";
+import { faultKinds, silentFaults } from "./schedule.ts";
 
 /** As many as a minute has room for; the other faults have their turn in the longer runs. */
 const schedules = 12;
 const lanes = 4;
 const seed = 1;
-const kinds = faultKinds.filter((kind) => kind !== swallowing && !silentFaults.includes(kind));
+const kinds = faultKinds.filter((kind) => !silentFaults.includes(kind));
 
 let ground: Ground;
 beforeAll(async () => (ground = await startGround(lanes)), 600_000);

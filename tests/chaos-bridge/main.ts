@@ -21,7 +21,7 @@ import { startGround } from "./ground.ts";
 import { runSchedule } from "./harness.ts";
 import { randomSchedule } from "./random-schedule.ts";
 import { report, summary } from "./report.ts";
-import { type FaultKind, faultKinds, type Schedule, scheduleSchema, swallowing } from "./schedule.ts";
+import { type FaultKind, faultKinds, type Schedule, scheduleSchema } from "./schedule.ts";
 
 const { values } = parseArgs({
   options: {
@@ -29,10 +29,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     /** Leave out the schedules before this one. */
     from: { type: "string", default: "0" },
-    /** Left out: all but `frame-swallow`. */
-    faults: { type: "string", default: faultKinds.filter((kind) => kind !== swallowing).join(",") },
-    /** Events are swallowed, too: for a bridge that compares what it knows with a listing, every five seconds. */
-    swallow: { type: "boolean", default: false },
+    faults: { type: "string", default: faultKinds.join(",") },
     replay: { type: "string" },
     parallel: { type: "string", default: "4" },
     patience: { type: "string", default: "30000" },
@@ -51,7 +48,6 @@ process.exit(await main());
 async function main(): Promise<number> {
   const seed = Number(values.seed);
   const kinds = values.faults.split(",").map(faultKind);
-  if (values.swallow) kinds.push(swallowing);
   const given =
     values.replay === undefined
       ? undefined
