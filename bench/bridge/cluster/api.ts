@@ -46,6 +46,8 @@ export async function openApi(kubeconfigFile: string): Promise<Api> {
   const [{ user }] = users;
   const agent = new Agent({
     keepAlive: true,
+    // More wait here: a server that is slow is not asked for thousands of handshakes, too.
+    maxSockets: 128,
     ca: cluster["certificate-authority-data"],
     cert: user["client-certificate-data"],
     key: user["client-key-data"],
