@@ -96,7 +96,7 @@ export async function startWorld(): Promise<World> {
     s3,
     truth,
     startBridge: ({ functions = join(root, "functions/s3-bucket/deploy"), env = {} } = {}) =>
-      start("bridge", "apps/bridge/src/main.ts", "Listed; watching", {
+      start("bridge", "apps/bridge/src/main.ts", "; watching", {
         DROVER_FUNCTIONS: functions,
         ...env,
       }),

@@ -1,41 +1,38 @@
 /**
  * # The bridge
  *
- * Watches the API server and turns every change into a wake of a key. `registrations.ts` says for which controllers,
- * `stream.ts` watches one kind, `wakes-of.ts` says what an event means. It reads metadata only and writes nothing to
- * the cluster.
+ * Watches the API server and turns every change into wakes of keys. It reads and writes nothing else in the cluster.
+ *
+ * - `registrations.ts` reads which controllers there are; `registration.ts` is what one means.
+ * - `plan-streams.ts` says which kinds must be followed for them, and who listens.
+ * - `keep-streams.ts` holds this bridge's part of these streams, under leases in Redis.
+ * - `follow-stream.ts` follows one; `wakes-of.ts` says what an event means for a listener.
  */
-import { openWorkQueue } from "@drover/queue";
 import { queueMetrics, runProcess } from "@drover/runtime";
+import { openBridge } from "./bridge.ts";
 import { bridgeConfig } from "./config.ts";
 import { readRegistrations } from "./registrations.ts";
-import { startStream, streamProblem } from "./stream.ts";
-import { streamMetrics } from "./stream-metrics.ts";
+import { bridgeMetrics } from "./bridge-metrics.ts";
+import { streamProblem } from "./stream-problem.ts";
 
 const readyWithin = 1_000;
 
-await runProcess(
-  "bridge",
-  bridgeConfig,
-  ({ settings, log, client, redis, registry, stopping, readiness, closing }) => {
-    const streams = readRegistrations(settings.functions).map((registration) => {
-      const queue = openWorkQueue({
-        redis,
-        controller: registration.controller,
-        log,
-        onIncarnation: () => stream.relist(),
-      });
-      closing(`queue ${queue.controller}`, () => queue.close());
-      readiness(`redis ${queue.controller}`, () => queue.ping(readyWithin).then(() => undefined));
-      const stream = startStream({ registration, queue, client, signal: stopping, log });
-      closing(`stream ${queue.controller}`, () => stream.reflector.done);
-      readiness(`stream ${queue.controller}`, () => streamProblem(stream));
-      return stream;
-    });
-    queueMetrics(
-      registry,
-      streams.map(({ queue }) => queue),
-    );
-    streamMetrics(registry, streams);
-  },
-);
+await runProcess("bridge", bridgeConfig, ({ settings, log, client, redis, registry, readiness, closing }) => {
+  const registrations = readRegistrations(settings.functions);
+  const bridge = openBridge({ client, redis, log, compareEvery: settings.compareEvery });
+  closing("bridge", () => bridge.close());
+  bridge.register(registrations);
+  readiness("redis", async () => {
+    await Promise.all(bridge.queues().map((queue) => queue.ping(readyWithin)));
+    return undefined;
+  });
+  readiness("streams", () => {
+    const problems = [
+      ...bridge.problems(),
+      ...bridge.followed().flatMap((stream) => streamProblem(stream) ?? []),
+    ];
+    return problems.length === 0 ? undefined : problems.join("; ");
+  });
+  queueMetrics(registry, () => bridge.queues());
+  bridgeMetrics(registry, bridge);
+});

@@ -12,6 +12,12 @@ metadata:
 spec:
   for: { group: s3.drover.dev, version: v1alpha1, kind: Bucket, plural: buckets, scope: Namespaced }
 `;
+const bucketRef = {
+  ...{ group: "s3.drover.dev", version: "v1alpha1", kind: "Bucket", plural: "buckets" },
+  namespaced: true,
+};
+const pods = (more: string) =>
+  `{ group: "", version: v1, kind: Pod, plural: pods, scope: Namespaced, ${more} }`;
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "drover-registrations-"))));
 afterEach(() => rmSync(folder, { recursive: true }));
@@ -27,15 +33,27 @@ it("reads every ReconcileFunction of a folder, past other kinds", () => {
   ).toEqual(
     ["buckets.s3.drover.dev", "other.s3.drover.dev"].map((controller) => ({
       controller,
-      for: {
-        group: "s3.drover.dev",
-        version: "v1alpha1",
-        kind: "Bucket",
-        plural: "buckets",
-        namespaced: true,
-      },
+      uid: "",
+      follows: [{ ref: bucketRef, subscription: { for: bucketRef, map: { by: "self" } } }],
     })),
   );
+});
+
+it("reads what else a controller follows, and which of it matters", () => {
+  const podSpec = "group: '', version: v1, kind: Pod, plural: pods, scope: Namespaced";
+  const more = `  owns: [{ ${podSpec}, namespaces: [b, a] }]
+  watches:
+    - { ${podSpec}, names: { label: for }, changed: [metadata.labels] }
+    - { ${podSpec}, names: { field: "spec.volumes[].name", acrossNamespaces: true } }
+    - { ${podSpec}, names: { annotation: for }, labelSelector: { matchExpressions: [{ key: a, operator: Exists }] } }
+`;
+  const [registration] = read({ "a.yaml": bucket + more })();
+  expect(registration?.follows.slice(1)).toMatchObject([
+    { ref: { plural: "pods" }, subscription: { map: { by: "owner" }, namespaces: ["a", "b"] } },
+    { subscription: { map: { by: "label", name: "for" }, changed: [{ text: "metadata.labels" }] } },
+    { subscription: { map: { by: "field", path: { text: "spec.volumes[].name" }, acrossNamespaces: true } } },
+    { subscription: { selector: { matchExpressions: [{ key: "a", operator: "Exists" }] } } },
+  ]);
 });
 
 it("refuses a controller that is registered twice, naming both files", () => {
@@ -52,6 +70,31 @@ it.each([
   ],
   ["a top-level field it does not know", `${bucket}specs: {}\n`, /specs is not known\. Did you mean spec\?/],
   ["a scope that there is not", bucket.replace("Namespaced", "Global"), /spec\.for\.scope/],
+  [
+    "no way to name",
+    `${bucket}  watches: [${pods("names: {}")}]`,
+    /spec\.watches\[0\]\.names: give exactly one of/,
+  ],
+  [
+    "two ways to name",
+    `${bucket}  watches: [${pods("names: { label: a, field: b }")}]`,
+    /spec\.watches\[0\]\.names: give exactly one of/,
+  ],
+  [
+    "a path that is none",
+    `${bucket}  owns: [${pods('changed: ["a..b"]')}]`,
+    /spec\.owns\[0\]\.changed\[0\]: "a\.\.b" is no field path/,
+  ],
+  [
+    "a selector without values",
+    `${bucket}  owns: [${pods("labelSelector: { matchExpressions: [{ key: a, operator: In }] }")}]`,
+    /matchExpressions\[0\]\.values: In takes at least one value/,
+  ],
+  [
+    "namespaces of a kind that has none",
+    `${bucket}  owns: [${pods("namespaces: [a]").replace("Namespaced", "Cluster")}]`,
+    /spec\.owns\[0\]\.namespaces: a cluster-scoped kind has none/,
+  ],
   ["another version of itself", bucket.replace("v1alpha1\nkind", "v2\nkind"), /apiVersion/],
   ["what is not YAML", "a: b: c", /not YAML/],
   ["an empty file", "", /no ReconcileFunction in it/],

@@ -1,24 +1,10 @@
 import { objectKey, ReconcileFunction } from "@drover/controller";
-import type { ResourceRef } from "@drover/kube";
 import { meant } from "@drover/runtime";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
-
-/** A controller that the bridge wakes keys for. */
-export interface Registration {
-  readonly controller: string;
-  readonly for: ResourceRef;
-}
-
-/** A registration that cannot be used; the message names the file and says what to change. */
-export class InvalidRegistrationError extends Error {
-  override readonly name = "InvalidRegistrationError";
-  constructor(where: string, problem: string) {
-    super(`${where}: ${problem}`);
-  }
-}
+import { InvalidRegistrationError, type Registration, registrationOf } from "./registration.ts";
 
 const manifest = z.strictObject({
   apiVersion: z.literal(ReconcileFunction.apiVersion),
@@ -35,7 +21,7 @@ const fields = [
   "status",
   ...Object.keys(ReconcileFunction.spec.shape),
 ];
-const forFields = Object.keys(ReconcileFunction.spec.shape.for.shape);
+const watchedFields = Object.keys(ReconcileFunction.spec.shape.for.shape);
 
 /**
  * The controllers that a file, or every `.yaml` and `.yml` file of a folder, registers.
@@ -47,7 +33,7 @@ export function readRegistrations(path: string): readonly Registration[] {
     for (const registration of registrationsIn(file)) {
       const earlier = found.get(registration.controller);
       if (earlier !== undefined) {
-        throw new InvalidRegistrationError(
+        throw refused(
           file,
           `the controller ${registration.controller} is registered in ${earlier.file} already. Rename or remove one.`,
         );
@@ -55,14 +41,13 @@ export function readRegistrations(path: string): readonly Registration[] {
       found.set(registration.controller, { registration, file });
     }
   }
-  if (found.size === 0)
-    throw new InvalidRegistrationError(path, "no ReconcileFunction in it. Give a file that has one.");
+  if (found.size === 0) throw refused(path, "no ReconcileFunction in it. Give a file that has one.");
   return [...found.values()].map(({ registration }) => registration);
 }
 
 function manifestFiles(path: string): readonly string[] {
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) throw new InvalidRegistrationError(path, "there is no such file or folder.");
+  if (stat === undefined) throw refused(path, "there is no such file or folder.");
   if (!stat.isDirectory()) return [path];
   return readdirSync(path)
     .filter((name) => /\.ya?ml$/.test(name))
@@ -73,9 +58,9 @@ function manifestFiles(path: string): readonly string[] {
 function registrationsIn(file: string): readonly Registration[] {
   return parseAllDocuments(readFileSync(file, "utf8")).flatMap((document) => {
     const [error] = document.errors;
-    if (error !== undefined) throw new InvalidRegistrationError(file, `not YAML: ${error.message}`);
+    if (error !== undefined) throw refused(file, `not YAML: ${error.message}`);
     const object: unknown = document.toJS({ maxAliasCount: 100 });
-    return isOther(object) ? [] : [registrationOf(file, object)];
+    return isOther(object) ? [] : [registrationIn(file, object)];
   });
 }
 
@@ -83,18 +68,24 @@ function registrationsIn(file: string): readonly Registration[] {
 const otherSchema = z.object({ kind: z.string().refine((kind) => kind !== ReconcileFunction.kind) });
 const isOther = (object: unknown): boolean => object === null || otherSchema.safeParse(object).success;
 
-function registrationOf(file: string, object: unknown): Registration {
+function registrationIn(file: string, object: unknown): Registration {
   const parsed = manifest.safeParse(object);
-  if (!parsed.success) throw new InvalidRegistrationError(file, parsed.error.issues.map(explain).join("; "));
+  if (!parsed.success) throw refused(file, parsed.error.issues.map(explain).join("; "));
   const { metadata, spec } = parsed.data;
-  const { scope, ...kind } = spec.for;
-  return { controller: metadata.name, for: { ...kind, namespaced: scope === "Namespaced" } };
+  try {
+    return registrationOf(metadata.name, "", spec);
+  } catch (error) {
+    throw error instanceof InvalidRegistrationError ? refused(file, error.message) : error;
+  }
 }
+
+const refused = (where: string, problem: string): InvalidRegistrationError =>
+  new InvalidRegistrationError(`${where}: ${problem}`);
 
 function explain(issue: z.core.$ZodIssue): string {
   const path = issue.path.join(".");
   if (issue.code !== "unrecognized_keys") return `${path}: ${issue.message}`;
-  const known = path === "spec.for" ? forFields : fields;
+  const known = /^spec\.(for|owns|watches)/.test(path) ? [...watchedFields, "names"] : fields;
   return issue.keys
     .map((key) => `${[...issue.path, key].join(".")} is not known. ${meant(key, known)}`)
     .join(" ");

@@ -1,72 +1,91 @@
 import { objectKey } from "@drover/controller";
-import { fingerprint, type ObjectEvent, type ResourceRef } from "@drover/kube";
+import type { Meanings, ObjectEvent, ResourceRef } from "@drover/kube";
 import { describe, expect, it } from "vitest";
+import type { Listener } from "./plan-streams.ts";
 import { wakesOf } from "./wakes-of.ts";
 
-const ref = (plural: string, kind: string): ResourceRef => ({
-  group: "s3.drover.dev",
-  version: "v1",
-  plural,
-  kind,
+const bucket: ResourceRef = {
+  ...{ group: "s3.drover.dev", version: "v1", plural: "buckets", kind: "Bucket" },
   namespaced: true,
+};
+const key = (name: string) => objectKey({ namespace: "default", name });
+const photos = key("photos");
+const own: Listener = {
+  controller: "buckets",
+  subscription: { id: "own", for: bucket, map: { by: "self" } },
+};
+const means = (view: string, ...keys: readonly string[]): Meanings => ({
+  own: { view, keys: keys.map(key) },
 });
-const buckets = ref("buckets", "Bucket");
-const metadata = { name: "photos", namespace: "default", uid: "u1", resourceVersion: "7", generation: 1 };
-const key = objectKey({ namespace: "default", name: "photos" });
-const event = (fields: Partial<ObjectEvent>, object = metadata): ObjectEvent => ({
-  type: "added",
-  key,
-  object,
-  fingerprint: fingerprint(object),
+const seen = (meant: Meanings, uid = "u1") => ({ key: photos, uid, resourceVersion: "6", meant });
+const event = (fields: Partial<ObjectEvent>): ObjectEvent => ({
+  ...{ type: "modified", key: photos, uid: "u1", resourceVersion: "7", object: undefined },
+  ...{ means: means("a", "photos"), previous: undefined, missed: false },
   ...fields,
 });
-const seen = (object = metadata) => ({ key, object, fingerprint: fingerprint(object) });
-const own = { map: "for", ref: buckets } as const;
+const woken = (fields: Partial<ObjectEvent>, listener = own) =>
+  wakesOf(event(fields), listener, bucket).map(({ key: one, reason, class: of }) => `${of} ${reason} ${one}`);
 
-describe("what wakes a controller's own object", () => {
-  it("is its coming, its change, and its end, with the version to be at least as new as", () => {
-    const changed = { ...metadata, resourceVersion: "8", generation: 2 };
-    expect(wakesOf(event({ type: "modified", previous: seen() }, changed), own)).toEqual([
+describe("what wakes a key", () => {
+  it("is that its object comes, changes and goes, with the version to be at least as new as", () => {
+    expect(wakesOf(event({ type: "added" }), own, bucket)).toEqual([
       {
-        key,
-        kind: "buckets.s3.drover.dev",
-        resourceVersion: "8",
-        uid: "u1",
-        reason: "Modified",
-        class: "change",
+        ...{ key: photos, kind: "buckets.s3.drover.dev", resourceVersion: "7", uid: "u1" },
+        ...{ reason: "Added", class: "change" },
       },
     ]);
-    expect(wakesOf(event({ type: "deleted" }), own)).toMatchObject([{ reason: "Deleted", class: "change" }]);
-    expect(wakesOf(event({ type: "listed" }), own)).toMatchObject([{ reason: "Listed", class: "listing" }]);
+    expect(woken({ previous: seen(means("b", "photos")) })).toEqual(["change Modified default/photos"]);
+    expect(woken({ type: "deleted", previous: seen(means("a", "photos")) })).toEqual([
+      "change Deleted default/photos",
+    ]);
+    expect(woken({ type: "listed" })).toEqual(["listing Listed default/photos"]);
   });
-  it("is not a change of its status alone", () => {
-    const stated = { ...metadata, resourceVersion: "8" };
-    expect(wakesOf(event({ type: "modified", previous: seen() }, stated), own)).toEqual([]);
+
+  it("is not a change that does not matter", () => {
+    expect(woken({ previous: seen(means("a", "photos")) })).toEqual([]);
   });
-  it("is not a bookmark, and not the end of a listing", () => {
-    expect(wakesOf({ type: "position", resourceVersion: "9" }, own)).toEqual([]);
-    expect(wakesOf({ type: "synced", resourceVersion: "9" }, own)).toEqual([]);
+
+  it("is what the object named before, and what it names now", () => {
+    expect(woken({ means: means("a", "new"), previous: seen(means("a", "old")) })).toEqual([
+      "change Modified default/new",
+      "change Modified default/old",
+    ]);
+  });
+
+  it("is that an object is no longer selected, or is again", () => {
+    expect(woken({ means: {}, previous: seen(means("a", "photos")) })).toEqual([
+      "change Modified default/photos",
+    ]);
+    expect(woken({ previous: seen({}) })).toEqual(["change Modified default/photos"]);
+    expect(woken({ means: {}, previous: seen({}) })).toEqual([]);
+  });
+
+  it("is an end that nobody told of, through what was seen", () => {
+    expect(woken({ type: "deleted", means: {}, previous: seen(means("a", "photos")) })).toEqual([
+      "change Deleted default/photos",
+    ]);
+  });
+
+  it("is another object under the same name, whatever the old one was", () => {
+    expect(woken({ type: "added", previous: seen(means("a", "photos"), "old") })).toEqual([
+      "change Added default/photos",
+    ]);
+  });
+
+  it("is for who subscribed later that the object is there, and nothing for those who knew", () => {
+    const late: Listener = { ...own, subscription: { ...own.subscription, id: "late" } };
+    const listed: Partial<ObjectEvent> = {
+      type: "listed",
+      means: { ...means("a", "photos"), late: { view: "a", keys: [photos] } },
+      previous: seen(means("a", "photos")),
+    };
+    expect(woken(listed, late)).toEqual(["listing Listed default/photos"]);
+    expect(woken(listed)).toEqual([]);
   });
 });
 
-it("an owned object's status wakes its owner, without a uid: the event is not about the owner", () => {
-  const owner = {
-    apiVersion: "s3.drover.dev/v1",
-    kind: "Bucket",
-    name: "album",
-    uid: "o1",
-    controller: true,
-  };
-  const child = { ...metadata, ownerReferences: [owner] };
-  const stated = { ...child, resourceVersion: "8" };
-  const subscription = { map: "owner", ref: ref("parts", "Part"), owner: buckets } as const;
-  expect(wakesOf(event({ type: "modified", previous: seen(child) }, stated), subscription)).toEqual([
-    {
-      key: "default/album",
-      kind: "parts.s3.drover.dev",
-      resourceVersion: "8",
-      reason: "Modified",
-      class: "change",
-    },
-  ]);
+it("a wake by another object says nothing of the uid", () => {
+  const owner: Listener = { ...own, subscription: { ...own.subscription, map: { by: "owner" } } };
+  const [wake] = wakesOf(event({ type: "added" }), owner, bucket);
+  expect(wake).not.toHaveProperty("uid");
 });

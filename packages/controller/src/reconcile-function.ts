@@ -3,17 +3,69 @@ import type { Controller } from "./controller.ts";
 import { defineResource, type Resource } from "./resource.ts";
 
 /** A kind, by what it takes to watch it. */
-const watchedKind = z.strictObject({
+const kind = {
   group: z.string().meta({ description: "API group; empty for Kubernetes' core kinds." }),
   version: z.string().min(1),
   kind: z.string().min(1),
   plural: z.string().min(1),
   scope: z.enum(["Namespaced", "Cluster"]),
+};
+
+/** Which of its objects concern the controller, and which of their changes. */
+const predicates = {
+  namespaces: z.array(z.string().min(1)).min(1).max(100).optional().meta({
+    description: "Only objects in these namespaces. Left out: in all.",
+  }),
+  labelSelector: z
+    .strictObject({
+      matchLabels: z.record(z.string(), z.string()).optional(),
+      matchExpressions: z
+        .array(
+          z.strictObject({
+            key: z.string().min(1),
+            operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist"]),
+            values: z.array(z.string()).max(100).optional(),
+          }),
+        )
+        .max(100)
+        .optional(),
+    })
+    .optional()
+    .meta({ description: "Only objects whose labels match." }),
+  changed: z
+    .array(z.string().min(1))
+    .min(1)
+    .max(50)
+    .optional()
+    .meta({
+      description:
+        "Only when a value at one of these paths changes, such as spec.size or metadata.labels, or the object comes or " +
+        "goes. Left out: of `for` all but status, of others everything.",
+    }),
+};
+
+const watchedKind = z.strictObject({ ...kind, ...predicates });
+
+/** How an object names the objects that it concerns: exactly one of label, annotation and field. */
+const naming = z.strictObject({
+  label: z.string().min(1).optional().meta({ description: "The label whose value is the name." }),
+  annotation: z.string().min(1).optional().meta({ description: "The annotation whose value is the name." }),
+  field: z.string().min(1).optional().meta({
+    description: "The path of the name or names, such as spec.ref.name or spec.volumes[].secret.secretName.",
+  }),
+  acrossNamespaces: z
+    .boolean()
+    .optional()
+    .meta({
+      description:
+        "Believe namespace/name, too, and names of cluster-scoped objects: who may write an object in one namespace can " +
+        "then have others reconciled.",
+    }),
 });
 
 /**
- * How the bridge learns of a function: which kind its controller is for. The object's name is the controller's name,
- * and so the name of its queue.
+ * How the bridge learns of a function: which kind its controller is for, and what else concerns it. The object's name is
+ * the controller's name, and so the name of its queue.
  */
 export const ReconcileFunction = defineResource({
   group: "drover.dev",
@@ -22,16 +74,28 @@ export const ReconcileFunction = defineResource({
   scope: "Namespaced",
   shortNames: ["rf"],
   description: "A controller, deployed as a function.",
-  spec: z.strictObject({ for: watchedKind }),
+  spec: z.strictObject({
+    for: watchedKind,
+    owns: z.array(watchedKind).max(50).optional().meta({
+      description: "Kinds whose objects concern their controller owner, where that is of the kind `for`.",
+    }),
+    watches: z
+      .array(z.strictObject({ ...kind, ...predicates, names: naming }))
+      .max(50)
+      .optional()
+      .meta({ description: "Kinds whose objects name whom they concern." }),
+  }),
   status: z.object({}),
 });
+
+export type ReconcileFunctionSpec = z.output<(typeof ReconcileFunction)["spec"]>;
 
 /** A ReconcileFunction as it stands in a file. */
 export interface ReconcileFunctionManifest {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string };
-  readonly spec: z.output<(typeof ReconcileFunction)["spec"]>;
+  readonly spec: ReconcileFunctionSpec;
 }
 
 /** The manifest that registers a controller. */
@@ -39,11 +103,11 @@ export function reconcileFunctionOf<R extends Resource>({
   name,
   for: resource,
 }: Controller<R>): ReconcileFunctionManifest {
-  const { group, version, kind, plural, scope } = resource;
+  const { group, version, kind: kindName, plural, scope } = resource;
   return {
     apiVersion: ReconcileFunction.apiVersion,
     kind: ReconcileFunction.kind,
     metadata: { name },
-    spec: { for: { group, version, kind, plural, scope } },
+    spec: { for: { group, version, kind: kindName, plural, scope } },
   };
 }

@@ -15,7 +15,8 @@ const letGo: Milliseconds = 1_000;
 const failedKept = 1_000;
 /**
  * `connectRedis` has looked at the server's version. BullMQ asks once for each connection; one that is refused, since
- * our user may not ask just then, is dead for good, and its worker stands still.
+ * our user may not ask just then, is dead for good, and its worker stands still. The price: where a bell is, BullMQ then
+ * looks up as on the oldest servers, list by list; only ringers ask that, of bells that seem lost.
  */
 const connecting = { skipVersionCheck: true } as const;
 const jobData = z.object({ key: z.string().transform(parseObjectKey) });

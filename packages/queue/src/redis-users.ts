@@ -4,7 +4,7 @@
  * Redis checks a script's inner commands against the user who runs it, so what is listed here is what the scripts of a
  * role call, what BullMQ's scripts call on its behalf, and the connection's own.
  *
- * - `bridge` wakes keys, rings, and looks after the ledgers. It takes no bells.
+ * - `bridge` wakes keys, rings, and looks after the ledgers; the streams are its own. It takes no bells.
  * - `function` also takes bells, claims, renews and settles.
  * - `operator` pauses, resumes, forces, lists and inspects.
  *
@@ -38,6 +38,7 @@ export function redisUserRules({ role, controllers, cluster = false }: RedisUser
     "reset",
     "on",
     ...controllers.map(keysOf),
+    ...(role === "bridge" ? streams : []),
     ...commandsOf(role, cluster).map((name) => `+${name}`),
   ].join(" ");
 }
@@ -54,6 +55,9 @@ function keysOf(controller: string): string {
   );
 }
 
+/** What the bridges know of the API server, shared by all of them. */
+const streams = ["~{drover-stream:*}*", "~{drover-bridges}"];
+
 const connection = ["info", "ping", "client|setname"];
 const nodes = ["cluster|slots", "cluster|info", "asking"];
 
@@ -62,27 +66,15 @@ const ringer = [
   ...["evalsha", "eval", "time", "type", "exists", "rename", "del", "set", "persist"],
   ...["hget", "hmget", "hgetall", "hexists", "hset", "hmset", "hdel"],
   ...["zadd", "zrem", "zscore", "zcard", "zcount", "zrange", "zrangebyscore"],
-  ...["incr", "lpush", "lpos", "xadd"],
+  ...["incr", "lpush", "lrange", "lpos", "xadd"],
 ];
 
 const more: Readonly<Record<RedisRole, readonly string[]>> = {
-  bridge: ["scan"],
+  bridge: ["scan", "hscan", "zremrangebyscore", "unlink"],
   // Verdicts and histories, and BullMQ's worker: take a bell, hold it, end it, take back those of the dead.
   function: [
-    ...[
-      "pexpire",
-      "ltrim",
-      "bzpopmin",
-      "rpoplpush",
-      "rpush",
-      "lrange",
-      "llen",
-      "lrem",
-      "get",
-      "hincrby",
-      "zpopmin",
-    ],
+    ...["pexpire", "ltrim", "bzpopmin", "rpoplpush", "rpush", "llen", "lrem", "get", "hincrby", "zpopmin"],
     ...["zrevrange", "zremrangebyrank", "sadd", "srem", "smembers", "scard", "xtrim"],
   ],
-  operator: ["hlen", "lrange"],
+  operator: ["hlen"],
 };

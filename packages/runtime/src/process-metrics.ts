@@ -44,7 +44,7 @@ const scrapeWithin = 1_000;
 /** The state of queues, asked for whenever it is scraped; absent for one while its Redis does not answer. */
 export function queueMetrics(
   registry: Registry,
-  queues: readonly Pick<WorkQueue, "controller" | "stats">[],
+  queues: () => readonly Pick<WorkQueue, "controller" | "stats">[],
 ): void {
   const oldest = new Gauge({
     name: "drover_queue_oldest_due_seconds",
@@ -60,7 +60,7 @@ export function queueMetrics(
     async collect() {
       this.reset();
       oldest.reset();
-      const counted = queues.map(async ({ controller, stats }) => {
+      const counted = queues().map(async ({ controller, stats }) => {
         const { oldestDue, ...states } = await stats(scrapeWithin);
         for (const [state, keys] of Object.entries(states)) this.set({ controller, state }, keys);
         oldest.set({ controller }, oldestDue / 1_000);

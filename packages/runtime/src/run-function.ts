@@ -49,7 +49,7 @@ function serve<R extends Resource>(
   const queue = openWorkQueue({ redis, controller: controller.name, log, times, mayScan: false });
   closing("queue", () => queue.close());
   readiness("redis", async () => (await queue.ping(readyWithin), undefined));
-  queueMetrics(registry, [queue]);
+  queueMetrics(registry, () => [queue]);
   const metrics = runMetrics(registry, controller.name);
   const recorder = eventRecorder({
     client,

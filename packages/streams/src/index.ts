@@ -23,6 +23,7 @@
 export { type Bridges, joinBridges } from "./bridges.ts";
 export { placeStreams } from "./placement.ts";
 export {
+  type Audience,
   type HeldStream,
   openStreamStore,
   StreamLostError,

@@ -1,5 +1,5 @@
 import { type ObjectKey, parseObjectKey } from "@drover/controller";
-import type { SeenObject } from "@drover/kube";
+import type { Meaning, SeenObject } from "@drover/kube";
 import { z } from "zod";
 
 /**
@@ -26,7 +26,7 @@ export function seenFrom(key: ObjectKey, record: string): SeenObject | undefined
   const parsed = parsedRecord(record);
   if (parsed === undefined) return undefined;
   const [uid, resourceVersion, told] = parsed;
-  const meant = Object.entries(told).map(([id, [view, ...keys]]) => [
+  const meant = Object.entries(told).map(([id, [view, ...keys]]): [string, Meaning] => [
     id,
     { view, keys: keys.map((one) => (one === 0 ? key : one)) },
   ]);

@@ -1,9 +1,16 @@
+import { joinBridges } from "./bridges.ts";
 import { objectKey } from "@drover/controller";
 import type { SeenChange, SeenObject } from "@drover/kube";
 import { type RedisServer, startRedis } from "@drover/local-servers";
-import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
+import { connectRedis, disconnectRedis, type RedisConnection, redisUserRules } from "@drover/queue";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type HeldStream, openStreamStore, StreamLostError, type StreamStore } from "./stream-store.ts";
+import {
+  type Audience,
+  type HeldStream,
+  openStreamStore,
+  StreamLostError,
+  type StreamStore,
+} from "./stream-store.ts";
 
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const lease = 60_000;
@@ -36,8 +43,9 @@ const change = (more: Partial<SeenChange>): SeenChange => ({
   ...{ put: [], forget: [], position: undefined, whole: false },
   ...more,
 });
-const hold = async (told = "us", of = store): Promise<HeldStream> => {
-  const held = await of.hold(stream, told);
+const us = { scope: "all", listeners: ["us"] };
+const hold = async (audience: Audience = us): Promise<HeldStream> => {
+  const held = await store.hold(stream, audience);
   if ("heldBy" in held) throw new Error(`held by ${held.heldBy}`);
   return held;
 };
@@ -66,11 +74,25 @@ describe("a stream", () => {
     expect((await all(second)).map((one) => one.key).sort()).toEqual([key("a"), key("c")]);
   });
 
-  test("was not told to others than those that it was told to", async () => {
-    const first = await hold("us");
+  test.each<[string, Audience]>([
+    ["others than those that it was told to", { ...us, listeners: ["us", "you"] }],
+    ["who hear of another part", { ...us, scope: "some" }],
+  ])("was not told to %s", async (_what, audience) => {
+    const first = await hold();
     await first.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
     await first.release();
-    expect(await hold("us and you")).toMatchObject({ position: "7", toldToAll: false });
+    expect(await hold(audience)).toMatchObject({ position: "7", toldToAll: false });
+  });
+
+  test("was told to those who stay, and not to who comes back", async () => {
+    const both = { ...us, listeners: ["us", "you"] };
+    const first = await hold(both);
+    await first.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
+    await first.release();
+    const alone = await hold();
+    expect(alone).toMatchObject({ position: "7", toldToAll: true });
+    await alone.release();
+    expect(await hold(both)).toMatchObject({ position: "7", toldToAll: false });
   });
 
   test("whose first listing did not come to its end begins anew, without what it had seen", async () => {
@@ -93,10 +115,10 @@ describe("a stream", () => {
 describe("a lease", () => {
   test("keeps others away until it ends", async () => {
     await hold();
-    const answer = await store.hold(stream, "us");
+    const answer = await store.hold(stream, us);
     expect(answer).toMatchObject({ heldBy: "bridge-1" });
     await end();
-    expect(await store.hold(stream, "us")).toHaveProperty("seen");
+    expect(await store.hold(stream, us)).toHaveProperty("seen");
   });
 
   test("that ended holds on as long as nobody else has taken the stream", async () => {
@@ -105,7 +127,7 @@ describe("a lease", () => {
     await held.renew();
     await held.seen.write(change({ position: "7" }));
     expect(held.lost.aborted).toBe(false);
-    expect(await store.hold(stream, "us")).toHaveProperty("heldBy");
+    expect(await store.hold(stream, us)).toHaveProperty("heldBy");
   });
 
   test("that was taken over writes nothing more, and says so", async () => {
@@ -118,7 +140,7 @@ describe("a lease", () => {
     );
     expect(stale.lost.aborted).toBe(true);
     await stale.release();
-    expect(await store.hold(stream, "us")).toHaveProperty("heldBy");
+    expect(await store.hold(stream, us)).toHaveProperty("heldBy");
     expect(await fresh.seen.get([key("a")])).toEqual([seen("a")]);
   });
 });
@@ -198,4 +220,39 @@ test("2,000 objects are written and read in one piece", async () => {
   expect(await all(held)).toHaveLength(2_000);
   await held.seen.write(change({ forget: many.map((one) => one.key) }));
   expect(await all(held)).toEqual([]);
+});
+
+test("a bridge's user may do all of this, and a function's nothing", async () => {
+  const as = async (role: "bridge" | "function") => {
+    const rules = redisUserRules({ role, controllers: ["a"] });
+    await redis.call("ACL", "SETUSER", role, ...rules.split(" "), ">secret");
+    const url = server.url.replace("//", `//${role}:secret@`);
+    return connectRedis({ url, clientName: role, log: quiet });
+  };
+  const [bridge, other] = [await as("bridge"), await as("function")];
+  await redis.call("ACL", "LOG", "RESET");
+  const mine = openStreamStore({ redis: bridge, holder: "b", lease });
+  const held = await mine.hold(stream, us);
+  if ("heldBy" in held) throw new Error("held");
+  await held.seen.write(
+    change({ put: [seen("a"), seen("b")], forget: [key("b")], position: "7", whole: true }),
+  );
+  expect(await held.seen.get([key("a")])).toHaveLength(1);
+  expect(await all(held)).toHaveLength(1);
+  await redis.set(`{drover-stream:${stream}}:seen`, "garbage");
+  await held.renew();
+  const again = await mine.hold(stream, us);
+  if ("heldBy" in again) throw new Error("held");
+  await again.release();
+  const last = await mine.hold(stream, us);
+  if ("heldBy" in last) throw new Error("held");
+  await last.forget();
+  const bridges = joinBridges(bridge, "b", lease);
+  expect(await bridges.here()).toContain("b");
+  await bridges.leave();
+  expect(await redis.call("ACL", "LOG")).toEqual([]);
+  await expect(openStreamStore({ redis: other, holder: "f", lease }).hold(stream, us)).rejects.toThrow(
+    /permit/,
+  );
+  await Promise.all([bridge, other].map(disconnectRedis));
 });

@@ -16,12 +16,15 @@ export interface StreamStoreOptions {
 
 /** Streams in Redis, each held by one bridge at a time. */
 export interface StreamStore {
-  /**
-   * Takes a stream, unless another bridge holds it.
-   *
-   * @param told what a whole listing is told to: written with it, compared by `HeldStream.toldToAll`.
-   */
-  hold(stream: string, told: string): Promise<HeldStream | HeldElsewhere>;
+  /** Takes a stream to tell it to these listeners, unless another bridge holds it. */
+  hold(stream: string, audience: Audience): Promise<HeldStream | HeldElsewhere>;
+}
+
+/** To whom a stream is told. */
+export interface Audience {
+  /** Which part of the kind is followed; of another part nothing was told. */
+  readonly scope: string;
+  readonly listeners: readonly string[];
 }
 
 export interface HeldElsewhere {
@@ -34,7 +37,7 @@ export interface HeldElsewhere {
 export interface HeldStream {
   /** Everything up to here was told. */
   readonly position: ResourceVersion | undefined;
-  /** To the same listeners as now. */
+  /** To all who listen now. */
   readonly toldToAll: boolean;
   readonly seen: SeenIndex;
   /** Fires when the stream is another's, or Redis another server, which may lack the end of what was told. */
@@ -55,14 +58,20 @@ const perPiece = 500;
 
 export function openStreamStore({ redis, holder, lease }: StreamStoreOptions): StreamStore {
   return {
-    async hold(stream, told) {
+    async hold(stream, audience) {
       const prefix = `{drover-stream:${stream}}`;
       const token = randomUUID();
       const answer = holdSchema.parse(await callLua(redis, hold, prefix, { token, holder, lease }));
       if (answer[0] === "held") return { heldBy: answer[1], for: answer[2] };
       const [, writes, position, toldBefore] = answer;
-      const held = holding({ redis, prefix, token, lease, told, writes });
-      return { position: position === "" ? undefined : position, toldToAll: toldBefore === told, ...held };
+      const before = audienceIn(toldBefore);
+      const toldToAll = position !== "" && includes(before, audience);
+      const held = holding({ redis, prefix, token, lease, audience, writes });
+      // Who listens no more is not told from now on, and must not count as told when it comes back.
+      if (toldToAll && before.listeners.length > audience.listeners.length) {
+        await held.seen.write({ put: [], forget: [], position: undefined, whole: true });
+      }
+      return { position: position === "" ? undefined : position, toldToAll, ...held };
     },
   };
 }
@@ -72,16 +81,31 @@ const holdSchema = z.union([
   z.tuple([z.literal("ours"), z.number(), z.string(), z.string()]),
 ]);
 
+const audienceSchema = z.object({ scope: z.string(), listeners: z.array(z.string()) });
+const nobody: Audience = { scope: "", listeners: [] };
+
+function audienceIn(text: string): Audience {
+  try {
+    const value: unknown = JSON.parse(text);
+    return audienceSchema.safeParse(value).data ?? nobody;
+  } catch {
+    return nobody;
+  }
+}
+
+const includes = (before: Audience, now: Audience): boolean =>
+  before.scope === now.scope && now.listeners.every((id) => before.listeners.includes(id));
+
 interface Hold {
   readonly redis: RedisConnection;
   readonly prefix: string;
   readonly token: string;
   readonly lease: Milliseconds;
-  readonly told: string;
+  readonly audience: Audience;
   readonly writes: number;
 }
 
-function holding({ redis, prefix, token, lease, told, ...before }: Hold) {
+function holding({ redis, prefix, token, lease, audience, ...before }: Hold) {
   const lost = new AbortController();
   let writes = before.writes;
   const lose = (): StreamLostError => {
@@ -101,7 +125,7 @@ function holding({ redis, prefix, token, lease, told, ...before }: Hold) {
     },
     write: async (change) => {
       lost.signal.throwIfAborted();
-      const written = await callLua(redis, write, prefix, { token, writes, ...values(change, told) });
+      const written = await callLua(redis, write, prefix, { token, writes, ...values(change, audience) });
       if (written !== 1) throw lose();
       writes += 1;
     },
@@ -129,11 +153,11 @@ function holding({ redis, prefix, token, lease, told, ...before }: Hold) {
   };
 }
 
-const values = ({ put, forget: gone, position = "", whole }: SeenChange, told: string) => ({
+const values = ({ put, forget: gone, position = "", whole }: SeenChange, audience: Audience) => ({
   put: put.length === 0 ? "" : JSON.stringify(put.flatMap((seen) => [seen.key, recordOf(seen)])),
   forget: gone.length === 0 ? "" : JSON.stringify(gone),
   position,
-  told: whole ? told : "",
+  told: whole ? JSON.stringify(audience) : "",
 });
 
 function recordsIn(flat: readonly string[]): readonly SeenObject[] {

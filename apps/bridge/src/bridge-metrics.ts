@@ -1,0 +1,60 @@
+import { nameOf } from "@drover/kube";
+import { Counter, Gauge, type Registry } from "prom-client";
+import type { Bridge } from "./bridge.ts";
+import type { FollowedStream } from "./follow-stream.ts";
+
+/** The numbers of the streams that this bridge holds, read whenever they are scraped. */
+export function bridgeMetrics(registry: Registry, bridge: Bridge): void {
+  const gauge = (name: string, help: string, read: (stream: FollowedStream) => number): void => {
+    new Gauge({
+      name,
+      help,
+      labelNames: ["kind"],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const stream of bridge.followed()) this.set({ kind: nameOf(stream.plan.ref) }, read(stream));
+      },
+    });
+  };
+  const status = ({ reflector }: FollowedStream) => reflector.status();
+  gauge(
+    "drover_stream_silent_seconds",
+    "How long ago the last byte came.",
+    (s) => status(s).silentFor / 1_000,
+  );
+  gauge("drover_stream_synced", "1 when the kind was listed whole.", (s) => Number(status(s).synced));
+  gauge("drover_stream_degraded", "1 while the kind cannot be followed until somebody acts.", (s) =>
+    Number(status(s).degraded !== undefined),
+  );
+  gauge("drover_stream_relists", "Listings beyond the first.", (s) => status(s).relists);
+  gauge("drover_stream_reconnects", "Watches beyond the first.", (s) => status(s).reconnects);
+  gauge(
+    "drover_stream_comparisons",
+    "Comparisons of what was told with a listing.",
+    (s) => status(s).comparisons,
+  );
+  const counter = (name: string, help: string, read: (stream: FollowedStream) => number): void => {
+    const told = new WeakMap<FollowedStream, number>();
+    new Counter({
+      name,
+      help,
+      labelNames: ["kind"],
+      registers: [registry],
+      collect() {
+        for (const stream of bridge.followed()) {
+          const now = read(stream);
+          this.inc({ kind: nameOf(stream.plan.ref) }, now - (told.get(stream) ?? 0));
+          told.set(stream, now);
+        }
+      },
+    });
+  };
+  counter("drover_stream_events_total", "Objects that came, changed or went.", (s) => s.counts.events);
+  counter("drover_stream_wakes_total", "Wakes told to queues.", (s) => s.counts.wakes);
+  counter(
+    "drover_stream_missed_total",
+    "What a listing found that a watch should have told.",
+    (s) => s.counts.missed,
+  );
+}

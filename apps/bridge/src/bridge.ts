@@ -1,0 +1,59 @@
+import type { Log, Milliseconds } from "@drover/controller";
+import type { KubeClient } from "@drover/kube";
+import type { RedisConnection, WorkQueue } from "@drover/queue";
+import { joinBridges, openStreamStore } from "@drover/streams";
+import { randomUUID } from "node:crypto";
+import { followStream, type FollowedStream } from "./follow-stream.ts";
+import { keepStreams } from "./keep-streams.ts";
+import { openQueues } from "./open-queues.ts";
+import { planStreams } from "./plan-streams.ts";
+import type { Registration } from "./registration.ts";
+
+/** One of the bridges: follows its part of the streams that the registered controllers need. */
+export interface Bridge {
+  /** These controllers there are now. What changed starts and stops; nothing else notices. */
+  register(registrations: readonly Registration[]): void;
+  queues(): readonly WorkQueue[];
+  followed(): readonly FollowedStream[];
+  /** What it should do and does not, yet. */
+  problems(): readonly string[];
+  close(): Promise<void>;
+}
+
+export interface BridgeOptions {
+  readonly client: KubeClient;
+  readonly redis: RedisConnection;
+  readonly compareEvery: Milliseconds;
+  readonly log: Log;
+}
+
+/** A bridge that died is noticed after this time, and so is its streams' lease at its end. */
+const lease: Milliseconds = 3_000;
+const renewal: Milliseconds = 700;
+
+export function openBridge({ client, redis, compareEvery, log }: BridgeOptions): Bridge {
+  const bridge = randomUUID().slice(0, 8);
+  let registrations: readonly Registration[] = [];
+  const queues = openQueues({ redis, log, again: renewal, onOrigin: () => plan() });
+  const keeper = keepStreams({
+    ...{ bridge, log, every: renewal },
+    bridges: joinBridges(redis, bridge, lease),
+    store: openStreamStore({ redis, holder: bridge, lease }),
+    follow: (of, held) => followStream({ plan: of, held, queueOf: queues.of, client, compareEvery, log }),
+  });
+  const plan = (): void => keeper.want(planStreams(registrations, queues.origins));
+  return {
+    register(next) {
+      registrations = next;
+      queues.want(next.map(({ controller }) => controller));
+      plan();
+    },
+    queues: queues.all,
+    followed: keeper.followed,
+    problems: () => [...queues.problems(), ...keeper.missing()],
+    async close() {
+      await keeper.stop();
+      await queues.close();
+    },
+  };
+}

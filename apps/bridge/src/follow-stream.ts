@@ -1,0 +1,94 @@
+import type { Log, Milliseconds } from "@drover/controller";
+import {
+  isObjectEvent,
+  type KubeClient,
+  nameOf,
+  type ObjectEvent,
+  type Reflector,
+  type ReflectorEvent,
+  runReflector,
+} from "@drover/kube";
+import type { Wake, WorkQueue } from "@drover/queue";
+import type { HeldStream } from "@drover/streams";
+import type { StreamPlan } from "./plan-streams.ts";
+import { wakesOf } from "./wakes-of.ts";
+
+/** A stream that this bridge holds, and follows. */
+export interface FollowedStream {
+  readonly plan: StreamPlan;
+  readonly reflector: Reflector;
+  /** Wakes told, and events that a watch should have told and a listing did; for metrics. */
+  readonly counts: { wakes: number; events: number; missed: number };
+  /** Stops following; what was being told is told to its end. */
+  stop(): Promise<void>;
+}
+
+export interface FollowOptions {
+  readonly plan: StreamPlan;
+  readonly held: HeldStream;
+  readonly queueOf: (controller: string) => WorkQueue;
+  readonly client: KubeClient;
+  readonly compareEvery: Milliseconds;
+  readonly log: Log;
+}
+
+/**
+ * Watch a kind and wake the keys that its changes concern. The next events are read when the wakes of these are in
+ * Redis, and then the index: while Redis is away nothing is read, and nothing is forgotten.
+ */
+export function followStream({
+  plan,
+  held,
+  queueOf,
+  client,
+  compareEvery,
+  log,
+}: FollowOptions): FollowedStream {
+  const { ref, namespace, labelSelector, listeners } = plan;
+  const kind = nameOf(ref);
+  const counts = { wakes: 0, events: 0, missed: 0 };
+  const leave = new AbortController();
+
+  const tell = async (events: readonly ObjectEvent[]): Promise<void> => {
+    const byController = new Map<string, Wake[]>();
+    for (const listener of listeners) {
+      const wakes = events.flatMap((event) => wakesOf(event, listener, ref));
+      if (wakes.length === 0) continue;
+      byController.set(listener.controller, [...(byController.get(listener.controller) ?? []), ...wakes]);
+    }
+    for (const [controller, wakes] of byController) {
+      await queueOf(controller).wake(wakes);
+      counts.wakes += wakes.length;
+      for (const { key, reason } of wakes) log.info({ key, reason, controller }, "Woke");
+    }
+  };
+  const onEvents = async (events: readonly ReflectorEvent[]): Promise<void> => {
+    const objects = events.filter(isObjectEvent);
+    await tell(objects);
+    counts.events += objects.length;
+    const missed = objects.filter((event) => event.missed);
+    counts.missed += missed.length;
+    for (const { key, type } of missed)
+      log.warn({ kind, key, type }, "A listing found what no watch had told");
+    const synced = events.find(({ type }) => type === "synced");
+    if (synced) log.info({ kind, at: synced.resourceVersion }, "Listed; watching");
+  };
+
+  if (held.toldToAll) log.info({ kind, from: held.position }, "Taken up where it was left; watching");
+  const reflector = runReflector({
+    ...{ client, ref, namespace, labelSelector, onEvents, compareEvery, log },
+    subscriptions: listeners.map(({ subscription }) => subscription),
+    seen: held.seen,
+    from: { position: held.position, toldToAll: held.toldToAll },
+    signal: AbortSignal.any([leave.signal, held.lost]),
+  });
+  return {
+    plan,
+    reflector,
+    counts,
+    async stop() {
+      leave.abort();
+      await reflector.done;
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import type { Log, Milliseconds } from "@drover/controller";
+import { type Bridges, type HeldStream, placeStreams, type StreamStore } from "@drover/streams";
+import type { FollowedStream } from "./follow-stream.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import type { StreamPlan } from "./plan-streams.ts";
+
+/** Holds the streams that are ours to hold. */
+export interface StreamKeeper {
+  /** The streams that are wanted now. */
+  want(plans: readonly StreamPlan[]): void;
+  readonly followed: () => readonly FollowedStream[];
+  /** Streams that nobody is known to follow, by who should be; for readiness. */
+  readonly missing: () => readonly string[];
+  stop(): Promise<void>;
+}
+
+export interface KeeperOptions {
+  readonly bridge: string;
+  readonly bridges: Bridges;
+  readonly store: StreamStore;
+  readonly follow: (plan: StreamPlan, held: HeldStream) => FollowedStream;
+  /** How often leases are renewed and the other bridges looked for. */
+  readonly every: Milliseconds;
+  readonly log: Log;
+}
+
+/**
+ * Every turn: say that we are here, let go of what is another's or changed, renew, take what is ours and free.
+ *
+ * A stream is let go of in order: what is being told is told to its end, and then the lease is given back. Two bridges
+ * that follow one stream for a moment only wake keys twice.
+ */
+export function keepStreams(options: KeeperOptions): StreamKeeper {
+  const { bridge, bridges, every, log } = options;
+  const hand = hands(options);
+  const { kept } = hand;
+  const stopping = new AbortController();
+  let wake = new AbortController();
+  let plans: readonly StreamPlan[] = [];
+  let missing: readonly string[] = [];
+
+  const turn = async (): Promise<void> => {
+    const wanted = new Map(plans.map((plan) => [plan.stream, plan]));
+    const mine = new Set(placeStreams([...wanted.keys()], await bridges.here(), bridge));
+    for (const [id, { held, stream }] of kept) {
+      const plan = wanted.get(id);
+      const isRight = plan !== undefined && isSame(plan, stream.plan) && mine.has(id) && !held.lost.aborted;
+      if (!isRight) await hand.letGo(id, plan === undefined);
+    }
+    for (const { held } of kept.values()) await held.renew();
+    const absent: string[] = [];
+    for (const id of mine) {
+      const plan = wanted.get(id);
+      const heldBy = plan && !kept.has(id) ? await hand.take(plan) : undefined;
+      if (heldBy !== undefined) absent.push(`${id} is still held by ${heldBy}`);
+    }
+    missing = absent;
+  };
+  const turning = (async () => {
+    while (!stopping.signal.aborted) {
+      wake = new AbortController();
+      await turn().catch((error: unknown) => {
+        log.warn({ err: error }, "Could not look after the streams; trying again");
+      });
+      await pause(every, AbortSignal.any([wake.signal, stopping.signal]));
+    }
+  })();
+
+  return {
+    want(next) {
+      plans = next;
+      wake.abort();
+    },
+    followed: () => [...kept.values()].map(({ stream }) => stream),
+    missing: () => missing,
+    async stop() {
+      stopping.abort();
+      const inOrder = turning
+        .then(() => Promise.all([...kept.keys()].map((id) => hand.letGo(id, false))))
+        .then(() => bridges.leave());
+      // Where Redis is away the leases end by themselves.
+      const left = new AbortController();
+      await Promise.race([inOrder, pause(farewell, left.signal)]);
+      left.abort();
+    },
+  };
+}
+
+/** The streams in hand, and how they come and go. */
+function hands({ store, follow }: KeeperOptions) {
+  const kept = new Map<string, { readonly held: HeldStream; readonly stream: FollowedStream }>();
+  return {
+    kept,
+    /** `forget`: nobody follows it any more. */
+    async letGo(id: string, forget: boolean): Promise<void> {
+      const each = kept.get(id);
+      if (each === undefined) return;
+      await each.stream.stop();
+      kept.delete(id);
+      if (each.held.lost.aborted) return;
+      await (forget ? each.held.forget() : each.held.release());
+    },
+    /** Answers who has it, if not we. */
+    async take(plan: StreamPlan): Promise<string | undefined> {
+      const answer = await store.hold(plan.stream, plan.audience);
+      if ("heldBy" in answer) return answer.heldBy;
+      kept.set(plan.stream, { held: answer, stream: follow(plan, answer) });
+      return undefined;
+    },
+  };
+}
+
+const pause = (span: Milliseconds, signal: AbortSignal): Promise<void> =>
+  delay(span, undefined, { signal }).catch(() => undefined);
+
+/** How long a Redis that does not answer is waited for at the end. */
+const farewell: Milliseconds = 2_000;
+
+const isSame = (a: StreamPlan, b: StreamPlan): boolean =>
+  JSON.stringify([a.audience, a.ref]) === JSON.stringify([b.audience, b.ref]);

@@ -1,0 +1,70 @@
+import { type ResourceRef, selectorQuery, type Subscription } from "@drover/kube";
+import type { Audience } from "@drover/streams";
+import { createHash } from "node:crypto";
+import type { Registration } from "./registration.ts";
+
+/** What is to be followed of one kind, for all who follow it. */
+export interface StreamPlan {
+  /** `group/version/plural`; names the stream in Redis. */
+  readonly stream: string;
+  readonly ref: ResourceRef;
+  /** What all listeners have in common, so that the server need not send the rest. */
+  readonly namespace: string | undefined;
+  readonly labelSelector: string | undefined;
+  readonly listeners: readonly Listener[];
+  readonly audience: Audience;
+}
+
+export interface Listener {
+  readonly controller: string;
+  readonly subscription: Subscription;
+}
+
+/**
+ * The streams that registrations need: one per kind, however many controllers follow it.
+ *
+ * @param origins of the controllers' queues: a queue that lost all it held is another listener, to whom everything is
+ * told anew. A controller without one is left out until it is known.
+ */
+export function planStreams(
+  registrations: readonly Registration[],
+  origins: ReadonlyMap<string, string>,
+): readonly StreamPlan[] {
+  const byStream = new Map<string, { ref: ResourceRef; listeners: Listener[] }>();
+  for (const { controller, uid, follows } of registrations) {
+    const origin = origins.get(controller);
+    if (origin === undefined) continue;
+    for (const { ref, subscription } of follows) {
+      const stream = streamOf(ref);
+      const id = digest([controller, uid, origin, subscription]);
+      const planned = byStream.get(stream) ?? { ref, listeners: [] };
+      planned.listeners.push({ controller, subscription: { ...subscription, id } });
+      byStream.set(stream, planned);
+    }
+  }
+  return [...byStream].map(([stream, { ref, listeners }]) => {
+    const namespace = common(listeners, ({ namespaces = [] }) =>
+      namespaces.length === 1 ? namespaces[0] : undefined,
+    );
+    const labelSelector = common(listeners, ({ selector }) => selector && selectorQuery(selector));
+    const audience = {
+      scope: [namespace ?? "*", labelSelector ?? "*"].join(" "),
+      listeners: listeners.map(({ subscription: { id } }) => id).sort(),
+    };
+    return { stream, ref, namespace, labelSelector, listeners, audience };
+  });
+}
+
+export const streamOf = ({ group, version, plural }: ResourceRef): string =>
+  group === "" ? `${version}/${plural}` : `${group}/${version}/${plural}`;
+
+function common(
+  listeners: readonly Listener[],
+  read: (subscription: Subscription) => string | undefined,
+): string | undefined {
+  const [first, ...others] = listeners.map(({ subscription }) => read(subscription));
+  return first !== "" && others.every((other) => other === first) ? first : undefined;
+}
+
+const digest = (of: unknown): string =>
+  createHash("sha256").update(JSON.stringify(of)).digest("base64url").slice(0, 12);

@@ -1,0 +1,19 @@
+import { nameOf } from "@drover/kube";
+import type { FollowedStream } from "./follow-stream.ts";
+
+/** A stream that has heard nothing for longer than this, though it reconnects after 60 s, is not well. */
+const tooSilent = 90_000;
+
+/**
+ * Why a stream keeps the bridge from being ready; undefined when it does not. A kind that cannot be followed until
+ * somebody acts (no such kind, no permission) is that controller's trouble, not the others'.
+ */
+export function streamProblem({ plan, reflector }: FollowedStream): string | undefined {
+  const kind = nameOf(plan.ref);
+  const { synced, degraded, silentFor, lastFailure } = reflector.status();
+  if (degraded !== undefined) return undefined;
+  if (!synced)
+    return `${kind} is not listed yet${lastFailure === undefined ? "" : `: ${lastFailure.message}`}`;
+  if (silentFor > tooSilent) return `${kind} has been silent for ${Math.round(silentFor / 1_000)} s`;
+  return undefined;
+}
