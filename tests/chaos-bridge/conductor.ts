@@ -27,6 +27,8 @@ export interface Stage {
 
 /** How long a fault waits for something to meet. */
 const patience: Milliseconds = 8_000;
+/** How long a kill waits for an event. */
+const moment: Milliseconds = 2_000;
 /** How long a bridge may take to come up on a busy machine. */
 const birth: Milliseconds = 30_000;
 /** How long a change may be under way to the bridge. */
@@ -101,13 +103,16 @@ const isUp = ({ proxy, journal }: Pick<Stage, "proxy" | "journal">): Promise<boo
   journal.until(() => proxy.isAsked(), birth);
 
 async function kill(stage: Stage, step: Extract<Step, { do: "bridge-kill" }>): Promise<void> {
-  const { proxy, bridge, load, journal } = stage;
-  const from = proxy.events();
-  const comes = journal.until(() => proxy.events() >= from + step.frame, 2_000);
+  const { proxy, bridge, load } = stage;
+  const isPage = step.at === "page";
+  const expires = isPage && !proxy.endWatches("410");
+  if (expires) proxy.faults.expireNext(true);
+  const comes = proxy.passing.next(step.at, step.nth, isPage ? patience : moment);
   const changing = load.run(step.changes);
   await comes;
-  await delay(step.after);
+  if (step.after > 0) await delay(step.after);
   await bridge.kill();
+  if (expires) proxy.faults.expireNext(false);
   await changing;
   await Promise.all([delay(step.down), load.run(step.meanwhile)]);
   await bridge.start();

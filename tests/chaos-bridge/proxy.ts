@@ -13,6 +13,7 @@ import type { Journal } from "./journal.ts";
 import { isInsideList, listAnswers } from "./list-answers.ts";
 import { passWatch, type ProxiedWatch } from "./proxied-watch.ts";
 import type { Schedule } from "./schedule.ts";
+import { tally, type Tally } from "./tally.ts";
 import { instead, refuse } from "./wrong-answers.ts";
 
 /** Stands between a bridge and the API server: plain HTTP here, the real server behind. Notes every request. */
@@ -25,8 +26,7 @@ export interface Proxy {
   /** Nobody listens any more; whoever is connected is cut off. */
   shut(): Promise<void>;
   open(): Promise<void>;
-  /** Events that have come from the server. */
-  events(): number;
+  readonly passing: Tally;
   /** Whether the bridge that runs now, or comes next, has asked for anything yet. */
   isAsked(): boolean;
   /** From now on it is another bridge that asks. */
@@ -47,8 +47,9 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   const { path, journal } = options;
   const faults = armedFaults(journal);
   const running = new Set<ProxiedWatch>();
-  let [life, lastAsked, requests, events] = [0, -1, 0, 0];
-  const serve = server({ ...options, faults, running, onEvent: () => (events += 1) });
+  let [life, lastAsked, requests] = [0, -1, 0];
+  const passing = tally();
+  const serve = server({ ...options, faults, running, passing });
   const door = await openDoor((request, response) => {
     const asked = { fact: "asked" as const, id: requests++, life, ...askedOf(request.url ?? "", path) };
     lastAsked = life;
@@ -64,7 +65,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
       for (const watch of all) watch.end(how);
       return all.length > 0;
     },
-    events: () => events,
+    passing,
     isAsked: () => lastAsked === life,
     nextLife: () => (life += 1),
     close: () => door.shut(),
@@ -76,13 +77,14 @@ function server(
   options: ProxyOptions & {
     readonly faults: ArmedFaults;
     readonly running: Set<ProxiedWatch>;
-    readonly onEvent: () => void;
+    readonly passing: Tally;
   },
 ) {
-  const { api, journal, schedule, faults, running, onEvent } = options;
+  const { api, journal, schedule, faults, running, passing } = options;
   const frames = frameFaults();
   const lists = listAnswers(faults);
   const frameFault = () => faults.ofFrame()?.do;
+  const onEvent = (): void => passing.add("event");
 
   return async (asked: Asked, request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { id, verb } = asked;
@@ -104,6 +106,7 @@ function server(
     else {
       const from = await forwarded(api, request, response, schedule.page);
       const status = from.statusCode ?? 0;
+      if (verb === "list" || verb === "page") passing.add("page");
       answered({ status });
       response.writeHead(status, headersOf(from));
       if (status !== 200 || (verb !== "watch" && verb !== "stream")) response.end(await buffer(from));

@@ -61,28 +61,36 @@ function choose(dice: Random, kinds: readonly FaultKind[], most: number): FaultK
 function around(dice: Random, kind: FaultKind, mayGoOn: boolean): Step[] {
   const step = faultOf(dice, kind, mayGoOn && dice.chance(0.25));
   if (!("retryAfter" in step) || step.retryAfter !== forEver) return [step];
-  return [{ ...step, beside: false }, killed(dice, { frame: 0, after: dice.between(800, 2_500) })];
+  return [
+    { ...step, beside: false },
+    { ...killed(dice), at: "event", nth: 0, after: dice.between(800, 2_500) },
+  ];
 }
 
 function faultOf(dice: Random, kind: FaultKind, beside: boolean): Step {
   const during = { changes: dice.between(0, 12), beside };
   if (kind === "refuse") return { do: kind, for: dice.between(50, 2_500), ...during };
-  if (kind === "bridge-kill") return { ...killed(dice, {}), beside };
+  if (kind === "bridge-kill") return { ...killed(dice), beside };
   return isFrameFaultKind(kind) ? atFrame(dice, kind, beside) : atRequest(dice, kind, during);
 }
 
-function killed(
-  dice: Random,
-  fixed: { readonly frame?: number; readonly after?: number },
-): Extract<Step, { do: "bridge-kill" }> {
+/** Many die within the few milliseconds in which an event or a page is told. */
+function killed(dice: Random): Extract<Step, { do: "bridge-kill" }> {
+  const at = dice.oneOf(["event", "event", "page"] as const);
   return {
     do: "bridge-kill",
-    frame: dice.between(0, 10),
-    after: dice.oneOf([0, 0, dice.between(0, 20), dice.between(0, 1_500)]),
+    at,
+    nth: at === "event" ? dice.between(0, 10) : dice.between(1, 5),
+    after: dice.oneOf([
+      0,
+      dice.between(0, 5),
+      dice.between(0, 10),
+      dice.between(0, 40),
+      dice.between(0, 1_500),
+    ]),
     down: dice.oneOf([0, dice.between(0, 1_000), dice.between(1_000, 4_000)]),
     changes: dice.between(0, 15),
     meanwhile: dice.between(0, 25),
-    ...fixed,
   };
 }
 

@@ -85,10 +85,14 @@ const step = z.discriminatedUnion("do", [
   z.object({ do: z.literal("settle") }),
   /** Nobody listens where the API server should be. */
   z.object({ do: z.literal("refuse"), for: span, ...during }),
-  /** SIGKILL so long after the n-th event from now on; a new one is started after `down` and `meanwhile` changes. */
+  /**
+   * SIGKILL so long after the n-th event from now on, or the n-th page of a listing that a 410 asks for. A new one is
+   * started after `down` and `meanwhile` changes.
+   */
   z.object({
     do: z.literal("bridge-kill"),
-    frame: few,
+    at: z.enum(["event", "page"]),
+    nth: few,
     after: span,
     down: span,
     meanwhile: few,
