@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
+  absentees,
   bucket,
   conditionOf,
   eventually,
@@ -21,21 +22,6 @@ beforeAll(async () => {
   [bridge, worker] = await Promise.all([world.startBridge(), world.startWorker()]);
 });
 afterAll(() => world.stop());
-
-/** A kind that nobody has defined yet. */
-const absentees = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "absentees.s3.drover.dev" },
-  spec: {
-    group: "s3.drover.dev",
-    scope: "Namespaced",
-    names: { plural: "absentees", singular: "absentee", kind: "Absentee", listKind: "AbsenteeList" },
-    versions: [
-      { name: "v1alpha1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } },
-    ],
-  },
-};
 
 const eventList = z.object({
   items: z.array(

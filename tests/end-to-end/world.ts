@@ -21,8 +21,13 @@ export interface World {
   readonly redis: RedisServer;
   readonly s3: S3Server;
   readonly truth: S3Truth;
-  /** `functions`: a folder of other registrations than the bucket function's. */
-  startBridge(options?: { functions?: string; env?: Record<string, string> }): Promise<Started>;
+  /** `functions`: a folder of other registrations than the bucket function's, or those of the cluster. */
+  startBridge(options?: {
+    functions?: string;
+    /** What it says when it is as far as is to be waited for; by default that it follows a kind. */
+    awaited?: string;
+    env?: Record<string, string>;
+  }): Promise<Started>;
   /** A worker of the bucket function. `s3Url` puts something between it and the S3 server. */
   startWorker(options?: {
     s3Url?: string;
@@ -45,6 +50,9 @@ export interface Started extends TiedProcess {
   readonly url: string;
 }
 
+/** Registrations as the cluster has them. */
+export const ofCluster = "the cluster's";
+
 const root = new URL("../..", import.meta.url).pathname;
 /** How long anything may take on a slow machine before the test says so. Nothing waits for this time to pass. */
 const patience = 120_000;
@@ -60,7 +68,7 @@ export async function startWorld(): Promise<World> {
   const started: TiedProcess[] = [];
   await installCrd(cluster);
 
-  const start = async (name: string, main: string, awaited: string, env: Record<string, string>) => {
+  const start = async (name: string, main: string, awaited: string, env: NodeJS.ProcessEnv) => {
     const ready = Promise.withResolvers<undefined>();
     let url = "";
     const child = await spawnTied({
@@ -95,9 +103,13 @@ export async function startWorld(): Promise<World> {
     redis,
     s3,
     truth,
-    startBridge: ({ functions = join(root, "functions/s3-bucket/deploy"), env = {} } = {}) =>
-      start("bridge", "apps/bridge/src/main.ts", "; watching", {
-        DROVER_FUNCTIONS: functions,
+    startBridge: ({
+      functions = join(root, "functions/s3-bucket/deploy"),
+      awaited = "; watching",
+      env = {},
+    } = {}) =>
+      start("bridge", "apps/bridge/src/main.ts", awaited, {
+        DROVER_FUNCTIONS: functions === ofCluster ? undefined : functions,
         ...env,
       }),
     startWorker: ({ s3Url = s3.url, concurrency = 8, env = {} } = {}) =>
@@ -163,3 +175,18 @@ export const isGone = (object: TestObject | undefined): boolean => object === un
 /** Ask again until it is so. */
 export const eventually = (look: () => Promise<void> | void): Promise<void> =>
   vi.waitFor(look, { timeout: patience, interval: 100 });
+
+/** A kind that nobody has defined yet. */
+export const absentees = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "absentees.s3.drover.dev" },
+  spec: {
+    group: "s3.drover.dev",
+    scope: "Namespaced",
+    names: { plural: "absentees", singular: "absentee", kind: "Absentee", listKind: "AbsenteeList" },
+    versions: [
+      { name: "v1alpha1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } },
+    ],
+  },
+};

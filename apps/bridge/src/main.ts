@@ -1,27 +1,37 @@
 /**
  * # The bridge
  *
- * Watches the API server and turns every change into wakes of keys. It reads and writes nothing else in the cluster.
+ * Watches the API server and turns every change into wakes of keys. All that it writes to the cluster is the status of
+ * ReconcileFunctions.
  *
- * - `registrations.ts` reads which controllers there are; `registration.ts` is what one means.
+ * - Which controllers there are: `registered-functions.ts` follows the cluster's ReconcileFunctions, `registrations.ts`
+ *   reads files; `registration.ts` is what one means.
  * - `plan-streams.ts` says which kinds must be followed for them, and who listens.
  * - `keep-streams.ts` holds this bridge's part of these streams, under leases in Redis.
  * - `follow-stream.ts` follows one; `wakes-of.ts` says what an event means for a listener.
  */
-import { queueMetrics, runProcess } from "@drover/runtime";
-import { openBridge } from "./bridge.ts";
-import { bridgeConfig } from "./config.ts";
-import { readRegistrations } from "./registrations.ts";
+import type { Milliseconds } from "@drover/controller";
+import { type Process, queueMetrics, runProcess } from "@drover/runtime";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Bridge, openBridge } from "./bridge.ts";
 import { bridgeMetrics } from "./bridge-metrics.ts";
+import { bridgeConfig, type BridgeSettings } from "./config.ts";
+import { followFunctions } from "./registered-functions.ts";
+import { readRegistrations } from "./registrations.ts";
+import { stateStatus } from "./state-status.ts";
 import { streamProblem } from "./stream-problem.ts";
 
-const readyWithin = 1_000;
+const readyWithin: Milliseconds = 1_000;
+/** How often the status of functions is looked after. */
+const statedEvery: Milliseconds = 1_000;
 
-await runProcess("bridge", bridgeConfig, ({ settings, log, client, redis, registry, readiness, closing }) => {
-  const registrations = readRegistrations(settings.functions);
+await runProcess("bridge", bridgeConfig, (process) => {
+  const { settings, log, client, redis, registry, readiness, closing } = process;
+  const registrations = settings.functions === undefined ? undefined : readRegistrations(settings.functions);
   const bridge = openBridge({ client, redis, log, compareEvery: settings.compareEvery });
   closing("bridge", () => bridge.close());
-  bridge.register(registrations);
+  if (registrations === undefined) takeFromCluster(process, bridge);
+  else bridge.register(registrations);
   readiness("redis", async () => {
     await Promise.all(bridge.queues().map((queue) => queue.ping(readyWithin)));
     return undefined;
@@ -36,3 +46,27 @@ await runProcess("bridge", bridgeConfig, ({ settings, log, client, redis, regist
   queueMetrics(registry, () => bridge.queues());
   bridgeMetrics(registry, bridge);
 });
+
+function takeFromCluster(
+  { client, log, stopping, readiness, closing }: Process<BridgeSettings>,
+  bridge: Bridge,
+): void {
+  const functions = followFunctions({
+    ...{ client, log, signal: stopping },
+    onChange: (registrations) => bridge.register(registrations),
+  });
+  closing("functions", () => functions.reflector.done);
+  readiness("functions", () => {
+    const { synced, lastFailure } = functions.reflector.status();
+    return synced
+      ? undefined
+      : `ReconcileFunctions are not listed yet: ${lastFailure?.message ?? "asked for"}`;
+  });
+  const stating = (async () => {
+    while (!stopping.aborted) {
+      await stateStatus({ client, log, functions: functions.all(), followed: bridge.followed() });
+      await delay(statedEvery, undefined, { signal: stopping }).catch(() => undefined);
+    }
+  })();
+  closing("status", () => stating);
+}

@@ -85,9 +85,24 @@ export const ReconcileFunction = defineResource({
       .optional()
       .meta({ description: "Kinds whose objects name whom they concern." }),
   }),
-  status: z.object({}),
+  status: z.object({
+    problem: z.string().optional().meta({ description: "Why it is not in use." }),
+    follows: z
+      .record(
+        z.string(),
+        z.object({
+          state: z.enum(["Listing", "Following", "Degraded"]),
+          reason: z.string(),
+          message: z.string(),
+        }),
+      )
+      .optional()
+      .meta({ description: "How each kind is followed, by plural.group." }),
+  }),
+  printerColumns: [{ name: "Problem", type: "string", jsonPath: ".status.problem" }],
 });
 
+export type ReconcileFunctionStatus = z.output<(typeof ReconcileFunction)["status"]>;
 export type ReconcileFunctionSpec = z.output<(typeof ReconcileFunction)["spec"]>;
 
 /** A ReconcileFunction as it stands in a file. */

@@ -1,0 +1,39 @@
+import { type ObjectKey, objectKey } from "@drover/controller";
+import type { KubeObject } from "@drover/kube";
+import { expect, it } from "vitest";
+import { registered } from "./registered-functions.ts";
+
+const kind = { group: "", version: "v1", kind: "Pod", plural: "pods", scope: "Namespaced" };
+const object = (namespace: string, at: string, spec: unknown = { for: kind }): [ObjectKey, KubeObject] => {
+  const metadata = {
+    name: "pods",
+    namespace,
+    uid: `uid-${namespace}`,
+    resourceVersion: "1",
+    creationTimestamp: at,
+  };
+  return [
+    objectKey(metadata),
+    { apiVersion: "drover.dev/v1alpha1", kind: "ReconcileFunction", metadata, spec },
+  ];
+};
+const of = (...objects: readonly [ObjectKey, KubeObject][]) =>
+  registered(new Map(objects)).map(({ key, registration, problem }) => [key, registration?.uid ?? problem]);
+
+it("of several functions with one controller's name the oldest is in use", () => {
+  expect(of(object("b", "2026-01-02"), object("a", "2026-01-03"), object("c", "2026-01-02"))).toEqual([
+    ["b/pods", "uid-b"],
+    ["c/pods", expect.stringMatching(/name pods is taken by b\/pods. Rename/)],
+    ["a/pods", expect.stringMatching(/taken by b\/pods/)],
+  ]);
+});
+
+it("one that cannot be used says why, and others are", () => {
+  const [[, problem] = [], [, other] = []] = of(
+    object("a", "2026-01-01", { for: kind, watches: [{ ...kind, names: {} }] }),
+  );
+  expect(problem).toMatch(/spec\.watches\[0\]\.names: give exactly one/);
+  expect(other).toBeUndefined();
+  expect(of(object("a", "2026-01-01", { for: { ...kind, scope: "Global" } }))[0]?.[1]).toMatch(/for\.scope/);
+  expect(of(object("a", "2026-01-01", null))[0]?.[1]).toMatch(/expected object/);
+});
