@@ -20,7 +20,7 @@ export const full: Plan = {
   objects: 100_000,
   settle: 30_000,
   recordedObjects: 5_000,
-  frames: 50_000,
+  frames: 30_000,
   rounds: 3,
   steadyObjects: 10_000,
   changesPerSecond: 400,

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { type Api, inParallel } from "../cluster/api.ts";
 import type { BenchCluster } from "../cluster/bench-cluster.ts";
@@ -41,7 +42,12 @@ interface Listed {
 }
 
 export const pageSize = 500;
-const changesAtOnce = 32;
+const changesAtOnce = 8;
+/**
+ * The server ends a watch whose reader is so many events behind: one that began when the server had little history has
+ * room for ten.
+ */
+const mostUnseen = 8;
 
 /** Watches in every format while so many changes are made. */
 export async function record(
@@ -55,7 +61,13 @@ export async function record(
   const watches = await Promise.all(formats.map((format) => recordWatch(api, format, folder, end)));
   const listings = await Promise.all(formats.map((format) => recordListings(api, format)));
   const keys = [...population.living];
-  await inParallel(changes, changesAtOnce, (i) => patch(api, keys[random.below(keys.length)] ?? "", i + 1));
+  const seen = (): number => Math.min(...watches.map(({ seen }) => seen()));
+  let made = 0;
+  await inParallel(changes, changesAtOnce, async (i) => {
+    await patch(api, keys[random.below(keys.length)] ?? "", i + 1);
+    made += 1;
+    while (made - seen() > mostUnseen) await delay(1);
+  });
   await createWidget(api, end);
   await Promise.all(watches.map(({ ended }) => ended));
   const recorded = (format: Format): RecordedFormat => {
@@ -78,11 +90,13 @@ async function recordWatch(api: Api, format: Format, folder: string, end: Widget
   const answer = await api.open(`${collection}?${query}&timeoutSeconds=3600`, accept[format].watch);
   const [initial, live] = [join(folder, `${format}.initial`), join(folder, `${format}.live`)];
   const listed = Promise.withResolvers<undefined>();
-  const ended = split(answer, format, [createWriteStream(initial), createWriteStream(live)], end, () =>
-    listed.resolve(undefined),
-  );
-  await listed.promise;
-  return { type: typeOf(answer), initial, live, ended };
+  let seen = 0;
+  const ended = split(answer, format, [createWriteStream(initial), createWriteStream(live)], end, {
+    listed: () => listed.resolve(undefined),
+    frame: () => (seen += 1),
+  });
+  await Promise.race([listed.promise, ended]);
+  return { type: typeOf(answer), initial, live, ended, seen: () => seen };
 }
 
 /** Resolves when the last frame is in its file. */
@@ -91,7 +105,7 @@ async function split(
   format: Format,
   [initial, live]: readonly [WriteStream, WriteStream],
   end: WidgetKey,
-  onListed: () => void,
+  told: { readonly listed: () => void; readonly frame: () => void },
 ): Promise<void> {
   const cutter = frameCutter(format);
   const [, endName = ""] = end.split("/");
@@ -102,8 +116,11 @@ async function split(
       file.write(frame);
       if (file === initial && endsInitialEvents(frame)) {
         file = live;
-        initial.end(onListed);
-      } else if (file === live && frame.includes(endName)) ended.resolve(undefined);
+        initial.end(told.listed);
+      } else if (file === live) {
+        told.frame();
+        if (frame.includes(endName)) ended.resolve(undefined);
+      }
     }
   });
   answer.on("error", ended.reject).on("end", () => ended.reject(new Error("The watch ended early.")));
