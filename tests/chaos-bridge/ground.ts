@@ -8,6 +8,8 @@ import { type Kind, laneKind, namespaces, widgetListSchema } from "./kind.ts";
 /** What all schedules stand on: one API server and one Redis, with a lane for each that runs at a time. */
 export interface Ground {
   readonly api: DirectApi;
+  /** Leads straight to the API server. */
+  readonly kubeconfig: string;
   readonly lanes: readonly Lane[];
   close(): Promise<void>;
 }
@@ -32,7 +34,8 @@ export async function startGround(lanes: number): Promise<Ground> {
     const [, chaos] = namespaces;
     await api.demand("POST", "/api/v1/namespaces", { metadata: { name: chaos } });
     const open = (_: unknown, lane: number) => openLane(api, laneKind(lane), `${redis.url}/${lane + 1}`);
-    return { api, lanes: await Promise.all(Array.from({ length: lanes }, open)), close };
+    const opened = await Promise.all(Array.from({ length: lanes }, open));
+    return { api, kubeconfig: cluster.kubeconfig, lanes: opened, close };
   } catch (error) {
     await close();
     throw error;

@@ -37,6 +37,10 @@ export const tasks = {
     needsPython: always,
     run: (repository) => program(repository, "tests/chaos-bridge/main.ts"),
   },
+  "soak:bridges": {
+    needsPython: always,
+    run: (repository) => program(repository, "tests/several-bridges/main.ts"),
+  },
   mutants: {
     needsPython: always,
     run: (repository) => program(repository, "packages/queue/mutants/main.ts"),
