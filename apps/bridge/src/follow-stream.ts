@@ -59,7 +59,7 @@ export function followStream({
     for (const [controller, wakes] of byController) {
       await queueOf(controller).wake(wakes);
       counts.wakes += wakes.length;
-      for (const { key, reason } of wakes) log.info({ key, reason, controller }, "Woke");
+      for (const { key, reason } of wakes) log.debug({ key, reason, controller }, "Woke");
     }
   };
   const onEvents = async (events: readonly ReflectorEvent[]): Promise<void> => {

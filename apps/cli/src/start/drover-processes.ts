@@ -14,6 +14,7 @@ export const startBridge = (run: Run, servers: Servers): Promise<KeptProcess> =>
       main: "apps/bridge/src/main.ts",
       environment: {
         ...common(servers),
+        DROVER_LOG_LEVEL: "debug", // it tells of wakes
         DROVER_FUNCTIONS: inRepository("functions/s3-bucket/deploy/function.yaml"),
       },
       onLine: tellOfWakes(run.narrator),
