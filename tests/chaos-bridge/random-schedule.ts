@@ -20,6 +20,8 @@ export function randomSchedule(seed: number, index: number, kinds: readonly Faul
   const dice = random(seed, index);
   const chosen = choose(dice, kinds, most);
   const needsLists = chosen.some((kind) => kind.startsWith("list-"));
+  // A `continue` is asked for where there are two pages.
+  const needsPages = chosen.includes("list-410");
   const objects = dice.between(6, 20);
   const steps = chosen.flatMap((kind, i): Step[] => [
     ...(dice.chance(0.7) ? [{ do: "settle" as const }] : []),
@@ -28,11 +30,11 @@ export function randomSchedule(seed: number, index: number, kinds: readonly Faul
   ]);
   return {
     objects,
-    initial: dice.between(0, objects),
+    initial: dice.between(needsPages ? 3 : 0, objects),
     load: dice.between(0, 2 ** 31),
     pace: dice.oneOf([0, 5, 20]),
     linger: dice.oneOf([0, 0, 15, 120]),
-    page: needsLists ? dice.between(1, 4) : dice.oneOf([0, 2, 5]),
+    page: needsPages ? 1 : needsLists ? dice.between(1, 4) : dice.oneOf([0, 2, 5]),
     watchList: !needsLists && dice.chance(0.6),
     pieces: dice.chance(0.3) ? dice.oneOf([1, 7, 100]) : 0,
     steps: begun(dice, steps),
