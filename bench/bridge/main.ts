@@ -7,6 +7,7 @@
  *     npm run bench:bridge -- --objects 5000   shows that it works, printed
  *
  * `--bridge FILE` measures another one, such as a bundle (`node infra/bundle.ts bridge`: dist/bridge/main.mjs).
+ * `--rate N` makes so many steady changes a second instead of 400, on a machine that is too slow for those.
  * `--seed N` picks other objects to change. The first run builds the cluster and the Go program, for minutes.
  */
 import { cpus, type } from "node:os";
@@ -30,6 +31,7 @@ const { values } = parseArgs({
     bridge: { type: "string", default: bridgeSources },
     objects: { type: "string" },
     minutes: { type: "string", default: "1" },
+    rate: { type: "string" },
     seed: { type: "string", default: "1" },
   },
 });
@@ -42,6 +44,7 @@ const asked = (question: Question): boolean => only?.includes(question) ?? true;
 const plan: Plan = {
   ...(values.objects === undefined ? full : withObjects(number("objects", values.objects))),
   steadyFor: 60_000 * number("minutes", values.minutes),
+  ...(values.rate === undefined ? {} : { changesPerSecond: number("rate", values.rate) }),
   seed: number("seed", values.seed),
 };
 const began = performance.now();
@@ -73,7 +76,7 @@ const text = report(results, {
   busy: [busyBefore, busyAfter],
 });
 const partial =
-  [values.only, values.objects].some((each) => each !== undefined) ||
+  [values.only, values.objects, values.rate].some((each) => each !== undefined) ||
   values.bridge !== bridgeSources ||
   process.exitCode === 1;
 if (partial) console.log(text);

@@ -1,15 +1,13 @@
-import { startRedis } from "@drover/local-servers";
-import { readFile } from "node:fs/promises";
+import { type RedisServer, startRedis } from "@drover/local-servers";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { z } from "zod";
 import { now } from "../../queue/measures/now.ts";
 import { type BenchCluster, startBenchCluster } from "../cluster/bench-cluster.ts";
+import { changeSteadily } from "../cluster/steady-changes.ts";
 import { populate } from "../cluster/population.ts";
 import { startBridge, startNoopWorker } from "../contenders/drover.ts";
 import { startGo } from "../contenders/go-contender.ts";
 import { followRunLog, type RunStart } from "../contenders/run-log.ts";
-import { startProcess } from "../contenders/start-process.ts";
 import { type Change, type LagFigures, lagFigures, lagsOf } from "../measures/lags.ts";
 import { type LedgerView, viewLedger } from "../measures/ledger.ts";
 import { type Sample, together, watchMemory } from "../measures/memory-watch.ts";
@@ -32,6 +30,8 @@ export interface SteadyFigures {
   readonly changes: number;
   /** Changes that were answered while it lasted, per second: fewer than wanted where the machine is too slow. */
   readonly answeredPerSecond: number;
+  /** µs per change, by process. */
+  readonly cpu: Readonly<Record<string, number>>;
   /** How much of the machine was taken by who has nothing to do with it, in [0, 1]. */
   readonly others: number;
   readonly lasted: number;
@@ -48,61 +48,83 @@ export interface SteadyFigures {
 }
 
 /** The bridge and controller-runtime follow the same objects at once while they change steadily. */
-export async function steady({ plan, program, bridge: main, progress }: Stage): Promise<SteadyFigures> {
+export async function steady(stage: Stage): Promise<SteadyFigures> {
+  const { plan, progress } = stage;
   const cluster = await startBenchCluster(progress);
   const redis = await startRedis({ persistence: false });
-  const file = (name: string): string => join(cluster.folder, name);
-  const { kubeconfig, functions } = cluster;
   const ledger = viewLedger(redis.url);
   try {
     await populate(cluster, plan.steadyObjects);
-    const worker = await startNoopWorker({
-      redisUrl: redis.url,
-      runs: file("drover.runs"),
-      logFile: file("worker.log"),
-    });
-    const bridge = await startBridge({
-      kubeconfig,
-      functions,
-      redisUrl: redis.url,
-      logFile: file("bridge.log"),
-      main,
-    });
-    const go = await startGo({
-      ...{ program, kubeconfig, be: "controller", metadata: false },
-      ...{ logFile: file("go.log"), runs: file("go.runs") },
-    });
-    await Promise.all([bridge.ready(), go.synced(), quiet(ledger)]);
+    const followers = await startFollowers(stage, cluster, redis);
+    await Promise.all([followers.ready, quiet(ledger)]);
     progress(`${plan.changesPerSecond} changes/s for ${plan.steadyFor / 1_000} s`);
     const woken = new Map<string, number[]>();
     await ledger.onChange((key, at) => noted(woken, key, at));
-    const pids = {
-      ...{ bridge: bridge.process.pid, Redis: redis.pid },
-      ...{ worker: worker.pid, "controller-runtime": go.process.pid },
-    };
-    const memory = watchMemory(pids, memoryEvery);
-    const cpu = cpuSince([...Object.values(pids), ...cluster.real.pids()]);
-    const busy = watchOthers();
-    const { changes, writerCpu } = await change(cluster, plan);
+    const watch = watchEverybody(followers.pids, cluster.real.pids());
+    const { changes, writerCpu } = await changeSteadily(cluster, plan);
     await quiet(ledger);
-    memory.stop();
-    const ours = [...Object.values(pids), ...cluster.real.pids()].reduce(
-      (sum, pid) => sum + cpu(pid),
-      writerCpu,
-    );
-    const others = busy(ours);
-    const seen = {
-      "Drover: woken in Redis": woken,
-      "Drover: run begins": byKey(followRunLog(file("drover.runs")).read()),
-      "controller-runtime: reconcile begins": byKey(followRunLog(file("go.runs")).read()),
-    };
-    await Promise.all([go.process, bridge.process, worker].map((each) => each.stop()));
-    return figures(plan, changes, seen, memory.samples, others);
+    const watched = watch.end(writerCpu, changes.length);
+    await followers.stop();
+    return { ...figures(plan, changes, { woken, ...followers.runs() }, watched.samples), ...watched.machine };
   } finally {
     ledger.close();
     await redis.stop();
     await cluster.stop();
   }
+}
+
+interface Followers {
+  readonly pids: Readonly<Record<string, number>>;
+  readonly ready: Promise<unknown>;
+  stop(): Promise<unknown>;
+  /** When runs began, by key. */
+  runs(): Omit<Seen, "woken">;
+}
+
+async function startFollowers(
+  { program, bridge: main }: Stage,
+  { kubeconfig, functions, folder }: BenchCluster,
+  { url: redisUrl, pid }: RedisServer,
+): Promise<Followers> {
+  const file = (name: string): string => join(folder, name);
+  const runsIn = (name: string) => byKey(followRunLog(file(name)).read());
+  const worker = await startNoopWorker({ redisUrl, runs: file("drover.runs"), logFile: file("worker.log") });
+  const bridge = await startBridge({ kubeconfig, functions, redisUrl, logFile: file("bridge.log"), main });
+  const go = await startGo({
+    ...{ program, kubeconfig, be: "controller", metadata: false },
+    ...{ logFile: file("go.log"), runs: file("go.runs") },
+  });
+  return {
+    pids: {
+      ...{ bridge: bridge.process.pid, Redis: pid },
+      ...{ worker: worker.pid, "controller-runtime": go.process.pid },
+    },
+    ready: Promise.all([bridge.ready(), go.synced()]),
+    stop: () => Promise.all([go.process, bridge.process, worker].map((each) => each.stop())),
+    runs: () => ({ drover: runsIn("drover.runs"), controllerRuntime: runsIn("go.runs") }),
+  };
+}
+
+/** Memory and CPU of the followers, and the CPU of the servers. */
+function watchEverybody(pids: Readonly<Record<string, number>>, servers: readonly number[]) {
+  const memory = watchMemory(pids, memoryEvery);
+  const cpu = cpuSince([...Object.values(pids), ...servers]);
+  const busy = watchOthers();
+  return {
+    end(writerCpu: number, changes: number) {
+      memory.stop();
+      const spent = [
+        ...Object.entries(pids).map(([name, pid]) => [name, cpu(pid)] as const),
+        ["API server + etcd", servers.reduce((sum, pid) => sum + cpu(pid), 0)] as const,
+        ["what makes the changes", writerCpu] as const,
+      ];
+      const perChange: Record<string, number> = Object.fromEntries(
+        spent.map(([name, seconds]) => [name, (1e6 * seconds) / changes]),
+      );
+      const others = busy(spent.reduce((sum, [, seconds]) => sum + seconds, 0));
+      return { samples: memory.samples, machine: { others, cpu: perChange } };
+    },
+  };
 }
 
 const memoryEvery = 500;
@@ -117,32 +139,6 @@ async function quiet(ledger: LedgerView): Promise<void> {
   }
 }
 
-/** A process of its own: what it writes down must not wait for what is measured here. */
-async function change(
-  { real, folder }: BenchCluster,
-  { steadyObjects: objects, changesPerSecond: perSecond, steadyFor: lasts }: Stage["plan"],
-): Promise<{ readonly changes: readonly Change[]; readonly writerCpu: number }> {
-  const file = join(folder, "changes");
-  const writer = await startProcess({
-    name: "the writer",
-    command: process.execPath,
-    args: [
-      join(import.meta.dirname, "../processes/steady-writer.ts"),
-      JSON.stringify({ kubeconfig: real.kubeconfig, file, objects, perSecond, lasts }),
-    ],
-    logFile: join(folder, "writer.log"),
-  });
-  const { code } = await writer.exited;
-  const said = await readFile(writer.logFile, "utf8");
-  if (code !== 0) throw new Error(`The writer failed:\n${said}`);
-  const lines = (await readFile(file, "utf8")).split("\n").filter(Boolean);
-  const changes = lines.map((line) => {
-    const [key = "", sent, answered] = line.split(" ");
-    return { key, sent: Number(sent) / 1e6, answered: Number(answered) / 1e6 };
-  });
-  return { changes, writerCpu: z.object({ cpu: z.number() }).parse(JSON.parse(said)).cpu };
-}
-
 function noted(times: Map<string, number[]>, key: string, at: number): void {
   const known = times.get(key);
   if (known === undefined) times.set(key, [at]);
@@ -155,33 +151,34 @@ function byKey(runs: readonly RunStart[]): ReadonlyMap<string, readonly number[]
   return times;
 }
 
-type Seen = Readonly<Record<Exclude<Span, "the change is answered">, ReadonlyMap<string, readonly number[]>>>;
+/** When what was seen of each key. */
+interface Seen {
+  readonly woken: ReadonlyMap<string, readonly number[]>;
+  readonly drover: ReadonlyMap<string, readonly number[]>;
+  readonly controllerRuntime: ReadonlyMap<string, readonly number[]>;
+}
 
 function figures(
   plan: Stage["plan"],
   changes: readonly Change[],
   seen: Seen,
   samples: readonly Sample[],
-  others: number,
-): SteadyFigures {
-  const began = Math.min(...changes.slice(0, 100).map(({ sent }) => sent));
+): Omit<SteadyFigures, "others" | "cpu"> {
+  const began = changes.reduce((first, { sent }) => Math.min(first, sent), Infinity);
   const ended = began + plan.steadyFor;
   const part = Math.min(60_000, plan.steadyFor / 2);
   const within = (part: readonly [number, number], at: number): boolean => at >= part[0] && at < part[1];
   const parts = { first: [began, began + part], last: [ended - part, ended] } as const;
   const lags = (of: readonly Change[]): Record<Span, LagFigures> => ({
     "the change is answered": lagFigures(of.map(({ sent, answered }) => answered - sent)),
-    "Drover: woken in Redis": lagFigures(lagsOf(of, seen["Drover: woken in Redis"])),
-    "Drover: run begins": lagFigures(lagsOf(of, seen["Drover: run begins"])),
-    "controller-runtime: reconcile begins": lagFigures(
-      lagsOf(of, seen["controller-runtime: reconcile begins"]),
-    ),
+    "Drover: woken in Redis": lagFigures(lagsOf(of, seen.woken)),
+    "Drover: run begins": lagFigures(lagsOf(of, seen.drover)),
+    "controller-runtime: reconcile begins": lagFigures(lagsOf(of, seen.controllerRuntime)),
   });
   return {
     ...{ objects: plan.steadyObjects, changesPerSecond: plan.changesPerSecond, lasted: plan.steadyFor, part },
     changes: changes.length,
     answeredPerSecond: changes.filter(({ answered }) => answered < ended).length / (plan.steadyFor / 1_000),
-    others,
     parts: (["first", "last"] as const).map((name) => ({
       part: name,
       lags: lags(changes.filter(({ sent }) => within(parts[name], sent))),

@@ -2,7 +2,7 @@ import type { Results } from "../results.ts";
 import { goals } from "./goals.ts";
 import { replayed } from "./replay-tables.ts";
 import { exactness, memory, requests, work } from "./restart-tables.ts";
-import { lags, steadyMemory } from "./steady-tables.ts";
+import { lags, steadyCpu, steadyMemory } from "./steady-tables.ts";
 import { count, percent, seconds } from "./units.ts";
 
 export interface Circumstances {
@@ -62,6 +62,7 @@ function steady({ steady: figures }: Results): string[] {
     `${count(changesPerSecond)} changes/s of ${count(objects)} Widgets for ${seconds(lasted)} s (${count(changes)} in all); the bridge with a no-op worker, and controller-runtime, follow them at the same time. From the moment in which the change is sent, so the API server's own part (first row) is in all rows; the first and the last ${seconds(part)} s. A wake is seen by Redis's keyspace notifications. Others kept the machine ${percent(others)} busy.`,
     lags(figures),
     steadyMemory(figures),
+    steadyCpu(figures),
   ];
 }
 

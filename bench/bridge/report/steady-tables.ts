@@ -18,6 +18,12 @@ export function lags({ parts, all }: SteadyFigures): string {
   );
 }
 
+export const steadyCpu = ({ cpu }: SteadyFigures): string =>
+  table(
+    ["", "CPU µs per change"],
+    Object.entries(cpu).map(([name, microseconds]) => [name, figure(microseconds)]),
+  );
+
 export function steadyMemory({ parts }: SteadyFigures): string {
   const [first, last] = parts;
   return table(
