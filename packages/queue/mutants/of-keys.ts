@@ -64,8 +64,14 @@ const ofWake = script("wake", [
   {
     promise: "wake-6",
     wrong: "nobody is told which uid was replaced",
-    from: "e.f.replaced = e.f.uid",
+    from: "e.f.replaced = e.f.replaced or e.f.uid",
     to: "",
+  },
+  {
+    promise: "wake-6",
+    wrong: "the run is told of a uid that none has seen",
+    from: "e.f.replaced = e.f.replaced or e.f.uid",
+    to: "e.f.replaced = e.f.uid",
   },
   { promise: "settle-5", wrong: "every wake pierces a window", from: "    e.f.pierced = 1\n", to: "" },
   {

@@ -9,6 +9,7 @@ import { memorySeenIndex, type SeenIndex } from "./seen-index.ts";
 import { needsWhole, type Subscription } from "../subscription.ts";
 import {
   type Action,
+  askedNow,
   type Beginning,
   newStream,
   type Phase,
@@ -124,7 +125,8 @@ function streamDriver(options: Settled) {
       });
     }
     report(options, state, next.state, next.action);
-    state = next.state;
+    const asks = next.action.do === "list" || next.action.do === "watch";
+    state = asks ? askedNow(next.state, timers.now()) : next.state;
     return next.action;
   };
   const run = async (): Promise<void> => {

@@ -245,6 +245,16 @@ describe("what passes by itself", () => {
     expect(waits).toEqual([2_000, 3_000, 4_000]);
   });
 
+  test("does not make the next doubt wait longer, nor the first 410", () => {
+    const run = watching("100");
+    run.then(failed("passing"), failed("passing"), failed("passing"), failed("doubtful"));
+    expect(run.waits.at(-1)).toBe(1_000);
+    const other = watching("100");
+    other.then(failed("passing"), failed("passing"));
+    expect(other.after(5_000, failed("expired"))).toMatchObject({ do: "list" });
+    expect(other.waits).toHaveLength(2);
+  });
+
   test("is forgiven by progress", () => {
     const run = watching();
     run.then(failed("passing"), failed("passing"), opened, modified("a", "101"));

@@ -23,6 +23,8 @@ export interface StreamState {
   readonly synced: boolean;
   /** Failures since the last progress: what makes waits grow. */
   readonly failures: number;
+  /** Those of them that a retry seldom mends: their own waits grow with these alone. */
+  readonly doubts: number;
   /** Watches in a row that told nothing new, and whose resuming may be to blame. */
   readonly barren: number;
   /** Listings in a row that were older than the position. */
@@ -127,6 +129,7 @@ export const newStream = ({
   comparedAt: undefined,
   comparisons: 0,
   failures: 0,
+  doubts: 0,
   barren: 0,
   stale: 0,
   askedAt: -Infinity,
@@ -224,18 +227,21 @@ const onChange = (state: StreamState, tell: "changed" | "gone", object: KubeObje
 
 /** Every failure waits; what it does then depends on what broke, and on whether resuming can mend it. */
 function onFailure(before: StreamState, failure: Failure, moment: Moment): Step {
+  const isDoubt = failure.kind === "doubtful" || failure.kind === "expired";
   const failures = before.failures + 1;
+  const doubts = before.doubts + (isDoubt ? 1 : 0);
   const state: StreamState = {
     ...before,
     failures,
+    doubts,
     barren: before.barren + (failure.kind === "doubtful" ? 1 : 0),
     lastFailure: failure,
     degraded: failure.kind === "refused" ? failure : before.degraded,
   };
-  const first = failure.kind === "expired" && failures === 1;
+  const first = failure.kind === "expired" && doubts === 1;
   const longest = failure.kind === "passing" ? longestBackoff.passing : longestBackoff.lasting;
   const asked = (failure.retryAfter ?? 0) * (1 + moment.random / 10);
-  const span = first ? asked : Math.max(asked, backoff(failures, longest, moment.random));
+  const span = first ? asked : Math.max(asked, backoff(isDoubt ? doubts : failures, longest, moment.random));
   if (failure.kind === "expired") return relist(state, span, moment);
   if (listingOf(state).exact !== undefined && failure.kind !== "passing") {
     return again(compared(state, moment), "watch", span, moment); // not every server lists the past
@@ -258,6 +264,9 @@ function again(state: StreamState, next: Next, span: Milliseconds, moment: Momen
   const waiting: StreamState = { ...state, reconnects, phase: { name: "waiting", next } };
   return { state: waiting, tell: [], action: { do: "wait", span: wait } };
 }
+
+/** A stream that has just asked for what its last step said, which may have taken long to be told. */
+export const askedNow = (state: StreamState, now: Milliseconds): StreamState => ({ ...state, askedAt: now });
 
 function proceed(state: StreamState, next: Next, moment: Moment): Step {
   const { position, quiet, compareEvery } = state;
@@ -304,7 +313,12 @@ const compared = (state: StreamState, { now }: Moment): StreamState => ({
 const isComparisonDue = ({ position, comparedAt, compareEvery }: StreamState, { now }: Moment): boolean =>
   position !== undefined && now - (comparedAt ?? now) >= compareEvery;
 
-const well = (state: StreamState): StreamState => ({ ...state, failures: 0, barren: 0 });
+const well = (state: StreamState): StreamState => ({
+  ...state,
+  failures: 0,
+  doubts: 0,
+  barren: 0,
+});
 
 const wasWell = ({ phase }: StreamState, { now }: Moment): boolean =>
   phase.name === "watching" && (phase.progressed || now - phase.since >= healthyAfter);

@@ -86,6 +86,13 @@ export function runsContract(t: LedgerUnderTest): void {
       await wake();
       expect((await claim("t3")).replaced).toBeUndefined();
     });
+    it("of several uids in a row tells the one that a run has seen, not those between", async () => {
+      await wake({ uid: "seen" });
+      await run({ kind: "done" });
+      await wake({ uid: "between" });
+      await wake({ uid: "new" });
+      expect(await claim("t1")).toMatchObject({ uid: "new", replaced: "seen" });
+    });
     it("is told to one claimer only: the next one hears what came since", async () => {
       await wake({ reason: "Added", class: "resync" });
       await wake({ reason: "Added", class: "listing" });

@@ -59,7 +59,7 @@ function remember(entry: Entry, wake: Wake): boolean {
 
 /** Another object under the same key: failures, backoff and errors were its predecessor's. */
 function startAfresh(entry: Entry, uid: string): void {
-  entry.replaced = entry.uid;
+  entry.replaced ??= entry.uid; // the one that a run may have seen
   entry.uid = uid;
   entry.fails = 0;
   entry.conflicts = 0;

@@ -27,7 +27,7 @@ local function remember(e, w)
   if newer(w.resourceVersion, e.f[version]) then
     e.f[version] = w.resourceVersion
     if w.uid and e.f.uid ~= w.uid then
-      e.f.replaced = e.f.uid
+      e.f.replaced = e.f.replaced or e.f.uid -- the one that a run may have seen
       clear(e, 'fails', 'conflicts', 'notBefore', 'pierced', 'error')
       e.f.uid = w.uid
     end
