@@ -38,7 +38,7 @@ const layer = (files, forbidden, mine = []) => ({
             ? [
                 unseen(
                   forbidden,
-                  "The dependency law: controller <- queue, kube <- runtime <- functions; apps put them together.",
+                  "The dependency law: controller <- queue, kube <- streams, runtime <- functions; apps put them together.",
                 ),
               ]
             : []),
@@ -118,15 +118,27 @@ export default tseslint.config(
   },
   layer(
     ["packages/controller/src/**"],
-    ["queue", "kube", "runtime", "sandbox", "local-servers", ...functions, ...apps],
+    ["queue", "kube", "streams", "runtime", "sandbox", "local-servers", ...functions, ...apps],
   ),
-  layer(["packages/queue/src/**"], ["kube", "runtime", "sandbox", ...functions, ...apps], ["ioredis"]),
-  layer([bells], ["kube", "runtime", "sandbox", ...functions, ...apps], ["bullmq", "ioredis"]),
+  layer(
+    ["packages/queue/src/**"],
+    ["kube", "streams", "runtime", "sandbox", ...functions, ...apps],
+    ["ioredis"],
+  ),
+  layer([bells], ["kube", "streams", "runtime", "sandbox", ...functions, ...apps], ["bullmq", "ioredis"]),
   { files: [bells], rules: { "no-restricted-syntax": ["error", ...bellLaw] } },
-  layer(["packages/kube/src/**"], ["queue", "runtime", ...functions, ...apps], ["@kubernetes/client-node"]),
-  layer(["packages/runtime/src/**"], [...functions, ...apps]),
-  layer(["packages/sandbox/src/**"], ["controller", "queue", "kube", "runtime", ...functions, ...apps]),
-  layer(["functions/*/src/**"], ["queue", "kube", ...apps], ["@aws-sdk/*"]),
+  layer(
+    ["packages/kube/src/**"],
+    ["queue", "streams", "runtime", ...functions, ...apps],
+    ["@kubernetes/client-node"],
+  ),
+  layer(["packages/streams/src/**"], ["runtime", "sandbox", ...functions, ...apps]),
+  layer(["packages/runtime/src/**"], ["streams", ...functions, ...apps]),
+  layer(
+    ["packages/sandbox/src/**"],
+    ["controller", "queue", "kube", "streams", "runtime", ...functions, ...apps],
+  ),
+  layer(["functions/*/src/**"], ["queue", "kube", "streams", ...apps], ["@aws-sdk/*"]),
   layer(["apps/*/src/**"], []),
   // A bench puts others beside us: it opens their doors too.
   layer(["bench/**"], [], ["bullmq", "ioredis"]),
