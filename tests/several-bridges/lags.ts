@@ -10,7 +10,7 @@ export function lagsOf(facts: readonly Fact[]): readonly Milliseconds[] {
       waiting.set(fact.key, [...(waiting.get(fact.key) ?? []), { version: fact.version, at: fact.at }]);
     }
     if (fact.fact !== "ran") continue;
-    const [seen = [], unseen = []] = split(
+    const [seen, unseen] = split(
       waiting.get(fact.key) ?? [],
       ({ version }) => version <= fact.read,
     );

@@ -63,9 +63,9 @@ async function main(): Promise<number> {
     size: 3,
   });
   const until = now() + Number(values.minutes) * 60_000;
-  let done = false;
+  const done = new AbortController();
   const changing = (async () => {
-    while (!done) await load.run(8);
+    while (!done.signal.aborted) await load.run(8);
   })();
   const faults = { killed: 0, stopped: 0 };
   while (now() < until) {
@@ -80,7 +80,7 @@ async function main(): Promise<number> {
       await team.freeze(victim, stoppedFor);
     }
   }
-  done = true;
+  done.abort();
   await changing;
   const isAtRest = (): boolean => oracle.debts().length === 0;
   await journal.until(isAtRest, patience);
