@@ -10,10 +10,7 @@ export function lagsOf(facts: readonly Fact[]): readonly Milliseconds[] {
       waiting.set(fact.key, [...(waiting.get(fact.key) ?? []), { version: fact.version, at: fact.at }]);
     }
     if (fact.fact !== "ran") continue;
-    const [seen, unseen] = split(
-      waiting.get(fact.key) ?? [],
-      ({ version }) => version <= fact.read,
-    );
+    const [seen, unseen] = split(waiting.get(fact.key) ?? [], ({ version }) => version <= fact.read);
     lags.push(...seen.map(({ at }) => Math.max(0, fact.startedAt - at)));
     waiting.set(fact.key, unseen);
   }
