@@ -67,12 +67,14 @@ it("every process ends when it is told to, also while Redis is away, and says th
   shut();
   door.resolve(undefined);
   const env = { DROVER_STOP_GRACE: "50ms" };
-  const processes = await Promise.all([world.startWorker({ env }), world.startBridge({ env })]);
+  const processes = await Promise.all([
+    world.startWorker({ env }),
+    world.startBridge({ env, awaited: "Serving" }),
+  ]);
   await world.redis.kill();
   const exits = await Promise.all(processes.map((each) => each.stop({ graceMs: 100_000 })));
   for (const { signal } of exits) expect(signal).toBeNull(); // left by itself, was not killed
   await world.redis.restart();
-  await world.startBridge();
   await world.startWorker();
   await world.cluster.apply(bucket("afterwards"));
   await world.until(bucket("afterwards"), isReady);

@@ -96,8 +96,8 @@ async function launch(
     command: process.execPath,
     args: [inRepository(main)],
     env: config.processEnvironment({
-      ...environment,
       DROVER_LOG_LEVEL: config.logLevel,
+      ...environment,
       DROVER_STOP_GRACE: grace.told,
     }),
     logFile: join(folder.logs, `${file}.log`),
