@@ -57,6 +57,7 @@ export interface MemoryFigures {
 
 const memoryEvery = 100;
 const patience = 900_000;
+const noticedWithin = 60_000;
 
 export interface PhaseOptions {
   readonly cluster: BenchCluster;
@@ -82,7 +83,7 @@ export async function measurePhase(options: PhaseOptions): Promise<PhaseFigures>
   const memory = watchMemory(following.pids, memoryEvery);
   try {
     const ready = await following.ready();
-    const runs = await settled(contestant, options.settle);
+    const runs = await settled(options);
     memory.stop();
     const cpuFigures = {
       ...Object.fromEntries(Object.entries(following.pids).map(([name, pid]) => [name, ownCpu(pid)])),
@@ -111,17 +112,24 @@ export async function measurePhase(options: PhaseOptions): Promise<PhaseFigures>
   }
 }
 
-/** Waits until there was no run for so long, and nothing is to run. */
-async function settled(contestant: Contestant, settle: number): Promise<readonly RunStart[]> {
+/**
+ * Waits until all that was changed has run, or a minute has passed; and then until there was no run for so long, and
+ * nothing is to run.
+ */
+async function settled({ contestant, changes, settle }: PhaseOptions): Promise<readonly RunStart[]> {
   const runs: RunStart[] = [];
-  const over = now() + patience;
+  const awaited = new Set(changes === undefined ? [] : Object.values(changes).flat());
+  const [over, noLonger] = [now() + patience, now() + noticedWithin];
   let quietSince = now();
   while (now() - quietSince < settle || (await contestant.due()) > 0) {
     if (now() > over) throw new Error(`${contestant.name} has not settled after ${patience / 1_000} s.`);
     await delay(100);
-    const more = contestant.runs.read();
-    if (more.length > 0) quietSince = now();
-    for (const run of more) runs.push(run);
+    for (const run of contestant.runs.read()) {
+      runs.push(run);
+      awaited.delete(run.key);
+      quietSince = now();
+    }
+    if (awaited.size > 0 && now() < noLonger) quietSince = now();
   }
   return runs;
 }
