@@ -10,10 +10,11 @@ const tooSilent = 90_000;
  */
 export function streamProblem({ plan, reflector }: FollowedStream): string | undefined {
   const kind = nameOf(plan.ref);
-  const { synced, degraded, silentFor, lastFailure } = reflector.status();
+  const { synced, following, degraded, silentFor, lastFailure } = reflector.status();
   if (degraded !== undefined) return undefined;
-  if (!synced)
-    return `${kind} is not listed yet${lastFailure === undefined ? "" : `: ${lastFailure.message}`}`;
+  const why = lastFailure === undefined ? "" : `: ${lastFailure.message}`;
+  if (!synced) return `${kind} is not listed yet${why}`;
+  if (!following) return `${kind} is not watched yet${why}`;
   if (silentFor > tooSilent) return `${kind} has been silent for ${Math.round(silentFor / 1_000)} s`;
   return undefined;
 }

@@ -38,8 +38,10 @@ export function redisUserRules({ role, controllers, cluster = false }: RedisUser
     "reset",
     "on",
     ...controllers.map(keysOf),
-    ...(role === "bridge" ? streams : []),
-    ...commandsOf(role, cluster).map((name) => `+${name}`),
+    ...(role === "bridge" ? streams.keys : []),
+    ...[...commandsOf(role, cluster), ...(role === "bridge" ? streams.commands : [])].map(
+      (name) => `+${name}`,
+    ),
   ].join(" ");
 }
 
@@ -55,8 +57,11 @@ function keysOf(controller: string): string {
   );
 }
 
-/** What the bridges know of the API server, shared by all of them. */
-const streams = ["~{drover-stream:*}*", "~{drover-bridges}"];
+/** What the bridges know of the API server, shared by all of them: beside what a ringer calls, packages/streams calls these. */
+const streams = {
+  keys: ["~{drover-stream:*}*", "~{drover-bridges}"],
+  commands: ["hscan", "zremrangebyscore", "unlink"],
+};
 
 const connection = ["info", "ping", "client|setname"];
 const nodes = ["cluster|slots", "cluster|info", "asking"];
@@ -66,11 +71,11 @@ const ringer = [
   ...["evalsha", "eval", "time", "type", "exists", "rename", "del", "set", "persist"],
   ...["hget", "hmget", "hgetall", "hexists", "hset", "hmset", "hdel"],
   ...["zadd", "zrem", "zscore", "zcard", "zcount", "zrange", "zrangebyscore"],
-  ...["incr", "lpush", "lrange", "lpos", "xadd"],
+  ...["incr", "lpush", "lrange", "xadd"],
 ];
 
 const more: Readonly<Record<RedisRole, readonly string[]>> = {
-  bridge: ["scan", "hscan", "zremrangebyscore", "unlink"],
+  bridge: ["scan"],
   // Verdicts and histories, and BullMQ's worker: take a bell, hold it, end it, take back those of the dead.
   function: [
     ...["pexpire", "ltrim", "bzpopmin", "rpoplpush", "rpush", "llen", "lrem", "get", "hincrby", "zpopmin"],

@@ -60,6 +60,8 @@ export interface ReflectorStatus {
   readonly phase: Phase["name"] | "stopped";
   /** A whole listing was told. */
   readonly synced: boolean;
+  /** It goes on from its position. A stream that resumes is not sure of that until its watch has held for a second. */
+  readonly following: boolean;
   readonly position: ResourceVersion | undefined;
   /** The age of the stream: how long ago the last byte came (or it was started). */
   readonly silentFor: Milliseconds;
@@ -145,6 +147,7 @@ function streamDriver(options: Settled) {
     status: (): ReflectorStatus => ({
       phase: stopped ? "stopped" : state.phase.name,
       synced: state.synced,
+      following: state.following || hasHeld(state.phase, timers.now()),
       position: state.position,
       silentFor: timers.now() - heardAt,
       relists: state.relists,
@@ -156,6 +159,10 @@ function streamDriver(options: Settled) {
     }),
   };
 }
+
+/** Refusals of a position may come as the first frame of a watch. */
+const hasHeld = (phase: Phase, now: Milliseconds): boolean =>
+  phase.name === "watching" && now - phase.since >= 1_000;
 
 /** Does what the stream asks for, and says what came of it. */
 function outcomesOf(options: Settled, heard: () => void, beginListing: () => void) {

@@ -407,6 +407,18 @@ describe("a comparison", () => {
   });
 });
 
+test("a stream that resumes follows once its watch has told something, or it has listed", () => {
+  const run = new Run(newStream({ position: "100" }));
+  run.then(opened);
+  expect(run.state).toMatchObject({ synced: true, following: false });
+  run.then(bookmark("101"));
+  expect(run.state.following).toBe(true);
+  run.then(errorFrame("Expired", 410));
+  expect(run.state.following).toBe(false);
+  run.then(page("200"));
+  expect(run.state.following).toBe(true);
+});
+
 test("a stream to which somebody has subscribed since lists, no older a state than its position", () => {
   const run = new Run(newStream({ position: "100", toldToAll: false }));
   expect(run.last.action).toMatchObject({ do: "list", listing: { exact: undefined } });

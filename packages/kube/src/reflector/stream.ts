@@ -21,6 +21,8 @@ export interface StreamState {
   readonly position: ResourceVersion | undefined;
   /** A listing was told to its end, or a position was given to begin with. */
   readonly synced: boolean;
+  /** It is known to be able to go on from its position: a listing gave it, or a watch went on from there. */
+  readonly following: boolean;
   /** Failures since the last progress: what makes waits grow. */
   readonly failures: number;
   /** Those of them that a retry seldom mends: their own waits grow with these alone. */
@@ -125,6 +127,7 @@ export const newStream = ({
   phase: { name: "idle" },
   position,
   synced: toldToAll,
+  following: false,
   compareEvery,
   comparedAt: undefined,
   comparisons: 0,
@@ -183,7 +186,13 @@ function onPage(state: StreamState, page: ObjectList, moment: Moment): Step {
       return { ...list(state, progress.listing), tell: [listed] };
     case "whole": {
       const exact = listingOf(state).exact !== undefined;
-      const known = { ...compared(state, moment), position: resourceVersion, synced: true, stale: 0 };
+      const known = {
+        ...compared(state, moment),
+        position: resourceVersion,
+        synced: true,
+        following: true,
+        stale: 0,
+      };
       const tell: readonly Telling[] = [listed, { tell: "complete", resourceVersion, exact }];
       return { ...proceed({ ...known, degraded: undefined }, "watch", moment), tell };
     }
@@ -254,7 +263,12 @@ function onFailure(before: StreamState, failure: Failure, moment: Moment): Step 
 }
 
 const relist = (state: StreamState, span: Milliseconds, moment: Moment): Step =>
-  again({ ...state, barren: 0, relists: state.relists + 1 }, { list: startListing }, span, moment);
+  again(
+    { ...state, following: false, barren: 0, relists: state.relists + 1 },
+    { list: startListing },
+    span,
+    moment,
+  );
 
 /** Goes on after a time, and not within a second of having asked before. */
 function again(state: StreamState, next: Next, span: Milliseconds, moment: Moment): Step {
@@ -300,7 +314,7 @@ function advanced(state: StreamState, version: ResourceVersion): StreamState {
   const order = state.position === undefined ? "newer" : versionOrder(version, state.position);
   if (order === "older" || order === "same") return state;
   const phase = state.phase.name === "watching" ? { ...state.phase, progressed: true } : state.phase;
-  return { ...well(state), phase, position: version };
+  return { ...well(state), phase, position: version, following: true };
 }
 
 const compared = (state: StreamState, { now }: Moment): StreamState => ({
