@@ -1,5 +1,5 @@
+import { readKubeconfig } from "@drover/real-cluster";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { Agent, request as httpsRequest } from "node:https";
 import { text } from "node:stream/consumers";
@@ -32,32 +32,14 @@ export interface Forwarded {
   readonly body?: Buffer;
 }
 
-const base64 = z.string().transform((text) => Buffer.from(text, "base64"));
-const kubeconfigSchema = z.object({
-  clusters: z.tuple([
-    z.object({ cluster: z.object({ server: z.url(), "certificate-authority-data": base64 }) }),
-  ]),
-  users: z.tuple([
-    z.object({ user: z.object({ "client-certificate-data": base64, "client-key-data": base64 }) }),
-  ]),
-});
-
 const mergePatch = "application/merge-patch+json";
 
 /** Opens the server of a kubeconfig that the real cluster wrote. */
 export function openDirectApi(kubeconfig: string): DirectApi {
-  const {
-    clusters: [{ cluster }],
-    users: [{ user }],
-  } = kubeconfigSchema.parse(JSON.parse(readFileSync(kubeconfig, "utf8")));
-  const agent = new Agent({
-    keepAlive: true,
-    ca: cluster["certificate-authority-data"],
-    cert: user["client-certificate-data"],
-    key: user["client-key-data"],
-  });
+  const { url, ...tls } = readKubeconfig(kubeconfig);
+  const agent = new Agent({ keepAlive: true, ...tls });
   const forward: DirectApi["forward"] = async ({ method, path, headers, body }, signal) => {
-    const request = httpsRequest(new URL(path, cluster.server), { agent, method, headers, signal });
+    const request = httpsRequest(new URL(path, url), { agent, method, headers, signal });
     request.end(body);
     const [response] = z.tuple([z.custom<IncomingMessage>()]).parse(await once(request, "response"));
     request.on("error", () => undefined);

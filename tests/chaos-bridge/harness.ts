@@ -8,6 +8,7 @@ import type { DirectApi } from "./direct-api.ts";
 import type { Fact, Sight } from "./facts.ts";
 import type { Lane } from "./ground.ts";
 import { openJournal } from "./journal.ts";
+import { registrationFor } from "./kind.ts";
 import { type Load, openLoad } from "./load.ts";
 import { contradictions, openOracle, type Oracle, type Violation, violationOf } from "./oracle.ts";
 import { type Proxy, startProxy } from "./proxy.ts";
@@ -119,14 +120,7 @@ const crashes = (facts: readonly Fact[]): readonly Violation[] =>
 async function bridgeSettings(folder: string, { url }: Proxy, { kind, redisUrl }: Lane, controller: string) {
   const functions = join(folder, "functions");
   await mkdir(functions);
-  const registration = {
-    apiVersion: "drover.dev/v1alpha1",
-    kind: "ReconcileFunction",
-    metadata: { name: controller },
-    spec: { for: kind.ref },
-  };
-  // JSON is YAML.
-  await writeFile(join(functions, "widgets.yaml"), JSON.stringify(registration));
+  await writeFile(join(functions, "widgets.yaml"), registrationFor(kind, controller));
   const name = "proxy";
   const kubeconfig = {
     apiVersion: "v1",

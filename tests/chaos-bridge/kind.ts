@@ -54,6 +54,15 @@ const version = {
   },
 };
 
+/** The registration of a controller for a kind, as text of a manifest: JSON is YAML. */
+export const registrationFor = (kind: Kind, controller: string): string =>
+  JSON.stringify({
+    apiVersion: "drover.dev/v1alpha1",
+    kind: "ReconcileFunction",
+    metadata: { name: controller },
+    spec: { for: kind.ref },
+  });
+
 const versionSchema = z.string().regex(/^\d+$/).transform(Number);
 const texts = z.record(z.string(), z.string()).optional();
 

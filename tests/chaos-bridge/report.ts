@@ -1,6 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { factLine, violationLines } from "../chaos/report.ts";
 import type { Fact } from "./facts.ts";
 import type { Outcome } from "./harness.ts";
 import { healingTime, replacements, unneededRuns } from "./oracle.ts";
@@ -87,20 +88,14 @@ export function report(found: {
   const facts = outcome.facts.filter((fact) => !("key" in fact) || keys.has(fact.key)).slice(-150);
   return [
     `seed ${seed}, schedule ${index}:`,
-    ...outcome.violations.slice(0, 12).map(({ rule, key = "", what }) => `  ${rule} ${key} ${what}`),
-    ...(outcome.violations.length > 12 ? [`  and ${outcome.violations.length - 12} more`] : []),
+    ...violationLines(outcome.violations),
     `again: npm run chaos:bridge -- --seed ${seed} --from ${index} --schedules ${index + 1}`,
     `   or: npm run chaos:bridge -- --replay ${join(outcome.folder, "schedule.json")}, which holds`,
     JSON.stringify(schedule),
-    ...facts.map((fact) => `  ${line(fact)}`),
+    ...facts.map(factLine),
     ...processLogs(outcome.folder).map((each) => `  ${each}`),
     `logs: ${outcome.folder}`,
   ].join("\n");
-}
-
-function line(fact: Fact): string {
-  const { at, fact: name, ...rest } = fact;
-  return `${at.toFixed(1)} ${name} ${JSON.stringify(rest)}`;
 }
 
 /** The last lines of each process. */

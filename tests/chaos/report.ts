@@ -52,10 +52,9 @@ export function report(found: {
   const facts = outcome.facts.filter((fact) => concerns(fact, keys)).slice(-200);
   return [
     `seed ${seed}, schedule ${index}:`,
-    ...outcome.violations.slice(0, 12).map(({ rule, key = "", what }) => `  ${rule} ${key} ${what}`),
-    ...(outcome.violations.length > 12 ? [`  and ${outcome.violations.length - 12} more`] : []),
+    ...violationLines(outcome.violations),
     `again: npm run chaos:queue -- --schedules 1 --schedule '${JSON.stringify(schedule)}'`,
-    ...facts.map((fact) => `  ${line(fact)}`),
+    ...facts.map(factLine),
     ...processLogs(outcome.folder, keys).map((each) => `  ${each}`),
     `logs: ${outcome.folder}`,
   ].join("\n");
@@ -67,9 +66,18 @@ const concerns = (fact: Fact, keys: ReadonlySet<string>): boolean => {
   return fact.fact !== "told" || Object.keys(fact.wakes).some((key) => keys.has(key));
 };
 
-function line(fact: Fact): string {
+/** The first of what was broken, and how many there are beside. */
+export const violationLines = (
+  violations: readonly { readonly rule: string; readonly key?: string; readonly what: string }[],
+): readonly string[] => [
+  ...violations.slice(0, 12).map(({ rule, key = "", what }) => `  ${rule} ${key} ${what}`),
+  ...(violations.length > 12 ? [`  and ${violations.length - 12} more`] : []),
+];
+
+/** A fact of a log, as people read it. */
+export function factLine(fact: { readonly at: number; readonly fact: string }): string {
   const { at, fact: name, ...rest } = fact;
-  return `${at.toFixed(1)} ${name} ${JSON.stringify(rest)}`;
+  return `  ${at.toFixed(1)} ${name} ${JSON.stringify(rest)}`;
 }
 
 /** The last lines of each process, those about the keys first of all. */

@@ -1,4 +1,5 @@
 import type { Milliseconds } from "@drover/controller";
+import { percentile } from "../../bench/queue/measures/spread.ts";
 import type { Fact } from "../chaos-bridge/facts.ts";
 
 /** For each change that matters, the time from when the witness saw it to the first run that read it or what came later. */
@@ -25,7 +26,6 @@ const split = <T>(all: readonly T[], is: (one: T) => boolean): readonly [T[], T[
 /** `p50 ..., p99 ..., max ... of N`. */
 export function spread(spans: readonly Milliseconds[]): string {
   if (spans.length === 0) return "none";
-  const sorted = spans.toSorted((a, b) => a - b);
-  const at = (part: number): string => (sorted[Math.floor(part * (sorted.length - 1))] ?? 0).toFixed(0);
-  return `p50 ${at(0.5)}, p99 ${at(0.99)}, max ${at(1)} of ${spans.length}`;
+  const at = (percent: number): string => percentile(spans, percent).toFixed(0);
+  return `p50 ${at(50)}, p99 ${at(99)}, max ${at(100)} of ${spans.length}`;
 }

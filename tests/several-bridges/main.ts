@@ -15,6 +15,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { now } from "../chaos/clock.ts";
 import { random } from "../chaos/random.ts";
+import { violationLines } from "../chaos/report.ts";
 import { startGround } from "../chaos-bridge/ground.ts";
 import { openJournal } from "../chaos-bridge/journal.ts";
 import { openLoad } from "../chaos-bridge/load.ts";
@@ -85,7 +86,7 @@ async function main(): Promise<number> {
   const isAtRest = (): boolean => oracle.debts().length === 0;
   await journal.until(isAtRest, patience);
   const violations = [...oracle.debts().map(violationOf), ...contradictions(journal.facts)];
-  for (const { rule, key, what } of violations) console.log(`  ${rule} ${key ?? ""} ${what}`);
+  for (const line of violationLines(violations)) console.log(line);
   const lags = lagsOf(journal.facts);
   await team.stop();
   await reader.close();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { now } from "../chaos/clock.ts";
 import { ourBridge } from "../chaos-bridge/bridge-process.ts";
-import type { Kind } from "../chaos-bridge/kind.ts";
+import { type Kind, registrationFor } from "../chaos-bridge/kind.ts";
 
 /** Bridges that follow one kind, one of them at a time. */
 export interface Team {
@@ -34,13 +34,7 @@ export async function startTeam(options: {
 }): Promise<Team> {
   const { folder, kubeconfig, redisUrl, kind, controller, size } = options;
   const functions = join(folder, "widgets.yaml");
-  const registration = {
-    apiVersion: "drover.dev/v1alpha1",
-    kind: "ReconcileFunction",
-    metadata: { name: controller },
-    spec: { for: kind.ref },
-  };
-  await writeFile(functions, JSON.stringify(registration)); // JSON is YAML
+  await writeFile(functions, registrationFor(kind, controller));
   const members = new Set<TiedProcess>();
   const handOvers: Milliseconds[] = [];
   const firstHolder = Promise.withResolvers<undefined>();

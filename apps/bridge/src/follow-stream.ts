@@ -8,7 +8,7 @@ import {
   type ReflectorEvent,
   runReflector,
 } from "@drover/kube";
-import type { Wake, WorkQueue } from "@drover/queue";
+import type { WorkQueue } from "@drover/queue";
 import type { HeldStream } from "@drover/streams";
 import type { StreamPlan } from "./plan-streams.ts";
 import { wakesOf } from "./wakes-of.ts";
@@ -47,16 +47,13 @@ export function followStream({
   const { ref, namespace, labelSelector, listeners } = plan;
   const kind = nameOf(ref);
   const counts = { wakes: 0, events: 0, missed: 0 };
+  const byController = Map.groupBy(listeners, ({ controller }) => controller);
   const leave = new AbortController();
 
   const tell = async (events: readonly ObjectEvent[]): Promise<void> => {
-    const byController = new Map<string, Wake[]>();
-    for (const listener of listeners) {
-      const wakes = events.flatMap((event) => wakesOf(event, listener, ref));
+    for (const [controller, theirs] of byController) {
+      const wakes = theirs.flatMap((listener) => events.flatMap((event) => wakesOf(event, listener, ref)));
       if (wakes.length === 0) continue;
-      byController.set(listener.controller, [...(byController.get(listener.controller) ?? []), ...wakes]);
-    }
-    for (const [controller, wakes] of byController) {
       await queueOf(controller).wake(wakes);
       counts.wakes += wakes.length;
       for (const { key, reason } of wakes) log.debug({ key, reason, controller }, "Woke");

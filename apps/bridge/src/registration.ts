@@ -5,6 +5,7 @@ import {
   type LabelSelector,
   type Mapping,
   parseFieldPath,
+  refOf,
   type ResourceRef,
   type Subscription,
 } from "@drover/kube";
@@ -51,11 +52,6 @@ export function registrationOf(controller: string, uid: string, spec: ReconcileF
 
 type Watched = ReconcileFunctionSpec["for"];
 type Naming = NonNullable<ReconcileFunctionSpec["watches"]>[number]["names"];
-
-const refOf = ({ scope, group, version, kind, plural }: Watched): ResourceRef => ({
-  ...{ group, version, kind, plural },
-  namespaced: scope === "Namespaced",
-});
 
 function predicatesOf({ namespaces, labelSelector, changed, scope }: Watched, at: string) {
   if (namespaces !== undefined && scope === "Cluster") {

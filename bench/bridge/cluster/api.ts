@@ -1,8 +1,7 @@
+import { readKubeconfig } from "@drover/real-cluster";
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
-import { z } from "zod";
 
 /** The bench's own way to the API server: plain requests over kept connections, past everything that counts. */
 export interface Api {
@@ -27,34 +26,16 @@ export class RefusedError extends Error {
   }
 }
 
-const base64 = z.string().transform((text) => Buffer.from(text, "base64"));
-const kubeconfig = z.object({
-  clusters: z.tuple([
-    z.object({ cluster: z.object({ server: z.url(), "certificate-authority-data": base64 }) }),
-  ]),
-  users: z.tuple([
-    z.object({ user: z.object({ "client-certificate-data": base64, "client-key-data": base64 }) }),
-  ]),
-});
-
 const userAgent = "bench-bridge-harness";
 const tries = 5;
 
-export async function openApi(kubeconfigFile: string): Promise<Api> {
-  const { clusters, users } = kubeconfig.parse(JSON.parse(await readFile(kubeconfigFile, "utf8")));
-  const [{ cluster }] = clusters;
-  const [{ user }] = users;
-  const agent = new Agent({
-    keepAlive: true,
-    // More wait here: a server that is slow is not asked for thousands of handshakes, too.
-    maxSockets: 128,
-    ca: cluster["certificate-authority-data"],
-    cert: user["client-certificate-data"],
-    key: user["client-key-data"],
-  });
+export function openApi(kubeconfigFile: string): Api {
+  const { url, ...tls } = readKubeconfig(kubeconfigFile);
+  // More wait here: a server that is slow is not asked for thousands of handshakes, too.
+  const agent = new Agent({ keepAlive: true, maxSockets: 128, ...tls });
   const ask = async (method: string, path: string, accept: string, body?: Body): Promise<IncomingMessage> => {
     const text = body === undefined ? "" : JSON.stringify(body.content);
-    const sent = request(new URL(path, cluster.server), {
+    const sent = request(new URL(path, url), {
       agent,
       method,
       headers: {

@@ -32,7 +32,7 @@ export async function startBenchCluster(log: (line: string) => void): Promise<Be
     `--audit-log-path=${file("audit.log")}`,
   ];
   const real = await startRealCluster({ apiServerArgs, log });
-  const api = await openApi(real.kubeconfig);
+  const api = openApi(real.kubeconfig);
   const wire = await startCountingForwarder(Number(new URL(real.url).port));
   const config = await readFile(real.kubeconfig, "utf8");
   const kubeconfig = file("kubeconfig");

@@ -80,23 +80,25 @@ func listWatch(config *rest.Config, onlyMetadata bool) (cache.ListerWatcher, any
 		if err != nil {
 			return nil, nil, err
 		}
-		resource := client.Resource(widgets)
-		return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
-			ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return resource.List(ctx, o) },
-			WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-				return resource.Watch(ctx, o)
-			},
-		}, client), &metav1.PartialObjectMetadata{}, nil
+		return following(client.Resource(widgets), client), &metav1.PartialObjectMetadata{}, nil
 	}
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, nil, err
 	}
-	resource := client.Resource(widgets)
+	return following(client.Resource(widgets), client), &unstructured.Unstructured{}, nil
+}
+
+type listable[L runtime.Object] interface {
+	List(ctx context.Context, o metav1.ListOptions) (L, error)
+	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
+}
+
+func following[L runtime.Object](resource listable[L], client any) cache.ListerWatcher {
 	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return resource.List(ctx, o) },
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			return resource.Watch(ctx, o)
 		},
-	}, client), &unstructured.Unstructured{}, nil
+	}, client)
 }

@@ -18,7 +18,7 @@ const { kubeconfig, file, objects, perSecond, lasts } = z
   })
   .parse(JSON.parse(process.argv[2] ?? ""));
 
-const api = await openApi(kubeconfig);
+const api = openApi(kubeconfig);
 const lines = createWriteStream(file);
 const ns = (ms: number): string => (ms * 1e6).toFixed(0);
 

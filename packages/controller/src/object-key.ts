@@ -39,6 +39,16 @@ export function parseObjectKey(text: string): ObjectKey {
   return second === undefined ? objectKey({ name: first }) : objectKey({ namespace: first, name: second });
 }
 
+/** The key that a text is; undefined for one that is none, where others may have written it. */
+export function objectKeyIn(text: string): ObjectKey | undefined {
+  try {
+    return parseObjectKey(text);
+  } catch (error) {
+    if (error instanceof InvalidKeyError) return undefined;
+    throw error;
+  }
+}
+
 /** The halves of a key. Never fails: an `ObjectKey` was checked when it was made. */
 export function splitObjectKey(key: ObjectKey): ObjectName {
   const slash = key.indexOf("/");

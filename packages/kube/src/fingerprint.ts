@@ -23,8 +23,12 @@ export function fingerprint(metadata: ObjectMetadata): Fingerprint {
     ownerReferences.map((owner) => [owner.uid, owner.controller ?? false]),
     deletionTimestamp,
   ];
-  return createHash("sha256").update(JSON.stringify(parts)).digest("base64url").slice(0, 16);
+  return digestOf(parts);
 }
+
+/** A short text that is the same for the same values, and hardly ever for others. */
+export const digestOf = (values: readonly unknown[]): Fingerprint =>
+  createHash("sha256").update(JSON.stringify(values)).digest("base64url").slice(0, 16);
 
 const sorted = (map: Readonly<Record<string, string>> = {}): readonly (readonly [string, string])[] =>
   Object.entries(map)

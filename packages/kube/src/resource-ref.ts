@@ -10,8 +10,14 @@ export interface ResourceRef {
   readonly namespaced: boolean;
 }
 
-/** The reference of a kind that was defined with `defineResource`. */
-export function refOf({ group, version, plural, kind, scope }: Resource): ResourceRef {
+/** The reference of a kind that was defined with `defineResource`, or is declared by the same fields. */
+export function refOf({
+  group,
+  version,
+  plural,
+  kind,
+  scope,
+}: Pick<Resource, "group" | "version" | "plural" | "kind" | "scope">): ResourceRef {
   return { group, version, plural, kind, namespaced: scope === "Namespaced" };
 }
 

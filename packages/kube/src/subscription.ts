@@ -1,7 +1,6 @@
 import type { ObjectKey } from "@drover/controller";
-import { createHash } from "node:crypto";
 import { type FieldPath, isOfMetadata, valuesAt } from "./field-path.ts";
-import { type Fingerprint, fingerprint } from "./fingerprint.ts";
+import { digestOf, type Fingerprint, fingerprint } from "./fingerprint.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { type LabelSelector, matchesLabels } from "./label-selector.ts";
 import { keysFor, type Mapping } from "./mapping.ts";
@@ -64,10 +63,6 @@ function isConcerned({ metadata }: KubeObject, { namespaces, selector }: Subscri
 function viewOf(object: KubeObject, { map, changed }: Subscription): Fingerprint {
   const { metadata } = object;
   if (changed === undefined) return map.by === "self" ? fingerprint(metadata) : metadata.resourceVersion;
-  const view = [
-    metadata.uid,
-    metadata.deletionTimestamp ?? "",
-    changed.map((path) => valuesAt(object, path)),
-  ];
-  return createHash("sha256").update(JSON.stringify(view)).digest("base64url").slice(0, 16);
+  const values = changed.map((path) => valuesAt(object, path));
+  return digestOf([metadata.uid, metadata.deletionTimestamp ?? "", values]);
 }

@@ -1,4 +1,4 @@
-import { type Milliseconds, type ObjectKey, parseObjectKey, type Rate } from "@drover/controller";
+import { type Milliseconds, type ObjectKey, objectKeyIn, type Rate } from "@drover/controller";
 import { z } from "zod";
 import type { Bell } from "./bells.ts";
 import {
@@ -156,7 +156,7 @@ const known = (span: number): Milliseconds | undefined => (span < 0 ? undefined 
 /** Keys as scripts answer them. A member that is no object's key was put there by somebody else, and is discarded. */
 function parsing(discarded: (member: string) => Promise<unknown>) {
   const keyOf = async (member: string): Promise<ObjectKey | undefined> => {
-    const key = keyOrNothing(member);
+    const key = objectKeyIn(member);
     if (key === undefined) await discarded(member);
     return key;
   };
@@ -176,12 +176,4 @@ function parsing(discarded: (member: string) => Promise<unknown>) {
       return key !== undefined && json !== undefined ? { key, claim: answers.claimed(json) } : undefined;
     },
   };
-}
-
-function keyOrNothing(text: string): ObjectKey | undefined {
-  try {
-    return parseObjectKey(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -13,13 +13,13 @@ local function putAside(key)
   redis.call('RENAME', key, S .. ':quarantine')
   if key == SEEN then redis.call('DEL', STREAM) end
 end
-if redis.call('TYPE', STREAM).ok ~= 'hash' and redis.call('EXISTS', STREAM) == 1 then putAside(STREAM) end
-if redis.call('TYPE', SEEN).ok ~= 'hash' and redis.call('EXISTS', SEEN) == 1 then putAside(SEEN) end
-local server = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
-local held = {}
-for i, value in ipairs(redis.call('HMGET', STREAM, 'token', 'until', 'writes', 'position', 'told', 'holder', 'server')) do
-  held[({ 'token', 'ends', 'writes', 'position', 'told', 'holder', 'server' })[i]] = value or nil
+for _, key in ipairs({ STREAM, SEEN }) do
+  local kind = redis.call('TYPE', key).ok
+  if kind ~= 'hash' and kind ~= 'none' then putAside(key) end
 end
+local server = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
+local held, fields = {}, { 'token', 'until', 'writes', 'position', 'told', 'holder', 'server' }
+for i, value in ipairs(redis.call('HMGET', STREAM, unpack(fields))) do held[fields[i]] = value or nil end
 -- Not on another server than the one that it was taken on: what was told before a failover may be lost, and the
 -- position that comes after it must then not be written.
 local function isOurs(token) return held.token == token and held.server == server end
@@ -33,8 +33,8 @@ export const hold = lua(
   "hold a stream",
   ["token", "holder", "lease"],
   `${scene}
-if held.token and held.token ~= token and (tonumber(held.ends) or 0) > now then
-  return { 'held', held.holder or '', math.min(held.ends - now, tonumber(lease)) }
+if held.token and held.token ~= token and (tonumber(held['until']) or 0) > now then
+  return { 'held', held.holder or '', math.min(held['until'] - now, tonumber(lease)) }
 end
 local writes = tonumber(held.writes) or 0
 redis.call('HSET', STREAM, 'token', token, 'holder', holder, 'until', now + lease, 'writes', writes, 'server', server)

@@ -1,6 +1,7 @@
-import { type ObjectKey, parseObjectKey } from "@drover/controller";
+import { type ObjectKey, objectKeyIn } from "@drover/controller";
 import type { Meaning, SeenObject } from "@drover/kube";
 import { z } from "zod";
+import { parsedJson } from "./parsed-json.ts";
 
 /**
  * An object as the index holds it: `[uid, version, { subscription: [view, key, ...] }]`, where 0 stands for the object's
@@ -14,7 +15,14 @@ export function recordOf({ key, uid, resourceVersion, meant }: SeenObject): stri
   return JSON.stringify([uid, resourceVersion, Object.fromEntries(told)]);
 }
 
-const keySchema = z.union([z.literal(0), z.string().transform((text) => parseObjectKey(text))]);
+const refuse = (context: z.RefinementCtx): never => {
+  context.addIssue("Not an object key.");
+  return z.NEVER;
+};
+const keySchema = z.union([
+  z.literal(0),
+  z.string().transform((text, context) => objectKeyIn(text) ?? refuse(context)),
+]);
 const recordSchema = z.tuple([
   z.string().min(1),
   z.string().min(1),
@@ -23,7 +31,7 @@ const recordSchema = z.tuple([
 
 /** Undefined for what is no record: somebody else wrote it, and the object counts as not seen. */
 export function seenFrom(key: ObjectKey, record: string): SeenObject | undefined {
-  const parsed = parsedRecord(record);
+  const parsed = parsedJson(recordSchema, record);
   if (parsed === undefined) return undefined;
   const [uid, resourceVersion, told] = parsed;
   const meant = Object.entries(told).map(([id, [view, ...keys]]): [string, Meaning] => [
@@ -31,13 +39,4 @@ export function seenFrom(key: ObjectKey, record: string): SeenObject | undefined
     { view, keys: keys.map((one) => (one === 0 ? key : one)) },
   ]);
   return { key, uid, resourceVersion, meant: Object.fromEntries(meant) };
-}
-
-function parsedRecord(record: string): z.output<typeof recordSchema> | undefined {
-  try {
-    const value: unknown = JSON.parse(record);
-    return recordSchema.safeParse(value).data;
-  } catch {
-    return undefined; // no JSON, or keys that are none
-  }
 }

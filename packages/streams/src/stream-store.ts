@@ -1,9 +1,10 @@
-import { type Milliseconds, type ObjectKey, parseObjectKey } from "@drover/controller";
+import { type Milliseconds, objectKeyIn } from "@drover/controller";
 import type { ResourceVersion, SeenChange, SeenIndex, SeenObject } from "@drover/kube";
 import { callLua, type RedisConnection } from "@drover/queue";
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { forget, hold, release, renew, write } from "./scripts.ts";
+import { parsedJson } from "./parsed-json.ts";
 import { recordOf, seenFrom } from "./seen-record.ts";
 
 export interface StreamStoreOptions {
@@ -64,7 +65,7 @@ export function openStreamStore({ redis, holder, lease }: StreamStoreOptions): S
       const answer = holdSchema.parse(await callLua(redis, hold, prefix, { token, holder, lease }));
       if (answer[0] === "held") return { heldBy: answer[1], for: answer[2] };
       const [, writes, position, toldBefore] = answer;
-      const before = audienceIn(toldBefore);
+      const before = parsedJson(audienceSchema, toldBefore) ?? nobody;
       const toldToAll = position !== "" && includes(before, audience);
       const held = holding({ redis, prefix, token, lease, audience, writes });
       // Who listens no more is not told from now on, and must not count as told when it comes back.
@@ -83,15 +84,6 @@ const holdSchema = z.union([
 
 const audienceSchema = z.object({ scope: z.string(), listeners: z.array(z.string()) });
 const nobody: Audience = { scope: "", listeners: [] };
-
-function audienceIn(text: string): Audience {
-  try {
-    const value: unknown = JSON.parse(text);
-    return audienceSchema.safeParse(value).data ?? nobody;
-  } catch {
-    return nobody;
-  }
-}
 
 const includes = (before: Audience, now: Audience): boolean =>
   before.scope === now.scope && now.listeners.every((id) => before.listeners.includes(id));
@@ -164,17 +156,9 @@ function recordsIn(flat: readonly string[]): readonly SeenObject[] {
   const found: SeenObject[] = [];
   for (let at = 0; at + 1 < flat.length; at += 2) {
     const [member = "", record = ""] = [flat[at], flat[at + 1]];
-    const key = keyOrNothing(member);
+    const key = objectKeyIn(member);
     const seen = key === undefined ? undefined : seenFrom(key, record);
     if (seen !== undefined) found.push(seen);
   }
   return found;
-}
-
-function keyOrNothing(text: string): ObjectKey | undefined {
-  try {
-    return parseObjectKey(text);
-  } catch {
-    return undefined;
-  }
 }

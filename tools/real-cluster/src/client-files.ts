@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { z } from "zod";
 import type { Pki } from "./pki.ts";
 
 /** Writes a kubeconfig for the administrator of the cluster at `url`, and gives its path. */
@@ -21,6 +23,37 @@ export async function writeKubeconfig(dir: string, url: string, { admin }: Pki):
   // JSON is YAML.
   await writeFile(path, JSON.stringify(kubeconfig, null, 2), { mode: 0o600 });
   return path;
+}
+
+const base64 = z.string().transform((text) => Buffer.from(text, "base64"));
+const kubeconfigSchema = z.object({
+  clusters: z.tuple([
+    z.object({ cluster: z.object({ server: z.url(), "certificate-authority-data": base64 }) }),
+  ]),
+  users: z.tuple([
+    z.object({ user: z.object({ "client-certificate-data": base64, "client-key-data": base64 }) }),
+  ]),
+});
+
+/** What it takes to speak TLS with the API server of a kubeconfig that `writeKubeconfig` wrote. */
+export interface ClientAccess {
+  readonly url: string;
+  readonly ca: Buffer;
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
+export function readKubeconfig(path: string): ClientAccess {
+  const {
+    clusters: [{ cluster }],
+    users: [{ user }],
+  } = kubeconfigSchema.parse(JSON.parse(readFileSync(path, "utf8")));
+  return {
+    url: cluster.server,
+    ca: cluster["certificate-authority-data"],
+    cert: user["client-certificate-data"],
+    key: user["client-key-data"],
+  };
 }
 
 /**

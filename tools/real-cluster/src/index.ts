@@ -13,4 +13,5 @@
 // It is an API server and nothing behind it: no controller manager, so nobody collects garbage by owner reference,
 // empties namespaces that are deleted or makes ServiceAccounts; no scheduler, no nodes.
 export { buildRealCluster, type BuildOptions, type Target } from "./build.ts";
+export { type ClientAccess, readKubeconfig } from "./client-files.ts";
 export { startRealCluster, type RealCluster, type StartOptions } from "./start.ts";

@@ -2,7 +2,7 @@ import { InvalidKeyError, type Log, type ObjectKey } from "@drover/controller";
 import { keyOf, type KubeObject } from "../kube-object.ts";
 import { meaningsOf, type Subscription } from "../subscription.ts";
 import { difference, ended, type Sighting } from "./difference.ts";
-import type { ObjectEvent, ReflectorEvent } from "./object-event.ts";
+import { isObjectEvent, type ObjectEvent, type ReflectorEvent } from "./object-event.ts";
 import type { ResourceVersion } from "./resource-version.ts";
 import type { SeenIndex, SeenObject } from "./seen-index.ts";
 import type { Telling } from "./stream.ts";
@@ -111,8 +111,7 @@ async function compared(sightings: readonly Sighting[], seen: SeenIndex): Promis
 
 /** What is put into the index, and what goes from it, when these events were taken. */
 function remembered(events: readonly ReflectorEvent[]) {
-  const objects = events.filter((event) => event.type !== "synced" && event.type !== "position");
-  const last = [...new Map(objects.map((event) => [event.key, event])).values()];
+  const last = [...new Map(events.filter(isObjectEvent).map((event) => [event.key, event])).values()];
   return {
     put: last.filter(isToRemember).map(seenFrom),
     forget: last.filter((event) => !isToRemember(event)).map(({ key }) => key),
