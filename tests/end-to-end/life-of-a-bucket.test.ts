@@ -1,3 +1,4 @@
+import { connectRedis, disconnectRedis } from "@drover/queue";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -14,6 +15,7 @@ import {
   type World,
 } from "./world.ts";
 
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 let world: World;
 let bridge: Started;
 let worker: Started;
@@ -59,6 +61,19 @@ describe("a Bucket", () => {
     await cluster.remove(photos);
     await world.until(photos, isGone);
     expect(await truth.bucket("photos")).toBeUndefined();
+  });
+
+  it("is not woken by what its controller writes to it", async () => {
+    const quiet = bucket("quiet");
+    await world.cluster.apply(quiet);
+    await world.until(quiet, isReady);
+    await world.cluster.apply({ ...quiet, metadata: { ...quiet.metadata, labels: { some: "body" } } });
+    // In the order of events: it came, its finalizer and its status did, and the label.
+    const redis = await connectRedis({ url: world.redis.url, clientName: "test", log: silent });
+    const wakes = () => redis.hget("{drover:buckets.s3.drover.dev}:key:default/quiet", "wakes");
+    await eventually(async () => expect(Number(await wakes())).toBeGreaterThan(1));
+    expect(await wakes()).toBe("2");
+    await disconnectRedis(redis);
   });
 
   it("is told of in Events, counted and not repeated", async () => {

@@ -1,7 +1,7 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import type { RedisConnection, WorkQueue } from "@drover/queue";
-import { joinBridges, openStreamStore } from "@drover/streams";
+import { joinBridges, openFiles, openStreamStore } from "@drover/streams";
 import { randomUUID } from "node:crypto";
 import { followStream, type FollowedStream } from "./follow-stream.ts";
 import { keepStreams } from "./keep-streams.ts";
@@ -35,11 +35,13 @@ export function openBridge({ client, redis, compareEvery, log }: BridgeOptions):
   const bridge = randomUUID().slice(0, 8);
   let registrations: readonly Registration[] = [];
   const queues = openQueues({ redis, log, again: renewal, onOrigin: () => plan() });
+  const files = openFiles(redis);
   const keeper = keepStreams({
     ...{ bridge, log, every: renewal },
     bridges: joinBridges(redis, bridge, lease),
     store: openStreamStore({ redis, holder: bridge, lease }),
-    follow: (of, held) => followStream({ plan: of, held, queueOf: queues.of, client, compareEvery, log }),
+    follow: (of, held) =>
+      followStream({ plan: of, held, files, queueOf: queues.of, client, compareEvery, log }),
   });
   const plan = (): void => keeper.want(planStreams(registrations, queues.origins));
   return {

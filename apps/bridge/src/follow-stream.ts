@@ -9,7 +9,8 @@ import {
   runReflector,
 } from "@drover/kube";
 import type { WorkQueue } from "@drover/queue";
-import type { HeldStream } from "@drover/streams";
+import type { Files, HeldStream } from "@drover/streams";
+import { filingsOf } from "./filings-of.ts";
 import type { StreamPlan } from "./plan-streams.ts";
 import { wakesOf } from "./wakes-of.ts";
 
@@ -26,6 +27,7 @@ export interface FollowedStream {
 export interface FollowOptions {
   readonly plan: StreamPlan;
   readonly held: HeldStream;
+  readonly files: Files;
   readonly queueOf: (controller: string) => WorkQueue;
   readonly client: KubeClient;
   readonly compareEvery: Milliseconds;
@@ -33,12 +35,13 @@ export interface FollowOptions {
 }
 
 /**
- * Watch a kind and wake the keys that its changes concern. The next events are read when the wakes of these are in
- * Redis, and then the index: while Redis is away nothing is read, and nothing is forgotten.
+ * Watch a kind and wake the keys that its changes concern. The next events are read when what these say is filed, their
+ * wakes are in Redis, and then the index: while Redis is away nothing is read, and nothing is forgotten.
  */
 export function followStream({
   plan,
   held,
+  files,
   queueOf,
   client,
   compareEvery,
@@ -47,20 +50,23 @@ export function followStream({
   const { ref, namespace, labelSelector, listeners } = plan;
   const kind = nameOf(ref);
   const counts = { wakes: 0, events: 0, missed: 0 };
-  const byController = Map.groupBy(listeners, ({ controller }) => controller);
   const leave = new AbortController();
 
   const tell = async (events: readonly ObjectEvent[]): Promise<void> => {
-    for (const [controller, theirs] of byController) {
-      const wakes = theirs.flatMap((listener) => events.flatMap((event) => wakesOf(event, listener, ref)));
-      if (wakes.length === 0) continue;
-      await queueOf(controller).wake(wakes);
-      counts.wakes += wakes.length;
-      for (const { key, reason } of wakes) log.debug({ key, reason, controller }, "Woke");
+    for (const listener of listeners) {
+      const { controller } = listener;
+      for await (const wakes of wakesOf(events, listener, ref, files)) {
+        if (wakes.length === 0) continue;
+        await queueOf(controller).wake(wakes);
+        counts.wakes += wakes.length;
+        for (const { key, reason } of wakes) log.debug({ key, reason, controller }, "Woke");
+      }
     }
   };
   const onEvents = async (events: readonly ReflectorEvent[]): Promise<void> => {
     const objects = events.filter(isObjectEvent);
+    const filings = filingsOf(objects, listeners);
+    if (filings.length > 0) await held.file(filings);
     await tell(objects);
     counts.events += objects.length;
     const missed = objects.filter((event) => event.missed);

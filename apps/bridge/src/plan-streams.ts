@@ -1,7 +1,7 @@
 import { type ResourceRef, selectorQuery, type Subscription } from "@drover/kube";
-import type { Audience } from "@drover/streams";
+import type { Audience, FileRef } from "@drover/streams";
 import { createHash } from "node:crypto";
-import type { Registration } from "./registration.ts";
+import type { Follow, Registration } from "./registration.ts";
 
 /** What is to be followed of one kind, for all who follow it. */
 export interface StreamPlan {
@@ -18,6 +18,8 @@ export interface StreamPlan {
 export interface Listener {
   readonly controller: string;
   readonly subscription: Subscription;
+  /** Where whom it concerns is looked up. */
+  readonly looksInto?: FileRef;
 }
 
 /**
@@ -34,11 +36,25 @@ export function planStreams(
   for (const { controller, uid, follows } of registrations) {
     const origin = origins.get(controller);
     if (origin === undefined) continue;
-    for (const { ref, subscription } of follows) {
+    const idOf = (follow: Follow): string =>
+      digest([
+        controller,
+        uid,
+        origin,
+        follow.subscription,
+        ...(follow.looksInto ? [idOf(follow.looksInto)] : []),
+      ]);
+    for (const follow of follows) {
+      const { ref, subscription, looksInto: file } = follow;
       const stream = streamOf(ref);
-      const id = digest([controller, uid, origin, subscription]);
       const planned = byStream.get(stream) ?? { ref, listeners: [] };
-      planned.listeners.push({ controller, subscription: { ...subscription, id } });
+      const id = idOf(follow);
+      if (planned.listeners.some((listener) => listener.subscription.id === id)) continue;
+      planned.listeners.push({
+        controller,
+        subscription: { ...subscription, id },
+        ...(file && { looksInto: { stream: streamOf(file.ref), file: idOf(file) } }),
+      });
       byStream.set(stream, planned);
     }
   }

@@ -1,13 +1,17 @@
-import type { ReconcileFunctionSpec } from "@drover/controller";
+import { finalizerOf, type ReconcileFunctionSpec } from "@drover/controller";
 import {
   type FieldPath,
+  type Filing,
   InvalidFieldPathError,
   type LabelSelector,
+  type Lookup,
   type Mapping,
+  type Naming,
   parseFieldPath,
   refOf,
   type ResourceRef,
   type Subscription,
+  type Within,
 } from "@drover/kube";
 
 /** A controller that the bridge wakes keys for. */
@@ -22,6 +26,8 @@ export interface Registration {
 export interface Follow {
   readonly ref: ResourceRef;
   readonly subscription: Omit<Subscription, "id">;
+  /** Of a lookup: who files what is looked for, or whose objects are all meant. */
+  readonly looksInto?: Follow;
 }
 
 /** A registration that cannot be used. The message says where and what to change. */
@@ -36,22 +42,33 @@ export function registrationOf(controller: string, uid: string, spec: ReconcileF
     ref: refOf(of),
     subscription: { for: own, map, ...predicatesOf(of, at) },
   });
+  const self = follow(spec.for, { by: "self" }, "spec.for");
+  const { namespaces, selector } = self.subscription;
+  const itself = { ...self, subscription: { ...self.subscription, ownFinalizer: finalizerOf(controller) } };
+  const filing = (map: Filing): Follow => ({
+    ref: own,
+    subscription: { for: own, map, namespaces, selector },
+  });
   return {
     controller,
     uid,
     follows: [
-      follow(spec.for, { by: "self" }, "spec.for"),
+      itself,
       ...(spec.owns ?? []).map((of, i) => follow(of, { by: "owner" }, `spec.owns[${i}]`)),
-      ...(spec.watches ?? []).map((of, i) => {
+      ...(spec.watches ?? []).flatMap((of, i) => {
         const at = `spec.watches[${i}]`;
-        return follow(of, mappingOf(of.names, `${at}.names`), at);
+        const map = mappingOf(of, own, `${at}.names`);
+        if (!("lookup" in map)) return [follow(of, map, at)];
+        const filed = map.filing && filing(map.filing);
+        const looking = { ...follow(of, map.lookup, at), looksInto: filed ?? itself };
+        return filed === undefined ? [looking] : [filed, looking];
       }),
     ],
   };
 }
 
 type Watched = ReconcileFunctionSpec["for"];
-type Naming = NonNullable<ReconcileFunctionSpec["watches"]>[number]["names"];
+type WatchedByName = NonNullable<ReconcileFunctionSpec["watches"]>[number];
 
 function predicatesOf({ namespaces, labelSelector, changed, scope }: Watched, at: string) {
   if (namespaces !== undefined && scope === "Cluster") {
@@ -82,19 +99,54 @@ function selectorOf(
   };
 }
 
-function mappingOf({ label, annotation, field, acrossNamespaces }: Naming, at: string): Mapping {
+/** A lookup, and what must be filed for it; nothing for one that is everybody's. */
+interface LookingUp {
+  readonly lookup: Lookup;
+  readonly filing?: Filing;
+}
+
+function mappingOf({ names, ...of }: WatchedByName, own: ResourceRef, at: string): Naming | LookingUp {
+  const { label, annotation, field, referencedBy, selectedBy, all, acrossNamespaces } = names;
   const reach = { acrossNamespaces };
-  const given: readonly Mapping[] = [
-    ...(label === undefined ? [] : [{ by: "label", name: label, ...reach } as const]),
-    ...(annotation === undefined ? [] : [{ by: "annotation", name: annotation, ...reach } as const]),
-    ...(field === undefined ? [] : [{ by: "field", path: pathOf(field, `${at}.field`), ...reach } as const]),
+  const path = (text: string, of: string) => pathOf(text, `${at}.${of}`);
+  const within = (): Within => withinOf(names, of, own, at);
+  const given: readonly (() => Naming | LookingUp)[] = [
+    ...(label === undefined ? [] : [() => ({ by: "label", name: label, ...reach }) as const]),
+    ...(annotation === undefined ? [] : [() => ({ by: "annotation", name: annotation, ...reach }) as const]),
+    ...(field === undefined ? [] : [() => ({ by: "field", path: path(field, "field"), ...reach }) as const]),
+    ...(referencedBy === undefined ? [] : [() => referring(path(referencedBy, "referencedBy"), refOf(of))]),
+    ...(selectedBy === undefined ? [] : [() => selecting(path(selectedBy, "selectedBy"), within())]),
+    ...(all === undefined ? [] : [() => ({ lookup: { by: "all", within: within() } }) as const]),
   ];
   const [mapping] = given;
   if (mapping === undefined || given.length > 1) {
-    throw new InvalidRegistrationError(`${at}: give exactly one of label, annotation and field.`);
+    throw new InvalidRegistrationError(
+      `${at}: give exactly one of label, annotation, field, referencedBy, selectedBy and all.`,
+    );
   }
-  return mapping;
+  return mapping();
 }
+
+const referring = (path: FieldPath, to: ResourceRef): LookingUp => ({
+  lookup: { by: "referencedBy" },
+  filing: { by: "references", path, to },
+});
+
+const selecting = (path: FieldPath, within: Within): LookingUp => ({
+  lookup: { by: "selectedBy", within },
+  filing: { by: "selects", path, within },
+});
+
+/** How far an object reaches that does not say itself whom it concerns: not out of its namespace, unless granted. */
+function withinOf({ acrossNamespaces }: Names, of: Watched, own: ResourceRef, at: string): Within {
+  if (of.scope === "Cluster" || acrossNamespaces === true) return "cluster";
+  if (own.namespaced) return "namespace";
+  throw new InvalidRegistrationError(
+    `${at}: objects in namespaces would have cluster-scoped ones reconciled. If that is meant, set acrossNamespaces: true.`,
+  );
+}
+
+type Names = WatchedByName["names"];
 
 function pathOf(text: string, at: string): FieldPath {
   try {

@@ -34,7 +34,12 @@ it("reads every ReconcileFunction of a folder, past other kinds", () => {
     ["buckets.s3.drover.dev", "other.s3.drover.dev"].map((controller) => ({
       controller,
       uid: "",
-      follows: [{ ref: bucketRef, subscription: { for: bucketRef, map: { by: "self" } } }],
+      follows: [
+        {
+          ref: bucketRef,
+          subscription: { for: bucketRef, map: { by: "self" }, ownFinalizer: `drover.dev/${controller}` },
+        },
+      ],
     })),
   );
 });
@@ -54,6 +59,37 @@ it("reads what else a controller follows, and which of it matters", () => {
     { subscription: { map: { by: "field", path: { text: "spec.volumes[].name" }, acrossNamespaces: true } } },
     { subscription: { selector: { matchExpressions: [{ key: "a", operator: "Exists" }] } } },
   ]);
+});
+
+it("reads whom it looks up, what is filed for that, and how far it reaches", () => {
+  const secret = "group: '', version: v1, kind: Secret, plural: secrets, scope: Namespaced";
+  const node = "group: '', version: v1, kind: Node, plural: nodes, scope: Cluster";
+  const more = `  watches:
+    - { ${secret}, names: { referencedBy: "spec.secrets[].name" } }
+    - { ${secret}, names: { selectedBy: spec.selector } }
+    - { ${secret}, names: { all: true } }
+    - { ${node}, names: { all: true } }
+    - { ${secret}, names: { all: true, acrossNamespaces: true } }
+`;
+  const [registration] = read({
+    "a.yaml": `${bucket.replace("scope: Namespaced", "scope: Namespaced, namespaces: [a]")}${more}`,
+  })();
+  const [itself, references, referencedBy, selects, selectedBy, ...all] = registration?.follows ?? [];
+  expect(references).toMatchObject({
+    ref: { plural: "buckets" },
+    subscription: { map: { by: "references", to: { plural: "secrets" } }, namespaces: ["a"] },
+  });
+  expect(referencedBy).toMatchObject({
+    ref: { plural: "secrets" },
+    subscription: { map: { by: "referencedBy" } },
+  });
+  expect(referencedBy?.looksInto).toEqual(references);
+  expect(selects).toMatchObject({ subscription: { map: { by: "selects", within: "namespace" } } });
+  expect(selectedBy?.looksInto).toEqual(selects);
+  expect(all.map(({ subscription: { map } }) => map)).toMatchObject(
+    ["namespace", "cluster", "cluster"].map((within) => ({ by: "all", within })),
+  );
+  expect(all.map(({ looksInto }) => looksInto)).toEqual(all.map(() => itself));
 });
 
 it("refuses a controller that is registered twice, naming both files", () => {
@@ -79,6 +115,11 @@ it.each([
     "two ways to name",
     `${bucket}  watches: [${pods("names: { label: a, field: b }")}]`,
     /spec\.watches\[0\]\.names: give exactly one of/,
+  ],
+  [
+    "objects that reach out of their namespace without a grant",
+    `${bucket.replace("scope: Namespaced", "scope: Cluster")}  watches: [${pods("names: { all: true }")}]`,
+    /spec\.watches\[0\]\.names: .* set acrossNamespaces: true/,
   ],
   [
     "a path that is none",

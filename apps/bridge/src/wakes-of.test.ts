@@ -1,5 +1,6 @@
 import { objectKey } from "@drover/controller";
-import type { Meanings, ObjectEvent, ResourceRef } from "@drover/kube";
+import type { Mapping, Meanings, ObjectEvent, ResourceRef } from "@drover/kube";
+import type { Files } from "@drover/streams";
 import { describe, expect, it } from "vitest";
 import type { Listener } from "./plan-streams.ts";
 import { wakesOf } from "./wakes-of.ts";
@@ -23,69 +24,115 @@ const event = (fields: Partial<ObjectEvent>): ObjectEvent => ({
   ...{ means: means("a", "photos"), previous: undefined, missed: false },
   ...fields,
 });
-const woken = (fields: Partial<ObjectEvent>, listener = own) =>
-  wakesOf(event(fields), listener, bucket).map(({ key: one, reason, class: of }) => `${of} ${reason} ${one}`);
+/** Whom the terms of a lookup find. */
+const filed: Readonly<Record<string, readonly string[]>> = { a: ["photos"], b: ["films", "photos"] };
+const files: Files = {
+  find: (_ref, sought) => Promise.resolve([...new Set(sought.flatMap((term) => filed[term] ?? []))].map(key)),
+  async *all() {
+    yield await Promise.resolve([photos, objectKey({ namespace: "other", name: "films" })]);
+  },
+};
+const wakes = async (events: readonly Partial<ObjectEvent>[], listener = own) =>
+  (await Array.fromAsync(wakesOf(events.map(event), listener, bucket, files))).flat();
+const woken = async (fields: Partial<ObjectEvent>, listener = own) =>
+  (await wakes([fields], listener)).map(({ key: one, reason, class: of }) => `${of} ${reason} ${one}`);
 
 describe("what wakes a key", () => {
-  it("is that its object comes, changes and goes, with the version to be at least as new as", () => {
-    expect(wakesOf(event({ type: "added" }), own, bucket)).toEqual([
+  it("is that its object comes, changes and goes, with the version to be at least as new as", async () => {
+    expect(await wakes([{ type: "added" }])).toEqual([
       {
         ...{ key: photos, kind: "buckets.s3.drover.dev", resourceVersion: "7", uid: "u1" },
         ...{ reason: "Added", class: "change" },
       },
     ]);
-    expect(woken({ previous: seen(means("b", "photos")) })).toEqual(["change Modified default/photos"]);
-    expect(woken({ type: "deleted", previous: seen(means("a", "photos")) })).toEqual([
+    expect(await woken({ previous: seen(means("b", "photos")) })).toEqual(["change Modified default/photos"]);
+    expect(await woken({ type: "deleted", previous: seen(means("a", "photos")) })).toEqual([
       "change Deleted default/photos",
     ]);
-    expect(woken({ type: "listed" })).toEqual(["listing Listed default/photos"]);
+    expect(await woken({ type: "listed" })).toEqual(["listing Listed default/photos"]);
   });
 
-  it("is not a change that does not matter", () => {
-    expect(woken({ previous: seen(means("a", "photos")) })).toEqual([]);
+  it("is not a change that does not matter", async () => {
+    expect(await woken({ previous: seen(means("a", "photos")) })).toEqual([]);
   });
 
-  it("is what the object named before, and what it names now", () => {
-    expect(woken({ means: means("a", "new"), previous: seen(means("a", "old")) })).toEqual([
+  it("is what the object named before, and what it names now", async () => {
+    expect(await woken({ means: means("a", "new"), previous: seen(means("a", "old")) })).toEqual([
       "change Modified default/new",
       "change Modified default/old",
     ]);
   });
 
-  it("is that an object is no longer selected, or is again", () => {
-    expect(woken({ means: {}, previous: seen(means("a", "photos")) })).toEqual([
+  it("is that an object is no longer selected, or is again", async () => {
+    expect(await woken({ means: {}, previous: seen(means("a", "photos")) })).toEqual([
       "change Modified default/photos",
     ]);
-    expect(woken({ previous: seen({}) })).toEqual(["change Modified default/photos"]);
-    expect(woken({ means: {}, previous: seen({}) })).toEqual([]);
+    expect(await woken({ previous: seen({}) })).toEqual(["change Modified default/photos"]);
+    expect(await woken({ means: {}, previous: seen({}) })).toEqual([]);
   });
 
-  it("is an end that nobody told of, through what was seen", () => {
-    expect(woken({ type: "deleted", means: {}, previous: seen(means("a", "photos")) })).toEqual([
+  it("is an end that nobody told of, through what was seen", async () => {
+    expect(await woken({ type: "deleted", means: {}, previous: seen(means("a", "photos")) })).toEqual([
       "change Deleted default/photos",
     ]);
   });
 
-  it("is another object under the same name, whatever the old one was", () => {
-    expect(woken({ type: "added", previous: seen(means("a", "photos"), "old") })).toEqual([
+  it("is another object under the same name, whatever the old one was", async () => {
+    expect(await woken({ type: "added", previous: seen(means("a", "photos"), "old") })).toEqual([
       "change Added default/photos",
     ]);
   });
 
-  it("is for who subscribed later that the object is there, and nothing for those who knew", () => {
+  it("is for who subscribed later that the object is there, and nothing for those who knew", async () => {
     const late: Listener = { ...own, subscription: { ...own.subscription, id: "late" } };
     const listed: Partial<ObjectEvent> = {
       type: "listed",
       means: { ...means("a", "photos"), late: { view: "a", keys: [photos] } },
       previous: seen(means("a", "photos")),
     };
-    expect(woken(listed, late)).toEqual(["listing Listed default/photos"]);
-    expect(woken(listed)).toEqual([]);
+    expect(await woken(listed, late)).toEqual(["listing Listed default/photos"]);
+    expect(await woken(listed)).toEqual([]);
   });
 });
 
-it("a wake by another object says nothing of the uid", () => {
+it("a wake by another object says nothing of the uid", async () => {
   const owner: Listener = { ...own, subscription: { ...own.subscription, map: { by: "owner" } } };
-  const [wake] = wakesOf(event({ type: "added" }), owner, bucket);
+  const [wake] = await wakes([{ type: "added" }], owner);
   expect(wake).not.toHaveProperty("uid");
+});
+
+describe("what is looked up", () => {
+  const looking = (map: Mapping): Listener => ({
+    ...own,
+    subscription: { ...own.subscription, map },
+    looksInto: { stream: "s3.drover.dev/v1/buckets", file: "f" },
+  });
+  const seeks = (...sought: readonly string[]): Meanings => ({
+    own: { view: sought.join(), keys: [], sought },
+  });
+
+  it("are those whom an object was found by before, and those whom it is found by now", async () => {
+    const selected = looking({ by: "selectedBy", within: "namespace" });
+    expect(await woken({ means: seeks("a") }, selected)).toEqual(["change Modified default/photos"]);
+    expect(await woken({ means: seeks("none"), previous: seen(seeks("b")) }, selected)).toEqual([
+      "change Modified default/films",
+      "change Modified default/photos",
+    ]);
+    expect(await woken({ means: seeks("a"), previous: seen(seeks("a")) }, selected)).toEqual([]);
+  });
+
+  it("are all, in the object's namespace or anywhere", async () => {
+    const all = looking({ by: "all", within: "namespace" });
+    expect(await woken({ means: seeks("default") }, all)).toEqual(["change Modified default/photos"]);
+    expect(await woken({ means: seeks("") }, all)).toEqual([
+      "change Modified default/photos",
+      "change Modified other/films",
+    ]);
+  });
+
+  it("are all once, however many events there are", async () => {
+    const all = looking({ by: "all", within: "cluster" });
+    const events = ["8", "9"].map((resourceVersion) => ({ means: seeks(""), resourceVersion }));
+    expect((await wakes(events, all)).map((wake) => wake.resourceVersion)).toEqual(["9", "9"]);
+  });
 });

@@ -1,35 +1,78 @@
-import { type Meaning, nameOf, type ObjectEvent, type ResourceRef } from "@drover/kube";
+import type { ObjectKey } from "@drover/controller";
+import {
+  isFiling,
+  isNews,
+  isWithin,
+  nameOf,
+  type ObjectEvent,
+  type ResourceRef,
+} from "@drover/kube";
 import type { Wake } from "@drover/queue";
+import type { Files } from "@drover/streams";
 import type { Listener } from "./plan-streams.ts";
 
 /**
- * The wakes that an event means for a listener: for the keys that the object names now and those that it named before,
- * unless nothing that matters has changed. A controller's own status writes are no matter of its own.
+ * The wakes that events of a kind mean for a listener, in pieces: for the keys that an object names now and those that
+ * it named before, or those that are found for it, unless nothing that matters has changed. A controller's own status
+ * writes are no matter of its own.
  */
-export function wakesOf(
-  event: ObjectEvent,
-  { subscription: { id, map } }: Listener,
+export async function* wakesOf(
+  events: readonly ObjectEvent[],
+  listener: Listener,
   ref: ResourceRef,
-): readonly Wake[] {
-  const now = event.means[id];
-  const replaced = event.previous !== undefined && event.previous.uid !== event.uid;
-  const before = replaced ? undefined : event.previous?.meant[id];
-  if (event.type !== "deleted" && isSame(before, now)) return [];
-  const isNews = event.type === "listed" && before === undefined;
-  const keys = new Set([...(now?.keys ?? []), ...(before?.keys ?? [])]);
-  return [...keys].map((key) => ({
+  files: Files,
+): AsyncGenerator<readonly Wake[], void, undefined> {
+  const { map } = listener.subscription;
+  const news = events.flatMap((event) => newsFor(event, listener) ?? []);
+  const wake = ({ event, isListed }: News, key: ObjectKey): Wake => ({
     key,
     kind: nameOf(ref),
     resourceVersion: event.resourceVersion,
-    reason: isNews ? "Listed" : reasons[event.type],
-    class: isNews ? "listing" : "change",
-    ...(map.by === "self" ? { uid: event.uid } : {}),
-  }));
+    reason: isListed ? "Listed" : reasons[event.type],
+    class: isListed ? "listing" : "change",
+    ...(map.by === "self" || isFiling(map) ? { uid: event.uid } : {}),
+  });
+  const { looksInto } = listener;
+  if (looksInto === undefined || news.length === 0) {
+    yield news.flatMap((each) => each.keys.map((key) => wake(each, key)));
+  } else if (map.by === "all") {
+    for await (const keys of files.all(looksInto)) {
+      yield keys.flatMap((key) => {
+        const last = news.findLast(({ sought }) => sought.flat().some((scope) => isWithin(scope, key)));
+        return last === undefined ? [] : [wake(last, key)];
+      });
+    }
+  } else {
+    const find = async (each: News): Promise<readonly Wake[]> => {
+      const found = await Promise.all(each.sought.map((terms) => files.find(looksInto, terms)));
+      return [...new Set(found.flat())].map((key) => wake(each, key));
+    };
+    yield (await Promise.all(news.map(find))).flat();
+  }
 }
 
-function isSame(before: Meaning | undefined, now: Meaning | undefined): boolean {
-  if (before === undefined || now === undefined) return before === now;
-  return before.view === now.view && before.keys.join() === now.keys.join();
+interface News {
+  readonly event: ObjectEvent;
+  /** It is told of for the first time, and may be old. */
+  readonly isListed: boolean;
+  readonly keys: readonly ObjectKey[];
+  /** As the object is now, and as it was before. */
+  readonly sought: readonly (readonly string[])[];
+}
+
+/** What an event is to a listener; undefined for no news. */
+function newsFor(event: ObjectEvent, { subscription: { id } }: Listener): News | undefined {
+  const now = event.means[id];
+  const replaced = event.previous !== undefined && event.previous.uid !== event.uid;
+  const before = replaced ? undefined : event.previous?.meant[id];
+  if (event.type !== "deleted" && !isNews(before, now)) return undefined;
+  const meant = [now, before].filter((meaning) => meaning !== undefined);
+  return {
+    event,
+    isListed: event.type === "listed" && before === undefined,
+    keys: [...new Set(meant.flatMap(({ keys }) => keys))],
+    sought: meant.map(({ sought = [] }) => sought),
+  };
 }
 
 const reasons: Readonly<Record<ObjectEvent["type"], string>> = {

@@ -128,8 +128,11 @@ export function controllerFrom<R extends Resource>(definition: ControllerDefinit
     timeout: positive(name, "timeout", timeout),
     retry: retryFrom(name, definition.retry),
     limits: limitsFrom(name, definition.limits),
-    finalizer: definition.finalize === undefined ? undefined : `drover.dev/${name}`,
+    finalizer: definition.finalize === undefined ? undefined : finalizerOf(name),
     reconcile: (context) => definition.reconcile(context),
     finalize: (context) => definition.finalize?.(context) ?? Promise.resolve(),
   };
 }
+
+/** The finalizer of a controller's objects, if it cleans up after them. */
+export const finalizerOf = (controller: string): string => `drover.dev/${controller}`;

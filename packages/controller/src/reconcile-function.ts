@@ -46,20 +46,26 @@ const predicates = {
 
 const watchedKind = z.strictObject({ ...kind, ...predicates });
 
-/** How an object names the objects that it concerns: exactly one of label, annotation and field. */
+const path = (description: string) => z.string().min(1).optional().meta({ description });
+
+/** Which objects an object concerns: one of these ways, and how far it reaches. */
 const naming = z.strictObject({
   label: z.string().min(1).optional().meta({ description: "The label whose value is the name." }),
   annotation: z.string().min(1).optional().meta({ description: "The annotation whose value is the name." }),
-  field: z.string().min(1).optional().meta({
-    description: "The path of the name or names, such as spec.ref.name or spec.volumes[].secret.secretName.",
-  }),
+  field: path(
+    "The path of the name or names, such as spec.ref.name or spec.volumes[].secret.secretName; or of objects with name " +
+      "and namespace, such as spec.refs[].",
+  ),
+  referencedBy: path("A path in the objects of `for`, as above: whose name stands there concerns them."),
+  selectedBy: path("The path of a label selector in the objects of `for`: what it matches concerns them."),
+  all: z.literal(true).optional().meta({ description: "It concerns every object of `for`." }),
   acrossNamespaces: z
     .boolean()
     .optional()
     .meta({
       description:
-        "Believe namespace/name, too, and names of cluster-scoped objects: who may write an object in one namespace can " +
-        "then have others reconciled.",
+        "Believe namespace/name, too, and names of cluster-scoped objects; let selectors and `all` reach out of their " +
+        "namespace: who may write an object in one namespace can then have others reconciled.",
     }),
 });
 

@@ -49,8 +49,26 @@ export {
   valuesAt,
 } from "./field-path.ts";
 export { type LabelRequirement, type LabelSelector, matchesLabels, selectorQuery } from "./label-selector.ts";
-export { keysFor, type Mapping, type Reach } from "./mapping.ts";
-export { type Meaning, type Meanings, meaningsOf, needsWhole, type Subscription } from "./subscription.ts";
+export { type FiledTerm, heldTerm, isMeant, isWithin } from "./filing.ts";
+export {
+  type Filing,
+  isFiling,
+  isLookup,
+  keysFor,
+  type Lookup,
+  type Mapping,
+  type Naming,
+  type Reach,
+  type Within,
+} from "./mapping.ts";
+export {
+  isNews,
+  type Meaning,
+  type Meanings,
+  meaningsOf,
+  needsWhole,
+  type Subscription,
+} from "./subscription.ts";
 export type { Failure } from "./reflector/failure.ts";
 export { isObjectEvent, type ObjectEvent, type ReflectorEvent } from "./reflector/object-event.ts";
 export { type ResourceVersion, versionOrder, type VersionOrder } from "./reflector/resource-version.ts";

@@ -3,8 +3,11 @@ import { type FieldPath, valuesAt } from "./field-path.ts";
 import type { KubeObject } from "./kube-object.ts";
 import type { ResourceRef } from "./resource-ref.ts";
 
-/** How an object names the keys that it concerns. */
-export type Mapping =
+/** How an object's changes come to the keys that they concern. */
+export type Mapping = Naming | Filing | Lookup;
+
+/** The object names them. */
+export type Naming =
   /** It is of the controller's own kind, and names itself. */
   | { readonly by: "self" }
   /** Its controller owner reference names the object. */
@@ -23,6 +26,30 @@ export interface Reach {
   readonly acrossNamespaces?: boolean | undefined;
 }
 
+/** The other way round: an object of the controller's kind says which others concern it, and is filed under that. */
+export type Filing =
+  /** It names objects of another kind; whom it names may be in any namespace, since it asks for that itself. */
+  | { readonly by: "references"; readonly path: FieldPath; readonly to: ResourceRef }
+  /** Its label selector matches them. */
+  | { readonly by: "selects"; readonly path: FieldPath; readonly within: Within }
+  /** It holds a value that the outside world knows it by. */
+  | { readonly by: "holds"; readonly path: FieldPath };
+
+/** Whom an object concerns is looked up among those that are filed, or is everybody. */
+export type Lookup =
+  | { readonly by: "referencedBy" }
+  | { readonly by: "selectedBy"; readonly within: Within }
+  | { readonly by: "all"; readonly within: Within };
+
+/** Objects in one namespace concern those of the same alone, or all. */
+export type Within = "namespace" | "cluster";
+
+export const isFiling = (map: Mapping): map is Filing =>
+  map.by === "references" || map.by === "selects" || map.by === "holds";
+
+export const isLookup = (map: Mapping): map is Lookup =>
+  map.by === "referencedBy" || map.by === "selectedBy" || map.by === "all";
+
 /** The keys that an object names, each once. A reference that no key can be made of names nobody. */
 export function keysFor(
   object: KubeObject,
@@ -31,15 +58,23 @@ export function keysFor(
   const { metadata } = object;
   switch (map.by) {
     case "self":
+    case "references":
+    case "selects":
       return keyIfAny(metadata.namespace, metadata.name);
     case "owner":
       return ownersOf(metadata, target);
     case "label":
-      return named(metadata, [metadata.labels?.[map.name]], target, map);
+      return namedBy(metadata, [metadata.labels?.[map.name]], target, map);
     case "annotation":
-      return named(metadata, [metadata.annotations?.[map.name]], target, map);
+      return namedBy(metadata, [metadata.annotations?.[map.name]], target, map);
     case "field":
-      return named(metadata, valuesAt(object, map.path), target, map);
+      return namedBy(metadata, valuesAt(object, map.path), target, map);
+    // What it holds says nothing about itself; the others are looked up.
+    case "holds":
+    case "referencedBy":
+    case "selectedBy":
+    case "all":
+      return [];
   }
 }
 
@@ -55,7 +90,8 @@ function ownersOf(
     .flatMap(({ name }) => keyIfAny(owner.namespaced ? namespace : undefined, name));
 }
 
-function named(
+/** The keys that values of an object name: each a name, `namespace/name`, or an object with `name` and `namespace`. */
+export function namedBy(
   { namespace }: ObjectMetadata,
   values: readonly unknown[],
   target: ResourceRef,
@@ -63,14 +99,30 @@ function named(
 ): readonly ObjectKey[] {
   const free = acrossNamespaces || namespace === undefined;
   const keys = values.flatMap((value) => {
-    if (typeof value !== "string") return [];
-    if (!target.namespaced) return free ? keyIfAny(undefined, value) : [];
-    const slash = value.indexOf("/");
-    if (slash < 0) return namespace === undefined ? [] : keyIfAny(namespace, value);
-    const elsewhere = value.slice(0, slash);
-    return free || elsewhere === namespace ? keyIfAny(elsewhere, value.slice(slash + 1)) : [];
+    const named = nameIn(value);
+    if (named === undefined) return [];
+    if (!target.namespaced) return free ? keyIfAny(undefined, named.name) : [];
+    const { namespace: where = namespace, name } = named;
+    return where !== undefined && (free || where === namespace) ? keyIfAny(where, name) : [];
   });
   return [...new Set(keys)];
+}
+
+interface Named {
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+function nameIn(value: unknown): Named | undefined {
+  if (typeof value === "string") {
+    const slash = value.indexOf("/");
+    return slash < 0 ? { name: value } : { namespace: value.slice(0, slash), name: value.slice(slash + 1) };
+  }
+  if (typeof value !== "object" || value === null || !("name" in value)) return undefined;
+  const { name } = value;
+  const namespace = "namespace" in value ? value.namespace : undefined;
+  if (typeof name !== "string") return undefined;
+  return typeof namespace === "string" && namespace !== "" ? { namespace, name } : { name };
 }
 
 function keyIfAny(namespace: string | undefined, name: string): readonly ObjectKey[] {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseFieldPath } from "./field-path.ts";
 import { kubeObjectSchema } from "./kube-object.ts";
-import { meaningsOf, needsWhole, type Subscription } from "./subscription.ts";
+import { isNews, meaningsOf, needsWhole, type Subscription } from "./subscription.ts";
 import { bucket, bucketObject } from "./testing/objects.ts";
 
 const own: Subscription = { id: "own", for: bucket, map: { by: "self" } };
@@ -30,6 +30,29 @@ describe("what matters of an object", () => {
     expect(view(size, {}, { spec: { size: 2, colour: "red" } })).not.toBe(before);
     expect(view(size, { uid: "other" }, { spec: { size: 1 } })).not.toBe(before);
     expect(view(size, { deletionTimestamp: "2026-01-01T00:00:00Z" }, { spec: { size: 1 } })).not.toBe(before);
+  });
+});
+
+describe("a controller's own finalizer", () => {
+  const cleansUp: Subscription = { ...own, ownFinalizer: "drover.dev/buckets" };
+  const mine = { finalizers: ["other", "drover.dev/buckets"] };
+  const news = (before: object, now: object) => isNews(means(cleansUp, before), means(cleansUp, now));
+
+  test("is no news when it is put on, which only the controller does", () => {
+    expect(news({ finalizers: ["other"] }, mine)).toBe(false);
+    expect(news({}, { finalizers: ["drover.dev/others"] })).toBe(true);
+  });
+
+  test("is news beside another change, and when somebody takes it off", () => {
+    expect(news({ finalizers: ["other"] }, { ...mine, labels: { a: "b" } })).toBe(true);
+    expect(news(mine, { finalizers: ["other"] })).toBe(true);
+  });
+
+  test("is no news when it comes off an object that is about to go, as others' are", () => {
+    const deletionTimestamp = "2026-01-01T00:00:00Z";
+    expect(news(mine, { ...mine, deletionTimestamp })).toBe(true);
+    expect(news({ ...mine, deletionTimestamp }, { finalizers: ["other"], deletionTimestamp })).toBe(false);
+    expect(news({ ...mine, deletionTimestamp }, { ...mine, finalizers: [], deletionTimestamp })).toBe(true);
   });
 });
 

@@ -3,7 +3,8 @@ import { type FieldPath, isOfMetadata, valuesAt } from "./field-path.ts";
 import { digestOf, type Fingerprint, fingerprint } from "./fingerprint.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { type LabelSelector, matchesLabels } from "./label-selector.ts";
-import { keysFor, type Mapping } from "./mapping.ts";
+import { type FiledTerm, filedUnder, soughtBy } from "./filing.ts";
+import { isFiling, isLookup, keysFor, type Mapping } from "./mapping.ts";
 import type { ResourceRef } from "./resource-ref.ts";
 
 /**
@@ -28,6 +29,8 @@ export interface Subscription {
    * out: for the controller's own kind all but status (see `fingerprint`), for others every version.
    */
   readonly changed?: readonly FieldPath[] | undefined;
+  /** That this finalizer is put on an object is the controller's own doing, and no news to it; that it goes is. */
+  readonly ownFinalizer?: string | undefined;
 }
 
 /** What an object means to one subscription. */
@@ -35,6 +38,10 @@ export interface Meaning {
   readonly keys: readonly ObjectKey[];
   /** The same for two versions of the object that the subscription need not tell apart. */
   readonly view: Fingerprint;
+  /** Of a filing: what it is to be found under. */
+  readonly filed?: readonly FiledTerm[];
+  /** Of a lookup: what those are found under whom it concerns. */
+  readonly sought?: readonly string[];
 }
 
 /** By subscription. One that is not in it is not concerned. */
@@ -44,25 +51,52 @@ export function meaningsOf(object: KubeObject, subscriptions: readonly Subscript
   return Object.fromEntries(
     subscriptions
       .filter((subscription) => isConcerned(object, subscription))
-      .map((subscription) => [
-        subscription.id,
-        { keys: keysFor(object, subscription), view: viewOf(object, subscription) },
-      ]),
+      .map((subscription) => [subscription.id, meaningOf(object, subscription)]),
   );
 }
 
+function meaningOf(object: KubeObject, subscription: Subscription): Meaning {
+  const { map } = subscription;
+  const keys = keysFor(object, subscription);
+  if (isFiling(map)) {
+    const filed = filedUnder(object, map);
+    return { keys, view: digestOf(filed), filed };
+  }
+  const view = viewOf(object, subscription);
+  return isLookup(map) ? { keys, view, sought: soughtBy(object, map) } : { keys, view };
+}
+
+/** Whether who is subscribed must hear that an object means this now, and meant that before. */
+export function isNews(before: Meaning | undefined, now: Meaning | undefined): boolean {
+  if (before === undefined || now === undefined) return before !== now;
+  const sameView = before.view === now.view || `${before.view}${ownFinalizerIsOn}` === now.view;
+  return !sameView || differ(before.keys, now.keys) || differ(before.sought, now.sought);
+}
+
+const differ = (a: readonly string[] = [], b: readonly string[] = []): boolean =>
+  a.length !== b.length || a.some((one, index) => one !== b[index]);
+
 /** Whether a subscription looks at more than metadata. */
 export const needsWhole = ({ map, changed = [] }: Subscription): boolean =>
-  (map.by === "field" && !isOfMetadata(map.path)) || !changed.every(isOfMetadata);
+  ("path" in map && !isOfMetadata(map.path)) || !changed.every(isOfMetadata);
 
 function isConcerned({ metadata }: KubeObject, { namespaces, selector }: Subscription): boolean {
   if (namespaces !== undefined && !namespaces.includes(metadata.namespace ?? "")) return false;
   return selector === undefined || matchesLabels(selector, metadata.labels);
 }
 
-function viewOf(object: KubeObject, { map, changed }: Subscription): Fingerprint {
+function viewOf(object: KubeObject, { map, changed, ownFinalizer }: Subscription): Fingerprint {
   const { metadata } = object;
-  if (changed === undefined) return map.by === "self" ? fingerprint(metadata) : metadata.resourceVersion;
-  const values = changed.map((path) => valuesAt(object, path));
-  return digestOf([metadata.uid, metadata.deletionTimestamp ?? "", values]);
+  if (changed !== undefined) {
+    const values = changed.map((path) => valuesAt(object, path));
+    return digestOf([metadata.uid, metadata.deletionTimestamp ?? "", values]);
+  }
+  if (map.by !== "self") return metadata.resourceVersion;
+  const { finalizers = [], deletionTimestamp } = metadata;
+  const view = fingerprint({ ...metadata, finalizers: finalizers.filter((name) => name !== ownFinalizer) });
+  const isOn = ownFinalizer !== undefined && finalizers.includes(ownFinalizer);
+  // From an object that is about to go, only its controller takes it.
+  return isOn && deletionTimestamp === undefined ? `${view}${ownFinalizerIsOn}` : view;
 }
+
+const ownFinalizerIsOn = "+";

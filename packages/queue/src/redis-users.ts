@@ -60,7 +60,7 @@ function keysOf(controller: string): string {
 /** What the bridges know of the API server, shared by all of them: beside what a ringer calls, packages/streams calls these. */
 const streams = {
   keys: ["~{drover-stream:*}*", "~{drover-bridges}"],
-  commands: ["hscan", "zremrangebyscore", "unlink"],
+  commands: ["hscan", "zremrangebyscore", "zrangebylex", "unlink", "sadd", "srem", "smembers", "scard"],
 };
 
 const connection = ["info", "ping", "client|setname"];

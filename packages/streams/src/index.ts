@@ -12,18 +12,23 @@
  * | -------------- | ---- | ------------------------------------------------------------------------ | ------------------------------ |
  * | `S:stream`     | hash | lease (token, holder, until), position, to whom it was told, writes      | when nobody follows the stream |
  * | `S:seen`       | hash | per `k`: uid, version, and per subscription what it meant (view, keys)   | `k`: when its deletion is told |
+ * | `S:filed`      | hash | per `k`: the files that it is in, and under which terms                  | `k`: when its deletion is told |
+ * | `S:file:<id>`  | zset | term, `k` and note: who is found under a term by one subscription        | when nobody looks into it      |
+ * | `S:files`      | set  | the ids of these files                                                   | with its last file             |
  * | `S:quarantine` | any  | what somebody else put in the place of one of these                      | when an operator removes it    |
  *
  * `{drover-bridges}` is a sorted set of the live bridges, by when they are taken for dead.
  *
- * Order, per piece of a stream: first the wakes, then, in one script, index and position. A crash in between repeats
- * wakes; it never skips one. There are no tombstones: a stream's position is never behind what was told, and what a
+ * Order, per piece of a stream: first the files, then the wakes, then, in one script, index and position. A crash in
+ * between repeats wakes; it never skips one. There are no tombstones: a stream's position is never behind what was told, and what a
  * watch repeats from before its position is not taken (docs/decisions/0011).
  */
 export { type Bridges, joinBridges } from "./bridges.ts";
+export { type FileRef, type Files, openFiles } from "./files.ts";
 export { placeStreams } from "./placement.ts";
 export {
   type Audience,
+  type Filed,
   type HeldStream,
   openStreamStore,
   StreamLostError,

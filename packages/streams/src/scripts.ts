@@ -6,16 +6,24 @@ import { lua } from "@drover/queue";
  */
 const scene = `
 local S = KEYS[1]
-local STREAM, SEEN = S .. ':stream', S .. ':seen'
+local STREAM, SEEN, FILED, FILES = S .. ':stream', S .. ':seen', S .. ':filed', S .. ':files'
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
-local function putAside(key)
+local function mustBe(kind, key)
+  local is = redis.call('TYPE', key).ok
+  if is == kind or is == 'none' then return end
   redis.call('RENAME', key, S .. ':quarantine')
-  if key == SEEN then redis.call('DEL', STREAM) end
+  redis.call('DEL', STREAM)
 end
-for _, key in ipairs({ STREAM, SEEN }) do
-  local kind = redis.call('TYPE', key).ok
-  if kind ~= 'hash' and kind ~= 'none' then putAside(key) end
+mustBe('hash', STREAM)
+mustBe('hash', SEEN)
+mustBe('hash', FILED)
+mustBe('set', FILES)
+local function file(id) return S .. ':file:' .. id end
+for _, id in ipairs(redis.call('SMEMBERS', FILES)) do mustBe('zset', file(id)) end
+local function dropFiles()
+  for _, id in ipairs(redis.call('SMEMBERS', FILES)) do redis.call('UNLINK', file(id)) end
+  redis.call('UNLINK', FILED, FILES)
 end
 local server = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
 local held, fields = {}, { 'token', 'until', 'writes', 'position', 'told', 'holder', 'server' }
@@ -39,7 +47,10 @@ end
 local writes = tonumber(held.writes) or 0
 redis.call('HSET', STREAM, 'token', token, 'holder', holder, 'until', now + lease, 'writes', writes, 'server', server)
 -- An index without a position is of no use: it may be half of one.
-if not held.position then redis.call('DEL', SEEN) end
+if not held.position then
+  redis.call('DEL', SEEN)
+  dropFiles()
+end
 return { 'ours', writes, held.position or '', held.told or '' }
 `,
 );
@@ -90,6 +101,49 @@ return 1
 `,
 );
 
+/**
+ * File objects under terms. `filings` is a JSON list of \`[key, { file: [[term, note], ...] }]\`: all that the object is to
+ * be found under from now on. In a file, members are the term, the key and the note, with zero bytes between.
+ */
+export const fileUnder = lua(
+  "file objects under terms",
+  ["token", "filings"],
+  `${scene}
+if not isOurs(token) then return 0 end
+local function each(key, files, take)
+  for id, entries in pairs(files) do
+    for _, entry in ipairs(entries) do take(id, entry[1] .. '\\0' .. key .. '\\0' .. entry[2]) end
+  end
+end
+for _, filing in ipairs(cjson.decode(filings)) do
+  local key, files = filing[1], filing[2]
+  local ok, before = pcall(cjson.decode, redis.call('HGET', FILED, key) or '{}')
+  if ok then each(key, before, function(id, member) redis.call('ZREM', file(id), member) end) end
+  each(key, files, function(id, member)
+    redis.call('ZADD', file(id), 0, member)
+    redis.call('SADD', FILES, id)
+  end)
+  if next(files) then redis.call('HSET', FILED, key, cjson.encode(files)) else redis.call('HDEL', FILED, key) end
+end
+return 1
+`,
+);
+
+/** Drop files that nobody looks into any more; a JSON list. */
+export const dropFiles = lua(
+  "drop a stream's files",
+  ["token", "files"],
+  `${scene}
+if not isOurs(token) then return 0 end
+for _, id in ipairs(cjson.decode(files)) do
+  redis.call('UNLINK', file(id))
+  redis.call('SREM', FILES, id)
+end
+if redis.call('SCARD', FILES) == 0 then redis.call('UNLINK', FILED) end
+return 1
+`,
+);
+
 /** Drop all that is known of a stream that nobody follows. */
 export const forget = lua(
   "forget a stream",
@@ -97,6 +151,7 @@ export const forget = lua(
   `${scene}
 if isOurs(token) then
   redis.call('UNLINK', SEEN)
+  dropFiles()
   redis.call('DEL', STREAM)
 end
 return 1

@@ -4,15 +4,20 @@ import { z } from "zod";
 import { parsedJson } from "./parsed-json.ts";
 
 /**
- * An object as the index holds it: `[uid, version, { subscription: [view, key, ...] }]`, where 0 stands for the object's
- * own key, which most have: a hundred bytes for an object that only names itself.
+ * An object as the index holds it: `[uid, version, { subscription: [view, key, ...] }, { subscription: [term, ...] }]`,
+ * where 0 stands for the object's own key, which most have: a hundred bytes for an object that only names itself. The
+ * last part is left out where nothing is looked up.
  */
 export function recordOf({ key, uid, resourceVersion, meant }: SeenObject): string {
-  const told = Object.entries(meant).map(([id, { view, keys }]) => [
-    id,
-    [view, ...keys.map((one) => (one === key ? 0 : one))],
-  ]);
-  return JSON.stringify([uid, resourceVersion, Object.fromEntries(told)]);
+  const short = (one: string): string | 0 => (one === key ? 0 : one);
+  const told = Object.fromEntries(
+    Object.entries(meant).map(([id, { view, keys }]) => [id, [view, ...keys.map(short)]]),
+  );
+  const sought = Object.entries(meant).flatMap(([id, { sought: terms }]) =>
+    terms === undefined ? [] : [[id, terms.map(short)] as const],
+  );
+  const record = [uid, resourceVersion, told];
+  return JSON.stringify(sought.length === 0 ? record : [...record, Object.fromEntries(sought)]);
 }
 
 const refuse = (context: z.RefinementCtx): never => {
@@ -27,16 +32,23 @@ const recordSchema = z.tuple([
   z.string().min(1),
   z.string().min(1),
   z.record(z.string(), z.tuple([z.string()], keySchema)),
+  z.record(z.string(), z.array(z.union([z.literal(0), z.string()]))).optional(),
 ]);
 
 /** Undefined for what is no record: somebody else wrote it, and the object counts as not seen. */
 export function seenFrom(key: ObjectKey, record: string): SeenObject | undefined {
   const parsed = parsedJson(recordSchema, record);
   if (parsed === undefined) return undefined;
-  const [uid, resourceVersion, told] = parsed;
-  const meant = Object.entries(told).map(([id, [view, ...keys]]): [string, Meaning] => [
-    id,
-    { view, keys: keys.map((one) => (one === 0 ? key : one)) },
-  ]);
+  const [uid, resourceVersion, told, sought = {}] = parsed;
+  const meant = Object.entries(told).map(([id, [view, ...keys]]): [string, Meaning] => {
+    const terms = Object.hasOwn(sought, id) ? sought[id] : undefined;
+    return [
+      id,
+      {
+        ...{ view, keys: keys.map((one) => (one === 0 ? key : one)) },
+        ...(terms && { sought: terms.map((one) => (one === 0 ? key : one)) }),
+      },
+    ];
+  });
   return { key, uid, resourceVersion, meant: Object.fromEntries(meant) };
 }

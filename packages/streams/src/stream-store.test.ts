@@ -4,8 +4,10 @@ import type { SeenChange, SeenObject } from "@drover/kube";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, type RedisConnection, redisUserRules } from "@drover/queue";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { openFiles } from "./files.ts";
 import {
   type Audience,
+  type Filed,
   type HeldStream,
   openStreamStore,
   StreamLostError,
@@ -243,7 +245,14 @@ test("a bridge's user may do all of this, and a function's nothing", async () =>
   await held.renew();
   const again = await mine.hold(stream, us);
   if ("heldBy" in again) throw new Error("held");
+  const files = { refs: [{ term: "s", note: "" }] };
+  await again.file([{ key: key("a"), files }]);
+  expect(await openFiles(bridge).find({ stream, file: "refs" }, ["s"])).toHaveLength(1);
+  await again.seen.write(change({ position: "8", whole: true }));
   await again.release();
+  const fewer = await mine.hold(stream, { ...us, listeners: [] });
+  if ("heldBy" in fewer) throw new Error("held");
+  await fewer.release();
   const last = await mine.hold(stream, us);
   if ("heldBy" in last) throw new Error("held");
   await last.forget();
@@ -255,4 +264,83 @@ test("a bridge's user may do all of this, and a function's nothing", async () =>
     /permit/,
   );
   await Promise.all([bridge, other].map(disconnectRedis));
+});
+
+describe("what objects are filed under", () => {
+  const selector = JSON.stringify({ matchLabels: { a: "1" }, matchExpressions: [] });
+  const found = (file: string, ...sought: readonly string[]) =>
+    openFiles(redis).find({ stream, file }, sought);
+  const under = (name: string, files: Filed["files"]): Filed => ({ key: key(name), files });
+  const term = (text: string, note = "") => [{ term: text, note }];
+
+  test("finds them until they are filed anew", async () => {
+    const held = await hold();
+    await held.file([under("a", { refs: term("s1") }), under("b", { refs: [...term("s1"), ...term("s2")] })]);
+    expect(await found("refs", "s1")).toEqual([key("a"), key("b")]);
+    expect(await found("refs", "s1", "s2")).toEqual([key("a"), key("b")]);
+    expect(await found("refs", "s")).toEqual([]);
+    await held.file([under("b", { refs: term("s2") }), under("a", {})]);
+    expect(await found("refs", "s1")).toEqual([]);
+    expect(await found("refs", "s2")).toEqual([key("b")]);
+  });
+
+  test("finds those only whom it means", async () => {
+    const held = await hold();
+    await held.file([under("a", { sel: term("ns|a=1", selector) })]);
+    expect(await found("sel", "ns|", "ns|a=1")).toEqual([key("a")]);
+    await held.file([under("a", { sel: term("ns|b=1", selector) })]);
+    expect(await found("sel", "ns|", "ns|b=1")).toEqual([]);
+  });
+
+  test("is written by who holds the stream, and by nobody else", async () => {
+    const first = await hold();
+    await end();
+    const second = await hold();
+    await expect(first.file([under("a", { refs: term("s1") })])).rejects.toThrow(StreamLostError);
+    await second.file([under("a", { refs: term("s2") })]);
+    expect(await found("refs", "s1", "s2")).toEqual([key("a")]);
+  });
+
+  test("goes with who looked into it, and whole with the stream", async () => {
+    const both = { ...us, listeners: ["us", "refs", "sel"] };
+    const first = await hold(both);
+    await first.file([under("a", { refs: term("s1"), sel: term("ns|") })]);
+    await first.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
+    await first.release();
+    const second = await hold({ ...us, listeners: ["us", "sel"] });
+    expect(await found("refs", "s1")).toEqual([]);
+    expect(await found("sel", "ns|")).toEqual([key("a")]);
+    await second.forget();
+    expect(await redis.keys(`{drover-stream:${stream}}:*`)).toEqual([]);
+  });
+
+  test("begins anew with a stream that does, and with one whose files are no such", async () => {
+    const first = await hold();
+    await first.file([under("a", { refs: term("s1") })]);
+    await first.release();
+    const second = await hold();
+    expect(await found("refs", "s1")).toEqual([]);
+    await second.file([under("a", { refs: term("s1") })]);
+    await second.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
+    await redis.set(`{drover-stream:${stream}}:file:refs`, "what is this");
+    await second.renew();
+    expect(second.lost.aborted).toBe(true);
+    expect(await hold()).toMatchObject({ position: undefined });
+    expect(await redis.exists(`{drover-stream:${stream}}:quarantine`)).toBe(1);
+  });
+
+  test("is beside all to whom a subscription means something", async () => {
+    const held = await hold();
+    const other = { ...seen("b"), meant: { owner: { view: "5", keys: [] } } };
+    await held.seen.write(change({ put: [seen("a"), other], position: "7", whole: true }));
+    const all = await Array.fromAsync(openFiles(redis).all({ stream, file: "own" }));
+    expect(all.flat()).toEqual([key("a")]);
+  });
+});
+
+test("what an object is found by is remembered", async () => {
+  const held = await hold();
+  const meant = { sel: { view: "5", keys: [], sought: ["ns|", "ns|a=1", key("a")] } };
+  await held.seen.write(change({ put: [{ ...seen("a"), meant }], position: "7", whole: true }));
+  expect(await held.seen.get([key("a")])).toEqual([{ ...seen("a"), meant }]);
 });

@@ -1,11 +1,12 @@
-import { type Milliseconds, objectKeyIn } from "@drover/controller";
-import type { ResourceVersion, SeenChange, SeenIndex, SeenObject } from "@drover/kube";
+import type { Milliseconds, ObjectKey } from "@drover/controller";
+import type { FiledTerm, ResourceVersion, SeenChange, SeenIndex } from "@drover/kube";
 import { callLua, type RedisConnection } from "@drover/queue";
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { forget, hold, release, renew, write } from "./scripts.ts";
 import { parsedJson } from "./parsed-json.ts";
+import { dropFiles, fileUnder, forget, hold, release, renew, write } from "./scripts.ts";
 import { recordOf, seenFrom } from "./seen-record.ts";
+import { allSeen, streamPrefix } from "./stream-keys.ts";
 
 export interface StreamStoreOptions {
   readonly redis: RedisConnection;
@@ -41,6 +42,8 @@ export interface HeldStream {
   /** To all who listen now. */
   readonly toldToAll: boolean;
   readonly seen: SeenIndex;
+  /** To be done before anybody is woken, and before the index says that it was. */
+  file(filings: readonly Filed[]): Promise<void>;
   /** Fires when the stream is another's, or Redis another server, which may lack the end of what was told. */
   readonly lost: AbortSignal;
   renew(): Promise<void>;
@@ -49,18 +52,21 @@ export interface HeldStream {
   forget(): Promise<void>;
 }
 
+/** All that an object is to be found under from now on, by the file; see `openFiles`. */
+export interface Filed {
+  readonly key: ObjectKey;
+  readonly files: Readonly<Record<string, readonly FiledTerm[]>>;
+}
+
 /** A write to a stream that is not ours any more, or on another server than the one that it was taken on. */
 export class StreamLostError extends Error {
   override readonly name = "StreamLostError";
 }
 
-/** Records looked through at once. */
-const perPiece = 500;
-
 export function openStreamStore({ redis, holder, lease }: StreamStoreOptions): StreamStore {
   return {
     async hold(stream, audience) {
-      const prefix = `{drover-stream:${stream}}`;
+      const prefix = streamPrefix(stream);
       const token = randomUUID();
       const answer = holdSchema.parse(await callLua(redis, hold, prefix, { token, holder, lease }));
       if (answer[0] === "held") return { heldBy: answer[1], for: answer[2] };
@@ -68,8 +74,10 @@ export function openStreamStore({ redis, holder, lease }: StreamStoreOptions): S
       const before = parsedJson(audienceSchema, toldBefore) ?? nobody;
       const toldToAll = position !== "" && includes(before, audience);
       const held = holding({ redis, prefix, token, lease, audience, writes });
+      const gone = before.listeners.filter((id) => !audience.listeners.includes(id));
+      if (gone.length > 0) await held.drop(gone);
       // Who listens no more is not told from now on, and must not count as told when it comes back.
-      if (toldToAll && before.listeners.length > audience.listeners.length) {
+      if (toldToAll && gone.length > 0) {
         await held.seen.write({ put: [], forget: [], position: undefined, whole: true });
       }
       return { position: position === "" ? undefined : position, toldToAll, ...held };
@@ -121,18 +129,20 @@ function holding({ redis, prefix, token, lease, audience, ...before }: Hold) {
       if (written !== 1) throw lose();
       writes += 1;
     },
-    async *all() {
-      let cursor = "0";
-      do {
-        const [next, flat] = await redis.hscan(`${prefix}:seen`, cursor, "COUNT", perPiece);
-        cursor = next;
-        yield recordsIn(flat);
-      } while (cursor !== "0");
-    },
+    all: () => allSeen(redis, prefix),
+  };
+  const oursOnly = async (answer: Promise<unknown>): Promise<void> => {
+    if ((await answer) !== 1) throw lose();
   };
   return {
     seen,
     lost: lost.signal,
+    file: async (filings: readonly Filed[]) => {
+      lost.signal.throwIfAborted();
+      await oursOnly(callLua(redis, fileUnder, prefix, { token, filings: filingsText(filings) }));
+    },
+    drop: (files: readonly string[]) =>
+      oursOnly(callLua(redis, dropFiles, prefix, { token, files: JSON.stringify(files) })),
     renew: async () => {
       if ((await callLua(redis, renew, prefix, { token, writes, lease })) !== 1) lose();
     },
@@ -152,13 +162,14 @@ const values = ({ put, forget: gone, position = "", whole }: SeenChange, audienc
   told: whole ? JSON.stringify(audience) : "",
 });
 
-function recordsIn(flat: readonly string[]): readonly SeenObject[] {
-  const found: SeenObject[] = [];
-  for (let at = 0; at + 1 < flat.length; at += 2) {
-    const [member = "", record = ""] = [flat[at], flat[at + 1]];
-    const key = objectKeyIn(member);
-    const seen = key === undefined ? undefined : seenFrom(key, record);
-    if (seen !== undefined) found.push(seen);
-  }
-  return found;
-}
+const filingsText = (filings: readonly Filed[]): string =>
+  JSON.stringify(
+    filings.map(({ key, files }) => [
+      key,
+      Object.fromEntries(
+        Object.entries(files)
+          .filter(([, terms]) => terms.length > 0)
+          .map(([file, terms]) => [file, terms.map(({ term, note }) => [term, note])]),
+      ),
+    ]),
+  );

@@ -1,0 +1,17 @@
+import { isFiling, isNews, type ObjectEvent } from "@drover/kube";
+import type { Filed } from "@drover/streams";
+import type { Listener } from "./plan-streams.ts";
+
+/** What objects are to be filed under after these events, where that has changed. */
+export function filingsOf(events: readonly ObjectEvent[], listeners: readonly Listener[]): readonly Filed[] {
+  const files = listeners.flatMap(({ subscription: { id, map } }) => (isFiling(map) ? [id] : []));
+  const isFiledAnew = ({ type, means, previous }: ObjectEvent): boolean =>
+    type === "deleted" || files.some((id) => isNews(previous?.meant[id], means[id]));
+  if (files.length === 0) return [];
+  const anew = new Set(events.filter(isFiledAnew).map(({ key }) => key));
+  const last = new Map(events.map((event) => [event.key, event.means]));
+  return [...anew].map((key) => ({
+    key,
+    files: Object.fromEntries(files.map((id) => [id, last.get(key)?.[id]?.filed ?? []])),
+  }));
+}

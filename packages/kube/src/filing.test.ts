@@ -1,0 +1,94 @@
+import { describe, expect, test } from "vitest";
+import { parseFieldPath } from "./field-path.ts";
+import { filedUnder, isMeant, isWithin, soughtBy } from "./filing.ts";
+import { kubeObjectSchema } from "./kube-object.ts";
+import type { Filing, Within } from "./mapping.ts";
+import { bucket } from "./testing/objects.ts";
+import { objectKey } from "@drover/controller";
+
+const pod = (metadata: object = {}, spec: object = {}) =>
+  kubeObjectSchema.parse({
+    ...{ apiVersion: "v1", kind: "Pod", spec },
+    metadata: { name: "p", uid: "u", resourceVersion: "1", namespace: "ns", ...metadata },
+  });
+const path = parseFieldPath("spec.at");
+
+describe("an object that references others", () => {
+  const references: Filing = { by: "references", path: parseFieldPath("spec.at[]"), to: bucket };
+  const terms = (spec: object, metadata: object = {}, filing = references) =>
+    filedUnder(pod(metadata, spec), filing).map(({ term }) => term);
+
+  test("is filed under their keys, wherever they are", () => {
+    const at = ["a", "other/b", { name: "c" }, { name: "d", namespace: "other" }, "a", "../x", 7, {}];
+    expect(terms({ at })).toEqual(["ns/a", "other/b", "ns/c", "other/d"]);
+    expect(terms({ at }, { namespace: null })).toEqual(["other/b", "other/d"]);
+  });
+
+  test("is filed under the names of cluster-scoped ones", () => {
+    const filing = { ...references, to: { ...bucket, namespaced: false } };
+    expect(terms({ at: ["a", { name: "b" }] }, {}, filing)).toEqual(["a", "b"]);
+  });
+
+  test("is found by them under their own keys", () => {
+    expect(soughtBy(pod(), { by: "referencedBy" })).toEqual(["ns/p"]);
+  });
+});
+
+describe("an object that selects others", () => {
+  /** Whether a selector finds an object with these labels in this namespace, by terms and notes as an index has them. */
+  const finds = (selector: unknown, labels: object, { within = "namespace", namespace = "ns" } = {}) => {
+    const reach: Within = within === "cluster" ? "cluster" : "namespace";
+    const filed = filedUnder(pod({}, { at: selector }), { by: "selects", path, within: reach });
+    const sought = soughtBy(pod({ labels, namespace }), { by: "selectedBy", within: reach });
+    return filed.some(({ term, note }) => sought.includes(term) && isMeant(sought, note));
+  };
+
+  test.each<[string, unknown]>([
+    ["a label that it has", { matchLabels: { a: "1" } }],
+    ["several", { matchLabels: { b: "2", a: "1" } }],
+    ["labels as a Service has them", { a: "1", b: "2" }],
+    ["one of several values", { matchExpressions: [{ key: "a", operator: "In", values: ["0", "1"] }] }],
+    ["that it has a label", { matchExpressions: [{ key: "a", operator: "Exists" }] }],
+    ["that it has not", { matchExpressions: [{ key: "c", operator: "DoesNotExist" }] }],
+    ["nothing at all", {}],
+  ])("finds one by %s", (_what, selector) => {
+    expect(finds(selector, { a: "1", b: "2" })).toBe(true);
+  });
+
+  test.each<[string, unknown]>([
+    ["one label of two", { matchLabels: { a: "1", b: "0" } }],
+    ["none of the values", { matchExpressions: [{ key: "a", operator: "In", values: ["0"] }] }],
+    ["a label, and not what else is asked", { a: "1", b: "3" }],
+    ["what it must not have", { matchExpressions: [{ key: "a", operator: "NotIn", values: ["1"] }] }],
+    ["what is no selector", "a=1"],
+    ["a selector that nobody understands", { matchExpressions: [{ key: "a", operator: "Has" }] }],
+  ])("does not find one by %s", (_what, selector) => {
+    expect(finds(selector, { a: "1", b: "2" })).toBe(false);
+  });
+
+  test("finds those of another namespace only where that is granted", () => {
+    const selector = { matchLabels: { a: "1" } };
+    expect(finds(selector, { a: "1" }, { namespace: "other" })).toBe(false);
+    expect(finds(selector, { a: "1" }, { namespace: "other", within: "cluster" })).toBe(true);
+  });
+});
+
+test("an object that holds values is filed under those that can be looked for", () => {
+  const holds: Filing = { by: "holds", path: parseFieldPath("spec.at[]") };
+  const at = ["a", 7, "", "a", "x".repeat(2_000), "\0", true, { a: 1 }];
+  expect(filedUnder(pod({}, { at }), holds)).toEqual(["a", "7"].map((term) => ({ term, note: "" })));
+});
+
+test("all are those of a namespace, or everybody", () => {
+  const key = objectKey({ namespace: "ns", name: "a" });
+  const [scope = "none"] = soughtBy(pod(), { by: "all", within: "namespace" });
+  expect(isWithin(scope, key)).toBe(true);
+  expect(isWithin(scope, objectKey({ namespace: "ns2", name: "a" }))).toBe(false);
+  const [everybody = "none"] = soughtBy(pod(), { by: "all", within: "cluster" });
+  expect(isWithin(everybody, key)).toBe(true);
+  expect(isWithin(everybody, objectKey({ name: "a" }))).toBe(true);
+});
+
+test("a note that nobody can read means everybody", () => {
+  expect(isMeant(["ns|a=1"], "{")).toBe(true);
+});

@@ -1,0 +1,137 @@
+import type { ObjectKey, ObjectMetadata } from "@drover/controller";
+import { z } from "zod";
+import { valuesAt } from "./field-path.ts";
+import { keyOf, type KubeObject } from "./kube-object.ts";
+import { type LabelSelector, matchesLabels } from "./label-selector.ts";
+import { type Filing, type Lookup, namedBy, type Within } from "./mapping.ts";
+
+/**
+ * A term that an object is filed under, and what must hold beside it: a selector as JSON, or nothing. Terms are short
+ * and many, so that a lookup reads those that can be meant and no others.
+ */
+export interface FiledTerm {
+  readonly term: string;
+  readonly note: string;
+}
+
+/** What an object of the controller's kind is filed under. Nothing that there is has a zero byte in its name. */
+export const filedUnder = (object: KubeObject, filing: Filing): readonly FiledTerm[] =>
+  termsOf(object, filing).filter(({ term }) => !term.includes("\0"));
+
+function termsOf(object: KubeObject, filing: Filing): readonly FiledTerm[] {
+  const { metadata } = object;
+  switch (filing.by) {
+    case "references": {
+      const anywhere = { acrossNamespaces: true };
+      return namedBy(metadata, valuesAt(object, filing.path), filing.to, anywhere).map(plain);
+    }
+    case "selects":
+      return valuesAt(object, filing.path).flatMap((value) =>
+        selectorTerms(value, scopeOf(metadata, filing)),
+      );
+    case "holds":
+      return [...new Set(valuesAt(object, filing.path).flatMap(heldTerm))].map(plain);
+  }
+}
+
+/** The terms under which those are filed whom an object may concern. */
+export function soughtBy(object: KubeObject, lookup: Lookup): readonly string[] {
+  const { metadata } = object;
+  switch (lookup.by) {
+    case "referencedBy":
+      return [keyOf(object)];
+    case "selectedBy": {
+      const scope = scopeOf(metadata, lookup);
+      const labels = Object.entries(metadata.labels ?? {}).map(([name, value]) =>
+        labelTerm(scope, name, value),
+      );
+      return [anyTerm(scope), ...labels.sort()];
+    }
+    case "all":
+      return [scopeOf(metadata, lookup)];
+  }
+}
+
+/**
+ * Whether who is filed under one of the sought terms is meant indeed, by its note. One that cannot be read means
+ * everybody: a wake too many harms nobody.
+ */
+export function isMeant(sought: readonly string[], note: string): boolean {
+  if (note === "") return true;
+  const selector = noteSchema.safeParse(note).data;
+  return selector === undefined || matchesLabels(selector, labelsIn(sought));
+}
+
+/** Whether a key is in the scope that a lookup of `all` seeks. */
+export const isWithin = (scope: string, key: ObjectKey): boolean =>
+  scope === everywhere || key.startsWith(`${scope}/`);
+
+/** A value that the outside world knows an object by, as a term; none for what nobody is filed under. */
+export function heldTerm(value: unknown): readonly string[] {
+  const text = typeof value === "number" ? String(value) : value;
+  return typeof text === "string" && text !== "" && text.length <= longestValue ? [text] : [];
+}
+
+/** Longer ones are no identities. */
+const longestValue = 1_024;
+
+/** No namespace is called so. */
+const everywhere = "";
+
+const plain = (term: string): FiledTerm => ({ term, note: "" });
+
+const scopeOf = (
+  { namespace = everywhere }: ObjectMetadata,
+  { within }: { readonly within: Within },
+): string => (within === "namespace" ? namespace : everywhere);
+
+const anyTerm = (scope: string): string => `${scope}|`;
+const labelTerm = (scope: string, name: string, value: string): string => `${scope}|${name}=${value}`;
+
+function labelsIn(sought: readonly string[]): Readonly<Record<string, string>> {
+  const pairs = sought.flatMap((term) => {
+    const pair = term.slice(term.indexOf("|") + 1);
+    const equals = pair.indexOf("=");
+    return equals < 0 ? [] : [[pair.slice(0, equals), pair.slice(equals + 1)] as const];
+  });
+  return Object.fromEntries(pairs);
+}
+
+const requirement = z.union([
+  z.object({ key: z.string(), operator: z.enum(["In", "NotIn"]), values: z.array(z.string()) }),
+  z.object({ key: z.string(), operator: z.enum(["Exists", "DoesNotExist"]) }),
+]);
+const selectorSchema = z.strictObject({
+  matchLabels: z.record(z.string(), z.string()).optional(),
+  matchExpressions: z.array(requirement).optional(),
+});
+/** A `meta/v1` LabelSelector, or a map of labels, as a Service has it. An empty one selects everything. */
+const selectingSchema = z.union([
+  selectorSchema,
+  z.record(z.string(), z.string()).transform((matchLabels): LabelSelector => ({ matchLabels })),
+]);
+const noteSchema = z
+  .string()
+  .transform((text, context): unknown => {
+    try {
+      return JSON.parse(text);
+    } catch {
+      context.addIssue("Not JSON.");
+      return z.NEVER;
+    }
+  })
+  .pipe(selectorSchema);
+
+/** A selector is filed under one thing that it asks for, if it asks for any: what it selects has that. */
+function selectorTerms(value: unknown, scope: string): readonly FiledTerm[] {
+  const selector = selectingSchema.safeParse(value).data;
+  if (selector === undefined) return [];
+  const note = JSON.stringify(selector);
+  const [label] = Object.entries(selector.matchLabels ?? {}).sort();
+  if (label !== undefined) return [{ term: labelTerm(scope, ...label), note }];
+  for (const asked of selector.matchExpressions ?? []) {
+    if (asked.operator !== "In") continue;
+    return [...new Set(asked.values)].map((one) => ({ term: labelTerm(scope, asked.key, one), note }));
+  }
+  return [{ term: anyTerm(scope), note: note === "{}" ? "" : note }];
+}

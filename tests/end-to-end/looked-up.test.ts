@@ -1,0 +1,132 @@
+import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
+import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Manifest } from "./test-cluster.ts";
+import { eventually, ofCluster, type Started, startWorld, type World } from "./world.ts";
+
+let world: World;
+let redis: RedisConnection;
+let bridge: Started;
+const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+beforeAll(async () => {
+  world = await startWorld();
+  redis = await connectRedis({ url: world.redis.url, clientName: "test", log: quiet });
+  await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
+  await world.cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "elsewhere" } });
+  await world.cluster.apply(gadgets);
+  bridge = await world.startBridge({ functions: ofCluster, awaited: "Serving" });
+});
+afterAll(async () => {
+  await disconnectRedis(redis);
+  await world.stop();
+});
+
+const names = { plural: "gadgets", singular: "gadget", kind: "Gadget", listKind: "GadgetList" };
+const spec = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+const schema = { openAPIV3Schema: { type: "object", properties: { spec } } };
+const gadgets: Manifest = {
+  ...{ apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },
+  metadata: { name: "gadgets.example.com" },
+  spec: {
+    ...{ group: "example.com", scope: "Namespaced", names },
+    versions: [{ name: "v1", served: true, storage: true, schema }],
+  },
+};
+const gadget = (name: string, of: object): Manifest => ({
+  ...{ apiVersion: "example.com/v1", kind: "Gadget", spec: of },
+  metadata: { name, namespace: "default" },
+});
+const core = (kind: string, name: string, labels: object = {}, data: object = {}, namespace = "default") => ({
+  ...{ apiVersion: "v1", kind, data },
+  metadata: { name, namespace, labels },
+});
+const watched = (kind: string, more: object) => ({
+  ...{ group: "", version: "v1", kind, plural: `${kind.toLowerCase()}s`, scope: "Namespaced" },
+  ...more,
+});
+const registration = (...watches: readonly object[]): Manifest => ({
+  ...{ apiVersion: ReconcileFunction.apiVersion, kind: ReconcileFunction.kind },
+  metadata: { name: "gadgets", namespace: "default" },
+  spec: {
+    for: { group: "example.com", version: "v1", kind: "Gadget", plural: "gadgets", scope: "Namespaced" },
+    watches,
+  },
+});
+const bySecret = watched("Secret", { names: { referencedBy: "spec.secrets[].name" } });
+const bySelector = watched("ConfigMap", { names: { selectedBy: "spec.selector" } });
+const byAll = watched("ConfigMap", {
+  names: { all: true },
+  labelSelector: { matchLabels: { global: "yes" } },
+});
+
+/** How often each gadget was woken, as the ledger counts it; nobody takes the keys. */
+const wakes = async (): Promise<readonly number[]> =>
+  Promise.all(
+    ["a", "b", "c"].map(async (name) =>
+      Number(await redis.hget(`{drover:gadgets}:key:default/${name}`, "wakes")),
+    ),
+  );
+/** Which gadgets a change wakes. All that it wakes, it wakes at once. */
+async function wokenBy(change: () => Promise<unknown>): Promise<string> {
+  const before = await wakes();
+  await change();
+  let woken = "";
+  await eventually(async () => {
+    const now = await wakes();
+    woken = ["a", "b", "c"].filter((_name, index) => (now[index] ?? 0) > (before[index] ?? 0)).join("");
+    expect(woken).not.toBe("");
+  });
+  return woken;
+}
+
+it("an object wakes those that name it, and those that select it, or did", async () => {
+  const { cluster } = world;
+  const apply = (manifest: Manifest) => () => cluster.apply(manifest);
+  await cluster.apply(core("Secret", "s1"));
+  await cluster.apply(core("ConfigMap", "m1", { app: "x" }));
+  await cluster.apply(gadget("a", { secrets: [{ name: "s1" }], selector: { matchLabels: { app: "x" } } }));
+  await cluster.apply(gadget("b", { secrets: [{ name: "s1" }, { name: "s2" }], selector: { app: "y" } }));
+  await cluster.apply(registration(bySecret, bySelector));
+  await eventually(async () => expect(Math.min(...(await wakes()).slice(0, 2))).toBeGreaterThan(0));
+  const follows = async (kind: string) =>
+    expect(JSON.stringify(await cluster.get(registration()))).toMatch(
+      new RegExp(`"${kind}":{[^}]*"Following"`),
+    );
+  await eventually(() => follows("secrets"));
+  await eventually(() => follows("configmaps"));
+
+  expect(await wokenBy(apply(core("Secret", "s1", {}, { a: "YQ==" })))).toBe("ab");
+  expect(await wokenBy(apply(core("Secret", "s2")))).toBe("b");
+  expect(await wokenBy(apply(core("ConfigMap", "m1", { app: "x" }, { a: "b" })))).toBe("a");
+  // Relabelled from one to the other: both.
+  expect(await wokenBy(apply(core("ConfigMap", "m1", { app: "y" })))).toBe("ab");
+  expect(await wokenBy(apply(core("ConfigMap", "m1", { app: "y" }, { a: "c" })))).toBe("b");
+
+  // Who names another one from now on is found by that, and by the old one no more.
+  expect(await wokenBy(apply(gadget("b", { secrets: [{ name: "s2" }], selector: { app: "x" } })))).toBe("b");
+  expect(await wokenBy(apply(core("Secret", "s1", {}, { a: "Yg==" })))).toBe("a");
+
+  // In another namespace nobody is meant.
+  await cluster.apply(core("Secret", "s1", {}, {}, "elsewhere"));
+  expect(await wokenBy(apply(core("Secret", "s2", { a: "b" })))).toBe("b");
+
+  // What happened while no bridge was there is looked up by the next one.
+  await bridge.stop();
+  await cluster.remove(core("Secret", "s1"));
+  expect(
+    await wokenBy(async () => {
+      bridge = await world.startBridge({ functions: ofCluster, awaited: "Serving" });
+    }),
+  ).toBe("a");
+}, 120_000);
+
+it("a way to look up that is declared later finds what there is", async () => {
+  const { cluster } = world;
+  await cluster.apply(core("ConfigMap", "rules", { global: "yes" }));
+  expect(await wokenBy(() => cluster.apply(gadget("c", {})))).toBe("c");
+  expect(await wokenBy(() => cluster.apply(registration(bySecret, byAll)))).toBe("abc");
+  expect(await wokenBy(() => cluster.remove(core("ConfigMap", "rules", { global: "yes" })))).toBe("abc");
+  // What was looked into by a way that is gone, is gone.
+  const files = await redis.keys("{drover-stream:example.com/v1/gadgets}:file:*");
+  expect(files).toHaveLength(1);
+}, 120_000);
