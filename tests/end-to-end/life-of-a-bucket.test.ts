@@ -108,7 +108,7 @@ describe("a Bucket", () => {
     expect(await truth.bucket("full")).toBeDefined();
     await truth.remove("full", "precious");
     // A change of the object pierces the wait.
-    await cluster.apply({ ...full, metadata: { ...full.metadata, labels: { emptied: "true" } } as never });
+    await cluster.apply({ ...full, metadata: { ...full.metadata, labels: { emptied: "true" } } });
     await world.until(full, isGone);
     expect(await truth.bucket("full")).toBeUndefined();
   });

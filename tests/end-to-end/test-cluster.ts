@@ -32,7 +32,7 @@ export type TestObject = z.output<typeof objectSchema>;
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: object };
   readonly [field: string]: unknown;
 }
 

@@ -34,6 +34,8 @@ export interface World {
     concurrency?: number;
     env?: Record<string, string>;
   }): Promise<Started>;
+  /** Another function, by its main module. */
+  startFunction(main: string): Promise<Started>;
   /** The object as it is when it is Ready for the generation it has, or when `predicate` says so. */
   until(
     manifest: Manifest,
@@ -123,6 +125,7 @@ export async function startWorld(): Promise<World> {
         AWS_SECRET_ACCESS_KEY: s3.secretAccessKey,
         ...env,
       }),
+    startFunction: (main) => start("function", main, "Taking keys", {}),
     async until(manifest, predicate) {
       let object: TestObject | undefined;
       const look = async (): Promise<void> => {

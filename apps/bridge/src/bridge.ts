@@ -47,7 +47,7 @@ export function openBridge({ client, redis, compareEvery, log }: BridgeOptions):
   return {
     register(next) {
       registrations = next;
-      queues.want(next.map(({ controller }) => controller));
+      queues.want(next.flatMap(queuesOf));
       plan();
     },
     queues: queues.all,
@@ -59,3 +59,8 @@ export function openBridge({ client, redis, compareEvery, log }: BridgeOptions):
     },
   };
 }
+
+const queuesOf = ({ controller, follows }: Registration): readonly string[] => [
+  controller,
+  ...follows.flatMap(({ queue }) => queue ?? []),
+];

@@ -7,7 +7,7 @@ import type { Listener } from "./plan-streams.ts";
 const ref = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true };
 const path = parseFieldPath("spec.ref");
 const filing: Listener = {
-  controller: "pods",
+  ...{ controller: "pods", queue: "pods" },
   subscription: { id: "refs", for: ref, map: { by: "references", path, to: ref } },
 };
 const key = objectKey({ namespace: "default", name: "a" });

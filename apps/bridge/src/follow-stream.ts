@@ -54,12 +54,12 @@ export function followStream({
 
   const tell = async (events: readonly ObjectEvent[]): Promise<void> => {
     for (const listener of listeners) {
-      const { controller } = listener;
+      const { queue } = listener;
       for await (const wakes of wakesOf(events, listener, ref, files)) {
         if (wakes.length === 0) continue;
-        await queueOf(controller).wake(wakes);
+        await queueOf(queue).wake(wakes);
         counts.wakes += wakes.length;
-        for (const { key, reason } of wakes) log.debug({ key, reason, controller }, "Woke");
+        for (const { key, reason } of wakes) log.debug({ key, reason, queue }, "Woke");
       }
     }
   };

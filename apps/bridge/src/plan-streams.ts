@@ -17,6 +17,8 @@ export interface StreamPlan {
 
 export interface Listener {
   readonly controller: string;
+  /** Whose keys are woken. */
+  readonly queue: string;
   readonly subscription: Subscription;
   /** Where whom it concerns is looked up. */
   readonly looksInto?: FileRef;
@@ -32,33 +34,16 @@ export function planStreams(
   registrations: readonly Registration[],
   origins: ReadonlyMap<string, string>,
 ): readonly StreamPlan[] {
-  const byStream = new Map<string, { ref: ResourceRef; listeners: Listener[] }>();
-  for (const { controller, uid, follows } of registrations) {
-    const origin = origins.get(controller);
-    if (origin === undefined) continue;
-    const idOf = (follow: Follow): string =>
-      digest([
-        controller,
-        uid,
-        origin,
-        follow.subscription,
-        ...(follow.looksInto ? [idOf(follow.looksInto)] : []),
-      ]);
-    for (const follow of follows) {
-      const { ref, subscription, looksInto: file } = follow;
-      const stream = streamOf(ref);
-      const planned = byStream.get(stream) ?? { ref, listeners: [] };
-      const id = idOf(follow);
-      if (planned.listeners.some((listener) => listener.subscription.id === id)) continue;
-      planned.listeners.push({
-        controller,
-        subscription: { ...subscription, id },
-        ...(file && { looksInto: { stream: streamOf(file.ref), file: idOf(file) } }),
-      });
-      byStream.set(stream, planned);
+  const byStream = new Map<string, { ref: ResourceRef; listeners: Map<string, Listener> }>();
+  for (const registration of registrations) {
+    for (const { ref, listener } of listenersOf(registration, origins)) {
+      const planned = byStream.get(streamOf(ref)) ?? { ref, listeners: new Map<string, Listener>() };
+      planned.listeners.set(listener.subscription.id, listener);
+      byStream.set(streamOf(ref), planned);
     }
   }
-  return [...byStream].map(([stream, { ref, listeners }]) => {
+  return [...byStream].map(([stream, { ref, listeners: byId }]) => {
+    const listeners = [...byId.values()];
     const namespace = common(listeners, ({ namespaces = [] }) =>
       namespaces.length === 1 ? namespaces[0] : undefined,
     );
@@ -68,6 +53,23 @@ export function planStreams(
       listeners: listeners.map(({ subscription: { id } }) => id).sort(),
     };
     return { stream, ref, namespace, labelSelector, listeners, audience };
+  });
+}
+
+function listenersOf({ controller, uid, follows }: Registration, origins: ReadonlyMap<string, string>) {
+  const idOf = ({ subscription, looksInto, queue = controller }: Follow): string =>
+    digest([
+      ...[controller, uid, origins.get(controller), origins.get(queue), subscription],
+      ...(looksInto ? [idOf(looksInto)] : []),
+    ]);
+  return follows.flatMap((follow) => {
+    const { ref, subscription, looksInto: file, queue = controller } = follow;
+    if (!origins.has(controller) || !origins.has(queue)) return [];
+    const listener: Listener = {
+      ...{ controller, queue, subscription: { ...subscription, id: idOf(follow) } },
+      ...(file && { looksInto: { stream: streamOf(file.ref), file: idOf(file) } }),
+    };
+    return [{ ref, listener }];
   });
 }
 

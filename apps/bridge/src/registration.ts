@@ -1,4 +1,4 @@
-import { finalizerOf, type ReconcileFunctionSpec } from "@drover/controller";
+import { finalizerOf, namesQueueOf, type ReconcileFunctionSpec } from "@drover/controller";
 import {
   type FieldPath,
   type Filing,
@@ -28,6 +28,8 @@ export interface Follow {
   readonly subscription: Omit<Subscription, "id">;
   /** Of a lookup: who files what is looked for, or whose objects are all meant. */
   readonly looksInto?: Follow;
+  /** The queue whose keys are woken, where it is not the controller's. */
+  readonly queue?: string;
 }
 
 /** A registration that cannot be used. The message says where and what to change. */
@@ -58,6 +60,10 @@ export function registrationOf(controller: string, uid: string, spec: ReconcileF
       ...(spec.watches ?? []).flatMap((of, i) => {
         const at = `spec.watches[${i}]`;
         const map = mappingOf(of, own, `${at}.names`);
+        if ("by" in map && map.by === "code") {
+          const asking = { ...follow(of, map, at), queue: namesQueueOf(controller, of) };
+          return [{ ...asking, subscription: { ...asking.subscription, for: asking.ref } }];
+        }
         if (!("lookup" in map)) return [follow(of, map, at)];
         const filed = map.filing && filing(map.filing);
         const looking = { ...follow(of, map.lookup, at), looksInto: filed ?? itself };
@@ -106,7 +112,7 @@ interface LookingUp {
 }
 
 function mappingOf({ names, ...of }: WatchedByName, own: ResourceRef, at: string): Naming | LookingUp {
-  const { label, annotation, field, referencedBy, selectedBy, all, acrossNamespaces } = names;
+  const { label, annotation, field, referencedBy, selectedBy, all, code, acrossNamespaces } = names;
   const reach = { acrossNamespaces };
   const path = (text: string, of: string) => pathOf(text, `${at}.${of}`);
   const within = (): Within => withinOf(names, of, own, at);
@@ -116,12 +122,13 @@ function mappingOf({ names, ...of }: WatchedByName, own: ResourceRef, at: string
     ...(field === undefined ? [] : [() => ({ by: "field", path: path(field, "field"), ...reach }) as const]),
     ...(referencedBy === undefined ? [] : [() => referring(path(referencedBy, "referencedBy"), refOf(of))]),
     ...(selectedBy === undefined ? [] : [() => selecting(path(selectedBy, "selectedBy"), within())]),
+    ...(code === undefined ? [] : [() => ({ by: "code" }) as const]),
     ...(all === undefined ? [] : [() => ({ lookup: { by: "all", within: within() } }) as const]),
   ];
   const [mapping] = given;
   if (mapping === undefined || given.length > 1) {
     throw new InvalidRegistrationError(
-      `${at}: give exactly one of label, annotation, field, referencedBy, selectedBy and all.`,
+      `${at}: give exactly one of label, annotation, field, referencedBy, selectedBy, all and code.`,
     );
   }
   return mapping();

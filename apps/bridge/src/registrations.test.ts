@@ -92,6 +92,18 @@ it("reads whom it looks up, what is filed for that, and how far it reaches", () 
   expect(all.map(({ looksInto }) => looksInto)).toEqual(all.map(() => itself));
 });
 
+it("asks code by jobs of a queue of its own, whose keys are the watched objects'", () => {
+  const more = `  watches: [${pods("names: { code: true }")}]`;
+  const [registration] = read({ "a.yaml": bucket + more })();
+  expect(registration?.follows.slice(1)).toMatchObject([
+    {
+      ref: { plural: "pods" },
+      subscription: { map: { by: "code" }, for: { plural: "pods" } },
+      queue: "buckets.s3.drover.dev.names.pods",
+    },
+  ]);
+});
+
 it("refuses a controller that is registered twice, naming both files", () => {
   expect(read({ "a.yaml": bucket, "b.yaml": bucket })).toThrow(
     /b\.yaml: .*registered in .*a\.yaml already. Rename/,

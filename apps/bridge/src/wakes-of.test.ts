@@ -12,7 +12,7 @@ const bucket: ResourceRef = {
 const key = (name: string) => objectKey({ namespace: "default", name });
 const photos = key("photos");
 const own: Listener = {
-  controller: "buckets",
+  ...{ controller: "buckets", queue: "buckets" },
   subscription: { id: "own", for: bucket, map: { by: "self" } },
 };
 const means = (view: string, ...keys: readonly string[]): Meanings => ({

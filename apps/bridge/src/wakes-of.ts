@@ -1,12 +1,5 @@
 import type { ObjectKey } from "@drover/controller";
-import {
-  isFiling,
-  isNews,
-  isWithin,
-  nameOf,
-  type ObjectEvent,
-  type ResourceRef,
-} from "@drover/kube";
+import { isFiling, isNews, isWithin, nameOf, type ObjectEvent, type ResourceRef } from "@drover/kube";
 import type { Wake } from "@drover/queue";
 import type { Files } from "@drover/streams";
 import type { Listener } from "./plan-streams.ts";
@@ -30,7 +23,7 @@ export async function* wakesOf(
     resourceVersion: event.resourceVersion,
     reason: isListed ? "Listed" : reasons[event.type],
     class: isListed ? "listing" : "change",
-    ...(map.by === "self" || isFiling(map) ? { uid: event.uid } : {}),
+    ...(map.by === "self" || map.by === "code" || isFiling(map) ? { uid: event.uid } : {}),
   });
   const { looksInto } = listener;
   if (looksInto === undefined || news.length === 0) {

@@ -8,6 +8,7 @@ import {
   type ReconcileContext,
 } from "./controller.ts";
 import { InvalidControllerError } from "./invalid-controller.ts";
+import { reconcileFunctionOf } from "./reconcile-function.ts";
 import { defineResource, type Resource, type SpecOf, type StatedStatus, type StatusOf } from "./resource.ts";
 
 const Bucket = defineResource({
@@ -53,6 +54,47 @@ describe("a controller", () => {
   it("has a finalizer of its own name when it cleans up", () => {
     const controller = defineController({ for: Bucket, name: "b", reconcile: nothing, finalize: nothing });
     expect(controller.finalizer).toBe("drover.dev/b");
+  });
+
+  it("is registered with what it owns and watches", () => {
+    const secret = {
+      group: "",
+      version: "v1",
+      kind: "Secret",
+      plural: "secrets",
+      scope: "Namespaced",
+    } as const;
+    const map = { ...secret, kind: "ConfigMap", plural: "configmaps" };
+    const controller = defineController({
+      for: Bucket,
+      only: { namespaces: ["a"] },
+      owns: [{ kind: secret, changed: ["data"] }],
+      watches: [
+        { kind: secret, names: { referencedBy: "spec.secret" } },
+        { kind: map, names: () => Promise.resolve([]) },
+      ],
+      reconcile: nothing,
+    });
+    const { group, version, kind, plural, scope } = Bucket;
+    expect(reconcileFunctionOf(controller)).toMatchObject({
+      metadata: { name: "buckets.s3.example.com" },
+      spec: {
+        for: { group, version, kind, plural, scope, namespaces: ["a"] },
+        owns: [{ ...secret, changed: ["data"] }],
+        watches: [
+          { ...secret, names: { referencedBy: "spec.secret" } },
+          { ...map, names: { code: true } },
+        ],
+      },
+    });
+  });
+
+  it("asks its code about a kind once", () => {
+    const kind = { group: "", version: "v1", kind: "Pod", plural: "pods", scope: "Namespaced" } as const;
+    const watched = { kind, names: () => Promise.resolve([]) };
+    expect(() => defineController({ for: Bucket, watches: [watched, watched], reconcile: nothing })).toThrow(
+      /watches .*two functions for one kind/,
+    );
   });
 
   it("keeps the definition's this", async () => {

@@ -4,7 +4,9 @@ import { InvalidControllerError, positive, whole } from "./invalid-controller.ts
 import type { Immutable, NoUnknownFields } from "./known-fields.ts";
 import type { ObjectKey } from "./object-key.ts";
 import { type Limits, limitsFrom, type Retry, type RetryDefinition, retryFrom } from "./pace.ts";
+import type { Predicates } from "./reconcile-function.ts";
 import type { ObjectMetadata, Resource, SpecOf, StatedStatus, StatusOf } from "./resource.ts";
+import { checkedWatches, type Owned, type Watched } from "./watched.ts";
 
 /** Where a reconcile says what it does; structured fields first, as pino has it. */
 export interface Log {
@@ -48,6 +50,12 @@ export interface ControllerDefinition<R extends Resource> {
   /** Defaults to `<plural>.<group>`; names the controller's queue, finalizer, metrics and events. */
   readonly name?: string;
   readonly for: R;
+  /** Which of its objects concern it, and which of their changes. Default: all, and all but status. */
+  readonly only?: Predicates;
+  /** Kinds that it makes objects of. */
+  readonly owns?: readonly Owned[];
+  /** Other kinds whose objects concern its own. */
+  readonly watches?: readonly Watched[];
   /** Every object is looked at again at least this often. Default `10h`, as in controller-runtime. */
   readonly resyncEvery?: Duration;
   /** Runs at once in one process. Default 8. */
@@ -71,6 +79,9 @@ export interface ControllerDefinition<R extends Resource> {
 export interface Controller<R extends Resource = Resource> {
   readonly name: string;
   readonly for: R;
+  readonly only: Predicates;
+  readonly owns: readonly Owned[];
+  readonly watches: readonly Watched[];
   readonly resyncEvery: Milliseconds;
   readonly concurrency: number;
   readonly timeout: Milliseconds;
@@ -123,6 +134,9 @@ export function controllerFrom<R extends Resource>(definition: ControllerDefinit
   return {
     name,
     for: resource,
+    only: definition.only ?? {},
+    owns: definition.owns ?? [],
+    watches: checkedWatches(name, definition.watches ?? []),
     concurrency: whole(name, "concurrency", concurrency, mostConcurrent),
     resyncEvery: positive(name, "resyncEvery", resyncEvery),
     timeout: positive(name, "timeout", timeout),

@@ -28,6 +28,16 @@ export type { Limits, Rate, Retry, RetryDefinition } from "./pace.ts";
 export * from "./object-key.ts";
 export * from "./reconcile-function.ts";
 export * from "./resource.ts";
+export {
+  isInCode,
+  type Kind,
+  type NamesContext,
+  type NamesInCode,
+  namesQueueOf,
+  type Owned,
+  type Watched,
+  type WatchedInCode,
+} from "./watched.ts";
 export { checkedAtRun } from "./structural/checks.ts";
 export { InvalidSchemaError } from "./structural/invalid-schema.ts";
 export { immutable, type KubernetesMeta } from "./structural/kubernetes-meta.ts";

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Controller } from "./controller.ts";
 import { defineResource, type Resource } from "./resource.ts";
+import type { Kind } from "./watched.ts";
 
 /** A kind, by what it takes to watch it. */
 const kind = {
@@ -59,6 +60,9 @@ const naming = z.strictObject({
   referencedBy: path("A path in the objects of `for`, as above: whose name stands there concerns them."),
   selectedBy: path("The path of a label selector in the objects of `for`: what it matches concerns them."),
   all: z.literal(true).optional().meta({ description: "It concerns every object of `for`." }),
+  code: z.literal(true).optional().meta({
+    description: "The function's code says whom it concerns, as a job of its own.",
+  }),
   acrossNamespaces: z
     .boolean()
     .optional()
@@ -111,6 +115,11 @@ export const ReconcileFunction = defineResource({
 export type ReconcileFunctionStatus = z.output<(typeof ReconcileFunction)["status"]>;
 export type ReconcileFunctionSpec = z.output<(typeof ReconcileFunction)["spec"]>;
 
+/** A way to name, as a ReconcileFunction declares it. */
+export type Naming = Omit<z.output<typeof naming>, "code">;
+/** What of a kind concerns a controller. */
+export type Predicates = Readonly<Omit<z.output<typeof watchedKind>, keyof typeof kind>>;
+
 /** A ReconcileFunction as it stands in a file. */
 export interface ReconcileFunctionManifest {
   readonly apiVersion: string;
@@ -123,12 +132,29 @@ export interface ReconcileFunctionManifest {
 export function reconcileFunctionOf<R extends Resource>({
   name,
   for: resource,
+  only,
+  owns,
+  watches,
 }: Controller<R>): ReconcileFunctionManifest {
-  const { group, version, kind: kindName, plural, scope } = resource;
+  const spec = ReconcileFunction.spec.parse({
+    for: { ...kindOf(resource), ...only },
+    ...(owns.length > 0 && { owns: owns.map(({ kind: of, ...which }) => ({ ...kindOf(of), ...which })) }),
+    ...(watches.length > 0 && {
+      watches: watches.map(({ kind: of, names, ...which }) => ({
+        ...kindOf(of),
+        ...which,
+        names: typeof names === "function" ? { code: true } : names,
+      })),
+    }),
+  });
   return {
     apiVersion: ReconcileFunction.apiVersion,
     kind: ReconcileFunction.kind,
     metadata: { name },
-    spec: { for: { group, version, kind: kindName, plural, scope } },
+    spec,
   };
 }
+
+const kindOf = ({ group, version, kind: name, plural, scope }: Kind) => ({
+  ...{ group, version, kind: name, plural, scope },
+});

@@ -10,6 +10,8 @@ export type Mapping = Naming | Filing | Lookup;
 export type Naming =
   /** It is of the controller's own kind, and names itself. */
   | { readonly by: "self" }
+  /** Code is asked whom it concerns, by a job whose key is its own. */
+  | { readonly by: "code" }
   /** Its controller owner reference names the object. */
   | { readonly by: "owner" }
   /** The value of a label or an annotation names it. */
@@ -58,6 +60,7 @@ export function keysFor(
   const { metadata } = object;
   switch (map.by) {
     case "self":
+    case "code":
     case "references":
     case "selects":
       return keyIfAny(metadata.namespace, metadata.name);

@@ -25,6 +25,7 @@
  * | `P:paused`                | hash   | paused scopes, and since when                              | pause                       | when resumed              |
  * | `P:limits`                | hash   | rates, and until when each limit is spent or closed        | enlist, ring, settle        | never: a few fields per limit |
  * | `P:workers`               | hash   | worker processes: until when, slots, version               | enlist                      | a lease and 2 s after the last word |
+ * | `P:named`                 | hash   | per `k`: the keys that it named, where code is asked for them | remember                | key by key, when it names none |
  * | `P:quarantine:<key>`      | any    | what somebody else made of a key of the ledger             | all                         | when an operator removes it |
  * | `P:bells:*`               | BullMQ | the bells                                                  | BullMQ                      | done: at once; failed: last 1,000 kept |
  *
@@ -48,6 +49,7 @@ export {
   redisUserRules,
   type RedisUserOptions,
 } from "./redis-users.ts";
+export { type NamedKeys, openNamedKeys } from "./named-keys.ts";
 export { callLua, type Lua, lua, type LuaArguments } from "./lua.ts";
 export { openWorkQueue, type WorkQueueOptions } from "./bullmq-work-queue.ts";
 export { type MemoryWorkQueueOptions, openMemoryWorkQueue } from "./memory-work-queue.ts";

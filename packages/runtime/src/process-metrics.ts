@@ -11,12 +11,12 @@ export function openRegistry(): Registry {
   return registry;
 }
 
-/** The numbers of a controller's runs. */
+/** The numbers of a function's runs; `controller` is the name of the queue that they are of. */
 export interface RunMetrics {
-  settled(verdict: Verdict, seconds: number): void;
+  settled(queue: string, verdict: Verdict, seconds: number): void;
 }
 
-export function runMetrics(registry: Registry, controller: string): RunMetrics {
+export function runMetrics(registry: Registry): RunMetrics {
   const runs = new Counter({
     name: "drover_runs_total",
     help: "Runs settled, by verdict.",
@@ -31,7 +31,7 @@ export function runMetrics(registry: Registry, controller: string): RunMetrics {
     registers: [registry],
   });
   return {
-    settled(verdict, duration) {
+    settled(controller, verdict, duration) {
       runs.inc({ controller, verdict: verdict.kind });
       seconds.observe({ controller }, duration);
     },

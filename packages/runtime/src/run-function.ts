@@ -1,8 +1,9 @@
 import { hostname } from "node:os";
-import type { Controller, Resource } from "@drover/controller";
+import { type Controller, isInCode, namesQueueOf, type Resource } from "@drover/controller";
 import { eventRecorder, type KubeObject, refOf } from "@drover/kube";
-import { openWorkQueue } from "@drover/queue";
+import { openNamedKeys, openWorkQueue, type WorkQueue } from "@drover/queue";
 import type { FunctionSettings } from "./function-settings.ts";
+import { nameOnce } from "./name-once.ts";
 import { type Process, runProcess } from "./run-process.ts";
 import { queueMetrics, runMetrics } from "./process-metrics.ts";
 import { type Announcement, reconcileOnce } from "./reconcile-once.ts";
@@ -38,19 +39,16 @@ export async function runFunction<Settings extends FunctionSettings, R extends R
   });
 }
 
-function serve<R extends Resource>(
-  parts: FunctionParts<R>,
-  { settings, log, client, redis, registry, closing, readiness }: Process<FunctionSettings>,
-): void {
+function serve<R extends Resource>(parts: FunctionParts<R>, process: Process<FunctionSettings>): void {
   const { controller } = parts;
+  const { log, client, registry, closing } = process;
   closing("controller", async () => parts.close?.());
-  const times = { lease: settings.lease, renewal: settings.leaseRenewal };
-  // Names of other functions' keys are none of our business: the bridge looks over all.
-  const queue = openWorkQueue({ redis, controller: controller.name, log, times, mayScan: false });
-  closing("queue", () => queue.close());
-  readiness("redis", async () => (await queue.ping(readyWithin), undefined));
-  queueMetrics(registry, () => [queue]);
-  const metrics = runMetrics(registry, controller.name);
+  const queue = openQueue(controller.name, process);
+  const asking = controller.watches.filter(isInCode).map((watched) => {
+    const names = namesQueueOf(controller.name, watched.kind);
+    return { watched, names, of: openQueue(names, process) };
+  });
+  queueMetrics(registry, () => [queue, ...asking.map(({ of }) => of)]);
   const recorder = eventRecorder({
     client,
     log,
@@ -62,18 +60,45 @@ function serve<R extends Resource>(
   const announce = ({ metadata }: KubeObject, announcement: Announcement): void =>
     recorder.record({ regarding: { ref, metadata }, ...announcement });
 
-  const worker = queue.work((run) => reconcileOnce({ controller, client, log, announce }, run), {
-    concurrency: settings.concurrency ?? controller.concurrency,
-    timeout: controller.timeout,
-    version: settings.rollout,
-    backoff: controller.retry,
-    limits: controller.limits,
-    onSettled: (run, verdict, duration) => {
-      metrics.settled(verdict, duration / 1_000);
-      const { key, claim } = run;
-      log.info({ key, verdict: verdict.kind, ms: Math.round(duration), why: claim.reasons }, "Reconciled");
-    },
-  });
-  closing("worker", () => worker.drain(settings.stopGrace));
+  const work = worker(controller, process);
+  work(queue, "Reconciled", (run) => reconcileOnce({ controller, client, log, announce }, run));
+  for (const { watched, names, of } of asking) {
+    const named = openNamedKeys(process.redis, names);
+    work(of, "Named", (run) => nameOnce({ watched, client, queue, named, log }, run));
+  }
   log.info({ controller: controller.name }, "Taking keys");
+}
+
+function openQueue(name: string, { redis, log, settings, closing, readiness }: Process<FunctionSettings>) {
+  const times = { lease: settings.lease, renewal: settings.leaseRenewal };
+  // Names of other functions' keys are none of our business: the bridge looks over all.
+  const queue = openWorkQueue({ redis, controller: name, log, times, mayScan: false });
+  closing(`queue ${name}`, () => queue.close());
+  readiness(`redis ${name}`, async () => (await queue.ping(readyWithin), undefined));
+  return queue;
+}
+
+type Handler = Parameters<WorkQueue["work"]>[0];
+
+/** Works on the keys of a queue as the controller says: as many at once, for as long, tried again as often. */
+function worker<R extends Resource>(
+  controller: Controller<R>,
+  { settings, log, registry, closing }: Process<FunctionSettings>,
+) {
+  const metrics = runMetrics(registry);
+  return (queue: WorkQueue, what: string, handler: Handler): void => {
+    const work = queue.work(handler, {
+      concurrency: settings.concurrency ?? controller.concurrency,
+      timeout: controller.timeout,
+      version: settings.rollout,
+      backoff: controller.retry,
+      ...(queue.controller === controller.name && { limits: controller.limits }),
+      onSettled: (run, verdict, duration) => {
+        metrics.settled(queue.controller, verdict, duration / 1_000);
+        const { key, claim } = run;
+        log.info({ key, verdict: verdict.kind, ms: Math.round(duration), why: claim.reasons }, what);
+      },
+    });
+    closing(`worker ${queue.controller}`, () => work.drain(settings.stopGrace));
+  };
 }

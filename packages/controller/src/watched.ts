@@ -1,0 +1,55 @@
+import type { Log } from "./controller.ts";
+import { InvalidControllerError } from "./invalid-controller.ts";
+import type { ObjectKey } from "./object-key.ts";
+import type { Naming, Predicates } from "./reconcile-function.ts";
+import type { ObjectMetadata, Resource } from "./resource.ts";
+
+/** A kind, by what it takes to watch it: a resource, or one of Kubernetes' or somebody else's, written out. */
+export type Kind = Pick<Resource, "group" | "version" | "kind" | "plural" | "scope">;
+
+/** A kind whose objects the controller makes: one that changes wakes its controller owner. */
+export interface Owned extends Predicates {
+  readonly kind: Kind;
+}
+
+/** Another kind whose objects concern the controller's. */
+export interface Watched extends Predicates {
+  readonly kind: Kind;
+  /** Whom an object concerns: declared, or asked of the function, as a job of its own. */
+  readonly names: Naming | NamesInCode;
+}
+
+/**
+ * Whom an object concerns. It is called with the object as it is now, whenever it has changed, at least once; those that
+ * it named the last time are woken, too, and need not be told. What it throws is tried again, with backoff.
+ */
+export type NamesInCode = (context: NamesContext) => Promise<readonly ObjectKey[]>;
+
+export interface NamesContext {
+  readonly key: ObjectKey;
+  /** The object, read live. Nobody is asked about one that is gone. */
+  readonly object: { readonly metadata: ObjectMetadata; readonly [field: string]: unknown };
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/** A kind whose objects' names are asked of the function. */
+export type WatchedInCode = Watched & { readonly names: NamesInCode };
+
+export const isInCode = (watched: Watched): watched is WatchedInCode => typeof watched.names === "function";
+
+/** The queue of the jobs that ask a controller's code whom objects of a kind concern. */
+export const namesQueueOf = (controller: string, { plural, group }: Pick<Kind, "plural" | "group">): string =>
+  [controller, "names", plural, group].filter((part) => part !== "").join(".");
+
+/** @throws InvalidControllerError when the code is asked twice about one kind: both answers would be one queue's. */
+export function checkedWatches(controller: string, watches: readonly Watched[]): readonly Watched[] {
+  const asked = watches.filter(isInCode).map(({ kind }) => namesQueueOf(controller, kind));
+  const twice = asked.find((queue, index) => asked.indexOf(queue) !== index);
+  if (twice === undefined) return watches;
+  throw new InvalidControllerError(
+    controller,
+    "watches",
+    `has two functions for one kind (${twice}). Make them one, which answers with the keys of both.`,
+  );
+}

@@ -1,0 +1,66 @@
+import { customResourceDefinition, ReconcileFunction, reconcileFunctionOf } from "@drover/controller";
+import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { Gadget, gadgetController } from "./gadgets.ts";
+import { eventually, isReady, ofCluster, type Started, startWorld, type World } from "./world.ts";
+
+const main = "tests/end-to-end/gadgets.ts";
+let world: World;
+let redis: RedisConnection;
+let worker: Started;
+const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+beforeAll(async () => {
+  world = await startWorld();
+  redis = await connectRedis({ url: world.redis.url, clientName: "test", log: quiet });
+  await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
+  await world.cluster.apply({ ...customResourceDefinition(Gadget) });
+  const { metadata, ...registration } = reconcileFunctionOf(gadgetController);
+  await world.cluster.apply({ ...registration, metadata: { ...metadata, namespace: "default" } });
+  worker = await world.startFunction(main);
+  await world.startBridge({ functions: ofCluster, awaited: "Serving" });
+});
+afterAll(async () => {
+  await disconnectRedis(redis);
+  await world.stop();
+});
+
+const gadget = (name: string) => ({
+  ...{ apiVersion: "example.com/v1", kind: "Gadget", spec: {} },
+  metadata: { name, namespace: "default" },
+});
+const map = (names: string) => ({
+  ...{ apiVersion: "v1", kind: "ConfigMap", data: { names } },
+  metadata: { name: "m", namespace: "default", labels: { gadgets: "yes" } },
+});
+const all = ["a", "b", "c"];
+/** How often each was woken, as the ledger counts it. */
+const wakes = (): Promise<readonly number[]> =>
+  Promise.all(
+    all.map(async (name) => Number(await redis.hget(`{drover:gadgets}:key:default/${name}`, "wakes"))),
+  );
+const woken = async (before: readonly number[]) => {
+  const now = await wakes();
+  return all.filter((_name, index) => (now[index] ?? 0) > (before[index] ?? 0)).join("");
+};
+
+it("code is asked whom an object concerns, and who was concerned is woken, too", async () => {
+  const { cluster } = world;
+  for (const name of all) await cluster.apply(gadget(name));
+  for (const name of all) await world.until(gadget(name), isReady);
+  let before = await wakes();
+  await cluster.apply(map("a b"));
+  await eventually(async () => expect(await woken(before)).toBe("ab"));
+
+  before = await wakes();
+  await cluster.apply(map("b c"));
+  await eventually(async () => expect(await woken(before)).toBe("abc"));
+
+  // Asked by a job: while there is nobody to answer, the question stands. What code cannot answer is asked again.
+  before = await wakes();
+  await worker.stop();
+  await cluster.apply(map("no/name b"));
+  await cluster.remove(map(""));
+  worker = await world.startFunction(main);
+  await eventually(async () => expect(await woken(before)).toBe("bc"));
+  expect(await redis.exists("{drover:gadgets.names.configmaps}:named")).toBe(0);
+}, 120_000);
