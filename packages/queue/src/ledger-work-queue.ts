@@ -73,6 +73,7 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
     async wake(wakes) {
       for (let i = 0; i < wakes.length; i += wakesPerCall) await recorded(wakes.slice(i, i + wakesPerCall));
     },
+    notRunSince: (keys, since) => ledger.notRunSince(keys, since),
     force: (key) =>
       recorded([{ key, kind: "force", resourceVersion: "0", reason: "Forced", class: "change" }], true),
     pause: async (scope) => bells.add(await ledger.pause(scope)),

@@ -34,6 +34,13 @@ export interface LedgerSurroundings {
 /** What a claim was answered. */
 export type ClaimAnswer = { readonly claimed: Claim } | { readonly refused: Refusal };
 
+/** Keys that no run was started of since some time. */
+export interface NotRun {
+  /** Redis time, ms. */
+  readonly now: number;
+  readonly keys: readonly ObjectKey[];
+}
+
 /** What a settle was answered. */
 export type SettleAnswer =
   | {
@@ -98,6 +105,8 @@ export interface Ledger {
   /** The era in which it began with nothing: it stays when a server takes over what another one had. */
   origin(): Promise<string>;
   count(): Promise<QueueStats>;
+  /** Which of these keys no run was started of since a time, by the ledger's clock; and what that says now. */
+  notRunSince(keys: readonly ObjectKey[], since: number): Promise<NotRun>;
   list(state: KeyState, offset: number, limit: number): Promise<readonly KeyReport[]>;
   inspect(key: ObjectKey): Promise<{ readonly key: KeyReport; readonly runs: readonly PastRun[] }>;
 }

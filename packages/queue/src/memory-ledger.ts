@@ -9,7 +9,7 @@ import { blankData, type LedgerData } from "./memory-ledger/ledger-data.ts";
 import type { Moment } from "./memory-ledger/moment.ts";
 import { pause } from "./memory-ledger/pause.ts";
 import { renew } from "./memory-ledger/renew.ts";
-import { count, inspect, list } from "./memory-ledger/report.ts";
+import { count, inspect, list, notRunSince } from "./memory-ledger/report.ts";
 import { nextDue, ring, ringAgain, unanswered } from "./memory-ledger/ring.ts";
 import { settle } from "./memory-ledger/settle.ts";
 import { hear } from "./memory-ledger/wake.ts";
@@ -89,6 +89,7 @@ export function openMemoryLedger(options: MemoryLedgerOptions): MemoryLedger {
     resume: (scope) => ringAfter((moment) => pause(moment, scope, false)),
     origin: () => call(({ data: { origin } }) => origin),
     count: () => call(count),
+    notRunSince: (keys, since) => call((moment) => notRunSince(moment, keys, since)),
     list: (state, offset, limit) => call((moment) => list(moment, state, offset, limit)),
     inspect: (key) => call((moment) => inspect(moment, key)),
     backup: () => structuredClone(data),

@@ -37,6 +37,7 @@ export const settle = z.union([
   z.tuple([z.literal("settled"), z.number(), handed]).rest(z.string()),
 ]);
 export const ring = z.tuple([z.number()]).rest(z.string());
+export const notRun = z.tuple([z.number()]).rest(z.string());
 export const counts = z.tuple([z.number(), z.number(), z.number(), z.number(), z.number()]);
 
 const claimJson = z.object({

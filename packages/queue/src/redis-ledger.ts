@@ -15,7 +15,7 @@ import { callLua, type LuaArguments } from "./lua.ts";
 import type { Script } from "./script.ts";
 import { claim } from "./scripts/claim.ts";
 import { enlist } from "./scripts/enlist.ts";
-import { count, inspect, list, origin } from "./scripts/inspect.ts";
+import { count, inspect, list, notRunSince, origin } from "./scripts/inspect.ts";
 import { pause } from "./scripts/pause.ts";
 import { renew } from "./scripts/renew.ts";
 import { discard, repair } from "./scripts/repair.ts";
@@ -89,6 +89,10 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
     async count() {
       const [due, oldestDue, scheduled, running, parked] = await run(count, {}, answers.counts);
       return { due, oldestDue, scheduled, running, parked };
+    },
+    async notRunSince(of, since) {
+      const [now, ...found] = await run(notRunSince, { keys: JSON.stringify(of), since }, answers.notRun);
+      return { now, keys: found.flatMap((text) => objectKeyIn(text) ?? []) };
     },
     list: async (state, offset, limit) =>
       (await run(list, { state: state, offset, limit }, answers.texts)).map(answers.report),

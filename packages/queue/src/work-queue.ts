@@ -201,6 +201,14 @@ export interface WorkQueue {
   work(handler: (run: Run) => Promise<Verdict>, options: WorkOptions): QueueWorker;
   /** Rejects when Redis does not answer within that time: whoever scrapes must not hang. */
   readonly stats: (within: Milliseconds) => Promise<QueueStats>;
+  /**
+   * Which of these keys no run was started of since a time; `now` is the clock that counts, Redis time in ms. A run that
+   * starts after `now` starts at no earlier a time.
+   */
+  notRunSince(
+    keys: readonly ObjectKey[],
+    since: number,
+  ): Promise<{ readonly now: number; readonly keys: readonly ObjectKey[] }>;
   /** Run this key now, whatever it waits for; a paused one when it is resumed. */
   force(key: ObjectKey): Promise<void>;
   /** Start no more runs there; what is due stays due. Runs under way end. */

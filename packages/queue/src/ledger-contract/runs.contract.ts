@@ -208,6 +208,21 @@ export function runsContract(t: LedgerUnderTest): void {
     });
   });
 
+  it("knows of which keys no run was started since a time", async () => {
+    const never = objectKey({ namespace: "a", name: "never" });
+    const { now: before, keys: both } = await t.ledger.notRunSince([key, never], 0);
+    expect(both).toEqual([key, never]);
+    await wake();
+    await claim("t1");
+    expect((await t.ledger.notRunSince([key, never], before)).keys).toEqual([never]);
+    t.clock += 10;
+    const { now } = await t.ledger.notRunSince([], 0);
+    expect((await t.ledger.notRunSince([key], now)).keys).toEqual([key]);
+    await t.ledger.settle(key, "t1", { kind: "done" });
+    expect((await t.ledger.notRunSince([key], now)).keys).toEqual([key]);
+    expect((await t.ledger.notRunSince([key], before)).keys).toEqual([]);
+  });
+
   describe("a lease that ended without a verdict", () => {
     it("is taken back by the ringer, which rings again", async () => {
       await wake();

@@ -65,6 +65,7 @@ export async function loadScripts(redis: Redis): Promise<void> {
   await ledger.ring();
   await ledger.unanswered(0);
   await ledger.count();
+  await ledger.notRunSince([], 0);
   await ledger.list("ready", 0, 1);
   await ledger.renew([]);
   await ledger.wake([]);

@@ -2,7 +2,7 @@ import { objectKey, type ObjectKey } from "@drover/controller";
 import type { Bell } from "../bells.ts";
 import type { Holding, Ledger, Taker } from "../ledger.ts";
 import type { Verdict } from "../work-queue.ts";
-import type { RandomCall } from "./random-calls.ts";
+import { keys, type RandomCall } from "./random-calls.ts";
 
 /** What earlier answers gave into our hands, the latest first. */
 export interface Hands {
@@ -63,6 +63,8 @@ export function playable(random: RandomCall, { claims, bells }: Hands): Playable
       return call((ledger) => ledger.resume(random.scope));
     case "count":
       return call((ledger) => ledger.count());
+    case "not run since":
+      return call((ledger) => ledger.notRunSince(keys, random.since));
     case "list":
       return call((ledger) => ledger.list(random.state, random.offset, random.limit));
     case "inspect":

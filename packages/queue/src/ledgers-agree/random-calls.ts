@@ -34,6 +34,7 @@ export type RandomCall =
   | { readonly call: "enlist"; readonly worker: Enlistment }
   | { readonly call: "pause" | "resume"; readonly scope: Scope }
   | { readonly call: "count" }
+  | { readonly call: "not run since"; readonly since: number }
   | { readonly call: "list"; readonly state: KeyState; readonly offset: number; readonly limit: number }
   | { readonly call: "inspect"; readonly key: ObjectKey };
 
@@ -161,6 +162,7 @@ const weighted: readonly (readonly [number, fc.Arbitrary<RandomCall | RandomEven
   [15, call("pause", fc.record({ scope }))],
   [20, call("resume", fc.record({ scope }))],
   [10, call("count", none)],
+  [10, call("not run since", fc.record({ since: fc.integer({ min: 9_990_000, max: 10_010_000 }) }))],
   [10, call("list", fc.record({ state, offset: fc.nat(2), limit: fc.nat(3) }))],
   [10, call("inspect", fc.record({ key }))],
   [160, jump.map((by) => ({ event: "clock", by }) as const)],

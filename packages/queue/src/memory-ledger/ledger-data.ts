@@ -81,6 +81,8 @@ export interface Entry {
   run: StartedRun;
   /** Somebody wants it now, though it runs. */
   forced: boolean;
+  /** When its last run started; 0 before the first. */
+  ranAt: number;
   /** The newest version of the function that has run it. */
   ranBy: number;
   /** The era in which a run announced itself that the ledger may not have known of. */
@@ -177,6 +179,7 @@ export const blankEntry = (key: ObjectKey): Entry => ({
   holder: undefined,
   run: {},
   forced: false,
+  ranAt: 0,
   ranBy: 0,
   announced: undefined,
   settled: undefined,

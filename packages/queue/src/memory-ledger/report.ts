@@ -1,4 +1,5 @@
 import type { ObjectKey } from "@drover/controller";
+import type { NotRun } from "../ledger.ts";
 import type { KeyReport, KeyState, PastRun, QueueStats } from "../work-queue.ts";
 import { accountLimit, opensAt } from "./limits.ts";
 import { find, type Moment } from "./moment.ts";
@@ -18,6 +19,15 @@ export function count({ data, now }: Moment): QueueStats {
     parked: parked.members.length,
   };
 }
+
+/** Which of these keys no run was started of since a time. */
+export const notRunSince = ({ data, now }: Moment, keys: readonly ObjectKey[], since: number): NotRun => ({
+  now,
+  keys: keys.filter((key) => {
+    const ranAt = data.entries.get(key)?.ranAt ?? 0;
+    return ranAt === 0 || ranAt < since;
+  }),
+});
 
 export function list(moment: Moment, state: KeyState, offset: number, limit: number): readonly KeyReport[] {
   const keys = moment.data.states[state].members.slice(offset, offset + limit);

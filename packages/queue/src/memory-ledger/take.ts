@@ -67,6 +67,7 @@ function begin(moment: Moment, entry: Entry, { token, version }: Taker): Claim {
   enter(moment, entry, "leased", moment.now + moment.lease);
   entry.holder = { token, claim: told };
   entry.run = { answers: entry.wakes, class: wakeClass, uid };
+  entry.ranAt = moment.now;
   if (version > 0) entry.ranBy = version;
   entry.reasons = [];
   entry.class = undefined;

@@ -33,6 +33,21 @@ return {
 `,
 });
 
+/** Which of these keys, a JSON list, no run was started of since a time. Answers the time now, and the keys. */
+export const notRunSince = defineScript({
+  name: "not-run-since",
+  arguments: ["keys", "since"],
+  uses: [],
+  body: `
+local answer = { now }
+for _, key in ipairs(cjson.decode(keys)) do
+  local at = tonumber(read(P .. ':key:' .. key, 'HGET', 'ranAt'))
+  if not at or at < tonumber(since) then answer[#answer + 1] = key end
+end
+return answer
+`,
+});
+
 const description = `
 local function describe(e, at)
   local told = { key = e.key, state = e.f.state or 'idle', at = tonumber(at or 0), fails = number(e, 'fails') }

@@ -39,6 +39,7 @@ local function take(e, token, version)
   e.f.token, e.f['until'] = token, now + lease
   e.f.wakes = number(e, 'wakes')
   e.f.answers, e.f.ran, e.f.runUid = e.f.wakes, e.f.class or 'change', e.f.uid
+  e.f.ranAt = now
   if tonumber(version) > 0 then e.f.ranBy = version end
   clear(e, 'reasons', 'class', 'trace', 'why', 'forced')
   return e.f.claim
