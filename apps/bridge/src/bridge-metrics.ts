@@ -34,6 +34,7 @@ export function bridgeMetrics(registry: Registry, bridge: Bridge): void {
     "Comparisons of what was told with a listing.",
     (s) => status(s).comparisons,
   );
+  campaignMetrics(registry, bridge);
   const counter = (name: string, help: string, read: (stream: FollowedStream) => number): void => {
     const told = new WeakMap<FollowedStream, number>();
     new Counter({
@@ -57,4 +58,18 @@ export function bridgeMetrics(registry: Registry, bridge: Bridge): void {
     "What a listing found that a watch should have told.",
     (s) => s.counts.missed,
   );
+}
+
+function campaignMetrics(registry: Registry, bridge: Pick<Bridge, "campaigns">): void {
+  new Gauge({
+    name: "drover_campaign_left",
+    help: "Objects without a run that started since the controller's last campaign began.",
+    labelNames: ["controller", "campaign"],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [controller, { name: campaign, left }] of bridge.campaigns())
+        this.set({ controller, campaign }, left);
+    },
+  });
 }

@@ -1,8 +1,9 @@
-import type { Log, Milliseconds } from "@drover/controller";
+import type { CampaignProgress, Log, Milliseconds } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import type { RedisConnection, WorkQueue } from "@drover/queue";
-import { joinBridges, openFiles, openStreamStore } from "@drover/streams";
+import { joinBridges, openCampaigns, openFiles, openStreamStore } from "@drover/streams";
 import { randomUUID } from "node:crypto";
+import { openCampaignRunner } from "./campaigns.ts";
 import { followStream, type FollowedStream } from "./follow-stream.ts";
 import { keepStreams } from "./keep-streams.ts";
 import { openQueues } from "./open-queues.ts";
@@ -15,6 +16,8 @@ export interface Bridge {
   register(registrations: readonly Registration[]): void;
   queues(): readonly WorkQueue[];
   followed(): readonly FollowedStream[];
+  /** How far the campaigns have come whose kinds it follows, by controller. */
+  campaigns(): ReadonlyMap<string, CampaignProgress>;
   /** What it should do and does not, yet. */
   problems(): readonly string[];
   close(): Promise<void>;
@@ -43,17 +46,30 @@ export function openBridge({ client, redis, compareEvery, log }: BridgeOptions):
     follow: (of, held) =>
       followStream({ plan: of, held, files, queueOf: queues.of, client, compareEvery, log }),
   });
+  const campaigns = openCampaignRunner({
+    ...{
+      queueOf: queues.of,
+      files,
+      store: openCampaigns(redis),
+      followed: keeper.followed,
+      every: renewal,
+      log,
+    },
+  });
   const plan = (): void => keeper.want(planStreams(registrations, queues.origins));
   return {
     register(next) {
       registrations = next;
       queues.want(next.flatMap(queuesOf));
+      campaigns.want(next);
       plan();
     },
     queues: queues.all,
     followed: keeper.followed,
+    campaigns: campaigns.progress,
     problems: () => [...queues.problems(), ...keeper.missing()],
     async close() {
+      campaigns.stop();
       await keeper.stop();
       await queues.close();
     },

@@ -1,7 +1,7 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import { type Bridges, type HeldStream, placeStreams, type StreamStore } from "@drover/streams";
 import type { FollowedStream } from "./follow-stream.ts";
-import { setTimeout as delay } from "node:timers/promises";
+import { pause } from "./pause.ts";
 import type { StreamPlan } from "./plan-streams.ts";
 
 /** Holds the streams that are ours to hold. */
@@ -109,9 +109,6 @@ function hands({ store, follow }: KeeperOptions) {
     },
   };
 }
-
-const pause = (span: Milliseconds, signal: AbortSignal): Promise<void> =>
-  delay(span, undefined, { signal }).catch(() => undefined);
 
 /** How long a Redis that does not answer is waited for at the end. */
 const farewell: Milliseconds = 2_000;

@@ -8,15 +8,17 @@
  *   reads files; `registration.ts` is what one means.
  * - `plan-streams.ts` says which kinds must be followed for them, and who listens.
  * - `keep-streams.ts` holds this bridge's part of these streams, under leases in Redis.
- * - `follow-stream.ts` follows one; `wakes-of.ts` says what an event means for a listener.
+ * - `follow-stream.ts` follows one; `filings-of.ts` says what is to be looked up later, and `wakes-of.ts` what an event
+ *   means for a listener.
+ * - `campaigns.ts` has all objects of a controller reconciled once more.
  */
 import type { Milliseconds } from "@drover/controller";
 import { type Process, queueMetrics, runProcess } from "@drover/runtime";
-import { setTimeout as delay } from "node:timers/promises";
 import { type Bridge, openBridge } from "./bridge.ts";
 import { bridgeMetrics } from "./bridge-metrics.ts";
 import { bridgeConfig, type BridgeSettings } from "./config.ts";
 import { followFunctions } from "./registered-functions.ts";
+import { pause } from "./pause.ts";
 import { readRegistrations } from "./registrations.ts";
 import { stateStatus } from "./state-status.ts";
 import { streamProblem } from "./stream-problem.ts";
@@ -64,8 +66,8 @@ function takeFromCluster(
   });
   const stating = (async () => {
     while (!stopping.aborted) {
-      await stateStatus({ client, log, functions: functions.all(), followed: bridge.followed() });
-      await delay(statedEvery, undefined, { signal: stopping }).catch(() => undefined);
+      await stateStatus({ client, log, functions: functions.all(), bridge });
+      await pause(statedEvery, stopping);
     }
   })();
   closing("status", () => stating);

@@ -1,4 +1,4 @@
-import { finalizerOf, namesQueueOf, type ReconcileFunctionSpec } from "@drover/controller";
+import { type Campaign, finalizerOf, namesQueueOf, type ReconcileFunctionSpec } from "@drover/controller";
 import {
   type FieldPath,
   type Filing,
@@ -20,6 +20,7 @@ export interface Registration {
   /** Another uid is another registration, though the name is the same: everything is told to it anew. */
   readonly uid: string;
   readonly follows: readonly Follow[];
+  readonly campaign?: Campaign | undefined;
 }
 
 /** A kind that a controller follows, and why. */
@@ -54,6 +55,7 @@ export function registrationOf(controller: string, uid: string, spec: ReconcileF
   return {
     controller,
     uid,
+    ...(spec.campaign && { campaign: spec.campaign }),
     follows: [
       itself,
       ...(spec.owns ?? []).map((of, i) => follow(of, { by: "owner" }, `spec.owns[${i}]`)),

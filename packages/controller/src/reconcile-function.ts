@@ -73,6 +73,15 @@ const naming = z.strictObject({
     }),
 });
 
+const campaign = z.strictObject({
+  name: z.string().min(1).max(63).meta({ description: "Another name begins another campaign." }),
+  perSecond: z.int().min(1).max(10_000).optional().meta({
+    description: "Objects to be looked at, at most. Default 50.",
+  }),
+  paused: z.boolean().optional().meta({ description: "Wake nobody for the time being." }),
+});
+export type Campaign = z.output<typeof campaign>;
+
 /**
  * How the bridge learns of a function: which kind its controller is for, and what else concerns it. The object's name is
  * the controller's name, and so the name of its queue.
@@ -94,6 +103,9 @@ export const ReconcileFunction = defineResource({
       .max(50)
       .optional()
       .meta({ description: "Kinds whose objects name whom they concern." }),
+    campaign: campaign.optional().meta({
+      description: "Have every object reconciled once more: a bug was fixed, the world has changed.",
+    }),
   }),
   status: z.object({
     problem: z.string().optional().meta({ description: "Why it is not in use." }),
@@ -108,11 +120,27 @@ export const ReconcileFunction = defineResource({
       )
       .optional()
       .meta({ description: "How each kind is followed, by plural.group." }),
+    campaign: z
+      .object({
+        name: z.string(),
+        state: z.enum(["Running", "Paused", "Done"]),
+        startedAt: z.string(),
+        doneAt: z.string().optional(),
+        total: z.int().meta({ description: "Objects that there were when they were last counted." }),
+        left: z.int().meta({ description: "Of them, those without a run that started since." }),
+      })
+      .optional()
+      .meta({ description: "How far the last campaign has come." }),
   }),
-  printerColumns: [{ name: "Problem", type: "string", jsonPath: ".status.problem" }],
+  printerColumns: [
+    { name: "Problem", type: "string", jsonPath: ".status.problem" },
+    { name: "Campaign", type: "string", jsonPath: ".status.campaign.state", priority: 1 },
+    { name: "Left", type: "integer", jsonPath: ".status.campaign.left", priority: 1 },
+  ],
 });
 
 export type ReconcileFunctionStatus = z.output<(typeof ReconcileFunction)["status"]>;
+export type CampaignProgress = NonNullable<ReconcileFunctionStatus["campaign"]>;
 export type ReconcileFunctionSpec = z.output<(typeof ReconcileFunction)["spec"]>;
 
 /** A way to name, as a ReconcileFunction declares it. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Bell } from "./bells.ts";
 import {
   answerKept,
+  type Enlistment,
   errorKept,
   type Ledger,
   type LedgerSurroundings,
@@ -73,14 +74,9 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
       await run(ringAgain, { key, bell: number }, z.unknown());
     },
     async enlist({ worker, slots, version, lasts, backoff, runs, accounts }) {
-      const limits = {
-        ...(runs && { controller: bucket(runs) }),
-        ...Object.fromEntries(
-          Object.entries(accounts).map(([name, rate]) => [`account ${name}`, bucket(rate)]),
-        ),
-      };
       const { first, longest: most, attempts = "" } = backoff;
-      const values = { worker, slots, version, lasts, first, most, attempts, limits: JSON.stringify(limits) };
+      const limits = limitsText({ runs, accounts });
+      const values = { worker, slots, version, lasts, first, most, attempts, limits };
       await run(enlist, values, z.unknown());
     },
     pause: (scope) => hold(scope, 1),
@@ -141,6 +137,13 @@ const kept = (past: PastRun | undefined): LuaArguments<"record" | "kept" | "forg
   kept: runsKept,
   forget: answerKept,
 });
+
+/** Rates by the name of their limit, as the ledger keeps them. */
+const limitsText = ({ runs, accounts }: Pick<Enlistment, "runs" | "accounts">): string =>
+  JSON.stringify({
+    ...(runs && { controller: bucket(runs) }),
+    ...Object.fromEntries(Object.entries(accounts).map(([name, rate]) => [`account ${name}`, bucket(rate)])),
+  });
 
 const bucket = ({ perSecond, burst }: Rate) => ({ every: 1_000 / perSecond, burst });
 

@@ -15,6 +15,7 @@
  * | `S:filed`      | hash | per `k`: the files that it is in, and under which terms                  | `k`: when its deletion is told |
  * | `S:file:<id>`  | zset | term, `k` and note: who is found under a term by one subscription        | when nobody looks into it      |
  * | `S:files`      | set  | the ids of these files                                                   | with its last file             |
+ * | `S:campaigns`  | hash | per controller: the last campaign, when it began and when it was done    | when nobody follows the stream |
  * | `S:quarantine` | any  | what somebody else put in the place of one of these                      | when an operator removes it    |
  *
  * `{drover-bridges}` is a sorted set of the live bridges, by when they are taken for dead.
@@ -24,6 +25,7 @@
  * watch repeats from before its position is not taken (docs/decisions/0011).
  */
 export { type Bridges, joinBridges } from "./bridges.ts";
+export { type BegunCampaign, type CampaignId, type CampaignStore, openCampaigns } from "./campaigns.ts";
 export { type FileRef, type Files, openFiles } from "./files.ts";
 export { placeStreams } from "./placement.ts";
 export {

@@ -150,7 +150,7 @@ export const forget = lua(
   ["token"],
   `${scene}
 if isOurs(token) then
-  redis.call('UNLINK', SEEN)
+  redis.call('UNLINK', SEEN, S .. ':campaigns')
   dropFiles()
   redis.call('DEL', STREAM)
 end

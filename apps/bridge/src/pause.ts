@@ -1,0 +1,6 @@
+import type { Milliseconds } from "@drover/controller";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Resolves after that time, or at once when the signal fires. */
+export const pause = (span: Milliseconds, signal: AbortSignal): Promise<void> =>
+  delay(span, undefined, { signal }).catch(() => undefined);

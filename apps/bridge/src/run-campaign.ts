@@ -1,0 +1,104 @@
+import type { Campaign, CampaignProgress, Log, Milliseconds, ObjectKey } from "@drover/controller";
+import type { Wake, WorkQueue } from "@drover/queue";
+import type { CampaignId, CampaignStore, FileRef, Files } from "@drover/streams";
+import { pause } from "./pause.ts";
+
+export interface CampaignOptions {
+  readonly id: CampaignId;
+  readonly campaign: Campaign;
+  /** The controller's own objects. */
+  readonly of: FileRef;
+  readonly kind: string;
+  readonly queue: Pick<WorkQueue, "wake" | "notRunSince">;
+  readonly files: Files;
+  readonly store: CampaignStore;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: CampaignProgress) => void;
+}
+
+/** Between one count of those that have not run and the next, and twice as long as the last one took. */
+const betweenCounts: Milliseconds = 1_000;
+/** Those that were woken and have not run are woken again after this time: what woke them may have been lost. */
+const patience: Milliseconds = 10_000;
+
+/**
+ * Wakes all objects of a controller, so many a second, until each has had a run that started after the campaign began.
+ *
+ * It goes by the ledger alone, which knows when each key ran last: whoever begins anew, after a crash or on another
+ * bridge, passes over those that have run and needs no other memory. Goes before resyncs, and behind changes.
+ */
+export async function runCampaign(options: CampaignOptions): Promise<void> {
+  const { id, campaign, queue, store, log, signal, onProgress } = options;
+  const clock = async (): Promise<number> => (await queue.notRunSince([], 0)).now;
+  const { startedAt, done } = await store.begin(id, await clock());
+  const told = { name: campaign.name, startedAt: dateOf(startedAt) };
+  const end = ({ at, total }: NonNullable<typeof done>): void =>
+    onProgress({ ...told, state: "Done", doneAt: dateOf(at), total, left: 0 });
+  if (done !== undefined) {
+    end(done);
+    return;
+  }
+  let wokeAt = -Infinity;
+  while (!signal.aborted) {
+    const countedFrom = performance.now();
+    const { total, left } = await counted(options, startedAt);
+    if (left === 0) {
+      const finished = { at: await clock(), total };
+      await store.finish(id, finished);
+      log.info({ ...id, total }, "Every object has had a run since the campaign began");
+      end(finished);
+      return;
+    }
+    const state = campaign.paused === true ? "Paused" : "Running";
+    onProgress({ ...told, state, total, left });
+    const took = performance.now() - countedFrom;
+    if (state === "Running" && performance.now() - wokeAt > patience) {
+      await wakeAll(options, startedAt, (woken) => {
+        onProgress({ ...told, state, total, left: Math.max(1, left - woken) });
+      });
+      wokeAt = performance.now();
+    }
+    await pause(betweenCounts + 2 * took, signal);
+  }
+}
+
+interface Count {
+  readonly total: number;
+  readonly left: number;
+}
+
+async function counted({ files, of, queue }: CampaignOptions, since: number): Promise<Count> {
+  let [total, left] = [0, 0];
+  for await (const keys of files.all(of)) {
+    total += keys.length;
+    left += (await queue.notRunSince(keys, since)).keys.length;
+  }
+  return { total, left };
+}
+
+async function wakeAll(
+  options: CampaignOptions,
+  since: number,
+  onWoken: (woken: number) => void,
+): Promise<void> {
+  const { campaign, kind, files, of, queue, signal } = options;
+  const { name, perSecond = 50 } = campaign;
+  const wake = (key: ObjectKey): Wake => ({
+    ...{ key, kind, resourceVersion: "0", reason: `Campaign ${name}`, class: "listing" },
+  });
+  let woken = 0;
+  for await (const piece of files.all(of)) {
+    const { keys } = await queue.notRunSince(piece, since);
+    for (let from = 0; from < keys.length; from += perSecond) {
+      if (signal.aborted) return;
+      const now = keys.slice(from, from + perSecond);
+      await queue.wake(now.map(wake));
+      woken += now.length;
+      onWoken(woken);
+      await pause((1_000 * now.length) / perSecond, signal);
+    }
+  }
+}
+
+const dateOf = (time: number): string => new Date(time).toISOString();

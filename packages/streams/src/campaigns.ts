@@ -1,0 +1,70 @@
+import { callLua, lua, type RedisConnection } from "@drover/queue";
+import { z } from "zod";
+import { parsedJson } from "./parsed-json.ts";
+import { streamPrefix } from "./stream-keys.ts";
+
+/** When a campaign began, by Redis time, ms, and how it ended. All else that there is to know is how its keys ran. */
+export interface BegunCampaign {
+  readonly startedAt: number;
+  readonly done?: { readonly at: number; readonly total: number } | undefined;
+}
+
+/** The campaigns of the controllers that are for a stream's kind: the last one of each. */
+export interface CampaignStore {
+  /** Begins it now, unless it was begun. */
+  begin(campaign: CampaignId, now: number): Promise<BegunCampaign>;
+  /** It is done, unless another one was begun since. */
+  finish(campaign: CampaignId, done: NonNullable<BegunCampaign["done"]>): Promise<void>;
+}
+
+export interface CampaignId {
+  readonly stream: string;
+  readonly controller: string;
+  /** Another one is another campaign. */
+  readonly name: string;
+}
+
+const begin = lua(
+  "begin a campaign",
+  ["controller", "name", "at"],
+  `
+local campaigns = KEYS[1] .. ':campaigns'
+local was = redis.call('HGET', campaigns, controller)
+local ok, last = pcall(cjson.decode, was or '')
+if ok and type(last) == 'table' and last.name == name and last.startedAt then return was end
+local begun = cjson.encode({ name = name, startedAt = tonumber(at) })
+redis.call('HSET', campaigns, controller, begun)
+return begun
+`,
+);
+
+const finish = lua(
+  "finish a campaign",
+  ["controller", "name", "done"],
+  `
+local campaigns = KEYS[1] .. ':campaigns'
+local ok, last = pcall(cjson.decode, redis.call('HGET', campaigns, controller) or '')
+if not ok or type(last) ~= 'table' or last.name ~= name then return 0 end
+last.done = cjson.decode(done)
+redis.call('HSET', campaigns, controller, cjson.encode(last))
+return 1
+`,
+);
+
+const begunSchema = z.object({
+  startedAt: z.number(),
+  done: z.object({ at: z.number(), total: z.number() }).optional(),
+});
+
+export function openCampaigns(redis: RedisConnection): CampaignStore {
+  return {
+    async begin({ stream, controller, name }, now) {
+      const text = await callLua(redis, begin, streamPrefix(stream), { controller, name, at: now });
+      return parsedJson(begunSchema, z.string().parse(text)) ?? { startedAt: now };
+    },
+    async finish({ stream, controller, name }, done) {
+      const values = { controller, name, done: JSON.stringify(done) };
+      await callLua(redis, finish, streamPrefix(stream), values);
+    },
+  };
+}
