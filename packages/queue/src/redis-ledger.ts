@@ -73,11 +73,11 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
     async ringAgain({ key, number }) {
       await run(ringAgain, { key, bell: number }, z.unknown());
     },
-    async enlist({ worker, slots, version, lasts, backoff, runs, accounts }) {
-      const { first, longest: most, attempts = "" } = backoff;
-      const limits = limitsText({ runs, accounts });
-      const values = { worker, slots, version, lasts, first, most, attempts, limits };
-      await run(enlist, values, z.unknown());
+    async enlist(worker) {
+      const { slots, version, lasts } = worker;
+      const { first, longest: most, attempts = "" } = worker.backoff;
+      const values = { ...{ slots, version, lasts, first, most, attempts }, limits: limitsText(worker) };
+      await run(enlist, { worker: worker.worker, ...values }, z.unknown());
     },
     pause: (scope) => hold(scope, 1),
     resume: (scope) => hold(scope, 0),
