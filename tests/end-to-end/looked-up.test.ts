@@ -130,3 +130,11 @@ it("a way to look up that is declared later finds what there is", async () => {
   const files = await redis.keys("{drover-stream:example.com/v1/gadgets}:file:*");
   expect(files).toHaveLength(1);
 }, 120_000);
+
+it("nothing is left of a kind that nobody follows any more, though no bridge was there when that came about", async () => {
+  expect(await redis.keys("{drover-stream:*")).not.toEqual([]);
+  await bridge.stop();
+  await world.cluster.remove(registration());
+  bridge = await world.startBridge({ functions: ofCluster, awaited: "Serving" });
+  await eventually(async () => expect(await redis.keys("{drover-stream:*")).toEqual([]));
+}, 120_000);

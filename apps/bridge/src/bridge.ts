@@ -36,7 +36,7 @@ const renewal: Milliseconds = 700;
 
 export function openBridge({ client, redis, compareEvery, log }: BridgeOptions): Bridge {
   const bridge = randomUUID().slice(0, 8);
-  let registrations: readonly Registration[] = [];
+  let registrations: readonly Registration[] | undefined;
   const queues = openQueues({ redis, log, again: renewal, onOrigin: () => plan() });
   const files = openFiles(redis);
   const keeper = keepStreams({
@@ -56,7 +56,10 @@ export function openBridge({ client, redis, compareEvery, log }: BridgeOptions):
       log,
     },
   });
-  const plan = (): void => keeper.want(planStreams(registrations, queues.origins));
+  const plan = (): void => {
+    if (registrations === undefined) return;
+    keeper.want(planStreams(registrations, queues.origins), queues.problems().length === 0);
+  };
   return {
     register(next) {
       registrations = next;

@@ -6,8 +6,11 @@ import type { StreamPlan } from "./plan-streams.ts";
 
 /** Holds the streams that are ours to hold. */
 export interface StreamKeeper {
-  /** The streams that are wanted now. */
-  want(plans: readonly StreamPlan[]): void;
+  /**
+   * The streams that are wanted now.
+   * @param complete that these are all: others are not somebody's yet, but nobody's.
+   */
+  want(plans: readonly StreamPlan[], complete: boolean): void;
   readonly followed: () => readonly FollowedStream[];
   /** Streams that nobody is known to follow, by who should be; for readiness. */
   readonly missing: () => readonly string[];
@@ -38,10 +41,13 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
   let wake = new AbortController();
   let plans: readonly StreamPlan[] = [];
   let missing: readonly string[] = [];
+  let complete = false;
+  let turns = 0;
 
   const turn = async (): Promise<void> => {
     const wanted = new Map(plans.map((plan) => [plan.stream, plan]));
-    const mine = new Set(placeStreams([...wanted.keys()], await bridges.here(), bridge));
+    const here = await bridges.here();
+    const mine = new Set(placeStreams([...wanted.keys()], here, bridge));
     for (const [id, { held, stream }] of kept) {
       const plan = wanted.get(id);
       const isRight = plan !== undefined && isSame(plan, stream.plan) && mine.has(id) && !held.lost.aborted;
@@ -55,6 +61,9 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
       if (heldBy !== undefined) absent.push(`${id} is still held by ${heldBy}`);
     }
     missing = absent;
+    if (complete && turns++ % turnsPerLook === 0) {
+      await hand.forgetNobodys((unwanted) => placeStreams(unwanted, here, bridge), wanted);
+    }
   };
   const turning = (async () => {
     while (!stopping.signal.aborted) {
@@ -67,8 +76,10 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
   })();
 
   return {
-    want(next) {
+    want(next, areAll) {
       plans = next;
+      complete = areAll;
+      turns = 0;
       wake.abort();
     },
     followed: () => [...kept.values()].map(({ stream }) => stream),
@@ -100,6 +111,16 @@ function hands({ store, follow }: KeeperOptions) {
       if (each.held.lost.aborted) return;
       await (forget ? each.held.forget() : each.held.release());
     },
+    /** Those that nobody wants any more, and that no bridge had in hand when that came about. */
+    async forgetNobodys(
+      ours: (streams: readonly string[]) => readonly string[],
+      wanted: ReadonlyMap<string, unknown>,
+    ): Promise<void> {
+      for (const id of ours((await store.known()).filter((one) => !wanted.has(one)))) {
+        const answer = await store.hold(id, { scope: "", listeners: [] });
+        if (!("heldBy" in answer)) await answer.forget();
+      }
+    },
     /** Answers who has it, if not we. */
     async take(plan: StreamPlan): Promise<string | undefined> {
       const answer = await store.hold(plan.stream, plan.audience);
@@ -109,6 +130,9 @@ function hands({ store, follow }: KeeperOptions) {
     },
   };
 }
+
+/** How seldom it is looked for streams that are nobody's: about once a minute. */
+const turnsPerLook = 90;
 
 /** How long a Redis that does not answer is waited for at the end. */
 const farewell: Milliseconds = 2_000;

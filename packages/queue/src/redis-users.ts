@@ -59,7 +59,7 @@ function keysOf(controller: string): string {
 
 /** What the bridges know of the API server, shared by all of them: beside what a ringer calls, packages/streams calls these. */
 const streams = {
-  keys: ["~{drover-stream:*}*", "~{drover-bridges}"],
+  keys: ["~{drover-stream:*}*", "~{drover-bridges}*"],
   commands: ["hscan", "zremrangebyscore", "zrangebylex", "unlink", "sadd", "srem", "smembers", "scard"],
 };
 

@@ -18,7 +18,8 @@
  * | `S:campaigns`  | hash | per controller: the last campaign, when it began and when it was done    | when nobody follows the stream |
  * | `S:quarantine` | any  | what somebody else put in the place of one of these                      | when an operator removes it    |
  *
- * `{drover-bridges}` is a sorted set of the live bridges, by when they are taken for dead.
+ * `{drover-bridges}` is a sorted set of the live bridges, by when they are taken for dead, `{drover-bridges}:streams` the
+ * set of all streams that there are keys of.
  *
  * Order, per piece of a stream: first the files, then the wakes, then, in one script, index and position. A crash in
  * between repeats wakes; it never skips one. There are no tombstones: a stream's position is never behind what was told, and what a

@@ -20,6 +20,8 @@ export interface StreamStoreOptions {
 export interface StreamStore {
   /** Takes a stream to tell it to these listeners, unless another bridge holds it. */
   hold(stream: string, audience: Audience): Promise<HeldStream | HeldElsewhere>;
+  /** All that were ever held and not forgotten. */
+  known(): Promise<readonly string[]>;
 }
 
 /** To whom a stream is told. */
@@ -67,13 +69,14 @@ export function openStreamStore({ redis, holder, lease }: StreamStoreOptions): S
   return {
     async hold(stream, audience) {
       const prefix = streamPrefix(stream);
+      await redis.sadd(knownStreams, stream);
       const token = randomUUID();
       const answer = holdSchema.parse(await callLua(redis, hold, prefix, { token, holder, lease }));
       if (answer[0] === "held") return { heldBy: answer[1], for: answer[2] };
       const [, writes, position, toldBefore] = answer;
       const before = parsedJson(audienceSchema, toldBefore) ?? nobody;
       const toldToAll = position !== "" && includes(before, audience);
-      const held = holding({ redis, prefix, token, lease, audience, writes });
+      const held = holding({ redis, stream, prefix, token, lease, audience, writes });
       const gone = before.listeners.filter((id) => !audience.listeners.includes(id));
       if (gone.length > 0) await held.drop(gone);
       // Who listens no more is not told from now on, and must not count as told when it comes back.
@@ -82,8 +85,12 @@ export function openStreamStore({ redis, holder, lease }: StreamStoreOptions): S
       }
       return { position: position === "" ? undefined : position, toldToAll, ...held };
     },
+    known: () => redis.smembers(knownStreams),
   };
 }
+
+/** Beside the bridges: in one place on a Redis Cluster, too. Lost, it is written again by who holds a stream. */
+const knownStreams = "{drover-bridges}:streams";
 
 const holdSchema = z.union([
   z.tuple([z.literal("held"), z.string(), z.number()]),
@@ -98,6 +105,7 @@ const includes = (before: Audience, now: Audience): boolean =>
 
 interface Hold {
   readonly redis: RedisConnection;
+  readonly stream: string;
   readonly prefix: string;
   readonly token: string;
   readonly lease: Milliseconds;
@@ -105,7 +113,7 @@ interface Hold {
   readonly writes: number;
 }
 
-function holding({ redis, prefix, token, lease, audience, ...before }: Hold) {
+function holding({ redis, stream, prefix, token, lease, audience, ...before }: Hold) {
   const lost = new AbortController();
   let writes = before.writes;
   const lose = (): StreamLostError => {
@@ -151,6 +159,7 @@ function holding({ redis, prefix, token, lease, audience, ...before }: Hold) {
     },
     forget: async () => {
       await callLua(redis, forget, prefix, { token });
+      await redis.srem(knownStreams, stream);
     },
   };
 }
