@@ -59,13 +59,12 @@ const byAll = watched("ConfigMap", {
   labelSelector: { matchLabels: { global: "yes" } },
 });
 
-/** How often each gadget was woken, as the ledger counts it; nobody takes the keys. */
-const wakes = async (): Promise<readonly number[]> =>
-  Promise.all(
-    ["a", "b", "c"].map(async (name) =>
-      Number(await redis.hget(`{drover:gadgets}:key:default/${name}`, "wakes")),
-    ),
-  );
+/** How often each gadget was woken, at one instant, as the ledger counts it; nobody takes the keys. */
+const wakes = async (): Promise<readonly number[]> => {
+  const keys = ["a", "b", "c"].map((name) => `{drover:gadgets}:key:default/${name}`);
+  const reading = keys.reduce((all, key) => all.hget(key, "wakes"), redis.multi());
+  return ((await reading.exec()) ?? []).map(([, count]) => Number(count));
+};
 /** Which gadgets a change wakes. All that it wakes, it wakes at once. */
 async function wokenBy(change: () => Promise<unknown>): Promise<string> {
   const before = await wakes();

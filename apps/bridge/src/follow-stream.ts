@@ -12,7 +12,7 @@ import type { WorkQueue } from "@drover/queue";
 import type { Files, HeldStream } from "@drover/streams";
 import { filingsOf } from "./filings-of.ts";
 import type { StreamPlan } from "./plan-streams.ts";
-import { wakesOf } from "./wakes-of.ts";
+import { wakesTogether } from "./wakes-of.ts";
 
 /** A stream that this bridge holds, and follows. */
 export interface FollowedStream {
@@ -49,14 +49,13 @@ export function followStream({
 }: FollowOptions): FollowedStream {
   const { ref, namespace, labelSelector, listeners } = plan;
   const kind = nameOf(ref);
+  const byQueue = Map.groupBy(listeners, ({ queue }) => queue);
   const counts = { wakes: 0, events: 0, missed: 0 };
   const leave = new AbortController();
 
   const tell = async (events: readonly ObjectEvent[]): Promise<void> => {
-    for (const listener of listeners) {
-      const { queue } = listener;
-      for await (const wakes of wakesOf(events, listener, ref, files)) {
-        if (wakes.length === 0) continue;
+    for (const [queue, theirs] of byQueue) {
+      for await (const wakes of wakesTogether(events, theirs, ref, files)) {
         await queueOf(queue).wake(wakes);
         counts.wakes += wakes.length;
         for (const { key, reason } of wakes) log.debug({ key, reason, queue }, "Woke");

@@ -39,12 +39,13 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
   const { kept } = hand;
   const stopping = new AbortController();
   let wake = new AbortController();
-  let plans: readonly StreamPlan[] = [];
+  let wish: Wish = { plans: [], complete: false };
   let missing: readonly string[] = [];
-  let complete = false;
   let turns = 0;
 
   const turn = async (): Promise<void> => {
+    // What is wished for may change meanwhile: the whole turn goes by one wish.
+    const { plans, complete } = wish;
     const wanted = new Map(plans.map((plan) => [plan.stream, plan]));
     const here = await bridges.here();
     const mine = new Set(placeStreams([...wanted.keys()], here, bridge));
@@ -76,9 +77,8 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
   })();
 
   return {
-    want(next, areAll) {
-      plans = next;
-      complete = areAll;
+    want(plans, complete) {
+      wish = { plans, complete };
       turns = 0;
       wake.abort();
     },
@@ -95,6 +95,11 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
       left.abort();
     },
   };
+}
+
+interface Wish {
+  readonly plans: readonly StreamPlan[];
+  readonly complete: boolean;
 }
 
 /** The streams in hand, and how they come and go. */

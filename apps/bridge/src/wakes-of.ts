@@ -4,6 +4,28 @@ import type { Wake } from "@drover/queue";
 import type { Files } from "@drover/streams";
 import type { Listener } from "./plan-streams.ts";
 
+/** Wakes that are told together; everybody may be concerned. */
+const mostTogether = 2_000;
+
+/** The wakes of several listeners, in pieces of a good size: what one event means to several of them is one wake. */
+export async function* wakesTogether(
+  events: readonly ObjectEvent[],
+  listeners: readonly Listener[],
+  ref: ResourceRef,
+  files: Files,
+): AsyncGenerator<readonly Wake[], void, undefined> {
+  let wakes = new Map<string, Wake>();
+  for (const listener of listeners) {
+    for await (const piece of wakesOf(events, listener, ref, files)) {
+      for (const wake of piece) wakes.set(JSON.stringify(wake), wake);
+      if (wakes.size < mostTogether) continue;
+      yield [...wakes.values()];
+      wakes = new Map();
+    }
+  }
+  if (wakes.size > 0) yield [...wakes.values()];
+}
+
 /**
  * The wakes that events of a kind mean for a listener, in pieces: for the keys that an object names now and those that
  * it named before, or those that are found for it, unless nothing that matters has changed. A controller's own status
