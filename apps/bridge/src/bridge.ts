@@ -15,6 +15,8 @@ export interface Bridge {
   /** These controllers there are now. What changed starts and stops; nothing else notices. */
   register(registrations: readonly Registration[]): void;
   queues(): readonly WorkQueue[];
+  /** @throws when no such controller is registered. */
+  readonly queueOf: (controller: string) => WorkQueue;
   followed(): readonly FollowedStream[];
   /** How far the campaigns have come whose kinds it follows, by controller. */
   campaigns(): ReadonlyMap<string, CampaignProgress>;
@@ -68,6 +70,7 @@ export function openBridge({ client, redis, compareEvery, log }: BridgeOptions):
       plan();
     },
     queues: queues.all,
+    queueOf: queues.of,
     followed: keeper.followed,
     campaigns: campaigns.progress,
     problems: () => [...queues.problems(), ...keeper.missing()],

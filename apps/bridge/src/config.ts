@@ -1,5 +1,5 @@
 import { durationSchema, milliseconds } from "@drover/controller";
-import { processSettings, readSettings } from "@drover/runtime";
+import { processSettings, readSettings, wholeNumber } from "@drover/runtime";
 import { z } from "zod";
 
 const bridgeSettings = processSettings.extend({
@@ -7,6 +7,11 @@ const bridgeSettings = processSettings.extend({
   functions: z.string().optional(),
   /** How often what a stream told is compared with a listing, which finds what its watch has missed. */
   compareEvery: durationSchema.transform(milliseconds).default(30 * 60_000),
+  /** Where events are taken, apart from what is for us: 0 takes a free port. Left out: nowhere. */
+  hooksPort: wholeNumber({ least: 0, most: 65_535 }).optional(),
+  hooksHost: z.string().default("127.0.0.1"),
+  /** A folder with the secrets of hooks that are registered by files, as `<name>/<key>`. */
+  hookSecrets: z.string().optional(),
 });
 export type BridgeSettings = z.output<typeof bridgeSettings>;
 

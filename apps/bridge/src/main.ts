@@ -11,6 +11,7 @@
  * - `follow-stream.ts` follows one; `filings-of.ts` says what is to be looked up later, and `wakes-of.ts` what an event
  *   means for a listener.
  * - `campaigns.ts` has all objects of a controller reconciled once more.
+ * - `hooks/` takes the events of the outside world.
  */
 import type { Milliseconds } from "@drover/controller";
 import { type Process, queueMetrics, runProcess } from "@drover/runtime";
@@ -18,7 +19,9 @@ import { type Bridge, openBridge } from "./bridge.ts";
 import { bridgeMetrics } from "./bridge-metrics.ts";
 import { bridgeConfig, type BridgeSettings } from "./config.ts";
 import { followFunctions } from "./registered-functions.ts";
+import { type Hooks, openHooks } from "./hooks/open-hooks.ts";
 import { pause } from "./pause.ts";
+import type { Registration } from "./registration.ts";
 import { readRegistrations } from "./registrations.ts";
 import { stateStatus } from "./state-status.ts";
 import { streamProblem } from "./stream-problem.ts";
@@ -27,13 +30,21 @@ const readyWithin: Milliseconds = 1_000;
 /** How often the status of functions is looked after. */
 const statedEvery: Milliseconds = 1_000;
 
-await runProcess("bridge", bridgeConfig, (process) => {
+await runProcess("bridge", bridgeConfig, async (process) => {
   const { settings, log, client, redis, registry, readiness, closing } = process;
   const registrations = settings.functions === undefined ? undefined : readRegistrations(settings.functions);
   const bridge = openBridge({ client, redis, log, compareEvery: settings.compareEvery });
   closing("bridge", () => bridge.close());
-  if (registrations === undefined) takeFromCluster(process, bridge);
-  else bridge.register(registrations);
+  const hooks = await hooksOf(process, bridge);
+  const register = (all: readonly Registration[]): void => {
+    bridge.register(all);
+    hooks?.register(all);
+  };
+  if (registrations === undefined) takeFromCluster(process, bridge, register);
+  else {
+    await hooks?.checkFiles(registrations);
+    register(registrations);
+  }
   readiness("redis", async () => {
     await Promise.all(bridge.queues().map((queue) => queue.ping(readyWithin)));
     return undefined;
@@ -49,14 +60,23 @@ await runProcess("bridge", bridgeConfig, (process) => {
   bridgeMetrics(registry, bridge);
 });
 
+async function hooksOf(
+  { settings, client, redis, registry, log, closing }: Process<BridgeSettings>,
+  bridge: Bridge,
+): Promise<Hooks | undefined> {
+  const { hooksPort: port, hooksHost: host, hookSecrets: secrets } = settings;
+  if (port === undefined) return undefined;
+  const hooks = await openHooks({ host, port, secrets, bridge, client, redis, registry, log });
+  closing("hooks", () => hooks.close());
+  return hooks;
+}
+
 function takeFromCluster(
   { client, log, stopping, readiness, closing }: Process<BridgeSettings>,
   bridge: Bridge,
+  onChange: (registrations: readonly Registration[]) => void,
 ): void {
-  const functions = followFunctions({
-    ...{ client, log, signal: stopping },
-    onChange: (registrations) => bridge.register(registrations),
-  });
+  const functions = followFunctions({ client, log, signal: stopping, onChange });
   closing("functions", () => functions.reflector.done);
   readiness("functions", () => {
     const { synced, lastFailure } = functions.reflector.status();

@@ -14,7 +14,7 @@ const follow = (of: ResourceRef, more: Partial<Subscription> = {}) => ({
   subscription: { for: of, map: { by: "self" }, ...more } as const,
 });
 const registration = (controller: string, ...follows: Registration["follows"]): Registration => ({
-  ...{ controller, uid: "u", follows },
+  ...{ controller, uid: "u", follows, hooks: [] },
 });
 const origins = new Map([
   ["a", "1"],

@@ -9,6 +9,7 @@ import {
   runReflector,
 } from "@drover/kube";
 import { z } from "zod";
+import { withoutTakenHooks } from "./hooks/taken-names.ts";
 import { InvalidRegistrationError, type Registration, registrationOf } from "./registration.ts";
 
 /** A ReconcileFunction of the cluster: what it registers, or why it does not. */
@@ -58,11 +59,11 @@ export function followFunctions({
   return { reflector, all: () => functions };
 }
 
-/** Of several of one name, the controller's, the oldest is in use; the others are told so. */
+/** Of several of one name, the controller's or a hook's, the oldest is in use; the others are told so. */
 export function registered(objects: ReadonlyMap<ObjectKey, KubeObject>): readonly RegisteredFunction[] {
   const oldestFirst = [...objects].sort(([a, x], [b, y]) => (`${born(x)} ${a}` < `${born(y)} ${b}` ? -1 : 1));
   const taken = new Map<string, ObjectKey>();
-  return oldestFirst.map(([key, object]) => {
+  const functions = oldestFirst.map(([key, object]): RegisteredFunction => {
     const { name } = object.metadata;
     const holder = taken.get(name);
     if (holder !== undefined) {
@@ -72,6 +73,7 @@ export function registered(objects: ReadonlyMap<ObjectKey, KubeObject>): readonl
     taken.set(name, key);
     return { key, object, ...registrationIn(object) };
   });
+  return withoutTakenHooks(functions);
 }
 
 const born = ({ metadata }: KubeObject): string => metadata.creationTimestamp ?? "";
@@ -83,7 +85,7 @@ function registrationIn({
   const parsed = ReconcileFunction.spec.safeParse(object["spec"]);
   if (!parsed.success) return { problem: z.prettifyError(parsed.error) };
   try {
-    return { registration: registrationOf(metadata.name, metadata.uid, parsed.data) };
+    return { registration: registrationOf(metadata.name, metadata.uid, parsed.data, metadata.namespace) };
   } catch (error) {
     if (!(error instanceof InvalidRegistrationError)) throw error;
     return { problem: error.message };

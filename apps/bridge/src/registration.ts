@@ -2,17 +2,20 @@ import { type Campaign, finalizerOf, namesQueueOf, type ReconcileFunctionSpec } 
 import {
   type FieldPath,
   type Filing,
-  InvalidFieldPathError,
   type LabelSelector,
   type Lookup,
   type Mapping,
   type Naming,
-  parseFieldPath,
   refOf,
   type ResourceRef,
   type Subscription,
   type Within,
 } from "@drover/kube";
+import { declaredPath as pathOf } from "./declared-path.ts";
+import { type Hook, hooksOf } from "./hooks/hook.ts";
+import { InvalidRegistrationError } from "./invalid-registration.ts";
+
+export { InvalidRegistrationError };
 
 /** A controller that the bridge wakes keys for. */
 export interface Registration {
@@ -21,6 +24,7 @@ export interface Registration {
   readonly uid: string;
   readonly follows: readonly Follow[];
   readonly campaign?: Campaign | undefined;
+  readonly hooks: readonly Hook[];
 }
 
 /** A kind that a controller follows, and why. */
@@ -33,13 +37,16 @@ export interface Follow {
   readonly queue?: string;
 }
 
-/** A registration that cannot be used. The message says where and what to change. */
-export class InvalidRegistrationError extends Error {
-  override readonly name = "InvalidRegistrationError";
-}
-
-/** @throws InvalidRegistrationError naming the field. */
-export function registrationOf(controller: string, uid: string, spec: ReconcileFunctionSpec): Registration {
+/**
+ * @param home the function's namespace; a file has none.
+ * @throws InvalidRegistrationError naming the field.
+ */
+export function registrationOf(
+  controller: string,
+  uid: string,
+  spec: ReconcileFunctionSpec,
+  home?: string,
+): Registration {
   const own = refOf(spec.for);
   const follow = (of: Watched, map: Mapping, at: string): Follow => ({
     ref: refOf(of),
@@ -72,6 +79,7 @@ export function registrationOf(controller: string, uid: string, spec: ReconcileF
         return filed === undefined ? [looking] : [filed, looking];
       }),
     ],
+    hooks: hooksOf(spec, { controller, uid, home }),
   };
 }
 
@@ -156,12 +164,3 @@ function withinOf({ acrossNamespaces }: Names, of: Watched, own: ResourceRef, at
 }
 
 type Names = WatchedByName["names"];
-
-function pathOf(text: string, at: string): FieldPath {
-  try {
-    return parseFieldPath(text);
-  } catch (error) {
-    if (!(error instanceof InvalidFieldPathError)) throw error;
-    throw new InvalidRegistrationError(`${at}: ${error.message}`);
-  }
-}

@@ -40,6 +40,7 @@ it("reads every ReconcileFunction of a folder, past other kinds", () => {
           subscription: { for: bucketRef, map: { by: "self" }, ownFinalizer: `drover.dev/${controller}` },
         },
       ],
+      hooks: [],
     })),
   );
 });

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
+import { hookTwice } from "./hooks/taken-names.ts";
 import { InvalidRegistrationError, type Registration, registrationOf } from "./registration.ts";
 
 const manifest = z.strictObject({
@@ -42,7 +43,10 @@ export function readRegistrations(path: string): readonly Registration[] {
     }
   }
   if (found.size === 0) throw refused(path, "no ReconcileFunction in it. Give a file that has one.");
-  return [...found.values()].map(({ registration }) => registration);
+  const registrations = [...found.values()].map(({ registration }) => registration);
+  const twice = hookTwice(registrations.flatMap(({ hooks }) => hooks));
+  if (twice !== undefined) throw refused(path, `the hook ${twice} is declared twice. Rename or remove one.`);
+  return registrations;
 }
 
 function manifestFiles(path: string): readonly string[] {

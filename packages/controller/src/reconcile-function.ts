@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Controller } from "./controller.ts";
+import { hookDeclaration } from "./hook-declaration.ts";
 import { defineResource, type Resource } from "./resource.ts";
 import type { Kind } from "./watched.ts";
 
@@ -103,6 +104,9 @@ export const ReconcileFunction = defineResource({
       .max(50)
       .optional()
       .meta({ description: "Kinds whose objects name whom they concern." }),
+    hooks: z.array(hookDeclaration).max(20).optional().meta({
+      description: "Events of the outside world that concern objects of the kind `for`.",
+    }),
     campaign: campaign.optional().meta({
       description: "Have every object reconciled once more: a bug was fixed, the world has changed.",
     }),

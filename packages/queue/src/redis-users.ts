@@ -57,10 +57,13 @@ function keysOf(controller: string): string {
   );
 }
 
-/** What the bridges know of the API server, shared by all of them: beside what a ringer calls, packages/streams calls these. */
+/** What the bridges know of the API server and of events, shared by all of them: beside what a ringer calls, packages/streams calls these. */
 const streams = {
-  keys: ["~{drover-stream:*}*", "~{drover-bridges}*"],
-  commands: ["hscan", "zremrangebyscore", "zrangebylex", "unlink", "sadd", "srem", "smembers", "scard"],
+  keys: ["~{drover-stream:*}*", "~{drover-bridges}*", "~{drover-hook:*}*"],
+  commands: [
+    ...["hscan", "zremrangebyscore", "zremrangebyrank", "zrangebylex", "unlink", "pexpire"],
+    ...["sadd", "srem", "smembers", "scard"],
+  ],
 };
 
 const connection = ["info", "ping", "client|setname"];

@@ -19,7 +19,8 @@
  * | `S:quarantine` | any  | what somebody else put in the place of one of these                      | when an operator removes it    |
  *
  * `{drover-bridges}` is a sorted set of the live bridges, by when they are taken for dead, `{drover-bridges}:streams` the
- * set of all streams that there are keys of.
+ * set of all streams that there are keys of. `{drover-hook:<controller>}:<hook>` is one of the events of a hook whose
+ * wakes are recorded, by when; it forgets after a day, and the oldest of 100,000.
  *
  * Order, per piece of a stream: first the files, then the wakes, then, in one script, index and position. A crash in
  * between repeats wakes; it never skips one. There are no tombstones: a stream's position is never behind what was told, and what a
@@ -28,6 +29,7 @@
 export { type Bridges, joinBridges } from "./bridges.ts";
 export { type BegunCampaign, type CampaignId, type CampaignStore, openCampaigns } from "./campaigns.ts";
 export { type FileRef, type Files, openFiles } from "./files.ts";
+export { type EventIds, type EventIdsOptions, openEventIds } from "./event-ids.ts";
 export { placeStreams } from "./placement.ts";
 export {
   type Audience,

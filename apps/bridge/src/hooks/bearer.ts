@@ -1,0 +1,17 @@
+import { unverified } from "./event-refused.ts";
+import { isSame } from "./is-same.ts";
+import type { Scheme } from "./scheme.ts";
+import { shortSecret } from "./short-secret.ts";
+
+/** The header Authorization has the secret itself (RFC 6750): genuine as long as nobody but TLS sees the request. */
+export const bearer: Scheme = {
+  problemOf: shortSecret,
+  claimOf(headers) {
+    const [, token] = /^bearer +([!-~]{1,4096}) *$/i.exec(headers.one("authorization") ?? "") ?? [];
+    if (token === undefined) throw unverified("Authorization is missing or not written as Bearer <secret>");
+    return {
+      isOverBody: false,
+      isMadeWith: (secret) => isSame(Buffer.from(token), Buffer.from(secret)),
+    };
+  },
+};

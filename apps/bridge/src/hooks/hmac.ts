@@ -1,0 +1,27 @@
+import { createHmac } from "node:crypto";
+import { unverified } from "./event-refused.ts";
+import type { HmacForm } from "./hook.ts";
+import { isSame } from "./is-same.ts";
+import type { Scheme } from "./scheme.ts";
+import { shortSecret } from "./short-secret.ts";
+
+/** A header has the HMAC of the body, as GitHub and many others send it. It signs no time: a kept event stays good. */
+export function hmac({ header, algorithm, prefix, encoding }: HmacForm): Scheme {
+  const form = encoding === "hex" ? /^[0-9a-fA-F]+$/ : /^[A-Za-z0-9+/]+={0,2}$/;
+  return {
+    problemOf: shortSecret,
+    claimOf(headers) {
+      const value = headers.one(header);
+      if (value === undefined) throw unverified(`${header} is missing`);
+      const encoded = value.slice(prefix.length);
+      if (!value.startsWith(prefix) || encoded.length > 200 || !form.test(encoded)) {
+        throw unverified(`${header} is not written as ${prefix}<${encoding}>`);
+      }
+      const claimed = Buffer.from(encoded, encoding);
+      return {
+        isOverBody: true,
+        isMadeWith: (secret, body) => isSame(claimed, createHmac(algorithm, secret).update(body).digest()),
+      };
+    },
+  };
+}

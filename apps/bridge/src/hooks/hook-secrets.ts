@@ -1,0 +1,77 @@
+import { type Milliseconds, objectKey } from "@drover/controller";
+import { builtin, type KubeClient } from "@drover/kube";
+import { secretFile } from "@drover/runtime";
+import { join } from "node:path";
+import { z } from "zod";
+import type { Hook } from "./hook.ts";
+import { schemeOf } from "./scheme.ts";
+
+/** What a hook's secret is, several while it is changed. Never logged, never in Redis. */
+export type ReadSecrets = (hook: Hook) => Promise<readonly string[]>;
+
+/** A hook's secret that cannot be used. The message says where it is looked for and what to do; never what it is. */
+export class HookSecretError extends Error {
+  override readonly name = "HookSecretError";
+}
+
+/** How long the API server is waited for, while a sender waits. */
+const patience: Milliseconds = 3_000;
+const mostSecrets = 10;
+const secretSchema = z.object({ data: z.record(z.string(), z.base64()).nullish() });
+
+/**
+ * Those of a function of the cluster are Secrets in its own namespace, read live; those of a file are files in `folder`,
+ * laid out as a mounted Secret: `<name>/<key>`.
+ */
+export function secretReader(client: Pick<KubeClient, "get">, folder: string | undefined): ReadSecrets {
+  return async (hook) => {
+    const { home, secretRef } = hook;
+    const text = home === undefined ? ofFile(secretRef, folder) : await ofCluster(client, home, secretRef);
+    return secretsIn(text, hook);
+  };
+}
+
+async function ofCluster(
+  client: Pick<KubeClient, "get">,
+  namespace: string,
+  { name, key }: Hook["secretRef"],
+): Promise<string> {
+  const secret = await client.get(builtin.secret, objectKey({ namespace, name }), {
+    timeout: patience,
+    retries: 0,
+  });
+  const value = secretSchema.parse(secret ?? {}).data?.[key];
+  if (value === undefined) {
+    throw new HookSecretError(`The Secret ${namespace}/${name} has no ${key}. Create it, or name another.`);
+  }
+  return Buffer.from(value, "base64").toString("utf8");
+}
+
+function ofFile({ name, key }: Hook["secretRef"], folder: string | undefined): string {
+  if (folder === undefined) {
+    throw new HookSecretError(
+      `Where the secret ${name}/${key} is, is not known. Set DROVER_HOOK_SECRETS to a folder that has it.`,
+    );
+  }
+  const read = secretFile.safeParse(join(folder, name, key));
+  if (!read.success) throw new HookSecretError(read.error.issues.map(({ message }) => message).join(" "));
+  return read.data;
+}
+
+function secretsIn(text: string, { verify, secretRef: { name, key } }: Hook): readonly string[] {
+  const lines = text.split("\n").flatMap((line, i) => {
+    const secret = line.trim();
+    return secret === "" ? [] : [{ secret, at: i + 1 }];
+  });
+  if (lines.length === 0 || lines.length > mostSecrets) {
+    throw new HookSecretError(
+      `The secret ${name}/${key} has ${lines.length} lines. Give 1 to ${mostSecrets}, each a secret.`,
+    );
+  }
+  for (const { secret, at } of lines) {
+    const problem = schemeOf(verify).problemOf(secret);
+    if (problem !== undefined)
+      throw new HookSecretError(`Line ${at} of ${name}/${key} ${problem}. Give another.`);
+  }
+  return lines.map(({ secret }) => secret);
+}

@@ -1,0 +1,161 @@
+import type { HookDeclaration, ReconcileFunctionSpec } from "@drover/controller";
+import { type FieldPath, refOf, type ResourceRef } from "@drover/kube";
+import { declaredPath } from "../declared-path.ts";
+import { InvalidRegistrationError } from "../invalid-registration.ts";
+
+/** Whose events wake which keys, as a registration declares it. */
+export interface Hook {
+  readonly name: string;
+  readonly controller: string;
+  /** The registration's. */
+  readonly uid: string;
+  /** The namespace of the function and of its Secrets; a file has none. */
+  readonly home: string | undefined;
+  readonly for: ResourceRef;
+  readonly secretRef: SecretRef;
+  readonly verify: Verification;
+  /** Where an event's id is that no signature has: without one nothing is known to be a repetition. */
+  readonly id: InEvent | undefined;
+  readonly names: InEvent;
+  /** The namespace of what is named; left out, an event says `namespace/name`, or `name` where there are none. */
+  readonly namespace: string | undefined;
+  /** In which namespaces it may wake keys; undefined: in all, and those of cluster-scoped kinds. */
+  readonly reach: readonly string[] | undefined;
+}
+
+export interface SecretRef {
+  readonly name: string;
+  readonly key: string;
+}
+
+/** How an event shows that it is genuine. */
+export type Verification =
+  { readonly by: "standardWebhooks" } | ({ readonly by: "hmac" } & HmacForm) | { readonly by: "bearer" };
+
+/** How a signature is made and written. */
+export interface HmacForm {
+  readonly header: string;
+  readonly algorithm: "sha256" | "sha512";
+  readonly prefix: string;
+  readonly encoding: "hex" | "base64";
+}
+
+/** A place in an event. */
+export type InEvent = { readonly header: string } | { readonly field: FieldPath };
+
+/** Whose hooks they are. */
+export interface HookOwner {
+  readonly controller: string;
+  readonly uid: string;
+  readonly home: string | undefined;
+}
+
+/** @throws InvalidRegistrationError naming the field. */
+export function hooksOf(spec: ReconcileFunctionSpec, owner: HookOwner): readonly Hook[] {
+  const hooks = (spec.hooks ?? []).map((declared, i) =>
+    hookOf(declared, spec.for, owner, `spec.hooks[${i}]`),
+  );
+  for (const [i, { name, secretRef }] of hooks.entries()) {
+    const earlier = hooks.slice(0, i);
+    if (earlier.some((other) => other.name === name)) {
+      throw new InvalidRegistrationError(`spec.hooks[${i}].name: there is another hook ${name}. Rename one.`);
+    }
+    if (earlier.some(({ secretRef: { name: of, key } }) => of === secretRef.name && key === secretRef.key)) {
+      throw new InvalidRegistrationError(
+        `spec.hooks[${i}].verify: another hook has the same secret, and would believe events that were sent to this one. ` +
+          `Give each a secret of its own.`,
+      );
+    }
+  }
+  return hooks;
+}
+
+function hookOf(
+  { name, verify, id, names }: HookDeclaration,
+  own: ReconcileFunctionSpec["for"],
+  owner: HookOwner,
+  at: string,
+): Hook {
+  const verification = verificationOf(verify, `${at}.verify`);
+  const { by } = verification.verify;
+  if (id !== undefined && by === "standardWebhooks") {
+    throw new InvalidRegistrationError(`${at}.id: standardWebhooks have an id, webhook-id. Leave it out.`);
+  }
+  if (names.header !== undefined && by !== "bearer") {
+    throw new InvalidRegistrationError(
+      `${at}.names.header: ${by} signs no such header, and anybody could change it on the way. Name a field of the body.`,
+    );
+  }
+  return {
+    name,
+    ...owner,
+    for: refOf(own),
+    ...verification,
+    id: id && placeOf(id, `${at}.id`),
+    names: placeOf(names, `${at}.names`),
+    namespace: names.namespace,
+    reach: reachOf(names, own, owner.home, `${at}.names`),
+  };
+}
+
+function verificationOf(
+  { standardWebhooks, hmac, bearer }: HookDeclaration["verify"],
+  at: string,
+): { readonly secretRef: SecretRef; readonly verify: Verification } {
+  const given = [
+    ...(standardWebhooks === undefined
+      ? []
+      : [{ secretRef: standardWebhooks.secretRef, verify: { by: "standardWebhooks" } as const }]),
+    ...(hmac === undefined ? [] : [hmacOf(hmac)]),
+    ...(bearer === undefined ? [] : [{ secretRef: bearer.secretRef, verify: { by: "bearer" } as const }]),
+  ];
+  const [only] = given;
+  if (only === undefined || given.length > 1) {
+    throw new InvalidRegistrationError(`${at}: give exactly one of standardWebhooks, hmac and bearer.`);
+  }
+  return only;
+}
+
+const hmacOf = ({ secretRef, prefix = "", ...form }: NonNullable<HookDeclaration["verify"]["hmac"]>) => ({
+  secretRef,
+  verify: { by: "hmac", ...form, prefix } as const,
+});
+
+function placeOf(
+  { header, field }: { readonly header?: string | undefined; readonly field?: string | undefined },
+  at: string,
+): InEvent {
+  if ((header === undefined) === (field === undefined)) {
+    throw new InvalidRegistrationError(`${at}: give exactly one of field and header.`);
+  }
+  return field === undefined ? { header: header ?? "" } : { field: declaredPath(field, `${at}.field`) };
+}
+
+/** Who may send an event to a function of one namespace must not have an effect in another, unless that is granted. */
+function reachOf(
+  { namespace, acrossNamespaces = false }: HookDeclaration["names"],
+  { scope, namespaces }: ReconcileFunctionSpec["for"],
+  home: string | undefined,
+  at: string,
+): readonly string[] | undefined {
+  const free = acrossNamespaces || home === undefined;
+  if (scope === "Cluster") {
+    if (namespace !== undefined) {
+      throw new InvalidRegistrationError(`${at}.namespace: a cluster-scoped kind has none. Leave it out.`);
+    }
+    if (!free) {
+      throw new InvalidRegistrationError(
+        `${at}: objects of a cluster-scoped kind are in no namespace, so not in this one. Give acrossNamespaces: true.`,
+      );
+    }
+    return undefined;
+  }
+  const reach = free ? namespaces : [home].filter((each) => namespaces?.includes(each) ?? true);
+  if (namespace !== undefined && !(reach?.includes(namespace) ?? true)) {
+    throw new InvalidRegistrationError(
+      `${at}.namespace: ${namespace} is not where this hook may wake anybody. Give acrossNamespaces: true, and leave ` +
+        `spec.for.namespaces out or name it there.`,
+    );
+  }
+  return reach;
+}

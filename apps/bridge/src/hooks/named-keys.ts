@@ -1,0 +1,60 @@
+import { type ObjectKey, objectKeyIn, splitObjectKey } from "@drover/controller";
+import { valuesAt } from "@drover/kube";
+import { EventRefusedError } from "./event-refused.ts";
+import type { Hook, InEvent } from "./hook.ts";
+import type { SentHeaders } from "./sent-headers.ts";
+
+/** Keys that one event may wake. */
+const mostKeys = 1_000;
+
+/** An event that was verified. */
+export interface VerifiedEvent {
+  readonly headers: SentHeaders;
+  readonly body: Uint8Array;
+  readonly content: unknown;
+  /** The id that was signed, where there is one. */
+  readonly signedId: string | undefined;
+}
+
+/** Which objects of a hook's kind a value in an event names. */
+export type Find = (hook: Hook, value: string) => Promise<readonly ObjectKey[]>;
+
+/**
+ * The keys that an event names, each once, within the hook's reach. A value that no key can be made of names nobody.
+ * @throws EventRefusedError when they are too many.
+ */
+export async function namedKeys(hook: Hook, event: VerifiedEvent, find: Find): Promise<readonly ObjectKey[]> {
+  const values = new Set(textsAt(hook.names, event));
+  if (values.size > mostKeys) throw tooMany(values.size);
+  const keys = new Set<ObjectKey>();
+  for (const value of values) {
+    for (const key of await find(hook, value)) if (isWithin(hook, key)) keys.add(key);
+  }
+  if (keys.size > mostKeys) throw tooMany(keys.size);
+  return [...keys];
+}
+
+/** The value is the object's name, with its namespace before it where the hook does not say it. */
+export const byName: Find = ({ for: { namespaced }, namespace }, value) => {
+  const text = namespaced && namespace !== undefined ? `${namespace}/${value}` : value;
+  const key = objectKeyIn(text);
+  const fits = key !== undefined && (splitObjectKey(key).namespace !== undefined) === namespaced;
+  return Promise.resolve(fits ? [key] : []);
+};
+
+/** The texts at a place of an event. */
+export function textsAt(place: InEvent, { headers, content }: VerifiedEvent): readonly string[] {
+  const found = "header" in place ? [headers.one(place.header)] : valuesAt(content, place.field);
+  return found.filter((value) => typeof value === "string");
+}
+
+function isWithin({ reach }: Hook, key: ObjectKey): boolean {
+  const { namespace } = splitObjectKey(key);
+  return reach === undefined || (namespace !== undefined && reach.includes(namespace));
+}
+
+const tooMany = (count: number): EventRefusedError =>
+  new EventRefusedError(
+    "too many keys",
+    `An event may name ${mostKeys} objects, not ${count}. Send it in parts.`,
+  );

@@ -1,0 +1,91 @@
+/**
+ * # Hooks
+ *
+ * Events of the outside world that wake keys: `POST /hooks/<name>`, on a listener of their own. Every bridge takes all.
+ *
+ * - `hook.ts` is what is declared; `taken-names.ts` says who has a name that two declare.
+ * - `hook-app.ts` is the HTTP of it, `serve-hooks.ts` its listener, `event-refused.ts` what is answered.
+ * - `take-event.ts` is the order of things: `verify-event.ts` (by `standard-webhooks.ts`, `hmac.ts` or `bearer.ts`, with
+ *   `hook-secrets.ts`), `event-body.ts`, `named-keys.ts`, the queue, and the ids of @drover/streams.
+ */
+import type { Log } from "@drover/controller";
+import type { KubeClient } from "@drover/kube";
+import type { RedisConnection } from "@drover/queue";
+import { openEventIds } from "@drover/streams";
+import { Counter, type Registry } from "prom-client";
+import type { Bridge } from "../bridge.ts";
+import type { Registration } from "../registration.ts";
+import { hookApp } from "./hook-app.ts";
+import { secretReader } from "./hook-secrets.ts";
+import { openHooksInUse, usualLimits } from "./hooks-in-use.ts";
+import { byName } from "./named-keys.ts";
+import { type HookServer, serveHooks } from "./serve-hooks.ts";
+import { sparingWarnings } from "./sparing-warnings.ts";
+import { eventTaker } from "./take-event.ts";
+
+export interface HooksOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Where the secrets of registrations from files are. */
+  readonly secrets: string | undefined;
+  readonly bridge: Pick<Bridge, "queueOf">;
+  readonly client: Pick<KubeClient, "get">;
+  readonly redis: RedisConnection;
+  readonly registry: Registry;
+  readonly log: Log;
+}
+
+/** This bridge's listener for events. */
+export interface Hooks extends HookServer {
+  /** These registrations there are now. */
+  register(registrations: readonly Registration[]): void;
+  /** @throws HookSecretError when a secret that is a file cannot be used: those of a cluster may come later. */
+  checkFiles(registrations: readonly Registration[]): Promise<void>;
+}
+
+/** Requests under way at once: at most so many bodies are in memory. */
+const mostRequests = 100;
+const warnEvery = 10_000;
+
+export async function openHooks(options: HooksOptions): Promise<Hooks> {
+  const { host, port, bridge, client, redis, registry, log } = options;
+  const clock = (): number => performance.now();
+  const readSecrets = secretReader(client, options.secrets);
+  const hooks = openHooksInUse(readSecrets, usualLimits, clock);
+  const warn = sparingWarnings(log, warnEvery, clock);
+  const events = new Counter({
+    name: "drover_hook_events_total",
+    help: "Events that came, by hook and by what came of them.",
+    labelNames: ["hook", "outcome"],
+    registers: [registry],
+  });
+  const app = hookApp({
+    hooks,
+    take: eventTaker({
+      ...{ queueOf: bridge.queueOf, find: byName, log, now: Date.now },
+      idsOf: ({ controller, name }) => openEventIds(redis, { controller, hook: name }),
+    }),
+    most: mostRequests,
+    onTaken(hook, { outcome, keys }) {
+      events.inc({ hook, outcome });
+      log.info({ hook, outcome, keys }, "An event came");
+    },
+    onRefused(hook = "", { refusal, why }) {
+      events.inc({ hook, outcome: refusal });
+      warn(`${hook} ${refusal}`, { hook, refusal, why }, "An event was refused");
+    },
+    onError: (error) => warn("error", { err: error }, "An event could not be taken"),
+  });
+  const server = await serveHooks({ app, host, port });
+  log.info({ hooks: server.url }, "Taking events at /hooks/<name>");
+  return {
+    ...server,
+    register: (registrations) => hooks.want(hooksIn(registrations)),
+    async checkFiles(registrations) {
+      for (const hook of hooksIn(registrations)) if (hook.home === undefined) await readSecrets(hook);
+    },
+  };
+}
+
+const hooksIn = (registrations: readonly Registration[]) => registrations.flatMap(({ hooks }) => hooks);

@@ -1,0 +1,31 @@
+import { EventRefusedError } from "./event-refused.ts";
+
+/** The headers of a request, as they were sent. */
+export interface SentHeaders {
+  /**
+   * The value of a header; undefined when there is none.
+   * @throws EventRefusedError when it came twice: who checks one and who reads the other would be told different things.
+   */
+  one(name: string): string | undefined;
+}
+
+/** @param raw names and values in turn, as Node has them. */
+export function sentHeaders(raw: readonly string[]): SentHeaders {
+  const values = new Map<string, string[]>();
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const name = raw[i]?.toLowerCase() ?? "";
+    values.set(name, [...(values.get(name) ?? []), raw[i + 1] ?? ""]);
+  }
+  return {
+    one(name) {
+      const [value, ...more] = values.get(name.toLowerCase()) ?? [];
+      if (more.length > 0) {
+        throw new EventRefusedError(
+          "malformed",
+          `The header ${name.toLowerCase()} came twice. Send it once.`,
+        );
+      }
+      return value;
+    },
+  };
+}

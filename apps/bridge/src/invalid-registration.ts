@@ -1,0 +1,4 @@
+/** A registration that cannot be used. The message says where and what to change. */
+export class InvalidRegistrationError extends Error {
+  override readonly name = "InvalidRegistrationError";
+}
