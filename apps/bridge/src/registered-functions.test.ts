@@ -28,6 +28,37 @@ it("of several functions with one controller's name the oldest is in use", () =>
   ]);
 });
 
+it("of several functions with one hook's name the oldest has it; the others go on without, and say so", () => {
+  const hooks = (name: string) => [
+    { name, verify: { bearer: { secretRef: { name: "a", key: "b" } } }, names: { field: "name" } },
+  ];
+  const named = (name: string, at: string, hook: string): [ObjectKey, KubeObject] => {
+    const [, { metadata, ...rest }] = object("a", at, { for: kind, hooks: hooks(hook) });
+    return [objectKey({ namespace: "a", name }), { ...rest, metadata: { ...metadata, name } }];
+  };
+  const functions = registered(
+    new Map([
+      named("young", "2026-01-03", "git"),
+      named("old", "2026-01-01", "git"),
+      named("third", "2026-01-02", "s3"),
+    ]),
+  );
+  const found = functions.map(({ key, registration, problem }) => [
+    key,
+    registration?.hooks.map(({ name, home }) => `${home ?? ""}/${name}`),
+    problem,
+  ]);
+  expect(found).toEqual([
+    ["a/old", ["a/git"], undefined],
+    ["a/third", ["a/s3"], undefined],
+    [
+      "a/young",
+      [],
+      expect.stringMatching(/hook's name git is taken by a\/old, and is not in use here. Rename it/),
+    ],
+  ]);
+});
+
 it("one that cannot be used says why, and others are", () => {
   const [[, problem] = [], [, other] = []] = of(
     object("a", "2026-01-01", { for: kind, watches: [{ ...kind, names: {} }] }),

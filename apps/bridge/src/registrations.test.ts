@@ -111,6 +111,19 @@ it("refuses a controller that is registered twice, naming both files", () => {
   );
 });
 
+it("refuses a hook that two declare, or that is misspelt", () => {
+  const hook =
+    "hooks: [{ name: git, verify: { bearer: { secretRef: { name: a, key: b } } }, names: { field: a } }]";
+  const both = {
+    "a.yaml": `${bucket}  ${hook}`,
+    "b.yaml": `${bucket.replace("buckets.s3", "other.s3")}  ${hook}`,
+  };
+  expect(read(both)).toThrow(/the hook git is declared twice. Rename or remove one/);
+  expect(read({ "a.yaml": `${bucket}  ${hook.replace("secretRef", "secretref")}`, "b.yaml": "" })).toThrow(
+    /spec\.hooks\.0\.verify\.bearer\.secretref is not known\. Did you mean secretRef\?/,
+  );
+});
+
 it.each([
   [
     "a field it does not know",

@@ -22,6 +22,10 @@ const fields = [
   "status",
   ...Object.keys(ReconcileFunction.spec.shape),
 ];
+const hookFields = [
+  ...["name", "verify", "id", "names", "standardWebhooks", "hmac", "bearer", "secretRef", "key", "header"],
+  ...["algorithm", "prefix", "encoding", "field", "namespace", "acrossNamespaces"],
+];
 const watchedFields = Object.keys(ReconcileFunction.spec.shape.for.shape);
 
 /**
@@ -89,7 +93,11 @@ const refused = (where: string, problem: string): InvalidRegistrationError =>
 function explain(issue: z.core.$ZodIssue): string {
   const path = issue.path.join(".");
   if (issue.code !== "unrecognized_keys") return `${path}: ${issue.message}`;
-  const known = /^spec\.(for|owns|watches)/.test(path) ? [...watchedFields, "names"] : fields;
+  const known = /^spec\.(for|owns|watches)/.test(path)
+    ? [...watchedFields, "names"]
+    : path.startsWith("spec.hooks")
+      ? hookFields
+      : fields;
   return issue.keys
     .map((key) => `${[...issue.path, key].join(".")} is not known. ${meant(key, known)}`)
     .join(" ");

@@ -2,15 +2,15 @@ import type { Milliseconds } from "@drover/controller";
 
 /** A hook's secrets, as they were a moment ago. */
 export interface RememberedSecrets {
-  /** At most `longest` old. */
+  /** At most half a minute old. */
   now(): Promise<readonly string[]>;
-  /** Read again, since what there was did not fit; undefined when that was done a moment ago. */
-  again(): Promise<readonly string[] | undefined>;
+  /** Newer ones than these, which did not fit; undefined when they were read again a moment ago. */
+  newerThan(used: readonly string[]): Promise<readonly string[] | undefined>;
 }
 
 /** A secret that was taken back is believed for this long. */
 const longest: Milliseconds = 30_000;
-/** Who sends forgeries must not make us ask the API server for each. */
+/** Who sends forgeries must not make us ask the API server for each; nor who sends while there is no Secret. */
 const atMostEvery: Milliseconds = 1_000;
 
 /** @param clock one that never goes back. */
@@ -18,18 +18,27 @@ export function rememberSecrets(
   read: () => Promise<readonly string[]>,
   clock: () => Milliseconds,
 ): RememberedSecrets {
-  let last:
-    { readonly at: Milliseconds; readonly secrets: Promise<readonly string[]>; isGood: boolean } | undefined;
-  const isYounger = (age: Milliseconds): boolean => last !== undefined && clock() - last.at < age;
-  const readNow = (): Promise<readonly string[]> => {
-    const reading = { at: clock(), secrets: read(), isGood: true };
-    reading.secrets.catch(() => (reading.isGood = false));
-    last = reading;
-    return reading.secrets;
+  interface Reading {
+    readonly at: Milliseconds;
+    readonly secrets: Promise<readonly string[]>;
+    goodFor: Milliseconds;
+  }
+  let last: Reading | undefined;
+  let again: Reading | undefined;
+  const readNow = (): Reading => {
+    const reading: Reading = { at: clock(), secrets: read(), goodFor: longest };
+    reading.secrets.catch(() => (reading.goodFor = atMostEvery));
+    return (last = reading);
   };
   return {
-    now: () =>
-      last !== undefined && isYounger(last.isGood ? longest : atMostEvery) ? last.secrets : readNow(),
-    again: () => (isYounger(atMostEvery) ? Promise.resolve(undefined) : readNow()),
+    now() {
+      if (last === undefined || clock() - last.at >= last.goodFor) return readNow().secrets;
+      return last.secrets;
+    },
+    async newerThan(used) {
+      if (again === undefined || clock() - again.at >= atMostEvery) again = readNow();
+      const newest = await again.secrets;
+      return newest === used ? undefined : newest;
+    },
   };
 }

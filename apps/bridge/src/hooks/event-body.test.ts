@@ -1,0 +1,47 @@
+import { expect, it } from "vitest";
+import { parseBody, refuseForm } from "./event-body.ts";
+import { headersOf } from "./hook.fixture.ts";
+
+const parse = (text: string) => parseBody(Buffer.from(text));
+const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
+
+it("takes JSON, also with brackets in its texts", () => {
+  const deepText = { text: `${nested(500)}\\"[[[[` };
+  expect(parse(JSON.stringify(deepText))).toEqual(deepText);
+  expect(parse(nested(100))).toBeDefined();
+  expect(parse(JSON.stringify(Array.from({ length: 1_000 }, () => ({}))))).toHaveLength(1_000);
+});
+
+it.each([nested(101), nested(10_000), '{"a":'.repeat(10_000), "[{".repeat(60), `["\\\\",${nested(101)}]`])(
+  "refuses what is nested too deep",
+  (text) => expect(() => parse(text)).toThrow(/nested deeper than 100/),
+);
+
+it.each(["", "{", "a=1", "<html>", "NaN", '{"a":1}{"b":2}'])("refuses %j, which is not JSON", (text) => {
+  expect(() => parse(text)).toThrow(/not JSON in UTF-8/);
+});
+
+it("refuses what is not UTF-8", () => {
+  expect(() => parseBody(Buffer.from([0x22, 0xff, 0x22]))).toThrow(/not JSON in UTF-8/);
+});
+
+it.each([
+  [{ "content-type": "application/json", "content-encoding": "gzip" }, /compressed/],
+  [{ "content-type": "application/json", "content-encoding": "br" }, /compressed/],
+  [{ "content-type": "text/plain" }, /Send JSON/],
+  [{ "content-type": "application/x-www-form-urlencoded" }, /Send JSON/],
+  [{ "content-type": "application/cloudevents-batch+json" }, /Send JSON/],
+  [{}, /Send JSON/],
+  [{ "content-type": "application/json", "content-length": "104857600" }, /at most 1048576 bytes/],
+])("refuses by its headers %j", (headers, message) => {
+  expect(() => refuseForm(headersOf({ ...headers }))).toThrow(message);
+});
+
+it.each(["application/json", "application/json; charset=utf-8", "Application/CloudEvents+JSON"])(
+  "takes %s",
+  (type) => {
+    expect(() =>
+      refuseForm(headersOf({ "content-type": type, "content-encoding": "identity" })),
+    ).not.toThrow();
+  },
+);

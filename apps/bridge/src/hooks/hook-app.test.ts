@@ -1,0 +1,326 @@
+import type { Log, ObjectKey } from "@drover/controller";
+import type { Wake } from "@drover/queue";
+import type { EventIds } from "@drover/streams";
+import { connect } from "node:net";
+import { gzipSync } from "node:zlib";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { hookApp } from "./hook-app.ts";
+import { declared, hooksIn, otherWhsec, signed, whsec } from "./hook.fixture.ts";
+import { openHooksInUse, usualLimits } from "./hooks-in-use.ts";
+import { byName } from "./named-keys.ts";
+import { type HookServer, serveHooks } from "./serve-hooks.ts";
+import { eventTaker } from "./take-event.ts";
+
+const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const other = { name: "hooks", key: "other" };
+const hooks = hooksIn([
+  declared,
+  {
+    ...{ name: "git", names: { field: "repository", namespace: "web" }, id: { header: "X-Delivery" } },
+    verify: { bearer: { secretRef: other } },
+  },
+  { ...declared, name: "always", verify: { bearer: { secretRef: { ...other, key: "third" } } } },
+]);
+const token = "sixteen-letters!";
+
+let app: ReturnType<typeof hookApp>;
+let server: HookServer;
+let told: Wake[][];
+let outcomes: string[];
+/** What Redis does with a wake. */
+let redis: () => Promise<void>;
+let known: Set<string>;
+/** What the queue and the ids were told, in order. */
+let order: string[];
+let clock: number;
+
+const ids: EventIds = {
+  knows: (id) => Promise.resolve(known.has(id)),
+  record: (id) => {
+    order.push("id");
+    known.add(id);
+    return Promise.resolve();
+  },
+};
+const wake = async (wakes: readonly Wake[]): Promise<void> => {
+  await redis();
+  order.push("wake");
+  told.push([...wakes]);
+};
+
+beforeEach(async () => {
+  [told, outcomes, known, order, clock] = [[], [], new Set(), [], 0];
+  redis = () => Promise.resolve();
+  const inUse = openHooksInUse(
+    ({ secretRef: { key } }) => Promise.resolve(key === "s3" ? [whsec] : [token]),
+    { ...usualLimits, telling: 3, patience: 100, rate: { perSecond: 1, burst: 20 } },
+    () => clock,
+  );
+  inUse.want(hooks);
+  const queueOf = () => ({ wake });
+  app = hookApp({
+    hooks: inUse,
+    take: eventTaker({ queueOf, idsOf: () => ids, find: byName, log: quiet, now: Date.now }),
+    most: 5,
+    onTaken: (hook, { outcome, keys }) => outcomes.push(`${hook} ${outcome} ${keys}`),
+    onRefused: (hook = "-", { refusal }) => outcomes.push(`${hook} ${refusal}`),
+    onError: (error) => outcomes.push(String(error)),
+  });
+  server = await serveHooks({ app, host: "127.0.0.1", port: 0 });
+});
+afterEach(() => server.close());
+
+const json = { "content-type": "application/json" };
+const naming = (...names: readonly string[]): string =>
+  JSON.stringify({ Records: names.map((name) => ({ name })) });
+const post = async (
+  hook: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = {},
+) => {
+  const answer = await fetch(`${server.url}/hooks/${hook}`, {
+    method: "POST",
+    body,
+    headers: { ...json, ...headers },
+  });
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+};
+const send = (body: string, as: Parameters<typeof signed>[1] = {}) => post("s3", body, signed(body, as));
+const bearer = (more: Record<string, string> = {}) => ({ authorization: `Bearer ${token}`, ...more });
+const keys = (): ObjectKey[] => told.flat().map(({ key }) => key);
+
+/** Writes bytes as they are; `answer` is all that comes back until the server closes. */
+function open(text: string, url = server.url) {
+  const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1" });
+  let came = "";
+  const answer = new Promise<string>((resolve) => {
+    socket.on("data", (chunk) => (came += chunk.toString()));
+    socket.on("error", () => undefined).on("close", () => resolve(came));
+  });
+  socket.write(text);
+  return { socket, answer };
+}
+const raw = (text: string, url = server.url): Promise<string> => open(text, url).answer;
+/** The head of a signed event whose body has so many bytes. */
+const head = (length: number): string =>
+  `POST /hooks/s3 HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n${lines({ ...json, ...signed("") })}\r\n`;
+const lines = (headers: Readonly<Record<string, string>>): string =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join("");
+const rawPost = (headers: Readonly<Record<string, string>>, more: string, body: string): Promise<string> =>
+  raw(
+    `POST /hooks/s3 HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `${lines({ ...json, ...headers })}${more}\r\n${body}`,
+  );
+
+describe("an event", () => {
+  it("wakes what it names, and is answered when that is recorded; the id is recorded after it", async () => {
+    const { status, text } = await send(naming("web/a", "web/b"));
+    expect({ status, text }).toEqual({ status: 204, text: "" });
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatchObject(
+      ["web/a", "web/b"].map((key) => ({ key, kind: "hook:s3", reason: "Hook s3", class: "change" })),
+    );
+    expect(order).toEqual(["wake", "id"]);
+    expect(outcomes).toEqual(["s3 accepted 2"]);
+  });
+
+  it("that comes again wakes nobody; another body, or other keys, is another event", async () => {
+    await send(naming("web/a"));
+    const later = { at: Date.now() + 60_000 };
+    expect((await send(naming("web/a"), later)).status).toBe(204);
+    expect(keys()).toEqual(["web/a"]);
+    await send(naming("web/b"));
+    await send(naming("web/a"), { id: "msg_2" });
+    expect(keys()).toEqual(["web/a", "web/b", "web/a"]);
+    expect(outcomes).toContain("s3 repeated 1");
+  });
+
+  it("whose wake was not recorded is not known: sent again it wakes", async () => {
+    redis = () => Promise.reject(new Error("closed"));
+    expect((await send(naming("web/a"))).status).toBe(500);
+    redis = () => Promise.resolve();
+    expect((await send(naming("web/a"))).status).toBe(204);
+    expect(keys()).toEqual(["web/a"]);
+  });
+
+  it("without an id wakes each time it comes: an equal body is no repetition", async () => {
+    for (let i = 0; i < 2; i++) expect((await post("always", naming("web/a"), bearer())).status).toBe(204);
+    expect(keys()).toEqual(["web/a", "web/a"]);
+    expect(new Set(told.flat().map(({ resourceVersion }) => resourceVersion)).size).toBe(2);
+  });
+
+  it("an id that nobody signs cannot be used up for the event whose it is", async () => {
+    const sent = (repository: string) =>
+      post("git", JSON.stringify({ repository }), bearer({ "x-delivery": "1" }));
+    await sent("old");
+    await sent("new");
+    await sent("new");
+    expect(keys()).toEqual(["web/old", "web/new"]);
+  });
+
+  it("that names nobody is well all the same, and counted", async () => {
+    expect((await send(naming("other/a"))).status).toBe(204);
+    expect(outcomes).toEqual(["s3 nobody 0"]);
+    expect(told).toEqual([]);
+  });
+});
+
+describe("a hook that there is not, and a wrong signature,", () => {
+  it("are answered with the same words", async () => {
+    const body = naming("web/a");
+    const answers = [
+      await post("none", body, signed(body)),
+      await post("s3", body, signed(body, { secret: otherWhsec })),
+      await post("s3", body, signed(`${body} `)),
+      await post("s3", body, signed(body, { at: Date.now() - 600_000 })),
+      await post("s3", body),
+      await post("git", body, bearer({ authorization: "Bearer sixteen-letters-" })),
+      await post("__proto__", body, signed(body)),
+    ];
+    for (const { status, text, headers } of answers) {
+      expect({ status, text }).toEqual({ status: 401, text: answers[0]?.text });
+      expect(headers.get("www-authenticate")).toBe("Webhook");
+    }
+    expect(answers[0]?.text).toMatch(/^\{"error":"There is no such hook, or .*\. Check the URL/);
+    expect(outcomes[0]).toBe("- unverified");
+    expect(told).toEqual([]);
+  });
+
+  it("also when a header came twice, and the first or last is good", async () => {
+    const body = naming("web/a");
+    const good = signed(body);
+    for (const name of ["Webhook-Signature", "webhook-id", "webhook-timestamp"]) {
+      expect(await rawPost(good, `${name}: v1,x\r\n`, body)).toMatch(/^HTTP\/1\.1 401/);
+    }
+    expect(await rawPost(good, `Content-Type: text/plain\r\n`, body)).toMatch(
+      / 400 [^]*content-type came twice/,
+    );
+    expect(await rawPost(good, `Content-Length: 5\r\n`, body)).toMatch(/^HTTP\/1\.1 400/);
+    expect(await rawPost(good, "", body)).toMatch(/^HTTP\/1\.1 204/);
+    expect(keys()).toEqual(["web/a"]);
+  });
+});
+
+describe("refuses", () => {
+  it("other methods and paths", async () => {
+    const put = await fetch(`${server.url}/hooks/s3`, { method: "PUT" });
+    expect([put.status, put.headers.get("allow")]).toEqual([405, "POST"]);
+    expect((await fetch(`${server.url}/hooks/s3`)).status).toBe(405);
+    for (const path of ["/", "/hooks", "/hooks/a/b", "/metrics", "/hooks/s3/"]) {
+      expect((await fetch(server.url + path, { method: "POST" })).status, path).toBe(404);
+    }
+  });
+
+  it("a compressed body, without looking at it", async () => {
+    const bomb = gzipSync(Buffer.alloc(50 * 2 ** 20));
+    const answer = await post("s3", new Uint8Array(bomb), { ...signed(""), "content-encoding": "gzip" });
+    expect([answer.status, answer.text]).toEqual([415, expect.stringContaining("compressed")]);
+  });
+
+  it("what is no JSON, is nested too deep or names too many; all of it only when it is signed", async () => {
+    const deep = "[".repeat(10_000);
+    expect((await send(deep)).status).toBe(400);
+    expect((await send("nothing")).status).toBe(400);
+    expect((await post("s3", deep, signed("other"))).status).toBe(401);
+    expect((await send(naming(...Array.from({ length: 1_001 }, (_, i) => `web/${i}`)))).status).toBe(422);
+  });
+
+  it("an event without the id that is declared", async () => {
+    const body = '{"repository":"a"}';
+    expect((await post("git", body, bearer())).text).toMatch(/not one id where the hook wants it/);
+    expect((await post("git", body, bearer({ "x-delivery": "a".repeat(501) }))).status).toBe(400);
+  });
+
+  it("ten thousand signatures", async () => {
+    const many = `v1,${"A".repeat(43)}= `.repeat(10_000);
+    // Node closes while they still come, and they may not see its 431.
+    const answer = await rawPost({ ...signed("{}"), "webhook-signature": many }, "", "{}");
+    expect(answer).toMatch(/^$|^HTTP\/1\.1 431/);
+    expect(outcomes).toEqual([]);
+    expect((await send(naming("web/a"))).status).toBe(204);
+  });
+
+  it("100 MiB that are announced before they come", async () => {
+    expect(await raw(`${head(104_857_600)}{`)).toMatch(/^HTTP\/1\.1 413 [^]*connection: close/i);
+  });
+
+  it("100 MiB that come without end, after the first", async () => {
+    const before = process.memoryUsage().arrayBuffers;
+    const chunk = Buffer.alloc(2 ** 16, " ");
+    let sent = 0;
+    const body = new ReadableStream({
+      pull(controller) {
+        sent += chunk.length;
+        if (sent > 100 * 2 ** 20) controller.close();
+        else controller.enqueue(chunk);
+      },
+    });
+    const endless = { method: "POST", body, duplex: "half", headers: { ...json, ...signed("") } } as const;
+    // It may be cut off while it still sends, and then hears no answer.
+    await fetch(`${server.url}/hooks/s3`, endless).catch(() => undefined);
+    await expect.poll(() => outcomes).toEqual(["s3 too large"]);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 2 ** 20);
+    expect((await send(naming("web/a"))).status).toBe(204);
+  });
+
+  it("whoever sends his headers or his body slowly", async () => {
+    const hasty = await serveHooks({
+      app,
+      host: "127.0.0.1",
+      port: 0,
+      times: { headers: 100, request: 200 },
+    });
+    expect(await raw("POST /hooks/s3 HTTP/1.1\r\nHost: a\r\n", hasty.url)).toMatch(/^HTTP\/1\.1 408/);
+    expect(await raw(`${head(2)}{`, hasty.url)).toMatch(/^HTTP\/1\.1 4(00|08)/);
+    await hasty.close();
+    expect((await send(naming("web/a"))).status).toBe(204);
+  });
+});
+
+describe("limits", () => {
+  it("the rate of events that are signed, and of no others", async () => {
+    const body = naming("web/a");
+    for (let i = 0; i < 30; i++) expect((await post("s3", body, signed("other"))).status).toBe(401);
+    for (let i = 0; i < 20; i++) expect((await send(body)).status).toBe(204);
+    const over = await send(body);
+    expect([over.status, over.headers.get("retry-after")]).toEqual([429, "1"]);
+    expect((await post("always", body, bearer())).status).toBe(204);
+    clock += 1_000;
+    expect((await send(body)).status).toBe(204);
+    expect((await send(body)).status).toBe(429);
+  });
+
+  it("how long Redis is waited for, and how much is told meanwhile", async () => {
+    const back = Promise.withResolvers<undefined>();
+    redis = () => back.promise.then(() => undefined);
+    const bodies = ["web/a", "web/b", "web/c", "web/d"].map((name) => naming(name));
+    for (const body of bodies) {
+      const { status, headers } = await send(body);
+      expect([status, headers.get("retry-after")]).toEqual([503, "5"]);
+    }
+    // What nobody waits for is told when Redis is back, but for the one that was too many.
+    back.resolve(undefined);
+    await expect.poll(keys).toEqual(["web/a", "web/b", "web/c"]);
+    for (const body of bodies) expect((await send(body)).status).toBe(204);
+    expect(keys()).toEqual(["web/a", "web/b", "web/c", "web/d"]);
+  });
+
+  it("what one hook tells Redis, and leaves room for others", async () => {
+    const back = Promise.withResolvers<undefined>();
+    redis = () => back.promise.then(() => undefined);
+    await Promise.all(Array.from({ length: 3 }, (_, i) => send(naming(`web/${i}`))));
+    redis = () => Promise.resolve();
+    expect((await send(naming("web/x"))).status).toBe(503);
+    expect((await post("always", naming("web/y"), bearer())).status).toBe(204);
+    back.resolve(undefined);
+  });
+
+  it("how many requests are under way", async () => {
+    const held = Array.from({ length: 5 }, () => open(`${head(2)}{`));
+    await expect.poll(async () => (await post("none", "{}")).status).toBe(503);
+    for (const { socket } of held) socket.destroy();
+    await expect.poll(async () => (await post("none", "{}")).status).toBe(401);
+  });
+});

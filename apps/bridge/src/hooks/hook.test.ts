@@ -1,0 +1,85 @@
+import { expect, it } from "vitest";
+import { declared, hookOf, hooksIn, secretRef } from "./hook.fixture.ts";
+
+const hmac = { secretRef, header: "X-Hub-Signature-256" };
+const other = { ...secretRef, key: "other" };
+
+it("fills in what is left out", () => {
+  expect(hookOf({ verify: { hmac } })).toMatchObject({
+    ...{ name: "s3", controller: "sites", uid: "u", home: "web", secretRef, reach: ["web"] },
+    verify: { by: "hmac", header: "X-Hub-Signature-256", algorithm: "sha256", prefix: "", encoding: "hex" },
+  });
+  expect(hookOf({}, { home: null }).reach).toBeUndefined();
+});
+
+it.each<[string, object, RegExp]>([
+  [
+    "no way to verify",
+    { verify: {} },
+    /hooks\[0\]\.verify: give exactly one of standardWebhooks, hmac and bearer/,
+  ],
+  ["two ways", { verify: { hmac, bearer: { secretRef } } }, /verify: give exactly one/],
+  [
+    "SHA-1",
+    { verify: { hmac: { ...hmac, algorithm: "sha1" } } },
+    /give sha256 or sha512; SHA-1 is no longer trusted/,
+  ],
+  ["an id where one is signed", { id: { header: "x-id" } }, /webhook-id. Leave it out/],
+  ["an id nowhere", { verify: { hmac }, id: {} }, /id: give exactly one of field and header/],
+  ["names nowhere", { names: {} }, /names: give exactly one of field and header/],
+  [
+    "names at two places",
+    { names: { field: "a", header: "b" }, verify: { bearer: { secretRef } } },
+    /exactly one/,
+  ],
+  [
+    "names in a header that nobody signs",
+    { names: { header: "ce-subject" } },
+    /standardWebhooks signs no such header/,
+  ],
+  [
+    "the same, with an HMAC",
+    { names: { header: "ce-subject" }, verify: { hmac } },
+    /hmac signs no such header/,
+  ],
+  ["a path that is none", { names: { field: "a..b" } }, /names\.field: "a\.\.b" is no field path/],
+  [
+    "another namespace",
+    { names: { field: "a", namespace: "other" } },
+    /other is not where this hook may wake/,
+  ],
+  ["a name that is no part of a URL", { name: "a/b" }, /DNS label/],
+  [
+    "a secret outside of its folder",
+    { verify: { bearer: { secretRef: { name: "a", key: "../b" } } } },
+    /Secret's key/,
+  ],
+  ["the same", { verify: { bearer: { secretRef: { name: "..", key: "b" } } } }, /Secret's name/],
+  ["a field that it does not know", { verfy: {} }, /verfy/],
+])("refuses %s", (_what, more, message) => {
+  expect(() => hookOf(more)).toThrow(message);
+});
+
+it("refuses what no cluster-scoped kind has, or is not granted", () => {
+  const own = { scope: "Cluster" };
+  expect(() => hookOf({}, { own })).toThrow(/in no namespace, so not in this one. Give acrossNamespaces/);
+  const names = { field: "a", namespace: "web", acrossNamespaces: true };
+  expect(() => hookOf({ names }, { own })).toThrow(/a cluster-scoped kind has none/);
+  expect(hookOf({}, { own, home: null }).reach).toBeUndefined();
+});
+
+it("refuses two hooks of one name, and of one secret: an event for one must be none for the other", () => {
+  const second = { ...declared, name: "git", verify: { standardWebhooks: { secretRef: other } } };
+  expect(hooksIn([declared, second])).toHaveLength(2);
+  expect(() => hooksIn([declared, { ...second, name: "s3" }])).toThrow(
+    /hooks\[1\]\.name: there is another hook s3/,
+  );
+  expect(() => hooksIn([declared, { ...declared, name: "git" }])).toThrow(
+    /hooks\[1\]\.verify: another hook has the same/,
+  );
+});
+
+it("refuses more than twenty", () => {
+  const many = Array.from({ length: 21 }, (_, i) => ({ ...declared, name: `s${i}` }));
+  expect(() => hooksIn(many)).toThrow(/20/);
+});

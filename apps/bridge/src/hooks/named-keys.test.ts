@@ -1,0 +1,67 @@
+import { objectKey } from "@drover/controller";
+import { expect, it } from "vitest";
+import { headersOf, hookOf } from "./hook.fixture.ts";
+import type { Hook } from "./hook.ts";
+import { byName, namedKeys } from "./named-keys.ts";
+
+const keysIn = (hook: Hook, names: readonly unknown[], headers: Record<string, string> = {}) =>
+  namedKeys(
+    hook,
+    {
+      headers: headersOf(headers),
+      body: Buffer.from(""),
+      content: { Records: names.map((name) => ({ name })) },
+      signedId: undefined,
+    },
+    byName,
+  );
+const named = (more: object, where: Parameters<typeof hookOf>[1] = {}): Hook =>
+  hookOf({ names: { field: "Records[].name", ...more } }, where);
+
+it("reads namespace/name, each once, and wakes nobody outside of the function's namespace", async () => {
+  expect(
+    await keysIn(named({}), ["web/a", "web/b", "web/a", "other/c", "d", "web/e/f", "web/", 7, null]),
+  ).toEqual([...["web/a", "web/b"]]);
+});
+
+it("reads names where the namespace is declared", async () => {
+  expect(await keysIn(named({ namespace: "web" }), ["a", "other/b", "__proto__", "a:b", ""])).toEqual([
+    ...["web/a", "web/__proto__", "web/a:b"],
+  ]);
+});
+
+it("wakes in other namespaces where that is granted, or a file declares it", async () => {
+  expect(await keysIn(named({ acrossNamespaces: true }), ["web/a", "other/b"])).toEqual(["web/a", "other/b"]);
+  expect(await keysIn(named({}, { home: null }), ["web/a", "other/b"])).toEqual(["web/a", "other/b"]);
+});
+
+it("never wakes outside of the namespaces that the controller is for", async () => {
+  const own = { namespaces: ["other"] };
+  expect(await keysIn(named({ acrossNamespaces: true }, { own }), ["web/a", "other/b"])).toEqual(["other/b"]);
+  expect(await keysIn(named({}, { own }), ["web/a", "other/b"])).toEqual([]);
+});
+
+it("reads plain names of cluster-scoped objects", async () => {
+  const hook = named({ acrossNamespaces: true }, { own: { scope: "Cluster" } });
+  expect(await keysIn(hook, ["a", "web/b"])).toEqual(["a"]);
+});
+
+it("reads a header where nothing is signed but the whole request", async () => {
+  const verify = { bearer: { secretRef: { name: "a", key: "b" } } };
+  const hook = hookOf({ verify, names: { header: "ce-subject" } });
+  expect(await keysIn(hook, [], { "Ce-Subject": "web/a" })).toEqual(["web/a"]);
+  expect(await keysIn(hook, [])).toEqual([]);
+});
+
+it("refuses an event that names more than a thousand", async () => {
+  const names = (count: number) => Array.from({ length: count }, (_, i) => `web/${i}`);
+  expect(await keysIn(named({}), names(1_000))).toHaveLength(1_000);
+  await expect(keysIn(named({}), names(1_001))).rejects.toThrow(/may name 1000 objects, not 1001/);
+});
+
+it("keeps what is found otherwise within the same reach", async () => {
+  const find = () =>
+    Promise.resolve(["web", "other"].map((namespace) => objectKey({ namespace, name: "a" })));
+  const event = { headers: headersOf({}), body: Buffer.from(""), content: { Records: [{ name: "x" }] } };
+  expect(await namedKeys(named({}), { ...event, signedId: undefined }, find)).toEqual(["web/a"]);
+});

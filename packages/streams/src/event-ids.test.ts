@@ -1,0 +1,79 @@
+import { type RedisServer, startRedis } from "@drover/local-servers";
+import { connectRedis, disconnectRedis, type RedisConnection, redisUserRules } from "@drover/queue";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { openEventIds } from "./event-ids.ts";
+
+const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+let server: RedisServer;
+let redis: RedisConnection;
+beforeAll(async () => {
+  server = await startRedis({ persistence: false });
+  redis = await connectRedis({ url: server.url, clientName: "test", log: quiet });
+});
+afterAll(async () => {
+  await disconnectRedis(redis);
+  await server.stop();
+});
+beforeEach(() => redis.flushall());
+
+const of = { controller: "a", hook: "s3" };
+const key = "{drover-hook:a}:s3";
+
+test("an event is known from when it was recorded on, to its own hook only", async () => {
+  const ids = openEventIds(redis, of);
+  expect(await ids.knows("1")).toBe(false);
+  await ids.record("1");
+  await ids.record("1");
+  expect(await openEventIds(redis, of).knows("1")).toBe(true);
+  expect(await ids.knows("2")).toBe(false);
+  expect(await openEventIds(redis, { ...of, hook: "git" }).knows("1")).toBe(false);
+  expect(await openEventIds(redis, { ...of, controller: "b" }).knows("1")).toBe(false);
+});
+
+test("it is forgotten after a while, and all goes away when nothing comes", async () => {
+  const ids = openEventIds(redis, { ...of, lasts: 60_000 });
+  const now = Date.now();
+  const put = (at: number, id: string) => redis.zadd(key, String(at), id);
+  await put(now - 61_000, "old");
+  await put(now - 1_000, "young");
+  await put(now + 120_000, "from before the clock went back");
+  expect(await ids.knows("old")).toBe(false);
+  expect(await ids.knows("young")).toBe(true);
+  expect(await ids.knows("from before the clock went back")).toBe(false);
+  await ids.record("new");
+  expect(await redis.zrange(key, "0", "-1")).toEqual(["young", "new"]);
+  expect(await redis.pttl(key)).toBeGreaterThan(50_000);
+});
+
+test("so many are remembered, the latest", async () => {
+  const ids = openEventIds(redis, { ...of, most: 3 });
+  const now = Date.now();
+  for (const [i, id] of ["a", "b", "c"].entries()) await redis.zadd(key, String(now - 3 + i), id);
+  await ids.record("d");
+  expect(await redis.zrange(key, "0", "-1")).toEqual(["b", "c", "d"]);
+});
+
+test("what somebody else put there is known to nobody, and makes room", async () => {
+  await redis.set(key, "garbage");
+  const ids = openEventIds(redis, of);
+  expect(await ids.knows("1")).toBe(false);
+  await ids.record("1");
+  expect(await ids.knows("1")).toBe(true);
+});
+
+test("a bridge's user may do all of this, and a function's nothing", async () => {
+  const as = async (role: "bridge" | "function") => {
+    const rules = redisUserRules({ role, controllers: ["a"] });
+    await redis.call("ACL", "SETUSER", role, ...rules.split(" "), ">secret");
+    const url = server.url.replace("//", `//${role}:secret@`);
+    return connectRedis({ url, clientName: role, log: quiet });
+  };
+  const [bridge, other] = [await as("bridge"), await as("function")];
+  const ids = openEventIds(bridge, of);
+  await redis.set(key, "garbage");
+  await ids.record("1");
+  expect(await ids.knows("1")).toBe(true);
+  await expect(openEventIds(other, of).knows("1")).rejects.toThrow(/NOPERM|no permission/i);
+  await disconnectRedis(bridge);
+  await disconnectRedis(other);
+});
