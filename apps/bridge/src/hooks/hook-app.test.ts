@@ -1,4 +1,4 @@
-import type { Log, ObjectKey } from "@drover/controller";
+import type { ObjectKey } from "@drover/controller";
 import type { Wake } from "@drover/queue";
 import type { EventIds } from "@drover/streams";
 import { connect } from "node:net";
@@ -11,7 +11,6 @@ import { byName } from "./named-keys.ts";
 import { type HookServer, serveHooks } from "./serve-hooks.ts";
 import { eventTaker } from "./take-event.ts";
 
-const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const other = { name: "hooks", key: "other" };
 const hooks = hooksIn([
   declared,
@@ -30,13 +29,16 @@ let outcomes: string[];
 /** What Redis does with a wake. */
 let redis: () => Promise<void>;
 let known: Set<string>;
+/** Whether Redis keeps no ids for us. */
+let denied: boolean;
 /** What the queue and the ids were told, in order. */
 let order: string[];
 let clock: number;
 
 const ids: EventIds = {
-  knows: (id) => Promise.resolve(known.has(id)),
+  knows: (id) => (denied ? Promise.reject(new Error("NOPERM")) : Promise.resolve(known.has(id))),
   record: (id) => {
+    if (denied) return Promise.reject(new Error("NOPERM"));
     order.push("id");
     known.add(id);
     return Promise.resolve();
@@ -49,7 +51,7 @@ const wake = async (wakes: readonly Wake[]): Promise<void> => {
 };
 
 beforeEach(async () => {
-  [told, outcomes, known, order, clock] = [[], [], new Set(), [], 0];
+  [told, outcomes, known, denied, order, clock] = [[], [], new Set(), false, [], 0];
   redis = () => Promise.resolve();
   const inUse = openHooksInUse(
     ({ secretRef: { key } }) => Promise.resolve(key === "s3" ? [whsec] : [token]),
@@ -57,10 +59,11 @@ beforeEach(async () => {
     () => clock,
   );
   inUse.want(hooks);
+  const onTrouble = (hook: string, error: unknown) => outcomes.push(`${hook} ${String(error)}`);
   const queueOf = () => ({ wake });
   app = hookApp({
     hooks: inUse,
-    take: eventTaker({ queueOf, idsOf: () => ids, find: byName, log: quiet, now: Date.now }),
+    take: eventTaker({ queueOf, idsOf: () => ids, find: byName, onTrouble, now: Date.now }),
     most: 5,
     onTaken: (hook, { outcome, keys }) => outcomes.push(`${hook} ${outcome} ${keys}`),
     onRefused: (hook = "-", { refusal }) => outcomes.push(`${hook} ${refusal}`),
@@ -139,10 +142,17 @@ describe("an event", () => {
 
   it("whose wake was not recorded is not known: sent again it wakes", async () => {
     redis = () => Promise.reject(new Error("closed"));
-    expect((await send(naming("web/a"))).status).toBe(500);
+    expect((await send(naming("web/a"))).status).toBe(503);
     redis = () => Promise.resolve();
     expect((await send(naming("web/a"))).status).toBe(204);
     expect(keys()).toEqual(["web/a"]);
+  });
+
+  it("wakes though Redis keeps no ids for us, each time it comes", async () => {
+    denied = true;
+    for (let i = 0; i < 2; i++) expect((await send(naming("web/a"))).status).toBe(204);
+    expect(keys()).toEqual(["web/a", "web/a"]);
+    expect(outcomes).toContain("s3 Error: NOPERM");
   });
 
   it("without an id wakes each time it comes: an equal body is no repetition", async () => {
@@ -152,12 +162,12 @@ describe("an event", () => {
   });
 
   it("an id that nobody signs cannot be used up for the event whose it is", async () => {
-    const sent = (repository: string) =>
-      post("git", JSON.stringify({ repository }), bearer({ "x-delivery": "1" }));
+    const sent = (commit: string) =>
+      post("git", JSON.stringify({ repository: "a", commit }), bearer({ "x-delivery": "1" }));
     await sent("old");
     await sent("new");
     await sent("new");
-    expect(keys()).toEqual(["web/old", "web/new"]);
+    expect(keys()).toEqual(["web/a", "web/a"]);
   });
 
   it("that names nobody is well all the same, and counted", async () => {

@@ -63,7 +63,8 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
   const app = hookApp({
     hooks,
     take: eventTaker({
-      ...{ queueOf: bridge.queueOf, find: byName, log, now: Date.now },
+      ...{ queueOf: bridge.queueOf, find: byName, now: Date.now },
+      onTrouble: (hook, error) => warn(`${hook} ids`, { hook, err: error }, "The ids of events are not kept"),
       idsOf: ({ controller, name }) => openEventIds(redis, { controller, hook: name }),
     }),
     most: mostRequests,

@@ -1,4 +1,4 @@
-import type { Log, Milliseconds } from "@drover/controller";
+import type { Milliseconds } from "@drover/controller";
 import type { Wake, WorkQueue } from "@drover/queue";
 import type { EventIds } from "@drover/streams";
 import { createHash, randomUUID } from "node:crypto";
@@ -26,7 +26,8 @@ export interface TakingParts {
   readonly queueOf: (controller: string) => Pick<WorkQueue, "wake">;
   readonly idsOf: (hook: Hook) => EventIds;
   readonly find: Find;
-  readonly log: Log;
+  /** Ids could not be looked up or recorded: what comes again wakes again, which is better than not at all. */
+  readonly onTrouble: (hook: string, error: unknown) => void;
   /** Wall clock, which a sender's is compared with. */
   readonly now: () => Milliseconds;
 }
@@ -36,7 +37,7 @@ export interface TakingParts {
  * recorded after them: a crash in between repeats the wakes, and loses none.
  * @throws EventRefusedError
  */
-export function eventTaker({ queueOf, idsOf, find, log, now }: TakingParts) {
+export function eventTaker({ queueOf, idsOf, find, onTrouble, now }: TakingParts) {
   return async (inUse: HookInUse, { headers, readBody }: SentEvent): Promise<Taken> => {
     const { hook, secrets, rate, tell } = inUse;
     const { body, signedId } = await verifyEvent({
@@ -54,16 +55,16 @@ export function eventTaker({ queueOf, idsOf, find, log, now }: TakingParts) {
     const mark = id === undefined ? undefined : markOf(hook, id, body, keys);
     return tell(async () => {
       const ids = idsOf(hook);
-      if (mark !== undefined && (await ids.knows(mark))) return { outcome: "repeated", keys: keys.length };
-      await queueFor(hook, queueOf).wake(keys.map((key) => wakeOf(hook, key, mark ?? randomUUID())));
-      if (mark !== undefined) {
-        await ids.record(mark).catch((error: unknown) => {
-          log.warn(
-            { err: error, hook: hook.name },
-            "Could not record an event's id; sent again it wakes again",
-          );
-        });
+      const trouble = (error: unknown): false => (onTrouble(hook.name, error), false);
+      if (mark !== undefined && (await ids.knows(mark).catch(trouble))) {
+        return { outcome: "repeated", keys: keys.length };
       }
+      await told(
+        queueOf,
+        hook,
+        keys.map((key) => wakeOf(hook, key, mark ?? randomUUID())),
+      );
+      if (mark !== undefined) await ids.record(mark).catch(trouble);
       return { outcome: "accepted", keys: keys.length };
     });
   };
@@ -106,9 +107,14 @@ const wakeOf = ({ name }: Hook, key: Wake["key"], version: string): Wake => ({
   class: "change",
 });
 
-function queueFor({ controller }: Hook, queueOf: TakingParts["queueOf"]): Pick<WorkQueue, "wake"> {
+/** @throws EventRefusedError when the controller was taken away meanwhile. */
+async function told(
+  queueOf: TakingParts["queueOf"],
+  { controller }: Hook,
+  wakes: readonly Wake[],
+): Promise<void> {
   try {
-    return queueOf(controller);
+    await queueOf(controller).wake(wakes);
   } catch (error) {
     throw unavailable(error instanceof Error ? error.message : String(error));
   }
