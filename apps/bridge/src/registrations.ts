@@ -93,12 +93,13 @@ const refused = (where: string, problem: string): InvalidRegistrationError =>
 function explain(issue: z.core.$ZodIssue): string {
   const path = issue.path.join(".");
   if (issue.code !== "unrecognized_keys") return `${path}: ${issue.message}`;
-  const known = /^spec\.(for|owns|watches)/.test(path)
-    ? [...watchedFields, "names"]
-    : path.startsWith("spec.hooks")
-      ? hookFields
-      : fields;
+  const known = knownAt(path);
   return issue.keys
     .map((key) => `${[...issue.path, key].join(".")} is not known. ${meant(key, known)}`)
     .join(" ");
+}
+
+function knownAt(path: string): readonly string[] {
+  if (path.startsWith("spec.hooks")) return hookFields;
+  return /^spec\.(for|owns|watches)/.test(path) ? [...watchedFields, "names"] : fields;
 }

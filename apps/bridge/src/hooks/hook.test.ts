@@ -1,5 +1,10 @@
+import { ReconcileFunction } from "@drover/controller";
+import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { parse } from "yaml";
+import { z } from "zod";
 import { declared, hookOf, hooksIn, secretRef } from "./hook.fixture.ts";
+import { hooksOf } from "./hook.ts";
 
 const hmac = { secretRef, header: "X-Hub-Signature-256" };
 const other = { ...secretRef, key: "other" };
@@ -82,4 +87,15 @@ it("refuses two hooks of one name, and of one secret: an event for one must be n
 it("refuses more than twenty", () => {
   const many = Array.from({ length: 21 }, (_, i) => ({ ...declared, name: `s${i}` }));
   expect(() => hooksIn(many)).toThrow(/20/);
+});
+
+it("takes what the page shows", () => {
+  const page = readFileSync(new URL("../../../../docs/bridge.md", import.meta.url), "utf8");
+  const [, example = ""] = /## Hooks\n[^]*?```yaml\n([^]*?)```/.exec(page) ?? [];
+  const { spec } = z.object({ spec: ReconcileFunction.spec }).parse(parse(example));
+  const hooks = hooksOf(spec, { controller: "sites", uid: "u", home: "web" });
+  expect(hooks.map(({ name, verify, reach }) => [name, verify.by, reach])).toEqual([
+    ["pushes", "hmac", ["web"]],
+    ["uploads", "bearer", ["web"]],
+  ]);
 });

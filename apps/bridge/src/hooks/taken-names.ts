@@ -1,14 +1,7 @@
-import type { Registration } from "../registration.ts";
-
-/** A function of the cluster, as far as hooks are concerned. */
-interface Function {
-  readonly key: string;
-  readonly registration?: Registration;
-  readonly problem?: string;
-}
+import type { RegisteredFunction } from "../registered-functions.ts";
 
 /** Of several hooks of one name the first function's is in use; the others' functions go on without, and are told so. */
-export function withoutTakenHooks<Each extends Function>(oldestFirst: readonly Each[]): readonly Each[] {
+export function withoutTakenHooks(oldestFirst: readonly RegisteredFunction[]): readonly RegisteredFunction[] {
   const taken = new Map<string, string>();
   return oldestFirst.map((each) => {
     const { key, registration } = each;
