@@ -50,8 +50,9 @@ async function startBridge(): Promise<typeof bridge> {
     awaited: "Taking events",
     env: { DROVER_HOOKS_PORT: "0", DROVER_REDIS_URL: gate.url, DROVER_LOG_LEVEL: "debug" },
   });
-  const [, hooks = ""] = /"hooks":"(http:[^"]+)"/.exec(readFileSync(started.logFile, "utf8")) ?? [];
-  return { ...started, hooks };
+  const url = () => /"hooks":"(http:[^"]+)"/.exec(readFileSync(started.logFile, "utf8"))?.[1] ?? "";
+  await eventually(() => expect(url()).not.toBe(""));
+  return { ...started, hooks: url() };
 }
 
 beforeAll(async () => {
@@ -119,7 +120,7 @@ it("a signed event wakes a key once, though it is sent twice, also to another br
 it("a bridge killed after the wake and before the answer: sent again, it wakes nobody", async () => {
   const event = { id: "killed-late", sites: ["b"] };
   const kept = await idsKept();
-  const recorded = gate.keepAnswersTo("\r\n100000\r\n"); // how many ids are kept: only what records one says so
+  const recorded = gate.keepAnswersTo("{drover-hook:", "\r\n100000\r\n"); // only what records an id says how many are kept
   const heard = send(event);
   await recorded;
   await eventually(async () => expect(await idsKept()).toBe(kept + 1));

@@ -4,15 +4,15 @@ import { connect, createServer, type Socket } from "node:net";
 /** Between one process and Redis: sees what is asked, and can keep the answers. */
 export interface RedisGate {
   readonly url: string;
-  /** From the first request on that holds this text no answer comes through. Resolves when it was passed on. */
-  keepAnswersTo(text: string): Promise<void>;
+  /** From the first request on that holds these texts no answer comes through. Resolves when it was passed on. */
+  keepAnswersTo(...texts: readonly string[]): Promise<void>;
   /** Answers come through again, to new connections. */
   open(): void;
   close(): Promise<void>;
 }
 
 export async function openRedisGate(port: number): Promise<RedisGate> {
-  let awaited: { readonly text: string; readonly seen: () => void } | undefined;
+  let awaited: { readonly texts: readonly string[]; readonly seen: () => void } | undefined;
   let isKept = false;
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
@@ -28,7 +28,7 @@ export async function openRedisGate(port: number): Promise<RedisGate> {
         });
     }
     near.on("data", (request) => {
-      const isIt = awaited !== undefined && request.includes(awaited.text);
+      const isIt = awaited?.texts.every((text) => request.includes(text)) === true;
       if (isIt) isKept = true;
       far.write(request, () => isIt && awaited?.seen());
     });
@@ -41,7 +41,7 @@ export async function openRedisGate(port: number): Promise<RedisGate> {
   if (address === null || typeof address === "string") throw new Error("The gate has no port.");
   return {
     url: `redis://127.0.0.1:${address.port}`,
-    keepAnswersTo: (text) => new Promise((seen) => (awaited = { text, seen })),
+    keepAnswersTo: (...texts) => new Promise((seen) => (awaited = { texts, seen })),
     open() {
       awaited = undefined;
       isKept = false;
