@@ -16,7 +16,7 @@ export interface VerifiedEvent {
   readonly signedId: string | undefined;
 }
 
-/** Which objects of a hook's kind a value in an event names. */
+/** Which objects of a hook's kind a value in an event names. It may ask Redis: it is waited for as a wake is. */
 export type Find = (hook: Hook, value: string) => Promise<readonly ObjectKey[]>;
 
 /**
@@ -26,10 +26,8 @@ export type Find = (hook: Hook, value: string) => Promise<readonly ObjectKey[]>;
 export async function namedKeys(hook: Hook, event: VerifiedEvent, find: Find): Promise<readonly ObjectKey[]> {
   const values = new Set(textsAt(hook.names, event));
   if (values.size > mostKeys) throw tooMany(values.size);
-  const keys = new Set<ObjectKey>();
-  for (const value of values) {
-    for (const key of await find(hook, value)) if (isWithin(hook, key)) keys.add(key);
-  }
+  const found = await Promise.all([...values].map((value) => find(hook, value)));
+  const keys = new Set(found.flat().filter((key) => isWithin(hook, key)));
   if (keys.size > mostKeys) throw tooMany(keys.size);
   return [...keys];
 }

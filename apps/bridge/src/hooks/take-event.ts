@@ -40,32 +40,27 @@ export interface TakingParts {
 export function eventTaker({ queueOf, idsOf, find, onTrouble, now }: TakingParts) {
   return async (inUse: HookInUse, { headers, readBody }: SentEvent): Promise<Taken> => {
     const { hook, secrets, rate, tell } = inUse;
-    const { body, signedId } = await verifyEvent({
-      verify: hook.verify,
-      secrets,
-      headers,
-      readBody,
-      now: now(),
-    });
+    const { verify } = hook;
+    const { body, signedId } = await verifyEvent({ verify, secrets, headers, readBody, now: now() });
     if (!rate.take()) throw throttled;
     const event: VerifiedEvent = { headers, body, signedId, content: parseBody(body) };
     const id = idOf(hook, event);
-    const keys = await namedKeys(hook, event, find);
-    if (keys.length === 0) return { outcome: "nobody", keys: 0 };
-    const mark = id === undefined ? undefined : markOf(hook, id, body, keys);
     return tell(async () => {
+      const keys = await namedKeys(hook, event, find);
+      if (keys.length === 0) return { outcome: "nobody", keys: 0 };
+      const told = (outcome: Taken["outcome"]): Taken => ({ outcome, keys: keys.length });
+      const wakes = (version: string) => keys.map((key) => wakeOf(hook, key, version));
+      if (id === undefined) {
+        await wake(queueOf, hook, wakes(randomUUID()));
+        return told("accepted");
+      }
+      const mark = markOf(hook, id, body, keys);
       const ids = idsOf(hook);
       const trouble = (error: unknown): false => (onTrouble(hook.name, error), false);
-      if (mark !== undefined && (await ids.knows(mark).catch(trouble))) {
-        return { outcome: "repeated", keys: keys.length };
-      }
-      await told(
-        queueOf,
-        hook,
-        keys.map((key) => wakeOf(hook, key, mark ?? randomUUID())),
-      );
-      if (mark !== undefined) await ids.record(mark).catch(trouble);
-      return { outcome: "accepted", keys: keys.length };
+      if (await ids.knows(mark).catch(trouble)) return told("repeated");
+      await wake(queueOf, hook, wakes(mark));
+      await ids.record(mark).catch(trouble);
+      return told("accepted");
     });
   };
 }
@@ -108,7 +103,7 @@ const wakeOf = ({ name }: Hook, key: Wake["key"], version: string): Wake => ({
 });
 
 /** @throws EventRefusedError when the controller was taken away meanwhile. */
-async function told(
+async function wake(
   queueOf: TakingParts["queueOf"],
   { controller }: Hook,
   wakes: readonly Wake[],
