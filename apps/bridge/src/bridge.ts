@@ -1,5 +1,5 @@
-import type { CampaignProgress, Log, Milliseconds } from "@drover/controller";
-import type { KubeClient } from "@drover/kube";
+import type { CampaignProgress, Log, Milliseconds, ObjectKey } from "@drover/controller";
+import { type FieldPath, heldTerm, type KubeClient } from "@drover/kube";
 import type { RedisConnection, WorkQueue } from "@drover/queue";
 import { joinBridges, openCampaigns, openFiles, openStreamStore } from "@drover/streams";
 import { randomUUID } from "node:crypto";
@@ -7,7 +7,7 @@ import { openCampaignRunner } from "./campaigns.ts";
 import { followStream, type FollowedStream } from "./follow-stream.ts";
 import { keepStreams } from "./keep-streams.ts";
 import { openQueues } from "./open-queues.ts";
-import { planStreams } from "./plan-streams.ts";
+import { fileOf, planStreams } from "./plan-streams.ts";
 import type { Registration } from "./registration.ts";
 
 /** One of the bridges: follows its part of the streams that the registered controllers need. */
@@ -17,6 +17,11 @@ export interface Bridge {
   queues(): readonly WorkQueue[];
   /** @throws when no such controller is registered. */
   readonly queueOf: (controller: string) => WorkQueue;
+  /**
+   * The objects of a controller's kind that hold a value at a path, where that was declared.
+   * @throws while its queue is not open yet.
+   */
+  readonly holders: (controller: string, path: FieldPath, value: string) => Promise<readonly ObjectKey[]>;
   followed(): readonly FollowedStream[];
   /** How far the campaigns have come whose kinds it follows, by controller. */
   campaigns(): ReadonlyMap<string, CampaignProgress>;
@@ -71,6 +76,17 @@ export function openBridge({ client, redis, compareEvery, log }: BridgeOptions):
     },
     queues: queues.all,
     queueOf: queues.of,
+    async holders(controller, path, value) {
+      queues.of(controller);
+      const registration = registrations?.find((one) => one.controller === controller);
+      const filing = registration?.follows.find(
+        ({ subscription: { map } }) => map.by === "holds" && map.path.text === path.text,
+      );
+      if (!registration || !filing || !queues.origins.has(controller)) {
+        throw new Error(`The queue of ${controller} is not open yet.`);
+      }
+      return files.find(fileOf(registration, filing, queues.origins), heldTerm(value));
+    },
     followed: keeper.followed,
     campaigns: campaigns.progress,
     problems: () => [...queues.problems(), ...keeper.missing()],

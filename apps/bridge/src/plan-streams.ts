@@ -56,21 +56,34 @@ export function planStreams(
   });
 }
 
-function listenersOf({ controller, uid, follows }: Registration, origins: ReadonlyMap<string, string>) {
-  const idOf = ({ subscription, looksInto, queue = controller }: Follow): string =>
-    digest([
-      ...[controller, uid, origins.get(controller), origins.get(queue), subscription],
-      ...(looksInto ? [idOf(looksInto)] : []),
-    ]);
-  return follows.flatMap((follow) => {
+function listenersOf(registration: Registration, origins: Origins) {
+  const { controller } = registration;
+  return registration.follows.flatMap((follow) => {
     const { ref, subscription, looksInto: file, queue = controller } = follow;
     if (!origins.has(controller) || !origins.has(queue)) return [];
     const listener: Listener = {
-      ...{ controller, queue, subscription: { ...subscription, id: idOf(follow) } },
-      ...(file && { looksInto: { stream: streamOf(file.ref), file: idOf(file) } }),
+      ...{ controller, queue, subscription: { ...subscription, id: idOf(registration, follow, origins) } },
+      ...(file && { looksInto: fileOf(registration, file, origins) }),
     };
     return [{ ref, listener }];
   });
+}
+
+type Origins = ReadonlyMap<string, string>;
+
+/** Where those are found whom a registration files. */
+export const fileOf = (registration: Registration, follow: Follow, origins: Origins): FileRef => ({
+  stream: streamOf(follow.ref),
+  file: idOf(registration, follow, origins),
+});
+
+function idOf(registration: Registration, follow: Follow, origins: Origins): string {
+  const { controller, uid } = registration;
+  const { subscription, looksInto, queue = controller } = follow;
+  return digest([
+    ...[controller, uid, origins.get(controller), origins.get(queue), subscription],
+    ...(looksInto ? [idOf(registration, looksInto, origins)] : []),
+  ]);
 }
 
 export const streamOf = ({ group, version, plural }: ResourceRef): string =>

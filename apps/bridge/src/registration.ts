@@ -55,6 +55,7 @@ export function registrationOf(
   const self = follow(spec.for, { by: "self" }, "spec.for");
   const { namespaces, selector } = self.subscription;
   const itself = { ...self, subscription: { ...self.subscription, ownFinalizer: finalizerOf(controller) } };
+  const hooks = hooksOf(spec, { controller, uid, home });
   const filing = (map: Filing): Follow => ({
     ref: own,
     subscription: { for: own, map, namespaces, selector },
@@ -78,8 +79,9 @@ export function registrationOf(
         const looking = { ...follow(of, map.lookup, at), looksInto: filed ?? itself };
         return filed === undefined ? [looking] : [filed, looking];
       }),
+      ...hooks.flatMap(({ heldBy: path }) => (path === undefined ? [] : [filing({ by: "holds", path })])),
     ],
-    hooks: hooksOf(spec, { controller, uid, home }),
+    hooks,
   };
 }
 

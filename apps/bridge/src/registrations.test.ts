@@ -105,6 +105,18 @@ it("asks code by jobs of a queue of its own, whose keys are the watched objects'
   ]);
 });
 
+it("files what objects hold, where a hook's events name that", () => {
+  const names = `names: { field: "Records[].s3.bucket.name", heldBy: status.bucketName }`;
+  const verify = "verify: { bearer: { secretRef: { name: s3, key: token } } }";
+  const [registration] = read({ "a.yaml": `${bucket}  hooks: [{ name: drift, ${verify}, ${names} }]` })();
+  expect(registration?.follows.slice(1)).toMatchObject([
+    {
+      ref: { plural: "buckets" },
+      subscription: { map: { by: "holds", path: { text: "status.bucketName" } } },
+    },
+  ]);
+});
+
 it("refuses a controller that is registered twice, naming both files", () => {
   expect(read({ "a.yaml": bucket, "b.yaml": bucket })).toThrow(
     /b\.yaml: .*registered in .*a\.yaml already. Rename/,

@@ -72,6 +72,11 @@ export const hookDeclaration = z.strictObject({
         description:
           "The header with the name, such as ce-subject; with bearer only: no signature is over headers.",
       }),
+      heldBy: fieldPath.optional().meta({
+        description:
+          "A path in the objects of `for`, such as status.bucketName: what an event names is not an object, but a value that " +
+          "stands there.",
+      }),
       namespace: z.string().min(1).max(63).optional().meta({
         description: "The namespace of what is named. Left out: the event says namespace/name.",
       }),

@@ -29,6 +29,12 @@ it.each<[string, object, RegExp]>([
     { verify: { hmac: { ...hmac, algorithm: "sha1" } } },
     /give sha256 or sha512; SHA-1 is no longer trusted/,
   ],
+  [
+    "a namespace of what is no object",
+    { names: { field: "a", heldBy: "spec.b", namespace: "web" } },
+    /names\.namespace: with heldBy/,
+  ],
+  ["a path that is none", { names: { field: "a", heldBy: "spec..b" } }, /names\.heldBy: "spec\.\.b" is no/],
   ["an id where one is signed", { id: { header: "x-id" } }, /webhook-id. Leave it out/],
   ["an id nowhere", { verify: { hmac }, id: {} }, /id: give exactly one of field and header/],
   ["names nowhere", { names: {} }, /names: give exactly one of field and header/],

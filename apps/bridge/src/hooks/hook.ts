@@ -17,6 +17,8 @@ export interface Hook {
   /** Where an event's id is that no signature has: without one nothing is known to be a repetition. */
   readonly id: InEvent | undefined;
   readonly names: InEvent;
+  /** What an event names is a value that objects hold at this path; undefined: the objects themselves. */
+  readonly heldBy: FieldPath | undefined;
   /** The namespace of what is named; left out, an event says `namespace/name`, or `name` where there are none. */
   readonly namespace: string | undefined;
   /** In which namespaces it may wake keys; undefined: in all, and those of cluster-scoped kinds. */
@@ -93,6 +95,7 @@ function hookOf(
     ...verification,
     id: id && placeOf(id, `${at}.id`),
     names: placeOf(names, `${at}.names`),
+    heldBy: heldByOf(names, `${at}.names`),
     namespace: names.namespace,
     reach: reachOf(names, own, owner.home, `${at}.names`),
   };
@@ -129,6 +132,15 @@ function placeOf(
     throw new InvalidRegistrationError(`${at}: give exactly one of field and header.`);
   }
   return field === undefined ? { header: header ?? "" } : { field: declaredPath(field, `${at}.field`) };
+}
+
+function heldByOf({ heldBy, namespace }: HookDeclaration["names"], at: string): FieldPath | undefined {
+  if (heldBy !== undefined && namespace !== undefined) {
+    throw new InvalidRegistrationError(
+      `${at}.namespace: with heldBy an event names no objects, which would be in it. Leave it out.`,
+    );
+  }
+  return heldBy === undefined ? undefined : declaredPath(heldBy, `${at}.heldBy`);
 }
 
 /** Who may send an event to a function of one namespace must not have an effect in another, unless that is granted. */

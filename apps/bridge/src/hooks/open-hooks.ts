@@ -15,10 +15,11 @@ import { openEventIds } from "@drover/streams";
 import { Counter, type Registry } from "prom-client";
 import type { Bridge } from "../bridge.ts";
 import type { Registration } from "../registration.ts";
+import { unavailable } from "./event-refused.ts";
 import { hookApp } from "./hook-app.ts";
 import { secretReader } from "./hook-secrets.ts";
 import { openHooksInUse, usualLimits } from "./hooks-in-use.ts";
-import { byName } from "./named-keys.ts";
+import { byName, type Find } from "./named-keys.ts";
 import { type HookServer, serveHooks } from "./serve-hooks.ts";
 import { sparingWarnings } from "./sparing-warnings.ts";
 import { eventTaker } from "./take-event.ts";
@@ -29,7 +30,7 @@ export interface HooksOptions {
   readonly port: number;
   /** Where the secrets of registrations from files are. */
   readonly secrets: string | undefined;
-  readonly bridge: Pick<Bridge, "queueOf">;
+  readonly bridge: Pick<Bridge, "queueOf" | "holders">;
   readonly client: Pick<KubeClient, "get">;
   readonly redis: RedisConnection;
   readonly registry: Registry;
@@ -63,7 +64,7 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
   const app = hookApp({
     hooks,
     take: eventTaker({
-      ...{ queueOf: bridge.queueOf, find: byName, now: Date.now },
+      ...{ queueOf: bridge.queueOf, find: findIn(bridge), now: Date.now },
       onTrouble: (hook, error) => warn(`${hook} ids`, { hook, err: error }, "The ids of events are not kept"),
       idsOf: ({ controller, name }) => openEventIds(redis, { controller, hook: name }),
     }),
@@ -88,5 +89,15 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
     },
   };
 }
+
+/** By the name of an object, or by a value that it holds. */
+const findIn =
+  (bridge: Pick<Bridge, "holders">): Find =>
+  (hook, value) =>
+    hook.heldBy === undefined
+      ? byName(hook, value)
+      : bridge.holders(hook.controller, hook.heldBy, value).catch((error: unknown) => {
+          throw unavailable(error instanceof Error ? error.message : String(error));
+        });
 
 const hooksIn = (registrations: readonly Registration[]) => registrations.flatMap(({ hooks }) => hooks);
