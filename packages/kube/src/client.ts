@@ -39,6 +39,11 @@ export interface WatchOptions {
   readonly metadataOnly?: boolean;
   /** The watch tells what happened after this version. */
   readonly resourceVersion: string;
+  /**
+   * Begin with what there is, in a state no older than `resourceVersion` (empty: the newest), up to the bookmark with
+   * `initialEventsEnd` (WatchList). A server that knows no such watches answers `Invalid`, or sends no such bookmark.
+   */
+  readonly sendInitialEvents?: boolean;
   /** Seconds after which the server ends the watch. */
   readonly timeoutSeconds?: number;
   /** Called for every piece that arrives, its headers first. */

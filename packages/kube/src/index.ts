@@ -78,7 +78,7 @@ export {
   type ReflectorStatus,
   runReflector,
 } from "./reflector/run-reflector.ts";
-export type { Beginning } from "./reflector/stream.ts";
+export type { Beginning } from "./reflector/stream-state.ts";
 export { memorySeenIndex, type SeenChange, type SeenIndex, type SeenObject } from "./reflector/seen-index.ts";
 export type { ObjectList } from "./reply.ts";
 export { apiVersionOf, builtin, nameOf, refOf, type ResourceRef, WrongScopeError } from "./resource-ref.ts";

@@ -42,6 +42,9 @@ export function watchRequest(ref: ResourceRef, options: WatchOptions): RequestSh
   const parameters = {
     watch: true,
     allowWatchBookmarks: true,
+    ...(options.sendInitialEvents === true
+      ? { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" }
+      : {}),
     resourceVersion,
     timeoutSeconds,
     labelSelector,

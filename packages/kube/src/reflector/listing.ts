@@ -3,6 +3,8 @@ import type { ResourceVersion } from "./resource-version.ts";
 
 /** How far a listing has come; what the next page is asked for with. */
 export interface Listing {
+  /** It comes as the beginning of a watch, object by object; else in pages. */
+  readonly streamed: boolean;
   /** Ask for the state at just this version, to compare it with what the watch has told. */
   readonly exact: ResourceVersion | undefined;
   readonly pages: number;
@@ -14,6 +16,7 @@ export interface Listing {
 }
 
 export const startListing: Listing = {
+  streamed: false,
   exact: undefined,
   pages: 0,
   continue: undefined,

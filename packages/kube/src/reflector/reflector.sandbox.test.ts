@@ -72,10 +72,13 @@ describe("a kind that is there", () => {
     expect(statusChanged?.previous?.resourceVersion).toBe(specChanged?.resourceVersion);
   });
 
-  test("comes in pages: 1,201 objects, each once", async () => {
+  test.each([
+    ["as a stream", true],
+    ["in pages", false],
+  ])("comes %s: 1,201 objects, each once", async (_how, streamsLists) => {
     const names = Array.from({ length: 1_201 }, (_, index) => `b${index}`);
     while (names.length > 0) await Promise.all(names.splice(0, 50).map((name) => create(name)));
-    follow();
+    follow({ streamsLists });
     await log.count(1_202);
     expect(new Set(events.map(({ key: one }) => one)).size).toBe(1_201);
   });

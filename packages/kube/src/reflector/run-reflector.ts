@@ -7,16 +7,8 @@ import type { ReflectorEvent } from "./object-event.ts";
 import type { ResourceVersion } from "./resource-version.ts";
 import { memorySeenIndex, type SeenIndex } from "./seen-index.ts";
 import { needsWhole, type Subscription } from "../subscription.ts";
-import {
-  type Action,
-  askedNow,
-  type Beginning,
-  newStream,
-  type Phase,
-  step,
-  type StreamInput,
-  type StreamState,
-} from "./stream.ts";
+import { type Action, step, type StreamInput } from "./stream.ts";
+import { askedNow, type Beginning, newStream, type Phase, type StreamState } from "./stream-state.ts";
 import { teller } from "./teller.ts";
 import { type WatchConnection, watchConnection } from "./watch-connection.ts";
 
@@ -38,7 +30,9 @@ export interface ReflectorOptions {
   /** What was told before; default: nothing, in memory. */
   readonly seen?: SeenIndex;
   /** Where `seen` stands. Default: nowhere; the stream begins with a listing. */
-  readonly from?: Omit<Beginning, "compareEvery">;
+  readonly from?: Pick<Beginning, "position" | "toldToAll">;
+  /** False: list in pages. Default: only where the server cannot stream a listing. */
+  readonly streamsLists?: boolean;
   /** How often what was told is compared with a listing, which finds what the watch has missed. Default 30 min. */
   readonly compareEvery?: Milliseconds;
   readonly timers?: Timers;
@@ -113,6 +107,7 @@ function streamDriver(options: Settled) {
   let state = newStream({
     ...options.from,
     ...(options.compareEvery !== undefined && { compareEvery: options.compareEvery }),
+    ...(options.streamsLists !== undefined && { streamsLists: options.streamsLists }),
   });
   let stopped = false;
 
@@ -127,7 +122,7 @@ function streamDriver(options: Settled) {
       });
     }
     report(options, state, next.state, next.action);
-    const asks = next.action.do === "list" || next.action.do === "watch";
+    const asks = next.action.do !== "read" && next.action.do !== "wait";
     state = asks ? askedNow(next.state, timers.now()) : next.state;
     return next.action;
   };
@@ -174,6 +169,11 @@ function outcomesOf(options: Settled, heard: () => void, beginListing: () => voi
     connection?.close();
     connection = undefined;
   };
+  const open = (watch: Parameters<KubeClient["watch"]>[1]): Promise<StreamInput> => {
+    close();
+    connection = watchConnection({ client, ref, watch: { ...watch, ...scope }, timers, silence, heard });
+    return connection.open();
+  };
   const of = async (action: Action): Promise<StreamInput> => {
     switch (action.do) {
       case "list": {
@@ -185,12 +185,14 @@ function outcomesOf(options: Settled, heard: () => void, beginListing: () => voi
         heard();
         return { type: "page", page };
       }
+      case "stream": {
+        beginListing();
+        const { from: resourceVersion = "", timeoutSeconds } = action;
+        return open({ resourceVersion, timeoutSeconds, sendInitialEvents: true });
+      }
       case "watch": {
-        close();
         const { from: resourceVersion, timeoutSeconds } = action;
-        const watch = { ...scope, resourceVersion, timeoutSeconds };
-        connection = watchConnection({ client, ref, watch, timers, silence, heard });
-        return connection.open();
+        return open({ resourceVersion, timeoutSeconds });
       }
       case "read":
         return connection === undefined ? { type: "closed" } : connection.read();

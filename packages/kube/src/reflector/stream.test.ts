@@ -1,80 +1,21 @@
 import { describe, expect, test } from "vitest";
-import { ApiError } from "../errors.ts";
-import { type KubeObject, kubeObjectSchema } from "../kube-object.ts";
-import type { ObjectList } from "../reply.ts";
-import { bucketObject } from "../testing/objects.ts";
+import {
+  bookmark,
+  closed,
+  deleted,
+  errorFrame,
+  failed,
+  modified,
+  object,
+  opened,
+  page,
+  paged,
+  Run,
+  silent,
+  watching,
+} from "../testing/stream-run.ts";
 import type { WatchFrame } from "../watch-frames.ts";
-import type { Failure } from "./failure.ts";
-import { type Action, newStream, step, type Step, type StreamInput, type StreamState } from "./stream.ts";
-
-const object = (name: string, resourceVersion: string): KubeObject =>
-  kubeObjectSchema.parse(bucketObject(name, { resourceVersion }));
-const page = (resourceVersion: string, items: readonly KubeObject[] = [], token?: string): StreamInput => {
-  const list: ObjectList = { resourceVersion, items, continue: token, remaining: undefined };
-  return { type: "page", page: list };
-};
-const frame = (one: WatchFrame): StreamInput => ({ type: "frames", frames: [one] });
-const modified = (name: string, version: string) =>
-  frame({ type: "MODIFIED", object: object(name, version) });
-const bookmark = (resourceVersion: string) =>
-  frame({ type: "BOOKMARK", resourceVersion, initialEventsEnd: false });
-const errorFrame = (kind: ApiError["kind"], status: number) =>
-  frame({
-    type: "ERROR",
-    error: new ApiError({ kind, status, reason: kind, serverMessage: "", request: "WATCH" }),
-  });
-const failed = (kind: Failure["kind"], retryAfter?: number): StreamInput => ({
-  type: "failed",
-  failure: { kind, reason: "Because", message: "", retryAfter },
-});
-
-/** Takes steps on a clock of its own. Waits are sat out, and remembered. */
-class Run {
-  state: StreamState;
-  last: Step;
-  now = 0;
-  random = 0;
-  readonly waits: number[] = [];
-  constructor(state: StreamState = newStream()) {
-    this.state = state;
-    this.last = this.give({ type: "started" });
-  }
-  give(input: StreamInput): Step {
-    this.last = step(this.state, input, { now: this.now, random: this.random });
-    this.state = this.last.state;
-    return this.last;
-  }
-  /** Gives inputs; sits out the wait that follows each, if one does. */
-  then(...inputs: readonly StreamInput[]): Action {
-    for (const input of inputs) {
-      this.give(input);
-      this.sitOut();
-    }
-    return this.last.action;
-  }
-  after(span: number, ...inputs: readonly StreamInput[]): Action {
-    this.now += span;
-    return this.then(...inputs);
-  }
-  private sitOut(): void {
-    const { action } = this.last;
-    if (action.do !== "wait") return;
-    this.waits.push(action.span);
-    this.now += action.span;
-    this.give({ type: "waited" });
-  }
-  get told(): readonly string[] {
-    return this.last.tell.map(({ tell }) => tell);
-  }
-}
-const watching = (version = "100"): Run => {
-  const run = new Run();
-  run.then(page(version), { type: "opened" });
-  return run;
-};
-const opened: StreamInput = { type: "opened" };
-const closed: StreamInput = { type: "closed" };
-const silent: StreamInput = { type: "silent" };
+import type { Action, StreamInput } from "./stream.ts";
 
 describe("a stream that knows nothing", () => {
   test("lists from the first page", () => {
@@ -106,7 +47,7 @@ describe("a stream that knows nothing", () => {
 });
 
 test("a stream that was told a position resumes there, without a listing", () => {
-  expect(new Run(newStream({ position: "42" })).last.action).toMatchObject({ do: "watch", from: "42" });
+  expect(new Run(paged({ position: "42" })).last.action).toMatchObject({ do: "watch", from: "42" });
 });
 
 describe("a watch that goes well", () => {
@@ -114,7 +55,7 @@ describe("a watch that goes well", () => {
     const run = watching("100");
     expect(run.then(modified("a", "101"))).toEqual({ do: "read" });
     expect(run.told).toEqual(["changed"]);
-    run.then(frame({ type: "DELETED", object: object("a", "102") }));
+    run.then(deleted("a", "102"));
     expect(run.told).toEqual(["gone"]);
     run.then(bookmark("150"));
     expect(run.told).toEqual(["position"]);
@@ -145,7 +86,7 @@ describe("a watch that goes well", () => {
 
   test("takes a deletion with an older version: some servers send the object's last", () => {
     const run = watching("100");
-    run.then(frame({ type: "DELETED", object: object("a", "3") }));
+    run.then(deleted("a", "3"));
     expect(run.told).toEqual(["gone"]);
     expect(run.state.position).toBe("100");
   });
@@ -347,7 +288,7 @@ describe("a listing that is none", () => {
 
 describe("a comparison", () => {
   const comparing = (): Run => {
-    const run = new Run(newStream({ position: "100", compareEvery: 60_000 }));
+    const run = new Run(paged({ position: "100", compareEvery: 60_000 }));
     run.then(opened);
     return run;
   };
@@ -376,7 +317,7 @@ describe("a comparison", () => {
   });
 
   test("makes watches no longer than the time between two", () => {
-    expect(new Run(newStream({ position: "1", compareEvery: 5_000 })).last.action).toHaveProperty(
+    expect(new Run(paged({ position: "1", compareEvery: 5_000 })).last.action).toHaveProperty(
       "timeoutSeconds",
       5,
     );
@@ -408,7 +349,7 @@ describe("a comparison", () => {
 });
 
 test("a stream that resumes follows once its watch has told something, or it has listed", () => {
-  const run = new Run(newStream({ position: "100" }));
+  const run = new Run(paged({ position: "100" }));
   run.then(opened);
   expect(run.state).toMatchObject({ synced: true, following: false });
   run.then(bookmark("101"));
@@ -420,7 +361,7 @@ test("a stream that resumes follows once its watch has told something, or it has
 });
 
 test("a stream to which somebody has subscribed since lists, no older a state than its position", () => {
-  const run = new Run(newStream({ position: "100", toldToAll: false }));
+  const run = new Run(paged({ position: "100", toldToAll: false }));
   expect(run.last.action).toMatchObject({ do: "list", listing: { exact: undefined } });
   expect(run.state.synced).toBe(false);
   run.give(page("90", [object("a", "3")]));

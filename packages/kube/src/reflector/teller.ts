@@ -36,6 +36,7 @@ export interface TellerOptions {
 }
 
 export function teller({ seen, subscriptions, onEvents, log }: TellerOptions): Teller {
+  /** What the listing that is under way has named. What it took back since is no longer in the index. */
   let listed = new Set<ObjectKey>();
 
   const take = async (events: readonly ReflectorEvent[], stand: Standing): Promise<void> => {
@@ -51,26 +52,31 @@ export function teller({ seen, subscriptions, onEvents, log }: TellerOptions): T
     listed = new Set();
   };
 
-  return {
-    beginListing: () => (listed = new Set()),
-    tell: async (tellings, stand) => {
-      const sightings = tellings
-        .flatMap((telling) => seenBy(telling, stand))
-        .filter(({ object }) => hasKey(object, log))
-        .map((sight): Sighting => ({ ...sight, means: meaningsOf(sight.object, subscriptions) }));
-      for (const { by, object } of sightings) if (by === "listing") listed.add(keyOf(object));
-      const events = await compared(sightings, seen);
-      const complete = tellings.find((telling) => telling.tell === "complete");
-      if (complete === undefined) {
-        await take([...events, ...tellings.flatMap(bookmark)], { position: stand.after, whole: false });
-        return;
-      }
-      await take(events, { position: stand.before, whole: false });
-      await sweep(stand.before, complete.exact);
-      const { resourceVersion } = complete;
-      await take([{ type: "synced", resourceVersion }], { position: stand.after, whole: true });
-    },
+  const takeSightings = async (
+    tellings: readonly Telling[],
+    stand: Stand,
+    position: ResourceVersion | undefined,
+  ): Promise<void> => {
+    const sightings = tellings
+      .flatMap((telling) => seenBy(telling, stand))
+      .filter(({ object }) => hasKey(object, log))
+      .map((sight): Sighting => ({ ...sight, means: meaningsOf(sight.object, subscriptions) }));
+    for (const { by, object } of sightings) if (by === "listing") listed.add(keyOf(object));
+    const events = await compared(sightings, seen);
+    await take([...events, ...tellings.flatMap(bookmark)], { position, whole: false });
   };
+  const tell = async (tellings: readonly Telling[], stand: Stand): Promise<void> => {
+    const end = tellings.findIndex((telling) => telling.tell === "complete");
+    const complete = tellings[end];
+    if (complete?.tell !== "complete") return takeSightings(tellings, stand, stand.after);
+    await takeSightings(tellings.slice(0, end), stand, stand.before);
+    await sweep(stand.before, complete.exact);
+    const { resourceVersion } = complete;
+    await take([{ type: "synced", resourceVersion }], { position: resourceVersion, whole: true });
+    // A streamed listing goes on as a watch: what came with its end was told by that.
+    await tell(tellings.slice(end + 1), { first: false, before: resourceVersion, after: stand.after });
+  };
+  return { beginListing: () => (listed = new Set()), tell };
 }
 
 interface Standing {

@@ -12,7 +12,7 @@ afterEach(async () => {
   while (stack.length > 0) await stack.pop()?.disposeAsync();
 });
 
-/** A reflector against scripted answers, on a clock that the test holds. */
+/** A reflector against scripted answers, on a clock that the test holds. It lists in pages unless it is told otherwise. */
 export async function following(scripts: readonly Script[], options: Partial<ReflectorOptions> = {}) {
   const owned = new AsyncDisposableStack();
   stack.push(owned);
@@ -32,6 +32,7 @@ export async function following(scripts: readonly Script[], options: Partial<Ref
       timers: clock,
     },
     random: () => 0,
+    streamsLists: false,
     ...options,
   });
   owned.defer(async () => {
@@ -51,8 +52,14 @@ export async function following(scripts: readonly Script[], options: Partial<Ref
 export const at = (name: string, resourceVersion: string, more: object = {}) =>
   bucketObject(name, { resourceVersion, ...more });
 export const frame = (type: string, object: object) => ({ type, object });
-export const bookmark = (resourceVersion: string) =>
-  frame("BOOKMARK", { apiVersion: "s3.example.com/v1", kind: "Bucket", metadata: { resourceVersion } });
+export const bookmark = (resourceVersion: string, metadata: object = {}) =>
+  frame("BOOKMARK", {
+    ...{ apiVersion: "s3.example.com/v1", kind: "Bucket" },
+    metadata: { ...metadata, resourceVersion },
+  });
+/** The end of a streamed listing of this version. */
+export const end = (resourceVersion: string) =>
+  bookmark(resourceVersion, { annotations: { "k8s.io/initial-events-end": "true" } });
 /** A page of a listing of this version. */
 export const page = (resourceVersion: string, names: readonly string[], token?: string) =>
   json(

@@ -1,0 +1,135 @@
+import { describe, expect, test } from "vitest";
+import { at, bookmark, end, following, frame, page } from "../testing/following.ts";
+import { hangs, refuses, type Script, streams, streamsAndBreaks } from "../testing/scripted-server.ts";
+import type { ReflectorOptions } from "./run-reflector.ts";
+
+const streaming = (scripts: readonly Script[], options: Partial<ReflectorOptions> = {}) =>
+  following(scripts, { streamsLists: true, ...options });
+const added = (name: string, version = "3") => frame("ADDED", at(name, version));
+const forbidden = refuses(422, "Invalid");
+
+describe("a reflector that streams its listing", () => {
+  test("asks for the newest state, metadata only, and goes on with the same connection", async () => {
+    const { server, log, reflector } = await streaming([
+      streams(added("a"), added("b"), end("7"), added("c", "8"), bookmark("9")),
+      hangs,
+    ]);
+    await log.told("position 9");
+    expect(log.lines).toEqual(["listed a@3", "listed b@3", "synced 7", "added c@8", "position 9"]);
+    expect(server.heard).toHaveLength(1);
+    const [asked] = server.heard;
+    expect(Object.fromEntries(asked?.query ?? [])).toEqual({
+      ...{ watch: "true", allowWatchBookmarks: "true", timeoutSeconds: "300" },
+      ...{ sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan", resourceVersion: "" },
+    });
+    expect(asked?.headers.accept).toContain("as=PartialObjectMetadata;");
+    await expect.poll(() => reflector.status().position).toBe("9");
+    expect(reflector.status()).toMatchObject({ phase: "watching", synced: true, following: true });
+  });
+
+  test("is not synced before the end of it, and forgets what is taken back meanwhile", async () => {
+    const more = Promise.withResolvers<(...frames: readonly object[]) => void>();
+    const { log, reflector } = await streaming([
+      (heard, response) => {
+        streams(added("a"), added("b"), frame("DELETED", at("b", "5")))(heard, response);
+        more.resolve((...frames) => response.write(frames.map((one) => `${JSON.stringify(one)}\n`).join("")));
+      },
+    ]);
+    await log.told("deleted b@5");
+    expect(reflector.status()).toMatchObject({ phase: "listing", synced: false, position: undefined });
+    (await more.promise)(frame("MODIFIED", at("a", "6")), end("7"));
+    await log.told("synced 7");
+    expect(log.lines).toEqual(["listed a@3", "listed b@3", "deleted b@5", "modified a@6", "synced 7"]);
+  });
+
+  test("tells only differences after a 410, and who is gone only at its end", async () => {
+    const gone = frame("ERROR", { kind: "Status", code: 410, reason: "Expired", message: "too old" });
+    const { server, log, sitOut } = await streaming([
+      streams(added("kept"), added("lost"), end("7"), gone),
+      streams(added("kept"), added("new", "90"), end("100"), added("later", "101")),
+    ]);
+    await sitOut();
+    await log.told("added later@101");
+    expect(log.lines.slice(3)).toEqual(["added new@90", "deleted lost@3", "synced 100", "added later@101"]);
+    expect(server.heard[1]?.query.get("resourceVersion")).toBe("7");
+    expect(server.heard).toHaveLength(2);
+  });
+
+  test("begins anew when it breaks off, and repeats nothing", async () => {
+    const { server, log, sitOut } = await streaming([
+      streamsAndBreaks(added("a")),
+      streams(added("b"), end("9"), bookmark("10")),
+    ]);
+    await sitOut();
+    await log.told("position 10");
+    expect(log.lines).toEqual(["listed a@3", "listed b@3", "deleted a@3", "synced 9", "position 10"]);
+    expect(server.heard).toHaveLength(2);
+  });
+
+  test("takes silence before its end for an end, and lists in pages", async () => {
+    const { server, log, clock, sitOut } = await streaming([
+      streams(added("a")),
+      page("9", ["a", "b"]),
+      streams(bookmark("10")),
+    ]);
+    await log.told("listed a@3");
+    await clock.waitFor("silence");
+    clock.advance(60_000);
+    await sitOut();
+    await log.told("position 10");
+    expect(log.lines).toEqual(["listed a@3", "listed b@3", "synced 9", "position 10"]);
+    expect(server.heard[1]?.query.get("limit")).toBe("500");
+  });
+
+  test("reads nothing more while it tells", async () => {
+    const taking = Promise.withResolvers<undefined>();
+    const gate = Promise.withResolvers<undefined>();
+    const more = Promise.withResolvers<() => void>();
+    const told: number[] = [];
+    const { clock, reflector } = await streaming(
+      [
+        (heard, response) => {
+          streams(added("a"))(heard, response);
+          more.resolve(() => response.write(`${JSON.stringify(added("b"))}\n${JSON.stringify(end("7"))}\n`));
+        },
+      ],
+      {
+        onEvents: async (events) => {
+          told.push(events.length);
+          taking.resolve(undefined);
+          await gate.promise;
+        },
+      },
+    );
+    await taking.promise;
+    (await more.promise)();
+    clock.advance(3_600_000);
+    expect(told).toEqual([1]);
+    expect(reflector.status()).toMatchObject({ phase: "listing", failures: 0 });
+    gate.resolve(undefined);
+    await expect.poll(() => reflector.status().position).toBe("7");
+    expect(told).toEqual([1, 1, 1]);
+  });
+});
+
+describe("a server that does not stream listings", () => {
+  test.each<[string, Script]>([
+    ["refuses", forbidden],
+    ["watches instead", streams(added("a"), bookmark("6"))],
+  ])("%s, and is asked for pages from then on", async (_how, script) => {
+    const { server, log, sitOut } = await streaming([
+      script,
+      page("7", ["a"]),
+      refuses(410, "Expired"),
+      page("9", ["a"]),
+      streams(bookmark("10")),
+    ]);
+    await sitOut();
+    await log.told("position 10");
+    expect(log.lines).toEqual(["listed a@3", "synced 7", "synced 9", "position 10"]);
+    expect(server.heard.map(({ query }) => query.get("sendInitialEvents"))).toEqual([
+      "true",
+      ...[null, null, null, null],
+    ]);
+  });
+});

@@ -1,0 +1,197 @@
+import { describe, expect, test } from "vitest";
+import {
+  added,
+  bookmark,
+  closed,
+  deleted,
+  errorFrame,
+  failed,
+  modified,
+  object,
+  opened,
+  page,
+  Run,
+  silent,
+} from "../testing/stream-run.ts";
+import type { StreamInput } from "./stream.ts";
+import { newStream } from "./stream-state.ts";
+
+const end = (version: string): StreamInput => bookmark(version, true);
+const streamed = (): Run => {
+  const run = new Run(newStream());
+  run.then(opened);
+  return run;
+};
+/** A stream that was told up to 100, and whose position has expired. */
+const expired = (): Run => {
+  const run = new Run(newStream({ position: "100" }));
+  run.then(opened);
+  run.after(5_000, errorFrame("Expired", 410));
+  return run;
+};
+const anew = { do: "stream" };
+const inPages = { do: "list", listing: { pages: 0, continue: undefined, exact: undefined } };
+
+describe("a streamed listing", () => {
+  test("is asked for by a stream that knows nothing: the newest state", () => {
+    expect(new Run(newStream()).last.action).toEqual({ do: "stream", from: undefined, timeoutSeconds: 300 });
+  });
+
+  test("is told as it comes, is whole at its end, and goes on as the watch", () => {
+    const run = streamed();
+    expect(run.then(added("a", "3"))).toEqual({ do: "read" });
+    expect(run.told).toEqual(["listed"]);
+    expect(run.state).toMatchObject({ synced: false, following: false, position: undefined });
+    expect(run.then(end("7"))).toEqual({ do: "read" });
+    expect(run.last.tell).toEqual([{ tell: "complete", resourceVersion: "7", exact: false }]);
+    expect(run.state).toMatchObject({ synced: true, following: true, position: "7" });
+    expect(run.then(modified("a", "8"))).toEqual({ do: "read" });
+    expect(run.told).toEqual(["changed"]);
+    expect(run.after(300_000, closed)).toMatchObject({ do: "watch", from: "8" });
+  });
+
+  test("may come at once, with what the watch tells after it", () => {
+    const run = streamed();
+    run.give({
+      type: "frames",
+      frames: [
+        { type: "ADDED", object: object("a", "3") },
+        { type: "BOOKMARK", resourceVersion: "7", initialEventsEnd: true },
+        { type: "MODIFIED", object: object("a", "6") },
+        { type: "MODIFIED", object: object("a", "8") },
+      ],
+    });
+    expect(run.told).toEqual(["listed", "complete", "changed"]);
+    expect(run.state.position).toBe("8");
+  });
+
+  test("tells what changes and goes before its end", () => {
+    const run = streamed();
+    run.then(added("a", "3"), modified("a", "5"));
+    expect(run.told).toEqual(["listed"]);
+    run.then(deleted("a", "6"));
+    expect(run.told).toEqual(["gone"]);
+    expect(run.state).toMatchObject({ synced: false, position: undefined });
+  });
+
+  test("follows a 410, once, of no older a state than was told", () => {
+    const run = expired();
+    expect(run.last.action).toMatchObject({ do: "stream", from: "100" });
+    run.then(opened, end("200"));
+    expect(run.state).toMatchObject({ relists: 1, position: "200", following: true });
+  });
+
+  test("is not asked for in a hurry: a short watch would not see its end", () => {
+    const run = new Run(newStream({ position: "100" }));
+    run.then(opened);
+    run.after(60_000, silent, errorFrame("Expired", 410));
+    expect(run.last.action).toMatchObject({ do: "stream", timeoutSeconds: 300 });
+  });
+
+  test("says that a kind can be followed again", () => {
+    const run = new Run(newStream());
+    expect(run.then(failed("refused"))).toMatchObject(anew);
+    expect(run.state.degraded).toBeDefined();
+    run.then(opened);
+    expect(run.state.degraded).toBeUndefined();
+  });
+});
+
+describe("a streamed listing that breaks off", () => {
+  test("is never taken for whole, and begins anew", () => {
+    const run = streamed();
+    expect(run.then(added("a", "3"), failed("passing"))).toMatchObject(anew);
+    expect(run.state).toMatchObject({ synced: false, position: undefined });
+    expect(run.waits).toEqual([1_000]);
+  });
+
+  test("a second time is listed in pages, which go on where they broke off", () => {
+    const run = streamed();
+    run.then(failed("passing"), opened, added("a", "3"));
+    expect(run.then(failed("passing"))).toMatchObject(inPages);
+    run.then(page("7"), opened);
+    run.then(errorFrame("Expired", 410));
+    expect(run.last.action).toMatchObject(anew);
+  });
+
+  test("never begins within a Retry-After", () => {
+    const run = new Run(newStream());
+    expect(run.then(failed("passing", 17_000))).toMatchObject(anew);
+    expect(run.waits[0]).toBeGreaterThanOrEqual(17_000);
+  });
+
+  test("before it began may be asked for as often as need be", () => {
+    const run = new Run(newStream());
+    for (let round = 0; round < 5; round++) expect(run.then(failed("passing"))).toMatchObject(anew);
+    expect(Math.min(...run.waits)).toBeGreaterThanOrEqual(1_000);
+  });
+
+  test.each<[string, StreamInput]>([
+    ["by an orderly end", closed],
+    ["by silence", silent],
+    ["by garbage", failed("doubtful")],
+    ["by an ERROR", errorFrame("ServerError", 500)],
+    ["by a 410", errorFrame("Expired", 410)],
+  ])("%s is listed in pages", (_name, input) => {
+    const run = streamed();
+    expect(run.then(added("a", "3"), input)).toMatchObject(inPages);
+    expect(run.state).toMatchObject({ synced: false, relists: 1, streamsLists: true });
+    expect(run.waits.length).toBe(1);
+  });
+
+  test("again and again waits longer each time", () => {
+    const run = new Run(newStream());
+    for (let round = 0; round < 4; round++) run.then(failed("expired"));
+    expect(run.waits).toEqual([1_000, 1_000, 2_000, 4_000]);
+  });
+});
+
+describe("a server that does not stream listings", () => {
+  const invalid: StreamInput = {
+    type: "failed",
+    failure: { kind: "refused", reason: "Invalid", message: "sendInitialEvents is forbidden" },
+  };
+
+  test("says so, and is asked for pages at once, from then on", () => {
+    const run = new Run(newStream());
+    expect(run.then(invalid)).toMatchObject(inPages);
+    expect(run.waits).toEqual([]);
+    expect(run.state).toMatchObject({ failures: 0, degraded: undefined, relists: 0 });
+    run.then(page("7"), opened);
+    expect(run.after(5_000, errorFrame("Expired", 410))).toMatchObject(inPages);
+  });
+
+  test("may watch instead, which its first bookmark shows", () => {
+    const run = streamed();
+    expect(run.then(added("a", "3"), bookmark("9"))).toMatchObject(inPages);
+    expect(run.state).toMatchObject({ synced: false, position: undefined, streamsLists: false });
+  });
+
+  test("may watch in silence", () => {
+    expect(streamed().after(60_000, silent)).toMatchObject(inPages);
+  });
+
+  test("may refuse the pages, too", () => {
+    const run = new Run(newStream());
+    run.then(invalid, invalid);
+    expect(run.state.degraded).toMatchObject({ reason: "Invalid" });
+  });
+});
+
+test("a streamed listing older than what was told is not taken for whole; pages are believed the third time", () => {
+  const run = expired();
+  run.then(opened, added("a", "3"));
+  run.give(end("90"));
+  expect(run.told).toEqual([]);
+  expect(run.state).toMatchObject({ position: "100", lastFailure: { reason: "StaleListing" } });
+  run.give({ type: "waited" });
+  run.then(page("90"));
+  run.give(page("90", [object("a", "3")]));
+  expect(run.last.tell).toMatchObject([{ tell: "listed", believed: true }, { tell: "complete" }]);
+});
+
+test("a comparison comes in pages of just the position", () => {
+  const run = new Run(newStream({ position: "100", compareEvery: 60_000 }));
+  run.then(opened);
+  expect(run.after(60_000, closed)).toMatchObject({ do: "list", listing: { exact: "100", streamed: false } });
+});
