@@ -1,6 +1,5 @@
 import type { Verb } from "./facts.ts";
 import type { Journal } from "./journal.ts";
-import { isInsideList } from "./list-answers.ts";
 import {
   type FrameFault,
   isListFault,
@@ -102,7 +101,7 @@ function meets(kind: RequestFaultKind, verb: Verb): boolean {
       return isWatchFault(kind);
     // A list that comes as a stream is a watch to those who answer it.
     case "stream":
-      return isWatchFault(kind) || (isListFault(kind) && !isInsideList(kind) && kind !== "list-410");
+      return isWatchFault(kind) || isListFault(kind);
     case "page":
       return isListFault(kind);
     case "list":

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { frameFaults } from "./frame-faults.ts";
+import { frameFaults, isEndOfList, wrongEnd } from "./frame-faults.ts";
 import type { FrameFaultKind } from "./schedule.ts";
 
 const event = (name: string): string =>
@@ -54,5 +54,29 @@ describe("a line of a watch", () => {
     expect(JSON.parse(lines[0]!)).toMatchObject({ type: "ERROR", object: { kind: "Status" } });
     expect((JSON.parse(lines[0]!) as { object: { code?: number } }).object.code).toBe(code);
     expect(then).toBe("end");
+  });
+});
+
+describe("the end of a streamed list", () => {
+  const metadata = { resourceVersion: "7", annotations: { "k8s.io/initial-events-end": "true" } };
+  const end = JSON.stringify({ type: "BOOKMARK", object: { metadata } });
+  const instead = (kind: Parameters<typeof wrongEnd>[0]): unknown[] =>
+    wrongEnd(kind, end).lines.map((line) => JSON.parse(line) as unknown);
+
+  it("is told from other bookmarks", () => {
+    expect(isEndOfList(end)).toBe(true);
+    expect(isEndOfList(`{"type":"BOOKMARK","object":{}}`)).toBe(false);
+    expect(isEndOfList(event("one"))).toBe(false);
+  });
+  it("never comes", () => {
+    expect(instead("list-endless")).toEqual([
+      { type: "BOOKMARK", object: { metadata: { resourceVersion: "7" } } },
+    ]);
+    expect(wrongEnd("list-truncated", end)).toMatchObject({ lines: [], then: "end" });
+    expect(instead("list-410")).toMatchObject([{ type: "ERROR", object: { code: 410 } }]);
+  });
+  it("comes without its version, or after an object without uid", () => {
+    expect(instead("list-no-metadata")).toEqual([{ type: "BOOKMARK", object: {} }]);
+    expect(instead("list-no-uid")).toHaveLength(2);
   });
 });

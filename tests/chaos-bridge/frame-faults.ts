@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { FrameFaultKind } from "./schedule.ts";
+import type { EndOfStream, FrameFaultKind } from "./schedule.ts";
 import { garbage, statusObject } from "./wrong-answers.ts";
 
 /** What is sent to the bridge for one line of the API server's watch, and what becomes of the watch after it. */
@@ -62,6 +62,27 @@ function broken(kind: FrameFaultKind, line: string, history: readonly string[]):
       return { lines: [], then: "fall silent" };
     case "frame-swallow":
       return onwards([]);
+  }
+}
+
+/** A list that comes as a stream ends with such a bookmark. */
+export const isEndOfList = (line: string): boolean =>
+  line.startsWith('{"type":"BOOKMARK"') && line.includes("k8s.io/initial-events-end");
+
+/** What is sent in place of the end of a streamed list. */
+export function wrongEnd(kind: EndOfStream, line: string): Passing {
+  switch (kind) {
+    case "list-410":
+      return broken("frame-410", line, []);
+    case "list-truncated":
+      return broken("frame-truncated", line, []);
+    case "list-no-metadata":
+      return onwards([JSON.stringify({ type: "BOOKMARK", object: {} })]);
+    case "list-no-uid":
+      return onwards([JSON.stringify({ type: "ADDED", object: { metadata: {} } }), line]);
+    // As of a server that knows no such lists: a bookmark, and no end.
+    case "list-endless":
+      return onwards([withMetadata(line, (metadata) => ({ ...metadata, annotations: undefined }))]);
   }
 }
 

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { FrameFaults } from "./frame-faults.ts";
+import { type FrameFaults, isEndOfList, type Passing, wrongEnd } from "./frame-faults.ts";
 import { linesOf } from "./lines-of.ts";
-import type { FrameFaultKind } from "./schedule.ts";
+import type { EndOfStream, FrameFaultKind } from "./schedule.ts";
 import { statusObject } from "./wrong-answers.ts";
 
 /** A watch that runs through the proxy. */
@@ -19,11 +19,13 @@ export async function passWatch(options: {
   readonly pieces: number;
   readonly frames: FrameFaults;
   readonly fault: () => FrameFaultKind | undefined;
-  /** Told of every event that came from the server. */
-  readonly onEvent: () => void;
+  /** What is wrong with the end of the list that it begins with. */
+  readonly end?: EndOfStream | undefined;
+  /** Told of every line that came from the server. */
+  readonly onLine: (line: string) => void;
   readonly running: Set<ProxiedWatch>;
 }): Promise<void> {
-  const { from, to, pieces, frames, fault, onEvent, running } = options;
+  const { from, to, pieces, frames, fault, end, onLine, running } = options;
   let silent = false;
   const watch: ProxiedWatch = {
     end(how) {
@@ -40,8 +42,9 @@ export async function passWatch(options: {
   try {
     for await (const line of linesOf(from)) {
       if (to.writableEnded || to.destroyed) break;
-      onEvent();
-      const passing = frames.pass(line, fault);
+      onLine(line);
+      const passing: Passing =
+        end !== undefined && isEndOfList(line) ? wrongEnd(end, line) : frames.pass(line, fault);
       await send(to, passing.lines.map((each) => `${each}\n`).join("") + (passing.rest ?? ""), pieces);
       if (passing.then === "go on") continue;
       if (passing.then === "fall silent") {

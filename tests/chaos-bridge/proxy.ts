@@ -7,13 +7,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { armedFaults, type ArmedFaults } from "./armed-faults.ts";
 import { askedOf, withPagesOf } from "./asked-of.ts";
 import type { DirectApi } from "./direct-api.ts";
-import type { Answered, Asked } from "./facts.ts";
-import { frameFaults } from "./frame-faults.ts";
+import type { Answered, Asked, Verb } from "./facts.ts";
+import { frameFaults, isEndOfList } from "./frame-faults.ts";
 import type { Journal } from "./journal.ts";
 import { isInsideList, listAnswers } from "./list-answers.ts";
 import { passWatch, type ProxiedWatch } from "./proxied-watch.ts";
-import type { Schedule } from "./schedule.ts";
-import { tally, type Tally } from "./tally.ts";
+import { type EndOfStream, endsOfStreams, type FaultKind, type Schedule } from "./schedule.ts";
+import { type Passed, tally, type Tally } from "./tally.ts";
 import { instead, refuse } from "./wrong-answers.ts";
 
 /** Stands between a bridge and the API server: plain HTTP here, the real server behind. Notes every request. */
@@ -84,11 +84,37 @@ function server(
   const frames = frameFaults();
   const lists = listAnswers(faults);
   const frameFault = () => faults.ofFrame()?.do;
-  const onEvent = (): void => passing.add("event");
+  const onLine = (verb: Verb) => {
+    let passes: Passed = verb === "stream" ? "page" : "event";
+    return (line: string): void => {
+      passing.add(passes);
+      if (isEndOfList(line)) passes = "event";
+    };
+  };
 
+  const pass = async (
+    { request, response, verb, answered }: Exchange,
+    end: EndOfStream | undefined,
+  ): Promise<void> => {
+    const from = await forwarded(api, request, response, schedule.page);
+    const status = from.statusCode ?? 0;
+    if (verb === "list" || verb === "page") passing.add("page");
+    answered({ status });
+    response.writeHead(status, headersOf(from));
+    if (status !== 200 || (verb !== "watch" && verb !== "stream")) {
+      response.end(await buffer(from));
+      return;
+    }
+    response.flushHeaders();
+    await passWatch({
+      ...{ from, to: response, pieces: schedule.pieces, frames, fault: frameFault, end, running },
+      onLine: onLine(verb),
+    });
+  };
   return async (asked: Asked, request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { id, verb } = asked;
-    const fault = faults.ofRequest(verb);
+    const isUnknown = verb === "stream" && !schedule.watchList;
+    const fault = isUnknown ? undefined : faults.ofRequest(verb);
     const answered = (said: Pick<Answered, "status" | "closedUntil">): void => {
       const cause = fault === undefined || fault.do === "expired" ? {} : { fault: fault.do };
       journal.note({ fact: "answered", id, ...said, ...cause });
@@ -97,27 +123,28 @@ function server(
       const from = await forwarded(api, request, response, schedule.page);
       return { status: from.statusCode ?? 0, body: await buffer(from) };
     };
-    if (fault !== undefined && isInsideList(fault.do)) {
+    const end = verb === "stream" ? endOfStream(fault?.do) : undefined;
+    if (isUnknown) answered(refuse(response, 422));
+    else if (fault === undefined || end !== undefined) {
+      if (lists.isMadeUp(asked)) answered(refuse(response, 410));
+      else await pass({ request, response, verb, answered }, end);
+    } else if (isInsideList(fault.do)) {
       const cycle = "cycle" in fault ? (fault.cycle ?? 0) : 0;
       await lists.spoil(fault.do, cycle, { asked, response, answered, genuine });
-    } else if (fault !== undefined) answered(instead(fault, response));
-    else if (lists.isMadeUp(asked)) answered(refuse(response, 410));
-    else if (verb === "stream" && !schedule.watchList) answered(refuse(response, 422));
-    else {
-      const from = await forwarded(api, request, response, schedule.page);
-      const status = from.statusCode ?? 0;
-      if (verb === "list" || verb === "page") passing.add("page");
-      answered({ status });
-      response.writeHead(status, headersOf(from));
-      if (status !== 200 || (verb !== "watch" && verb !== "stream")) response.end(await buffer(from));
-      else {
-        response.flushHeaders();
-        const { pieces } = schedule;
-        await passWatch({ from, to: response, pieces, frames, fault: frameFault, onEvent, running });
-      }
-    }
+    } else answered(instead(fault, response));
   };
 }
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly verb: Verb;
+  /** To be called when the answer begins. */
+  readonly answered: (said: Pick<Answered, "status">) => void;
+}
+
+const endOfStream = (kind: FaultKind | "expired" | undefined): EndOfStream | undefined =>
+  endsOfStreams.find((each) => each === kind);
 
 /** What the API server answers, for as long as the bridge wants it. */
 async function forwarded(

@@ -35,7 +35,7 @@ export function randomSchedule(seed: number, index: number, kinds: readonly Faul
     pace: dice.oneOf([0, 5, 20]),
     linger: dice.oneOf([0, 0, 15, 120]),
     page: needsPages ? 1 : needsLists ? dice.between(1, 4) : dice.oneOf([0, 2, 5]),
-    watchList: !needsLists && dice.chance(0.6),
+    watchList: dice.chance(0.6),
     pieces: dice.chance(0.3) ? dice.oneOf([1, 7, 100]) : 0,
     steps: begun(dice, steps),
   };

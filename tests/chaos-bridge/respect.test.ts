@@ -41,6 +41,11 @@ describe("watches (I18)", () => {
   it("may not follow each other at once", () => {
     expect(rules(request(0, "watch"), request(30, "watch"))).toEqual(["I18"]);
   });
+  it("are lists, too, that come as a stream", () => {
+    expect(rules(request(0, "stream"), request(1_000, "watch"), request(2_000, "stream"))).toEqual([]);
+    expect(rules(request(0, "stream"), request(30, "watch"))).toEqual(["I18"]);
+    expect(rules(request(0, "watch"), request(30, "stream"))).toEqual(["I18"]);
+  });
   it("may not come a little too often, either", () => {
     expect(rules(...[0, 700, 1_400, 2_100].map((at) => request(at, "watch")))).toEqual(["I18"]);
   });

@@ -15,7 +15,7 @@ const watchFaults = [
   "watch-closes", // 200, and ends at once
   "watch-hang", // is taken, and never answered
 ] as const;
-/** Instead of an answer to a list, or inside it. What runs is ended by a 410 before. */
+/** Instead of an answer to a list, or inside it; of one that is streamed, at its end. What runs is ended by a 410 before. */
 const listFaults = [
   "list-410", // on a `continue`
   "list-429",
@@ -140,6 +140,16 @@ export const faultKinds: readonly FaultKind[] = [
   "refuse",
   "bridge-kill",
 ];
+
+/** In place of the end of a streamed list, whose objects have all been sent by then. */
+export const endsOfStreams = [
+  "list-410",
+  "list-truncated",
+  "list-no-metadata",
+  "list-no-uid",
+  "list-endless",
+] as const;
+export type EndOfStream = (typeof endsOfStreams)[number];
 
 /** They need a list of the API server's, to put something wrong into it. */
 export const insideLists = ["list-truncated", "list-no-metadata", "list-no-uid", "list-endless"] as const;

@@ -180,13 +180,13 @@ function onListedFrame(
   ]);
 }
 
-/** The server does not stream listings, and is not asked to again. That costs no wait, unless it asks for one. */
+/** The server does not stream listings, and is not asked to again. A plain refusal costs no wait. */
 function inPages(before: StreamState, failure: Failure, moment: Moment): Step {
   const state = { ...before, streamsLists: false, lastFailure: failure };
   const next = { list: startListing };
-  return failure.retryAfter === undefined
+  return failure.kind === "refused" && failure.retryAfter === undefined
     ? proceed(state, next, moment)
-    : again(state, next, failure.retryAfter, moment);
+    : again(state, next, failure.retryAfter ?? 0, moment);
 }
 
 const onChange = (state: StreamState, tell: "changed" | "gone", object: KubeObject): Step =>

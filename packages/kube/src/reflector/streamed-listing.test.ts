@@ -165,6 +165,7 @@ describe("a server that does not stream listings", () => {
     const run = streamed();
     expect(run.then(added("a", "3"), bookmark("9"))).toMatchObject(inPages);
     expect(run.state).toMatchObject({ synced: false, position: undefined, streamsLists: false });
+    expect(run.waits).toEqual([1_000]);
   });
 
   test("may watch in silence", () => {
