@@ -42,6 +42,7 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
   let wish: Wish = { plans: [], complete: false };
   let missing: readonly string[] = [];
   let turns = 0;
+  let lookedAfter: ReadonlySet<string> = new Set();
 
   const turn = async (): Promise<void> => {
     // What is wished for may change meanwhile: the whole turn goes by one wish.
@@ -62,6 +63,7 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
       if (heldBy !== undefined) absent.push(`${id} is still held by ${heldBy}`);
     }
     missing = absent;
+    lookedAfter = new Set(wanted.keys());
     if (complete && turns++ % turnsPerLook === 0) {
       await hand.forgetNobodys((unwanted) => placeStreams(unwanted, here, bridge), wanted);
     }
@@ -83,7 +85,12 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
       wake.abort();
     },
     followed: () => [...kept.values()].map(({ stream }) => stream),
-    missing: () => missing,
+    missing: () => [
+      ...missing,
+      ...plans
+        .filter(({ stream }) => !lookedAfter.has(stream))
+        .map(({ stream }) => `${stream} is not looked after yet`),
+    ],
     async stop() {
       stopping.abort();
       const inOrder = turning

@@ -9,7 +9,7 @@ import { installCrd } from "./install-crd.ts";
 import { isObjectEvent, type ObjectEvent } from "./reflector/object-event.ts";
 import { type Reflector, runReflector } from "./reflector/run-reflector.ts";
 import { builtin } from "./resource-ref.ts";
-import { eventLog } from "./testing/event-log.ts";
+import { type EventLog, eventLog } from "./testing/event-log.ts";
 import { bucket } from "./testing/objects.ts";
 import { bucketDefinition } from "./testing/sandbox-client.ts";
 import { silentLog } from "./testing/silent-log.ts";
@@ -115,6 +115,35 @@ describe("the reflector, against a real API server", () => {
     const [, deleted, added] = events.filter((event) => nameOf(event) === "again");
     expect(added?.uid).not.toBe(deleted?.uid);
     expect(reflector.status().reconnects).toBeGreaterThan(0);
+  });
+
+  test("streams its listing, and is told of changes on the same connection", async () => {
+    stopping = new AbortController();
+    await create("streamed");
+    const told = eventLog();
+    const asked: string[] = [];
+    const counting = {
+      list: (...given: Parameters<KubeClient["list"]>) => {
+        asked.push("list");
+        return client.list(...given);
+      },
+      watch: (...given: Parameters<KubeClient["watch"]>) => {
+        asked.push("watch");
+        return client.watch(...given);
+      },
+    };
+    const options = {
+      ref: bucket,
+      signal: stopping.signal,
+      log: silentLog,
+      onEvents: (some: Parameters<EventLog["onEvents"]>[0]) => told.onEvents(some),
+    };
+    reflector = runReflector({ ...options, client: counting });
+    await told.listings(1);
+    expect(told.lines.some((line) => line.startsWith("listed streamed@"))).toBe(true);
+    const later = await create("later");
+    await told.told(`added later@${later.metadata.resourceVersion}`);
+    expect(asked).toEqual(["watch"]);
   });
 
   test("gets a bookmark before a short watch ends", { timeout: 30_000 }, async () => {

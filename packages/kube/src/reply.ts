@@ -3,6 +3,7 @@ import { ApiError, type ApiErrorKind, MalformedReplyError } from "./errors.ts";
 import { type KubeObject, kubeObjectSchema, listSchema, type Status, statusSchema } from "./kube-object.ts";
 import { apiVersionOf, type ResourceRef } from "./resource-ref.ts";
 import type { Reply, WholeReply } from "./transport.ts";
+import { isWellFormed } from "./well-formed.ts";
 
 /** A page of a list. */
 export interface ObjectList {
@@ -26,8 +27,7 @@ export function accepted(reply: WholeReply): unknown {
 
 /** An object of a kind, out of JSON. Its `apiVersion` and `kind` are the kind's, also where only metadata came. */
 export function objectFrom(request: string, ref: ResourceRef, value: unknown): KubeObject {
-  const object = shaped(request, kubeObjectSchema, value);
-  return normalised(request, ref, object);
+  return normalised(request, ref, isWellFormed(value) ? value : shaped(request, kubeObjectSchema, value));
 }
 
 /** A page of a kind's list, out of JSON. */

@@ -83,6 +83,17 @@ describe("a kind that is there", () => {
     expect(new Set(events.map(({ key: one }) => one)).size).toBe(1_201);
   });
 
+  test("comes in pages where the server refuses to stream", async () => {
+    await create("a");
+    api.sandbox.faults.respond(({ query }) =>
+      query.get("sendInitialEvents") === null ? undefined : { status: 422 },
+    );
+    const reflector = follow();
+    await log.count(2);
+    expect(await settled()).toEqual(["listed a"]);
+    expect(reflector.status()).toMatchObject({ synced: true, failures: 0, relists: 0 });
+  });
+
   test("is resumed where a dropped watch ended", async () => {
     const reflector = follow();
     await log.count(1);

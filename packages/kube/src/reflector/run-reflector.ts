@@ -1,5 +1,6 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import type { KubeClient } from "../client.ts";
+import { withoutManagedFields } from "../managed-fields.ts";
 import { collectionPath, nameOf, type ResourceRef } from "../resource-ref.ts";
 import { pause, processTimers, type Timers } from "../timers.ts";
 import { type Failure, failureOf, receiverFailed } from "./failure.ts";
@@ -183,7 +184,7 @@ function outcomesOf(options: Settled, heard: () => void, beginListing: () => voi
         const at = token === undefined && exact !== undefined ? exactly(exact) : {};
         const page = await client.list(ref, { ...scope, ...at, continue: token, retries: 0 });
         heard();
-        return { type: "page", page };
+        return { type: "page", page: { ...page, items: page.items.map(withoutManagedFields) } };
       }
       case "stream": {
         beginListing();

@@ -1,6 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 import type { KubeClient, WatchOptions } from "../client.ts";
 import type { ResourceRef } from "../resource-ref.ts";
+import { withoutManagedFields } from "../managed-fields.ts";
 import type { Timers } from "../timers.ts";
 import type { WatchFrame } from "../watch-frames.ts";
 import { failureOf } from "./failure.ts";
@@ -68,7 +69,10 @@ export function watchConnection(options: WatchConnectionOptions): WatchConnectio
 }
 
 const inputOf = (result: IteratorResult<readonly WatchFrame[], unknown>): StreamInput =>
-  result.done === true ? { type: "closed" } : { type: "frames", frames: result.value };
+  result.done === true ? { type: "closed" } : { type: "frames", frames: result.value.map(leaner) };
+
+const leaner = (frame: WatchFrame): WatchFrame =>
+  "object" in frame ? { ...frame, object: withoutManagedFields(frame.object) } : frame;
 
 const failedOf = (error: unknown): StreamInput => ({ type: "failed", failure: failureOf(error) });
 
