@@ -6,7 +6,8 @@
  *     npm run bench:bridge -- --only restart   restart, replay, steady: only these, printed
  *     npm run bench:bridge -- --objects 5000   shows that it works, printed
  *
- * `--bridge FILE` measures another one, such as a bundle (`node infra/bundle.ts bridge`: dist/bridge/main.mjs).
+ * `--bridge FILE` measures another one than the bundle that its image has, such as the sources
+ * (apps/bridge/src/main.ts).
  * `--rate N` makes so many steady changes a second instead of 400, on a machine that is too slow for those.
  * `--seed N` picks other objects to change. The first run builds the cluster and the Go program, for minutes.
  */
@@ -15,8 +16,8 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { machineLoad } from "../queue/measures/machine-load.ts";
 import { writeReport } from "../queue/report/write-report.ts";
-import { bridgeSources } from "./contenders/drover.ts";
 import { goProgram } from "./contenders/go-program.ts";
+import { bundledBridge } from "./contenders/shipped-bridge.ts";
 import { full, type Plan, withObjects } from "./plan.ts";
 import { replay } from "./questions/replay.ts";
 import { restart } from "./questions/restart.ts";
@@ -28,7 +29,7 @@ import { type Question, questions, type Results, type Stage } from "./results.ts
 const { values } = parseArgs({
   options: {
     only: { type: "string" },
-    bridge: { type: "string", default: bridgeSources },
+    bridge: { type: "string" },
     objects: { type: "string" },
     minutes: { type: "string", default: "1" },
     rate: { type: "string" },
@@ -52,7 +53,8 @@ const progress = (line: string): void =>
   console.error(`${((performance.now() - began) / 1_000).toFixed(0)} s: ${line}`);
 
 const results: Results = {};
-const stage: Stage = { plan, progress, bridge: resolve(values.bridge), program: await goProgram(progress) };
+const bridge = values.bridge === undefined ? await bundledBridge() : resolve(values.bridge);
+const stage: Stage = { plan, progress, bridge, program: await goProgram(progress) };
 const busyBefore = await machineLoad();
 try {
   if (asked("restart")) results.restart = await restart(stage);
@@ -76,8 +78,7 @@ const text = report(results, {
   busy: [busyBefore, busyAfter],
 });
 const partial =
-  [values.only, values.objects, values.rate].some((each) => each !== undefined) ||
-  values.bridge !== bridgeSources ||
+  [values.only, values.objects, values.rate, values.bridge].some((each) => each !== undefined) ||
   process.exitCode === 1;
 if (partial) console.log(text);
 else await writeReport(text, goals(results), import.meta.dirname);

@@ -2,15 +2,14 @@ import { freePort } from "@drover/local-servers";
 import { join } from "node:path";
 import { now } from "../../queue/measures/now.ts";
 import { controller } from "../cluster/widgets.ts";
+import { imageNodeOptions } from "./shipped-bridge.ts";
 import { type Started, startProcess, untilSo } from "./start-process.ts";
 
-/** The bridge of this checkout. */
-export const bridgeSources = new URL("../../../apps/bridge/src/main.ts", import.meta.url).pathname;
 const root = new URL("../../..", import.meta.url).pathname;
 /** Compiled once, as in an image. */
 const compiled = { NODE_COMPILE_CACHE: join(root, ".cache/compiled") };
 
-/** The bridge as it is shipped, with its default settings. */
+/** The bridge with its default settings, and what its image tells Node. */
 export interface Bridge {
   readonly process: Started;
   /** Resolves when `/readyz` says so, with the ms since the start. */
@@ -24,7 +23,7 @@ export interface BridgeOptions {
   readonly functions: string;
   readonly redisUrl: string;
   readonly logFile: string;
-  /** What is started: the sources or a bundle. */
+  /** What is started: a bundle, or the sources. */
   readonly main: string;
 }
 
@@ -44,6 +43,7 @@ export async function startBridge({
     logFile,
     env: {
       ...compiled,
+      NODE_OPTIONS: imageNodeOptions(),
       KUBECONFIG: undefined,
       DROVER_KUBECONFIG: kubeconfig,
       DROVER_REDIS_URL: redisUrl,
