@@ -73,6 +73,7 @@ test("what the API server sends is well-formed", () => {
 test.each([
   ["an empty uid", { uid: "" }],
   ["null for absent", { creationTimestamp: null }],
+  ["null for what nobody asks for", { selfLink: null }],
   ["a label that is no text", { labels: { a: 1 } }],
   ["an owner without uid", { ownerReferences: [{ ...owner, uid: undefined }] }],
   ["a generation without end", { generation: Infinity }],
