@@ -180,11 +180,11 @@ function onListedFrame(
   ]);
 }
 
-/** The server does not stream listings, and is not asked to again. A plain refusal costs no wait. */
+/** The server does not stream listings, and is not asked to again. To have been refused one costs no wait. */
 function inPages(before: StreamState, failure: Failure, moment: Moment): Step {
   const state = { ...before, streamsLists: false, lastFailure: failure };
   const next = { list: startListing };
-  return failure.kind === "refused" && failure.retryAfter === undefined
+  return before.unfinished === 0 && failure.retryAfter === undefined
     ? proceed(state, next, moment)
     : again(state, next, failure.retryAfter ?? 0, moment);
 }

@@ -168,6 +168,12 @@ describe("a server that does not stream listings", () => {
     expect(run.waits).toEqual([1_000]);
   });
 
+  test("may say so in the stream, which was a request all the same", () => {
+    const run = streamed();
+    expect(run.then(errorFrame("Invalid", 422))).toMatchObject(inPages);
+    expect(run.waits).toEqual([1_000]);
+  });
+
   test("may watch in silence", () => {
     expect(streamed().after(60_000, silent)).toMatchObject(inPages);
   });
