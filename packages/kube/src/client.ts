@@ -46,8 +46,10 @@ export interface WatchOptions {
   readonly sendInitialEvents?: boolean;
   /** Seconds after which the server ends the watch. */
   readonly timeoutSeconds?: number;
-  /** Called for every piece that arrives, its headers first. */
+  /** Called for every piece that arrives, its headers first, also those of a refusal. */
   readonly heard?: () => void;
+  /** Called when the server has agreed to watch. */
+  readonly opened?: () => void;
 }
 
 /** `status` is written beside the object: a write to one leaves the other alone. */

@@ -29,6 +29,7 @@ export async function* openWatch(
       `it answers with ${JSON.stringify(reply.contentType)}, not JSON.`,
     );
   }
+  options.opened?.();
   try {
     yield* watchFrames(reply, ref, heard);
   } catch (error) {

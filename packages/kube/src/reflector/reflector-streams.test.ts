@@ -112,6 +112,14 @@ describe("a reflector that streams its listing", () => {
   });
 });
 
+test("a listing that is refused for a while is streamed all the same", async () => {
+  const busy = refuses(429, "TooManyRequests");
+  const { server, log, sitOut } = await streaming([busy, busy, busy, streams(added("a"), end("7"))]);
+  for (let wait = 0; wait < 3; wait++) await sitOut();
+  await log.told("synced 7");
+  expect(server.heard.map(({ query }) => query.get("sendInitialEvents"))).toEqual(Array(4).fill("true"));
+});
+
 describe("a server that does not stream listings", () => {
   test.each<[string, Script, number]>([
     ["refuses", forbidden, 0],

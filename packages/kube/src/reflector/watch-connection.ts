@@ -38,9 +38,9 @@ export function watchConnection(options: WatchConnectionOptions): WatchConnectio
       signal: AbortSignal.any([watch.signal, ending.signal]),
       heard: () => {
         heardAt = timers.now();
-        opened.resolve({ type: "opened" });
         options.heard();
       },
+      opened: () => opened.resolve({ type: "opened" }),
     })
     [Symbol.asyncIterator]();
   let pending: Promise<StreamInput> | undefined;
