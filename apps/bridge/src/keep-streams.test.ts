@@ -23,17 +23,51 @@ it("misses a stream from the moment on at which it is wanted", async () => {
         await answer.promise;
         return { heldBy: "another", for: 1_000 };
       },
+      known: () => Promise.resolve([]),
     },
     follow: () => {
       throw new Error("nothing is held");
     },
   });
   expect(keeper.missing()).toEqual([]);
-  keeper.want([pods]);
+  keeper.want([pods], true);
   expect(keeper.missing()).toEqual(["v1/pods is not looked after yet"]);
   await asked.promise;
   expect(keeper.missing()).toEqual(["v1/pods is not looked after yet"]);
   answer.resolve(undefined);
   await expect.poll(() => keeper.missing()).toEqual(["v1/pods is still held by another"]);
+  await keeper.stop();
+});
+
+it("takes a stream for nobody's only by a wish that it looked after", async () => {
+  const held: string[] = [];
+  const hereAsked = Promise.withResolvers<undefined>();
+  const here = Promise.withResolvers<readonly string[]>();
+  const keeper = keepStreams({
+    ...{ bridge: "me", log, every: 10_000 },
+    bridges: {
+      here: () => {
+        hereAsked.resolve(undefined);
+        return here.promise;
+      },
+      leave: () => Promise.resolve(),
+    },
+    store: {
+      hold: (stream, { listeners }) => {
+        held.push(`${stream} for ${listeners.join()}`);
+        return Promise.resolve({ heldBy: "another", for: 1_000 });
+      },
+      known: () => Promise.resolve(["v1/pods", "v1/old"]),
+    },
+    follow: () => {
+      throw new Error("nothing is held");
+    },
+  });
+  // It has begun to look before it knows what is wanted.
+  await hereAsked.promise;
+  keeper.want([{ ...pods, audience: { scope: "* *", listeners: ["me"] } }], true);
+  here.resolve(["me"]);
+  await expect.poll(() => held).toContain("v1/old for ");
+  expect(held).not.toContain("v1/pods for ");
   await keeper.stop();
 });

@@ -87,7 +87,7 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
     followed: () => [...kept.values()].map(({ stream }) => stream),
     missing: () => [
       ...missing,
-      ...plans
+      ...wish.plans
         .filter(({ stream }) => !lookedAfter.has(stream))
         .map(({ stream }) => `${stream} is not looked after yet`),
     ],

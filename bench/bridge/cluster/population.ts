@@ -34,20 +34,24 @@ export async function populate({ api }: BenchCluster, count: number): Promise<Po
     type: "application/json-patch+json",
     content: withStatus,
   });
-  await served(api, `${objectPath(widgetKey(0))}/status`);
-  // The first to list a kind may be refused, until the server has it in its cache.
-  await api.send("GET", `${collection}?limit=1&resourceVersion=0`);
+  await unless(404, () => api.send("GET", `${objectPath(widgetKey(0))}/status`));
+  // Whoever streams a listing is refused until the server has the kind in its cache, which may take half a minute.
+  await unless(429, () => api.send("GET", `${collection}?${oneStreamed}`));
   return { living: new Set(Array.from({ length: count }, (_, i) => widgetKey(i))), took, next: count };
 }
 
-/** The API server makes a kind's handlers anew some time after its definition has changed. */
-async function served(api: Api, path: string): Promise<void> {
+const oneStreamed =
+  "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true" +
+  "&fieldSelector=metadata.name%3Dnobody&timeoutSeconds=1";
+
+/** Asks until it is refused no more. The API server makes a kind's handlers anew after its definition has changed. */
+async function unless(refusal: number, ask: () => Promise<unknown>): Promise<void> {
   for (;;) {
     try {
-      await api.send("GET", path);
+      await ask();
       return;
     } catch (error) {
-      if (!(error instanceof RefusedError && error.status === 404)) throw error;
+      if (!(error instanceof RefusedError && error.status === refusal)) throw error;
       await delay(50);
     }
   }

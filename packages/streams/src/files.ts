@@ -1,7 +1,7 @@
 import { type ObjectKey, objectKeyIn } from "@drover/controller";
 import { isMeant } from "@drover/kube";
 import type { RedisConnection } from "@drover/queue";
-import { allSeen, streamPrefix } from "./stream-keys.ts";
+import { seenBut, streamPrefix } from "./stream-keys.ts";
 
 /** A file: who filed its objects, by the subscription, on which stream. */
 export interface FileRef {
@@ -27,7 +27,7 @@ export function openFiles(redis: RedisConnection): Files {
       return [...new Set(found.flat().flatMap((member) => keyMeant(member, sought)))];
     },
     async *all({ stream, file }) {
-      for await (const piece of allSeen(redis, streamPrefix(stream))) {
+      for await (const piece of seenBut(redis, streamPrefix(stream))) {
         yield piece.filter(({ meant }) => Object.hasOwn(meant, file)).map(({ key }) => key);
       }
     },

@@ -1,4 +1,4 @@
-import { objectKeyIn } from "@drover/controller";
+import { type ObjectKey, objectKeyIn } from "@drover/controller";
 import type { SeenObject } from "@drover/kube";
 import type { RedisConnection } from "@drover/queue";
 import { seenFrom } from "./seen-record.ts";
@@ -9,25 +9,29 @@ export const streamPrefix = (stream: string): string => `{drover-stream:${stream
 /** Records looked through at once. */
 const perPiece = 500;
 
-/** All that a stream has seen, in pieces. What is written meanwhile may be in it or not. */
-export async function* allSeen(
+/**
+ * All that a stream has seen but these, whose records are not even parsed, in pieces. What is written meanwhile may be
+ * in it or not.
+ */
+export async function* seenBut(
   redis: RedisConnection,
   prefix: string,
+  but: ReadonlySet<ObjectKey> = new Set(),
 ): AsyncGenerator<readonly SeenObject[], void, undefined> {
   let cursor = "0";
   do {
     const [next, flat] = await redis.hscan(`${prefix}:seen`, cursor, "COUNT", perPiece);
     cursor = next;
-    yield recordsIn(flat);
+    yield recordsIn(flat, but);
   } while (cursor !== "0");
 }
 
-function recordsIn(flat: readonly string[]): readonly SeenObject[] {
+function recordsIn(flat: readonly string[], but: ReadonlySet<ObjectKey>): readonly SeenObject[] {
   const found: SeenObject[] = [];
   for (let at = 0; at + 1 < flat.length; at += 2) {
     const [member = "", record = ""] = [flat[at], flat[at + 1]];
     const key = objectKeyIn(member);
-    const seen = key === undefined ? undefined : seenFrom(key, record);
+    const seen = key === undefined || but.has(key) ? undefined : seenFrom(key, record);
     if (seen !== undefined) found.push(seen);
   }
   return found;

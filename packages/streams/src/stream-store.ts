@@ -6,7 +6,7 @@ import { z } from "zod";
 import { parsedJson } from "./parsed-json.ts";
 import { dropFiles, fileUnder, forget, hold, release, renew, write } from "./scripts.ts";
 import { recordOf, seenFrom } from "./seen-record.ts";
-import { allSeen, streamPrefix } from "./stream-keys.ts";
+import { seenBut, streamPrefix } from "./stream-keys.ts";
 
 export interface StreamStoreOptions {
   readonly redis: RedisConnection;
@@ -137,7 +137,7 @@ function holding({ redis, stream, prefix, token, lease, audience, ...before }: H
       if (written !== 1) throw lose();
       writes += 1;
     },
-    all: () => allSeen(redis, prefix),
+    allBut: (keys) => seenBut(redis, prefix, keys),
   };
   const oursOnly = async (answer: Promise<unknown>): Promise<void> => {
     if ((await answer) !== 1) throw lose();

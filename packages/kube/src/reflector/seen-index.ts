@@ -31,8 +31,8 @@ export interface SeenIndex {
   /** What was seen under each of these keys, in their order. */
   get(keys: readonly ObjectKey[]): Promise<readonly (SeenObject | undefined)[]>;
   write(change: SeenChange): Promise<void>;
-  /** All, in pieces. What is written meanwhile may be in it or not. */
-  all(): AsyncIterable<readonly SeenObject[]>;
+  /** All but those with these keys, in pieces. What is written meanwhile may be in it or not. */
+  allBut(keys: ReadonlySet<ObjectKey>): AsyncIterable<readonly SeenObject[]>;
 }
 
 /** An index in memory: it starts empty, so that a stream with it always begins by listing. */
@@ -45,8 +45,8 @@ export function memorySeenIndex(): SeenIndex {
       for (const key of forget) byKey.delete(key);
       return Promise.resolve();
     },
-    async *all() {
-      yield await Promise.resolve([...byKey.values()]);
+    async *allBut(keys) {
+      yield await Promise.resolve([...byKey.values()].filter(({ key }) => !keys.has(key)));
     },
   };
 }

@@ -45,9 +45,11 @@ export function teller({ seen, subscriptions, onEvents, log }: TellerOptions): T
     await seen.write({ ...remembered(events), ...stand });
   };
   const sweep = async (position: ResourceVersion | undefined, exact: boolean): Promise<void> => {
-    for await (const piece of seen.all()) {
-      const gone = piece.filter(({ key }) => !listed.has(key)).map((one) => ended(one, exact));
-      await take(gone, { position, whole: false });
+    for await (const gone of seen.allBut(listed)) {
+      await take(
+        gone.map((one) => ended(one, exact)),
+        { position, whole: false },
+      );
     }
     listed = new Set();
   };
