@@ -85,21 +85,16 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
       wake.abort();
     },
     followed: () => [...kept.values()].map(({ stream }) => stream),
-    missing: () => [
-      ...missing,
-      ...wish.plans
-        .filter(({ stream }) => !lookedAfter.has(stream))
-        .map(({ stream }) => `${stream} is not looked after yet`),
-    ],
+    missing: () => {
+      const ahead = wish.plans.filter(({ stream }) => !lookedAfter.has(stream));
+      return [...missing, ...ahead.map(({ stream }) => `${stream} is not looked after yet`)];
+    },
     async stop() {
       stopping.abort();
       const inOrder = turning
         .then(() => Promise.all([...kept.keys()].map((id) => hand.letGo(id, false))))
         .then(() => bridges.leave());
-      // Where Redis is away the leases end by themselves.
-      const left = new AbortController();
-      await Promise.race([inOrder, pause(farewell, left.signal)]);
-      left.abort();
+      await atMost(farewell, inOrder);
     },
   };
 }
@@ -145,6 +140,13 @@ function hands({ store, follow }: KeeperOptions) {
 
 /** How seldom it is looked for streams that are nobody's: about once a minute. */
 const turnsPerLook = 90;
+
+/** Where Redis is away the leases end by themselves. */
+async function atMost(span: Milliseconds, done: Promise<void>): Promise<void> {
+  const left = new AbortController();
+  await Promise.race([done, pause(span, left.signal)]);
+  left.abort();
+}
 
 /** How long a Redis that does not answer is waited for at the end. */
 const farewell: Milliseconds = 2_000;
