@@ -56,13 +56,7 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
       if (!isRight) await hand.letGo(id, plan === undefined);
     }
     for (const { held } of kept.values()) await held.renew();
-    const absent: string[] = [];
-    for (const id of mine) {
-      const plan = wanted.get(id);
-      const heldBy = plan && !kept.has(id) ? await hand.take(plan) : undefined;
-      if (heldBy !== undefined) absent.push(`${id} is still held by ${heldBy}`);
-    }
-    missing = absent;
+    missing = await hand.takeAll(plans.filter(({ stream }) => mine.has(stream)));
     lookedAfter = new Set(wanted.keys());
     if (complete && turns++ % turnsPerLook === 0) {
       await hand.forgetNobodys((unwanted) => placeStreams(unwanted, here, bridge), wanted);
@@ -128,12 +122,15 @@ function hands({ store, follow }: KeeperOptions) {
         if (!("heldBy" in answer)) await answer.forget();
       }
     },
-    /** Answers who has it, if not we. */
-    async take(plan: StreamPlan): Promise<string | undefined> {
-      const answer = await store.hold(plan.stream, plan.audience);
-      if ("heldBy" in answer) return answer.heldBy;
-      kept.set(plan.stream, { held: answer, stream: follow(plan, answer) });
-      return undefined;
+    /** Takes those that are free; answers in whose hands the others are. */
+    async takeAll(plans: readonly StreamPlan[]): Promise<readonly string[]> {
+      const absent: string[] = [];
+      for (const plan of plans.filter(({ stream }) => !kept.has(stream))) {
+        const answer = await store.hold(plan.stream, plan.audience);
+        if ("heldBy" in answer) absent.push(`${plan.stream} is still held by ${answer.heldBy}`);
+        else kept.set(plan.stream, { held: answer, stream: follow(plan, answer) });
+      }
+      return absent;
     },
   };
 }
