@@ -32,6 +32,8 @@ export interface Changed {
   readonly matters: boolean;
   /** The object as it is since. */
   readonly now: Sight;
+  /** The object that it refers to since, whose changes must be looked at, too. */
+  readonly refers?: string | undefined;
 }
 
 /** A run has looked at its object. */

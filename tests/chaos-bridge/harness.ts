@@ -55,15 +55,16 @@ export async function runSchedule(schedule: Schedule, options: RunOptions): Prom
   const witness = await startWitness(api, kind, journal);
   const proxy = await startProxy({ api, path: kind.path, journal, schedule });
   const controller = `widgets.${kind.group}`;
+  const registration = registrationFor(kind, controller, schedule.references);
   const logFile = join(folder, "reader.log");
   const { linger, objects, pace } = schedule;
   const reader = await startReader({ api, kind, journal, redisUrl, controller, linger, logFile });
   const bridge = bridgeProcess({
     ...{ journal, program, folder },
-    env: { ...(await bridgeSettings(folder, proxy, lane, controller)), ...comparing(schedule) },
+    env: { ...(await bridgeSettings(folder, proxy, lane, registration)), ...comparing(schedule) },
     onStart: () => proxy.nextLife(),
   });
-  const load = openLoad({ api, kind, seed: schedule.load, objects, pace });
+  const load = openLoad({ api, kind, seed: schedule.load, objects, pace, references: schedule.references });
   const isAtRest = (): boolean => isSame(witness.view, load.made) && oracle.debts().length === 0;
   const judged: Violation[] = [];
   try {
@@ -117,10 +118,10 @@ const crashes = (facts: readonly Fact[]): readonly Violation[] =>
   );
 
 /** The settings of a bridge that knows the API server by its proxy only. */
-async function bridgeSettings(folder: string, { url }: Proxy, { kind, redisUrl }: Lane, controller: string) {
+async function bridgeSettings(folder: string, { url }: Proxy, { redisUrl }: Lane, registration: string) {
   const functions = join(folder, "functions");
   await mkdir(functions);
-  await writeFile(join(functions, "widgets.yaml"), registrationFor(kind, controller));
+  await writeFile(join(functions, "widgets.yaml"), registration);
   const name = "proxy";
   const kubeconfig = {
     apiVersion: "v1",

@@ -47,20 +47,26 @@ const version = {
     openAPIV3Schema: {
       type: "object",
       properties: {
-        spec: { type: "object", properties: { size: number } },
+        spec: { type: "object", properties: { size: number, ref: { type: "string" } } },
         status: { type: "object", properties: { seen: number } },
       },
     },
   },
 };
 
-/** The registration of a controller for a kind, as text of a manifest: JSON is YAML. */
-export const registrationFor = (kind: Kind, controller: string): string =>
+/**
+ * The registration of a controller for a kind, as text of a manifest: JSON is YAML. With `references` an object concerns
+ * also those whose `spec.ref` names it.
+ */
+export const registrationFor = (kind: Kind, controller: string, references: boolean): string =>
   JSON.stringify({
     apiVersion: "drover.dev/v1alpha1",
     kind: "ReconcileFunction",
     metadata: { name: controller },
-    spec: { for: kind.ref },
+    spec: {
+      for: kind.ref,
+      ...(references && { watches: [{ ...kind.ref, names: { referencedBy: "spec.ref" } }] }),
+    },
   });
 
 const versionSchema = z.string().regex(/^\d+$/).transform(Number);
@@ -79,6 +85,7 @@ export const widgetSchema = z.object({
     finalizers: z.array(z.string()).optional(),
     deletionTimestamp: z.string().optional(),
   }),
+  spec: z.object({ ref: z.string().optional() }),
 });
 export type Widget = z.infer<typeof widgetSchema>;
 

@@ -25,20 +25,25 @@ export function openLoad(options: {
   readonly seed: number;
   readonly objects: number;
   readonly pace: Milliseconds;
+  /** Some objects refer to others of their namespace, in turns to other ones. */
+  readonly references: boolean;
 }): Load {
-  const { api, kind, objects, pace } = options;
+  const { api, kind, objects, pace, references } = options;
   const dice = random(options.seed);
   const keys = Array.from({ length: objects }, (_, i) => `${namespaces[i % 2] ?? ""}/w${i >> 1}`);
   const made = new Map<string, Widget>();
   let count = 0;
 
+  const reference = () =>
+    references && dice.chance(0.5) ? { ref: `w${dice.between(0, (objects - 1) >> 1)}` } : {};
   const keep = (answer: unknown): void => {
     const widget = widgetSchema.parse(answer);
     made.set(keyOf(widget), widget);
   };
   const create = async (key: string): Promise<void> => {
     const [namespace = "", name = ""] = key.split("/");
-    keep(await api.demand("POST", kind.collectionOf(namespace), newWidget(kind, name, ++count, dice)));
+    const body = newWidget(kind, { name, size: ++count, ...reference() }, dice);
+    keep(await api.demand("POST", kind.collectionOf(namespace), body));
   };
   const patch = async (key: string, body: object, subresource = ""): Promise<void> =>
     keep(await api.demand("PATCH", kind.pathOf(key) + subresource, body));
@@ -65,7 +70,7 @@ export function openLoad(options: {
     const isGoing = present.metadata.deletionTimestamp !== undefined;
     if (isGoing && dice.chance(0.6)) return () => release(key);
     const what = dice.between(1, 100);
-    if (what <= 30) return () => patch(key, { spec: { size: number } });
+    if (what <= 30) return () => patch(key, { spec: { size: number, ...reference() } });
     if (what <= 45) return () => patch(key, { metadata: { labels: { team: `t${number}` } } });
     if (what <= 52)
       return () => patch(key, { metadata: { annotations: { note: `größer als ${number} ✓` } } });
@@ -106,13 +111,17 @@ export function openLoad(options: {
 
 const sightOf = ({ uid, resourceVersion }: Widget["metadata"]) => ({ uid, version: resourceVersion });
 
-const newWidget = ({ group }: Kind, name: string, count: number, dice: Random): object => ({
+const newWidget = (
+  { group }: Kind,
+  { name, ...spec }: { readonly name: string; readonly size: number; readonly ref?: string },
+  dice: Random,
+): object => ({
   apiVersion: `${group}/v1`,
   kind: "Widget",
   metadata: {
     name,
-    labels: { team: `t${count}` },
+    labels: { team: `t${spec.size}` },
     ...(dice.chance(0.25) ? { finalizers: [finalizer] } : {}),
   },
-  spec: { size: count },
+  spec,
 });

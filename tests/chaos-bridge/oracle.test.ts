@@ -46,6 +46,24 @@ describe("what is owed a look (I1)", () => {
   });
 });
 
+describe("an object that refers to another one", () => {
+  const refers = (version: number): Fact =>
+    fact({ fact: "changed", key: "a/x", version, matters: true, now: one(version), refers: "a/y" });
+  const y = (version: number, now: Sight = other(version)) => changed(version, now, "a/y");
+
+  it("is owed a look when that one changes, comes or goes", () => {
+    expect(debts(y(1), refers(2), ran(2, one(2)))).toEqual(["a/y at 1"]);
+    expect(debts(refers(2), ran(2, one(2)), y(3))).toEqual(["a/y at 3", "a/x at 3"]);
+    expect(debts(y(1), refers(2), ran(2, one(2)), y(3, "gone"))).toEqual(["a/x at 3"]);
+  });
+  it("is owed nothing more when it refers to it no longer", () => {
+    expect(debts(refers(1), ran(1, one(1)), changed(2), ran(2, one(2)), y(3))).toEqual(["a/y at 3"]);
+  });
+  it("is owed nothing for what came and went between", () => {
+    expect(debts(refers(1), ran(1, one(1)), y(2), y(3, "gone"))).toEqual([]);
+  });
+});
+
 describe("an object that is gone", () => {
   it("must be found gone by a run, when a run has seen it", () => {
     expect(debts(changed(1), ran(1, one(1)), changed(2, "gone"))).toEqual(["a/x at 2"]);

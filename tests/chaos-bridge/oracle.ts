@@ -13,6 +13,7 @@ type TimedChange = Changed & { readonly at: Milliseconds };
 /** A change that must be looked at, and was not yet. */
 export interface Debt {
   readonly key: string;
+  /** Its own, or that of the object that it refers to. */
   readonly change: TimedChange;
   readonly lastRun: Ran | undefined;
 }
@@ -24,6 +25,8 @@ export interface Debt {
  *
  * An object that came and went with no run between is owed nothing: who was away, or lists, cannot hear of it, and
  * nobody has done anything for it.
+ *
+ * An object that refers to another one must be looked at also when that one has changed in any way.
  */
 export interface Oracle {
   see(fact: Fact): void;
@@ -33,18 +36,33 @@ export interface Oracle {
 export function openOracle(): Oracle {
   const due = new Map<string, TimedChange>();
   const runs = new Map<string, Ran>();
+  const lives = new Map<string, TimedChange[]>();
+  /** What was there under a key as of a version of the world. */
+  const sightAt = (key: string, version: Version): Sight =>
+    lives.get(key)?.findLast((change) => change.version <= version)?.now ?? "gone";
+  const debtsOfReferrers = (): readonly Debt[] =>
+    [...lives].flatMap(([key, life]) => {
+      const referred = life.at(-1)?.refers;
+      const lastRun = runs.get(key);
+      const change = referred === undefined ? undefined : lives.get(referred)?.at(-1);
+      if (change === undefined || lastRun === undefined || lastRun.read >= change.version) return [];
+      return isSame(sightAt(change.key, lastRun.read), change.now) ? [] : [{ key, change, lastRun }];
+    });
   return {
     see(fact) {
+      if (fact.fact === "changed") lives.set(fact.key, [...(lives.get(fact.key) ?? []), fact]);
       if (fact.fact === "changed" && fact.matters) due.set(fact.key, fact);
       if (fact.fact === "ran" && fact.read >= (runs.get(fact.key)?.read ?? 0)) runs.set(fact.key, fact);
     },
-    debts: () =>
-      [...due].flatMap(([key, change]) => {
+    debts: () => [
+      ...[...due].flatMap(([key, change]) => {
         const lastRun = runs.get(key);
         const isKnown = lastRun !== undefined && lastRun.saw !== "gone";
         const isOwed = (change.now !== "gone" || isKnown) && (lastRun?.read ?? 0) < change.version;
         return isOwed ? [{ key, change, lastRun }] : [];
       }),
+      ...debtsOfReferrers(),
+    ],
   };
 }
 
@@ -56,7 +74,7 @@ export function violationOf({ key, change, lastRun }: Debt): Violation {
   return {
     rule: "I1",
     key,
-    what: `is ${shown(change.now)} since version ${change.version}, committed before ${change.at.toFixed(1)} ms; ${last}`,
+    what: `${change.key === key ? "" : `refers to ${change.key}, which `}is ${shown(change.now)} since version ${change.version}, committed before ${change.at.toFixed(1)} ms; ${last}`,
   };
 }
 
@@ -98,9 +116,10 @@ export function unneededRuns(facts: readonly Fact[]): Unneeded {
   for (const run of runs) {
     const before = read.get(run.key);
     read.set(run.key, run.read);
-    const since = changes.filter(
-      ({ key, version }) => key === run.key && version > (before ?? 0) && version <= run.read,
-    );
+    const referred = new Set(changes.flatMap(({ key, refers }) => (key === run.key ? (refers ?? []) : [])));
+    const recent = changes.filter(({ version }) => version > (before ?? 0) && version <= run.read);
+    if (recent.some(({ key }) => referred.has(key))) continue;
+    const since = recent.filter(({ key }) => key === run.key);
     if (since.some(({ matters }) => matters)) continue;
     count[since.length > 0 ? "status" : "nothing"]++;
   }

@@ -38,6 +38,7 @@ export function randomSchedule(seed: number, index: number, kinds: readonly Faul
     watchList: dice.chance(0.6),
     pieces: dice.chance(0.3) ? dice.oneOf([1, 7, 100]) : 0,
     steps: begun(dice, steps),
+    references: dice.chance(0.4),
   };
 }
 

@@ -121,6 +121,8 @@ export const scheduleSchema = z.object({
   /** Frames come in pieces of so many bytes; 0: whole. */
   pieces: few,
   steps: z.array(step),
+  /** Objects refer to others, whose changes concern them. */
+  references: z.boolean().default(false),
 });
 
 export type Schedule = z.infer<typeof scheduleSchema>;

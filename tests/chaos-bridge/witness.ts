@@ -43,7 +43,10 @@ export async function startWitness(api: DirectApi, kind: Kind, journal: Journal)
       matters.set(key, whatMatters(object));
     }
     const now = type === "DELETED" ? "gone" : sight;
-    journal.note({ fact: "changed", key, version: at, matters: before !== matters.get(key), now });
+    const { namespace } = object.metadata;
+    const refers =
+      now === "gone" || object.spec.ref === undefined ? undefined : `${namespace}/${object.spec.ref}`;
+    journal.note({ fact: "changed", key, version: at, matters: before !== matters.get(key), now, refers });
   };
   const isClosing = (): boolean => closing.signal.aborted;
   const watch = async (): Promise<void> => {

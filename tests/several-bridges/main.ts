@@ -54,7 +54,7 @@ async function main(): Promise<number> {
     ...{ api, kind, journal, redisUrl, controller },
     ...{ linger: 0, logFile: join(folder, "reader.log") },
   });
-  const load = openLoad({ api, kind, seed, objects, pace: 20 });
+  const load = openLoad({ api, kind, seed, objects, pace: 20, references: false });
   const team = await startTeam({
     folder,
     kubeconfig: ground.kubeconfig,

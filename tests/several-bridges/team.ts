@@ -34,7 +34,7 @@ export async function startTeam(options: {
 }): Promise<Team> {
   const { folder, kubeconfig, redisUrl, kind, controller, size } = options;
   const functions = join(folder, "widgets.yaml");
-  await writeFile(functions, registrationFor(kind, controller));
+  await writeFile(functions, registrationFor(kind, controller, false));
   const members = new Set<TiedProcess>();
   const handOvers: Milliseconds[] = [];
   const firstHolder = Promise.withResolvers<undefined>();

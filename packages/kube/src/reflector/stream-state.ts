@@ -136,10 +136,14 @@ export const compared = (state: StreamState, { now }: Moment): StreamState => ({
 });
 
 /** Comparisons are made between two watches: nothing is told meanwhile, so that what differs was missed. */
-export const isComparisonDue = (
-  { position, comparedAt, compareEvery }: StreamState,
-  { now }: Moment,
-): boolean => position !== undefined && now - (comparedAt ?? now) >= compareEvery;
+export const isComparisonDue = (state: StreamState, { now }: Moment): boolean =>
+  state.position !== undefined && now - (state.comparedAt ?? now) >= nearly(state.compareEvery);
+
+/**
+ * No watch is asked for longer than until the next comparison. The server's clock starts before ours: a watch that
+ * lasts as long as it was asked to seems a little shorter, and one that begins with a listing, a lot.
+ */
+const nearly = (span: Milliseconds): Milliseconds => span * 0.8;
 
 export const well = (state: StreamState): StreamState => ({
   ...state,
@@ -148,8 +152,9 @@ export const well = (state: StreamState): StreamState => ({
   barren: 0,
 });
 
-export const wasWell = ({ phase }: StreamState, { now }: Moment): boolean =>
-  phase.name === "watching" && (phase.progressed || now - phase.since >= healthyAfter);
+export const wasWell = ({ phase, compareEvery }: StreamState, { now }: Moment): boolean =>
+  phase.name === "watching" &&
+  (phase.progressed || now - phase.since >= Math.min(healthyAfter, nearly(compareEvery)));
 
 export const listingOf = ({ phase }: StreamState): Listing =>
   phase.name === "listing" ? phase.listing : startListing;
