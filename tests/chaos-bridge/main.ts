@@ -4,7 +4,8 @@
  * A real bridge between a real API server and a real Redis, and a proxy that breaks what passes between the bridge and
  * the API server: `npm run chaos:bridge -- --schedules 1000 --seed 7`.
  *
- * A **load** writes objects of a small kind, straight at the API server. A **witness** sees what was committed, over a
+ * A **load** writes objects of a small kind, straight at the API server; in some schedules they refer to each other, and
+ * a change concerns who refers to its object, too. A **witness** sees what was committed, over a
  * raw watch of its own. A **reader** works the controller's queue: each run reads its object, straight at the API
  * server, and notes as of which version of the world. The bridge alone goes through the **proxy**, and is killed now and
  * then. Bridge and queue write nothing of that down, so the **oracle** can tell which change was never looked at.
