@@ -3,14 +3,13 @@ import { nameOf } from "@drover/kube";
 import type { WorkQueue } from "@drover/queue";
 import type { CampaignStore, Files } from "@drover/streams";
 import type { FollowedStream } from "./follow-stream.ts";
-import type { Listener } from "./plan-streams.ts";
 import { pause } from "./pause.ts";
 import type { Registration } from "./registration.ts";
-import { runCampaign } from "./run-campaign.ts";
+import { type CampaignOptions, runCampaign } from "./run-campaign.ts";
 
 /** The campaigns of the controllers whose own kind this bridge follows. */
 export interface Campaigns {
-  want(registrations: readonly Registration[]): void;
+  readonly want: (registrations: readonly Registration[]) => void;
   /** How far they have come, by controller. */
   readonly progress: () => ReadonlyMap<string, CampaignProgress>;
   stop(): void;
@@ -31,99 +30,76 @@ export interface CampaignsOptions {
  * ledger says.
  */
 export function openCampaignRunner(options: CampaignsOptions): Campaigns {
-  const running = new Map<string, AbortController>();
+  const running = new Map<string, Running>();
   const progress = new Map<string, CampaignProgress>();
   let registrations: readonly Registration[] = [];
 
-  const start = (registration: Registration, stream: FollowedStream, self: Listener): AbortController => {
-    const leave = new AbortController();
-    const { signal } = leave;
-    const onProgress = (told: CampaignProgress): void => {
-      if (!signal.aborted) progress.set(registration.controller, told);
-    };
-    void keepRunning(options, { registration, stream, self, signal, onProgress });
-    return leave;
-  };
   const look = (): void => {
-    const wanted = new Map<string, () => AbortController>();
-    for (const registration of registrations) {
-      const { campaign, controller, uid } = registration;
-      const found = campaign && ownStream(options.followed(), controller);
-      if (found === undefined) continue;
-      const { stream, self } = found;
-      const id = JSON.stringify([controller, uid, self.subscription.id, campaign]);
-      wanted.set(id, () => start(registration, stream, self));
-    }
-    for (const [id, leave] of running) {
+    const wanted = new Map(registrations.flatMap((one) => campaignOf(one, options.followed()) ?? []));
+    for (const [id, { controller, leave }] of running) {
       if (wanted.has(id)) continue;
       leave.abort();
       running.delete(id);
+      // It is another bridge's to tell from now on.
+      progress.delete(controller);
     }
-    for (const [id, begin] of wanted) if (!running.has(id)) running.set(id, begin());
+    for (const [id, campaign] of wanted) {
+      if (running.has(id)) continue;
+      const { controller } = campaign.id;
+      const leave = new AbortController();
+      running.set(id, { controller, leave });
+      void keepRunning(options, campaign, leave.signal, (told) => {
+        if (!leave.signal.aborted) progress.set(controller, told);
+      });
+    }
   };
   const looking = setInterval(look, options.every);
   return {
-    want(next) {
-      registrations = next;
-      const controllers = new Set(next.map(({ controller }) => controller));
-      for (const controller of progress.keys()) if (!controllers.has(controller)) progress.delete(controller);
-    },
+    want: (next) => (registrations = next),
     progress: () => progress,
     stop() {
       clearInterval(looking);
-      for (const leave of running.values()) leave.abort();
+      for (const { leave } of running.values()) leave.abort();
     },
   };
 }
 
-/** The stream of a controller's own kind, once all of it was told. */
-function ownStream(followed: readonly FollowedStream[], controller: string) {
-  for (const stream of followed) {
-    const self = stream.plan.listeners.find(
+interface Running {
+  readonly controller: string;
+  readonly leave: AbortController;
+}
+
+/** A registration's campaign, where its own kind is followed here and all of it was told; with what tells it apart. */
+function campaignOf({ campaign, controller, uid }: Registration, followed: readonly FollowedStream[]) {
+  if (campaign === undefined) return undefined;
+  for (const { plan, reflector } of followed) {
+    const self = plan.listeners.find(
       (listener) => listener.controller === controller && listener.subscription.map.by === "self",
     );
-    if (self !== undefined && stream.reflector.status().synced) return { stream, self };
+    if (self === undefined || !reflector.status().synced) continue;
+    const { stream, ref } = plan;
+    const id = { stream, controller, name: [uid, campaign.name].join(" ") };
+    const of = { stream, file: self.subscription.id };
+    return [[JSON.stringify([id, of, campaign]), { id, campaign, of, kind: nameOf(ref) }]] as const;
   }
   return undefined;
 }
 
-interface Found {
-  readonly registration: Registration;
-  readonly stream: FollowedStream;
-  readonly self: Listener;
-  readonly signal: AbortSignal;
-  readonly onProgress: (progress: CampaignProgress) => void;
-}
-
 async function keepRunning(
   { queueOf, files, store, log }: CampaignsOptions,
-  { registration, stream: { plan }, self, signal, onProgress }: Found,
+  campaign: Pick<CampaignOptions, "id" | "campaign" | "of" | "kind">,
+  signal: AbortSignal,
+  onProgress: (progress: CampaignProgress) => void,
 ): Promise<void> {
-  const { controller, uid, campaign } = registration;
-  if (campaign === undefined) return;
-  const { stream, ref } = plan;
-  const id = { stream, controller, name: [uid, campaign.name].join(" ") };
   const isOver = (): boolean => signal.aborted;
-  const of = { stream, file: self.subscription.id };
   while (!isOver()) {
     try {
-      const queue = queueOf(controller);
-      await runCampaign({
-        id,
-        campaign,
-        of,
-        kind: nameOf(ref),
-        queue,
-        files,
-        store,
-        log,
-        signal,
-        onProgress,
-      });
+      const queue = queueOf(campaign.id.controller);
+      await runCampaign({ ...campaign, queue, files, store, log, signal, onProgress });
       return;
     } catch (error) {
       if (isOver()) return;
-      log.warn({ err: error, ...id }, "A campaign broke off; going on");
+      log.warn({ err: error, ...campaign.id }, "A campaign broke off; going on");
       await pause(again, signal);
     }
   }

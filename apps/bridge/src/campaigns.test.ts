@@ -1,0 +1,66 @@
+import type { Log } from "@drover/controller";
+import type { ReflectorStatus } from "@drover/kube";
+import { openMemoryWorkQueue } from "@drover/queue";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { type Campaigns, openCampaignRunner } from "./campaigns.ts";
+import type { FollowedStream } from "./follow-stream.ts";
+import { planStreams } from "./plan-streams.ts";
+import { registrationOf } from "./registration.ts";
+
+const log: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const kind = {
+  group: "example.com",
+  version: "v1",
+  kind: "Site",
+  plural: "sites",
+  scope: "Namespaced",
+} as const;
+const registration = (name: string) => registrationOf("sites", "u", { for: kind, campaign: { name } });
+const [plan] = planStreams([registration("one")], new Map([["sites", "origin"]]));
+let synced: boolean;
+let followed: readonly FollowedStream[];
+let begun: string[];
+let campaigns: Campaigns;
+
+beforeEach(() => {
+  if (plan === undefined) throw new Error("A registration follows its own kind.");
+  synced = true;
+  begun = [];
+  const status = { synced, silentFor: 0 } as ReflectorStatus;
+  const reflector = { done: Promise.resolve(), status: () => ({ ...status, synced }) };
+  const counts = { wakes: 0, events: 0, missed: 0 };
+  followed = [{ plan, reflector, counts, stop: () => Promise.resolve() }];
+  const queue = openMemoryWorkQueue({ controller: "sites", log });
+  campaigns = openCampaignRunner({
+    ...{ log, every: 5, followed: () => followed, queueOf: () => queue },
+    // There are no objects: whatever is begun is done.
+    files: { find: () => Promise.resolve([]), async *all() {} },
+    store: {
+      begin({ name }) {
+        begun.push(name);
+        return Promise.resolve({ startedAt: 0 });
+      },
+      finish: () => Promise.resolve(),
+    },
+  });
+});
+afterEach(() => campaigns.stop());
+const told = () => campaigns.progress().get("sites");
+
+it("a campaign begins where its kind is followed, once all of it was told, and another name another one", async () => {
+  synced = false;
+  campaigns.want([registration("one")]);
+  campaigns.want([registration("two")]);
+  synced = true;
+  await expect.poll(told).toMatchObject({ name: "two", state: "Done" });
+  campaigns.want([registration("three")]);
+  await expect.poll(told).toMatchObject({ name: "three" });
+  expect(begun).toEqual(["u two", "u three"]);
+});
+
+it("a bridge says nothing of a campaign any more whose kind another one follows", async () => {
+  campaigns.want([registration("one")]);
+  await expect.poll(told).toBeDefined();
+  followed = [];
+  await expect.poll(told).toBeUndefined();
+});
