@@ -14,6 +14,7 @@ local function mustBe(kind, key)
   if is == kind or is == 'none' then return end
   redis.call('RENAME', key, S .. ':quarantine')
   redis.call('DEL', STREAM)
+  if key ~= STREAM then redis.call('DEL', SEEN) end
 end
 mustBe('hash', STREAM)
 mustBe('hash', SEEN)
@@ -46,11 +47,6 @@ if held.token and held.token ~= token and (tonumber(held['until']) or 0) > now t
 end
 local writes = tonumber(held.writes) or 0
 redis.call('HSET', STREAM, 'token', token, 'holder', holder, 'until', now + lease, 'writes', writes, 'server', server)
--- An index without a position is of no use: it may be half of one.
-if not held.position then
-  redis.call('DEL', SEEN)
-  dropFiles()
-end
 return { 'ours', writes, held.position or '', held.told or '' }
 `,
 );

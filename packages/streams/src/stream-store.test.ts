@@ -98,13 +98,13 @@ describe("a stream", () => {
     expect(await hold(both)).toMatchObject({ position: "7", toldToAll: false });
   });
 
-  test("whose first listing did not come to its end begins anew, without what it had seen", async () => {
+  test("whose first listing did not come to its end begins anew, and knows whom it has told of already", async () => {
     const first = await hold();
     await first.seen.write(change({ put: [seen("a")] }));
     await first.release();
     const second = await hold();
-    expect(second.position).toBeUndefined();
-    expect(await all(second)).toEqual([]);
+    expect(second).toMatchObject({ position: undefined, toldToAll: false });
+    expect(await all(second)).toEqual([seen("a")]);
   });
 
   test("is forgotten whole", async () => {
@@ -177,7 +177,9 @@ describe("a server that lost the end of what was written", () => {
     await redis.flushall();
     await held.renew();
     expect(held.lost.aborted).toBe(true);
-    expect(await hold()).toMatchObject({ position: undefined });
+    const second = await hold();
+    expect(second).toMatchObject({ position: undefined });
+    expect(await all(second)).toEqual([]);
   });
 });
 
@@ -315,17 +317,13 @@ describe("what objects are filed under", () => {
     expect(await redis.keys(`{drover-stream:${stream}}:*`)).toEqual([]);
   });
 
-  test("begins anew with a stream that does, and with one whose files are no such", async () => {
+  test("is written anew, with all that is told, where somebody else wrote something in its place", async () => {
     const first = await hold();
     await first.file([under("a", { refs: term("s1") })]);
-    await first.release();
-    const second = await hold();
-    expect(await found("refs", "s1")).toEqual([]);
-    await second.file([under("a", { refs: term("s1") })]);
-    await second.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
+    await first.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
     await redis.set(`{drover-stream:${stream}}:file:refs`, "what is this");
-    await second.renew();
-    expect(second.lost.aborted).toBe(true);
+    await first.renew();
+    expect(first.lost.aborted).toBe(true);
     expect(await hold()).toMatchObject({ position: undefined });
     expect(await redis.exists(`{drover-stream:${stream}}:quarantine`)).toBe(1);
   });
