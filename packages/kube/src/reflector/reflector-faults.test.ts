@@ -12,6 +12,7 @@ import {
   streamsAndBreaks,
   streamsAndEnds,
 } from "../testing/scripted-server.ts";
+import { memorySeenIndex } from "./seen-index.ts";
 
 describe("a broken watch resumes at the last good version", () => {
   test.each<[string, Script]>([
@@ -260,4 +261,15 @@ describe("what somebody must mend", () => {
     await log.told("position 8");
     expect(reflector.status()).toMatchObject({ synced: true, degraded: undefined });
   });
+});
+
+test("who goes on after a first listing that broke off tells of what went meanwhile, and of nothing twice", async () => {
+  const seen = memorySeenIndex();
+  const first = await following([page("7", ["a", "b"], "t"), hangs], { seen });
+  await first.log.told("listed b@3");
+  first.stopping.abort();
+  await first.reflector.done;
+  const second = await following([page("9", ["b", "c"]), streams()], { seen });
+  await second.log.told("synced 9");
+  expect(second.log.lines).toEqual(["listed c@3", "deleted a@3", "synced 9"]);
 });
