@@ -170,6 +170,7 @@ const ofClaim = script("claim", [
 ]);
 
 const ofTake = script("take", [
+  { promise: "claim-8", wrong: "when a run starts is not written", from: "  e.f.ranAt = now\n", to: "" },
   {
     promise: "claim-7",
     wrong: "a key goes back to an older version",
@@ -399,5 +400,27 @@ const ofBackoff = script("backoff", [
   { promise: "settle-8", wrong: "no jitter", from: "(0.5 + tonumber(jitter) / 2)", to: "1" },
 ]);
 
+const ofInspect = script("inspect", [
+  {
+    promise: "claim-8",
+    wrong: "a run that started at that time does not count",
+    from: "at < tonumber(since)",
+    to: "at <= tonumber(since)",
+  },
+  {
+    promise: "claim-8",
+    wrong: "a key that never ran is left out",
+    from: "if not at or at <",
+    to: "if at and at <",
+  },
+]);
+
 /** Of the scripts that move a key: wake, claim, settle. */
-export const mutantsOfKeys: readonly Mutant[] = [...ofWake, ...ofClaim, ...ofTake, ...ofSettle, ...ofBackoff];
+export const mutantsOfKeys: readonly Mutant[] = [
+  ...ofWake,
+  ...ofClaim,
+  ...ofTake,
+  ...ofInspect,
+  ...ofSettle,
+  ...ofBackoff,
+];

@@ -221,6 +221,8 @@ export function runsContract(t: LedgerUnderTest): void {
     await t.ledger.settle(key, "t1", { kind: "done" });
     expect((await t.ledger.notRunSince([key], now)).keys).toEqual([key]);
     expect((await t.ledger.notRunSince([key], before)).keys).toEqual([]);
+    // Just then is soon enough.
+    expect((await t.ledger.notRunSince([key], now - 10)).keys).toEqual([]);
   });
 
   describe("a lease that ended without a verdict", () => {
