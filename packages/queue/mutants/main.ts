@@ -14,10 +14,11 @@ import type { Mutant } from "./mutant.ts";
 import { mutantsOfKeys } from "./of-keys.ts";
 import { mutantsOfOrder } from "./of-order.ts";
 import { mutantsOfProcesses } from "./of-processes.ts";
+import { mutantsOfSettling } from "./of-settling.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const { values } = parseArgs({ options: { only: { type: "string" } } });
-const all = [...mutantsOfKeys, ...mutantsOfOrder, ...mutantsOfProcesses];
+const all = [...mutantsOfKeys, ...mutantsOfSettling, ...mutantsOfOrder, ...mutantsOfProcesses];
 const chosen = all.filter(({ promise }) => values.only === undefined || promise === values.only);
 
 /** What must notice a mutant, quickest first. */

@@ -1,0 +1,165 @@
+import { type Mutant, script } from "./mutant.ts";
+
+const ofSettle = script("settle", [
+  {
+    promise: "next-1",
+    wrong: "nothing is handed over",
+    from: "if next ~= '' then handed",
+    to: "if false then handed",
+  },
+  {
+    promise: "next-1",
+    wrong: "the settled key's own entry is not the one that is handed over",
+    from: "handOver(e, next, version)",
+    to: "handOver({ key = key, f = {}, was = {} }, next, version)",
+  },
+  {
+    promise: "next-4",
+    wrong: "a lost answer loses what was handed over",
+    from: "e.f.handed = handed\n",
+    to: "",
+  },
+  {
+    promise: "next-4",
+    wrong: "a repeat is handed what another worker runs",
+    from: "other and held(other) and other.f.token == next and other.f.claim",
+    to: "other and held(other) and other.f.claim",
+  },
+  {
+    promise: "next-4",
+    wrong: "a repeat is handed what has ended",
+    from: "other and held(other) and",
+    to: "other and",
+  },
+  {
+    promise: "settle-1",
+    wrong: "any token settles",
+    from: "local unknown = e.f.token ~= token",
+    to: "local unknown = false",
+  },
+  {
+    promise: "settle-2",
+    wrong: "a repeat is stale",
+    from: "if unknown and e.f.settled == token then return { 'settled', dueIn(e), handedBefore(e) } end",
+    to: "",
+  },
+  {
+    promise: "settle-3",
+    wrong: "a wake during the run is forgotten",
+    from: "or number(e, 'wakes') > number(e, 'answers')",
+    to: "",
+  },
+  {
+    promise: "settle-4",
+    wrong: "a wake during a failing run does not pierce",
+    from: "elseif heard and number(e, 'pierced') == 0 then",
+    to: "elseif false then",
+  },
+  {
+    promise: "settle-5",
+    wrong: "a run that pierced is pierced again",
+    from: "elseif heard and number(e, 'pierced') == 0 then",
+    to: "elseif heard then",
+  },
+  {
+    promise: "settle-7",
+    wrong: "success does not reset failures",
+    from: "clear(e, 'fails', 'conflicts', 'notBefore', 'pierced', 'error', 'replaced')",
+    to: "clear(e, 'error', 'replaced')",
+  },
+  {
+    promise: "settle-9",
+    wrong: "terminal retries",
+    from: "enter(e, 'parked', now)\nelseif after",
+    to: "waitUntil(e, now + 1000, 'x')\nelseif after",
+  },
+  {
+    promise: "settle-9",
+    wrong: "terminal keeps its window",
+    from: "  clear(e, 'notBefore', 'pierced')\n  enter(e, 'parked', now)\nelseif",
+    to: "  enter(e, 'parked', now)\nelseif",
+  },
+  {
+    promise: "settle-11",
+    wrong: "a conflict is a failure",
+    from: "if e.f.conflicts > 8 then",
+    to: "if true then",
+  },
+  {
+    promise: "settle-11",
+    wrong: "conflicts go on for ever",
+    from: "if e.f.conflicts > 8 then",
+    to: "if false then",
+  },
+  {
+    promise: "settle-12",
+    wrong: "an interrupted run is forgotten",
+    from: "verdict == 'interrupted' or",
+    to: "",
+  },
+  {
+    promise: "settle-13",
+    wrong: "a gone key stays",
+    from: "  redis.call('PEXPIRE', P .. ':key:' .. key, forget)\n",
+    to: "",
+  },
+  {
+    promise: "settle-13",
+    wrong: "its history stays",
+    from: "  redis.call('PEXPIRE', history, forget)\n",
+    to: "",
+  },
+  {
+    promise: "settle-15",
+    wrong: "a key is never parked for failing",
+    from: "number(e, 'fails') >= attempts",
+    to: "false",
+  },
+  { promise: "order-6", wrong: "an account is not closed", from: "control.limited = '1'\nend", to: "end" },
+  {
+    promise: "order-6",
+    wrong: "the shorter of two waits wins",
+    from: "math.max(now + after, tonumber(redis.call('HGET', LIMITS, closed) or 0) or 0)",
+    to: "now + after",
+  },
+  { promise: "people-4", wrong: "history grows", from: "  read(history, 'LTRIM', 0, kept - 2)\n", to: "" },
+  {
+    promise: "server-3",
+    wrong: "an unknown run's verdict is refused",
+    from: "if unknown and (settled() or e.f.announced == control.era) then",
+    to: "if unknown then",
+  },
+  {
+    promise: "server-3",
+    wrong: "what may have been heard is not looked at",
+    from: "local heard = unknown or not e.f.answers or",
+    to: "local heard = e.f.answers and",
+  },
+]);
+
+const ofBackoff = script("backoff", [
+  { promise: "claim-5", wrong: "a run that died counts nothing", from: "    e.f.fails = 1\n", to: "" },
+  {
+    promise: "claim-5",
+    wrong: "an object that kills every worker loops",
+    from: "waitUntil(e, number(e, 'notBefore'), 'lease ended')",
+    to: "waitUntil(e, now, 'lease ended')",
+  },
+  {
+    promise: "settle-6",
+    wrong: "failures grow within a window",
+    from: "if number(e, 'notBefore') > now then return end",
+    to: "",
+  },
+  { promise: "settle-8", wrong: "windows do not grow", from: "2 ^ math.min(fails - 1, 40)", to: "1" },
+  {
+    promise: "settle-8",
+    wrong: "windows have no cap",
+    from: "math.min(setting('most', 300000), setting('first', 500)",
+    to: "math.max(0, setting('first', 500)",
+  },
+  { promise: "settle-8", wrong: "no jitter", from: "(0.5 + tonumber(jitter) / 2)", to: "1" },
+]);
+
+/** Of the scripts that end a run: settle, and how failures are tried again. */
+export const mutantsOfSettling: readonly Mutant[] = [...ofSettle, ...ofBackoff];
