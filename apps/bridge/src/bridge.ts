@@ -54,14 +54,8 @@ export function openBridge({ client, redis, compareEvery, log }: BridgeOptions):
       followStream({ plan: of, held, files, queueOf: queues.of, client, compareEvery, log }),
   });
   const campaigns = openCampaignRunner({
-    ...{
-      queueOf: queues.of,
-      files,
-      store: openCampaigns(redis),
-      followed: keeper.followed,
-      every: renewal,
-      log,
-    },
+    ...{ queueOf: queues.of, files, followed: keeper.followed, every: renewal, log },
+    store: openCampaigns(redis),
   });
   const plan = (): void => {
     if (registrations === undefined) return;

@@ -1,7 +1,7 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import { type Bridges, type HeldStream, placeStreams, type StreamStore } from "@drover/streams";
 import type { FollowedStream } from "./follow-stream.ts";
-import { pause } from "./pause.ts";
+import { atMost, pause } from "./pause.ts";
 import type { StreamPlan } from "./plan-streams.ts";
 
 /** Holds the streams that are ours to hold. */
@@ -138,14 +138,7 @@ function hands({ store, follow }: KeeperOptions) {
 /** How seldom it is looked for streams that are nobody's: about once a minute. */
 const turnsPerLook = 90;
 
-/** Where Redis is away the leases end by themselves. */
-async function atMost(span: Milliseconds, done: Promise<void>): Promise<void> {
-  const left = new AbortController();
-  await Promise.race([done, pause(span, left.signal)]);
-  left.abort();
-}
-
-/** How long a Redis that does not answer is waited for at the end. */
+/** How long a Redis that does not answer is waited for at the end: its leases end by themselves. */
 const farewell: Milliseconds = 2_000;
 
 const isSame = (a: StreamPlan, b: StreamPlan): boolean =>

@@ -53,7 +53,6 @@ export { type FiledTerm, heldTerm, isMeant, isWithin } from "./filing.ts";
 export {
   type Filing,
   isFiling,
-  isLookup,
   keysFor,
   type Lookup,
   type Mapping,

@@ -1,7 +1,8 @@
 import { type RedisServer, startRedis } from "@drover/local-servers";
-import { connectRedis, disconnectRedis, type RedisConnection, redisUserRules } from "@drover/queue";
+import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { openEventIds } from "./event-ids.ts";
+import { connectAs } from "./redis-user.fixture.ts";
 
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 let server: RedisServer;
@@ -62,12 +63,7 @@ test("what somebody else put there is known to nobody, and makes room", async ()
 });
 
 test("a bridge's user may do all of this, and a function's nothing", async () => {
-  const as = async (role: "bridge" | "function") => {
-    const rules = redisUserRules({ role, controllers: ["a"] });
-    await redis.call("ACL", "SETUSER", role, ...rules.split(" "), ">secret");
-    const url = server.url.replace("//", `//${role}:secret@`);
-    return connectRedis({ url, clientName: role, log: quiet });
-  };
+  const as = (role: "bridge" | "function") => connectAs(role, server, redis);
   const [bridge, other] = [await as("bridge"), await as("function")];
   const ids = openEventIds(bridge, of);
   await redis.set(key, "garbage");

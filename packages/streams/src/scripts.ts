@@ -22,10 +22,6 @@ mustBe('hash', FILED)
 mustBe('set', FILES)
 local function file(id) return S .. ':file:' .. id end
 for _, id in ipairs(redis.call('SMEMBERS', FILES)) do mustBe('zset', file(id)) end
-local function dropFiles()
-  for _, id in ipairs(redis.call('SMEMBERS', FILES)) do redis.call('UNLINK', file(id)) end
-  redis.call('UNLINK', FILED, FILES)
-end
 local server = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
 local held, fields = {}, { 'token', 'until', 'writes', 'position', 'told', 'holder', 'server' }
 for i, value in ipairs(redis.call('HMGET', STREAM, unpack(fields))) do held[fields[i]] = value or nil end
@@ -146,8 +142,8 @@ export const forget = lua(
   ["token"],
   `${scene}
 if isOurs(token) then
-  redis.call('UNLINK', SEEN, S .. ':campaigns')
-  dropFiles()
+  for _, id in ipairs(redis.call('SMEMBERS', FILES)) do redis.call('UNLINK', file(id)) end
+  redis.call('UNLINK', SEEN, FILED, FILES, S .. ':campaigns')
   redis.call('DEL', STREAM)
 end
 return 1

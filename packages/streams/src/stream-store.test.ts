@@ -2,9 +2,10 @@ import { joinBridges } from "./bridges.ts";
 import { objectKey } from "@drover/controller";
 import type { SeenChange, SeenObject } from "@drover/kube";
 import { type RedisServer, startRedis } from "@drover/local-servers";
-import { connectRedis, disconnectRedis, type RedisConnection, redisUserRules } from "@drover/queue";
+import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openFiles } from "./files.ts";
+import { connectAs } from "./redis-user.fixture.ts";
 import {
   type Audience,
   type Filed,
@@ -228,12 +229,7 @@ test("2,000 objects are written and read in one piece", async () => {
 });
 
 test("a bridge's user may do all of this, and a function's nothing", async () => {
-  const as = async (role: "bridge" | "function") => {
-    const rules = redisUserRules({ role, controllers: ["a"] });
-    await redis.call("ACL", "SETUSER", role, ...rules.split(" "), ">secret");
-    const url = server.url.replace("//", `//${role}:secret@`);
-    return connectRedis({ url, clientName: role, log: quiet });
-  };
+  const as = (role: "bridge" | "function") => connectAs(role, server, redis);
   const [bridge, other] = [await as("bridge"), await as("function")];
   await redis.call("ACL", "LOG", "RESET");
   const mine = openStreamStore({ redis: bridge, holder: "b", lease });

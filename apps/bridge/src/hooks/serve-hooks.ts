@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 import { type HttpBindings, serve } from "@hono/node-server";
 import type { Hono } from "hono";
-import { setTimeout as delay } from "node:timers/promises";
+import { atMost } from "../pause.ts";
 
 export interface HookServerOptions {
   readonly app: Hono<{ Bindings: HttpBindings }>;
@@ -54,13 +54,7 @@ export async function serveHooks({ app, host, port, times = usual }: HookServerO
   return {
     url: `http://${host}:${bound}`,
     async close() {
-      const closed = new Promise((resolve) => server.close(resolve));
-      const left = new AbortController();
-      await Promise.race([
-        closed,
-        delay(farewell, undefined, { signal: left.signal }).catch(() => undefined),
-      ]);
-      left.abort();
+      await atMost(farewell, new Promise((resolve) => server.close(resolve)));
       if ("closeAllConnections" in server) server.closeAllConnections();
     },
   };

@@ -1,0 +1,16 @@
+import type { RedisServer } from "@drover/local-servers";
+import { connectRedis, type RedisConnection, redisUserRules } from "@drover/queue";
+
+const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+/** A connection of the user of a role, whom `admin` makes. */
+export async function connectAs(
+  role: "bridge" | "function",
+  server: RedisServer,
+  admin: RedisConnection,
+): Promise<RedisConnection> {
+  const rules = redisUserRules({ role, controllers: ["a"] });
+  await admin.call("ACL", "SETUSER", role, ...rules.split(" "), ">secret");
+  const url = server.url.replace("//", `//${role}:secret@`);
+  return connectRedis({ url, clientName: role, log: quiet });
+}
