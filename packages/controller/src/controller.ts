@@ -27,6 +27,11 @@ export interface ReconcileContext<R extends Resource> {
   /** Fires when the run must stop: time is up, the lease is about to end, the process is stopping. Pass it on. */
   readonly signal: AbortSignal;
   /**
+   * To be asked right before every write: it throws once the run's lease is over, and another worker may hold the key.
+   * Give it to the client that writes (`client.guarded(guard)`).
+   */
+  readonly guard: { beforeWrite(): void };
+  /**
    * The values of a Secret in the object's own namespace, decoded; undefined when there is none.
    * Read live, never copied, cached or logged.
    */

@@ -23,6 +23,7 @@ export * from "./controller.ts";
 export * from "./crd.ts";
 export * from "./duration.ts";
 export * from "./errors.ts";
+export type { PermissionRule, Scaling } from "./function-deployment.ts";
 export type { HookDeclaration } from "./hook-declaration.ts";
 export { InvalidControllerError } from "./invalid-controller.ts";
 export type { Limits, Rate, Retry, RetryDefinition } from "./pace.ts";

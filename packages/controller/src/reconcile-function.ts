@@ -1,6 +1,14 @@
 import { z } from "zod";
 import type { Controller } from "./controller.ts";
 import { hookDeclaration } from "./hook-declaration.ts";
+import {
+  containerDeclaration,
+  paceDeclaration,
+  permissionsDeclaration,
+  scalingDeclaration,
+  webhookDeclaration,
+} from "./function-deployment.ts";
+import { functionStatus } from "./function-status.ts";
 import { defineResource, type Resource } from "./resource.ts";
 import type { Kind } from "./watched.ts";
 
@@ -84,8 +92,9 @@ const campaign = z.strictObject({
 export type Campaign = z.output<typeof campaign>;
 
 /**
- * How the bridge learns of a function: which kind its controller is for, and what else concerns it. The object's name is
- * the controller's name, and so the name of its queue.
+ * A controller, as it is deployed: which kind it is for and what else concerns it (the bridge reads that), how it runs
+ * and scales (its own controller does that), how it is called (the gateway does). The object's name is the controller's
+ * name, and so the name of its queue.
  */
 export const ReconcileFunction = defineResource({
   group: "drover.dev",
@@ -110,34 +119,30 @@ export const ReconcileFunction = defineResource({
     campaign: campaign.optional().meta({
       description: "Have every object reconciled once more: a bug was fixed, the world has changed.",
     }),
+    ...paceDeclaration,
+    paused: z.boolean().optional().meta({ description: "Start no run, also for objects that are deleted." }),
+    delivery: z.enum(["pull", "webhook"]).optional().meta({
+      description:
+        "pull: it takes keys from Redis itself. webhook: the gateway takes them and calls it. Default pull.",
+    }),
+    webhook: webhookDeclaration.optional(),
+    container: containerDeclaration.optional(),
+    permissions: permissionsDeclaration.optional(),
+    scaling: scalingDeclaration.optional(),
+    onRollout: z.enum(["none", "campaign"]).optional().meta({
+      description:
+        "campaign: with every new version of the container, every object is reconciled once more. Default none.",
+    }),
   }),
-  status: z.object({
-    problem: z.string().optional().meta({ description: "Why it is not in use." }),
-    follows: z
-      .record(
-        z.string(),
-        z.object({
-          state: z.enum(["Listing", "Following", "Degraded"]),
-          reason: z.string(),
-          message: z.string(),
-        }),
-      )
-      .optional()
-      .meta({ description: "How each kind is followed, by plural.group." }),
-    campaign: z
-      .object({
-        name: z.string(),
-        state: z.enum(["Running", "Paused", "Done"]),
-        startedAt: z.string(),
-        doneAt: z.string().optional(),
-        total: z.int().meta({ description: "Objects that there were when they were last counted." }),
-        left: z.int().meta({ description: "Of them, those without a run that started since." }),
-      })
-      .optional()
-      .meta({ description: "How far the last campaign has come." }),
-  }),
+  status: functionStatus,
   printerColumns: [
-    { name: "Problem", type: "string", jsonPath: ".status.problem" },
+    { name: "Pods", type: "integer", jsonPath: ".status.replicas" },
+    { name: "Due", type: "integer", jsonPath: ".status.due" },
+    { name: "Failing", type: "integer", jsonPath: ".status.failing" },
+    { name: "Parked", type: "integer", jsonPath: ".status.parked" },
+    { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: "Reason", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
+    { name: "Problem", type: "string", jsonPath: ".status.problem", priority: 1 },
     { name: "Campaign", type: "string", jsonPath: ".status.campaign.state", priority: 1 },
     { name: "Left", type: "integer", jsonPath: ".status.campaign.left", priority: 1 },
   ],
@@ -160,14 +165,14 @@ export interface ReconcileFunctionManifest {
   readonly spec: ReconcileFunctionSpec;
 }
 
-/** The manifest that registers a controller. */
-export function reconcileFunctionOf<R extends Resource>({
-  name,
-  for: resource,
-  only,
-  owns,
-  watches,
-}: Controller<R>): ReconcileFunctionManifest {
+/** What of a ReconcileFunction is no word of the code: how it is deployed. */
+export type Deployment = Omit<z.input<(typeof ReconcileFunction)["spec"]>, "for" | "owns" | "watches">;
+
+/** The manifest that registers a controller, and deploys it as `deployment` says. */
+export function reconcileFunctionOf<R extends Resource>(
+  { name, for: resource, only, owns, watches }: Controller<R>,
+  deployment: Deployment = {},
+): ReconcileFunctionManifest {
   const spec = ReconcileFunction.spec.parse({
     for: { ...kindOf(resource), ...only },
     ...(owns.length > 0 && { owns: owns.map(({ kind: of, ...which }) => ({ ...kindOf(of), ...which })) }),
@@ -178,6 +183,7 @@ export function reconcileFunctionOf<R extends Resource>({
         names: typeof names === "function" ? { code: true } : names,
       })),
     }),
+    ...deployment,
   });
   return {
     apiVersion: ReconcileFunction.apiVersion,

@@ -33,6 +33,24 @@ export type ProcessSettings = z.output<typeof processSettings>;
 export const functionSettings = processSettings.extend({
   /** Runs at once; default as the controller says. */
   concurrency: wholeNumber({ least: 1, most: 10_000 }).optional(),
+  /** How its controller runs, where that is to be another way than its code says. */
+  resyncEvery: span.optional(),
+  timeout: span.optional(),
+  retryFirst: span.optional(),
+  retryLongest: span.optional(),
+  retryAttempts: wholeNumber({ least: 1, most: 1_000_000 }).optional(),
+  /** Runs that may start, all processes of the function together. */
+  runsPerSecond: z
+    .string()
+    .transform(Number)
+    .refine((rate) => rate >= 0.001 && rate <= 1e6, { error: "give a number from 0.001 to 1,000,000" })
+    .optional(),
+  runsBurst: wholeNumber({ least: 1, most: 1_000_000 }).optional(),
+  /** `true`: the function scales to zero, and is not to be started for resyncs all the time. */
+  rests: z
+    .enum(["true", "false"], { error: "give true or false" })
+    .transform((text) => text === "true")
+    .default(false),
   /** A dead worker's key is taken over after this time. */
   lease: span.default(6_000),
   leaseRenewal: span.default(400),

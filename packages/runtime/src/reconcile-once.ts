@@ -10,10 +10,11 @@ import {
   type Resource,
   TerminalError,
 } from "@drover/controller";
-import { type KubeClient, type KubeObject, refOf, type ResourceRef } from "@drover/kube";
+import { type KubeClient, type KubeObject, refOf, type ResourceRef, type WriteGuard } from "@drover/kube";
 import type { Run, Verdict } from "@drover/queue";
 import { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizer.ts";
 import { type LiveObject, parseLiveObject } from "./live-object.ts";
+import { nextResync } from "./next-look.ts";
 import { outcomeOf } from "./outcome.ts";
 import { secretReader } from "./secrets.ts";
 import { readyChange, type Statement, statusToWrite } from "./stated-status.ts";
@@ -33,6 +34,8 @@ export interface ReconcileParts<R extends Resource> {
   readonly client: KubeClient;
   readonly announce: Announce;
   readonly log: Log;
+  /** Whether the function scales to zero, and must not be woken for resyncs all the time. */
+  readonly rests?: boolean;
   readonly now?: () => Date;
   /** In [0, 1): spreads resyncs. */
   readonly random?: () => number;
@@ -49,6 +52,7 @@ class NotHeldError extends Error {
 /** What all steps of one run share. */
 interface Step<R extends Resource> extends ReconcileParts<R> {
   readonly run: Run;
+  readonly guard: WriteGuard;
   readonly ref: ResourceRef;
 }
 
@@ -63,14 +67,17 @@ export async function reconcileOnce<R extends Resource>(
   parts: ReconcileParts<R>,
   run: Run,
 ): Promise<Verdict> {
-  const beforeWrite = (): void => {
-    if (!run.held()) throw new NotHeldError();
+  const guard = {
+    beforeWrite: (): void => {
+      if (!run.held()) throw new NotHeldError();
+    },
   };
   const step = {
     ...parts,
     run,
+    guard,
     ref: refOf(parts.controller.for),
-    client: parts.client.guarded({ beforeWrite }),
+    client: parts.client.guarded(guard),
   };
   try {
     const raw = await step.client.get(step.ref, run.key, { signal: run.signal });
@@ -191,10 +198,10 @@ async function state<R extends Resource>(
 }
 
 function contextOf<R extends Resource>(step: Step<R>, object: LiveObject<R>): ReconcileContext<R> {
-  const { client, run, log } = step;
+  const { client, run, guard, log } = step;
   const { metadata, spec, status } = object;
   const { key, signal } = run;
-  return { key, metadata, spec, status, log, signal, readSecret: secretReader(client, key, signal) };
+  return { key, metadata, spec, status, log, signal, guard, readSecret: secretReader(client, key, signal) };
 }
 
 function withReady(conditions: readonly Condition[]): readonly Condition[] {
@@ -205,11 +212,10 @@ function withReady(conditions: readonly Condition[]): readonly Condition[] {
   ];
 }
 
-/** When to look again though nothing changes: resyncs are spread by a tenth, so that they do not come as a herd. */
 function nextLook<R extends Resource>(step: Step<R>, { requeueAfter }: ReconcileResult<R>): Milliseconds {
   if (requeueAfter !== undefined) return milliseconds(requeueAfter);
-  const { controller, random = Math.random } = step;
-  return Math.round(controller.resyncEvery * (0.9 + random() / 10));
+  const { controller, run, rests = false, now = () => new Date(), random = Math.random } = step;
+  return nextResync({ key: run.key, every: controller.resyncEvery, rests }, now(), random());
 }
 
 const abortReason = (run: Run): unknown => (run.signal.aborted ? run.signal.reason : undefined);

@@ -4,6 +4,7 @@ import { eventRecorder, type KubeObject, refOf } from "@drover/kube";
 import { openNamedKeys, openWorkQueue, type WorkQueue } from "@drover/queue";
 import type { FunctionSettings } from "./function-settings.ts";
 import { nameOnce } from "./name-once.ts";
+import { pacedController } from "./paced-controller.ts";
 import { type Process, runProcess } from "./run-process.ts";
 import { queueMetrics, runMetrics } from "./process-metrics.ts";
 import { type Announcement, reconcileOnce } from "./reconcile-once.ts";
@@ -14,8 +15,11 @@ export interface FunctionDefinition<Settings extends FunctionSettings, R extends
   readonly name: string;
   /** Read the settings: `readSettings(functionSettings.extend({ ... }), process.env)` in the function's config.ts. */
   readonly settings: () => Settings;
-  /** Made once, with the settings; `close` gives back what it opened. */
-  readonly controller: (settings: Settings) => FunctionParts<R>;
+  /** Made once; `close` gives back what it opened. */
+  readonly controller: (
+    settings: Settings,
+    process: Process<Settings>,
+  ) => FunctionParts<R> | Promise<FunctionParts<R>>;
 }
 
 export interface FunctionParts<R extends Resource> {
@@ -34,14 +38,14 @@ const readyWithin = 1_000;
 export async function runFunction<Settings extends FunctionSettings, R extends Resource>(
   definition: FunctionDefinition<Settings, R>,
 ): Promise<void> {
-  await runProcess(definition.name, definition.settings, (process) => {
-    serve(definition.controller(process.settings), process);
+  await runProcess(definition.name, definition.settings, async (process) => {
+    serve(await definition.controller(process.settings, process), process);
   });
 }
 
 function serve<R extends Resource>(parts: FunctionParts<R>, process: Process<FunctionSettings>): void {
-  const { controller } = parts;
-  const { log, client, registry, closing } = process;
+  const { log, client, registry, closing, settings } = process;
+  const controller = pacedController(parts.controller, settings);
   closing("controller", async () => parts.close?.());
   const queue = openQueue(controller.name, process);
   const asking = controller.watches.filter(isInCode).map((watched) => {
@@ -61,7 +65,8 @@ function serve<R extends Resource>(parts: FunctionParts<R>, process: Process<Fun
     recorder.record({ regarding: { ref, metadata }, ...announcement });
 
   const work = worker(controller, process);
-  work(queue, "Reconciled", (run) => reconcileOnce({ controller, client, log, announce }, run));
+  const running = { controller, client, log, announce, rests: settings.rests };
+  work(queue, "Reconciled", (run) => reconcileOnce(running, run));
   for (const { watched, names, of } of asking) {
     const named = openNamedKeys(process.redis, names);
     work(of, "Named", (run) => nameOnce({ watched, client, queue, named, log }, run));
@@ -88,7 +93,7 @@ function worker<R extends Resource>(
   const metrics = runMetrics(registry);
   return (queue: WorkQueue, what: string, handler: Handler): void => {
     const work = queue.work(handler, {
-      concurrency: settings.concurrency ?? controller.concurrency,
+      concurrency: controller.concurrency,
       timeout: controller.timeout,
       version: settings.rollout,
       backoff: controller.retry,

@@ -106,6 +106,7 @@ function testObject(
     status: object.status,
     log,
     signal,
+    guard: { beforeWrite: () => {} },
     readSecret: (secret) => Promise.resolve(secrets.get(secret)),
   });
   const object: TestObject = {

@@ -1,0 +1,167 @@
+import { z } from "zod";
+import { durationSchema } from "./duration.ts";
+
+/** What a ReconcileFunction says of the container that it is deployed as. Shapes and words are a Pod's. */
+const name = z.string().regex(/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/, "give a DNS subdomain");
+const variable = z
+  .string()
+  .max(253)
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "a variable's name has letters, digits and _");
+const keyOf = z.strictObject({
+  name,
+  key: z.string().min(1).max(253),
+  optional: z.boolean().optional(),
+});
+
+const environment = z
+  .array(
+    z.strictObject({
+      name: variable,
+      value: z.string().optional(),
+      valueFrom: z
+        .strictObject({
+          secretKeyRef: keyOf.optional(),
+          configMapKeyRef: keyOf.optional(),
+          fieldRef: z.strictObject({ fieldPath: z.string().min(1) }).optional(),
+        })
+        .optional(),
+    }),
+  )
+  .max(100);
+
+/** A Kubernetes quantity, such as 500m or 128Mi. */
+const quantities = z.record(z.string(), z.union([z.int(), z.string()]));
+
+const mounted = z.strictObject({
+  name: z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "give a DNS label"),
+  mountPath: z.string().regex(/^\/[^:]*$/, "give an absolute path"),
+  secret: z.strictObject({ secretName: name }).optional(),
+  configMap: z.strictObject({ name }).optional(),
+  emptyDir: z.strictObject({ sizeLimit: z.string().optional() }).optional(),
+});
+
+const toleration = z.strictObject({
+  key: z.string().optional(),
+  operator: z.enum(["Exists", "Equal"]).optional(),
+  value: z.string().optional(),
+  effect: z.enum(["NoSchedule", "PreferNoSchedule", "NoExecute"]).optional(),
+  tolerationSeconds: z.int().min(0).optional(),
+});
+
+export const containerDeclaration = z
+  .strictObject({
+    image: z.string().min(1).max(1_000),
+    imagePullPolicy: z.enum(["Always", "IfNotPresent", "Never"]).optional(),
+    imagePullSecrets: z.array(z.strictObject({ name })).max(10).optional(),
+    command: z.array(z.string()).max(100).optional(),
+    args: z.array(z.string()).max(100).optional(),
+    env: environment.optional(),
+    resources: z.strictObject({ requests: quantities.optional(), limits: quantities.optional() }).optional(),
+    volumes: z.array(mounted).max(20).optional().meta({
+      description: "Each a Secret, a ConfigMap or an empty folder, and where it is mounted.",
+    }),
+    nodeSelector: z.record(z.string(), z.string()).optional(),
+    tolerations: z.array(toleration).max(20).optional(),
+    port: z.int().min(1).max(65_535).optional().meta({
+      description: "Where it serves: health and metrics, and calls with delivery: webhook. Default 8080.",
+    }),
+    egress: z.enum(["Any", "Declared"]).optional().meta({
+      description: "Declared: only to Redis, the API server and name servers. Default Any.",
+    }),
+  })
+  .meta({ description: "The container that it runs as. Left out: somebody else runs it." });
+
+const rule = z.strictObject({
+  apiGroups: z.array(z.string()).min(1).max(20),
+  resources: z.array(z.string().min(1)).min(1).max(50),
+  verbs: z.array(z.string().min(1)).min(1).max(20),
+  resourceNames: z.array(z.string().min(1)).max(50).optional(),
+});
+export type PermissionRule = z.output<typeof rule>;
+
+export const permissionsDeclaration = z
+  .strictObject({
+    namespace: z.array(rule).max(50).optional().meta({ description: "In its own namespace: a Role." }),
+    cluster: z.array(rule).max(50).optional().meta({ description: "Everywhere: a ClusterRole." }),
+  })
+  .meta({
+    description:
+      "What its ServiceAccount may do, and nothing else. Whoever asks for it must be allowed all of it, too.",
+  });
+
+export const scalingDeclaration = z
+  .strictObject({
+    min: z.int().min(0).max(1_000).default(0),
+    max: z.int().min(1).max(1_000).default(10),
+    targetDue: z.int().min(1).max(1_000_000).optional().meta({
+      description:
+        "Keys, due and running, that one Pod is to have. Left out: what it runs within 5 s, as runs take now.",
+    }),
+    idleAfter: durationSchema.default("60s").meta({
+      description: "Fewer Pods are enough only after that time in which fewer were.",
+    }),
+    by: z.enum(["Drover", "KEDA"]).default("Drover").meta({
+      description: "KEDA: a ScaledObject is made, which asks Drover for the same figure.",
+    }),
+  })
+  .meta({
+    description: "How many Pods there are.",
+    kubernetes: { cel: [{ rule: "self.min <= self.max", message: "min must not be above max" }] },
+  });
+export type Scaling = z.output<typeof scalingDeclaration>;
+
+export const webhookDeclaration = z
+  .strictObject({
+    service: z
+      .strictObject({ name: z.string().min(1).max(63), port: z.int().min(1).max(65_535).default(80) })
+      .optional()
+      .meta({ description: "A Service in this namespace. Default: that of `container`." }),
+    url: z
+      .string()
+      .regex(/^https?:\/\/[^\s/?#]+/, "give an http or https URL")
+      .max(2_000)
+      .optional()
+      .meta({
+        description: "An address outside the cluster. Only those that the gateway's operator allows.",
+      }),
+    path: z
+      .string()
+      .regex(/^\/[^?#]*$/, "give a path such as /")
+      .max(500)
+      .default("/"),
+    finalizes: z.boolean().default(false).meta({
+      description:
+        "It is called for objects that are deleted, too: they stay until it has said that it is finalized.",
+    }),
+  })
+  .meta({ description: "With delivery: webhook, where it is called." });
+
+/** How fast, how long and how often its runs are tried; what the code says, where left out. */
+export const paceDeclaration = {
+  resyncEvery: durationSchema.optional().meta({
+    description: "Every object is looked at again at least this often.",
+  }),
+  concurrency: z.int().min(1).max(10_000).optional().meta({ description: "Runs at once in one Pod." }),
+  timeout: durationSchema.optional().meta({ description: "The longest that a run may take." }),
+  retry: z
+    .strictObject({
+      first: durationSchema.optional(),
+      longest: durationSchema.optional(),
+      attempts: z.int().min(1).max(1_000_000).optional(),
+    })
+    .optional()
+    .meta({
+      description: "Windows between failed runs double from first to longest; parked after attempts.",
+    }),
+  limits: z
+    .strictObject({
+      runs: z
+        .strictObject({
+          perSecond: z.number().min(0.001).max(1_000_000),
+          burst: z.int().min(1).max(1_000_000),
+        })
+        .optional(),
+    })
+    .optional()
+    .meta({ description: "How many runs may start, all Pods together." }),
+};

@@ -1,0 +1,47 @@
+import { z } from "zod";
+
+const streamState = z.object({
+  state: z.enum(["Listing", "Following", "Degraded"]),
+  reason: z.string(),
+  message: z.string(),
+});
+
+const campaignProgress = z.object({
+  name: z.string(),
+  state: z.enum(["Running", "Paused", "Done"]),
+  startedAt: z.string(),
+  doneAt: z.string().optional(),
+  total: z.int().meta({ description: "Objects that there were when they were last counted." }),
+  left: z.int().meta({ description: "Of them, those without a run that started since." }),
+});
+
+/** Of the template that Pods are made after. */
+const rollout = z.object({
+  revision: z.int().meta({ description: "Grows with every change; a key never goes back to an older one." }),
+  template: z.string().meta({ description: "Fingerprint of what Pods of this revision are made after." }),
+});
+
+const scaled = z.object({
+  wanted: z.int().meta({ description: "Pods that there should be." }),
+  fewerSince: z.string().optional().meta({ description: "Since when fewer would be enough." }),
+  fewer: z.int().optional().meta({ description: "The most that were wanted since then." }),
+});
+
+/** What the status of a ReconcileFunction says: the bridge writes the first three, its controller the others. */
+export const functionStatus = z.object({
+  problem: z.string().optional().meta({ description: "Why it is not in use." }),
+  follows: z.record(z.string(), streamState).optional().meta({
+    description: "How each kind is followed, by plural.group.",
+  }),
+  campaign: campaignProgress.optional().meta({ description: "How far the last campaign has come." }),
+  rollout: rollout.optional(),
+  scaling: scaled.optional(),
+  replicas: z.int().optional().meta({ description: "Pods that there are." }),
+  readyReplicas: z.int().optional().meta({ description: "Of them, those of this revision that are Ready." }),
+  due: z.int().optional().meta({ description: "Keys that should run now." }),
+  oldestDueSeconds: z.int().optional().meta({ description: "How long the first of them has waited." }),
+  running: z.int().optional().meta({ description: "Keys that run." }),
+  parked: z.int().optional().meta({ description: "Keys given up on until their objects change." }),
+  failing: z.int().optional().meta({ description: "Keys whose last run failed." }),
+  paused: z.boolean().optional().meta({ description: "No run starts, because the spec says so." }),
+});

@@ -1,0 +1,26 @@
+import type { Controller, Resource } from "@drover/controller";
+import type { FunctionSettings } from "./function-settings.ts";
+
+/** The controller, running as the settings say where they say anything; what cannot be is refused by its queue. */
+export function pacedController<R extends Resource>(
+  controller: Controller<R>,
+  settings: FunctionSettings,
+): Controller<R> {
+  const { retry, limits } = controller;
+  const { retryAttempts: attempts = retry.attempts, runsPerSecond: perSecond, runsBurst: burst } = settings;
+  return {
+    ...controller,
+    resyncEvery: settings.resyncEvery ?? controller.resyncEvery,
+    concurrency: settings.concurrency ?? controller.concurrency,
+    timeout: settings.timeout ?? controller.timeout,
+    retry: {
+      first: settings.retryFirst ?? retry.first,
+      longest: settings.retryLongest ?? retry.longest,
+      ...(attempts !== undefined && { attempts }),
+    },
+    limits: {
+      ...limits,
+      ...(perSecond !== undefined && { runs: { perSecond, burst: burst ?? Math.ceil(perSecond) } }),
+    },
+  };
+}
