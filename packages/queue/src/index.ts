@@ -22,6 +22,7 @@
  * | `P:rung`                  | zset   | keys a bell was added for, by when                         | ring (in wake, settle, pause, too) | key by key         |
  * | `P:leases`                | zset   | keys that run, by the end of their lease                   | claim, settle, renew        | key by key, when settled  |
  * | `P:parked`                | zset   | keys given up on, by when                                  | settle                      | key by key, when woken    |
+ * | `P:failing`               | zset   | keys whose last run failed, by since when                  | claim, settle, ring, wake   | key by key, with the next success |
  * | `P:paused`                | hash   | paused scopes, and since when                              | pause                       | when resumed              |
  * | `P:limits`                | hash   | rates, and until when each limit is spent or closed        | enlist, ring, settle        | never: a few fields per limit |
  * | `P:workers`               | hash   | worker processes: until when, slots, version               | enlist                      | a lease and 2 s after the last word |
@@ -49,6 +50,7 @@ export {
   redisUserRules,
   type RedisUserOptions,
 } from "./redis-users.ts";
+export { type RedisAccounts, redisAccounts } from "./redis-accounts.ts";
 export { type NamedKeys, openNamedKeys } from "./named-keys.ts";
 export { callLua, type Lua, lua, type LuaArguments } from "./lua.ts";
 export { openWorkQueue, type WorkQueueOptions } from "./bullmq-work-queue.ts";

@@ -120,5 +120,7 @@ export const answerKept: Milliseconds = 60_000;
  * its key is handed first.
  */
 export const bellOverlooked: Milliseconds = 200;
+/** How long runs take is kept as a whole number of so many parts of a ms. */
+export const paceUnit = 16;
 /** Characters kept of an error's text. */
 export const errorKept = 1_000;

@@ -38,7 +38,8 @@ export const settle = z.union([
 ]);
 export const ring = z.tuple([z.number()]).rest(z.string());
 export const notRun = z.tuple([z.number()]).rest(z.string());
-export const counts = z.tuple([z.number(), z.number(), z.number(), z.number(), z.number()]);
+const number = z.number();
+export const counts = z.tuple([number, number, number, number, number, number, number, number]);
 
 const claimJson = z.object({
   fails: z.number(),

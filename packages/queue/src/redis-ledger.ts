@@ -8,6 +8,7 @@ import {
   type Ledger,
   type LedgerSurroundings,
   type LedgerTimes,
+  paceUnit,
   runsKept,
 } from "./ledger.ts";
 import type { RedisConnection } from "./redis-connection.ts";
@@ -83,8 +84,10 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
     resume: (scope) => hold(scope, 0),
     origin: () => run(origin, {}, z.string()),
     async count() {
-      const [due, oldestDue, scheduled, running, parked] = await run(count, {}, answers.counts);
-      return { due, oldestDue, scheduled, running, parked };
+      const counts = await run(count, {}, answers.counts);
+      const [due, oldestDue, scheduled, running, parked, failing, pace, paused] = counts;
+      const runTime = pace / paceUnit;
+      return { due, oldestDue, scheduled, running, parked, failing, runTime, paused: paused === 1 };
     },
     async notRunSince(of, since) {
       const [now, ...found] = await run(notRunSince, { keys: JSON.stringify(of), since }, answers.notRun);
@@ -132,8 +135,9 @@ function told(verdict: Verdict): LuaArguments<"verdict" | "after" | "account" | 
 }
 
 /** What history keeps of a run. */
-const kept = (past: PastRun | undefined): LuaArguments<"record" | "kept" | "forget"> => ({
+const kept = (past: PastRun | undefined): LuaArguments<"record" | "ms" | "kept" | "forget"> => ({
   record: past ? JSON.stringify(past) : "",
+  ms: past?.duration ?? 0,
   kept: runsKept,
   forget: answerKept,
 });

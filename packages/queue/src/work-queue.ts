@@ -148,6 +148,12 @@ export interface QueueStats {
   readonly scheduled: number;
   readonly running: number;
   readonly parked: number;
+  /** Whose last run failed, or ended with its worker; they wait, are due, or are parked as well. */
+  readonly failing: number;
+  /** How long runs take at present: a mean in which the last 8 count most. 0 before the first. */
+  readonly runTime: Milliseconds;
+  /** The whole controller is paused: nothing that is due will run. */
+  readonly paused: boolean;
 }
 
 /** A queue's worker in this process. */

@@ -54,14 +54,15 @@ export function queueMetrics(
   });
   new Gauge({
     name: "drover_queue_keys",
-    help: "Keys by state: due, scheduled, running, parked.",
+    help: "Keys by state: due, scheduled, running, parked, failing.",
     labelNames: ["controller", "state"],
     registers: [registry],
     async collect() {
       this.reset();
       oldest.reset();
       const counted = queues().map(async ({ controller, stats }) => {
-        const { oldestDue, ...states } = await stats(scrapeWithin);
+        const { oldestDue, due, scheduled, running, parked, failing } = await stats(scrapeWithin);
+        const states = { due, scheduled, running, parked, failing };
         for (const [state, keys] of Object.entries(states)) this.set({ controller, state }, keys);
         oldest.set({ controller }, oldestDue / 1_000);
       });

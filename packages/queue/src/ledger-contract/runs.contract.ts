@@ -296,7 +296,13 @@ export function runsContract(t: LedgerUnderTest): void {
     it("gone leaves nothing behind but the last answer", async () => {
       await wake({ uid: "u1", kind: "pods" });
       await run({ kind: "gone" });
-      expect(await t.ledger.count()).toEqual({ due: 0, oldestDue: 0, scheduled: 0, running: 0, parked: 0 });
+      expect(await t.ledger.count()).toMatchObject({
+        due: 0,
+        oldestDue: 0,
+        scheduled: 0,
+        running: 0,
+        parked: 0,
+      });
       expect(await refusal()).toBe("nothing due");
       await wake();
       const { uid, versions } = await claim("t");
@@ -450,11 +456,33 @@ export function runsContract(t: LedgerUnderTest): void {
     });
   });
 
+  it("counts failing keys until they succeed, and says how long runs take, and that it is paused", async () => {
+    const past = (verdict: "done" | "retry", duration: number) => ({
+      ...{ at: new Date(0).toISOString(), trigger: [], verdict, duration },
+    });
+    expect(await t.ledger.count()).toMatchObject({ failing: 0, runTime: 0, paused: false });
+    await wake();
+    await claim("t1");
+    await t.ledger.settle(key, "t1", { kind: "retry", error: "no" }, past("retry", 80));
+    expect(await t.ledger.count()).toMatchObject({ failing: 1, runTime: 80 });
+    await wake();
+    await claim("t2");
+    await t.ledger.settle(key, "t2", { kind: "done" }, past("done", 160));
+    expect(await t.ledger.count()).toMatchObject({ failing: 0, runTime: 90 });
+    await t.ledger.pause({ kind: "controller" });
+    expect(await t.ledger.count()).toMatchObject({ paused: true });
+  });
   it("counts keys by state", async () => {
     await wake({ key: objectKey({ name: "waits" }) });
     await wake();
     await claim("t");
     t.clock += 500;
-    expect(await t.ledger.count()).toEqual({ due: 1, oldestDue: 500, scheduled: 0, running: 1, parked: 0 });
+    expect(await t.ledger.count()).toMatchObject({
+      due: 1,
+      oldestDue: 500,
+      scheduled: 0,
+      running: 1,
+      parked: 0,
+    });
   });
 }

@@ -32,6 +32,8 @@ export interface LedgerData {
     readonly objects: Set<ObjectKey>;
   };
   readonly limits: Map<string, Limit>;
+  /** How long runs take at present; see `paceUnit`. */
+  pace: number | undefined;
   /** Bells rung so far. */
   bells: number;
 
@@ -150,6 +152,7 @@ export const blankData = (): LedgerData => ({
   shut: sortedSet(),
   paused: { controller: false, namespaces: new Set(), objects: new Set() },
   limits: new Map(),
+  pace: undefined,
   bells: 0,
   workers: new Map(),
   slots: 1,

@@ -1,5 +1,5 @@
 import type { ObjectKey } from "@drover/controller";
-import type { NotRun } from "../ledger.ts";
+import { type NotRun, paceUnit } from "../ledger.ts";
 import type { KeyReport, KeyState, PastRun, QueueStats } from "../work-queue.ts";
 import { accountLimit, opensAt } from "./limits.ts";
 import { find, type Moment } from "./moment.ts";
@@ -17,6 +17,9 @@ export function count({ data, now }: Moment): QueueStats {
     scheduled: waits.members.length - overdue,
     running: leased.members.length,
     parked: parked.members.length,
+    failing: [...data.entries.values()].filter(({ fails }) => fails > 0).length,
+    runTime: (data.pace ?? 0) / paceUnit,
+    paused: data.paused.controller,
   };
 }
 

@@ -1,5 +1,13 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
-import { answerKept, errorKept, type Handed, runsKept, type SettleAnswer, type Taker } from "../ledger.ts";
+import {
+  answerKept,
+  errorKept,
+  type Handed,
+  paceUnit,
+  runsKept,
+  type SettleAnswer,
+  type Taker,
+} from "../ledger.ts";
 import type { PastRun, Verdict, WakeClass } from "../work-queue.ts";
 import { fail, heardDuringRun, type Jitter, pierces, spread } from "./backoff.ts";
 import { blankEntry, type Entry } from "./ledger-data.ts";
@@ -199,7 +207,10 @@ function forget(moment: Moment, entry: Entry): void {
 }
 
 function remember({ data }: Moment, { key, past }: Ending): void {
-  if (past) data.history.set(key, [past, ...(data.history.get(key) ?? [])].slice(0, runsKept));
+  if (!past) return;
+  data.history.set(key, [past, ...(data.history.get(key) ?? [])].slice(0, runsKept));
+  const took = past.duration * paceUnit;
+  data.pace = data.pace === undefined ? took : Math.floor(data.pace + (took - data.pace) / 8 + 0.5);
 }
 
 function dueIn(moment: Moment, entry: Entry): Milliseconds | undefined {

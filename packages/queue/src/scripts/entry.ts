@@ -22,6 +22,8 @@ local function save(e)
   for field in pairs(e.was) do
     if e.f[field] == nil then gone[#gone + 1] = field end
   end
+  if e.f.fails and not e.was.fails then redis.call('ZADD', FAILING, now, e.key) end
+  if e.was.fails and not e.f.fails then redis.call('ZREM', FAILING, e.key) end
   if #set > 0 then redis.call('HSET', P .. ':key:' .. e.key, unpack(set)) end
   if #gone > 0 then redis.call('HDEL', P .. ':key:' .. e.key, unpack(gone)) end
 end

@@ -11,7 +11,10 @@ return control.origin
 `,
 });
 
-/** How many keys are in which state. Answers `{ due, ms the oldest has waited, scheduled, running, parked }`. */
+/**
+ * How many keys are in which state, and how it goes. Answers `{ due, ms the oldest has waited, scheduled, running, parked,
+ * failing, 16 times the ms that runs take, 1 when paused }`.
+ */
 export const count = defineScript({
   name: "count",
   arguments: [],
@@ -29,6 +32,9 @@ return {
   redis.call('ZCARD', WAITS) - overdue,
   redis.call('ZCARD', LEASES),
   redis.call('ZCARD', PARKED),
+  redis.call('ZCARD', FAILING),
+  setting('pace', 0),
+  control.paused == '1' and 1 or 0,
 }
 `,
 });

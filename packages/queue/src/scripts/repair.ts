@@ -52,6 +52,7 @@ local function inItsSet(e)
 end
 local function look(key)
   local e = load(key)
+  if e.f.fails and not redis.call('ZSCORE', FAILING, key) then redis.call('ZADD', FAILING, now, key) end
   if inItsSet(e) then return end
   found[#found + 1] = 'key:' .. key
   if held(e) then
@@ -73,6 +74,9 @@ for _, name in ipairs(cjson.decode(names)) do
   if kind == 'key' and redis.call('EXISTS', name) == 1 then keys[#keys + 1] = subject end
 end
 for _, key in ipairs(keys) do look(key) end
+for _, key in ipairs(redis.call('ZRANGE', FAILING, 0, 99)) do
+  if not load(key).f.fails then redis.call('ZREM', FAILING, key) end
+end
 return found
 `,
 });

@@ -11,7 +11,7 @@ export const scene = `
 local P = KEYS[1]
 local CONTROL, PAUSED, LIMITS, WORKERS = P .. ':control', P .. ':paused', P .. ':limits', P .. ':workers'
 local WAITS, READY, RUNG, LEASES, PARKED = P .. ':waits', P .. ':ready', P .. ':rung', P .. ':leases', P .. ':parked'
-local SHUT = P .. ':shut'
+local SHUT, FAILING = P .. ':shut', P .. ':failing'
 local SCHEMA = 1
 
 if now == '' then
@@ -40,7 +40,7 @@ local control, controlWas = {}, {}
 do
   local fields = {
     'schema', 'server', 'era', 'origin', 'claimsFrom', 'paused', 'pauses', 'slots', 'newest', 'limited',
-    'first', 'most', 'attempts', 'bell', 'turn', 'configuredBy',
+    'first', 'most', 'attempts', 'bell', 'turn', 'configuredBy', 'pace',
   }
   for i, value in ipairs(read(CONTROL, 'HMGET', unpack(fields))) do
     if value then control[fields[i]], controlWas[fields[i]] = value, value end
@@ -71,7 +71,7 @@ local function settled() return setting('claimsFrom', 0) == 0 end
 export const adoption = `
 local typeOf = {
   control = 'hash', paused = 'hash', limits = 'hash', workers = 'hash',
-  waits = 'zset', ready = 'zset', rung = 'zset', leases = 'zset', parked = 'zset', shut = 'zset',
+  waits = 'zset', ready = 'zset', rung = 'zset', leases = 'zset', parked = 'zset', shut = 'zset', failing = 'zset',
 }
 local function putAsideStrangers()
   local found = {}

@@ -7,14 +7,14 @@ import { take } from "./take.ts";
  * End a run with its verdict. Only the token that holds the key may; a repeat is answered as before, with no effect.
  *
  * `after` is empty where the verdict names no time, `account` where the run used none. `record` is the run as history
- * keeps it, the last `kept` of them, or empty; `forget` is how long a gone key's last answer and history are kept.
+ * keeps it, the last `kept` of them, or empty, and took `ms`; `forget` is how long a gone key's last answer and history are kept.
  * `next` is the token under which the worker would run another key at once, as `version` of the function; empty where
  * it would not. Answers `{ 'stale' }` or `{ 'settled', ms until it is due again or -1, { key, claim } or {}, bells... }`.
  */
 export const settle = defineScript({
   name: "settle",
   arguments: [
-    ...["key", "token", "verdict", "after", "account", "error", "record", "kept", "forget", "jitter"],
+    ...["key", "token", "verdict", "after", "account", "error", "record", "ms", "kept", "forget", "jitter"],
     ...["next", "version"],
   ],
   uses: [backoff, take, ring],
@@ -116,6 +116,7 @@ save(e)
 
 local history = P .. ':history:' .. key
 if record ~= '' then
+  control.pace = control.pace and math.floor(control.pace + (ms * 16 - control.pace) / 8 + 0.5) or ms * 16
   read(history, 'LTRIM', 0, kept - 2)
   redis.call('LPUSH', history, record)
 end
