@@ -48,6 +48,8 @@ const toleration = z.strictObject({
   tolerationSeconds: z.int().min(0).optional(),
 });
 
+/** The container of a ReconcileFunction. */
+export type ContainerDeclaration = z.output<typeof containerDeclaration>;
 export const containerDeclaration = z
   .strictObject({
     image: z.string().min(1).max(1_000),
@@ -64,9 +66,6 @@ export const containerDeclaration = z
     tolerations: z.array(toleration).max(20).optional(),
     port: z.int().min(1).max(65_535).optional().meta({
       description: "Where it serves: health and metrics, and calls with delivery: webhook. Default 8080.",
-    }),
-    egress: z.enum(["Any", "Declared"]).optional().meta({
-      description: "Declared: only to Redis, the API server and name servers. Default Any.",
     }),
   })
   .meta({ description: "The container that it runs as. Left out: somebody else runs it." });

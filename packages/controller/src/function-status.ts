@@ -34,6 +34,7 @@ export const functionStatus = z.object({
     description: "How each kind is followed, by plural.group.",
   }),
   campaign: campaignProgress.optional().meta({ description: "How far the last campaign has come." }),
+  permitted: z.string().optional().meta({ description: "Fingerprint of what its author was allowed." }),
   rollout: rollout.optional(),
   scaling: scaled.optional(),
   replicas: z.int().optional().meta({ description: "Pods that there are." }),

@@ -2,7 +2,7 @@ import type { Milliseconds } from "@drover/controller";
 import type { KubeClient, ReadOptions, RequestOptions, WriteGuard } from "./client.ts";
 import { isApiError } from "./errors.ts";
 import { keyOf } from "./kube-object.ts";
-import { accepted, listFrom, objectFrom } from "./reply.ts";
+import { accepted, listFrom, objectFrom, reviewFrom } from "./reply.ts";
 import {
   createRequest,
   deleteRequest,
@@ -10,6 +10,7 @@ import {
   listRequest,
   patchRequest,
   replaceRequest,
+  reviewRequest,
   type RequestShape,
 } from "./request-shape.ts";
 import type { ResourceRef } from "./resource-ref.ts";
@@ -57,6 +58,10 @@ export function clientOver(parts: ClientParts, guard?: WriteGuard): KubeClient {
         await write(parts, guardOf(shape, guard), shape, options);
         return true;
       });
+    },
+    review: async (ref, spec, options = {}) => {
+      const shape = reviewRequest(ref, spec);
+      return reviewFrom(shape.name, await read(parts, shape, options));
     },
     watch: (ref, options) => openWatch(transport, requestTimeout, ref, options),
     guarded: (inner) =>

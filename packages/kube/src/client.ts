@@ -100,6 +100,11 @@ export interface KubeClient {
   /** Asks for deletion. False when there was nothing to delete. */
   delete(ref: ResourceRef, key: ObjectKey, options?: DeleteOptions): Promise<boolean>;
   /**
+   * Asks what the server thinks of something, such as a SubjectAccessReview: nothing is kept, and the answer's status is
+   * what comes back.
+   */
+  review(ref: ResourceRef, spec: object, options?: ReadOptions): Promise<unknown>;
+  /**
    * Opens a watch; the frames, together those that came together, end when the server ends it. Nobody reading is back-pressure: the server waits.
    * It has no deadline of its own once its headers are there: `runReflector` is what watches over it.
    */

@@ -30,6 +30,12 @@ export function objectFrom(request: string, ref: ResourceRef, value: unknown): K
   return normalised(request, ref, isWellFormed(value) ? value : shaped(request, kubeObjectSchema, value));
 }
 
+const reviewSchema = z.looseObject({ status: z.unknown() });
+
+/** What a review came to. */
+export const reviewFrom = (request: string, value: unknown): unknown =>
+  shaped(request, reviewSchema, value).status;
+
 /** A page of a kind's list, out of JSON. */
 export function listFrom(request: string, ref: ResourceRef, value: unknown): ObjectList {
   const { metadata, items } = shaped(request, listSchema, value);

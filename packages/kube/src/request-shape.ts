@@ -62,6 +62,15 @@ export const createRequest = (ref: ResourceRef, object: NewObject, fieldManager:
   body: whole(ref, object),
 });
 
+/** Of a kind that is only asked, never kept: it has no name. */
+export const reviewRequest = (ref: ResourceRef, spec: object): RequestShape => ({
+  ...shape("POST", collectionPath(ref)),
+  body: {
+    type: "application/json",
+    content: { apiVersion: apiVersionOf(ref), kind: ref.kind, spec },
+  },
+});
+
 interface WriteParameters {
   readonly subresource?: string | undefined;
   readonly fieldManager: string;

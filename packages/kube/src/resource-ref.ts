@@ -26,6 +26,34 @@ export const builtin = {
   secret: { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true },
   namespace: { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false },
   event: { group: "events.k8s.io", version: "v1", plural: "events", kind: "Event", namespaced: true },
+  pod: { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true },
+  service: { group: "", version: "v1", plural: "services", kind: "Service", namespaced: true },
+  serviceAccount: {
+    ...{ group: "", version: "v1", plural: "serviceaccounts", kind: "ServiceAccount", namespaced: true },
+  },
+  role: {
+    ...{ group: "rbac.authorization.k8s.io", version: "v1", plural: "roles", kind: "Role", namespaced: true },
+  },
+  roleBinding: {
+    group: "rbac.authorization.k8s.io",
+    ...{ version: "v1", plural: "rolebindings", kind: "RoleBinding", namespaced: true },
+  },
+  clusterRole: {
+    group: "rbac.authorization.k8s.io",
+    ...{ version: "v1", plural: "clusterroles", kind: "ClusterRole", namespaced: false },
+  },
+  clusterRoleBinding: {
+    group: "rbac.authorization.k8s.io",
+    ...{ version: "v1", plural: "clusterrolebindings", kind: "ClusterRoleBinding", namespaced: false },
+  },
+  networkPolicy: {
+    group: "networking.k8s.io",
+    ...{ version: "v1", plural: "networkpolicies", kind: "NetworkPolicy", namespaced: true },
+  },
+  subjectAccessReview: {
+    group: "authorization.k8s.io",
+    ...{ version: "v1", plural: "subjectaccessreviews", kind: "SubjectAccessReview", namespaced: false },
+  },
   crd: {
     group: "apiextensions.k8s.io",
     version: "v1",

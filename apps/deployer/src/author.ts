@@ -1,0 +1,102 @@
+import {
+  type ObjectMetadata,
+  type PermissionRule,
+  type ReconcileFunctionSpec,
+  RetryAfterError,
+} from "@drover/controller";
+import { builtin, type KubeClient } from "@drover/kube";
+import { z } from "zod";
+
+/** Who wrote a function's spec last: the API server's admission policy writes it, and lets nobody else write it. */
+export const authorAnnotations = { user: "drover.dev/author", groups: "drover.dev/author-groups" } as const;
+
+/** Who asks for a function, as far as the API server says so. */
+export function authorOf({ annotations = {} }: ObjectMetadata) {
+  const { [authorAnnotations.user]: user, [authorAnnotations.groups]: groups = "" } = annotations;
+  return { user, groups: groups.split("\n").filter((group) => group !== "") };
+}
+
+/** One thing that somebody may do or not, as a SubjectAccessReview has it. */
+interface Access {
+  readonly namespace?: string | undefined;
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+/**
+ * All that whoever deploys this function must be allowed: what its ServiceAccount may do; to run Pods beside the Secrets
+ * of its namespace; and, where the gateway reads and writes objects on its behalf, that.
+ */
+export function neededOf(spec: ReconcileFunctionSpec, namespace: string): readonly Access[] {
+  const { permissions = {}, container, delivery } = spec;
+  return [
+    ...(permissions.namespace ?? []).flatMap((rule) => accessesOf(rule, namespace)),
+    ...(permissions.cluster ?? []).flatMap((rule) => accessesOf(rule)),
+    ...(container === undefined ? [] : [{ namespace, verb: "create", group: "", resource: "pods" }]),
+    ...(delivery === "webhook" ? ofGateway(spec.for) : []),
+  ];
+}
+
+function accessesOf(
+  { apiGroups, resources, verbs, resourceNames }: PermissionRule,
+  namespace?: string,
+): Access[] {
+  const names = resourceNames ?? [undefined];
+  return apiGroups.flatMap((group) =>
+    resources.flatMap((path) => {
+      const [resource = "", subresource] = path.split("/");
+      return verbs.flatMap((verb) =>
+        names.map((name) => ({ namespace, verb, group, resource, subresource, name })),
+      );
+    }),
+  );
+}
+
+function ofGateway({ group, plural: resource, namespaces }: ReconcileFunctionSpec["for"]): Access[] {
+  const verbs = ["get", "list", "watch", "patch", "update"];
+  return (namespaces ?? [undefined]).flatMap((namespace) => [
+    ...verbs.map((verb) => ({ namespace, verb, group, resource })),
+    { namespace, verb: "update", group, resource, subresource: "status" },
+  ]);
+}
+
+const answerSchema = z.looseObject({ allowed: z.boolean() });
+/** Questions that are asked at once. */
+const atOnce = 8;
+
+/**
+ * @throws RetryAfterError naming who lacks what: it may be granted at any time.
+ */
+export async function refuseUnlessHeld(
+  client: KubeClient,
+  { metadata, needed }: { readonly metadata: ObjectMetadata; readonly needed: readonly Access[] },
+  signal: AbortSignal,
+): Promise<void> {
+  const { user, groups } = authorOf(metadata);
+  if (user === undefined) {
+    throw refusal(
+      "Nobody knows who asks for this function: it was written before the admission policies that say so. " +
+        "Install them (authors.yaml), and change its spec.",
+    );
+  }
+  for (let i = 0; i < needed.length; i += atOnce) {
+    const answers = needed.slice(i, i + atOnce).map(async (access) => {
+      const spec = { user, groups, resourceAttributes: access };
+      const status = await client.review(builtin.subjectAccessReview, spec, { signal });
+      if (!answerSchema.parse(status).allowed) throw refusal(lacking(user, access));
+    });
+    await Promise.all(answers);
+  }
+}
+
+const lacking = (user: string, { namespace, verb, group, resource, subresource, name }: Access): string =>
+  `${user} asks for this function, and may not ${verb} ${[resource, subresource].filter(Boolean).join("/")}` +
+  `${group === "" ? "" : ` of ${group}`}${name === undefined ? "" : ` named ${name}`} ` +
+  `${namespace === undefined ? "in all namespaces" : `in namespace ${namespace}`}. ` +
+  "Ask for less, or have somebody change it who may.";
+
+const refusal = (message: string): RetryAfterError =>
+  new RetryAfterError(message, { after: "1m", reason: "PermissionNotHeld" });

@@ -1,0 +1,19 @@
+import { durationSchema, milliseconds } from "@drover/controller";
+import { functionSettings, readSettings } from "@drover/runtime";
+import { z } from "zod";
+
+const settings = functionSettings.extend({
+  /** Redis as Pods reach it, without user or password. Default: as this process does. */
+  functionsRedisUrl: z
+    .string()
+    .regex(/^rediss?:\/\/[^\s/@]+/, { error: "give a URL such as redis://redis.drover:6379, without a user" })
+    .optional(),
+  /** `trusted`: do not ask whether who deploys a function may do what it may do. For a cluster of one's own. */
+  authors: z.enum(["checked", "trusted"]).default("checked"),
+  /** How often functions get new passwords and signing keys. */
+  rotateEvery: durationSchema.transform(milliseconds).default(20 * 86_400_000),
+  /** How often queues are looked at for how many Pods they want. */
+  scaleEvery: durationSchema.transform(milliseconds).default(250),
+});
+
+export const functionConfig = () => readSettings(settings, process.env);

@@ -1,0 +1,118 @@
+import { type ReconcileContext, ReconcileFunction } from "@drover/controller";
+import { builtin, type NewObject, type ResourceRef } from "@drover/kube";
+import { ownerAnnotation } from "./keep-object.ts";
+import { clusterRoleOf, functionLabel, serviceNameOf } from "./names.ts";
+import { portOf } from "./pod-template.ts";
+
+export type FunctionContext = ReconcileContext<typeof ReconcileFunction>;
+
+/** An object that a function needs beside its Pods; or one that it needs no more. */
+export interface FunctionObject {
+  readonly ref: ResourceRef;
+  readonly object: NewObject;
+  readonly wanted: boolean;
+}
+
+/** Where a function is. */
+export interface Home {
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
+}
+
+export const homeOf = ({ metadata }: Pick<FunctionContext, "metadata">): Home => {
+  const { name, namespace = "default", uid } = metadata;
+  return { name, namespace, uid };
+};
+
+/** The owner that the function's objects name: they go when it goes. */
+export const ownedBy = ({ name, namespace, uid }: Home) => ({
+  namespace,
+  labels: { [functionLabel]: name },
+  ownerReferences: [
+    {
+      ...{ apiVersion: ReconcileFunction.apiVersion, kind: ReconcileFunction.kind, name, uid },
+      ...{ controller: true, blockOwnerDeletion: true },
+    },
+  ],
+});
+
+/** All but Pods and Secrets, in the order in which they are made: who may do what, before who does it. */
+export function functionObjects(home: Home, spec: FunctionContext["spec"]): readonly FunctionObject[] {
+  const { container, permissions = {}, delivery = "pull" } = spec;
+  const deployed = container !== undefined;
+  const owned = (name: string) => ({ name, ...ownedBy(home) });
+  const port = portOf(container ?? {});
+  return [
+    {
+      ref: builtin.serviceAccount,
+      object: { metadata: owned(home.name) },
+      wanted: deployed,
+    },
+    ...roles(home, permissions, deployed),
+    {
+      ref: builtin.service,
+      object: {
+        metadata: owned(serviceNameOf(home.name)),
+        spec: {
+          selector: { [functionLabel]: home.name },
+          ports: [{ name: "http", port: 80, targetPort: "http", protocol: "TCP" }],
+        },
+      },
+      wanted: deployed,
+    },
+    {
+      ref: builtin.networkPolicy,
+      object: {
+        metadata: owned(home.name),
+        spec: {
+          podSelector: { matchLabels: { [functionLabel]: home.name } },
+          policyTypes: ["Ingress"],
+          ingress: [
+            {
+              ports: [{ port, protocol: "TCP" }],
+              ...(delivery === "webhook" && { from: [{ namespaceSelector: {}, podSelector: callers }] }),
+            },
+          ],
+        },
+      },
+      wanted: deployed,
+    },
+  ];
+}
+
+/** Who calls functions, and who reads their metrics. */
+const callers = {
+  matchExpressions: [{ key: "drover.dev/component", operator: "In", values: ["gateway", "monitoring"] }],
+} as const;
+
+function roles(
+  home: Home,
+  { namespace: here = [], cluster: everywhere = [] }: NonNullable<FunctionContext["spec"]["permissions"]>,
+  deployed: boolean,
+): readonly FunctionObject[] {
+  const metadata = { name: home.name, ...ownedBy(home) };
+  const shared = {
+    name: clusterRoleOf(home.namespace, home.name),
+    labels: { [functionLabel]: home.name },
+    annotations: { [ownerAnnotation]: home.uid },
+  };
+  const { role, roleBinding, clusterRole, clusterRoleBinding } = builtin;
+  const of = (ref: ResourceRef, name: string) => ({ apiGroup: ref.group, kind: ref.kind, name });
+  const subjects = [{ kind: "ServiceAccount", name: home.name, namespace: home.namespace }];
+  const some = (rules: readonly object[]): boolean => deployed && rules.length > 0;
+  return [
+    { ref: role, object: { metadata, rules: here }, wanted: some(here) },
+    {
+      ref: roleBinding,
+      object: { metadata, subjects, roleRef: of(role, home.name) },
+      wanted: some(here),
+    },
+    { ref: clusterRole, object: { metadata: shared, rules: everywhere }, wanted: some(everywhere) },
+    {
+      ref: clusterRoleBinding,
+      object: { metadata: shared, subjects, roleRef: of(clusterRole, shared.name) },
+      wanted: some(everywhere),
+    },
+  ];
+}

@@ -1,0 +1,69 @@
+import { TerminalError } from "@drover/controller";
+import { keyOf, type KubeClient, type KubeObject, type NewObject, type ResourceRef } from "@drover/kube";
+
+/** The annotation of cluster-scoped objects with the uid of the function that they are of: they can have no owner there. */
+export const ownerAnnotation = "drover.dev/owner";
+
+/**
+ * The object is there, and is as it is to be: what it is to have, it has; what others added besides stays. Nothing is
+ * written when it is so already.
+ *
+ * @param owner the uid of the function that it belongs to.
+ * @throws TerminalError when one of that name is there and belongs to somebody else.
+ */
+export async function keepObject(
+  {
+    client,
+    signal,
+    owner,
+  }: { readonly client: KubeClient; readonly signal: AbortSignal; readonly owner: string },
+  ref: ResourceRef,
+  wanted: NewObject,
+): Promise<KubeObject> {
+  const key = keyOf(wanted);
+  const present = await client.get(ref, key, { signal });
+  if (present === undefined) return client.create(ref, wanted, { signal });
+  if (!belongsTo(present, owner)) {
+    throw new TerminalError(
+      `${ref.kind} ${key} is there, and is not this function's. Remove it, or give the function another name.`,
+      { reason: "NameTaken" },
+    );
+  }
+  if (covers(present, wanted)) return present;
+  const { resourceVersion, uid } = present.metadata;
+  const body = { ...wanted, metadata: { ...wanted.metadata, resourceVersion, uid } };
+  return client.patch(ref, key, { type: "merge", body }, { signal });
+}
+
+/** Takes an object away, if it is the function's. */
+export async function dropObject(
+  {
+    client,
+    signal,
+    owner,
+  }: { readonly client: KubeClient; readonly signal: AbortSignal; readonly owner: string },
+  ref: ResourceRef,
+  { metadata }: Pick<NewObject, "metadata">,
+): Promise<void> {
+  const key = keyOf({ metadata });
+  const present = await client.get(ref, key, { signal });
+  if (present === undefined || !belongsTo(present, owner)) return;
+  await client.delete(ref, key, { uid: present.metadata.uid, signal });
+}
+
+const belongsTo = ({ metadata }: KubeObject, owner: string): boolean =>
+  metadata.annotations?.[ownerAnnotation] === owner ||
+  (metadata.ownerReferences ?? []).some(({ uid, controller }) => uid === owner && controller === true);
+
+/** Whether `present` says all that `wanted` says. Lists are wanted whole; what is empty may be left out. */
+export function covers(present: unknown, wanted: unknown): boolean {
+  if (wanted === undefined) return true;
+  if (Array.isArray(wanted)) {
+    const items: readonly unknown[] = Array.isArray(present) ? present : [];
+    return items.length === wanted.length && wanted.every((one, i) => covers(items[i], one));
+  }
+  if (typeof wanted !== "object" || wanted === null) return Object.is(present, wanted);
+  const fields: Readonly<Record<string, unknown>> =
+    typeof present === "object" && present !== null ? { ...present } : {};
+  return Object.entries(wanted).every(([name, value]) => covers(fields[name], value));
+}

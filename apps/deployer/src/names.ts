@@ -1,0 +1,21 @@
+import { createHash } from "node:crypto";
+
+/** The label of everything that belongs to a function; its value is the function's name. */
+export const functionLabel = "drover.dev/function";
+/** The annotation of a Pod with the revision that it is of. */
+export const revisionAnnotation = "drover.dev/revision";
+
+/** The Service of a function: names of Services are DNS labels, those of functions have dots. */
+export function serviceNameOf(name: string): string {
+  const label = name.replaceAll(".", "-");
+  return /^[a-z]/.test(label) && label.length <= 63 ? label : `f-${digest(name)}`;
+}
+
+export const redisSecretOf = (name: string): string => `${name}-redis`;
+export const webhookSecretOf = (name: string): string => `${name}-webhook`;
+/** Cluster-scoped objects of a function: two functions of one name live in two namespaces. */
+export const clusterRoleOf = (namespace: string, name: string): string => `drover:${namespace}:${name}`;
+
+/** A fingerprint of a value: 12 hexadecimal digits. */
+export const digest = (value: unknown): string =>
+  createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 12);

@@ -1,0 +1,158 @@
+import { milliseconds, type ReconcileFunctionSpec, TerminalError } from "@drover/controller";
+import { digest, functionLabel, redisSecretOf, revisionAnnotation, webhookSecretOf } from "./names.ts";
+
+/** What every Pod of a function is told of the world around it. */
+export interface Surroundings {
+  /** Redis, as Pods reach it: without user or password. */
+  readonly redisUrl: string;
+}
+
+export interface TemplateOf {
+  readonly name: string;
+  readonly spec: ReconcileFunctionSpec & { readonly container: object };
+  readonly surroundings: Surroundings;
+  /** Another one is a new revision: Pods read their password when they start. */
+  readonly password: string;
+}
+
+type Container = NonNullable<ReconcileFunctionSpec["container"]>;
+type Variable = NonNullable<Container["env"]>[number];
+
+/** Where a Pod finds its secrets. */
+const folders = { redis: "/var/run/drover/redis", webhook: "/var/run/drover/webhook" } as const;
+/** The group that may read them, and the user of our images. */
+const nobody = 65_532;
+const defaultTimeout = "60s";
+/** What a Pod may take to end beyond its longest run. */
+const lastMoments = 10_000;
+
+/** The spec of a function's Pods, but for what a revision adds. */
+export function podTemplate(of: TemplateOf) {
+  const { name, spec } = of;
+  const { container, delivery = "pull", permissions, timeout = defaultTimeout } = spec;
+  const pull = delivery === "pull";
+  const volumes = container.volumes ?? [];
+  return {
+    serviceAccountName: name,
+    automountServiceAccountToken: pull || permissions !== undefined,
+    restartPolicy: "Always",
+    terminationGracePeriodSeconds: Math.ceil((milliseconds(timeout) + 2 * lastMoments) / 1_000),
+    securityContext: {
+      runAsNonRoot: true,
+      fsGroup: nobody,
+      seccompProfile: { type: "RuntimeDefault" },
+    },
+    imagePullSecrets: container.imagePullSecrets,
+    nodeSelector: container.nodeSelector,
+    tolerations: container.tolerations,
+    containers: [
+      {
+        name: "function",
+        image: container.image,
+        imagePullPolicy: container.imagePullPolicy,
+        command: container.command,
+        args: container.args,
+        env: environment(of),
+        ports: [{ name: "http", containerPort: portOf(container) }],
+        resources: container.resources,
+        readinessProbe: { httpGet: { path: "/readyz", port: "http" }, periodSeconds: 2, timeoutSeconds: 3 },
+        livenessProbe: {
+          httpGet: { path: "/healthz", port: "http" },
+          periodSeconds: 10,
+          failureThreshold: 6,
+        },
+        securityContext: {
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ["ALL"] },
+        },
+        volumeMounts: [
+          { name: "drover", mountPath: pull ? folders.redis : folders.webhook, readOnly: true },
+          ...volumes.map((one) => ({ name: one.name, mountPath: one.mountPath, readOnly: !one.emptyDir })),
+        ],
+      },
+    ],
+    volumes: [
+      {
+        name: "drover",
+        secret: { secretName: pull ? redisSecretOf(name) : webhookSecretOf(name), defaultMode: 0o440 },
+      },
+      ...volumes.map(({ name: volume, secret, configMap, emptyDir }) => ({
+        ...{ name: volume, secret, configMap },
+        ...(secret === undefined && configMap === undefined && { emptyDir: emptyDir ?? {} }),
+      })),
+    ],
+  };
+}
+
+/** Where a function's container serves, unless it says otherwise. */
+export const portOf = ({ port = 8_080 }: Pick<Container, "port">): number => port;
+
+/** Of what Pods are made after; changes of the number of Pods change nothing here. */
+export const fingerprintOf = (of: TemplateOf): string => digest([podTemplate(of), of.password]);
+
+/** The labels and annotations of a Pod, and its spec. */
+export function podOf(of: TemplateOf, revision: number) {
+  const { containers, ...template } = podTemplate(of);
+  return {
+    labels: { [functionLabel]: of.name },
+    annotations: { [revisionAnnotation]: String(revision) },
+    spec: {
+      ...template,
+      containers: containers.map((one) => ({
+        ...one,
+        // Not before the function's own: theirs may refer to it.
+        env: [{ name: "DROVER_ROLLOUT", value: String(revision) }, ...one.env],
+      })),
+    },
+  };
+}
+
+/** @throws TerminalError when a variable of the function's own is one that Drover sets. */
+function environment(of: TemplateOf): readonly Variable[] {
+  const own = of.spec.container.env ?? [];
+  const ours = of.spec.delivery === "webhook" ? webhookVariables(of) : pullVariables(of);
+  const twice = own.find(({ name }) => name === "DROVER_ROLLOUT" || ours.some((one) => one.name === name));
+  if (twice !== undefined) {
+    throw new TerminalError(
+      `spec.container.env: ${twice.name} is set by Drover. Leave it out; spec has a field for what it says.`,
+      { reason: "InvalidSpec" },
+    );
+  }
+  return [...ours, ...own];
+}
+
+function pullVariables({ name, spec, surroundings }: TemplateOf): readonly Variable[] {
+  const { concurrency, resyncEvery, timeout = defaultTimeout, retry, limits, container, scaling } = spec;
+  const grace = milliseconds(timeout) + lastMoments;
+  const url = new URL(surroundings.redisUrl);
+  url.username = name;
+  return [
+    ...served(container),
+    ...variable("DROVER_REDIS_URL", url.href),
+    ...variable("DROVER_REDIS_PASSWORD_FILE", `${folders.redis}/password`),
+    ...variable("DROVER_STOP_GRACE", `${grace}ms`),
+    ...variable("DROVER_RESTS", (scaling?.min ?? 0) === 0 ? "true" : undefined),
+    ...variable("DROVER_CONCURRENCY", concurrency),
+    ...variable("DROVER_RESYNC_EVERY", resyncEvery),
+    ...variable("DROVER_TIMEOUT", spec.timeout),
+    ...variable("DROVER_RETRY_FIRST", retry?.first),
+    ...variable("DROVER_RETRY_LONGEST", retry?.longest),
+    ...variable("DROVER_RETRY_ATTEMPTS", retry?.attempts),
+    ...variable("DROVER_RUNS_PER_SECOND", limits?.runs?.perSecond),
+    ...variable("DROVER_RUNS_BURST", limits?.runs?.burst),
+  ];
+}
+
+const webhookVariables = ({ spec: { container } }: TemplateOf): readonly Variable[] => [
+  ...served(container),
+  ...variable("DROVER_WEBHOOK_SECRETS", folders.webhook),
+];
+
+const served = (container: Pick<Container, "port">): readonly Variable[] => [
+  { name: "DROVER_HTTP_HOST", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
+  ...variable("DROVER_HTTP_PORT", portOf(container)),
+];
+
+const variable = (name: string, value: string | number | undefined): readonly Variable[] =>
+  value === undefined ? [] : [{ name, value: String(value) }];

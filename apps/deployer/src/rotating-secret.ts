@@ -1,0 +1,96 @@
+import type { Milliseconds } from "@drover/controller";
+import { builtin, keyOf, type KubeClient, type KubeObject, type NewObject } from "@drover/kube";
+import { z } from "zod";
+import { type Home, ownedBy } from "./function-objects.ts";
+import { keepObject } from "./keep-object.ts";
+import { digest } from "./names.ts";
+
+const text = z.base64().transform((encoded) => Buffer.from(encoded, "base64").toString("utf8"));
+const secretSchema = z.looseObject({
+  data: z.looseObject({ previous: text.optional(), since: text.optional() }).catchall(z.unknown()),
+});
+
+/** A secret that is changed now and then, and the one before it, which is good for as long as somebody may use it. */
+export interface Rotated {
+  readonly current: string;
+  readonly previous?: string | undefined;
+  /** Since when it is the current one, ISO 8601. */
+  readonly since: string;
+}
+
+export interface RotatingSecret {
+  /** Of the object of kind Secret. */
+  readonly name: string;
+  /** The key under which the current one stands; the others are `previous` and `since`. */
+  readonly key: string;
+  readonly others?: Readonly<Record<string, string>>;
+  readonly rotateEvery: Milliseconds;
+  readonly make: () => string;
+  /** Called before it is written: whoever checks it must know it before anybody can read it. */
+  readonly announce?: (secrets: readonly string[]) => Promise<void>;
+  /** Whether all who use a secret use this one, by its fingerprint. */
+  readonly isUsedByAll: (fingerprint: string) => boolean;
+  /** Whether the one before it goes as soon as nobody can be using it; else with the next change. */
+  readonly forgets: boolean;
+}
+
+export interface SecretKeeper {
+  readonly client: KubeClient;
+  readonly signal: AbortSignal;
+  readonly now: Date;
+}
+
+/**
+ * The Secret is there, and as new as it is to be.
+ * @returns a fingerprint of the current secret.
+ */
+export async function keepRotatingSecret(
+  { client, signal, now }: SecretKeeper,
+  home: Home,
+  secret: RotatingSecret,
+): Promise<string> {
+  const metadata = { name: secret.name, ...ownedBy(home) };
+  const present = await client.get(builtin.secret, keyOf({ metadata }), { signal });
+  const rotated = next(rotatedIn(present, secret.key), secret, now);
+  const { current, previous } = rotated;
+  await secret.announce?.([current, ...(previous === undefined ? [] : [previous])]);
+  await keepObject({ client, signal, owner: home.uid }, builtin.secret, objectOf(metadata, rotated, secret));
+  return digest(current);
+}
+
+function next(rotated: Rotated | undefined, secret: RotatingSecret, now: Date): Rotated {
+  const since = now.toISOString();
+  if (rotated === undefined) return { current: secret.make(), since };
+  const { current, previous } = rotated;
+  if (!secret.isUsedByAll(digest(current))) return rotated;
+  if (previous !== undefined && secret.forgets) return { current, since: rotated.since };
+  return now.getTime() - Date.parse(rotated.since) < secret.rotateEvery
+    ? rotated
+    : { current: secret.make(), previous: current, since };
+}
+
+function rotatedIn(object: KubeObject | undefined, key: string): Rotated | undefined {
+  const { data } = secretSchema.safeParse(object).data ?? {};
+  const current = text.safeParse(data?.[key]).data;
+  if (data === undefined || current === undefined || current === "") return undefined;
+  const { previous = "", since = "" } = data;
+  return {
+    current,
+    ...(previous !== "" && { previous }),
+    since: Number.isNaN(Date.parse(since)) ? new Date(0).toISOString() : since,
+  };
+}
+
+function objectOf(
+  metadata: NewObject["metadata"],
+  rotated: Rotated,
+  { key, others }: RotatingSecret,
+): NewObject {
+  const { current, previous = "", since } = rotated;
+  const data = Object.entries({ ...others, [key]: current, previous, since });
+  return {
+    metadata,
+    type: "Opaque",
+    data: Object.fromEntries(data.map(([name, value]) => [name, Buffer.from(value).toString("base64")])),
+  };
+}

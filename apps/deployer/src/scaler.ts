@@ -1,0 +1,100 @@
+import {
+  type Log,
+  type Milliseconds,
+  milliseconds,
+  type ObjectKey,
+  ReconcileFunction,
+} from "@drover/controller";
+import { isObjectEvent, type KubeClient, type KubeObject, refOf, runReflector } from "@drover/kube";
+import { setTimeout as delay } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
+import type { FunctionQueues } from "./function-queues.ts";
+import { podsWanted } from "./pods-wanted.ts";
+import { rescale } from "./rescale.ts";
+import { scalingOf } from "./scaling-of.ts";
+
+/** Looks at every function's queue, and has those reconciled that want another number of Pods. */
+export interface Scaler {
+  readonly synced: () => boolean;
+  /** Has every function reconciled. */
+  readonly wakeAll: () => Promise<void>;
+  /** Resolves when it has stopped: its signal ends it. */
+  readonly done: Promise<void>;
+}
+
+/** A function as the scaler sees it. */
+interface Scaled {
+  readonly key: ObjectKey;
+  readonly name: string;
+  readonly spec: typeof ReconcileFunction.spec._zod.output;
+  readonly status: typeof ReconcileFunction.status._zod.output;
+}
+
+export interface ScalerOptions {
+  readonly client: KubeClient;
+  readonly queues: FunctionQueues;
+  /** Has a function reconciled. */
+  readonly wake: (key: ObjectKey) => Promise<void>;
+  readonly every: Milliseconds;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * It decides nothing: with the same figures, what it wakes comes to the same decision, and acts. So several may look, and
+ * one that is killed is missed by nobody.
+ */
+export function startScaler({ client, queues, wake, every, log, signal }: ScalerOptions): Scaler {
+  const functions = new Map<ObjectKey, Scaled>();
+  let synced = false;
+  const reflector = runReflector({
+    ...{ client, ref: refOf(ReconcileFunction), metadataOnly: false, signal, log },
+    onEvents: (events) => {
+      for (const event of events) {
+        if (event.type === "synced") synced = true;
+        if (!isObjectEvent(event)) continue;
+        const scaled = event.type === "deleted" ? undefined : scaledOf(event.key, event.object);
+        if (scaled === undefined) functions.delete(event.key);
+        else functions.set(event.key, scaled);
+      }
+    },
+  });
+  const look = async (one: Scaled): Promise<void> => {
+    const { min, max, targetDue, idleAfter, concurrency } = scalingOf(one.spec);
+    const before = one.status.scaling;
+    const load = await queues.load(one.name, one.spec);
+    const pods = one.status.replicas ?? 0;
+    const wanted = podsWanted(load, { min, max, targetDue }, { concurrency, pods });
+    const after = rescale(before, wanted, { idleAfter: milliseconds(idleAfter), now: new Date() });
+    if (!isDeepStrictEqual({ ...before }, { ...after })) await wake(one.key);
+  };
+  const lookAtAll = async (): Promise<void> => {
+    const deployed = [...functions.values()].filter(({ spec }) => spec.container !== undefined);
+    await queues.keep([...functions.values()]);
+    const looks = deployed.map((one) =>
+      look(one).catch((error: unknown) => {
+        log.warn({ err: error, function: one.key }, "Could not see how much there is to do");
+      }),
+    );
+    await Promise.all(looks);
+  };
+  const looking = async (): Promise<void> => {
+    while (!signal.aborted) {
+      if (synced) await lookAtAll();
+      await delay(every, undefined, { signal }).catch(() => undefined);
+    }
+    await reflector.done;
+  };
+  const wakeAll = async (): Promise<void> => {
+    await Promise.all([...functions.keys()].map(wake));
+  };
+  return { synced: () => synced, wakeAll, done: looking() };
+}
+
+function scaledOf(key: ObjectKey, object: KubeObject | undefined): Scaled | undefined {
+  if (object === undefined) return undefined;
+  const spec = ReconcileFunction.spec.safeParse(object["spec"]);
+  if (!spec.success) return undefined;
+  const status = ReconcileFunction.status.safeParse(object["status"] ?? {}).data ?? {};
+  return { key, name: object.metadata.name, spec: spec.data, status };
+}
