@@ -128,16 +128,32 @@ export function admittedUpdate(
   return admitted;
 }
 
-/** The object as the first deletion leaves it while finalizers hold it. */
-export function markedDeleted(type: ResourceType, object: KubeObject, now: Date): KubeObject {
-  const at = timestamp(now);
+const inSeconds = (from: Date, seconds: number): string =>
+  timestamp(new Date(from.getTime() + seconds * 1000));
+const graceOf = (object: KubeObject): number | undefined => {
+  const grace = field(object, "metadata", "deletionGracePeriodSeconds");
+  return typeof grace === "number" ? grace : undefined;
+};
+
+/** The object as the first deletion leaves it while finalizers hold it, or its grace of so many seconds. */
+export function markedDeleted(type: ResourceType, object: KubeObject, now: Date, grace = 0): KubeObject {
+  const at = inSeconds(now, grace);
   const marked = withMeta(object, "deletionTimestamp", at);
   if (type.behaviour.terminating) return type.behaviour.terminating(marked, at);
   const generation = generationOf(object);
   const counted = generation > 0 ? withMeta(marked, "generation", generation + 1) : marked;
-  return withMeta(counted, "deletionGracePeriodSeconds", 0);
+  return withMeta(counted, "deletionGracePeriodSeconds", grace);
+}
+
+/** The object, already deleted, after somebody asked for a grace of so many seconds: only a shorter one counts. */
+export function hastened(object: KubeObject, asked: number | undefined): KubeObject {
+  const grace = graceOf(object);
+  const at = textAt(object, "metadata", "deletionTimestamp");
+  if (grace === undefined || asked === undefined || asked >= grace || at === undefined) return object;
+  const sooner = withMeta(object, "deletionTimestamp", inSeconds(new Date(at), asked - grace));
+  return withMeta(sooner, "deletionGracePeriodSeconds", asked);
 }
 
 /** Whether a deleted object has to stay. */
 export const isHeld = (type: ResourceType, object: KubeObject): boolean =>
-  finalizersOf(object).length > 0 || type.behaviour.held?.(object) === true;
+  finalizersOf(object).length > 0 || (graceOf(object) ?? 0) > 0 || type.behaviour.held?.(object) === true;

@@ -1,11 +1,14 @@
 // The table of kinds that are there without a CustomResourceDefinition. A new kind is a row, not code.
 import { definitionBehaviour, definitionSchema } from "./custom-resources.ts";
 import { isString, objectAt } from "./json.ts";
+import type { JsonObject } from "./json.ts";
 import { withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { namespaceBehaviour } from "./namespaces.ts";
+import { podBehaviour } from "./pods.ts";
 import { ageColumn, plainType } from "./resource-type.ts";
 import type { Column, ResourceType } from "./resource-type.ts";
+import { serviceBehaviour } from "./service-addresses.ts";
 import {
   anyObject,
   boolean,
@@ -41,6 +44,15 @@ function encodedSecret(secret: KubeObject): KubeObject {
   const data = { ...objectAt(secret, "data"), ...Object.fromEntries(encoded) };
   return withTop(withTop(secret, "stringData", undefined), "data", data);
 }
+
+/** Of a pod's many defaults those that decide how it ends. */
+const podSpec: JsonObject = {
+  ...anyObject,
+  properties: {
+    restartPolicy: or(string, "Always"),
+    terminationGracePeriodSeconds: or(integer, 30),
+  },
+};
 
 const core: readonly Row[] = [
   {
@@ -102,7 +114,8 @@ const core: readonly Row[] = [
   {
     ...{ kind: "Pod", resource: "pods", shortNames: ["po"], categories: ["all"], generation: true },
     ...{ status, unconditionalUpdate, returnsDeleted },
-    schema: fields({ spec: anyObject, status: or(anyObject, { phase: "Pending" }) }, ["spec"]),
+    schema: fields({ spec: podSpec, status: or(anyObject, { phase: "Pending" }) }, ["spec"]),
+    behaviour: podBehaviour,
     columns: [column("Status", ".status.phase"), ageColumn],
     selectable: [
       "spec.nodeName",
@@ -116,6 +129,7 @@ const core: readonly Row[] = [
     ...{ kind: "Service", resource: "services", shortNames: ["svc"], categories: ["all"], nameRule: "label" },
     ...{ status, unconditionalUpdate, createOnUpdate, returnsDeleted },
     schema: fields({ spec: anyObject, status: or(anyObject, { loadBalancer: {} }) }),
+    behaviour: serviceBehaviour,
     columns: [column("Type", ".spec.type"), column("Cluster-IP", ".spec.clusterIP"), ageColumn],
     selectable: ["spec.clusterIP", "spec.type"],
   },
@@ -133,6 +147,35 @@ const core: readonly Row[] = [
     }),
   },
 ];
+
+const node: Row = {
+  ...{ kind: "Node", resource: "nodes", shortNames: ["no"], namespaced, status, unconditionalUpdate },
+  schema: fields({ spec: or(anyObject, {}), status: or(anyObject, {}) }),
+  columns: [
+    column("Status", '.status.conditions[?(@.type=="Ready")].reason'),
+    ageColumn,
+    column("Version", ".status.nodeInfo.kubeletVersion"),
+  ],
+  selectable: ["spec.unschedulable"],
+};
+
+const networkPolicy: Row = {
+  ...{ kind: "NetworkPolicy", resource: "networkpolicies", shortNames: ["netpol"] },
+  ...{ generation: true, unconditionalUpdate },
+  schema: fields({ spec: anyObject }),
+};
+
+const disruptionBudget: Row = {
+  ...{ kind: "PodDisruptionBudget", resource: "poddisruptionbudgets", shortNames: ["pdb"] },
+  ...{ generation: true, status },
+  schema: fields({ spec: anyObject, status: anyObject }),
+  columns: [
+    column("Min Available", ".spec.minAvailable"),
+    column("Max Unavailable", ".spec.maxUnavailable"),
+    column("Allowed Disruptions", ".status.disruptionsAllowed", "integer"),
+    ageColumn,
+  ],
+};
 
 /** The same objects as v1 Events under the newer names: one bucket, as in a real API server. */
 const events: Row = {
@@ -218,9 +261,11 @@ const served = (group: string, rows: readonly Row[]): ResourceType[] =>
 
 /** The kinds that every sandbox serves. */
 export const builtInTypes: readonly ResourceType[] = [
-  ...served("", core),
+  ...served("", [...core, node]),
   ...served("events.k8s.io", [events]),
   ...served("coordination.k8s.io", [lease]),
   ...served("apiextensions.k8s.io", [definition]),
   ...served("rbac.authorization.k8s.io", rbac),
+  ...served("networking.k8s.io", [networkPolicy]),
+  ...served("policy", [disruptionBudget]),
 ];

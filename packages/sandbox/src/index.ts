@@ -14,6 +14,7 @@
  *   store.ts             objects, one counter of versions, the history that watches resume from
  *   built-in-types.ts    the table of built-in kinds; custom-resources.ts makes the same from definitions
  *   schema-*.ts          pruning, defaults and validation, for built-in kinds and definitions alike
+ *   pods.ts              binding to a node, once, and deletion after a grace; service-addresses.ts allots loopback ones
  *   lifecycle.ts         what controllers do in a real cluster: establish definitions, empty deleted namespaces
  *
  * Guarantees for tests: a write and all that follows from it (served definitions, emptied namespaces, events to
@@ -22,7 +23,8 @@
  * Caveats, against a real one: no TLS, authentication or authorisation; no server-side apply, managedFields, scale,
  * logs or exec; no garbage collection by owner reference, so every deletion is a background one; CEL rules of
  * definitions are not evaluated, and versions differ in name and schema only; built-in kinds with a large spec (Pod,
- * Service) are stored without looking at it, and no defaults are set in it; of protobuf bodies only the small kinds'
+ * Service) are stored without looking at it, and hardly any defaults are set in it; no node is brought: pods that are
+ * bound to one and deleted stay until something ends them, as tools/node does; of protobuf bodies only the small kinds'
  * are read; integers beyond 2^53 lose precision. v1 and events.k8s.io/v1 Events are one store, as in a real one.
  */
 export type { FaultAnswer, Faults, SandboxRequest } from "./faults.ts";

@@ -59,6 +59,10 @@ export interface Behaviour {
   readonly errors?: (object: KubeObject, old: KubeObject | undefined) => FieldError[];
   /** What the first deletion changes, besides the deletion timestamp. */
   readonly terminating?: (object: KubeObject, now: string) => KubeObject;
+  /** Completes an object about to be created by what no `other` of its kind has; `turn` grows with every change. */
+  readonly allotted?: (object: KubeObject, others: readonly KubeObject[], turn: number) => KubeObject;
+  /** Deletion is graceful: after how many seconds the object goes, where a request `asked` for that or did not. */
+  readonly gracePeriod?: (object: KubeObject, asked: number | undefined) => number;
   /** Something other than metadata.finalizers keeps a deleted object. */
   readonly held?: (object: KubeObject) => boolean;
 }

@@ -14,7 +14,7 @@ import type { ResourceType } from "./resource-type.ts";
 import * as status from "./status.ts";
 import { startWatch } from "./watch.ts";
 import type { Watch } from "./watch.ts";
-import { create, optionsOfDelete, patch, remove, replace } from "./writes.ts";
+import { bind, create, optionsOfDelete, patch, remove, replace } from "./writes.ts";
 import type { Target, WriteOptions } from "./writes.ts";
 
 export interface ApiRequest {
@@ -43,9 +43,7 @@ export interface ApiContext {
 
 /** Subresources of a real API server that the sandbox lacks. */
 const missing = new Set(
-  "scale log exec attach portforward proxy binding eviction ephemeralcontainers resize token finalize".split(
-    " ",
-  ),
+  "scale log exec attach portforward proxy eviction ephemeralcontainers resize token finalize".split(" "),
 );
 
 function segments(path: string): string[] {
@@ -74,6 +72,7 @@ function targetOf(cluster: Cluster, path: string): Target | undefined {
   if (subresource === "") return { ...target, subresource };
   if (missing.has(subresource)) throw status.notImplemented(`the subresource ${resource}/${subresource}`);
   if (subresource === "status" && type.status) return { ...target, subresource };
+  if (subresource === "binding" && type.bucket === "pods") return { ...target, subresource };
   throw type.custom ? status.notFound(type, name) : status.noSuchResource();
 }
 
@@ -123,6 +122,10 @@ export async function serveResource(
   const target = targetOf(context.cluster, request.path);
   if (!target) return undefined;
   const { method } = request;
+  if (target.subresource === "binding") {
+    if (method !== "POST") throw status.methodNotAllowed();
+    return bindOne(context, request, target);
+  }
   if (method === "GET")
     return target.name === "" ? readMany(context, request, target) : readOne(context, request, target);
   if (method === "DELETE")
@@ -188,6 +191,13 @@ async function write(context: ApiContext, request: ApiRequest, target: Target): 
   return answer(shown.object(object), created ? 201 : 200, warnings);
 }
 
+async function bindOne({ cluster }: ApiContext, request: ApiRequest, target: Target): Promise<ApiAnswer> {
+  const warnings: string[] = [];
+  const options = writeOptions(request, warnings);
+  const body = parsed(await request.body(), "the Binding is not JSON");
+  return answer(bind(cluster, target, body, options), 201, warnings);
+}
+
 async function deleteOptions({ query, body }: ApiRequest) {
   const sent = await body();
   const options = sent.length === 0 ? {} : parsed(sent, "DeleteOptions are not JSON");
@@ -197,7 +207,9 @@ async function deleteOptions({ query, body }: ApiRequest) {
     throw status.invalidOptions("DeleteOptions", [
       notSupported("propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"]),
     ]);
-  return optionsOfDelete(options, dryRunIn([...query.getAll("dryRun"), ...listAt(options, "dryRun")]));
+  const grace = query.get("gracePeriodSeconds");
+  const asked = grace === null ? options : { gracePeriodSeconds: Number(grace), ...options };
+  return optionsOfDelete(asked, dryRunIn([...query.getAll("dryRun"), ...listAt(options, "dryRun")]));
 }
 
 async function removeOne(context: ApiContext, request: ApiRequest, target: Target): Promise<ApiAnswer> {

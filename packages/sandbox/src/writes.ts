@@ -1,14 +1,15 @@
 // The verbs that change something. Each runs from its check to its commit without waiting, so requests cannot interleave.
-import { admittedNew, admittedUpdate, isHeld, markedDeleted } from "./admission.ts";
+import { admittedNew, admittedUpdate, hastened, isHeld, markedDeleted, timestamp } from "./admission.ts";
 import { namespacesBucket } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";
 import { decoded, refuseUnknown } from "./decoding.ts";
 import type { FieldValidation } from "./decoding.ts";
 import { invalid } from "./field-errors.ts";
-import { equal, isObject, textAt } from "./json.ts";
+import { equal, field, isObject, textAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { beingDeleted, nameOf, namespaceOf, uidOf, versionOf, withMeta } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
+import { bound, nodeOfBinding } from "./pods.ts";
 import { asServed, asStored } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
 import * as status from "./status.ts";
@@ -18,7 +19,7 @@ export interface Target {
   readonly type: ResourceType;
   readonly namespace: string;
   readonly name: string;
-  readonly subresource: "" | "status";
+  readonly subresource: "" | "status" | "binding";
 }
 
 export interface WriteOptions {
@@ -31,6 +32,8 @@ export interface DeleteOptions {
   readonly dryRun: boolean;
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
+  /** Seconds, for kinds that are deleted gracefully. */
+  readonly grace: number | undefined;
 }
 
 const find = ({ store }: Cluster, { type, namespace, name }: Target) =>
@@ -80,7 +83,9 @@ function add(cluster: Cluster, target: Target, object: KubeObject, dryRun: boole
   refuseWithoutNamespace(cluster, target, nameOf(given));
   if (versionOf(given) !== "")
     throw status.serverError("resourceVersion should not be set on objects to be created");
-  const admitted = admittedNew(type, given, cluster.now());
+  const others = cluster.store.list(type.bucket).objects;
+  const allotted = type.behaviour.allotted?.(given, others, cluster.store.version) ?? given;
+  const admitted = admittedNew(type, allotted, cluster.now());
   const there = cluster.store.get(type.bucket, namespace, nameOf(admitted));
   if (there) throw status.alreadyExists(type, nameOf(admitted), beingDeleted(there));
   return commit(cluster, type, admitted, dryRun);
@@ -164,7 +169,8 @@ function update(
     throw status.serverError(`strconv.ParseUint: parsing ${JSON.stringify(expected)}: invalid syntax`);
   if (expected !== "" && expected !== versionOf(old)) throw status.conflict(type, name);
   const before = asServed(type, old);
-  const after = admittedUpdate(type, inNamespace(target, object), before, subresource);
+  const part = subresource === "status" ? "status" : "";
+  const after = admittedUpdate(type, inNamespace(target, object), before, part);
   if (!beingDeleted(old) || isHeld(type, after))
     return equal(after, before) ? before : commit(cluster, type, after, dryRun);
   if (!dryRun) cluster.store.remove(type.bucket, namespace, name);
@@ -193,22 +199,41 @@ export function remove(cluster: Cluster, target: Target, options: DeleteOptions)
   const { type, name } = target;
   const old = existing(cluster, target);
   refusePreconditions(target, old, options);
-  const { object, held } = deleteObject(cluster, type, old, options.dryRun);
+  const { object, held } = deleteObject(cluster, type, old, options);
   return held || type.returnsDeleted ? asServed(type, object) : status.success(type, name, uidOf(old));
 }
 
-/** Deletes what is there. Returns it as it was last, and whether it stays because something holds it. */
+/**
+ * Deletes what is there. Returns it as it was last, and whether it stays because something holds it. What is deleted
+ * gracefully is marked before it goes, even when its grace is none: watches see both.
+ */
 export function deleteObject(
   { store, now }: Cluster,
   type: ResourceType,
   old: KubeObject,
-  dryRun = false,
+  { dryRun = false, grace }: Partial<DeleteOptions> = {},
 ): { object: KubeObject; held: boolean } {
-  const object = beingDeleted(old) ? old : markedDeleted(type, old, now());
+  const { gracePeriod } = type.behaviour;
+  const object = beingDeleted(old)
+    ? hastened(old, gracePeriod && grace)
+    : markedDeleted(type, old, now(), gracePeriod?.(old, grace));
   const held = isHeld(type, object);
-  if (!held && !dryRun) store.remove(type.bucket, namespaceOf(old), nameOf(old));
-  if (!held || dryRun || object === old) return { object: held ? object : old, held };
-  return { object: store.put(type.bucket, object), held };
+  if (dryRun) return { object: held ? object : old, held };
+  const marked = (held || gracePeriod) && object !== old ? store.put(type.bucket, object) : object;
+  if (!held) store.remove(type.bucket, namespaceOf(old), nameOf(old));
+  return { object: held || gracePeriod ? marked : old, held };
+}
+
+/** POST of a Binding: puts a pod on a node. Throws 400, 404 or 409. */
+export function bind(cluster: Cluster, target: Target, body: Json, { dryRun }: WriteOptions): JsonObject {
+  const { type, name } = target;
+  const node = nodeOfBinding(body, name);
+  const pod = existing(cluster, target);
+  const uid = textAt(body, "metadata", "uid") ?? uidOf(pod);
+  const mismatch = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${uidOf(pod)}`;
+  if (uid !== uidOf(pod)) throw status.conflict(type, name, mismatch);
+  commit(cluster, type, bound(pod, node, timestamp(cluster.now())), dryRun);
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 };
 }
 
 export function optionsOfDelete(body: Json, dryRun: boolean): DeleteOptions {
@@ -216,5 +241,13 @@ export function optionsOfDelete(body: Json, dryRun: boolean): DeleteOptions {
   if (kind !== "DeleteOptions")
     throw status.badRequest(`no kind ${JSON.stringify(kind)} is registered for DeleteOptions`);
   const asked = (what: string): string | undefined => textAt(body, "preconditions", what);
-  return { dryRun, uid: asked("uid"), resourceVersion: asked("resourceVersion") };
+  return { dryRun, uid: asked("uid"), resourceVersion: asked("resourceVersion"), grace: graceAsked(body) };
+}
+
+function graceAsked(body: Json): number | undefined {
+  const grace = field(body, "gracePeriodSeconds");
+  if (grace === undefined || grace === null) return undefined;
+  if (typeof grace !== "number" || !Number.isInteger(grace))
+    throw status.badRequest("gracePeriodSeconds is not a whole number");
+  return grace;
 }

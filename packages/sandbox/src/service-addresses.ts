@@ -1,0 +1,43 @@
+// Addresses of Services, from loopback: what stands behind them here can only be processes of this machine.
+import { invalid, when } from "./field-errors.ts";
+import { objectAt, textAt } from "./json.ts";
+import type { JsonObject } from "./json.ts";
+import { withTop } from "./kube-object.ts";
+import type { KubeObject } from "./kube-object.ts";
+import type { Behaviour } from "./resource-type.ts";
+
+/** How many addresses 127.1.0.0/16 has for Services. */
+const room = 65_534;
+const address = (n: number): string => `127.1.${n >> 8}.${n & 255}`;
+const addressOf = (service: KubeObject): string => textAt(service, "spec", "clusterIP") ?? "";
+const at = (service: KubeObject, clusterIP: string): KubeObject => {
+  const spec: JsonObject = { ...objectAt(service, "spec"), clusterIP, clusterIPs: [clusterIP] };
+  return withTop(service, "spec", spec);
+};
+
+/** The first address after the `turn`th that no other has; a turn that grows keeps one from coming back soon. */
+function free(others: readonly KubeObject[], turn: number): string | undefined {
+  const taken = new Set(others.map(addressOf));
+  for (let n = 0; n < room; n += 1) {
+    const one = address(((turn + n) % room) + 1);
+    if (!taken.has(one)) return one;
+  }
+  return undefined;
+}
+
+/** A Service of type ClusterIP that asks for no address gets one of 127.1.0.0/16, and keeps it. */
+export const serviceBehaviour: Behaviour = {
+  allotted(service, others, turn) {
+    const type = textAt(service, "spec", "type") ?? "ClusterIP";
+    if (type !== "ClusterIP" || addressOf(service) !== "") return service;
+    const one = free(others, turn);
+    return one === undefined ? service : at(service, one);
+  },
+  completed: (service, old) =>
+    old && addressOf(service) === "" && addressOf(old) !== "" ? at(service, addressOf(old)) : service,
+  errors: (service, old) =>
+    when(
+      old !== undefined && addressOf(old) !== "" && addressOf(old) !== addressOf(service),
+      invalid("spec.clusterIPs[0]", [addressOf(service)], "may not change once set"),
+    ),
+};
