@@ -4,6 +4,7 @@ import { isApiError } from "./errors.ts";
 import { keyOf } from "./kube-object.ts";
 import { accepted, listFrom, objectFrom, reviewFrom } from "./reply.ts";
 import {
+  bindRequest,
   createRequest,
   deleteRequest,
   getRequest,
@@ -52,6 +53,10 @@ export function clientOver(parts: ClientParts, guard?: WriteGuard): KubeClient {
       written(ref, replaceRequest(ref, keyOf(object), object, { ...options, fieldManager }), options),
     patch: async (ref, key, patch, options) =>
       written(ref, patchRequest(ref, key, patch, { ...options, fieldManager }), options),
+    bind: async (pod, node, options = {}) => {
+      const shape = bindRequest(pod, node);
+      await write(parts, guardOf(shape, guard), shape, options);
+    },
     delete: async (ref, key, options = {}) => {
       const shape = deleteRequest(ref, key, options);
       return unlessAbsent(false, async () => {

@@ -73,6 +73,8 @@ export interface DeleteOptions extends RequestOptions {
   readonly uid?: string;
   readonly resourceVersion?: string;
   readonly propagationPolicy?: "Foreground" | "Background" | "Orphan";
+  /** Of a Pod: until it is killed. 0 removes the object at once, and is for who knows that its processes have ended. */
+  readonly gracePeriodSeconds?: number;
 }
 
 /** What is sent to create or replace an object: its kind is the reference's. */
@@ -97,6 +99,8 @@ export interface KubeClient {
   /** Give `metadata.resourceVersion` to be refused when the object has changed. */
   replace(ref: ResourceRef, object: NewObject, options?: WriteOptions): Promise<KubeObject>;
   patch(ref: ResourceRef, key: ObjectKey, patch: Patch, options?: WriteOptions): Promise<KubeObject>;
+  /** Puts a Pod that is on no node onto this one. Throws a Conflict when it is on one already, or has another uid. */
+  bind(pod: ObjectName & Pick<ObjectMetadata, "uid">, node: string, options?: RequestOptions): Promise<void>;
   /** Asks for deletion. False when there was nothing to delete. */
   delete(ref: ResourceRef, key: ObjectKey, options?: DeleteOptions): Promise<boolean>;
   /**

@@ -1,6 +1,7 @@
-import type { ObjectKey } from "@drover/controller";
+import type { ObjectKey, ObjectMetadata, ObjectName } from "@drover/controller";
 import type { DeleteOptions, ListOptions, NewObject, Patch, WatchOptions } from "./client.ts";
-import { apiVersionOf, collectionPath, objectPath, type ResourceRef } from "./resource-ref.ts";
+import { keyOf } from "./kube-object.ts";
+import { apiVersionOf, builtin, collectionPath, objectPath, type ResourceRef } from "./resource-ref.ts";
 import type { ApiRequest } from "./transport.ts";
 
 /** What a request says, without who sends it and for how long. */
@@ -71,6 +72,21 @@ export const reviewRequest = (ref: ResourceRef, spec: object): RequestShape => (
   },
 });
 
+export function bindRequest(
+  { namespace, name, uid }: ObjectName & Pick<ObjectMetadata, "uid">,
+  node: string,
+): RequestShape {
+  const key = keyOf({ metadata: namespace === undefined ? { name } : { namespace, name } });
+  const target = { apiVersion: "v1", kind: "Node", name: node };
+  return {
+    ...shape("POST", objectPath(builtin.pod, key, "binding")),
+    body: {
+      type: "application/json",
+      content: { apiVersion: "v1", kind: "Binding", metadata: { name, uid }, target },
+    },
+  };
+}
+
 interface WriteParameters {
   readonly subresource?: string | undefined;
   readonly fieldManager: string;
@@ -102,14 +118,17 @@ const patchType = {
 } as const satisfies Record<Patch["type"], string>;
 
 export function deleteRequest(ref: ResourceRef, key: ObjectKey, options: DeleteOptions): RequestShape {
-  const { uid, resourceVersion, propagationPolicy } = options;
+  const { uid, resourceVersion, propagationPolicy, gracePeriodSeconds } = options;
   const preconditions =
     uid === undefined && resourceVersion === undefined ? {} : { preconditions: { uid, resourceVersion } };
   return {
     ...shape("DELETE", objectPath(ref, key)),
     body: {
       type: "application/json",
-      content: { apiVersion: "v1", kind: "DeleteOptions", ...preconditions, propagationPolicy },
+      content: {
+        ...{ apiVersion: "v1", kind: "DeleteOptions" },
+        ...{ ...preconditions, propagationPolicy, gracePeriodSeconds },
+      },
     },
   };
 }

@@ -23,6 +23,10 @@ export function refOf({
 
 /** Kinds of Kubernetes itself that Drover uses. */
 export const builtin = {
+  pod: { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true },
+  node: { group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false },
+  service: { group: "", version: "v1", plural: "services", kind: "Service", namespaced: true },
+  configMap: { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap", namespaced: true },
   secret: { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true },
   namespace: { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false },
   event: { group: "events.k8s.io", version: "v1", plural: "events", kind: "Event", namespaced: true },
