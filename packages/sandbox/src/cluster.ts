@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { typesOf } from "./custom-resources.ts";
 import { builtInTypes } from "./built-in-types.ts";
 import { conditionOf } from "./custom-resources.ts";
@@ -12,6 +13,8 @@ export const namespacesBucket = "namespaces";
 export interface Cluster {
   readonly store: Store;
   readonly now: () => Date;
+  /** Where the addresses of Services begin. Sandboxes of one machine share its loopback, so each begins elsewhere. */
+  readonly firstAddress: number;
   /** Everything served now: the built-in kinds and those of established definitions. */
   types(): readonly ResourceType[];
   typeOf(group: string, version: string, resource: string): ResourceType | undefined;
@@ -32,6 +35,7 @@ export function createCluster(store: Store, now: () => Date): Cluster {
   return {
     store,
     now,
+    firstAddress: randomInt(2 ** 24),
     types: () => types,
     typeOf: (group, version, resource) => byPath.get(`${group}/${version}/${resource}`),
   };

@@ -18,7 +18,7 @@
  *   lifecycle.ts         what controllers do in a real cluster: establish definitions, empty deleted namespaces
  *
  * Guarantees for tests: a write and all that follows from it (served definitions, emptied namespaces, events to
- * watches) has happened when its response is sent. Nothing is random but names, uids and the length of a watch.
+ * watches) has happened when its response is sent. Nothing is random but names, uids, addresses and the length of a watch.
  *
  * Caveats, against a real one: no TLS, authentication or authorisation; no server-side apply, managedFields, scale,
  * logs or exec; no garbage collection by owner reference, so every deletion is a background one; CEL rules of

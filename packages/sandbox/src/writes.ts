@@ -84,7 +84,8 @@ function add(cluster: Cluster, target: Target, object: KubeObject, dryRun: boole
   if (versionOf(given) !== "")
     throw status.serverError("resourceVersion should not be set on objects to be created");
   const others = cluster.store.list(type.bucket).objects;
-  const allotted = type.behaviour.allotted?.(given, others, cluster.store.version) ?? given;
+  const turn = cluster.firstAddress + cluster.store.version;
+  const allotted = type.behaviour.allotted?.(given, others, turn) ?? given;
   const admitted = admittedNew(type, allotted, cluster.now());
   const there = cluster.store.get(type.bucket, namespace, nameOf(admitted));
   if (there) throw status.alreadyExists(type, nameOf(admitted), beingDeleted(there));

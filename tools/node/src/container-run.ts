@@ -1,0 +1,187 @@
+import type { Log, Milliseconds } from "@drover/controller";
+import { spawnTied, type TiedProcess } from "@drover/local-servers";
+import {
+  type Beginning,
+  type ContainerState,
+  type ContainerView,
+  ended,
+  isRestarted,
+  type RestartPolicy,
+  type Terminated,
+} from "./container-state.ts";
+import type { Launch } from "./launch.ts";
+import { pause } from "./pause.ts";
+import type { Container } from "./pod.ts";
+import { keepProbing } from "./probe.ts";
+import { type BackOff, restartDelay } from "./restart-delay.ts";
+
+export interface ContainerParts {
+  readonly container: Container;
+  readonly policy: RestartPolicy;
+  readonly beginning: Beginning;
+  readonly address: string;
+  readonly logFile: string;
+  readonly backOff: BackOff;
+  readonly probePeriod: Milliseconds | undefined;
+  /** What to start, or why that cannot be told yet. */
+  readonly prepare: () => Promise<Launch | { readonly reason: string; readonly message: string }>;
+  /** Called whenever the view has changed. */
+  readonly onChange: () => void;
+  readonly log: Log;
+}
+
+/** One container of a pod, from its first start to its end. */
+export interface ContainerRun {
+  readonly view: () => ContainerView;
+  /** SIGTERM, after `grace` SIGKILL, and no restart. May be called again with a shorter grace. */
+  readonly stop: (grace: Milliseconds) => void;
+  /** Resolves when it runs no more and will not be started again. Never rejects. */
+  readonly over: Promise<void>;
+}
+
+/** Starts a container, and starts it again as its policy says. */
+export function runContainer(parts: ContainerParts): ContainerRun {
+  const { container, beginning } = parts;
+  const stopping = new AbortController();
+  let child: TiedProcess | undefined;
+  let grace: Milliseconds = 0;
+  let view: ContainerView = {
+    ...{ name: container.name, image: container.image, pid: undefined, started: false, ready: false },
+    ...{ last: beginning.last, restarts: beginning.restarts },
+    state:
+      beginning.over === undefined
+        ? { waiting: { reason: "ContainerCreating" } }
+        : { terminated: beginning.over },
+  };
+  const change = (news: Partial<ContainerView>): void => {
+    view = { ...view, ...news };
+    parts.onChange();
+  };
+  const stop = (span: Milliseconds): void => {
+    grace = span;
+    stopping.abort();
+    void child?.stop({ graceMs: grace });
+  };
+  const run = async (launch: Launch): Promise<Terminated> => {
+    child = await startProcess(parts, launch);
+    if (stopping.signal.aborted) void child.stop({ graceMs: grace });
+    const startedAt = new Date().toISOString();
+    change({ state: { running: { startedAt } }, pid: child.pid, ...unprobed(container) });
+    const probing = new AbortController();
+    probe(parts, AbortSignal.any([probing.signal, stopping.signal]), change, child);
+    const exit = await child.exited;
+    probing.abort();
+    child = undefined;
+    const end = ended(exit, startedAt);
+    change({ state: { terminated: end }, started: false, ready: false });
+    return end;
+  };
+  const over =
+    beginning.over === undefined ? live(parts, run, change, () => view, stopping.signal) : undefined;
+  return { view: () => view, stop, over: over ?? Promise.resolve() };
+}
+
+type Change = (news: Partial<ContainerView>) => void;
+
+/** Asked anew after each wait, which the type checker does not expect of a property. */
+const isOver = (signal: AbortSignal): boolean => signal.aborted;
+
+/** Start, end, wait, start: until it is told to stop or is not to be restarted. */
+async function live(
+  parts: ContainerParts,
+  run: (launch: Launch) => Promise<Terminated>,
+  change: Change,
+  view: () => ContainerView,
+  stopping: AbortSignal,
+): Promise<void> {
+  const delayOf = restartDelay(parts.backOff);
+  while (!stopping.aborted) {
+    const launch = await prepared(parts, change, stopping);
+    if (launch === undefined) return;
+    const begun = performance.now();
+    const end = await run(launch).catch((error: unknown) => notStarted(parts, error, change));
+    if (isOver(stopping) || !isRestarted(parts.policy, end)) return;
+    const span = delayOf(performance.now() - begun);
+    const message = `back-off ${span}ms restarting failed container=${parts.container.name}`;
+    change({ last: end, state: { waiting: { reason: "CrashLoopBackOff", message } } });
+    await pause(span, stopping);
+    if (isOver(stopping)) change({ state: { terminated: end } });
+    else change({ restarts: view().restarts + 1 });
+  }
+}
+
+/** Asks what to start until that can be told; undefined when it is told to stop before. */
+async function prepared(
+  { prepare, backOff }: ContainerParts,
+  change: Change,
+  stopping: AbortSignal,
+): Promise<Launch | undefined> {
+  const delayOf = restartDelay(backOff);
+  for (;;) {
+    const launch = await prepare();
+    if (isOver(stopping)) return undefined;
+    if ("command" in launch) return launch;
+    const state: ContainerState = { waiting: launch };
+    change({ state });
+    await pause(delayOf(0), stopping);
+  }
+}
+
+const startProcess = (
+  { container, logFile }: ContainerParts,
+  { command, args, env, cwd }: Launch,
+): Promise<TiedProcess> =>
+  spawnTied({ name: container.name, command, args, env, logFile, ...(cwd !== undefined && { cwd }) });
+
+/** The process could not even be tried: no such working directory, or the log cannot be written. */
+function notStarted({ log, container }: ContainerParts, error: unknown, change: Change): Terminated {
+  const message = error instanceof Error ? error.message : String(error);
+  log.warn({ container: container.name, err: error }, "Could not start a container");
+  const end = { exitCode: 128, reason: "StartError", message, finishedAt: new Date().toISOString() };
+  change({ state: { terminated: end }, started: false, ready: false });
+  return end;
+}
+
+/** What a container that has just begun is without having been asked. */
+const unprobed = ({ startupProbe, readinessProbe }: Container) => ({
+  started: startupProbe == null,
+  ready: startupProbe == null && readinessProbe == null,
+});
+
+/** Startup first, then readiness and liveness; a container that fails startup or liveness is ended. */
+function probe(parts: ContainerParts, signal: AbortSignal, change: Change, child: TiedProcess): void {
+  const { startupProbe, readinessProbe, livenessProbe } = parts.container;
+  const keep = (
+    probe: NonNullable<typeof startupProbe>,
+    until: AbortSignal,
+    tell: (holds: boolean) => void,
+  ) => void keepProbing({ ...parts, probe, period: parts.probePeriod, signal: until }, tell);
+  const end = (): void => void child.stop({ graceMs: parts.backOff.most });
+  const begun = (): void => {
+    if (readinessProbe != null) {
+      let ready: boolean | undefined;
+      keep(readinessProbe, signal, (holds) => {
+        if (ready !== holds) change({ ready: holds });
+        ready = holds;
+      });
+    }
+    if (livenessProbe != null)
+      keep(livenessProbe, signal, (holds) => {
+        if (!holds) end();
+      });
+  };
+  if (startupProbe == null) {
+    begun();
+    return;
+  }
+  const decided = new AbortController();
+  keep(startupProbe, AbortSignal.any([signal, decided.signal]), (holds) => {
+    decided.abort();
+    if (!holds) {
+      end();
+      return;
+    }
+    change({ started: true, ready: readinessProbe == null });
+    begun();
+  });
+}

@@ -1,0 +1,117 @@
+import type { Milliseconds, ObjectKey } from "@drover/controller";
+import { isObjectEvent, type KubeClient, type KubeObject, type ReflectorEvent } from "@drover/kube";
+import { isForNode, takePod } from "./pod-binder.ts";
+import { type PodParts, type PodRun, runPod } from "./pod-run.ts";
+import { type Pod, podOf } from "./pod.ts";
+
+export interface NodePodsParts extends PodParts {
+  readonly client: KubeClient;
+  readonly name: string;
+}
+
+/** The pods of the cluster as they were seen last, and those of them that this node runs. */
+export interface NodePods {
+  take(events: readonly ReflectorEvent[]): void;
+  /** All pods, of whichever node. */
+  all(): Iterable<Pod>;
+  /** Resolves when all pods that there were at the beginning are known and those of this node begun. */
+  readonly known: Promise<void>;
+  /** Ends all processes of this node. */
+  stop(grace: Milliseconds): Promise<void>;
+}
+
+/**
+ * Guarantees: a pod is run once at a time, by its uid; none is begun before all that exist were seen, so that no
+ * address is given twice after a start.
+ */
+export function nodePods(parts: NodePodsParts): NodePods {
+  const { log } = parts;
+  const seen = new Map<ObjectKey, Pod>();
+  const runs = podRuns(parts, (key) => seen.get(key));
+  const known = Promise.withResolvers<undefined>();
+  let isKnown = false;
+  const learn = (key: ObjectKey, object: KubeObject): void => {
+    const before = seen.get(key);
+    if (before !== undefined && before.uid !== object.metadata.uid) runs.forget(before.uid);
+    const pod = parsed(object, log);
+    if (pod === undefined) return;
+    seen.set(key, pod);
+    if (isKnown) runs.look(key, pod);
+  };
+  const beginAll = (): void => {
+    isKnown = true;
+    for (const [key, pod] of [...seen].sort(addressedFirst)) runs.look(key, pod);
+    known.resolve(undefined);
+  };
+  return {
+    known: known.promise,
+    all: () => seen.values(),
+    stop: (grace) => runs.stop(grace),
+    take(events) {
+      for (const event of events) {
+        if (event.type === "synced" && !isKnown) beginAll();
+        if (!isObjectEvent(event)) continue;
+        if (event.type === "deleted") {
+          seen.delete(event.key);
+          runs.forget(event.uid);
+        } else if (event.object !== undefined) learn(event.key, event.object);
+      }
+    },
+  };
+}
+
+/** The pods that this node runs, by uid; `latest` is what was last seen of a pod. */
+function podRuns(parts: NodePodsParts, latest: (key: ObjectKey) => Pod | undefined) {
+  const { name, addresses, signal } = parts;
+  const runs = new Map<string, PodRun>();
+  const ending = new Set<Promise<void>>();
+  const binding = new Set<string>();
+  const begin = (pod: Pod): void => {
+    const { podIP, phase } = pod.status;
+    if (signal.aborted || runs.has(pod.uid) || phase === "Succeeded" || phase === "Failed") return;
+    runs.set(pod.uid, runPod(parts, pod, addresses.claim(podIP) ? podIP : addresses.take()));
+  };
+  const bind = async (key: ObjectKey, pod: Pod): Promise<void> => {
+    const { uid } = pod;
+    binding.add(uid);
+    const isOurs = await takePod(parts, pod);
+    binding.delete(uid);
+    // The watch will tell of it too; but why wait? It may have told that the pod is gone by now.
+    const now = latest(key);
+    if (isOurs && now?.uid === uid) begin({ ...now, spec: { ...now.spec, nodeName: name } });
+  };
+  return {
+    look(key: ObjectKey, pod: Pod): void {
+      const run = runs.get(pod.uid);
+      if (run !== undefined) run.seen(pod);
+      else if (pod.spec.nodeName === name) begin(pod);
+      else if (isForNode(pod, name) && !binding.has(pod.uid)) void bind(key, pod);
+    },
+    /** The object is gone. */
+    forget(uid: string): void {
+      const run = runs.get(uid);
+      if (run === undefined) return;
+      runs.delete(uid);
+      run.removed();
+      ending.add(run.over);
+      void run.over.then(() => ending.delete(run.over));
+    },
+    async stop(grace: Milliseconds): Promise<void> {
+      await Promise.all([...[...runs.values()].map((run) => run.stop(grace)), ...ending]);
+    },
+  };
+}
+
+/** Those that had an address before keep it. */
+const addressedFirst = ([, a]: readonly [ObjectKey, Pod], [, b]: readonly [ObjectKey, Pod]): number =>
+  Number(b.status.podIP !== "") - Number(a.status.podIP !== "");
+
+function parsed(object: KubeObject, log: PodParts["log"]): Pod | undefined {
+  try {
+    return podOf(object);
+  } catch (error) {
+    const { namespace, name } = object.metadata;
+    log.warn({ pod: `${namespace ?? ""}/${name}`, err: error }, "This pod cannot be read, and is left alone");
+    return undefined;
+  }
+}

@@ -1,0 +1,4 @@
+import { nodeContract } from "./node.contract.ts";
+import { sandboxServer } from "./testing/sandbox-server.ts";
+
+nodeContract(() => sandboxServer());

@@ -1,0 +1,6 @@
+import type { Milliseconds } from "@drover/controller";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Resolves after so long, or as soon as the signal fires. */
+export const pause = (span: Milliseconds, signal: AbortSignal): Promise<void> =>
+  delay(span, undefined, { signal }).catch(() => undefined);

@@ -1,0 +1,193 @@
+import { type Log, type Milliseconds, objectKey } from "@drover/controller";
+import { builtin, isApiError, type KubeClient } from "@drover/kube";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type ContainerRun, runContainer } from "./container-run.ts";
+import { beginningOf } from "./container-state.ts";
+import type { Image } from "./images.ts";
+import { type Launch, launchOf } from "./launch.ts";
+import { pause } from "./pause.ts";
+import type { PodAddresses } from "./pod-addresses.ts";
+import { now, refusedStatus, statusOf } from "./pod-status.ts";
+import type { Condition, Container, Pod } from "./pod.ts";
+import { MissingReferenceError, referencesOf } from "./references.ts";
+import type { BackOff } from "./restart-delay.ts";
+import { statusWriter } from "./status-writer.ts";
+import { writeVolumes } from "./volumes.ts";
+import { whatItCannot } from "./what-it-cannot.ts";
+
+/** What all pods of a node share. */
+export interface PodParts {
+  readonly client: Pick<KubeClient, "get" | "patch" | "delete">;
+  readonly images: ReadonlyMap<string, Image>;
+  readonly addresses: PodAddresses;
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly backOff: BackOff;
+  readonly probePeriod: Milliseconds | undefined;
+  readonly log: Log;
+  /** The node is ending: nothing that fails is tried again. */
+  readonly signal: AbortSignal;
+}
+
+/** One pod of this node, from its first sight to its end. */
+export interface PodRun {
+  readonly pod: Pod;
+  /** The pod as it is now: somebody may have deleted it, or shortened its grace. */
+  seen(pod: Pod): void;
+  /** The object is gone without us: the processes go too, and nobody is told. */
+  removed(): void;
+  /** Ends the processes, says so, and leaves the object: the node goes. */
+  stop(grace: Milliseconds): Promise<void>;
+  /** Resolves when no process is left, and a pod that was to be deleted is. Never rejects. */
+  readonly over: Promise<void>;
+}
+
+/** Of a pod that was deleted by force nobody waits for the end. */
+const forcedGrace: Milliseconds = 1000;
+
+/** Runs a pod that is bound to this node. `address` is the pod's own, and given back at the end. */
+export function runPod(parts: PodParts, pod: Pod, address: string): PodRun {
+  const leaving = Promise.withResolvers<undefined>();
+  const writer = statusWriter({ ...parts, pod });
+  let grace = Infinity;
+  const isLeaving = (): boolean => grace !== Infinity;
+  const containers = startContainers(parts, pod, address, isLeaving, (status) => writer.say(status));
+  const stopAll = (grace: Milliseconds): void => {
+    for (const { stop } of containers) stop(grace);
+  };
+  const removed = new AbortController();
+  const over = (async () => {
+    await leaving.promise;
+    await Promise.all(containers.map((container) => container.over));
+    await writer.written();
+    if (!removed.signal.aborted && isLeaving()) await removeObject(parts, pod);
+    parts.addresses.release(address);
+    await rm(podFolder(parts, pod), { recursive: true, force: true });
+  })();
+  const run: PodRun = {
+    pod,
+    over,
+    seen({ leaving: span }) {
+      if (span === undefined || span >= grace) return;
+      grace = span;
+      stopAll(span);
+      leaving.resolve(undefined);
+    },
+    removed() {
+      removed.abort();
+      stopAll(forcedGrace);
+      leaving.resolve(undefined);
+    },
+    stop(span) {
+      stopAll(span);
+      leaving.resolve(undefined);
+      return over;
+    },
+  };
+  run.seen(pod);
+  return run;
+}
+
+const podFolder = ({ folder }: PodParts, { uid }: Pod): string => join(folder, "pods", uid);
+
+/** Starts what is to be run of a pod: nothing of one that has finished, is leaving, or asks for too much. */
+function startContainers(
+  parts: PodParts,
+  pod: Pod,
+  address: string,
+  isLeaving: () => boolean,
+  say: (status: ReturnType<typeof statusOf>) => void,
+): readonly ContainerRun[] {
+  const { phase, startTime: started, containerStatuses } = pod.status;
+  if (phase === "Succeeded" || phase === "Failed" || pod.leaving !== undefined) return [];
+  const refusal = whatItCannot(pod);
+  if (refusal !== undefined) {
+    parts.log.warn({ pod: `${pod.namespace}/${pod.name}` }, refusal);
+    say(refusedStatus(pod, refusal));
+    return [];
+  }
+  const startTime = started === "" ? now() : started;
+  let before: readonly Condition[] = pod.status.conditions;
+  let runs: readonly ContainerRun[] = [];
+  const tell = (): void => {
+    if (runs.length === 0) return;
+    const views = runs.map(({ view }) => view());
+    const status = statusOf({ pod, views, address, startTime, isLeaving: isLeaving(), before });
+    before = status.conditions;
+    say(status);
+  };
+  const volumes = onceWritten(parts, pod, address);
+  runs = pod.spec.containers.map((container) =>
+    runContainer({
+      ...parts,
+      ...{ container, address, onChange: tell, policy: pod.spec.restartPolicy },
+      beginning: beginningOf(
+        containerStatuses.find(({ name }) => name === container.name),
+        pod.spec.restartPolicy,
+      ),
+      logFile: join(parts.folder, `${pod.namespace}_${pod.name}_${container.name}.log`),
+      prepare: () => preparing(parts, container, pod, address, volumes),
+    }),
+  );
+  tell();
+  return runs;
+}
+
+/** Writes the pod's volumes for its first container; what failed is tried again by the next who asks. */
+function onceWritten(parts: PodParts, pod: Pod, address: string): () => Promise<string> {
+  let written: Promise<string> | undefined;
+  const write = async (): Promise<string> => {
+    const home = podFolder(parts, pod);
+    await mkdir(home, { recursive: true, mode: 0o700 });
+    const volumes = join(home, "volumes");
+    const references = referencesOf(parts.client, pod.namespace);
+    await writeVolumes({ pod, address, references }, volumes);
+    return volumes;
+  };
+  return () =>
+    (written ??= write().catch((error: unknown) => {
+      written = undefined;
+      throw error;
+    }));
+}
+
+async function preparing(
+  parts: PodParts,
+  container: Container,
+  pod: Pod,
+  address: string,
+  volumesOf: () => Promise<string>,
+): Promise<Launch | { reason: string; message: string }> {
+  const image = parts.images.get(container.image);
+  if (image === undefined) {
+    const message = `This node has no image ${container.image}. Name it in the node's images, with the command that it stands for.`;
+    return { reason: "ImagePullBackOff", message };
+  }
+  try {
+    const volumes = await volumesOf();
+    const references = referencesOf(parts.client, pod.namespace);
+    return await launchOf({ container, pod, address, image, nodeEnv: parts.env, references, volumes });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    if (!(error instanceof MissingReferenceError))
+      parts.log.warn({ pod: pod.name, err: error }, "Could not prepare a container");
+    return { reason: "CreateContainerConfigError", message };
+  }
+}
+
+/** The processes have ended: the object may go, if it is still the same pod's. */
+async function removeObject({ client, log, signal }: PodParts, { namespace, name, uid }: Pod): Promise<void> {
+  const key = objectKey({ namespace, name });
+  for (;;) {
+    try {
+      await client.delete(builtin.pod, key, { uid, gracePeriodSeconds: 0 });
+      return;
+    } catch (error) {
+      if (isApiError(error, "Conflict", "NotFound")) return;
+      log.warn({ pod: key, err: error }, "Could not delete a pod that has ended");
+      if (signal.aborted) return;
+      await pause(200, signal);
+    }
+  }
+}

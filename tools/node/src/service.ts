@@ -1,0 +1,67 @@
+import type { KubeObject } from "@drover/kube";
+import { matchesLabels } from "@drover/kube";
+import { z } from "zod";
+import { type Pod, portNumber } from "./pod.ts";
+
+const serviceSchema = z.object({
+  spec: z.object({
+    clusterIP: z.string().nullish(),
+    selector: z.record(z.string(), z.string()).nullish(),
+    publishNotReadyAddresses: z.boolean().nullish(),
+    ports: z
+      .array(
+        z.object({
+          port: z.number(),
+          targetPort: z.union([z.number(), z.string()]).nullish(),
+          protocol: z.string().nullish(),
+        }),
+      )
+      .nullish(),
+  }),
+});
+
+/** One port of a Service, and where it leads. */
+export interface ServicePort {
+  readonly namespace: string;
+  /** Where clients connect to. */
+  readonly host: string;
+  readonly port: number;
+  readonly targetPort: number | string;
+  readonly selector: Readonly<Record<string, string>>;
+  readonly evenUnready: boolean;
+}
+
+/** The ports of a Service that this machine can listen for: TCP, on loopback, with pods behind them. */
+export function portsOf(object: KubeObject): ServicePort[] {
+  const { data } = serviceSchema.safeParse(object);
+  const { clusterIP, selector, ports, publishNotReadyAddresses } = data?.spec ?? {};
+  if (!clusterIP?.startsWith("127.") || selector == null || Object.keys(selector).length === 0) return [];
+  const { namespace = "" } = object.metadata;
+  return (ports ?? [])
+    .filter(({ protocol }) => (protocol ?? "TCP") === "TCP")
+    .map(({ port, targetPort }) => ({
+      ...{ namespace, selector, host: clusterIP, port, targetPort: targetPort ?? port },
+      evenUnready: publishNotReadyAddresses === true,
+    }));
+}
+
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The pods that may be given a connection now. */
+export function endpointsOf(
+  { namespace, selector, targetPort, evenUnready }: ServicePort,
+  pods: Iterable<Pod>,
+): Endpoint[] {
+  return [...pods].flatMap((pod) => {
+    const { phase, podIP, conditions } = pod.status;
+    const isMeant = pod.namespace === namespace && matchesLabels({ matchLabels: selector }, pod.labels);
+    const isReady = conditions.some(({ type, status }) => type === "Ready" && status === "True");
+    const isRunning = phase === "Running" && pod.leaving === undefined && podIP.startsWith("127.");
+    const port = portNumber(targetPort, pod.spec.containers);
+    if (!isMeant || !isRunning || !(isReady || evenUnready) || port === undefined) return [];
+    return [{ host: podIP, port }];
+  });
+}
