@@ -10,6 +10,7 @@ import {
   type Terminated,
 } from "./container-state.ts";
 import type { Launch } from "./launch.ts";
+import { now } from "./now.ts";
 import { pause } from "./pause.ts";
 import type { Container } from "./pod.ts";
 import { keepProbing } from "./probe.ts";
@@ -65,7 +66,7 @@ export function runContainer(parts: ContainerParts): ContainerRun {
   const run = async (launch: Launch): Promise<Terminated> => {
     child = await startProcess(parts, launch);
     if (stopping.signal.aborted) void child.stop({ graceMs: grace });
-    const startedAt = new Date().toISOString();
+    const startedAt = now();
     change({ state: { running: { startedAt } }, pid: child.pid, ...unprobed(container) });
     const probing = new AbortController();
     probe(parts, AbortSignal.any([probing.signal, stopping.signal]), change, child);
@@ -137,7 +138,7 @@ const startProcess = (
 function notStarted({ log, container }: ContainerParts, error: unknown, change: Change): Terminated {
   const message = error instanceof Error ? error.message : String(error);
   log.warn({ container: container.name, err: error }, "Could not start a container");
-  const end = { exitCode: 128, reason: "StartError", message, finishedAt: new Date().toISOString() };
+  const end = { exitCode: 128, reason: "StartError", message, finishedAt: now() };
   change({ state: { terminated: end }, started: false, ready: false });
   return end;
 }

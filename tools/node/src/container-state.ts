@@ -1,5 +1,6 @@
 import type { Exit } from "@drover/local-servers";
 import { constants } from "node:os";
+import { now } from "./now.ts";
 import type { PodSpec, WrittenStatus } from "./pod.ts";
 
 export interface Terminated {
@@ -39,7 +40,7 @@ export function ended({ code, signal }: Exit, startedAt: string): Terminated {
   const number = signal === null ? undefined : constants.signals[signal];
   const exitCode = code ?? 128 + (number ?? 0);
   const reason = exitCode === 0 ? "Completed" : "Error";
-  const times = { startedAt, finishedAt: new Date().toISOString() };
+  const times = { startedAt, finishedAt: now() };
   return { exitCode, ...(number !== undefined && { signal: number }), reason, ...times };
 }
 

@@ -1,7 +1,7 @@
 import { objectKey } from "@drover/controller";
 import { builtin, isApiError, type KubeClient } from "@drover/kube";
 import { availableParallelism, totalmem } from "node:os";
-import { now } from "./pod-status.ts";
+import { now } from "./now.ts";
 
 /** What pods may select a node by. */
 export const nodeLabels = (name: string): Readonly<Record<string, string>> => ({

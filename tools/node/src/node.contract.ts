@@ -4,6 +4,8 @@ import { isRunning } from "@drover/local-servers";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { restartContract } from "./restart.contract.ts";
+import { servicesContract } from "./services.contract.ts";
 import { isReady, key, openWorld, pidOf, type TestServer, type World } from "./testing/world.ts";
 
 const shell = (script: string, more: object = {}) => ({
@@ -186,6 +188,9 @@ export function nodeContract(start: () => Promise<TestServer>): void {
       await world.logged("waits", "it is here");
     });
   });
+
+  servicesContract(() => world);
+  restartContract(() => world);
 
   describe("a deleted pod", () => {
     const leaving = (name: string, grace: number) => ({

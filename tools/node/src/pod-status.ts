@@ -1,4 +1,5 @@
 import { type ContainerView, isRunningNow, terminatedOf, isRestarted } from "./container-state.ts";
+import { now } from "./now.ts";
 import type { Condition, Pod } from "./pod.ts";
 
 /** A pod's status as this node writes it: the whole of it, for a merge patch. */
@@ -63,9 +64,6 @@ function conditionsOf(said: Readonly<Record<string, Said>>, before: readonly Con
   });
   return [...ours, ...before.filter(({ type }) => !Object.hasOwn(said, type))];
 }
-
-/** As timestamps of the API are: to the second. */
-export const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`;
 
 function phaseOf({ spec }: Pod, views: readonly ContainerView[], isLeaving: boolean): string {
   const ends = views.map(terminatedOf);

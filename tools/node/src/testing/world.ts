@@ -109,8 +109,12 @@ export async function openWorld(server: TestServer, name: string): Promise<World
         .toBe("so");
       return statusSchema.parse(last);
     },
-    gone: async (pod) => void (await expect.poll(() => status(pod), patience).toBeUndefined()),
-    logged: async (pod, text) => void (await expect.poll(() => log(pod), patience).toContain(text)),
+    async gone(pod) {
+      await expect.poll(() => status(pod), patience).toBeUndefined();
+    },
+    async logged(pod, text) {
+      await expect.poll(() => log(pod), patience).toContain(text);
+    },
     async [Symbol.asyncDispose]() {
       await node.stop();
       await client.close();

@@ -1,0 +1,2 @@
+/** This moment as timestamps of the API are: to the second. */
+export const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`;

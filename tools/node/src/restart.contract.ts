@@ -1,0 +1,80 @@
+import { isRunning, spawnTied, type TiedProcess } from "@drover/local-servers";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { images, isReady, pidOf, type World } from "./testing/world.ts";
+
+/** Sentences about a node that is killed, as a process of its own. */
+export function restartContract(world: () => World): void {
+  const startProcess = async (): Promise<TiedProcess> => {
+    const { folder, nodeOptions } = world();
+    const file = join(folder, "images.json");
+    await writeFile(file, JSON.stringify(images));
+    const ready = Promise.withResolvers<undefined>();
+    const child = await spawnTied({
+      ...{ name: "node", command: process.execPath, args: [join(import.meta.dirname, "main.ts")] },
+      logFile: join(folder, "node.log"),
+      env: {
+        DROVER_KUBECONFIG: nodeOptions.kubeconfig,
+        DROVER_NODE_IMAGES: file,
+        DROVER_NODE_NAME: "mortal",
+        DROVER_NODE_FOLDER: folder,
+        DROVER_NODE_POD_CIDR: nodeOptions.podCidr
+          .replace(/\.0\/24$/, ".128/25")
+          .replace(/^127\.(\d+)/, "127.253"),
+        DROVER_REDIS_URL: undefined,
+      },
+      onLine(line) {
+        if (line.includes("Running pods as processes")) ready.resolve(undefined);
+      },
+    });
+    onTestFinished(() => void child.stop());
+    await Promise.race([ready.promise, child.exited]);
+    return child;
+  };
+  const here = { nodeSelector: { "kubernetes.io/hostname": "mortal" } };
+  const running = (restartPolicy: string, script: string) => ({
+    ...{ ...here, restartPolicy },
+    containers: [{ name: "main", image: "shell", args: [script] }],
+  });
+
+  describe("a node that is killed and started again", () => {
+    it("takes its processes along, and runs again what is to run", async () => {
+      const before = await startProcess();
+      await world().create("always", running("Always", "exec sleep 1000"));
+      await world().create("never", running("Never", "exec sleep 1000"));
+      await world().create("done", running("OnFailure", "echo once"));
+      const always = await world().until("always", isReady);
+      const never = await world().until("never", isReady);
+      await world().until("done", ({ phase }) => phase === "Succeeded");
+
+      before.kill("SIGKILL");
+      await before.exited;
+      for (const status of [always, never])
+        await expect.poll(() => isRunning(pidOf(status)), { timeout: 10_000 }).toBe(false);
+
+      await startProcess();
+      const again = await world().until("always", (now) => isReady(now) && pidOf(now) !== pidOf(always));
+      expect(again).toMatchObject({
+        podIP: always.podIP,
+        containerStatuses: [
+          { restartCount: 1, lastState: { terminated: { exitCode: 137, reason: "ContainerStatusUnknown" } } },
+        ],
+      });
+      const failed = await world().until("never", ({ phase }) => phase === "Failed");
+      expect(failed.containerStatuses[0]).toMatchObject({
+        restartCount: 0,
+        state: { terminated: { exitCode: 137, reason: "ContainerStatusUnknown" } },
+      });
+      expect(await world().log("done")).toBe("once\n");
+    });
+
+    it("says at an orderly end that nothing is ready any more", async () => {
+      const child = await startProcess();
+      const status = await world().until("always", isReady);
+      await child.stop({ graceMs: 30_000 });
+      expect(isRunning(pidOf(status))).toBe(false);
+      expect(isReady(await world().until("always", (now) => !isReady(now)))).toBe(false);
+    });
+  });
+}
