@@ -2,21 +2,21 @@ import {
   defineController,
   type Milliseconds,
   milliseconds,
-  ReconcileFunction,
   RetryAfterError,
   TerminalError,
 } from "@drover/controller";
-import { builtin, type KubeClient, type ResourceRef } from "@drover/kube";
+import type { KubeClient } from "@drover/kube";
 import type { RedisAccounts } from "@drover/queue";
 import { randomBytes } from "node:crypto";
 import { authorOf, neededOf, refuseUnlessHeld } from "./author.ts";
 import { refuseUnlessGuarded } from "./author-policy.ts";
 import { changePods, dropPods } from "./change-pods.ts";
+import { followed } from "./followed.ts";
 import { type FunctionContext, functionObjects, type Home, homeOf } from "./function-objects.ts";
 import { type FunctionLoad, type FunctionQueues, queuesOf } from "./function-queues.ts";
 import { refuseUnlessInUse } from "./is-in-use.ts";
 import { dropObject, keepObject } from "./keep-object.ts";
-import { digest, functionLabel, redisSecretOf, webhookSecretOf } from "./names.ts";
+import { digest, redisSecretOf, webhookSecretOf } from "./names.ts";
 import { type ObservedPod, observePods } from "./observe-pods.ts";
 import { fingerprintOf, type Surroundings, type TemplateOf } from "./pod-template.ts";
 import { podsWanted } from "./pods-wanted.ts";
@@ -47,26 +47,10 @@ interface Step extends FunctionControllerParts {
 /** How often the figures in the status of a function with Pods are renewed, though nothing else happens. */
 const figuresEvery: Milliseconds = 10_000;
 
-const ours = { labelSelector: { matchExpressions: [{ key: functionLabel, operator: "Exists" as const }] } };
-const kindOf = ({ group, version, plural, kind, namespaced }: ResourceRef) => ({
-  ...{ group, version, plural, kind, scope: namespaced ? ("Namespaced" as const) : ("Cluster" as const) },
-});
-const kept = [
-  ...[builtin.secret, builtin.serviceAccount, builtin.service],
-  ...[builtin.role, builtin.roleBinding, builtin.networkPolicy],
-];
-
 /** Deploys functions. */
 export const functionController = (parts: FunctionControllerParts) =>
   defineController({
-    for: ReconcileFunction,
-    only: { changed: ["spec", "metadata.annotations", "status.follows", "status.problem"] },
-    owns: [
-      { kind: kindOf(builtin.pod), ...ours, changed: ["status", "metadata.deletionTimestamp"] },
-      ...kept.map((ref) => ({ kind: kindOf(ref), ...ours })),
-    ],
-    resyncEvery: "10m",
-    retry: { first: "200ms", longest: "1m" },
+    ...followed,
     reconcile: (context) => deploy(stepOf(parts, context)),
     finalize: (context) => takeDown(stepOf(parts, context)),
   });

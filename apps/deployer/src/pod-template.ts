@@ -55,7 +55,7 @@ export function podTemplate(of: TemplateOf) {
         env: environment(of),
         ports: [{ name: "http", containerPort: portOf(container) }],
         resources: container.resources,
-        readinessProbe: { httpGet: { path: "/readyz", port: "http" }, periodSeconds: 2, timeoutSeconds: 3 },
+        readinessProbe: { httpGet: { path: "/readyz", port: "http" }, periodSeconds: 1, timeoutSeconds: 3 },
         livenessProbe: {
           httpGet: { path: "/healthz", port: "http" },
           periodSeconds: 10,

@@ -5,7 +5,7 @@ import { type Home, ownedBy } from "./function-objects.ts";
 import { keepObject } from "./keep-object.ts";
 import { digest } from "./names.ts";
 
-const text = z.base64().transform((encoded) => Buffer.from(encoded, "base64").toString("utf8"));
+const text = z.string().transform((encoded) => Buffer.from(encoded, "base64").toString("utf8"));
 const secretSchema = z.looseObject({
   data: z.looseObject({ previous: text.optional(), since: text.optional() }).catchall(z.unknown()),
 });

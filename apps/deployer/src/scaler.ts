@@ -45,10 +45,13 @@ export interface ScalerOptions {
  * one that is killed is missed by nobody.
  */
 export function startScaler({ client, queues, wake, every, log, signal }: ScalerOptions): Scaler {
+  const ref = refOf(ReconcileFunction);
   const functions = new Map<ObjectKey, Scaled>();
   let synced = false;
   const reflector = runReflector({
-    ...{ client, ref: refOf(ReconcileFunction), metadataOnly: false, signal, log },
+    ...{ client, ref, metadataOnly: false, signal, log },
+    // Every change, of the status, too.
+    subscriptions: [{ id: "scaler", for: ref, map: { by: "code" } }],
     onEvents: (events) => {
       for (const event of events) {
         if (event.type === "synced") synced = true;

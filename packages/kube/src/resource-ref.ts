@@ -30,8 +30,6 @@ export const builtin = {
   secret: { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true },
   namespace: { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false },
   event: { group: "events.k8s.io", version: "v1", plural: "events", kind: "Event", namespaced: true },
-  pod: { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true },
-  service: { group: "", version: "v1", plural: "services", kind: "Service", namespaced: true },
   serviceAccount: {
     ...{ group: "", version: "v1", plural: "serviceaccounts", kind: "ServiceAccount", namespaced: true },
   },

@@ -18,7 +18,10 @@ const line = (_fields: object, message: string) => void lines.push(message);
 const log: Log = { debug: () => {}, info: line, warn: line, error: line };
 
 const opened: RedisConnection[] = [];
-const connect = async (url: string, more: { silence?: number; patience?: number } = {}) => {
+const connect = async (
+  url: string,
+  more: { silence?: number; patience?: number; password?: string } = {},
+) => {
   const redis = await connectRedis({ url, clientName: "test", log, ...more });
   opened.push(redis);
   return redis;
@@ -243,6 +246,16 @@ it("a Redis that is too old is refused", async () => {
     /is version 6\.2\.14, too old\. Use Redis 7 or newer, or Valkey/,
   );
   old.close();
+});
+
+it("a password that is given apart goes with the user of the URL, whatever is in it", async () => {
+  const server = await startRedis({ persistence: false });
+  const password = "p@ss:%/#?%41";
+  const admin = await connect(server.url);
+  await admin.call("ACL", ["SETUSER", "worker", "on", `>${password}`, "~*", "+@all"]);
+  const redis = await connect(server.url.replace("redis://", "redis://worker@"), { password });
+  expect(await redis.call("ACL", ["WHOAMI"])).toBe("worker");
+  await server.stop();
 });
 
 it("a node of a cluster is no single server", async () => {

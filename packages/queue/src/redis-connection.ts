@@ -87,10 +87,7 @@ function open(
 ): RedisConnection {
   const { password } = address;
   if (address.kind === "server") {
-    return new Redis(address.url, {
-      ...(password !== undefined && { password }),
-      ...steadfastOptions(steadfastness),
-    });
+    return new Redis(withPassword(address.url, password), steadfastOptions(steadfastness));
   }
   const { nodes, username, tls } = address;
   const { redisOptions, ...options } = steadfastClusterOptions(steadfastness);
@@ -105,6 +102,14 @@ function open(
       ...(tls && { tls: {} }),
     },
   });
+}
+
+/** Beside a user in the URL, ioredis takes no password from anywhere else. */
+function withPassword(text: string, password: string | undefined): string {
+  if (password === undefined) return text;
+  const url = new URL(text);
+  url.password = encodeURIComponent(password);
+  return url.href;
 }
 
 const asNamed: DNSLookupFunction = (name, done) => done(null, name);

@@ -1,0 +1,19 @@
+import { defineController, reconcileFunctionOf } from "@drover/controller";
+import { expect, it } from "vitest";
+import { stringify } from "yaml";
+import { authorPolicies } from "./author-policy.ts";
+import { followed } from "./followed.ts";
+
+const header = "# Written from the code; see src/deploy.test.ts.\n";
+
+// Written from the code: `npx vitest run -u apps/deployer/src/deploy.test.ts`.
+it("deploy/function.yaml registers the controller of functions", async () => {
+  const controller = defineController({ ...followed, reconcile: () => Promise.resolve(undefined) });
+  const text = stringify(reconcileFunctionOf(controller), { lineWidth: 110 });
+  await expect(header + text).toMatchFileSnapshot("../deploy/function.yaml");
+});
+
+it("deploy/authors.yaml has the admission policies that say who asks for a function", async () => {
+  const text = authorPolicies.map((one) => stringify(one, { lineWidth: 110 })).join("---\n");
+  await expect(header + text).toMatchFileSnapshot("../deploy/authors.yaml");
+});

@@ -1,0 +1,24 @@
+import { type ControllerDefinition, ReconcileFunction } from "@drover/controller";
+import { builtin, type ResourceRef } from "@drover/kube";
+import { functionLabel } from "./names.ts";
+
+const ours = { labelSelector: { matchExpressions: [{ key: functionLabel, operator: "Exists" as const }] } };
+const kindOf = ({ group, version, plural, kind, namespaced }: ResourceRef) => ({
+  ...{ group, version, plural, kind, scope: namespaced ? ("Namespaced" as const) : ("Cluster" as const) },
+});
+const kept = [
+  ...[builtin.secret, builtin.serviceAccount, builtin.service],
+  ...[builtin.role, builtin.roleBinding, builtin.networkPolicy],
+];
+
+/** What concerns a function: itself, and what is made for it. */
+export const followed = {
+  for: ReconcileFunction,
+  only: { changed: ["spec", "metadata.annotations", "status.follows", "status.problem"] },
+  owns: [
+    { kind: kindOf(builtin.pod), ...ours, changed: ["status", "metadata.deletionTimestamp"] },
+    ...kept.map((ref) => ({ kind: kindOf(ref), ...ours })),
+  ],
+  resyncEvery: "10m",
+  retry: { first: "200ms", longest: "1m" },
+} satisfies Omit<ControllerDefinition<typeof ReconcileFunction>, "reconcile">;

@@ -1,0 +1,115 @@
+import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
+import { connect, type KubeClient } from "@drover/kube";
+import { spawnTied } from "@drover/local-servers";
+import { type Images, type LocalNode, startNode } from "@drover/node";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { z } from "zod";
+import type { Manifest } from "./test-cluster.ts";
+import { ofCluster, type Started, startWorld, type World } from "./world.ts";
+
+/** A world in which functions are deployed: a bridge, the deployer, and a node that runs Pods. */
+export interface DeployedWorld extends World {
+  readonly node: LocalNode;
+  readonly client: KubeClient;
+  readonly deployer: Started;
+  /** The Pods of a function, as the API server lists them. */
+  pods(name: string): Promise<readonly ListedPod[]>;
+}
+
+const root = new URL("../..", import.meta.url).pathname;
+const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+const podSchema = z.looseObject({
+  metadata: z.looseObject({
+    name: z.string(),
+    annotations: z.record(z.string(), z.string()).default({}),
+    deletionTimestamp: z.string().optional(),
+  }),
+  status: z
+    .looseObject({
+      conditions: z.array(z.looseObject({ type: z.string(), status: z.string() })).default([]),
+      podIP: z.string().optional(),
+      containerStatuses: z.array(z.looseObject({ restartCount: z.number() })).default([]),
+    })
+    .default({ conditions: [], containerStatuses: [] }),
+});
+export type ListedPod = z.output<typeof podSchema>;
+const listSchema = z.looseObject({ items: z.array(podSchema) });
+
+/** @param images what Pods may be of. */
+export async function startDeployedWorld(
+  images: Images,
+  env: Record<string, string> = {},
+): Promise<DeployedWorld> {
+  const world = await startWorld();
+  const { cluster, folder, redis } = world;
+  await cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
+  await cluster.apply(registrationOfDeployer());
+  const client = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test", log: quiet });
+  const node = await startNode({
+    ...{ client, name: "local", images, folder: join(folder, "pods") },
+    env: {
+      DROVER_KUBECONFIG: cluster.kubeconfig,
+      NODE_COMPILE_CACHE: join(root, ".cache/compiled"),
+      PATH: process.env["PATH"] ?? "",
+    },
+  });
+  await world.startBridge({ functions: ofCluster, awaited: "; watching" });
+  const deployer = await startDeployer(world, env);
+  return {
+    ...world,
+    ...{ node, client, deployer },
+    async pods(name) {
+      const selector = encodeURIComponent(`drover.dev/function=${name}`);
+      const path = `/api/v1/namespaces/default/pods?labelSelector=${selector}`;
+      return listSchema.parse(await cluster.read(path)).items;
+    },
+    async stop() {
+      await deployer.stop();
+      await node.stop();
+      await client.close();
+      await world.stop();
+    },
+  };
+
+  async function startDeployer(_world: World, more: Record<string, string>): Promise<Started> {
+    const ready = Promise.withResolvers<undefined>();
+    let url = "";
+    const child = await spawnTied({
+      name: "deployer",
+      command: process.execPath,
+      args: [join(root, "apps/deployer/src/main.ts")],
+      logFile: join(folder, "deployer.log"),
+      env: {
+        NODE_COMPILE_CACHE: join(root, ".cache/compiled"),
+        DROVER_REDIS_URL: redis.url,
+        DROVER_KUBECONFIG: cluster.kubeconfig,
+        DROVER_AUTHORS: "trusted",
+        ...more,
+      },
+      onLine(line) {
+        url = /"url":"(http:[^"]+)"/.exec(line)?.[1] ?? url;
+        if (line.includes("Taking keys")) ready.resolve(undefined);
+      },
+    });
+    const died = child.exited.then(() => {
+      throw new Error(`The deployer ended:\n${readFileSync(child.logFile, "utf8")}`);
+    });
+    await Promise.race([ready.promise, died]);
+    return { ...child, url };
+  }
+}
+
+const manifestSchema = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.object({ name: z.string() }),
+});
+
+function registrationOfDeployer(): Manifest {
+  const text = readFileSync(join(root, "apps/deployer/deploy/function.yaml"), "utf8");
+  const { metadata, ...rest } = manifestSchema.parse(parse(text));
+  return { ...rest, metadata: { ...metadata, namespace: "default" } };
+}
