@@ -1,6 +1,7 @@
 import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
 import { connect, type KubeClient } from "@drover/kube";
 import { spawnTied } from "@drover/local-servers";
+import { connectRedis, disconnectRedis } from "@drover/queue";
 import { type Images, type LocalNode, startNode } from "@drover/node";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -99,6 +100,16 @@ export async function startDeployedWorld(
     });
     await Promise.race([ready.promise, died]);
     return { ...child, url };
+  }
+}
+
+/** The users that Redis knows. */
+export async function redisUsers({ redis }: World): Promise<readonly string[]> {
+  const connection = await connectRedis({ url: redis.url, clientName: "test", log: quiet });
+  try {
+    return z.array(z.string()).parse(await connection.call("ACL", ["USERS"]));
+  } finally {
+    await disconnectRedis(connection);
   }
 }
 

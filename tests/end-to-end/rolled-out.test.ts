@@ -1,0 +1,154 @@
+import { customResourceDefinition, type Deployment, reconcileFunctionOf } from "@drover/controller";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { type DeployedWorld, redisUsers, startDeployedWorld } from "./deployed-world.ts";
+import { Task, taskController } from "./tasks.ts";
+import { conditionOf, eventually, isGone, isReady } from "./world.ts";
+
+const main = new URL("tasks.ts", import.meta.url).pathname;
+let world: DeployedWorld;
+let journal: string;
+let count = 0;
+beforeAll(async () => {
+  const ours = { command: [process.execPath, main] };
+  const broken = { command: [process.execPath, "-e", "process.exit(3)"] };
+  world = await startDeployedWorld({ "tasks:1": ours, "tasks:2": ours, broken });
+  await world.cluster.apply({ ...customResourceDefinition(Task) });
+});
+afterAll(() => world.stop());
+beforeEach(() => writeFileSync((journal = join(world.folder, `journal-${count++}`)), ""));
+
+const lines = (): readonly string[] => readFileSync(journal, "utf8").split("\n").slice(0, -1);
+const deployed = (image: string, more: Deployment = {}) => {
+  const { metadata, ...rest } = reconcileFunctionOf(taskController("", ""), {
+    container: {
+      image,
+      env: [
+        { name: "DROVER_JOURNAL", value: journal },
+        { name: "DROVER_BY", value: image },
+      ],
+    },
+    scaling: { min: 1, max: 2, idleAfter: "1s" },
+    permissions: { cluster: [{ apiGroups: ["example.com"], resources: ["tasks"], verbs: ["get"] }] },
+    ...more,
+  });
+  return { ...rest, metadata: { ...metadata, namespace: "default" } };
+};
+const task = (name: string, ms: number) => ({
+  ...{ apiVersion: "example.com/v1", kind: "Task", spec: { ms } },
+  metadata: { name, namespace: "default" },
+});
+const revisions = async () =>
+  (await world.pods("tasks")).map(({ metadata }) => metadata.annotations["drover.dev/revision"]);
+
+it("a new version takes over when it is Ready, and the old one ends its runs", async () => {
+  const { cluster } = world;
+  await cluster.apply(deployed("tasks:1"));
+  await cluster.apply(task("long", 6_000));
+  await eventually(() => expect(lines()).toEqual(["tasks:1 begins default/long"]));
+  await cluster.apply(deployed("tasks:2"));
+  await eventually(async () => expect(await revisions()).toEqual(["1", "2"]));
+  await world.until(task("long", 0), isReady);
+  await eventually(async () => expect(await revisions()).toEqual(["2"]));
+  // Neither cut off, nor done twice.
+  expect(lines()).toEqual(["tasks:1 begins default/long", "tasks:1 ends default/long"]);
+  await cluster.apply(task("next", 1));
+  await world.until(task("next", 0), isReady);
+  expect(lines()).toContain("tasks:2 ends default/next");
+}, 120_000);
+
+it("a version that does not start takes nothing away, and says why it does not", async () => {
+  const { cluster } = world;
+  await cluster.apply(deployed("tasks:1"));
+  await eventually(async () => expect(await revisions()).toHaveLength(1));
+  const before = await revisions();
+  await cluster.apply(deployed("broken"));
+  const rolledOut = (name: string) => name === "RolledOut";
+  const stuck = await world.until(deployed("broken"), (object) =>
+    Boolean(
+      object?.status?.conditions?.some(
+        ({ type, reason }) => rolledOut(type) && reason === "NewPodsDoNotStart",
+      ),
+    ),
+  );
+  expect(stuck?.status?.conditions?.find(({ type }) => rolledOut(type))?.message).toMatch(/exit code 3/);
+  expect(await revisions()).toEqual(expect.arrayContaining(before));
+  await cluster.apply(task("meanwhile", 1));
+  await world.until(task("meanwhile", 0), isReady);
+  await cluster.apply(deployed("tasks:2"));
+  await eventually(async () => expect(await revisions()).toHaveLength(1));
+}, 120_000);
+
+it("a paused function starts nothing, and says so; resumed, it does what was due", async () => {
+  const { cluster } = world;
+  await cluster.apply(deployed("tasks:1", { paused: true }));
+  await world.until(deployed("tasks:1"), (object) => conditionOf(object)?.reason === "Paused");
+  await cluster.apply(task("held", 1));
+  await eventually(async () =>
+    expect((await cluster.get(deployed("any")))?.status).toMatchObject({ due: 1, paused: true }),
+  );
+  expect(lines()).toEqual([]);
+  await cluster.apply(deployed("tasks:1", { paused: false }));
+  await world.until(task("held", 0), isReady);
+}, 120_000);
+
+it("a Pod that somebody deletes, and an object of the function's that somebody changes, are put right", async () => {
+  const { cluster } = world;
+  await cluster.apply(deployed("tasks:1"));
+  await world.until(deployed("any"), isReady);
+  const [pod] = await world.pods("tasks");
+  await cluster.remove({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: pod?.metadata.name ?? "", namespace: "default" },
+  });
+  await eventually(async () => {
+    const names = (await world.pods("tasks")).map(({ metadata }) => metadata.name);
+    expect(names).toHaveLength(1);
+    expect(names).not.toContain(pod?.metadata.name);
+  });
+  const service = { apiVersion: "v1", kind: "Service", metadata: { name: "tasks", namespace: "default" } };
+  await cluster.apply({ ...service, spec: { selector: { "drover.dev/function": "others" } } });
+  await eventually(async () =>
+    expect(await cluster.get(service)).toMatchObject({
+      spec: { selector: { "drover.dev/function": "tasks" } },
+    }),
+  );
+}, 120_000);
+
+it("what is another one's is left alone, and said", async () => {
+  const { cluster } = world;
+  const taken = {
+    apiVersion: "v1",
+    kind: "ServiceAccount",
+    metadata: { name: "others", namespace: "default" },
+  };
+  await cluster.apply(taken);
+  const { metadata, ...rest } = deployed("tasks:1");
+  const others = { ...rest, metadata: { ...metadata, name: "others" } };
+  await cluster.apply(others);
+  const refused = await world.until(others, (object) => conditionOf(object)?.reason === "NameTaken");
+  expect(conditionOf(refused)?.message).toMatch(
+    /ServiceAccount default\/others is there, and is not this function's/,
+  );
+  await cluster.remove(others);
+  await world.until(others, isGone);
+  expect(await cluster.get(taken)).toBeDefined();
+}, 120_000);
+
+it("a function that is deleted ends its runs, and leaves no permission and no user behind", async () => {
+  const { cluster } = world;
+  await cluster.apply(deployed("tasks:1"));
+  await cluster.apply(task("last", 3_000));
+  await eventually(() => expect(lines()).toContain("tasks:1 begins default/last"));
+  const clusterRole = "/apis/rbac.authorization.k8s.io/v1/clusterroles/drover:default:tasks";
+  expect(await cluster.read(clusterRole)).toBeDefined();
+  expect(await redisUsers(world)).toContain("tasks");
+  await cluster.remove(deployed("any"));
+  await world.until(deployed("any"), isGone);
+  expect(lines().slice(-1)).toEqual(["tasks:1 ends default/last"]);
+  expect(await cluster.read(clusterRole)).toBeUndefined();
+  expect(await redisUsers(world)).not.toContain("tasks");
+  await eventually(async () => expect(await world.pods("tasks")).toEqual([]));
+}, 120_000);

@@ -1,0 +1,37 @@
+import { defineController, defineResource } from "@drover/controller";
+import { functionSettings, readSettings, runFunction } from "@drover/runtime";
+import { appendFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
+
+/** Something that takes its time. */
+export const Task = defineResource({
+  ...{ group: "example.com", version: "v1", kind: "Task", scope: "Namespaced" },
+  spec: z.object({ ms: z.int() }),
+  status: z.object({ by: z.string() }),
+});
+
+/** @param journal a file: a line for each run that begins or ends, of every process that runs them. */
+export const taskController = (journal: string, by: string) =>
+  defineController({
+    for: Task,
+    name: "tasks",
+    concurrency: 2,
+    retry: { first: "100ms" },
+    async reconcile({ key, spec, signal }) {
+      appendFileSync(journal, `${by} begins ${key}\n`);
+      await delay(spec.ms, undefined, { signal });
+      appendFileSync(journal, `${by} ends ${key}\n`);
+      return { status: { by } };
+    },
+    async finalize() {},
+  });
+
+if (import.meta.main) {
+  const settings = functionSettings.extend({ journal: z.string(), by: z.string() });
+  await runFunction({
+    name: "tasks",
+    settings: () => readSettings(settings, process.env),
+    controller: ({ journal, by }) => ({ controller: taskController(journal, by) }),
+  });
+}
