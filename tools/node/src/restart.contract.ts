@@ -4,6 +4,11 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { images, isReady, pidOf, type World } from "./testing/world.ts";
 
+/** The tests' own settings, which the process would refuse. */
+const ofTests = Object.fromEntries(
+  Object.keys(process.env).flatMap((name) => (name.startsWith("DROVER_") ? [[name, undefined]] : [])),
+);
+
 /** Sentences about a node that is killed, as a process of its own. */
 export function restartContract(world: () => World): void {
   const startProcess = async (): Promise<TiedProcess> => {
@@ -15,6 +20,7 @@ export function restartContract(world: () => World): void {
       ...{ name: "node", command: process.execPath, args: [join(import.meta.dirname, "main.ts")] },
       logFile: join(folder, "node.log"),
       env: {
+        ...ofTests,
         DROVER_KUBECONFIG: nodeOptions.kubeconfig,
         DROVER_NODE_IMAGES: file,
         DROVER_NODE_NAME: "mortal",
@@ -22,14 +28,14 @@ export function restartContract(world: () => World): void {
         DROVER_NODE_POD_CIDR: nodeOptions.podCidr
           .replace(/\.0\/24$/, ".128/25")
           .replace(/^127\.(\d+)/, "127.253"),
-        DROVER_REDIS_URL: undefined,
       },
       onLine(line) {
         if (line.includes("Running pods as processes")) ready.resolve(undefined);
       },
     });
     onTestFinished(() => void child.stop());
-    await Promise.race([ready.promise, child.exited]);
+    const exit = await Promise.race([ready.promise, child.exited]);
+    expect(exit, "the node has ended; its log is node.log").toBeUndefined();
     return child;
   };
   const here = { nodeSelector: { "kubernetes.io/hostname": "mortal" } };

@@ -1,0 +1,34 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
+import { nodeConfig } from "./config.ts";
+
+let folder: string;
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "drover-node-config-"))));
+afterEach(() => vi.unstubAllEnvs());
+afterAll(() => rm(folder, { recursive: true }));
+
+async function given(images: string): Promise<void> {
+  const file = join(folder, "images.yaml");
+  await writeFile(file, images);
+  for (const name of Object.keys(process.env)) if (name.startsWith("DROVER_")) vi.stubEnv(name, undefined);
+  vi.stubEnv("DROVER_KUBECONFIG", "kubeconfig");
+  vi.stubEnv("DROVER_NODE_IMAGES", file);
+}
+
+it("reads images from YAML", async () => {
+  await given("shell: { command: [/bin/sh, -c], env: { A: b } }\nsleep: { command: sleep, args: ['1'] }");
+  expect(nodeConfig().nodeImages).toEqual({
+    shell: { command: ["/bin/sh", "-c"], args: [], env: { A: "b" } },
+    sleep: { command: ["sleep"], args: ["1"], env: {} },
+  });
+});
+
+it.each([
+  ["shell: { comand: sh }", "comand"],
+  ["shell: [", "no JSON or YAML"],
+])("says what is wrong with %j", async (images, problem) => {
+  await given(images);
+  expect(() => nodeConfig()).toThrow(problem);
+});
