@@ -23,6 +23,8 @@ export interface ContainerParts {
   readonly address: string;
   readonly logFile: string;
   readonly backOff: BackOff;
+  /** From SIGTERM to SIGKILL where a probe ends it. */
+  readonly grace: Milliseconds;
   readonly probePeriod: Milliseconds | undefined;
   /** What to start, or why that cannot be told yet. */
   readonly prepare: () => Promise<Launch | { readonly reason: string; readonly message: string }>;
@@ -111,13 +113,16 @@ async function live(
   }
 }
 
+/** What is missing may come at any time, and looking for it is cheap. */
+const longestPreparing: Milliseconds = 1000;
+
 /** Asks what to start until that can be told; undefined when it is told to stop before. */
 async function prepared(
   { prepare, backOff }: ContainerParts,
   change: Change,
   stopping: AbortSignal,
 ): Promise<Launch | undefined> {
-  const delayOf = restartDelay(backOff);
+  const delayOf = restartDelay({ ...backOff, most: Math.min(backOff.most, longestPreparing) });
   for (;;) {
     const launch = await prepare();
     if (isOver(stopping)) return undefined;
@@ -157,7 +162,7 @@ function probe(parts: ContainerParts, signal: AbortSignal, change: Change, child
     until: AbortSignal,
     tell: (holds: boolean) => void,
   ) => void keepProbing({ ...parts, probe, period: parts.probePeriod, signal: until }, tell);
-  const end = (): void => void child.stop({ graceMs: parts.backOff.most });
+  const end = (): void => void child.stop({ graceMs: parts.grace });
   const begun = (): void => {
     if (readinessProbe != null) {
       let ready: boolean | undefined;

@@ -62,14 +62,17 @@ export function nodePods(parts: NodePodsParts): NodePods {
 
 /** The pods that this node runs, by uid; `latest` is what was last seen of a pod. */
 function podRuns(parts: NodePodsParts, latest: (key: ObjectKey) => Pod | undefined) {
-  const { name, addresses, signal } = parts;
+  const { name, addresses, log, signal } = parts;
   const runs = new Map<string, PodRun>();
   const ending = new Set<Promise<void>>();
   const binding = new Set<string>();
   const begin = (pod: Pod): void => {
     const { podIP, phase } = pod.status;
     if (signal.aborted || runs.has(pod.uid) || phase === "Succeeded" || phase === "Failed") return;
-    runs.set(pod.uid, runPod(parts, pod, addresses.claim(podIP) ? podIP : addresses.take()));
+    const address = addresses.claim(podIP) ? podIP : addresses.take();
+    if (address === undefined)
+      log.error({ pod: `${pod.namespace}/${pod.name}` }, "No address is free for this pod: widen podCidr");
+    else runs.set(pod.uid, runPod(parts, pod, address));
   };
   const bind = async (key: ObjectKey, pod: Pod): Promise<void> => {
     const { uid } = pod;

@@ -1,7 +1,7 @@
 /** The addresses of a node's pods, each of one pod at a time. */
 export interface PodAddresses {
-  /** One that nobody has. Throws when all are taken. */
-  take(): string;
+  /** One that nobody has; undefined when all are taken. */
+  take(): string | undefined;
   /** Keeps one that a pod has already; false when it is not of this range, or another pod's. */
   claim(address: string): boolean;
   release(address: string): void;
@@ -32,7 +32,7 @@ export function podAddresses(cidr: string): PodAddresses {
         taken.add(one);
         return addressOf(one);
       }
-      throw new Error(`All addresses of ${cidr} are taken. Give the node a wider podCidr.`);
+      return undefined;
     },
     claim(address) {
       const one = numberOf(address);

@@ -22,7 +22,10 @@ export interface PodParts {
   readonly client: Pick<KubeClient, "get" | "patch" | "delete">;
   readonly images: ReadonlyMap<string, Image>;
   readonly addresses: PodAddresses;
+  /** For logs. */
   readonly folder: string;
+  /** For volumes: a folder of each pod's own. */
+  readonly volumes: string;
   readonly env: Readonly<Record<string, string>>;
   readonly backOff: BackOff;
   readonly probePeriod: Milliseconds | undefined;
@@ -90,7 +93,7 @@ export function runPod(parts: PodParts, pod: Pod, address: string): PodRun {
   return run;
 }
 
-const podFolder = ({ folder }: PodParts, { uid }: Pod): string => join(folder, "pods", uid);
+const podFolder = ({ volumes }: PodParts, { uid }: Pod): string => join(volumes, uid);
 
 /** Starts what is to be run of a pod: nothing of one that has finished, is leaving, or asks for too much. */
 function startContainers(
@@ -127,6 +130,7 @@ function startContainers(
         containerStatuses.find(({ name }) => name === container.name),
         pod.spec.restartPolicy,
       ),
+      grace: pod.spec.terminationGracePeriodSeconds * 1000,
       logFile: join(parts.folder, `${pod.namespace}_${pod.name}_${container.name}.log`),
       prepare: () => preparing(parts, container, pod, address, volumes),
     }),
@@ -140,6 +144,8 @@ function onceWritten(parts: PodParts, pod: Pod, address: string): () => Promise<
   let written: Promise<string> | undefined;
   const write = async (): Promise<string> => {
     const home = podFolder(parts, pod);
+    // Nothing is left of a try that failed half-way: a file that is not writable would stand in the way of the next.
+    await rm(home, { recursive: true, force: true });
     await mkdir(home, { recursive: true, mode: 0o700 });
     const volumes = join(home, "volumes");
     const references = referencesOf(parts.client, pod.namespace);

@@ -27,7 +27,8 @@ export async function keepProbing(parts: ProbeParts, tell: (holds: boolean) => v
   let [good, bad] = [0, 0];
   await pause(probe.initialDelaySeconds * 1000, signal);
   for (;;) {
-    const holds = await answers(parts);
+    // A path or port that cannot even be asked for is an answer too.
+    const holds = await answers(parts).catch(() => false);
     if (isOver(signal)) return;
     [good, bad] = holds ? [good + 1, 0] : [0, bad + 1];
     if (good >= probe.successThreshold) tell(true);

@@ -1,8 +1,9 @@
+import { builtin } from "@drover/kube";
 import { isRunning, spawnTied, type TiedProcess } from "@drover/local-servers";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { images, isReady, pidOf, type World } from "./testing/world.ts";
+import { images, isReady, key, pidOf, type World } from "./testing/world.ts";
 
 /** The tests' own settings, which the process would refuse. */
 const ofTests = Object.fromEntries(
@@ -50,16 +51,21 @@ export function restartContract(world: () => World): void {
       await world().create("always", running("Always", "exec sleep 1000"));
       await world().create("never", running("Never", "exec sleep 1000"));
       await world().create("done", running("OnFailure", "echo once"));
+      await world().create("deleted", running("Always", "exec sleep 1000"));
+      await world().until("deleted", isReady);
       const always = await world().until("always", isReady);
       const never = await world().until("never", isReady);
       await world().until("done", ({ phase }) => phase === "Succeeded");
 
       before.kill("SIGKILL");
       await before.exited;
+      await world().client.delete(builtin.pod, key("deleted"));
+      expect(await world().status("deleted")).toBeDefined();
       for (const status of [always, never])
         await expect.poll(() => isRunning(pidOf(status)), { timeout: 10_000 }).toBe(false);
 
       await startProcess();
+      await world().gone("deleted");
       const again = await world().until("always", (now) => isReady(now) && pidOf(now) !== pidOf(always));
       expect(again).toMatchObject({
         podIP: always.podIP,

@@ -3,6 +3,7 @@ import { matchesLabels } from "@drover/kube";
 import { z } from "zod";
 import { type Pod, portNumber } from "./pod.ts";
 
+const portNumberSchema = z.number().int().min(1).max(65_535);
 const serviceSchema = z.object({
   spec: z.object({
     clusterIP: z.string().nullish(),
@@ -11,7 +12,7 @@ const serviceSchema = z.object({
     ports: z
       .array(
         z.object({
-          port: z.number(),
+          port: portNumberSchema,
           targetPort: z.union([z.number(), z.string()]).nullish(),
           protocol: z.string().nullish(),
         }),
@@ -60,8 +61,8 @@ export function endpointsOf(
     const isMeant = pod.namespace === namespace && matchesLabels({ matchLabels: selector }, pod.labels);
     const isReady = conditions.some(({ type, status }) => type === "Ready" && status === "True");
     const isRunning = phase === "Running" && pod.leaving === undefined && podIP.startsWith("127.");
-    const port = portNumber(targetPort, pod.spec.containers);
-    if (!isMeant || !isRunning || !(isReady || evenUnready) || port === undefined) return [];
-    return [{ host: podIP, port }];
+    const { data: port } = portNumberSchema.safeParse(portNumber(targetPort, pod.spec.containers));
+    const isOpen = isMeant && isRunning && (isReady || evenUnready);
+    return isOpen && port !== undefined ? [{ host: podIP, port }] : [];
   });
 }

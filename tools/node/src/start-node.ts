@@ -9,6 +9,8 @@ import {
   type ResourceRef,
   runReflector,
 } from "@drover/kube";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { type Images, imagesOf } from "./images.ts";
 import { registerNode, stateNode } from "./node-object.ts";
 import { nodePods } from "./node-pods.ts";
@@ -70,10 +72,16 @@ export async function startNode(options: NodeOptions): Promise<LocalNode> {
   const images = imagesOf(options.images);
   const addresses = podAddresses(podCidr);
   const client = options.client ?? (await connect(kubeconfigOf(options)));
+  // Whoever used it is dead: volumes of a node that was killed hold Secrets of pods that may be gone by now.
+  const volumes = join(folder, "volumes", name);
+  await rm(volumes, { recursive: true, force: true });
   await registerNode(client, name);
   const stopping = new AbortController();
   const common = { client, log, signal: stopping.signal };
-  const pods = nodePods({ ...common, ...{ name, images, addresses, folder, env, backOff, probePeriod } });
+  const pods = nodePods({
+    ...common,
+    ...{ name, images, addresses, folder, volumes, env, backOff, probePeriod },
+  });
   const proxy = serviceProxy({ endpoints: (port) => endpointsOf(port, pods.all()), log });
   const services = knownServices((ports) => proxy.serve(ports));
   const reflectors = [
