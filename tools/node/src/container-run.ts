@@ -11,7 +11,7 @@ import {
 } from "./container-state.ts";
 import type { Launch } from "./launch.ts";
 import { now } from "./now.ts";
-import { pause } from "./pause.ts";
+import { isOver, pause } from "./pause.ts";
 import type { Container } from "./pod.ts";
 import { keepProbing } from "./probe.ts";
 import { type BackOff, restartDelay } from "./restart-delay.ts";
@@ -85,9 +85,6 @@ export function runContainer(parts: ContainerParts): ContainerRun {
 }
 
 type Change = (news: Partial<ContainerView>) => void;
-
-/** Asked anew after each wait, which the type checker does not expect of a property. */
-const isOver = (signal: AbortSignal): boolean => signal.aborted;
 
 /** Start, end, wait, start: until it is told to stop or is not to be restarted. */
 async function live(

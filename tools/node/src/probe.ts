@@ -2,7 +2,7 @@ import type { Milliseconds } from "@drover/controller";
 import { request as plain } from "node:http";
 import { request as secured } from "node:https";
 import { connect } from "node:net";
-import { pause } from "./pause.ts";
+import { isOver, pause } from "./pause.ts";
 import { type Container, portNumber, type Probe } from "./pod.ts";
 
 export interface ProbeParts {
@@ -36,9 +36,6 @@ export async function keepProbing(parts: ProbeParts, tell: (holds: boolean) => v
     await pause(between, signal);
   }
 }
-
-/** Asked anew after each wait, which the type checker does not expect of a property. */
-const isOver = (signal: AbortSignal): boolean => signal.aborted;
 
 /** One try: HTTP wants 200 to 399, TCP that somebody listens. */
 async function answers({ probe, container, address, signal }: ProbeParts): Promise<boolean> {

@@ -1,0 +1,48 @@
+import { ApiError, ConnectionError, type KubeClient } from "@drover/kube";
+import { expect, it } from "vitest";
+import type { PodStatus } from "./pod-status.ts";
+import { podOf } from "./pod.ts";
+import { statusWriter } from "./status-writer.ts";
+
+const metadata = { name: "p", namespace: "default", uid: "u", resourceVersion: "1" };
+const object = { apiVersion: "v1", kind: "Pod", metadata, spec: {} };
+const status = (phase: string): PodStatus => ({ phase, conditions: [] });
+const ignore = (): void => undefined;
+
+/** A writer whose requests end as `answer` says; the phases that it has sent. */
+function writing(answer: (attempt: number) => Promise<undefined>) {
+  const sent: unknown[] = [];
+  const client: Pick<KubeClient, "patch"> = {
+    async patch(_ref, _key, { body }) {
+      sent.push("status" in body ? body.status : undefined);
+      await answer(sent.length);
+      return object;
+    },
+  };
+  const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+  const writer = statusWriter({ client, pod: podOf(object), log, signal: new AbortController().signal });
+  return { writer, sent };
+}
+
+it("writes what has changed, and of what changes meanwhile only the last", async () => {
+  const gate = Promise.withResolvers<undefined>();
+  const { writer, sent } = writing(() => gate.promise);
+  for (const phase of ["Pending", "Pending", "Running", "Failed"]) writer.say(status(phase));
+  gate.resolve(undefined);
+  await writer.written();
+  writer.say(status("Failed"));
+  await writer.written();
+  expect(sent).toEqual([status("Pending"), status("Failed")]);
+});
+
+it("tries again where no answer came, and gives up on a pod that is gone", async () => {
+  const gone = new ApiError({
+    ...{ kind: "NotFound", status: 404, reason: "NotFound", serverMessage: "", request: "PATCH" },
+  });
+  const { writer, sent } = writing((attempt) =>
+    Promise.reject(attempt === 1 ? new ConnectionError("PATCH", "ECONNREFUSED", "refused") : gone),
+  );
+  writer.say(status("Running"));
+  await writer.written();
+  expect(sent).toEqual([status("Running"), status("Running")]);
+});
