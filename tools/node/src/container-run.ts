@@ -159,7 +159,11 @@ function probe(parts: ContainerParts, signal: AbortSignal, change: Change, child
     until: AbortSignal,
     tell: (holds: boolean) => void,
   ) => void keepProbing({ ...parts, probe, period: parts.probePeriod, signal: until }, tell);
-  const end = (): void => void child.stop({ graceMs: parts.grace });
+  let isEnding = false;
+  const end = (): void => {
+    if (!isEnding) void child.stop({ graceMs: parts.grace });
+    isEnding = true;
+  };
   const begun = (): void => {
     if (readinessProbe != null) {
       let ready: boolean | undefined;

@@ -6,9 +6,9 @@ import { type ContainerRun, runContainer } from "./container-run.ts";
 import { beginningOf } from "./container-state.ts";
 import type { Image } from "./images.ts";
 import { type Launch, launchOf } from "./launch.ts";
+import { now } from "./now.ts";
 import { pause } from "./pause.ts";
 import type { PodAddresses } from "./pod-addresses.ts";
-import { now } from "./now.ts";
 import { refusedStatus, statusOf } from "./pod-status.ts";
 import type { Condition, Container, Pod } from "./pod.ts";
 import { MissingReferenceError, referencesOf } from "./references.ts";
@@ -57,8 +57,8 @@ export function runPod(parts: PodParts, pod: Pod, address: string): PodRun {
   let grace = Infinity;
   const isLeaving = (): boolean => grace !== Infinity;
   const containers = startContainers(parts, pod, address, isLeaving, (status) => writer.say(status));
-  const stopAll = (grace: Milliseconds): void => {
-    for (const { stop } of containers) stop(grace);
+  const stopAll = (span: Milliseconds): void => {
+    for (const { stop } of containers) stop(span);
   };
   const removed = new AbortController();
   const over = (async () => {

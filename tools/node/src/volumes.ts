@@ -32,7 +32,7 @@ const usual = 0o644;
  */
 export async function writeVolumes(sources: VolumeSources, folder: string): Promise<void> {
   for (const volume of sources.pod.spec.volumes) {
-    const home = join(folder, volume.name);
+    const home = join(folder, inside(volume.name));
     const files = await filesOf(volume, sources);
     await mkdir(home, { recursive: true });
     for (const { path, content, mode } of files) {

@@ -26,6 +26,8 @@ export interface OpenWatch {
 }
 
 export interface Client extends Sandbox {
+  /** The answer to a GET as text: all events of a watch that ends by itself. */
+  text(path: string): Promise<string>;
   call(method: string, path: string, body?: Json, headers?: Record<string, string>): Promise<Reply>;
   patch(path: string, body: Json, kind?: "merge" | "json" | "strategic-merge" | "apply"): Promise<Reply>;
   watch(path: string, headers?: Record<string, string>): Promise<OpenWatch>;
@@ -87,6 +89,7 @@ export async function startClient(options: SandboxOptions = {}): Promise<Client>
       return sandbox.resourceVersion;
     },
     call,
+    text: async (path) => (await fetch(sandbox.url + path)).text(),
     patch: (path, body, kind = "merge") =>
       call("PATCH", path, body, {
         "content-type": kind === "apply" ? "application/apply-patch+yaml" : `application/${kind}-patch+json`,

@@ -6,10 +6,7 @@ import type { Json } from "../json.ts";
 import type { Client } from "./client.ts";
 
 /** What a contract asks of a server: it may be either. */
-export interface AnyServer extends Pick<Client, "call" | "close"> {
-  /** The answer as text, for a watch that ends by itself. */
-  text(path: string): Promise<string>;
-}
+export type AnyServer = Pick<Client, "call" | "text" | "close">;
 
 /** Starts a real API server with its own etcd, of which `apiServerArgs` are more flags. */
 export async function startRealClient(apiServerArgs: readonly string[] = []): Promise<AnyServer> {
