@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { type DeployedWorld, redisUsers, startDeployedWorld } from "./deployed-world.ts";
 import { Task, taskController } from "./tasks.ts";
+import type { TestObject } from "./test-cluster.ts";
 import { conditionOf, eventually, isGone, isReady } from "./world.ts";
 
 const main = new URL("tasks.ts", import.meta.url).pathname;
@@ -39,12 +40,17 @@ const task = (name: string, ms: number) => ({
   ...{ apiVersion: "example.com/v1", kind: "Task", spec: { ms } },
   metadata: { name, namespace: "default" },
 });
+/** All its Pods are of the newest revision. */
+const isRolledOut = (object: TestObject | undefined): boolean =>
+  conditionOf(object) !== undefined &&
+  Boolean(object?.status?.conditions?.some(({ type, status }) => type === "RolledOut" && status === "True"));
 const revisions = async () =>
   (await world.pods("tasks")).map(({ metadata }) => metadata.annotations["drover.dev/revision"]);
 
 it("a new version takes over when it is Ready, and the old one ends its runs", async () => {
   const { cluster } = world;
   await cluster.apply(deployed("tasks:1"));
+  await world.until(deployed("any"), isRolledOut);
   await cluster.apply(task("long", 6_000));
   await eventually(() => expect(lines()).toEqual(["tasks:1 begins default/long"]));
   await cluster.apply(deployed("tasks:2"));
@@ -61,7 +67,7 @@ it("a new version takes over when it is Ready, and the old one ends its runs", a
 it("a version that does not start takes nothing away, and says why it does not", async () => {
   const { cluster } = world;
   await cluster.apply(deployed("tasks:1"));
-  await eventually(async () => expect(await revisions()).toHaveLength(1));
+  await world.until(deployed("any"), isRolledOut);
   const before = await revisions();
   await cluster.apply(deployed("broken"));
   const rolledOut = (name: string) => name === "RolledOut";
@@ -140,6 +146,7 @@ it("what is another one's is left alone, and said", async () => {
 it("a function that is deleted ends its runs, and leaves no permission and no user behind", async () => {
   const { cluster } = world;
   await cluster.apply(deployed("tasks:1"));
+  await world.until(deployed("any"), isRolledOut);
   await cluster.apply(task("last", 3_000));
   await eventually(() => expect(lines()).toContain("tasks:1 begins default/last"));
   const clusterRole = "/apis/rbac.authorization.k8s.io/v1/clusterroles/drover:default:tasks";
