@@ -8,9 +8,11 @@ import {
   refOf,
   runReflector,
 } from "@drover/kube";
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { withoutTakenHooks } from "./hooks/taken-names.ts";
 import { InvalidRegistrationError, type Registration, registrationOf } from "./registration.ts";
+import { wantedCampaign } from "./wanted-campaign.ts";
 
 /** A ReconcileFunction of the cluster: what it registers, or why it does not. */
 export interface RegisteredFunction {
@@ -41,6 +43,7 @@ export function followFunctions({
   const objects = new Map<ObjectKey, KubeObject>();
   let synced = false;
   let functions: readonly RegisteredFunction[] = [];
+  let registrations: readonly Registration[] | undefined;
   const take = (event: ReflectorEvent): void => {
     if (event.type === "synced") synced = true;
     if (!isObjectEvent(event)) return;
@@ -51,7 +54,11 @@ export function followFunctions({
     events.forEach(take);
     if (!synced) return;
     functions = registered(objects);
-    onChange(functions.flatMap(({ registration }) => registration ?? []));
+    const next = functions.flatMap(({ registration }) => registration ?? []);
+    // Most changes are those of a status.
+    if (isDeepStrictEqual(next, registrations)) return;
+    registrations = next;
+    onChange(next);
   };
   const reflector = runReflector({
     ...{ client, ref: refOf(ReconcileFunction), metadataOnly: false, signal, log, onEvents },
@@ -85,7 +92,10 @@ function registrationIn({
   const parsed = ReconcileFunction.spec.safeParse(object["spec"]);
   if (!parsed.success) return { problem: z.prettifyError(parsed.error) };
   try {
-    return { registration: registrationOf(metadata.name, metadata.uid, parsed.data, metadata.namespace) };
+    const { data: status = {} } = ReconcileFunction.status.safeParse(object["status"] ?? {});
+    const campaign = wantedCampaign(parsed.data, status);
+    const { name, uid, namespace } = metadata;
+    return { registration: registrationOf(name, uid, { ...parsed.data, campaign }, namespace) };
   } catch (error) {
     if (!(error instanceof InvalidRegistrationError)) throw error;
     return { problem: error.message };

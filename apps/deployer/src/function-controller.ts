@@ -97,7 +97,9 @@ async function deploy(step: Step) {
     status: {
       ...bridgesPart(status),
       ...(permitted !== undefined && { permitted }),
-      ...(rollout !== undefined && { rollout }),
+      ...(rollout !== undefined && {
+        rollout: isNews ? rollout : { ...rollout, ...completed(rollout, pods) },
+      }),
       ...(template !== undefined && { scaling }),
       ...figuresOf(load),
       replicas: pods.filter(({ deleting }) => !deleting).length,
@@ -108,6 +110,10 @@ async function deploy(step: Step) {
     ...(again < Infinity && { requeueAfter: `${Math.max(1, Math.ceil(again))}ms` }),
   };
 }
+
+/** The revision has taken over: no older Pod is left that could run a key. */
+const completed = ({ revision }: { readonly revision: number }, pods: readonly ObservedPod[]) =>
+  pods.every((pod) => pod.revision === revision) ? { complete: revision } : {};
 
 const isBusy = (pods: readonly ObservedPod[], { due, running }: FunctionLoad): boolean =>
   pods.length + due + running > 0;
@@ -211,7 +217,8 @@ function rolloutOf(
   pods: readonly ObservedPod[],
 ): NonNullable<FunctionContext["status"]["rollout"]> {
   if (known?.template === template) return known;
-  return { revision: Math.max(known?.revision ?? 0, ...pods.map(({ revision }) => revision)) + 1, template };
+  const revision = Math.max(known?.revision ?? 0, ...pods.map((pod) => pod.revision)) + 1;
+  return { ...known, revision, template };
 }
 
 /** Pods first, so that runs under way end with all that they need; what has no owner in the cluster last. */

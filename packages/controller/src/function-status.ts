@@ -19,6 +19,10 @@ const campaignProgress = z.object({
 const rollout = z.object({
   revision: z.int().meta({ description: "Grows with every change; a key never goes back to an older one." }),
   template: z.string().meta({ description: "Fingerprint of what Pods of this revision are made after." }),
+  complete: z
+    .int()
+    .optional()
+    .meta({ description: "The last revision that has taken over: no older Pod is left." }),
 });
 
 const scaled = z.object({

@@ -1,0 +1,25 @@
+import { ReconcileFunction } from "@drover/controller";
+import { expect, it } from "vitest";
+import { wantedCampaign } from "./wanted-campaign.ts";
+
+const kind = { group: "example.com", version: "v1", kind: "Gadget", plural: "gadgets", scope: "Namespaced" };
+const spec = (fields: object) => ReconcileFunction.spec.parse({ for: kind, ...fields });
+const status = (complete: number) => ({ rollout: { revision: complete + 1, template: "t", complete } });
+
+it("is that of the spec, where nothing is said of rollouts", () => {
+  expect(wantedCampaign(spec({ campaign: { name: "a", perSecond: 3 } }), status(4))).toEqual({
+    name: "a",
+    perSecond: 3,
+  });
+  expect(wantedCampaign(spec({}), status(4))).toBeUndefined();
+});
+
+it("begins anew with every version that has taken over, but not with the first", () => {
+  const asked = spec({ onRollout: "campaign" });
+  expect(wantedCampaign(asked, {})).toBeUndefined();
+  expect(wantedCampaign(asked, status(1))).toBeUndefined();
+  expect(wantedCampaign(asked, status(2))).toEqual({ name: "rollout-2" });
+  expect(wantedCampaign(spec({ onRollout: "campaign", campaign: { name: "a" } }), status(3))).toEqual({
+    name: "a.rollout-3",
+  });
+});
