@@ -5,9 +5,8 @@ import { connectRedis, disconnectRedis } from "@drover/queue";
 import { type Images, type LocalNode, startNode } from "@drover/node";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parse } from "yaml";
 import { z } from "zod";
-import type { Manifest } from "./test-cluster.ts";
+import { registrationOfDeployer } from "./deployer-registration.ts";
 import { ofCluster, type Started, startWorld, type World } from "./world.ts";
 
 /** A world in which functions are deployed: a bridge, the deployer, and a node that runs Pods. */
@@ -111,16 +110,4 @@ export async function redisUsers({ redis }: World): Promise<readonly string[]> {
   } finally {
     await disconnectRedis(connection);
   }
-}
-
-const manifestSchema = z.looseObject({
-  apiVersion: z.string(),
-  kind: z.string(),
-  metadata: z.object({ name: z.string() }),
-});
-
-function registrationOfDeployer(): Manifest {
-  const text = readFileSync(join(root, "apps/deployer/deploy/function.yaml"), "utf8");
-  const { metadata, ...rest } = manifestSchema.parse(parse(text));
-  return { ...rest, metadata: { ...metadata, namespace: "default" } };
 }

@@ -34,12 +34,12 @@ const gadget = (name: string) => ({
 });
 
 it("a function comes from nothing with the first object, and goes to nothing when there is nothing to do", async () => {
-  const { cluster, pods } = world;
+  const { cluster } = world;
   await cluster.apply(named("gadgets:1"));
   await world.until(named("any"), isReady);
-  expect(await pods("gadgets")).toEqual([]);
+  expect(await world.pods("gadgets")).toEqual([]);
   await cluster.apply(gadget("a"));
   await world.until(gadget("a"), isReady);
-  expect(await pods("gadgets")).toHaveLength(1);
-  await eventually(async () => expect(await pods("gadgets")).toEqual([]));
+  expect(await world.pods("gadgets")).toHaveLength(1);
+  await eventually(async () => expect(await world.pods("gadgets")).toEqual([]));
 }, 120_000);

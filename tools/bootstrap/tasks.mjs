@@ -41,6 +41,10 @@ export const tasks = {
     needsPython: always,
     run: (repository) => program(repository, "tests/several-bridges/main.ts"),
   },
+  "soak:scaling": {
+    needsPython: always,
+    run: (repository) => program(repository, "tests/scaling/main.ts"),
+  },
   mutants: {
     needsPython: always,
     run: (repository) => program(repository, "packages/queue/mutants/main.ts"),
