@@ -1,0 +1,61 @@
+import { ReconcileFunction } from "@drover/controller";
+import { expect, it } from "vitest";
+import { fingerprintOf, podOf, type TemplateOf } from "./pod-template.ts";
+
+const kind = { group: "example.com", version: "v1", kind: "Gadget", plural: "gadgets", scope: "Namespaced" };
+function templateOf(container: object, fields: object = {}, password = "p"): TemplateOf {
+  const spec = ReconcileFunction.spec.parse({
+    for: kind,
+    container: { image: "i", ...container },
+    ...fields,
+  });
+  if (spec.container === undefined) throw new Error("It has a container.");
+  return {
+    name: "gadgets",
+    spec: { ...spec, container: spec.container },
+    surroundings: { redisUrl: "redis://redis:6379/2" },
+    password,
+  };
+}
+const valueOf = (of: TemplateOf, variable: string) =>
+  podOf(of, 7).spec.containers[0]?.env.find(({ name }) => name === variable)?.value;
+
+it("tells a Pod where Redis is and who it is, how it runs, and which revision it is of", () => {
+  const of = templateOf({}, { concurrency: 3, timeout: "2m", retry: { first: "1s" }, scaling: { min: 1 } });
+  expect(valueOf(of, "DROVER_REDIS_URL")).toBe("redis://gadgets@redis:6379/2");
+  expect(valueOf(of, "DROVER_ROLLOUT")).toBe("7");
+  expect(valueOf(of, "DROVER_CONCURRENCY")).toBe("3");
+  expect(valueOf(of, "DROVER_RETRY_FIRST")).toBe("1s");
+  expect(valueOf(of, "DROVER_RESTS")).toBeUndefined();
+  expect(valueOf(templateOf({}), "DROVER_RESTS")).toBe("true");
+});
+
+it("gives a Pod that goes the time that its longest run may take", () => {
+  expect(podOf(templateOf({}, { timeout: "2m" }), 1).spec.terminationGracePeriodSeconds).toBe(140);
+  expect(valueOf(templateOf({}, { timeout: "2m" }), "DROVER_STOP_GRACE")).toBe("130000ms");
+});
+
+it("may do nothing on its node, and is nobody there", () => {
+  const { securityContext, containers } = podOf(templateOf({}), 1).spec;
+  expect(securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } });
+  expect(containers[0]?.securityContext).toEqual({
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ["ALL"] },
+  });
+});
+
+it("has another fingerprint for another image or password, and the same one for another number of Pods", () => {
+  const first = fingerprintOf(templateOf({}));
+  expect(fingerprintOf(templateOf({}, { scaling: { min: 0, max: 9 } }))).toBe(first);
+  expect(fingerprintOf(templateOf({ image: "j" }))).not.toBe(first);
+  expect(fingerprintOf(templateOf({}, {}, "q"))).not.toBe(first);
+});
+
+it("refuses a variable that Drover sets", () => {
+  const of = templateOf({ env: [{ name: "DROVER_REDIS_URL", value: "redis://mine" }] });
+  expect(() => podOf(of, 1)).toThrow(/DROVER_REDIS_URL is set by Drover/);
+  expect(() => podOf(templateOf({ env: [{ name: "DROVER_ROLLOUT", value: "9" }] }), 1)).toThrow(
+    /DROVER_ROLLOUT/,
+  );
+});
