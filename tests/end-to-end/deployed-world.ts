@@ -103,10 +103,19 @@ export async function startDeployedWorld(
 }
 
 /** The users that Redis knows. */
-export async function redisUsers({ redis }: World): Promise<readonly string[]> {
+export const redisUsers = async (world: World): Promise<readonly string[]> =>
+  z.array(z.string()).parse(await askRedis(world, "USERS"));
+
+/** SHA-256 of the passwords that a user of Redis has. */
+export async function redisPasswords(world: World, user: string): Promise<readonly string[]> {
+  const told = z.array(z.unknown()).parse(await askRedis(world, "GETUSER", user));
+  return z.array(z.string()).parse(told[told.indexOf("passwords") + 1]);
+}
+
+async function askRedis({ redis }: World, ...command: readonly string[]): Promise<unknown> {
   const connection = await connectRedis({ url: redis.url, clientName: "test", log: quiet });
   try {
-    return z.array(z.string()).parse(await connection.call("ACL", ["USERS"]));
+    return await connection.call("ACL", [...command]);
   } finally {
     await disconnectRedis(connection);
   }

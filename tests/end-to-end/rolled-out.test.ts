@@ -64,6 +64,21 @@ it("a new version takes over when it is Ready, and the old one ends its runs", a
   expect(lines()).toContain("tasks:2 ends default/next");
 }, 120_000);
 
+it("a version that has taken over looks at every object once more, where that is asked for", async () => {
+  const { cluster } = world;
+  const of = (image: string) => deployed(image, { onRollout: "campaign" });
+  await cluster.apply(of("tasks:1"));
+  await world.until(of("any"), isRolledOut);
+  await cluster.apply(task("untouched", 1));
+  await world.until(task("untouched", 0), isReady);
+  await cluster.apply(of("tasks:2"));
+  await world.until(task("untouched", 0), (object) => object?.status?.["by"] === "tasks:2");
+  const told = await world.until(of("any"), (object) =>
+    /"state":"Done"/.test(JSON.stringify(object?.status?.["campaign"])),
+  );
+  expect(JSON.stringify(told?.status?.["campaign"])).toMatch(/"name":"rollout-\d+"/);
+}, 120_000);
+
 it("a version that does not start takes nothing away, and says why it does not", async () => {
   const { cluster } = world;
   await cluster.apply(deployed("tasks:1"));

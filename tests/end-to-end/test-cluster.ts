@@ -32,7 +32,12 @@ export type TestObject = z.output<typeof objectSchema>;
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: object };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: object;
+    readonly annotations?: object;
+  };
   readonly [field: string]: unknown;
 }
 
