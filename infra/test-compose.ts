@@ -7,14 +7,13 @@
  * Ends with `N passed, N failed`, and leaves nothing behind, whatever happens: when this process ends, the namespaces
  * and all that is in them end too.
  */
-import { isRunning, spawnTied } from "@drover/local-servers";
+import { isRunning, ownNamespaces, spawnTied } from "@drover/local-servers";
 import { globSync } from "node:fs";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { bundle } from "./bundle.ts";
 import { type Counts, counts as countsSchema, openChecks } from "./compose/checks.ts";
 import { ensureTools } from "./compose/host-tools.ts";
-import { ownNamespaces } from "./compose/namespace.ts";
 
 const root = resolve(import.meta.dirname, "..");
 

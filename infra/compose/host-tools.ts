@@ -1,9 +1,6 @@
-import { ensurePythonTool } from "@drover/local-servers";
-import { access, constants } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { ensurePrograms, ensurePythonTool } from "@drover/local-servers";
+import { resolve } from "node:path";
 import { z } from "zod";
-import { searchPath } from "./config.ts";
-import { run } from "./run.ts";
 
 /** What containers need here, without Docker: each program, and Debian's package that brings it. */
 const programs: Readonly<Record<string, string>> = {
@@ -39,37 +36,8 @@ export async function ensureTools(): Promise<ComposeCommand> {
     throw new Error(
       "This makes namespaces, mounts and networks of its own, so run it as root: sudo -E npm run test:compose",
     );
-  const missing = await missingPackages();
-  if (missing.length > 0) await installPackages(missing);
-  const still = await missingPackages();
-  if (still.length > 0) throw new Error(`Not there even after installing: ${still.join(", ")}.`);
+  await ensurePrograms(programs, { folders: podmanFolders });
   return podmanCompose();
-}
-
-async function missingPackages(): Promise<readonly string[]> {
-  const found = await Promise.all(
-    Object.entries(programs).map(async ([program, name]) => ((await isThere(program)) ? [] : [name])),
-  );
-  return found.flat();
-}
-
-async function isThere(program: string): Promise<boolean> {
-  const tries = [...searchPath(), ...podmanFolders].map((folder) =>
-    access(join(folder, program), constants.X_OK),
-  );
-  return Promise.any(tries).then(
-    () => true,
-    () => false,
-  );
-}
-
-async function installPackages(names: readonly string[]): Promise<void> {
-  if (!(await isThere("apt-get")))
-    throw new Error(`Install ${names.join(", ")} first: there is no apt-get here to do it with.`);
-  console.log(`Installing ${names.join(", ")}`);
-  const env = { DEBIAN_FRONTEND: "noninteractive" };
-  await run(["apt-get", "update", "-qq"], { env });
-  await run(["apt-get", "install", "-qq", "--yes", "--no-install-recommends", ...names], { env });
 }
 
 async function podmanCompose(): Promise<ComposeCommand> {

@@ -3,17 +3,6 @@ import { join } from "node:path";
 import { FailedRunError, run } from "./run.ts";
 
 /**
- * Prefix of a command that runs in mount, network and process namespaces of its own. When that process ends, or is
- * killed, everything that it started is gone too: processes, mounts, networks, firewall rules.
- *
- * The shell stays the namespace's first process, because that one must take leave of the orphans that podman makes.
- */
-export const ownNamespaces = [
-  ...["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"],
-  ...["--propagation", "private", "/bin/sh", "-c", '"$@" & wait $!', "sh"],
-] as const;
-
-/**
  * Readies the namespaces that we are in for podman, which keeps everything in `dir`.
  *
  * @returns the environment for buildah and podman.

@@ -24,9 +24,11 @@
  *
  * Each start takes an AbortSignal that gives up *starting*; whoever has started a server stops it.
  */
+export { ensurePrograms, type EnsureProgramsOptions } from "./ensure-programs.ts";
 export { type Forwarder, startForwarder } from "./forwarder.ts";
 export { freePort, isPortFree, onFreePort } from "./free-port.ts";
 export { isRunning } from "./is-running.ts";
+export { ownNamespaces } from "./own-namespaces.ts";
 export { ensurePythonTool, type PythonTool, type PythonToolOptions } from "./python-tool.ts";
 export { type RedisCluster, type RedisClusterOptions, startRedisCluster } from "./redis-cluster.ts";
 export { findRedis, findRedis7, type RedisExecutable } from "./redis-executable.ts";

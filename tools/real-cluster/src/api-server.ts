@@ -12,6 +12,11 @@ export interface ApiServerOptions {
   readonly dir: string;
   readonly pki: Pki;
   readonly etcdEndpoint: string;
+  /**
+   * Where pods reach it, for a cluster that has a node and a controller manager. Left out: it is on loopback alone, and
+   * takes pods without a ServiceAccount.
+   */
+  readonly nodeAddress?: string;
   readonly extraArgs: readonly string[];
 }
 
@@ -40,12 +45,11 @@ export async function startApiServer(
   return child;
 }
 
-function flags({ pki, etcdEndpoint }: ApiServerOptions, port: number): string[] {
+function flags({ pki, etcdEndpoint, nodeAddress }: ApiServerOptions, port: number): string[] {
   const file = (name: string) => join(pki.folder, name);
   return [
+    ...(nodeAddress === undefined ? aloneOnLoopback : besideANode(nodeAddress, file)),
     `--etcd-servers=${etcdEndpoint}`,
-    "--bind-address=127.0.0.1",
-    "--advertise-address=127.0.0.1",
     `--secure-port=${port}`,
     `--tls-cert-file=${file("apiserver.crt")}`,
     `--tls-private-key-file=${file("apiserver.key")}`,
@@ -54,11 +58,26 @@ function flags({ pki, etcdEndpoint }: ApiServerOptions, port: number): string[] 
     `--service-account-key-file=${file("sa.pub")}`,
     `--service-account-signing-key-file=${file("sa.key")}`,
     "--service-cluster-ip-range=10.0.0.0/16",
-    // It would publish the loopback address as an endpoint, which is refused.
-    "--endpoint-reconciler-type=none",
     "--authorization-mode=Node,RBAC",
     "--allow-privileged=true",
-    // Pods need a ServiceAccount `default`, and without a controller manager nobody makes it.
-    "--disable-admission-plugins=ServiceAccount",
   ];
 }
+
+const aloneOnLoopback = [
+  "--bind-address=127.0.0.1",
+  "--advertise-address=127.0.0.1",
+  // It would publish the loopback address as an endpoint, which is refused.
+  "--endpoint-reconciler-type=none",
+  // Pods need a ServiceAccount `default`, and without a controller manager nobody makes it.
+  "--disable-admission-plugins=ServiceAccount",
+];
+
+/** The node has a network of its own, in which all addresses are ours. */
+const besideANode = (address: string, file: (name: string) => string): readonly string[] => [
+  "--bind-address=0.0.0.0",
+  `--advertise-address=${address}`,
+  // For logs and exec.
+  `--kubelet-client-certificate=${file("admin.crt")}`,
+  `--kubelet-client-key=${file("admin.key")}`,
+  "--kubelet-preferred-address-types=InternalIP",
+];

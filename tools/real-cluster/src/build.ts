@@ -19,12 +19,25 @@ const packages = {
   "kube-controller-manager": "k8s.io/kubernetes/cmd/kube-controller-manager",
   "kube-scheduler": "k8s.io/kubernetes/cmd/kube-scheduler",
   kubectl: "k8s.io/kubernetes/cmd/kubectl",
+  kubelet: "k8s.io/kubernetes/cmd/kubelet",
+  "kube-proxy": "k8s.io/kubernetes/cmd/kube-proxy",
   etcd: "go.etcd.io/etcd/server/v3",
   pki: "./pki",
+  pause: "./pause",
+  registry: "./registry",
 };
 
-/** A program of the cluster; `pki` is our own and writes keys and certificates. */
+/** A program of the cluster; `pki` is our own and writes keys and certificates, `pause` is the first in every pod. */
 export type Target = keyof typeof packages;
+
+const apiServerTargets: readonly Target[] = ["pki", "etcd", "kubectl", "kube-apiserver"];
+/** What a cluster with a node takes besides the API server. */
+export const nodeTargets: readonly Target[] = [
+  ...apiServerTargets,
+  ...(["pause", "registry", "kube-scheduler", "kube-controller-manager", "kubelet", "kube-proxy"] as const),
+];
+/** Modules of their own, whose requirements are not Kubernetes'. */
+const ownModules: ReadonlySet<Target> = new Set<Target>(["registry"]);
 
 export interface BuildOptions {
   /** What to build; by default what `startRealCluster` needs. */
@@ -43,7 +56,7 @@ export interface BuildOptions {
  * @throws when Go is missing, or a build fails: the message carries the compiler's last lines
  */
 export async function buildRealCluster(options: BuildOptions = {}): Promise<{ bin: string }> {
-  const { targets = ["pki", "etcd", "kubectl", "kube-apiserver"], log = () => undefined, signal } = options;
+  const { targets = apiServerTargets, log = () => undefined, signal } = options;
   signal?.throwIfAborted();
   const bin = join(cacheFolder, "bin", await fingerprint());
   const missing = () => filter(targets, async (target) => !(await exists(join(bin, target))));
@@ -95,9 +108,9 @@ async function compile(target: Target, file: string, { version, log, signal }: B
       stamp(version),
       "-o",
       file,
-      packages[target],
+      ownModules.has(target) ? "." : packages[target],
     ],
-    cwd: moduleFolder,
+    cwd: ownModules.has(target) ? join(moduleFolder, packages[target]) : moduleFolder,
     env: goEnvironment,
     logFile: join(cacheFolder, `${target}.log`),
     onLine(line) {
@@ -162,11 +175,16 @@ async function kubernetesVersion(): Promise<string> {
   return go("list", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes");
 }
 
+const sourceFiles = [
+  ...["go.mod", "go.sum", "pki/main.go", "pause/main.go"],
+  ...["registry/go.mod", "registry/go.sum", "registry/main.go"],
+];
+
 /** Names all that decides what the programs are: our sources and flags, the sums of all modules, and the compiler. */
 async function fingerprint(): Promise<string> {
   const [compiler, ...sources] = await Promise.all([
     go("env", "GOVERSION", "GOOS", "GOARCH"),
-    ...["go.mod", "go.sum", "pki/main.go"].map((file) => readFile(join(moduleFolder, file), "utf8")),
+    ...sourceFiles.map((file) => readFile(join(moduleFolder, file), "utf8")),
   ]);
   return hash([compiler, stamp("v0.0"), ...sources]);
 }

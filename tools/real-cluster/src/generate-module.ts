@@ -15,6 +15,8 @@ const tools = [
   "k8s.io/kubernetes/cmd/kube-controller-manager",
   "k8s.io/kubernetes/cmd/kube-scheduler",
   "k8s.io/kubernetes/cmd/kubectl",
+  "k8s.io/kubernetes/cmd/kubelet",
+  "k8s.io/kubernetes/cmd/kube-proxy",
   "go.etcd.io/etcd/server/v3",
 ];
 

@@ -1,8 +1,11 @@
 // Command pki writes the keys and certificates of one throw-away cluster into a folder:
 //
 //	ca.crt, ca.key                the authority that signed all others
-//	apiserver.crt, apiserver.key  what the API server shows on loopback
+//	apiserver.crt, apiserver.key  what the API server shows on loopback, to pods, and on the node's address
 //	admin.crt, admin.key          a client in system:masters, which may do everything
+//	controller-manager, scheduler, proxy, node (.crt, .key)
+//	                              clients with the names that Kubernetes' own roles are bound to; the node is called
+//	                              "node"
 //	sa.key, sa.pub                signs and checks ServiceAccount tokens
 //
 // Here rather than in Node, which can check X.509 certificates but not sign them.
@@ -47,14 +50,23 @@ func main() {
 			"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
 			"kubernetes.default.svc.cluster.local",
 		},
-		// 10.0.0.1 is the first address of the service range, which the API server takes for itself.
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv4(10, 0, 0, 1)},
+		// 10.0.0.1 is the first address of the service range, which the API server takes for itself; 10.99.0.1 is the
+		// node's.
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv4(10, 0, 0, 1), net.IPv4(10, 99, 0, 1)},
 	}))
-	write(folder, "admin", sign(authority, x509.Certificate{
-		Subject:     pkix.Name{CommonName: "admin", Organization: []string{"system:masters"}},
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
-	}))
+	write(folder, "admin", client(authority, "admin", "system:masters"))
+	write(folder, "controller-manager", client(authority, "system:kube-controller-manager"))
+	write(folder, "scheduler", client(authority, "system:kube-scheduler"))
+	write(folder, "proxy", client(authority, "system:kube-proxy"))
+	write(folder, "node", client(authority, "system:node:node", "system:nodes"))
 	writeServiceAccountKeys(folder)
+}
+
+func client(authority identity, user string, groups ...string) identity {
+	return sign(authority, x509.Certificate{
+		Subject:     pkix.Name{CommonName: user, Organization: groups},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
 }
 
 func authority() identity {

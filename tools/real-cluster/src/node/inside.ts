@@ -1,0 +1,53 @@
+// The part of a cluster with a node that runs inside its namespaces: `inside.ts OPTIONS`. It starts everything, says so
+// with one line, and stays; when it goes, all goes with it.
+import { spawnTied } from "@drover/local-servers";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { writeKubeconfig, writeKubectl } from "../client-files.ts";
+import { createPki } from "../pki.ts";
+import { startContainerRuntime } from "./container-runtime.ts";
+import { startControlPlane } from "./control-plane.ts";
+import { startImageRegistry } from "./image-registry.ts";
+import { type InsideOptions, insideOptions, readyLine } from "./inside-options.ts";
+import { apiServerPort, nodeName } from "./layout.ts";
+import { startNode } from "./node.ts";
+import { setUpPrivateMachine } from "./private-machine.ts";
+
+const patience = "--timeout=120s";
+
+await start(insideOptions.parse(JSON.parse(process.argv[2] ?? "")));
+console.log(readyLine);
+
+async function start({ bin, dir, apiServerArgs }: InsideOptions): Promise<void> {
+  await setUpPrivateMachine(dir);
+  const pki = await createPki({ bin, dir });
+  const kubeconfig = await writeKubeconfig(dir, `https://127.0.0.1:${apiServerPort}`, pki);
+  const kubectl = await writeKubectl(dir, { bin, kubeconfig });
+  await Promise.all([
+    startControlPlane({ bin, dir, pki }, apiServerArgs),
+    startContainerRuntime({ bin, dir }),
+    startImageRegistry({ bin, dir }),
+  ]);
+  await Promise.all([startNode({ bin, dir, pki }), startDoor(kubectl, dir), untilPodsAreTaken(kubectl)]);
+}
+
+/** Who is outside talks to the API server over this socket, as the administrator. */
+async function startDoor(kubectl: string, dir: string): Promise<void> {
+  await spawnTied({
+    name: "kubectl proxy",
+    command: kubectl,
+    args: ["proxy", `--unix-socket=${join(dir, "api.sock")}`],
+    logFile: join(dir, "kubectl-proxy.log"),
+  });
+}
+
+/** Pods need a node, and a ServiceAccount even when they name none. */
+async function untilPodsAreTaken(kubectl: string): Promise<void> {
+  const wait = (...args: readonly string[]) => promisify(execFile)(kubectl, ["wait", patience, ...args]);
+  await wait("--for=create", `node/${nodeName}`);
+  await Promise.all([
+    wait("--for=condition=Ready", `node/${nodeName}`),
+    wait("--for=create", "serviceaccount/default"),
+  ]);
+}
