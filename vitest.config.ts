@@ -1,15 +1,20 @@
 import { defineConfig } from "vitest/config";
 
-const real = process.env["DROVER_TEST_CLUSTER"] === "real";
+const cluster = process.env["DROVER_TEST_CLUSTER"];
 
-// Two suites, one runner. `*.real.test.ts` needs what is built from Go modules; `tests/end-to-end` runs in both.
+// Three suites, one runner. `*.real.test.ts` needs what is built from Go modules, `tests/end-to-end` runs with it and
+// without; `*.pods.test.ts` needs a node on which pods run.
+const included: Record<string, string[]> = {
+  real: ["**/*.real.test.ts", "tests/end-to-end/**/*.test.ts"],
+  node: ["**/*.pods.test.ts"],
+};
+const apart = ["**/*.real.test.ts", "**/*.pods.test.ts"];
+
 export default defineConfig({
   test: {
-    include: real
-      ? ["**/*.real.test.ts", "tests/end-to-end/**/*.test.ts"]
-      : ["{packages,functions,apps,tools,tests,bench}/**/*.test.ts"],
-    exclude: ["**/node_modules/**", ...(real ? [] : ["**/*.real.test.ts"])],
-    testTimeout: 60_000,
+    include: included[cluster ?? ""] ?? ["{packages,functions,apps,tools,tests,bench}/**/*.test.ts"],
+    exclude: ["**/node_modules/**", ...(cluster === undefined ? apart : [])],
+    testTimeout: cluster === "node" ? 240_000 : 60_000,
     hookTimeout: 120_000,
     maxWorkers: 2,
   },

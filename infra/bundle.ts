@@ -47,9 +47,11 @@ const nothingWorksAtImport: Plugin = {
   },
 };
 
-/** Bundles a process. Rejects with esbuild's own explanation. */
-export async function bundle(name: string): Promise<Bundle> {
-  const entry = processes().get(name);
+/**
+ * Bundles a process: one of those that there are, or the one that `entry` starts, a file relative to the root. Rejects
+ * with esbuild's own explanation.
+ */
+export async function bundle(name: string, entry = processes().get(name)): Promise<Bundle> {
   if (entry === undefined)
     throw new Error(`There is no process ${name}. There are: ${[...processes().keys()].join(", ")}.`);
   const folder = join(root, "dist", name);

@@ -32,14 +32,18 @@ export async function buildLocalImages(options: BuildOptions): Promise<LocalImag
 
 const bin = "usr/local/bin";
 
-async function buildBase(options: BuildOptions): Promise<string> {
+/** What `buildBase` calls its image. */
+export const baseImage = "localhost/drover-local/node";
+
+/** Node and its libraries, and nothing else: what a process's image is made on. */
+export async function buildBase(options: BuildOptions): Promise<string> {
   return buildImage(options, "drover-local/node", "FROM scratch\nCOPY root /\n", async (root) => {
     await copyFile(process.execPath, join(root, bin, "node"));
     await copyLibraries([process.execPath], root);
   });
 }
 
-async function buildValkey(options: BuildOptions, base: string): Promise<string> {
+export async function buildValkey(options: BuildOptions, base: string): Promise<string> {
   const file = `FROM ${base}\nCOPY root /\nCOPY --chown=999:999 data /data\nENV PATH=/${bin}\nWORKDIR /data\nCMD ["valkey-server"]\n`;
   const { command, description } = await findRedis();
   console.log(`Valkey: ${description}`);
@@ -58,7 +62,7 @@ print(json.dumps({"executable": sys.executable, "stdlib": sysconfig.get_path("st
 /** Parts of Python's library that no server needs, and the packages of this machine. */
 const leftOut = /^(site-packages|dist-packages|test|idlelib|tkinter|ensurepip|lib2to3|turtledemo|config-.*)$/;
 
-async function buildS3(options: BuildOptions): Promise<string> {
+export async function buildS3(options: BuildOptions): Promise<string> {
   const packages = await ensurePythonTool({
     name: "moto",
     requirements: resolve(import.meta.dirname, "../../tools/local-servers/python/moto.txt"),

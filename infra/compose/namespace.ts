@@ -13,6 +13,15 @@ export async function setUpNamespace(dir: string): Promise<Readonly<Record<strin
   await run(["mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run"]);
   await mkdir("/run/lock", { recursive: true });
   await run(["ip", "link", "set", "lo", "up"]);
+  return configureContainers(dir);
+}
+
+/**
+ * Has buildah and podman keep everything in `dir`, in a mount namespace that is not the system's.
+ *
+ * @returns the environment for them.
+ */
+export async function configureContainers(dir: string): Promise<Readonly<Record<string, string>>> {
   await mkdir(join(dir, "networks"), { recursive: true });
   const driver = (await canOverlay(dir)) ? "overlay" : "vfs";
   const storage = join(dir, "storage.conf");

@@ -5,7 +5,12 @@ import { z } from "zod";
 import type { Pki } from "./pki.ts";
 
 /** Writes a kubeconfig for the administrator of the cluster at `url`, and gives its path. */
-export async function writeKubeconfig(dir: string, url: string, { admin }: Pki): Promise<string> {
+export async function writeKubeconfig(
+  dir: string,
+  url: string,
+  { admin }: Pick<Pki, "admin">,
+  file = "kubeconfig",
+): Promise<string> {
   const name = "real-cluster";
   const user = {
     "client-certificate-data": admin.cert.toString("base64"),
@@ -19,7 +24,7 @@ export async function writeKubeconfig(dir: string, url: string, { admin }: Pki):
     contexts: [{ name, context: { cluster: name, user: name, namespace: "default" } }],
     "current-context": name,
   };
-  const path = join(dir, "kubeconfig");
+  const path = join(dir, file);
   // JSON is YAML.
   await writeFile(path, JSON.stringify(kubeconfig, null, 2), { mode: 0o600 });
   return path;

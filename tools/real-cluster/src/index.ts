@@ -11,7 +11,11 @@
 // the one that started them, even when that is killed.
 //
 // It is an API server and nothing behind it: no controller manager, so nobody collects garbage by owner reference,
-// empties namespaces that are deleted or makes ServiceAccounts; no scheduler, no nodes.
+// empties namespaces that are deleted or makes ServiceAccounts; no scheduler, no nodes. Where pods are to run, there is
+// `startClusterWithNode`: all of that, in namespaces of its own (root, Linux).
 export { buildRealCluster, type BuildOptions, type Target } from "./build.ts";
 export { type ClientAccess, readKubeconfig } from "./client-files.ts";
+export { type Reached } from "./node/door.ts";
+export { type ExecOptions, FailedInsideError } from "./node/enter-namespaces.ts";
+export { type NodeCluster, startClusterWithNode } from "./node/start-with-node.ts";
 export { startRealCluster, type RealCluster, type StartOptions } from "./start.ts";

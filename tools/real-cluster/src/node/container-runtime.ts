@@ -17,7 +17,7 @@ export async function startContainerRuntime({ bin, dir }: { bin: string; dir: st
   await writeFile(join(folder, "crun"), '#!/bin/sh\nexec crun --cgroup-manager=disabled "$@"\n', {
     mode: 0o755,
   });
-  await writeFile(join(folder, "registries/_default/hosts.toml"), `server = "http://${registryAddress}"\n`);
+  await writeFile(join(folder, "registries/_default/hosts.toml"), registries);
   await writeFile(join(folder, "networks/10-pods.conflist"), JSON.stringify(podNetwork));
   await writeFile(join(folder, "config.toml"), config(folder));
   const containerd = await spawnTied({
@@ -38,6 +38,12 @@ export async function startContainerRuntime({ bin, dir }: { bin: string; dir: st
   ]);
   await ctr("images", "import", archive);
 }
+
+/** Every image is asked for here, whatever its name; elsewhere there is nothing. */
+const registries = `server = "http://${registryAddress}"
+[host."http://${registryAddress}"]
+capabilities = ["pull", "resolve"]
+`;
 
 /** A bridge for all pods, with a way to the node and none out of it. */
 const podNetwork = {

@@ -1,6 +1,5 @@
 // The part of a cluster with a node that runs inside its namespaces: `inside.ts OPTIONS`. It starts everything, says so
 // with one line, and stays; when it goes, all goes with it.
-import { spawnTied } from "@drover/local-servers";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -9,8 +8,9 @@ import { createPki } from "../pki.ts";
 import { startContainerRuntime } from "./container-runtime.ts";
 import { startControlPlane } from "./control-plane.ts";
 import { startImageRegistry } from "./image-registry.ts";
+import { openDoor } from "./door.ts";
 import { type InsideOptions, insideOptions, readyLine } from "./inside-options.ts";
-import { apiServerPort, nodeName } from "./layout.ts";
+import { apiServerPort, doorName, nodeName } from "./layout.ts";
 import { startNode } from "./node.ts";
 import { setUpPrivateMachine } from "./private-machine.ts";
 
@@ -21,6 +21,7 @@ console.log(readyLine);
 
 async function start({ bin, dir, apiServerArgs }: InsideOptions): Promise<void> {
   await setUpPrivateMachine(dir);
+  await openDoor(join(dir, doorName));
   const pki = await createPki({ bin, dir });
   const kubeconfig = await writeKubeconfig(dir, `https://127.0.0.1:${apiServerPort}`, pki);
   const kubectl = await writeKubectl(dir, { bin, kubeconfig });
@@ -29,17 +30,7 @@ async function start({ bin, dir, apiServerArgs }: InsideOptions): Promise<void> 
     startContainerRuntime({ bin, dir }),
     startImageRegistry({ bin, dir }),
   ]);
-  await Promise.all([startNode({ bin, dir, pki }), startDoor(kubectl, dir), untilPodsAreTaken(kubectl)]);
-}
-
-/** Who is outside talks to the API server over this socket, as the administrator. */
-async function startDoor(kubectl: string, dir: string): Promise<void> {
-  await spawnTied({
-    name: "kubectl proxy",
-    command: kubectl,
-    args: ["proxy", `--unix-socket=${join(dir, "api.sock")}`],
-    logFile: join(dir, "kubectl-proxy.log"),
-  });
+  await Promise.all([startNode({ bin, dir, pki }), untilPodsAreTaken(kubectl)]);
 }
 
 /** Pods need a node, and a ServiceAccount even when they name none. */

@@ -13,3 +13,5 @@ export const registryAddress = "127.0.0.1:5000";
 export const containerdSocket = "/run/containerd/containerd.sock";
 /** The image of every pod's first process; made here, never pulled. */
 export const pauseImage = "drover.local/pause:1";
+/** The socket of `door.ts` in the cluster's folder. */
+export const doorName = "door.sock";

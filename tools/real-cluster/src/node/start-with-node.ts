@@ -10,19 +10,23 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildRealCluster, nodeTargets } from "../build.ts";
 import type { StartOptions } from "../start.ts";
+import { readKubeconfig, writeKubeconfig } from "../client-files.ts";
+import { type Reached, throughDoor } from "./door.ts";
 import { childrenOf, type Entrance, entranceTo, type ExecOptions } from "./enter-namespaces.ts";
 import { type InsideOptions, readyLine } from "./inside-options.ts";
-import { registryAddress } from "./layout.ts";
+import { apiServerPort, doorName, registryAddress } from "./layout.ts";
 import { sweptFolder } from "./swept-folder.ts";
 
 /** A whole cluster, pods and all, that runs for you until you stop it. */
 export interface NodeCluster extends Entrance {
-  /** Path of a kubeconfig that may do everything. Its address is one inside: for processes that `spawn` starts. */
+  /** Path of a kubeconfig that may do everything, for processes inside: for those that `spawn` starts. */
   readonly kubeconfig: string;
+  /** The same for processes outside, such as this one. */
+  readonly kubeconfigOutside: string;
   /** Runs kubectl as the administrator and answers what it writes. @throws FailedInsideError */
   kubectl(args: readonly string[], options?: ExecOptions): Promise<string>;
-  /** Path of a Unix socket where the API server takes plain HTTP from the administrator: for processes outside. */
-  readonly apiSocket: string;
+  /** Has a port of 127.0.0.1, outside, lead to an address inside: of a Service, a pod, or the node. */
+  reach(host: string, port: number): Promise<Reached>;
   /**
    * `127.0.0.1:5000`: where, inside, images are pushed to, over plain HTTP. The node pulls every image from there,
    * whatever registry its name begins with: one pushed as `127.0.0.1:5000/drover/bridge:1` is `drover/bridge:1`, and
@@ -74,7 +78,9 @@ export async function startClusterWithNode(options: StartOptions = {}): Promise<
   const { bin } = await buildRealCluster({ targets: nodeTargets, signal, ...(log && { log }) });
   const folder = await sweptFolder(parent, "drover-node-");
   let namespaces: TiedProcess | undefined;
+  const reached: Reached[] = [];
   const stop = async () => {
+    for (const one of reached) one.close();
     await namespaces?.stop();
     await folder.close();
   };
@@ -85,16 +91,27 @@ export async function startClusterWithNode(options: StartOptions = {}): Promise<
     if (pid === undefined) throw new Error("The cluster ended as soon as it was ready.");
     folder.waitFor(pid);
     const entrance = entranceTo(pid);
+    const reach = async (host: string, port: number) => {
+      const one = await throughDoor(join(dir, doorName), host, port);
+      reached.push(one);
+      return one;
+    };
+    const kubeconfig = join(dir, "kubeconfig");
     return {
-      ...{ ...entrance, dir, pid, stop, registry: registryAddress },
-      kubeconfig: join(dir, "kubeconfig"),
-      apiSocket: join(dir, "api.sock"),
+      ...{ ...entrance, dir, pid, stop, reach, kubeconfig, registry: registryAddress },
+      kubeconfigOutside: await writeOutside(dir, kubeconfig, (await reach("127.0.0.1", apiServerPort)).port),
       kubectl: (args, more) => entrance.exec([join(dir, "kubectl"), ...args], more),
     };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** The kubeconfig, but for the address. */
+function writeOutside(dir: string, kubeconfig: string, port: number): Promise<string> {
+  const admin = readKubeconfig(kubeconfig);
+  return writeKubeconfig(dir, `https://127.0.0.1:${port}`, { admin }, "kubeconfig-outside");
 }
 
 async function startNamespaces(inside: InsideOptions, signal: AbortSignal | undefined): Promise<TiedProcess> {

@@ -1,0 +1,24 @@
+/** Images for the pods of a cluster with a node, made of what this machine has. */
+import { ensurePrograms } from "@drover/local-servers";
+import type { NodeCluster } from "@drover/real-cluster";
+import { join, resolve } from "node:path";
+import type { z } from "zod";
+import { bundle } from "../bundle.ts";
+import { partNames, type pushOptions, type WantedImage } from "./wanted-image.ts";
+
+/**
+ * Bundles processes, builds their images with infra/images/Dockerfile on a base that is made here, and pushes them to
+ * the cluster's registry. The first image takes some seconds, for Node is in it; the others share that layer.
+ */
+export async function pushImages(cluster: NodeCluster, images: readonly WantedImage[]): Promise<void> {
+  await ensurePrograms({ buildah: "buildah" });
+  const processes = new Map(images.flatMap(({ of, entry }) => (partNames.has(of) ? [] : [[of, entry]])));
+  for (const [name, entry] of processes) await bundle(name, entry);
+  const options: z.input<typeof pushOptions> = {
+    dir: join(cluster.dir, "images"),
+    registry: cluster.registry,
+    images: [...images],
+  };
+  const program = resolve(import.meta.dirname, "push-inside.ts");
+  await cluster.exec([process.execPath, program, JSON.stringify(options)]);
+}
