@@ -1,0 +1,133 @@
+import { execFile, spawn } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { isRunning } from "@drover/local-servers";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { buildRealCluster, nodeTargets } from "../build.ts";
+import { FailedInsideError } from "./enter-namespaces.ts";
+import { type NodeCluster, startClusterWithNode } from "./start-with-node.ts";
+
+const run = async (command: string, ...args: readonly string[]) =>
+  (await promisify(execFile)(command, args)).stdout;
+
+let parent: string;
+let bin: string;
+let cluster: NodeCluster;
+/** The system's links, firewall rules and mounts. */
+const ofTheSystem = async () => [
+  (await run("ip", "-o", "link")).split("\n").length,
+  await run("iptables-save"),
+  await readFile("/proc/self/mounts", "utf8"),
+  await readFile("/proc/sys/kernel/panic", "utf8"),
+];
+let before: readonly unknown[];
+beforeAll(async () => {
+  ({ bin } = await buildRealCluster({ targets: nodeTargets, log: (line) => console.log(line) }));
+  parent = await mkdtemp(join(tmpdir(), "drover-node-test-"));
+  before = await ofTheSystem();
+  cluster = await startClusterWithNode({ dir: parent });
+}, 3_600_000);
+afterAll(async () => {
+  await cluster.stop();
+  await rm(parent, { recursive: true });
+});
+
+/** Processes of any namespace whose command names a folder. */
+async function processesOf(folder: string): Promise<readonly string[]> {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
+  const commands = await Promise.all(
+    pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")),
+  );
+  return commands.filter((command) => command.includes(folder));
+}
+
+it("has a node that is Ready, and is asked from inside and outside", async () => {
+  const ready = '-o=jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}';
+  expect(await cluster.kubectl(["get", "nodes", ready])).toBe("True");
+  const kubectl = join(bin, "kubectl");
+  const outside = `--kubeconfig=${cluster.kubeconfigOutside}`;
+  expect(await run(kubectl, outside, "get", "nodes", ready)).toBe("True");
+  const inside = `--kubeconfig=${cluster.kubeconfig}`;
+  expect(await cluster.exec([kubectl, inside, "get", "nodes", ready])).toBe("True");
+});
+
+it("runs programs inside, with input and environment, and tells what they say when they fail", async () => {
+  expect(
+    await cluster.exec(["sh", "-c", "cat; echo $GREETING"], { input: "a", env: { GREETING: "b" } }),
+  ).toBe("ab\n");
+  expect(await cluster.exec(["ip", "-o", "address", "show", "node0"])).toContain("10.99.0.1/24");
+  const failing = cluster.exec(["sh", "-c", "echo why >&2; exit 3"]);
+  await expect(failing).rejects.toThrow(FailedInsideError);
+  await expect(failing).rejects.toThrow(/failed:\nwhy$/);
+});
+
+it("starts processes inside that end when they are asked to, or are killed when they do not", async () => {
+  const start = async (script: string) => {
+    const up = Promise.withResolvers<undefined>();
+    const logFile = join(cluster.dir, "process.log");
+    const onLine = () => up.resolve(undefined);
+    const child = await cluster.spawn({
+      name: "process",
+      command: "sh",
+      args: ["-c", script],
+      logFile,
+      onLine,
+    });
+    await up.promise;
+    return child;
+  };
+  const orderly = await start("trap 'exit 4' TERM; echo up; while :; do sleep 0.1; done");
+  expect(await orderly.stop({ graceMs: 60_000 })).toEqual({ code: 4, signal: null });
+  const marker = `${cluster.dir}/deaf`;
+  const deaf = await start(`trap '' TERM; echo up; : ${marker}; while :; do sleep 0.1; done`);
+  expect(await processesOf(marker)).not.toEqual([]);
+  await deaf.stop({ graceMs: 10 });
+  await vi.waitFor(async () => expect(await processesOf(marker)).toEqual([]));
+});
+
+it("runs beside another one; stopped, that leaves nothing", async () => {
+  const folder = await mkdtemp(join(parent, "other-"));
+  const other = await startClusterWithNode({ dir: folder });
+  expect(isRunning(other.pid)).toBe(true);
+  await other.stop();
+  await other.stop();
+  expect(isRunning(other.pid)).toBe(false);
+  expect(await readdir(folder)).toEqual([]);
+  expect(await processesOf(folder)).toEqual([]);
+  expect(await ofTheSystem()).toEqual(before);
+  expect(await cluster.kubectl(["get", "nodes", "-o", "name"])).toBe("node/node\n");
+});
+
+it("leaves nothing when the process that started it is killed with SIGKILL", async () => {
+  const folder = await mkdtemp(join(parent, "killed-"));
+  const module = JSON.stringify(new URL("start-with-node.ts", import.meta.url).href);
+  const source = `import { startClusterWithNode } from ${module};
+    console.log((await startClusterWithNode({ dir: process.argv[1] })).pid);`;
+  const starter = spawn(process.execPath, ["--input-type=module", "-e", source, folder], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [pid = 0] = await new Promise<number[]>((resolve) =>
+    createInterface({ input: starter.stdout }).once("line", (line) => resolve([Number(line)])),
+  );
+  expect(isRunning(pid)).toBe(true);
+  starter.kill("SIGKILL");
+  await vi.waitFor(
+    async () => {
+      expect(isRunning(pid)).toBe(false);
+      expect(await readdir(folder)).toEqual([]);
+      expect(await processesOf(folder)).toEqual([]);
+      expect(await ofTheSystem()).toEqual(before);
+    },
+    { timeout: 30_000 },
+  );
+});
+
+it("that does not start says why, and leaves nothing", async () => {
+  const folder = await mkdtemp(join(parent, "bad-flag-"));
+  const starting = startClusterWithNode({ dir: folder, apiServerArgs: ["--no-such-flag"] });
+  await expect(starting).rejects.toThrow(/unknown flag: --no-such-flag/);
+  expect(await readdir(folder)).toEqual([]);
+});
