@@ -41,7 +41,7 @@ export async function startPodCluster(...images: readonly WantedImage[]): Promis
         await kubectl(["wait", `--for=${condition}`, `--timeout=${patience}ms`, ...objects]);
       } catch (cause) {
         const seen = await kubectl(["describe", ...objects]).catch(String);
-        const pods = await kubectl(["get", "pods,events", "--all-namespaces"]);
+        const pods = await kubectl(["get", "pods", "--all-namespaces"]);
         throw new Error(`${objects.join(", ")}: no ${condition}.\n${seen}\n${pods}`, { cause });
       }
     },

@@ -9,6 +9,7 @@ import {
   scriptPod,
   startPodCluster,
 } from "./pod-cluster.ts";
+import { deployment, locked, service } from "./workloads.ts";
 
 let cluster: PodCluster;
 beforeAll(async () => {
@@ -32,15 +33,12 @@ it("a Deployment of an image of ours becomes Available, locked down, from the cl
       { name: "DROVER_SANDBOX_PORT", value: "8080" },
     ],
     readinessProbe: { httpGet: { path: "/readyz", port: 8080 }, periodSeconds: 1 },
-    securityContext: {
-      ...{ runAsNonRoot: true, readOnlyRootFilesystem: true, allowPrivilegeEscalation: false },
-      ...{ capabilities: { drop: ["ALL"] }, seccompProfile: { type: "RuntimeDefault" } },
-    },
+    securityContext: locked,
   };
   await cluster.apply(deployment("sandbox", 2, { containers: [sandbox] }));
   await cluster.wait("condition=Available", "deployment/sandbox");
-  const pulled = await cluster.kubectl(["get", "events", "--field-selector=reason=Pulled", "-o", "name"]);
-  expect(pulled).not.toBe("");
+  const pulled = ["get", "events", "--field-selector=reason=Pulled", "-o", "jsonpath={.items[*].message}"];
+  expect(await cluster.kubectl(pulled)).toContain('Successfully pulled image "drover/sandbox:1"');
 });
 
 it("an image that nobody pushed is refused at once, and nobody else is asked for it", async () => {
@@ -144,25 +142,4 @@ it("a container that is killed is started again, in the same pod", async () => {
     expect([container.restartCount, container.ready]).toEqual([1, true]);
   });
   expect((await cluster.get("pod/killed", podSchema)).metadata.uid).toBe(metadata.uid);
-});
-
-const service = (name: string, port: number) => ({
-  apiVersion: "v1",
-  kind: "Service",
-  metadata: { name },
-  spec: { selector: { app: name }, ports: [{ port }] },
-});
-
-const deployment = (name: string, replicas: number, spec: object) => ({
-  apiVersion: "apps/v1",
-  kind: "Deployment",
-  metadata: { name },
-  spec: {
-    replicas,
-    selector: { matchLabels: { app: name } },
-    template: {
-      metadata: { labels: { app: name } },
-      spec: { terminationGracePeriodSeconds: 1, ...spec },
-    },
-  },
 });

@@ -28,7 +28,9 @@ export interface S3Truth {
   close(): void;
 }
 
-export function s3Truth(server: S3Server): S3Truth {
+export function s3Truth(
+  server: Pick<S3Server, "url" | "region" | "accessKeyId" | "secretAccessKey">,
+): S3Truth {
   const { url: endpoint, region, accessKeyId, secretAccessKey } = server;
   const s3 = new S3Client({
     endpoint,

@@ -46,6 +46,7 @@ const kubeletSettings = (dir: string, clientCAFile: string) => ({
   podLogsDir: join(dir, "pod-logs"),
   volumePluginDir: join(dir, "volume-plugins"),
   nodeStatusUpdateFrequency: "5s",
+  serializeImagePulls: false,
 });
 
 const proxyFlags = async () => [
