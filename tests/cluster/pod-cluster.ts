@@ -22,7 +22,7 @@ export interface PodCluster extends NodeCluster {
 export async function startPodCluster(...images: readonly WantedImage[]): Promise<PodCluster> {
   const cluster = await startClusterWithNode({ log: (line) => console.log(line) });
   const push = (...more: readonly WantedImage[]) => pushImages(cluster, more);
-  const { kubectl } = cluster;
+  const kubectl: NodeCluster["kubectl"] = (args, options) => cluster.kubectl(args, options);
   try {
     await push(...images);
   } catch (error) {

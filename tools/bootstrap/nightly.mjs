@@ -11,6 +11,7 @@ const SUITES = {
   simulation: ["simulate", "--schedules", "1000000"],
   chaos: ["chaos:queue", "--schedules", "500"],
   "bridge chaos": ["chaos:bridge", "--schedules", "1000", "--parallel", "6"],
+  pods: ["test:cluster"],
   "several bridges": ["soak:bridges", "--minutes", "10"],
   "queue bench": ["bench:queue"],
   persistence: ["bench:persistence"],

@@ -21,6 +21,12 @@ export const tasks = {
   },
   test: { needsPython: always, run: (repository) => countedTests(repository) },
   "test:real": { needsPython: always, run: testReal },
+  // Builds what it needs itself, and says what it lacks: each cluster of it is asked for by a test.
+  "test:cluster": {
+    needsPython: always,
+    run: (repository) =>
+      countedTests({ ...repository, env: { ...repository.env, DROVER_TEST_CLUSTER: "node" } }),
+  },
   "test:compose": {
     needsPython: never,
     run: (repository) => program(repository, "infra/test-compose.ts"),

@@ -26,7 +26,7 @@ const ofTheSystem = async () => [
 let before: readonly unknown[];
 beforeAll(async () => {
   ({ bin } = await buildRealCluster({ targets: nodeTargets, log: (line) => console.log(line) }));
-  parent = await mkdtemp(join(tmpdir(), "drover-node-test-"));
+  parent = await mkdtemp(join(tmpdir(), "drover-cluster-test-"));
   before = await ofTheSystem();
   cluster = await startClusterWithNode({ dir: parent });
 }, 3_600_000);

@@ -76,7 +76,7 @@ export async function startClusterWithNode(options: StartOptions = {}): Promise<
     );
   await ensurePrograms(programs, { folders: [pluginFolder], ...(log && { log }) });
   const { bin } = await buildRealCluster({ targets: nodeTargets, signal, ...(log && { log }) });
-  const folder = await sweptFolder(parent, "drover-node-");
+  const folder = await sweptFolder(parent, "drover-cluster-");
   let namespaces: TiedProcess | undefined;
   const reached: Reached[] = [];
   const stop = async () => {
