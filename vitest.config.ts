@@ -16,6 +16,7 @@ export default defineConfig({
     exclude: ["**/node_modules/**", ...(cluster === undefined ? apart : [])],
     testTimeout: cluster === "node" ? 240_000 : 60_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
+    // A cluster with a node takes both cores of a small machine, and bundles are written to one place.
+    maxWorkers: cluster === "node" ? 1 : 2,
   },
 });

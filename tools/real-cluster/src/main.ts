@@ -1,11 +1,13 @@
 // The real cluster for people: `node tools/real-cluster/src/main.ts up`.
 import { once } from "node:events";
 import { buildRealCluster } from "./build.ts";
+import { startClusterWithNode } from "./node/start-with-node.ts";
 import { startRealCluster } from "./start.ts";
 
 const usage = `usage: node tools/real-cluster/src/main.ts COMMAND
-  up      build what is missing, start a cluster, and end it with Ctrl-C
-  build   only build`;
+  up           build what is missing, start an API server, and end it with Ctrl-C
+  up --node    the same with a node on which pods run (takes root, on Linux)
+  build        only build what \`up\` needs`;
 
 const log = (line: string) => console.error(line);
 const interrupted = new AbortController();
@@ -13,15 +15,16 @@ for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => inter
 const { signal } = interrupted;
 
 try {
-  await run(process.argv[2]);
+  await run(process.argv.slice(2).join(" "));
 } catch (error) {
   // Nobody needs to be told that they pressed Ctrl-C.
   if (!signal.aborted) log(error instanceof Error ? error.message : String(error));
   process.exitCode = signal.aborted ? 130 : 1;
 }
 
-async function run(command: string | undefined): Promise<void> {
+async function run(command: string): Promise<void> {
   if (command === "up") await up();
+  else if (command === "up --node") await upWithNode();
   else if (command === "build") await build();
   else {
     log(usage);
@@ -39,6 +42,16 @@ async function up(): Promise<void> {
   console.log(`export KUBECONFIG=${cluster.kubeconfig}`);
   log(
     `The API server is ${cluster.url}, a kubectl for it ${cluster.kubectl}. Ctrl-C ends it and forgets its data.`,
+  );
+  if (!signal.aborted) await once(signal, "abort");
+  await cluster.stop();
+}
+
+async function upWithNode(): Promise<void> {
+  const cluster = await startClusterWithNode({ log, signal });
+  console.log(`export KUBECONFIG=${cluster.kubeconfigOutside}`);
+  log(
+    `The node is ready. To run a program inside: nsenter -m -n -p -t ${cluster.pid} COMMAND. Ctrl-C ends it all.`,
   );
   if (!signal.aborted) await once(signal, "abort");
   await cluster.stop();

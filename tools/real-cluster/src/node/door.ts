@@ -22,7 +22,7 @@ export async function openDoor(path: string): Promise<void> {
       socket.off("data", onData).pause();
       socket.unshift(Buffer.from(begun.slice(end + 1), "latin1"));
       const [host = "", port = ""] = begun.slice(0, end).split(":");
-      join(socket, connect({ host, port: Number(port), allowHalfOpen: true }));
+      couple(socket, connect({ host, port: Number(port), allowHalfOpen: true }));
     };
     socket.on("error", () => undefined).on("data", onData);
   });
@@ -36,7 +36,7 @@ export async function throughDoor(path: string, host: string, port: number): Pro
   const server: Server = createServer({ allowHalfOpen: true }, (socket) => {
     const inner = connect({ path, allowHalfOpen: true });
     inner.write(`${host}:${port}\n`);
-    join(socket, inner);
+    couple(socket, inner);
     open.add(socket);
     socket.once("close", () => open.delete(socket));
   });
@@ -52,13 +52,13 @@ export async function throughDoor(path: string, host: string, port: number): Pro
 }
 
 /** Each end hears what the other says, and of its end. */
-function join(one: Socket, other: Socket): void {
+function couple(one: Socket, other: Socket): void {
   for (const [from, to] of [
     [one, other],
     [other, one],
   ] as const) {
     from.pipe(to);
-    from.on("error", () => to.destroy());
+    from.on("error", () => to.destroy()).on("close", () => to.end());
   }
 }
 
