@@ -32,7 +32,6 @@ export async function startDroverInPods(): Promise<DroverInPods> {
       "crd/reconcilefunctions.drover.dev",
       "crd/buckets.s3.drover.dev",
     );
-    // Services before the processes, for their addresses to be in the environment of pods.
     await cluster.apply(...valkey(images.valkey), ...s3(images.s3), ...accounts, ...processes);
     await cluster.kubectl(["apply", "-f", join(root, "functions/s3-bucket/deploy/function.yaml")]);
     const parts = ["valkey", "s3", "bridge", "bucket"].map((name) => `deployment/${name}`);
@@ -74,7 +73,7 @@ const processes = [
     "bucket",
     1,
     droverProcess("bucket", images.bucket, {
-      DROVER_S3_ENDPOINT: "http://$(S3_SERVICE_HOST):5000",
+      DROVER_S3_ENDPOINT: "http://s3:5000",
       AWS_ACCESS_KEY_ID: "local",
       AWS_SECRET_ACCESS_KEY: "of-no-consequence-to-this-server",
     }),

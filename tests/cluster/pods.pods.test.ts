@@ -101,7 +101,7 @@ it("in a pod, a ServiceAccount may do what its Role says, and nothing else", asy
   expect((await cluster.kubectl(["logs", "asks"])).trim()).toBe("200 403");
 });
 
-it("a Service leads a pod to each of the pods behind it, and is reached from outside the cluster", async () => {
+it("a Service leads a pod, by its name, to each of the pods behind it, and is reached from outside the cluster", async () => {
   const answers = `
     import { createServer } from "node:http";
     import { hostname } from "node:os";
@@ -114,7 +114,7 @@ it("a Service leads a pod to each of the pods behind it, and is reached from out
   await cluster.wait("condition=Available", "deployment/answers");
   const asks = `
     const heard = new Set();
-    while (heard.size < 2) heard.add(await (await fetch("http://" + process.env.ANSWERS_SERVICE_HOST + ":8080",
+    while (heard.size < 2) heard.add(await (await fetch("http://answers:8080",
       { headers: { connection: "close" } })).text());
     console.log([...heard].sort().join(" "));`;
   await cluster.apply(scriptPod("asks-service", asks, { restartPolicy: "Never" }));

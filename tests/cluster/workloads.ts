@@ -45,10 +45,7 @@ export function account(name: string, rules: readonly Rule[]): readonly object[]
   ];
 }
 
-/**
- * A process of Drover's, ready when it says so. A `$(NAME)` in its environment stands for another variable, such as
- * the address of a Service that was there before the pod: there is no DNS.
- */
+/** A process of Drover's, ready when it says so. */
 export const droverProcess = (name: string, image: string, env: Readonly<Record<string, string>>) => ({
   serviceAccountName: name,
   containers: [
@@ -63,7 +60,7 @@ export const droverProcess = (name: string, image: string, env: Readonly<Record<
 const everyProcess = {
   DROVER_HTTP_HOST: "0.0.0.0",
   DROVER_HTTP_PORT: "8080",
-  DROVER_REDIS_URL: "redis://$(VALKEY_SERVICE_HOST):6379",
+  DROVER_REDIS_URL: "redis://valkey:6379",
 };
 
 /** Where the queue is: what it has acknowledged is on disk. */

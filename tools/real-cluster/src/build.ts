@@ -25,6 +25,7 @@ const packages = {
   pki: "./pki",
   pause: "./pause",
   registry: "./registry",
+  dns: "./dns",
 };
 
 /** A program of the cluster; `pki` is our own and writes keys and certificates, `pause` is the first in every pod. */
@@ -34,10 +35,18 @@ const apiServerTargets: readonly Target[] = ["pki", "etcd", "kubectl", "kube-api
 /** What a cluster with a node takes besides the API server. */
 export const nodeTargets: readonly Target[] = [
   ...apiServerTargets,
-  ...(["pause", "registry", "kube-scheduler", "kube-controller-manager", "kubelet", "kube-proxy"] as const),
+  ...([
+    "pause",
+    "registry",
+    "dns",
+    "kube-scheduler",
+    "kube-controller-manager",
+    "kubelet",
+    "kube-proxy",
+  ] as const),
 ];
 /** Modules of their own, whose requirements are not Kubernetes'. */
-const ownModules: ReadonlySet<Target> = new Set<Target>(["registry"]);
+const ownModules: ReadonlySet<Target> = new Set<Target>(["registry", "dns"]);
 
 export interface BuildOptions {
   /** What to build; by default what `startRealCluster` needs. */
@@ -177,7 +186,7 @@ async function kubernetesVersion(): Promise<string> {
 
 const sourceFiles = [
   ...["go.mod", "go.sum", "pki/main.go", "pause/main.go"],
-  ...["registry/go.mod", "registry/go.sum", "registry/main.go"],
+  ...["registry", "dns"].flatMap((name) => ["go.mod", "go.sum", "main.go"].map((file) => `${name}/${file}`)),
 ];
 
 /** Names all that decides what the programs are: our sources and flags, the sums of all modules, and the compiler. */

@@ -11,6 +11,7 @@ import { startImageRegistry } from "./image-registry.ts";
 import { openDoor } from "./door.ts";
 import { type InsideOptions, insideOptions, readyLine } from "./inside-options.ts";
 import { apiServerPort, doorName, nodeName } from "./layout.ts";
+import { startNameServer } from "./name-server.ts";
 import { startNode } from "./node.ts";
 import { setUpPrivateMachine } from "./private-machine.ts";
 
@@ -30,7 +31,11 @@ async function start({ bin, dir, apiServerArgs }: InsideOptions): Promise<void> 
     startContainerRuntime({ bin, dir }),
     startImageRegistry({ bin, dir }),
   ]);
-  await Promise.all([startNode({ bin, dir, pki }), untilPodsAreTaken(kubectl)]);
+  await Promise.all([
+    startNameServer({ bin, dir, kubeconfig }),
+    startNode({ bin, dir, pki }),
+    untilPodsAreTaken(kubectl),
+  ]);
 }
 
 /** Pods need a node, and a ServiceAccount even when they name none. */

@@ -29,6 +29,8 @@ const kubeletSettings = (dir: string, clientCAFile: string) => ({
   containerRuntimeEndpoint: `unix://${containerdSocket}`,
   authentication: { anonymous: { enabled: false }, webhook: { enabled: false }, x509: { clientCAFile } },
   authorization: { mode: "AlwaysAllow" },
+  clusterDomain: "cluster.local",
+  clusterDNS: [nodeAddress],
   // Pods have no cgroups of their own here.
   failCgroupV1: false,
   cgroupDriver: "cgroupfs",

@@ -13,7 +13,7 @@ const run = async (command: string, ...args: readonly string[]): Promise<void> =
  * to private mounts, and nothing leads out of the network. Files are kept in `dir`.
  */
 export async function setUpPrivateMachine(dir: string): Promise<void> {
-  await Promise.all([setUpNetwork(), hideCgroups(), hideKernelSettings(dir), answerNoNames(dir)]);
+  await Promise.all([setUpNetwork(), hideCgroups(), hideKernelSettings(dir), askOurNameServer(dir)]);
   await run("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run");
   const [upper, work] = ["/run/var/upper", "/run/var/work"];
   for (const folder of ["/run/netns", "/run/lock", upper, work]) await mkdir(folder, { recursive: true });
@@ -61,8 +61,8 @@ async function hideKernelSettings(dir: string): Promise<void> {
   }
 }
 
-/** There is no DNS: who asks is to be refused at once, rather than to wait for a server that cannot be reached. */
-async function answerNoNames(dir: string): Promise<void> {
+/** The name server here knows the cluster's names. The system's cannot be reached, and who asks it would wait. */
+async function askOurNameServer(dir: string): Promise<void> {
   const file = join(dir, "resolv.conf");
   await writeFile(file, "nameserver 127.0.0.1\n");
   await run("mount", "--bind", file, "/etc/resolv.conf");

@@ -59,6 +59,9 @@ it("runs programs inside, with input and environment, and tells what they say wh
     await cluster.exec(["sh", "-c", "cat; echo $GREETING"], { input: "a", env: { GREETING: "b" } }),
   ).toBe("ab\n");
   expect(await cluster.exec(["ip", "-o", "address", "show", "node0"])).toContain("10.99.0.1/24");
+  expect(await cluster.exec(["getent", "hosts", "kubernetes.default.svc.cluster.local"])).toMatch(
+    /^10\.0\.0\.1 /,
+  );
   const failing = cluster.exec(["sh", "-c", "echo why >&2; exit 3"]);
   await expect(failing).rejects.toThrow(FailedInsideError);
   await expect(failing).rejects.toThrow(/failed:\nwhy$/);

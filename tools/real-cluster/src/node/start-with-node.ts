@@ -57,11 +57,10 @@ const pluginFolder = "/usr/lib/cni";
 
 /**
  * Starts a cluster of its own with a node on which pods really run: etcd, the API server, controller manager,
- * scheduler, kubelet, kube-proxy, containerd and an image registry, all in mount, network and process namespaces of
- * their own. Resolves when the node is ready. Builds and installs (apt-get) what is missing. Takes root, on Linux.
+ * scheduler, kubelet, kube-proxy, containerd, an image registry and CoreDNS, all in mount, network and process
+ * namespaces of their own. Resolves when the node is ready. Builds and installs (apt-get) what is missing. Takes root, on Linux.
  *
- * The network has no way out, and there is no DNS in it: pods find each other by the addresses of Services, as in the
- * environment that Kubernetes gives them. Limits of memory, CPU and processes are not enforced.
+ * The network has no way out, and the only names in it are those of Services and pods. Limits of memory, CPU and processes are not enforced.
  *
  * However this process ends, nothing is left: no process, mount, link, firewall rule or folder.
  *
