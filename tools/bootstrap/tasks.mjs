@@ -21,7 +21,7 @@ export const tasks = {
   },
   test: { needsPython: always, run: (repository) => countedTests(repository) },
   "test:real": { needsPython: always, run: testReal },
-  // Builds what it needs itself, and says what it lacks: each cluster of it is asked for by a test.
+  // Each test that asks for a cluster builds what is missing, so nothing is built beforehand.
   "test:cluster": {
     needsPython: always,
     run: (repository) =>
