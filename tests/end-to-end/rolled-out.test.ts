@@ -32,6 +32,9 @@ const deployed = (image: string, more: Deployment = {}) => {
     },
     scaling: { min: 1, max: 2, idleAfter: "1s" },
     permissions: { cluster: [{ apiGroups: ["example.com"], resources: ["tasks"], verbs: ["get"] }] },
+    // What an apply leaves out stays as it is.
+    onRollout: "none",
+    paused: false,
     ...more,
   });
   return { ...rest, metadata: { ...metadata, namespace: "default" } };

@@ -57,7 +57,7 @@ export const ofCluster = "the cluster's";
 
 const root = new URL("../..", import.meta.url).pathname;
 /** How long anything may take on a slow machine before the test says so. Nothing waits for this time to pass. */
-const patience = 120_000;
+const patience = 100_000;
 
 export async function startWorld(): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), "drover-world-"));

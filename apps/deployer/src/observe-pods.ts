@@ -72,6 +72,9 @@ function observed(pod: KubeObject): ObservedPod {
   };
 }
 
+/** Why every container waits at first. */
+const starting: ReadonlySet<string | undefined> = new Set(["ContainerCreating", "PodInitializing"]);
+
 function troubleOf({
   reason,
   message,
@@ -83,7 +86,7 @@ function troubleOf({
   const words = [
     reason,
     message,
-    waiting?.reason,
+    starting.has(waiting?.reason) ? undefined : waiting?.reason,
     waiting?.message,
     terminated && `its container ended with exit code ${terminated.exitCode}`,
     terminated?.message,

@@ -33,7 +33,7 @@ const nodeSettings = z.object({
   nodeFolder: z.string().default(".run/node"),
   /** A JSON or YAML file of variables that every container gets. */
   nodeEnv: fileOf(z.record(z.string(), z.string())).default({}),
-  nodePodCidr: z.string().default("127.2.0.0/16"),
+  nodePodCidr: z.string().optional(),
   /** Milliseconds; left out: as the pods' probes say. */
   nodeProbePeriod: wholeNumber({ least: 100, most: 3_600_000 }).optional(),
   logLevel: z.enum(["debug", "info", "warn", "error"]).default("info"),

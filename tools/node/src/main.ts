@@ -12,11 +12,13 @@ let log = openLog({ process: "node" });
 try {
   const settings = nodeConfig();
   const { kubeconfig, nodeImages: images, nodeName: name, nodeProbePeriod: probePeriod } = settings;
+  const { nodePodCidr: podCidr } = settings;
   log = openLog({ process: "node", level: settings.logLevel });
   const { signal } = stopOnSignals(log);
   const node = await startNode({
-    ...{ kubeconfig, images, name, log, signal, env: settings.nodeEnv, podCidr: settings.nodePodCidr },
+    ...{ kubeconfig, images, name, log, signal, env: settings.nodeEnv },
     folder: resolve(settings.nodeFolder),
+    ...(podCidr !== undefined && { podCidr }),
     ...(probePeriod !== undefined && { probePeriod }),
   });
   await node.ended;

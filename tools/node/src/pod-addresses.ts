@@ -1,3 +1,5 @@
+import { randomInt } from "node:crypto";
+
 /** The addresses of a node's pods, each of one pod at a time. */
 export interface PodAddresses {
   /** One that nobody has; undefined when all are taken. */
@@ -6,6 +8,9 @@ export interface PodAddresses {
   claim(address: string): boolean;
   release(address: string): void;
 }
+
+/** A range that another node of this machine hardly has. */
+export const someRange = (): string => `127.${randomInt(16, 250)}.${randomInt(0, 256)}.0/24`;
 
 const numberOf = (address: string): number =>
   address.split(".").reduce((number, part) => number * 256 + Number(part), 0);

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { type Images, imagesOf } from "./images.ts";
 import { registerNode, stateNode } from "./node-object.ts";
 import { nodePods } from "./node-pods.ts";
-import { podAddresses } from "./pod-addresses.ts";
+import { podAddresses, someRange } from "./pod-addresses.ts";
 import type { BackOff } from "./restart-delay.ts";
 import { serviceProxy } from "./service-proxy.ts";
 import { endpointsOf, portsOf, type ServicePort } from "./service.ts";
@@ -34,7 +34,10 @@ export interface NodeOptions {
   readonly log?: Log;
   /** Ends the node, as `stop` does. */
   readonly signal?: AbortSignal;
-  /** A range of loopback for the pods' addresses: default 127.2.0.0/16. Nodes of one machine must not share it. */
+  /**
+   * A range of loopback for the pods' addresses. Nodes of one machine must not share it. Default: some /24, another one
+   * each time.
+   */
   readonly podCidr?: string;
   /** Between the starts of a container that ends: default 100 ms, doubling to 10 s. */
   readonly backOff?: BackOff;
@@ -68,7 +71,7 @@ const silent: Log = {
  */
 export async function startNode(options: NodeOptions): Promise<LocalNode> {
   const { name, folder, env = {}, log = silent, signal, probePeriod, stopGrace = 5000 } = options;
-  const { podCidr = "127.2.0.0/16", backOff = { first: 100, most: 10_000 } } = options;
+  const { podCidr = someRange(), backOff = { first: 100, most: 10_000 } } = options;
   const images = imagesOf(options.images);
   const addresses = podAddresses(podCidr);
   const client = options.client ?? (await connect(kubeconfigOf(options)));

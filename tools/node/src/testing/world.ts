@@ -1,12 +1,12 @@
 import { objectKey } from "@drover/controller";
 import { builtin, connect, type KubeClient, type KubeObject } from "@drover/kube";
-import { randomInt } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { z } from "zod";
 import type { Images } from "../images.ts";
+import { someRange } from "../pod-addresses.ts";
 import { type LocalNode, type NodeOptions, startNode } from "../start-node.ts";
 
 /** An API server for tests, sandbox or real. */
@@ -83,7 +83,7 @@ const patience = { timeout: 20_000, interval: 10 };
 export async function openWorld(server: TestServer, name: string): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), "drover-node-"));
   const client = await connect({ kubeconfig: server.kubeconfig });
-  const podCidr = `127.${randomInt(16, 250)}.${randomInt(1, 250)}.0/24`;
+  const podCidr = someRange();
   const shared = { kubeconfig: server.kubeconfig, name, images, folder, podCidr };
   const nodeOptions = { ...shared, probePeriod: 100, backOff: { first: 20, most: 200 } };
   const node = await startNode(nodeOptions);
