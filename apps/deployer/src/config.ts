@@ -8,6 +8,11 @@ const settings = functionSettings.extend({
     .string()
     .regex(/^rediss?:\/\/[^\s/@]+/, { error: "give a URL such as redis://redis.drover:6379, without a user" })
     .optional(),
+  /** Where autoscalers reach this process, such as http://deployer.drover:8080. */
+  scalingUrl: z
+    .string()
+    .regex(/^https?:\/\/[^\s]+$/, { error: "give a URL such as http://deployer.drover:8080" })
+    .optional(),
   /** `trusted`: do not ask whether who deploys a function may do what it may do. For a cluster of one's own. */
   authors: z.enum(["checked", "trusted"]).default("checked"),
   /** How often functions get new passwords and signing keys. */

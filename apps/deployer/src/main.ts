@@ -1,4 +1,4 @@
-import { type ObjectKey, ReconcileFunction } from "@drover/controller";
+import { type ObjectKey, objectKeyIn, ReconcileFunction } from "@drover/controller";
 import { nameOf, refOf } from "@drover/kube";
 import { redisAccounts } from "@drover/queue";
 import { runFunction } from "@drover/runtime";
@@ -12,7 +12,7 @@ const kind = nameOf(refOf(ReconcileFunction));
 await runFunction({
   name: "deployer",
   settings: functionConfig,
-  controller: (settings, { client, redis, log, stopping, readiness }) => {
+  controller: (settings, { client, redis, log, stopping, readiness, answering }) => {
     const wake = (key: ObjectKey): Promise<void> =>
       queues.of(kind).wake([{ key, kind, resourceVersion: "0", reason: "Scale", class: "change" }]);
     const queues = openFunctionQueues({
@@ -28,6 +28,10 @@ await runFunction({
       log,
       signal: stopping,
     });
+    answering("/scaling/", async (rest) => {
+      const key = objectKeyIn(rest);
+      return key && scaler.figure(key);
+    });
     readiness("scaler", () => (scaler.synced() ? undefined : "ReconcileFunctions are not listed yet"));
     const redisUrl = settings.functionsRedisUrl ?? withoutUser(settings.redisUrl);
     const { authors, rotateEvery } = settings;
@@ -35,7 +39,10 @@ await runFunction({
       controller: functionController({
         ...{ client, queues, authors, rotateEvery },
         accounts: redisAccounts(redis),
-        surroundings: { redisUrl },
+        surroundings: {
+          redisUrl,
+          ...(settings.scalingUrl !== undefined && { scalingUrl: settings.scalingUrl }),
+        },
       }),
       close: async () => {
         await scaler.done;

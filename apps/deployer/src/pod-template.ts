@@ -5,6 +5,8 @@ import { digest, functionLabel, redisSecretOf, revisionAnnotation, webhookSecret
 export interface Surroundings {
   /** Redis, as Pods reach it: without user or password. */
   readonly redisUrl: string;
+  /** Where autoscalers ask how many Pods a function should have. */
+  readonly scalingUrl?: string;
 }
 
 export interface TemplateOf {

@@ -16,10 +16,20 @@ import { scalingOf } from "./scaling-of.ts";
 /** Looks at every function's queue, and has those reconciled that want another number of Pods. */
 export interface Scaler {
   readonly synced: () => boolean;
+  /** What an autoscaler asks: how many Pods a function should have now, and why. Undefined for one that there is not. */
+  readonly figure: (key: ObjectKey) => Promise<Figure | undefined>;
   /** Has every function reconciled. */
   readonly wakeAll: () => Promise<void>;
   /** Resolves when it has stopped: its signal ends it. */
   readonly done: Promise<void>;
+}
+
+/** What a function's queues say of how many Pods it should have. */
+export interface Figure {
+  readonly wanted: number;
+  readonly due: number;
+  readonly oldestDueSeconds: number;
+  readonly running: number;
 }
 
 /** A function as the scaler sees it. */
@@ -63,16 +73,14 @@ export function startScaler({ client, queues, wake, every, log, signal }: Scaler
     },
   });
   const look = async (one: Scaled): Promise<void> => {
-    const { min, max, targetDue, idleAfter, concurrency } = scalingOf(one.spec);
+    const { idleAfter } = scalingOf(one.spec);
     const before = one.status.scaling;
-    const load = await queues.load(one.name, one.spec);
-    const pods = one.status.replicas ?? 0;
-    const wanted = podsWanted(load, { min, max, targetDue }, { concurrency, pods });
+    const { wanted } = await figureOf(queues, one);
     const after = rescale(before, wanted, { idleAfter: milliseconds(idleAfter), now: new Date() });
     if (!isDeepStrictEqual({ ...before }, { ...after })) await wake(one.key);
   };
   const lookAtAll = async (): Promise<void> => {
-    const deployed = [...functions.values()].filter(({ spec }) => spec.container !== undefined);
+    const deployed = [...functions.values()].filter(({ spec }) => isScaledByUs(spec));
     await queues.keep([...functions.values()]);
     const looks = deployed.map((one) =>
       look(one).catch((error: unknown) => {
@@ -91,8 +99,33 @@ export function startScaler({ client, queues, wake, every, log, signal }: Scaler
   const wakeAll = async (): Promise<void> => {
     await Promise.all([...functions.keys()].map(wake));
   };
-  return { synced: () => synced, wakeAll, done: looking() };
+  return {
+    synced: () => synced,
+    figure: async (key) => {
+      const one = functions.get(key);
+      return one && figureOf(queues, one);
+    },
+    wakeAll,
+    done: looking(),
+  };
 }
+
+async function figureOf(queues: FunctionQueues, { name, spec, status }: Scaled): Promise<Figure> {
+  const { min, max, targetDue, concurrency } = scalingOf(spec);
+  const load = await queues.load(name, spec);
+  const pods = status.replicas ?? 0;
+  const { due, oldestDue, running } = load;
+  return {
+    wanted: podsWanted(load, { min, max, targetDue }, { concurrency, pods }),
+    due,
+    oldestDueSeconds: Math.floor(oldestDue / 1_000),
+    running,
+  };
+}
+
+/** An autoscaler asks by itself. */
+const isScaledByUs = ({ container, scaling }: Scaled["spec"]): boolean =>
+  container !== undefined && scaling?.by !== "KEDA";
 
 function scaledOf(key: ObjectKey, object: KubeObject | undefined): Scaled | undefined {
   if (object === undefined) return undefined;

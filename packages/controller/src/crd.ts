@@ -1,4 +1,4 @@
-import type { PrinterColumn, Resource } from "./resource.ts";
+import type { PrinterColumn, Resource, ScalePaths } from "./resource.ts";
 import { statusSchema } from "./status-schema.ts";
 import { structuralSchema } from "./structural/from-zod.ts";
 import { InvalidSchemaError } from "./structural/invalid-schema.ts";
@@ -31,7 +31,7 @@ export interface CustomResourceVersion {
   readonly served: true;
   readonly storage: true;
   readonly schema: { readonly openAPIV3Schema: StructuralSchema };
-  readonly subresources: { readonly status: Readonly<Record<string, never>> };
+  readonly subresources: { readonly status: Readonly<Record<string, never>>; readonly scale?: ScalePaths };
   readonly additionalPrinterColumns: readonly PrinterColumn[];
 }
 
@@ -56,7 +56,7 @@ export function customResourceDefinition(resource: Resource): CustomResourceDefi
           served: true,
           storage: true,
           schema: { openAPIV3Schema: objectSchema(resource) },
-          subresources: { status: {} },
+          subresources: { status: {}, ...present({ scale: resource.scale }) },
           additionalPrinterColumns: printerColumns(resource.printerColumns ?? []),
         },
       ],

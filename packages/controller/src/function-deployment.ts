@@ -100,7 +100,11 @@ export const scalingDeclaration = z
       description: "Fewer Pods are enough only after that time in which fewer were.",
     }),
     by: z.enum(["Drover", "KEDA"]).default("Drover").meta({
-      description: "KEDA: a ScaledObject is made, which asks Drover for the same figure.",
+      description:
+        "KEDA: a ScaledObject is made, which asks Drover for the same figure and writes `replicas`.",
+    }),
+    replicas: z.int().min(0).max(1_000).optional().meta({
+      description: "With by: KEDA, how many Pods there are to be; written through the scale subresource.",
     }),
   })
   .meta({

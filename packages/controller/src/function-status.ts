@@ -27,6 +27,7 @@ const rollout = z.object({
 
 const scaled = z.object({
   wanted: z.int().meta({ description: "Pods that there should be." }),
+  by: z.literal("KEDA").optional(),
   fewerSince: z.string().optional().meta({ description: "Since when fewer would be enough." }),
   fewer: z.int().optional().meta({ description: "The most that were wanted since then." }),
 });
@@ -42,6 +43,7 @@ export const functionStatus = z.object({
   rollout: rollout.optional(),
   scaling: scaled.optional(),
   replicas: z.int().optional().meta({ description: "Pods that there are." }),
+  selector: z.string().optional().meta({ description: "Of its Pods, for autoscalers." }),
   readyReplicas: z.int().optional().meta({ description: "Of them, those of this revision that are Ready." }),
   due: z.int().optional().meta({ description: "Keys that should run now." }),
   oldestDueSeconds: z.int().optional().meta({ description: "How long the first of them has waited." }),

@@ -135,6 +135,11 @@ export const ReconcileFunction = defineResource({
     }),
   }),
   status: functionStatus,
+  scale: {
+    specReplicasPath: ".spec.scaling.replicas",
+    statusReplicasPath: ".status.replicas",
+    labelSelectorPath: ".status.selector",
+  },
   printerColumns: [
     { name: "Pods", type: "integer", jsonPath: ".status.replicas" },
     { name: "Due", type: "integer", jsonPath: ".status.due" },

@@ -18,7 +18,16 @@ export interface ResourceDefinition<Spec extends z.ZodObject, Status extends z.Z
   /** The author's fields; `observedGeneration` and `conditions` are added to every kind. */
   readonly status: Status;
   readonly printerColumns?: readonly PrinterColumn[];
+  /** Lets `kubectl scale` and autoscalers read and write a number of replicas. */
+  readonly scale?: ScalePaths;
   readonly description?: string;
+}
+
+/** Where a kind has what the scale subresource shows: JSON paths such as `.spec.replicas`. */
+export interface ScalePaths {
+  readonly specReplicasPath: string;
+  readonly statusReplicasPath: string;
+  readonly labelSelectorPath?: string;
 }
 
 /** A column of `kubectl get`. */

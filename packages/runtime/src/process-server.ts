@@ -11,7 +11,12 @@ export interface ProcessServerOptions {
   readonly port: number;
   readonly registry: Registry;
   readonly ready: ReadonlyMap<string, Check>;
+  /** What is served beside that, by path prefix: JSON, or nothing for 404. */
+  readonly answers: ReadonlyMap<string, Answer>;
 }
+
+/** Answers a GET of what follows its prefix. */
+export type Answer = (rest: string) => Promise<object | undefined>;
 
 /** What every process serves: `/healthz` (it runs), `/readyz` (it can do its work, or why not), `/metrics`. */
 export interface ProcessServer {
@@ -24,6 +29,7 @@ export async function serveProcess({
   port,
   registry,
   ready,
+  answers,
 }: ProcessServerOptions): Promise<ProcessServer> {
   const app = new Hono()
     .get("/healthz", (c) => c.text("ok\n"))
@@ -33,7 +39,12 @@ export async function serveProcess({
     })
     .get("/metrics", async (c) =>
       c.body(await registry.metrics(), 200, { "content-type": registry.contentType }),
-    );
+    )
+    .get("*", async (c) => {
+      const [prefix, answer] = [...answers].find(([start]) => c.req.path.startsWith(start)) ?? [];
+      const found = prefix === undefined ? undefined : await answer?.(c.req.path.slice(prefix.length));
+      return found === undefined ? c.notFound() : c.json(found);
+    });
   const listening = Promise.withResolvers<number>();
   const server: ServerType = serve({ fetch: app.fetch, hostname: host, port }, (info) =>
     listening.resolve(info.port),

@@ -8,7 +8,7 @@ import type { ProcessSettings } from "./function-settings.ts";
 import { openLog } from "./log.ts";
 import { closeAll, type Closing, stopOnSignals } from "./process-lifecycle.ts";
 import { openRegistry } from "./process-metrics.ts";
-import { type Check, serveProcess } from "./process-server.ts";
+import { type Answer, type Check, serveProcess } from "./process-server.ts";
 
 /** What every process of Drover stands on. */
 export interface Process<Settings extends ProcessSettings = ProcessSettings> {
@@ -21,6 +21,8 @@ export interface Process<Settings extends ProcessSettings = ProcessSettings> {
   readonly stopping: AbortSignal;
   /** Names something that must be well for `/readyz`. */
   readonly readiness: (name: string, check: Check) => void;
+  /** Serves JSON below a path, beside its health. */
+  readonly answering: (prefix: string, answer: Answer) => void;
   /** Closed before everything that was opened earlier. */
   readonly closing: (name: string, close: () => Promise<void>) => void;
 }
@@ -79,7 +81,8 @@ async function open<Settings extends ProcessSettings>(
   const registry = openRegistry();
   const ready = new Map<string, Check>([["process", () => "is still starting"]]);
   const { httpHost: host, httpPort: port } = settings;
-  const server = await serveProcess({ host, port, registry, ready });
+  const answers = new Map<string, Answer>();
+  const server = await serveProcess({ host, port, registry, ready, answers });
   closing("http", () => server.close());
   log.info({ url: server.url }, "Serving /healthz, /readyz and /metrics");
   const { kubeconfig, kubeContext: context, redisUrl: url, redisPasswordFile: password } = settings;
@@ -99,7 +102,10 @@ async function open<Settings extends ProcessSettings>(
   closing("redis", () => disconnectRedis(redis));
   const readiness = (part: string, check: Check): void => void ready.set(part, check);
   return {
-    process: { settings, log, client, redis, registry, stopping, closing, readiness },
+    process: {
+      ...{ settings, log, client, redis, registry, stopping, closing, readiness },
+      answering: (prefix, answer) => void answers.set(prefix, answer),
+    },
     started: () => void ready.delete("process"),
   };
 }

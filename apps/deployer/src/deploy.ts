@@ -1,0 +1,123 @@
+import { type Milliseconds, TerminalError } from "@drover/controller";
+import { changePods, dropPods } from "./change-pods.ts";
+import { type FunctionContext, functionObjects } from "./function-objects.ts";
+import type { FunctionLoad } from "./function-queues.ts";
+import { rolloutOf } from "./function-rollout.ts";
+import { templateWithSecrets } from "./function-secrets.ts";
+import { refuseUnlessInUse } from "./is-in-use.ts";
+import { dropObject, keepObject } from "./keep-object.ts";
+import { functionLabel } from "./names.ts";
+import { type ObservedPod, observePods } from "./observe-pods.ts";
+import { permit } from "./permit.ts";
+import { fingerprintOf } from "./pod-template.ts";
+import { podChanges } from "./roll-out.ts";
+import { scaleNow } from "./scale-now.ts";
+import { scaledMetadata, scaledObject, scaledObjectOf } from "./scaled-object.ts";
+import { statedConditions } from "./stated-conditions.ts";
+import type { Step } from "./step.ts";
+
+/** How often the figures in the status of a function with Pods are renewed, though nothing else happens. */
+const figuresEvery: Milliseconds = 10_000;
+
+/**
+ * One run: may it be deployed at all; then who it is and what it may do; then its secrets; then Pods. A revision is in the
+ * status before the first Pod of it is made.
+ */
+export async function deploy(step: Step) {
+  const { context, home, client } = step;
+  const { spec, status, signal } = context;
+  await refuseUnlessInUse(client, context, signal);
+  refuseUnclear(spec);
+  const permitted = await permit(step);
+  const load = await pauseAsAsked(step);
+  await keepObjects(step);
+  const pods = await observePods(client, home, signal);
+  const template = await templateWithSecrets(step, pods);
+  const rollout = template && rolloutOf(status.rollout, fingerprintOf(template), pods);
+  const { revision = 0 } = rollout ?? {};
+  const isNew = revision !== (status.rollout?.revision ?? 0);
+  const { scaling, left } = scaleNow(context, load, { pods: pods.length, now: step.now() });
+  if (template === undefined) await dropPods(step, pods);
+  else if (!isNew) {
+    const changes = podChanges(pods, { revision, wanted: scaling.wanted });
+    await changePods(step, changes, { template, revision });
+  }
+  const again = isNew ? 1 : Math.min(left, isBusy(pods, load) ? figuresEvery : Infinity);
+  return {
+    status: {
+      ...bridgesPart(status),
+      ...(permitted !== undefined && { permitted }),
+      ...(rollout !== undefined && { rollout, scaling }),
+      ...figuresOf(load, pods, revision),
+      selector: `${functionLabel}=${home.name}`,
+      paused: spec.paused ?? false,
+    },
+    conditions: statedConditions({ spec, status, pods, revision, wanted: scaling.wanted }),
+    ...(again < Infinity && { requeueAfter: `${Math.max(1, Math.ceil(again))}ms` }),
+  };
+}
+
+const isBusy = (pods: readonly ObservedPod[], { due, running }: FunctionLoad): boolean =>
+  pods.length + due + running > 0;
+
+/** What the bridge says of it, in the same status. */
+function bridgesPart({ problem, follows, campaign }: FunctionContext["status"]) {
+  return {
+    ...(problem !== undefined && { problem }),
+    ...(follows !== undefined && { follows }),
+    ...(campaign !== undefined && { campaign }),
+  };
+}
+
+function figuresOf(load: FunctionLoad, pods: readonly ObservedPod[], revision: number) {
+  const { due, oldestDue, running, parked, failing } = load;
+  const staying = pods.filter(({ deleting }) => !deleting);
+  return {
+    ...{ due, running, parked, failing },
+    oldestDueSeconds: Math.floor(oldestDue / 1_000),
+    replicas: staying.length,
+    readyReplicas: staying.filter((pod) => pod.ready && pod.revision === revision).length,
+  };
+}
+
+/** @throws TerminalError for a spec that says two things, or too little. */
+function refuseUnclear({ delivery, webhook, container }: FunctionContext["spec"]): void {
+  const refuse = (problem: string) => new TerminalError(problem, { reason: "InvalidSpec" });
+  if (delivery !== "webhook") {
+    if (webhook !== undefined)
+      throw refuse("spec.webhook goes with delivery: webhook. Set that, or leave it out.");
+    return;
+  }
+  const { service, url } = webhook ?? {};
+  if (service !== undefined && url !== undefined)
+    throw refuse("spec.webhook: give service or url, not both.");
+  if (container === undefined && service === undefined && url === undefined) {
+    throw refuse("spec.webhook: nobody knows where to call it. Give service, url, or a container.");
+  }
+}
+
+/** The spec's pause is the queue's; one that an operator made is left alone. */
+async function pauseAsAsked({ context: { spec, status }, home, queues }: Step): Promise<FunctionLoad> {
+  const load = await queues.load(home.name, spec);
+  const asked = spec.paused ?? false;
+  if (asked === load.paused || (!asked && status.paused !== true)) return load;
+  const queue = queues.of(home.name);
+  await (asked ? queue.pause({ kind: "controller" }) : queue.resume({ kind: "controller" }));
+  return { ...load, paused: asked };
+}
+
+async function keepObjects(step: Step): Promise<void> {
+  const { context, home, client, surroundings } = step;
+  const { spec, signal, status } = context;
+  const keeper = { client, signal, owner: home.uid };
+  // What never was there need not be looked for.
+  const wasDeployed = status.rollout !== undefined;
+  const byKeda = spec.scaling?.by === "KEDA";
+  const scaled = byKeda ? [scaledObjectOf(home, spec, surroundings.scalingUrl)] : [];
+  for (const { ref, object, wanted } of [...functionObjects(home, spec), ...scaled]) {
+    if (wanted) await keepObject(keeper, ref, object);
+    else if (wasDeployed) await dropObject(keeper, ref, object);
+  }
+  if (!byKeda && status.scaling?.by === "KEDA")
+    await dropObject(keeper, scaledObject, { metadata: scaledMetadata(home) });
+}
