@@ -38,7 +38,7 @@ const layer = (files, forbidden, mine = []) => ({
             ? [
                 unseen(
                   forbidden,
-                  "The dependency law: controller <- queue, kube <- streams, runtime <- functions; apps put them together.",
+                  "The dependency law: controller <- queue, kube, webhook <- streams, runtime <- functions; apps put them together.",
                 ),
               ]
             : []),
@@ -73,7 +73,7 @@ const bellLaw = [
     message: "BullMQ only rings: its delays, retries, pauses and limits stay unused.",
   },
 ];
-const apps = ["bridge", "cli", "sandbox-server"];
+const apps = ["bridge", "cli", "gateway", "sandbox-server"];
 const functions = ["s3-bucket"];
 const tests = ["**/*.test.ts", "**/*.contract.ts", "tests/**"];
 
@@ -118,8 +118,9 @@ export default tseslint.config(
   },
   layer(
     ["packages/controller/src/**"],
-    ["queue", "kube", "streams", "runtime", "sandbox", "local-servers", ...functions, ...apps],
+    ["queue", "kube", "streams", "runtime", "webhook", "sandbox", "local-servers", ...functions, ...apps],
   ),
+  layer(["packages/webhook/src/**"], ["queue", "kube", "streams", "runtime", "sandbox", ...functions, ...apps]),
   layer(
     ["packages/queue/src/**"],
     ["kube", "streams", "runtime", "sandbox", ...functions, ...apps],

@@ -1,7 +1,7 @@
 import { type ObjectKey, objectKey } from "@drover/controller";
 import type { KubeObject } from "@drover/kube";
 import { expect, it } from "vitest";
-import { registered } from "./registered-functions.ts";
+import { registeredFunctions } from "./registered-functions.ts";
 
 const kind = { group: "", version: "v1", kind: "Pod", plural: "pods", scope: "Namespaced" };
 const object = (namespace: string, at: string, spec: unknown = { for: kind }): [ObjectKey, KubeObject] => {
@@ -18,7 +18,7 @@ const object = (namespace: string, at: string, spec: unknown = { for: kind }): [
   ];
 };
 const of = (...objects: readonly [ObjectKey, KubeObject][]) =>
-  registered(new Map(objects)).map(({ key, registration, problem }) => [key, registration?.uid ?? problem]);
+  registeredFunctions(new Map(objects)).map(({ key, registration, problem }) => [key, registration?.uid ?? problem]);
 
 it("of several functions with one controller's name the oldest is in use", () => {
   expect(of(object("b", "2026-01-02"), object("a", "2026-01-03"), object("c", "2026-01-02"))).toEqual([
@@ -36,7 +36,7 @@ it("of several functions with one hook's name the oldest has it; the others go o
     const [, { metadata, ...rest }] = object("a", at, { for: kind, hooks: hooks(hook) });
     return [objectKey({ namespace: "a", name }), { ...rest, metadata: { ...metadata, name } }];
   };
-  const functions = registered(
+  const functions = registeredFunctions(
     new Map([
       named("young", "2026-01-03", "git"),
       named("old", "2026-01-01", "git"),

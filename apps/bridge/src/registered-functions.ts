@@ -1,15 +1,7 @@
 import { type Log, type ObjectKey, ReconcileFunction } from "@drover/controller";
-import {
-  isObjectEvent,
-  type KubeClient,
-  type KubeObject,
-  type Reflector,
-  type ReflectorEvent,
-  refOf,
-  runReflector,
-} from "@drover/kube";
+import type { KubeClient, KubeObject, Reflector } from "@drover/kube";
+import { type DeclaredFunction, declaredFunctions, followDeclaredFunctions } from "@drover/runtime";
 import { isDeepStrictEqual } from "node:util";
-import { z } from "zod";
 import { withoutTakenHooks } from "./hooks/taken-names.ts";
 import { InvalidRegistrationError, type Registration, registrationOf } from "./registration.ts";
 import { wantedCampaign } from "./wanted-campaign.ts";
@@ -30,74 +22,44 @@ export interface RegisteredFunctions {
 
 /** @param onChange called when all that are there are known, and with every change from then on. */
 export function followFunctions({
-  client,
-  log,
-  signal,
   onChange,
+  ...options
 }: {
   client: KubeClient;
   log: Log;
   signal: AbortSignal;
   onChange: (registrations: readonly Registration[]) => void;
 }): RegisteredFunctions {
-  const objects = new Map<ObjectKey, KubeObject>();
-  let synced = false;
   let functions: readonly RegisteredFunction[] = [];
   let registrations: readonly Registration[] | undefined;
-  const take = (event: ReflectorEvent): void => {
-    if (event.type === "synced") synced = true;
-    if (!isObjectEvent(event)) return;
-    if (event.type === "deleted" || event.object === undefined) objects.delete(event.key);
-    else objects.set(event.key, event.object);
-  };
-  const onEvents = (events: readonly ReflectorEvent[]): void => {
-    events.forEach(take);
-    if (!synced) return;
-    functions = registered(objects);
-    const next = functions.flatMap(({ registration }) => registration ?? []);
-    // Most changes are those of a status.
-    if (isDeepStrictEqual(next, registrations)) return;
-    registrations = next;
-    onChange(next);
-  };
-  const reflector = runReflector({
-    ...{ client, ref: refOf(ReconcileFunction), metadataOnly: false, signal, log, onEvents },
+  const { reflector } = followDeclaredFunctions({
+    ...options,
+    onChange(declared) {
+      functions = withoutTakenHooks(declared.map(registered));
+      const next = functions.flatMap(({ registration }) => registration ?? []);
+      // Most changes are those of a status.
+      if (isDeepStrictEqual(next, registrations)) return;
+      registrations = next;
+      onChange(next);
+    },
   });
   return { reflector, all: () => functions };
 }
 
 /** Of several of one name, the controller's or a hook's, the oldest is in use; the others are told so. */
-export function registered(objects: ReadonlyMap<ObjectKey, KubeObject>): readonly RegisteredFunction[] {
-  const oldestFirst = [...objects].sort(([a, x], [b, y]) => (`${born(x)} ${a}` < `${born(y)} ${b}` ? -1 : 1));
-  const taken = new Map<string, ObjectKey>();
-  const functions = oldestFirst.map(([key, object]): RegisteredFunction => {
-    const { name } = object.metadata;
-    const holder = taken.get(name);
-    if (holder !== undefined) {
-      const problem = `The controller's name ${name} is taken by ${holder}. Rename or remove one of them.`;
-      return { key, object, problem };
-    }
-    taken.set(name, key);
-    return { key, object, ...registrationIn(object) };
-  });
-  return withoutTakenHooks(functions);
-}
+export const registeredFunctions = (
+  objects: ReadonlyMap<ObjectKey, KubeObject>,
+): readonly RegisteredFunction[] => withoutTakenHooks(declaredFunctions(objects).map(registered));
 
-const born = ({ metadata }: KubeObject): string => metadata.creationTimestamp ?? "";
-
-function registrationIn({
-  metadata,
-  ...object
-}: KubeObject): Pick<RegisteredFunction, "registration" | "problem"> {
-  const parsed = ReconcileFunction.spec.safeParse(object["spec"]);
-  if (!parsed.success) return { problem: z.prettifyError(parsed.error) };
+function registered({ key, object, spec, problem }: DeclaredFunction): RegisteredFunction {
+  if (spec === undefined) return { key, object, problem };
+  const { name, uid, namespace } = object.metadata;
   try {
     const { data: status = {} } = ReconcileFunction.status.safeParse(object["status"] ?? {});
-    const campaign = wantedCampaign(parsed.data, status);
-    const { name, uid, namespace } = metadata;
-    return { registration: registrationOf(name, uid, { ...parsed.data, campaign }, namespace) };
+    const wanted = { ...spec, campaign: wantedCampaign(spec, status) };
+    return { key, object, registration: registrationOf(name, uid, wanted, namespace) };
   } catch (error) {
     if (!(error instanceof InvalidRegistrationError)) throw error;
-    return { problem: error.message };
+    return { key, object, problem: error.message };
   }
 }

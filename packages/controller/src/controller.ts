@@ -23,6 +23,8 @@ export interface ReconcileContext<R extends Resource> {
   readonly spec: SpecOf<R>;
   /** The status as it was read: a memory aid, never the truth. Look at the world. */
   readonly status: StatedStatus<R>;
+  /** All of the object, as it was read: for kinds of others, whose schema is not known whole. */
+  readonly object: { readonly metadata: ObjectMetadata; readonly [field: string]: unknown };
   readonly log: Log;
   /** Fires when the run must stop: time is up, the lease is about to end, the process is stopping. Pass it on. */
   readonly signal: AbortSignal;

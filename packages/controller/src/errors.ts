@@ -20,6 +20,21 @@ export class TerminalError extends Error {
   }
 }
 
+/** Failed, and tried again with backoff, as any other error; with a reason of its own for the Ready condition. */
+export class RetryError extends Error {
+  override readonly name = "RetryError";
+  readonly reason: string;
+  constructor(message: string, { reason = "Failed", cause }: ErrorDetail = {}) {
+    super(message, { cause });
+    this.reason = reason;
+  }
+}
+
+/** Somebody else changed in between what this run worked on: it is tried again almost at once, and quietly. */
+export class ConflictError extends Error {
+  override readonly name = "ConflictError";
+}
+
 /**
  * Not now: try again after a given time. Not counted as a failure, so it neither grows nor uses up any backoff.
  * For a wait that is part of the work (a bucket that must be emptied first) and for servers that said when.

@@ -12,9 +12,15 @@ export * from "./function-settings.ts";
 export { openLog } from "./log.ts";
 export { type Process, runProcess } from "./run-process.ts";
 export { closeAll, type Closing, stopOnSignals } from "./process-lifecycle.ts";
-export { openRegistry, queueMetrics } from "./process-metrics.ts";
+export { openRegistry, queueMetrics, runMetrics } from "./process-metrics.ts";
 export { type Check, type ProcessServer, serveProcess } from "./process-server.ts";
 export { type Announce, type Announcement, reconcileOnce, type ReconcileParts } from "./reconcile-once.ts";
+export {
+  type DeclaredFunction,
+  type DeclaredFunctions,
+  declaredFunctions,
+  followDeclaredFunctions,
+} from "./declared-functions.ts";
 export { runFunction, type FunctionDefinition } from "./run-function.ts";
 export {
   InvalidSettingsError,

@@ -1,9 +1,11 @@
 import {
   type Condition,
+  ConflictError,
   type Milliseconds,
   milliseconds,
   ready,
   RetryAfterError,
+  RetryError,
   TerminalError,
   ThrottledError,
 } from "@drover/controller";
@@ -43,9 +45,10 @@ export function outcomeOf(error: unknown, aborted: unknown): Outcome {
       ready: failed(reason, error),
     };
   }
+  if (error instanceof ConflictError) return { verdict: { kind: "conflict" }, ready: undefined };
   if (error instanceof ApiError) return apiOutcome(error);
   if (error instanceof ConnectionError) return retry(error, "ApiServerUnreachable");
-  return retry(error, "Failed");
+  return retry(error, error instanceof RetryError ? error.reason : "Failed");
 }
 
 function apiOutcome(error: ApiError): Outcome {

@@ -199,9 +199,10 @@ async function state<R extends Resource>(
 
 function contextOf<R extends Resource>(step: Step<R>, object: LiveObject<R>): ReconcileContext<R> {
   const { client, run, guard, log } = step;
-  const { metadata, spec, status } = object;
+  const { raw, metadata, spec, status } = object;
   const { key, signal } = run;
-  return { key, metadata, spec, status, log, signal, guard, readSecret: secretReader(client, key, signal) };
+  const readSecret = secretReader(client, key, signal);
+  return { key, metadata, spec, status, object: raw, log, signal, guard, readSecret };
 }
 
 function withReady(conditions: readonly Condition[]): readonly Condition[] {

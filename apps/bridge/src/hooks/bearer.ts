@@ -1,5 +1,5 @@
+import { isSame } from "@drover/webhook";
 import { unverified } from "./event-refused.ts";
-import { isSame } from "./is-same.ts";
 import type { Scheme } from "./scheme.ts";
 import { shortSecret } from "./short-secret.ts";
 

@@ -1,10 +1,10 @@
+import { parseJson, UnreadableJsonError } from "@drover/webhook";
 import type { IncomingMessage } from "node:http";
 import { EventRefusedError } from "./event-refused.ts";
 import type { SentHeaders } from "./sent-headers.ts";
 
 /** Bytes of the largest event that is taken. */
 export const largestEvent = 2 ** 20;
-const deepest = 100;
 
 /**
  * Refuses by the headers alone what no hook takes.
@@ -51,31 +51,10 @@ const tooLarge = (): EventRefusedError =>
 
 /** @throws EventRefusedError when it is no JSON, or deeper than any event is. */
 export function parseBody(body: Uint8Array): unknown {
-  if (isDeeper(body, deepest)) {
-    throw new EventRefusedError("malformed", `The body is nested deeper than ${deepest}. Send it flatter.`);
-  }
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
-  } catch {
-    throw new EventRefusedError("malformed", "The body is not JSON in UTF-8. Send it so.");
+    return parseJson(body);
+  } catch (error) {
+    if (!(error instanceof UnreadableJsonError)) throw error;
+    throw new EventRefusedError("malformed", `The body ${error.message}. Send JSON, flatter than that.`);
   }
-}
-
-const [quote, backslash, openBracket, closeBracket, openBrace, closeBrace] = Buffer.from('"\\[]{}');
-
-/** Looked for in the bytes, before anything is built of them. In UTF-8 no other character has these bytes in it. */
-function isDeeper(body: Uint8Array, most: number): boolean {
-  let depth = 0;
-  let inText = false;
-  for (let i = 0; i < body.length; i++) {
-    const byte = body[i];
-    if (inText) {
-      if (byte === backslash) i++;
-      else if (byte === quote) inText = false;
-    } else if (byte === quote) inText = true;
-    else if (byte === openBracket || byte === openBrace) {
-      if (++depth > most) return true;
-    } else if (byte === closeBracket || byte === closeBrace) depth--;
-  }
-  return false;
 }

@@ -1,7 +1,7 @@
+import { isSame } from "@drover/webhook";
 import { createHmac } from "node:crypto";
 import { unverified } from "./event-refused.ts";
 import type { HmacForm } from "./hook.ts";
-import { isSame } from "./is-same.ts";
 import type { Scheme } from "./scheme.ts";
 import { shortSecret } from "./short-secret.ts";
 

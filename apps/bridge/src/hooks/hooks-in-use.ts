@@ -1,8 +1,8 @@
 import type { Milliseconds } from "@drover/controller";
+import { type RememberedSecrets, rememberSecrets } from "@drover/webhook";
 import { boundedTelling, type Telling } from "./bounded-telling.ts";
 import type { Hook } from "./hook.ts";
 import type { ReadSecrets } from "./hook-secrets.ts";
-import { type RememberedSecrets, rememberSecrets } from "./remembered-secrets.ts";
 import { type TokenBucket, tokenBucket } from "./token-bucket.ts";
 
 /** A hook, and what this bridge keeps for it. */
@@ -37,12 +37,15 @@ export const usualLimits: HookLimits = {
   patience: 5_000,
 };
 
+/** A secret that was taken back is believed for this long. */
+const believedFor: Milliseconds = 30_000;
+
 /** @param clock one that never goes back. */
 export function openHooksInUse(read: ReadSecrets, limits: HookLimits, clock: () => Milliseconds): HooksInUse {
   let inUse: ReadonlyMap<string, HookInUse> | undefined;
   const use = (hook: Hook): HookInUse => ({
     hook,
-    secrets: rememberSecrets(() => read(hook), clock),
+    secrets: rememberSecrets(() => read(hook), clock, believedFor),
     rate: tokenBucket(limits.rate, clock),
     tell: boundedTelling({ most: limits.telling, within: limits.patience }),
   });

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { HookSecretError } from "./hook-secrets.ts";
 import { headersOf, otherWhsec, signed, whsec } from "./hook.fixture.ts";
 import type { Verification } from "./hook.ts";
-import { rememberSecrets } from "./remembered-secrets.ts";
+import { rememberSecrets } from "@drover/webhook";
 import { type SentHeaders, sentHeaders } from "./sent-headers.ts";
 import { verifyEvent } from "./verify-event.ts";
 
@@ -16,6 +16,7 @@ const stage = (verify: Verification, initial: readonly string[]) => {
       return world.broken ? Promise.reject(new HookSecretError("gone")) : Promise.resolve([...world.secrets]);
     },
     () => world.clock,
+    30_000,
   );
   const readBody = () => {
     world.bodies++;

@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
+import type { RememberedSecrets } from "@drover/webhook";
 import { EventRefusedError, unavailable, unverified } from "./event-refused.ts";
 import type { Verification } from "./hook.ts";
-import type { RememberedSecrets } from "./remembered-secrets.ts";
 import { type Claim, schemeOf } from "./scheme.ts";
 import type { SentHeaders } from "./sent-headers.ts";
 

@@ -1,22 +1,24 @@
 import type { Milliseconds } from "@drover/controller";
 
-/** A hook's secrets, as they were a moment ago. */
+/** The secrets of one correspondent, as they were a moment ago. */
 export interface RememberedSecrets {
-  /** At most half a minute old. */
+  /** At most `longest` old. */
   now(): Promise<readonly string[]>;
   /** Newer ones than these, which did not fit; undefined when they were read again a moment ago. */
   newerThan(used: readonly string[]): Promise<readonly string[] | undefined>;
 }
 
-/** A secret that was taken back is believed for this long. */
-const longest: Milliseconds = 30_000;
-/** Who sends forgeries must not make us ask the API server for each; nor who sends while there is no Secret. */
+/** Who sends forgeries must not make us ask for each; nor who sends while there is no secret. */
 const atMostEvery: Milliseconds = 1_000;
 
-/** @param clock one that never goes back. */
+/**
+ * @param clock one that never goes back.
+ * @param longest how long a secret that was taken back is believed.
+ */
 export function rememberSecrets(
   read: () => Promise<readonly string[]>,
   clock: () => Milliseconds,
+  longest: Milliseconds,
 ): RememberedSecrets {
   interface Reading {
     readonly at: Milliseconds;

@@ -1,0 +1,73 @@
+import { type Log, type ObjectKey, ReconcileFunction, type ReconcileFunctionSpec } from "@drover/controller";
+import {
+  isObjectEvent,
+  type KubeClient,
+  type KubeObject,
+  type Reflector,
+  type ReflectorEvent,
+  refOf,
+  runReflector,
+} from "@drover/kube";
+import { z } from "zod";
+
+/** A ReconcileFunction of the cluster: what it declares, or why it is not in use. */
+export type DeclaredFunction = { readonly key: ObjectKey; readonly object: KubeObject } & (
+  | { readonly spec: ReconcileFunctionSpec; readonly problem?: undefined }
+  | { readonly spec?: undefined; readonly problem: string }
+);
+
+/** The ReconcileFunctions of the cluster, as they come, change and go. */
+export interface DeclaredFunctions {
+  readonly reflector: Reflector;
+}
+
+/** @param onChange called when all that are there are known, and with every change from then on. */
+export function followDeclaredFunctions({
+  client,
+  log,
+  signal,
+  onChange,
+}: {
+  client: KubeClient;
+  log: Log;
+  signal: AbortSignal;
+  onChange: (functions: readonly DeclaredFunction[]) => void;
+}): DeclaredFunctions {
+  const objects = new Map<ObjectKey, KubeObject>();
+  let synced = false;
+  const take = (event: ReflectorEvent): void => {
+    if (event.type === "synced") synced = true;
+    if (!isObjectEvent(event)) return;
+    if (event.type === "deleted" || event.object === undefined) objects.delete(event.key);
+    else objects.set(event.key, event.object);
+  };
+  const onEvents = (events: readonly ReflectorEvent[]): void => {
+    events.forEach(take);
+    if (synced) onChange(declaredFunctions(objects));
+  };
+  const reflector = runReflector({
+    ...{ client, ref: refOf(ReconcileFunction), metadataOnly: false, signal, log, onEvents },
+  });
+  return { reflector };
+}
+
+/** Oldest first. Of several of one name the oldest is in use: the name is the controller's, and so its queue's. */
+export function declaredFunctions(objects: ReadonlyMap<ObjectKey, KubeObject>): readonly DeclaredFunction[] {
+  const oldestFirst = [...objects].sort(([a, x], [b, y]) => (`${born(x)} ${a}` < `${born(y)} ${b}` ? -1 : 1));
+  const taken = new Map<string, ObjectKey>();
+  return oldestFirst.map(([key, object]): DeclaredFunction => {
+    const { name } = object.metadata;
+    const holder = taken.get(name);
+    if (holder !== undefined) {
+      const problem = `The controller's name ${name} is taken by ${holder}. Rename or remove one of them.`;
+      return { key, object, problem };
+    }
+    taken.set(name, key);
+    const parsed = ReconcileFunction.spec.safeParse(object["spec"]);
+    return parsed.success
+      ? { key, object, spec: parsed.data }
+      : { key, object, problem: z.prettifyError(parsed.error) };
+  });
+}
+
+const born = ({ metadata }: KubeObject): string => metadata.creationTimestamp ?? "";

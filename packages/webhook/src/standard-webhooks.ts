@@ -1,0 +1,104 @@
+import type { Milliseconds } from "@drover/controller";
+import { createHmac } from "node:crypto";
+import { isSame } from "./is-same.ts";
+
+/** What was signed longer ago, or later than now, may be something that somebody kept. */
+export const tolerance: Milliseconds = 5 * 60_000;
+/** While secrets are changed a sender signs with both; nobody has more than a few. */
+const mostSignatures = 50;
+const leastSecret = 24;
+const prefix = "whsec_";
+
+/** The headers that sign a message; undefined for one that is not there. */
+export interface SignatureHeaders {
+  readonly id: string | undefined;
+  readonly timestamp: string | undefined;
+  readonly signature: string | undefined;
+}
+
+/** What the headers of a message claim. */
+export interface Claim {
+  readonly id: string;
+  /** When it was sent, by the sender's clock: ms since 1970, of whole seconds. */
+  readonly at: Milliseconds;
+  /** Compares in constant time. */
+  isMadeWith(secret: string, body: Uint8Array): boolean;
+}
+
+/** No secret and no body could make these headers true. The message says why; it holds nothing of what was sent. */
+export class UnsignedError extends Error {
+  override readonly name = "UnsignedError";
+}
+
+/**
+ * https://www.standardwebhooks.com: over `<id>.<timestamp>.<body>`, HMAC-SHA256, `v1,<base64>`, several with blanks
+ * between. The id and the time of the attempt are signed; by the specification neither may have a dot. Asymmetric
+ * signatures (`v1a`) are passed over. A header that came twice, which HTTP joins with a comma and a blank, is no header.
+ *
+ * @throws UnsignedError
+ */
+export function claimIn(
+  { id = "", timestamp = "", signature = "" }: SignatureHeaders,
+  now: Milliseconds,
+): Claim {
+  if (!/^[!-~]{1,256}$/.test(id) || id.includes(".")) {
+    throw new UnsignedError("webhook-id is missing, has a dot or is longer than 256");
+  }
+  if (!/^\d{1,12}$/.test(timestamp)) {
+    throw new UnsignedError("webhook-timestamp is missing or no number of seconds");
+  }
+  const off = Math.round(now / 1_000) - Number(timestamp);
+  if (Math.abs(off) * 1_000 > tolerance) {
+    throw new UnsignedError(
+      `webhook-timestamp is ${off} s behind our clock; more than 300 s either way is refused`,
+    );
+  }
+  const signatures = signature.includes(", ") ? [] : signature.split(" ", mostSignatures).flatMap(v1);
+  if (signatures.length === 0) throw new UnsignedError("webhook-signature has no v1 signature");
+  return {
+    id,
+    at: Number(timestamp) * 1_000,
+    isMadeWith(secret, body) {
+      const expected = mac(secret, id, timestamp, body);
+      return signatures.some((each) => isSame(each, expected));
+    },
+  };
+}
+
+/** The headers of a message of this id, signed with each of these secrets. */
+export function signed(
+  secrets: readonly string[],
+  { id, at }: { readonly id: string; readonly at: Milliseconds },
+  body: Uint8Array | string,
+): {
+  readonly "webhook-id": string;
+  readonly "webhook-timestamp": string;
+  readonly "webhook-signature": string;
+} {
+  const timestamp = String(Math.floor(at / 1_000));
+  const signatures = secrets.map((secret) => `v1,${mac(secret, id, timestamp, body).toString("base64")}`);
+  return {
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": signatures.join(" "),
+  };
+}
+
+/** What is wrong with a secret; never the secret. Undefined for one that can be used. */
+export function secretProblem(secret: string): string | undefined {
+  const encoded = secret.slice(prefix.length);
+  if (!secret.startsWith(prefix) || !/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) {
+    return `is not written as ${prefix}<base64>`;
+  }
+  return keyOf(secret).length < leastSecret ? `has less than ${leastSecret} bytes` : undefined;
+}
+
+const mac = (secret: string, id: string, timestamp: string, body: Uint8Array | string): Buffer =>
+  createHmac("sha256", keyOf(secret)).update(`${id}.${timestamp}.`).update(body).digest();
+
+const keyOf = (secret: string): Buffer => Buffer.from(secret.slice(prefix.length), "base64");
+
+function v1(signature: string): readonly Buffer[] {
+  const encoded = /^v1,([A-Za-z0-9+/]{43}=)$/.exec(signature)?.[1];
+  return encoded === undefined ? [] : [Buffer.from(encoded, "base64")];
+}
