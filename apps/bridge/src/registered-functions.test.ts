@@ -18,7 +18,10 @@ const object = (namespace: string, at: string, spec: unknown = { for: kind }): [
   ];
 };
 const of = (...objects: readonly [ObjectKey, KubeObject][]) =>
-  registeredFunctions(new Map(objects)).map(({ key, registration, problem }) => [key, registration?.uid ?? problem]);
+  registeredFunctions(new Map(objects)).map(({ key, registration, problem }) => [
+    key,
+    registration?.uid ?? problem,
+  ]);
 
 it("of several functions with one controller's name the oldest is in use", () => {
   expect(of(object("b", "2026-01-02"), object("a", "2026-01-03"), object("c", "2026-01-02"))).toEqual([

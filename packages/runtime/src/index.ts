@@ -14,6 +14,13 @@ export { type Process, runProcess } from "./run-process.ts";
 export { closeAll, type Closing, stopOnSignals } from "./process-lifecycle.ts";
 export { openRegistry, queueMetrics, runMetrics } from "./process-metrics.ts";
 export { type Check, type ProcessServer, serveProcess } from "./process-server.ts";
+export {
+  BodyRefusedError,
+  type PublicServer,
+  type PublicServerTimes,
+  readIncoming,
+  servePublicly,
+} from "./public-server.ts";
 export { type Announce, type Announcement, reconcileOnce, type ReconcileParts } from "./reconcile-once.ts";
 export {
   type DeclaredFunction,
@@ -22,6 +29,7 @@ export {
   followDeclaredFunctions,
 } from "./declared-functions.ts";
 export { runFunction, type FunctionDefinition } from "./run-function.ts";
+export { type SparingWarnings, sparingWarnings } from "./sparing-warnings.ts";
 export {
   InvalidSettingsError,
   meant,

@@ -1,3 +1,4 @@
+import { BodyRefusedError, readIncoming } from "@drover/runtime";
 import { parseJson, UnreadableJsonError } from "@drover/webhook";
 import type { IncomingMessage } from "node:http";
 import { EventRefusedError } from "./event-refused.ts";
@@ -30,20 +31,13 @@ export function refuseForm(headers: SentHeaders): void {
 
 /** @throws EventRefusedError when it is too large, or is cut off. */
 export async function readBody(incoming: IncomingMessage): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const bodyOf: AsyncIterable<Buffer> = incoming.iterator({ destroyOnReturn: false });
   try {
-    for await (const chunk of bodyOf) {
-      size += chunk.length;
-      if (size > largestEvent) throw tooLarge();
-      chunks.push(chunk);
-    }
+    return await readIncoming(incoming, largestEvent);
   } catch (error) {
-    if (error instanceof EventRefusedError) throw error;
+    if (!(error instanceof BodyRefusedError)) throw error;
+    if (error.why === "too large") throw tooLarge();
     throw new EventRefusedError("malformed", "The body was cut off, or took too long. Send it again.");
   }
-  return Buffer.concat(chunks);
 }
 
 const tooLarge = (): EventRefusedError =>

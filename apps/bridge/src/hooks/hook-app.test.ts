@@ -1,5 +1,6 @@
 import type { ObjectKey } from "@drover/controller";
 import type { Wake } from "@drover/queue";
+import { type PublicServer, servePublicly } from "@drover/runtime";
 import type { EventIds } from "@drover/streams";
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -8,7 +9,6 @@ import { hookApp } from "./hook-app.ts";
 import { declared, hooksIn, otherWhsec, signed, whsec } from "./hook.fixture.ts";
 import { openHooksInUse, usualLimits } from "./hooks-in-use.ts";
 import { byName } from "./named-keys.ts";
-import { type HookServer, serveHooks } from "./serve-hooks.ts";
 import { eventTaker } from "./take-event.ts";
 
 const other = { name: "hooks", key: "other" };
@@ -23,7 +23,7 @@ const hooks = hooksIn([
 const token = "sixteen-letters!";
 
 let app: ReturnType<typeof hookApp>;
-let server: HookServer;
+let server: PublicServer;
 let told: Wake[][];
 let outcomes: string[];
 /** What Redis does with a wake. */
@@ -69,7 +69,7 @@ beforeEach(async () => {
     onRefused: (hook = "-", { refusal }) => outcomes.push(`${hook} ${refusal}`),
     onError: (error) => outcomes.push(String(error)),
   });
-  server = await serveHooks({ app, host: "127.0.0.1", port: 0 });
+  server = await servePublicly({ app, host: "127.0.0.1", port: 0, settings: "" });
 });
 afterEach(() => server.close());
 
@@ -276,7 +276,8 @@ describe("refuses", () => {
   });
 
   it("whoever sends his headers or his body slowly", async () => {
-    const hasty = await serveHooks({
+    const hasty = await servePublicly({
+      settings: "",
       app,
       host: "127.0.0.1",
       port: 0,

@@ -4,7 +4,7 @@
  * Events of the outside world that wake keys: `POST /hooks/<name>`, on a listener of their own. Every bridge takes all.
  *
  * - `hook.ts` is what is declared; `taken-names.ts` says who has a name that two declare.
- * - `hook-app.ts` is the HTTP of it, `serve-hooks.ts` its listener, `event-refused.ts` what is answered.
+ * - `hook-app.ts` is the HTTP of it, `event-refused.ts` what is answered.
  * - `take-event.ts` is the order of things: `verify-event.ts` (by `standard-webhooks.ts`, `hmac.ts` or `bearer.ts`, with
  *   `hook-secrets.ts`), `event-body.ts`, `named-keys.ts`, the queue, and the ids of @drover/streams.
  */
@@ -12,6 +12,7 @@ import type { Log } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import type { RedisConnection } from "@drover/queue";
 import { openEventIds } from "@drover/streams";
+import { type PublicServer, servePublicly, sparingWarnings } from "@drover/runtime";
 import { Counter, type Registry } from "prom-client";
 import type { Bridge } from "../bridge.ts";
 import type { Registration } from "../registration.ts";
@@ -20,8 +21,6 @@ import { hookApp } from "./hook-app.ts";
 import { secretReader } from "./hook-secrets.ts";
 import { openHooksInUse, usualLimits } from "./hooks-in-use.ts";
 import { byName, type Find } from "./named-keys.ts";
-import { type HookServer, serveHooks } from "./serve-hooks.ts";
-import { sparingWarnings } from "./sparing-warnings.ts";
 import { eventTaker } from "./take-event.ts";
 
 export interface HooksOptions {
@@ -38,7 +37,7 @@ export interface HooksOptions {
 }
 
 /** This bridge's listener for events. */
-export interface Hooks extends HookServer {
+export interface Hooks extends PublicServer {
   /** These registrations there are now. */
   register(registrations: readonly Registration[]): void;
   /** @throws HookSecretError when a secret that is a file cannot be used: those of a cluster may come later. */
@@ -79,7 +78,10 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
     },
     onError: (error) => warn("error", { err: error }, "An event could not be taken"),
   });
-  const server = await serveHooks({ app, host, port });
+  const server = await servePublicly({
+    ...{ app, host, port },
+    settings: "DROVER_HOOKS_PORT and DROVER_HOOKS_HOST",
+  });
   log.info({ hooks: server.url }, "Taking events at /hooks/<name>");
   return {
     ...server,

@@ -99,9 +99,11 @@ function testObject(
   const key = objectKey({ namespace: "default", name });
   const note = (fields: object, message: string) => void logged.push({ ...fields, message });
   const log: Log = { debug: note, info: note, warn: note, error: note };
+  const metadata = { namespace: "default", name, uid, resourceVersion: "1" };
   const context = (signal = new AbortController().signal): BucketContext => ({
     key,
-    metadata: { namespace: "default", name, uid, resourceVersion: "1" },
+    metadata,
+    object: { metadata },
     spec: object.spec,
     status: object.status,
     log,
