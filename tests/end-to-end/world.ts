@@ -34,6 +34,8 @@ export interface World {
     concurrency?: number;
     env?: Record<string, string>;
   }): Promise<Started>;
+  /** Any process of Drover's, by its main module, until it has said `awaited`. */
+  startProcess(name: string, main: string, awaited: string, env: NodeJS.ProcessEnv): Promise<Started>;
   /** Another function, by its main module. */
   startFunction(main: string): Promise<Started>;
   /** The object as it is when it is Ready for the generation it has, or when `predicate` says so. */
@@ -125,6 +127,7 @@ export async function startWorld(): Promise<World> {
         AWS_SECRET_ACCESS_KEY: s3.secretAccessKey,
         ...env,
       }),
+    startProcess: start,
     startFunction: (main) => start("function", main, "Taking keys", {}),
     async until(manifest, predicate) {
       let object: TestObject | undefined;

@@ -12,7 +12,7 @@ export * from "./function-settings.ts";
 export { openLog } from "./log.ts";
 export { type Process, runProcess } from "./run-process.ts";
 export { closeAll, type Closing, stopOnSignals } from "./process-lifecycle.ts";
-export { openRegistry, queueMetrics, runMetrics } from "./process-metrics.ts";
+export { openRegistry, queueMetrics, type RunMetrics, runMetrics } from "./process-metrics.ts";
 export { type Check, type ProcessServer, serveProcess } from "./process-server.ts";
 export {
   BodyRefusedError,
@@ -21,6 +21,15 @@ export {
   readIncoming,
   servePublicly,
 } from "./public-server.ts";
+export { answering, type AnsweringParts, type TakenRequest } from "./answering.ts";
+export { folderSecrets, FolderSecretError } from "./folder-secrets.ts";
+export {
+  functionApp,
+  type ServedFunction,
+  servedSettings,
+  type ServedSettings,
+  serveFunction,
+} from "./serve-function.ts";
 export { type Announce, type Announcement, reconcileOnce, type ReconcileParts } from "./reconcile-once.ts";
 export {
   type DeclaredFunction,

@@ -1,0 +1,202 @@
+import { type ReconcileContext, type Resource, RetryError, TerminalError } from "@drover/controller";
+import { retryAfter } from "@drover/kube";
+import type { Run } from "@drover/queue";
+import {
+  type Answer,
+  answerIn,
+  type Call,
+  type CallType,
+  type Completion,
+  eventHeaders,
+  parseJson,
+  readAnswer,
+  type RememberedSecrets,
+  signatureProblem,
+  signed,
+  UnreadableJsonError,
+} from "@drover/webhook";
+import type { Agent } from "node:http";
+import type { PendingRuns } from "../completions/pending-runs.ts";
+import { type Target, TargetError } from "../targets/target.ts";
+import type { WebhookFunction } from "../webhook-function.ts";
+import { badAnswer, errorOf, failureIn, unsigned } from "./interpret.ts";
+import { NoReplyError, post, type Reply } from "./post.ts";
+import { shownObject } from "./shown-object.ts";
+
+/** What calls of one function stand on. */
+export interface CallingParts {
+  readonly fn: WebhookFunction;
+  readonly secrets: RememberedSecrets;
+  readonly target: (signal: AbortSignal) => Promise<Target>;
+  readonly agent: Agent;
+  readonly pending: PendingRuns;
+  /** Where completions are taken; undefined where they are not. */
+  readonly complete: string | undefined;
+  /** Names this gateway in `ce-source`. */
+  readonly source: string;
+  /** Wall clock. */
+  readonly now: () => number;
+}
+
+/** Bytes that are sent at most: an object may have 1.5 MiB. */
+export const largestCall = 2 * 2 ** 20;
+/** Bytes that are taken at most. */
+export const largestAnswer = 2 ** 20;
+
+/** One call, in a run. */
+export interface OneCall {
+  readonly type: CallType;
+  readonly run: Run;
+  readonly context: ReconcileContext<Resource>;
+  /** Wall clock, ms. */
+  readonly deadline: number;
+}
+
+/**
+ * Calls the function once. Answers what it answered with success; everything else is thrown, as what it comes to.
+ * Nothing is sent when the lease is over, and nothing is sent twice.
+ */
+export async function callFunction(parts: CallingParts, one: OneCall): Promise<Answer> {
+  const { fn, pending } = parts;
+  const { run, context } = one;
+  const target = await parts.target(run.signal).catch((error: unknown) => {
+    throw error instanceof TargetError ? new RetryError(error.message, { reason: "NoTarget" }) : error;
+  });
+  const secrets = await parts.secrets.now();
+  const call = callOf(parts, one);
+  const body = bodyOf(call);
+  const at = parts.now();
+  const headers = {
+    ...eventHeaders(call, parts.source, new Date(at)),
+    ...signed(secrets, { id: call.token, at }, body),
+    ...(run.claim.trace !== undefined && { traceparent: run.claim.trace }),
+  };
+  const { completed, forget } = pending.expect(run.token, {
+    audience: audienceOf(fn),
+    key: run.key,
+    held: () => run.held(),
+  });
+  try {
+    context.guard.beforeWrite();
+    const { agent } = parts;
+    const reply = await post({ target, headers, body, most: largestAnswer, agent, signal: run.signal });
+    if (reply.status !== 202) return await answerOf(parts, call.token, reply, secrets);
+    if (parts.complete === undefined) throw noCompletions;
+    return resultOf(await orAborted(completed, run.signal));
+  } catch (error) {
+    throw error instanceof NoReplyError ? notAnswered(target, error) : error;
+  } finally {
+    forget();
+  }
+}
+
+export const audienceOf = ({ namespace, controller, uid }: WebhookFunction): Call["audience"] => ({
+  name: `${namespace}/${controller}`,
+  uid,
+});
+
+function callOf({ fn, complete }: CallingParts, { type, run, context, deadline }: OneCall): Call {
+  const { group, version, kind } = fn.for;
+  const { uid, generation = 0 } = context.metadata;
+  const { reasons, fails, replaced } = run.claim;
+  return {
+    type,
+    audience: audienceOf(fn),
+    kind: { group, version, kind },
+    key: run.key,
+    uid,
+    ...(replaced !== undefined && { replaced }),
+    generation,
+    token: run.token,
+    deadline: new Date(deadline).toISOString(),
+    reasons: [...reasons],
+    fails,
+    object: shownObject(fn.for, context.object),
+    ...(complete !== undefined && { complete }),
+  };
+}
+
+function bodyOf(call: Call): Buffer {
+  const body = Buffer.from(JSON.stringify(call));
+  if (body.byteLength <= largestCall) return body;
+  throw new TerminalError(
+    `The object is too large to be sent: ${largestCall} bytes at most. Make it smaller.`,
+    {
+      reason: "TooLarge",
+    },
+  );
+}
+
+async function answerOf(
+  { secrets, now }: CallingParts,
+  id: string,
+  { status, headers, body }: Reply,
+  used: readonly string[],
+): Promise<Answer> {
+  const signature = {
+    id: headerIn(headers["webhook-id"]),
+    timestamp: headerIn(headers["webhook-timestamp"]),
+    signature: headerIn(headers["webhook-signature"]),
+  };
+  const problemWith = (all: readonly string[]): string | undefined =>
+    signatureProblem({ headers: signature, body, secrets: all, id, now: now() });
+  let problem = problemWith(used);
+  if (problem !== undefined && signature.signature !== undefined) {
+    // It may have a newer secret than we had.
+    const newer = await secrets.newerThan(used);
+    if (newer !== undefined) problem = problemWith(newer);
+  }
+  if (status !== 200) {
+    const wait = retryAfter(headers["retry-after"], now());
+    throw errorOf({
+      status,
+      retryAfter: wait,
+      isSigned: problem === undefined,
+      failure: failureIn(valueIn(headers, body)),
+    });
+  }
+  if (problem !== undefined) throw unsigned(problem);
+  return success(readAnswer(body));
+}
+
+const headerIn = (value: string | readonly string[] | undefined): string | undefined =>
+  typeof value === "string" ? value : value?.join(", ");
+
+/** JSON, or text; nothing of a page. */
+function valueIn(headers: Reply["headers"], body: Uint8Array): unknown {
+  const [type = ""] = (headers["content-type"] ?? "").split(";");
+  if (/^text\/plain$/i.test(type.trim())) return Buffer.from(body).toString("utf8");
+  try {
+    return parseJson(body);
+  } catch (error) {
+    if (error instanceof UnreadableJsonError) return undefined;
+    throw error;
+  }
+}
+
+function resultOf({ code: status, retryAfter: seconds, result }: Completion): Answer {
+  if (status === 200) return success(answerIn(result));
+  const wait = seconds === undefined ? undefined : retryAfter(String(seconds), 0);
+  throw errorOf({ status, retryAfter: wait, isSigned: true, failure: failureIn(result) });
+}
+
+function success(read: ReturnType<typeof answerIn>): Answer {
+  if (read.ok) return read.answer;
+  throw badAnswer(read.problem);
+}
+
+const noCompletions = new RetryError(
+  "The function answered 202, but this gateway takes no completions. Set DROVER_COMPLETIONS_PORT, or have it answer 200.",
+  { reason: "NoCompletions" },
+);
+
+const notAnswered = ({ url }: Target, { message, cause }: NoReplyError): RetryError =>
+  new RetryError(`The function at ${url.host} did not answer: ${message}.`, { reason: "NotAnswered", cause });
+
+function orAborted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
+  return Promise.race([value, aborted.promise]).finally(() => signal.removeEventListener("abort", abort));
+}

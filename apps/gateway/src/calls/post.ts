@@ -1,0 +1,106 @@
+import {
+  type Agent,
+  type ClientRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as requestHttp,
+} from "node:http";
+import { request as requestHttps } from "node:https";
+import { isIP } from "node:net";
+import type { Target } from "../targets/target.ts";
+
+/** What came back, whatever it says. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Uint8Array;
+}
+
+/** No whole reply came, or one that is not read. The message says what happened; it holds nothing of what was sent. */
+export class NoReplyError extends Error {
+  override readonly name = "NoReplyError";
+}
+
+export interface PostOptions {
+  readonly target: Target;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  /** Bytes that the reply's body may have. */
+  readonly most: number;
+  readonly agent: Agent;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * One POST, once: to the address that was checked, no redirect followed, nothing repeated, nothing unpacked.
+ * @throws NoReplyError, or the signal's reason.
+ */
+export async function post({ target, headers, body, most, agent, signal }: PostOptions): Promise<Reply> {
+  signal.throwIfAborted();
+  const { url, address } = target;
+  const isTls = url.protocol === "https:";
+  const sent = (isTls ? requestHttps : requestHttp)({
+    ...{ method: "POST", agent, signal },
+    hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),
+    path: url.pathname,
+    headers: { ...headers, "content-length": String(body.byteLength), "accept-encoding": "identity" },
+    lookup: (_host, options, told) => {
+      const family = isIP(address);
+      if (options.all) told(null, [{ address, family }]);
+      else told(null, address, family);
+    },
+  });
+  try {
+    const reply = replyTo(sent);
+    sent.end(body);
+    return await read(await reply, most);
+  } catch (error) {
+    sent.destroy();
+    signal.throwIfAborted();
+    throw error instanceof NoReplyError ? error : new NoReplyError(wordsOf(error), { cause: error });
+  }
+}
+
+function replyTo(sent: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    sent.on("response", resolve);
+    sent.on("error", reject);
+    sent.on("upgrade", () => reject(new NoReplyError("it wants to speak another protocol")));
+  });
+}
+
+async function read(reply: IncomingMessage, most: number): Promise<Reply> {
+  const { statusCode: status = 0, headers } = reply;
+  const encoding = headers["content-encoding"] ?? "identity";
+  if (encoding.toLowerCase() !== "identity") {
+    throw new NoReplyError("its answer is compressed, though identity was asked for");
+  }
+  if (Number(headers["content-length"] ?? 0) > most) throw tooLarge(most);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const pieces: AsyncIterable<Uint8Array> = reply;
+  for await (const piece of pieces) {
+    size += piece.byteLength;
+    if (size > most) throw tooLarge(most);
+    chunks.push(piece);
+  }
+  return { status, headers, body: Buffer.concat(chunks) };
+}
+
+const tooLarge = (most: number): NoReplyError => new NoReplyError(`its answer has more than ${most} bytes`);
+
+/** The system's word for it, or Node's. */
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = "code" in error ? String(error.code) : error.name;
+  switch (code) {
+    case "ECONNREFUSED":
+      return "nobody listens there";
+    case "ECONNRESET":
+    case "EPIPE":
+      return "the connection broke before its answer was whole";
+    default:
+      return `no answer that is HTTP came (${code})`;
+  }
+}

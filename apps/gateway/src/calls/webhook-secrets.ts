@@ -1,0 +1,36 @@
+import { objectKey, RetryError } from "@drover/controller";
+import { builtin, type KubeClient } from "@drover/kube";
+import { secretProblem } from "@drover/webhook";
+import { z } from "zod";
+
+const secretSchema = z.object({ data: z.record(z.string(), z.base64()).nullish() });
+const keys = ["current", "previous"] as const;
+
+/**
+ * The secrets that a function and the gateway share: keys of the Secret `<name>-webhook` beside the ReconcileFunction.
+ * The first is `current`. Read live; never logged, and kept in memory only.
+ *
+ * @throws RetryError that says what is missing; never what is there.
+ */
+export async function webhookSecrets(
+  client: Pick<KubeClient, "get">,
+  { namespace, controller }: { readonly namespace: string; readonly controller: string },
+): Promise<readonly string[]> {
+  const key = objectKey({ namespace, name: `${controller}-webhook` });
+  const { data } = secretSchema.parse((await client.get(builtin.secret, key, { retries: 0 })) ?? {});
+  const secrets = keys.flatMap((name) => {
+    const value = data?.[name];
+    if (value === undefined) return [];
+    const secret = Buffer.from(value, "base64").toString("utf8").trim();
+    const problem = secretProblem(secret);
+    if (problem !== undefined)
+      throw unusable(`The key ${name} of the Secret ${key} ${problem}. Give another.`);
+    return [secret];
+  });
+  if (data?.["current"] !== undefined) return secrets;
+  throw unusable(
+    `The Secret ${key} has no key current. Create it, with whsec_ and 24 bytes or more in base64.`,
+  );
+}
+
+const unusable = (message: string): RetryError => new RetryError(message, { reason: "NoSecret" });

@@ -1,0 +1,45 @@
+import { durationSchema, milliseconds } from "@drover/controller";
+import { processSettings, readSettings, wholeNumber } from "@drover/runtime";
+import { z } from "zod";
+import { parseAllowed } from "./targets/allowed-urls.ts";
+import { parseNetworks } from "./targets/addresses.ts";
+
+const span = durationSchema.transform(milliseconds);
+const words = (text: string): readonly string[] => text.split(/[\s,]+/).filter((word) => word !== "");
+
+/** A list, as text in the environment: its parser throws what is wrong with a word. */
+const listOf = <Value>(parse: (words: readonly string[]) => Value) =>
+  z.string().transform((text, context): Value => {
+    try {
+      return parse(words(text));
+    } catch (error) {
+      context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
+      return z.NEVER;
+    }
+  });
+
+const gatewaySettings = processSettings.extend({
+  /**
+   * Which `webhook.url`s may be called: origins, or host suffixes, such as `https://hooks.example.com
+   * https://*.example.org:8443`. Left out: none.
+   */
+  webhookAllow: listOf(parseAllowed).optional(),
+  /** Networks that calls may go to though they are private, such as `127.0.0.0/8` in development. */
+  webhookNetworks: listOf(parseNetworks).optional(),
+  /**
+   * Namespaces whose functions may be shown objects of all namespaces, and cluster-scoped ones; `*` for all. Those of
+   * others see objects of their own namespace only.
+   */
+  webhookReach: listOf((list) => list).default([]),
+  /** Where functions that have answered 202 send the result: 0 takes a free port. Left out: nowhere. */
+  completionsPort: wholeNumber({ least: 0, most: 65_535 }).optional(),
+  completionsHost: z.string().default("127.0.0.1"),
+  /** How functions reach that. Default: by host and port. */
+  completionsUrl: z.url({ protocol: /^https?$/ }).optional(),
+  /** A dead gateway's key is taken over after this time. */
+  lease: span.default(6_000),
+  leaseRenewal: span.default(400),
+});
+export type GatewaySettings = z.output<typeof gatewaySettings>;
+
+export const gatewayConfig = (): GatewaySettings => readSettings(gatewaySettings, process.env);

@@ -1,0 +1,56 @@
+import {
+  ConflictError,
+  RetryAfterError,
+  RetryError,
+  TerminalError,
+  ThrottledError,
+} from "@drover/controller";
+import { Counter, Histogram, type Registry } from "prom-client";
+
+/** Seconds; from a no-op to the default timeout. */
+const buckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** The numbers of calls. */
+export interface CallMetrics {
+  /** @param error what was thrown; undefined for a success. */
+  called(fn: string, seconds: number, error: unknown): void;
+  completed(outcome: string): void;
+}
+
+export function callMetrics(registry: Registry): CallMetrics {
+  const calls = new Counter({
+    name: "drover_gateway_calls_total",
+    help: "Calls of functions, by what came of them.",
+    labelNames: ["function", "outcome"],
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: "drover_gateway_call_seconds",
+    help: "From before a call was made until its answer, or its completion, was taken.",
+    labelNames: ["function"],
+    buckets,
+    registers: [registry],
+  });
+  const completions = new Counter({
+    name: "drover_gateway_completions_total",
+    help: "Completions that came, by what came of them.",
+    labelNames: ["outcome"],
+    registers: [registry],
+  });
+  return {
+    called(fn, duration, error) {
+      calls.inc({ function: fn, outcome: outcomeOf(error) });
+      seconds.observe({ function: fn }, duration);
+    },
+    completed: (outcome) => completions.inc({ outcome }),
+  };
+}
+
+/** One of few words: never one that a function chooses. */
+function outcomeOf(error: unknown): string {
+  if (error === undefined) return "done";
+  if (error instanceof RetryAfterError || error instanceof ThrottledError) return "wait";
+  if (error instanceof ConflictError) return "conflict";
+  if (error instanceof TerminalError) return "terminal";
+  return error instanceof RetryError ? "retry" : "stopped";
+}

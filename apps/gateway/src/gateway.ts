@@ -1,0 +1,72 @@
+import type { Milliseconds } from "@drover/controller";
+import type { WorkQueue } from "@drover/queue";
+import type { Audience, RememberedSecrets } from "@drover/webhook";
+import { audienceOf } from "./calls/call-function.ts";
+import type { WebhookFunction } from "./webhook-function.ts";
+import { type FunctionWorker, workFunction, type WorkingParts } from "./work-function.ts";
+
+/** Works off the keys of all functions that are called. */
+export interface Gateway {
+  /** These functions there are now. What changed starts and stops; nothing else notices. */
+  register(functions: readonly WebhookFunction[]): void;
+  queues(): readonly WorkQueue[];
+  /** The secrets of a function that is called. */
+  secretsOf(audience: Audience): RememberedSecrets | undefined;
+  /** Takes no new keys, and lets the calls under way end within the grace. */
+  close(): Promise<void>;
+}
+
+export interface GatewayOptions extends WorkingParts {
+  /** How long calls under way may take to end, when their function changes or the gateway stops. */
+  readonly grace: Milliseconds;
+}
+
+/**
+ * A function that changes is worked on anew at once, while calls that were made as it was before come to their end:
+ * leases keep the two apart.
+ */
+export function openGateway({ grace, ...parts }: GatewayOptions): Gateway {
+  const working = new Map<string, FunctionWorker>();
+  const ending = new Set<Promise<void>>();
+  const end = (worker: FunctionWorker): void => {
+    working.delete(worker.fn.controller);
+    const ended = worker.stop(grace).catch((error: unknown) => {
+      parts.log.warn(
+        { function: worker.fn.controller, err: error },
+        "Could not stop taking keys of a function",
+      );
+    });
+    ending.add(ended);
+    void ended.finally(() => ending.delete(ended));
+  };
+  return {
+    register(functions) {
+      const wanted = new Map(functions.map((fn) => [fn.controller, fn]));
+      for (const worker of working.values()) {
+        const next = wanted.get(worker.fn.controller);
+        if (next === undefined || !isSame(next, worker.fn)) end(worker);
+      }
+      for (const fn of functions.filter(({ controller }) => !working.has(controller))) {
+        working.set(fn.controller, workFunction(fn, parts));
+        parts.log.info({ function: fn.controller, namespace: fn.namespace }, "Taking keys");
+      }
+    },
+    queues: () => [...working.values()].map(({ queue }) => queue),
+    secretsOf({ name, uid }) {
+      const worker = [...working.values()].find(({ fn }) => {
+        const audience = audienceOf(fn);
+        return audience.name === name && audience.uid === uid;
+      });
+      return worker?.secrets;
+    },
+    async close() {
+      for (const worker of working.values()) end(worker);
+      await Promise.all(ending);
+    },
+  };
+}
+
+/** Schemas are made of the other fields, and always the same. */
+const isSame = (a: WebhookFunction, b: WebhookFunction): boolean => textOf(a) === textOf(b);
+const textOf = ({ for: { apiVersion, kind, plural, scope }, ...rest }: WebhookFunction): string =>
+  JSON.stringify([{ apiVersion, kind, plural, scope }, rest]);

@@ -1,0 +1,117 @@
+/**
+ * # The gateway
+ *
+ * Takes the keys of functions with `delivery: webhook` and calls these over HTTP. All else is done for them, as it is for
+ * functions that pull: the object is read, finalizers are set and taken off, status and Events are written.
+ *
+ * - `webhook-function.ts` is what a ReconcileFunction means to it; `gateway.ts` starts and stops, `work-function.ts` works
+ *   off the keys of one function, with the runtime's own `reconcileOnce`.
+ * - `calls/` makes a call: `call-function.ts` is the order of things, `post.ts` the HTTP, `interpret.ts` what an answer
+ *   comes to.
+ * - `targets/` says where: a Service's address, or a URL that the operator allows and that leads out.
+ * - `completions/` takes the results of functions that have answered 202.
+ */
+import {
+  followDeclaredFunctions,
+  type Process,
+  queueMetrics,
+  runMetrics,
+  runProcess,
+  servePublicly,
+  sparingWarnings,
+} from "@drover/runtime";
+import { completionApp } from "./completions/completion-app.ts";
+import { pendingRuns } from "./completions/pending-runs.ts";
+import { gatewayConfig, type GatewaySettings } from "./config.ts";
+import { type Gateway, openGateway } from "./gateway.ts";
+import { type CallMetrics, callMetrics } from "./gateway-metrics.ts";
+import { parseNetworks } from "./targets/addresses.ts";
+import { webhookFunctionsIn } from "./webhook-function.ts";
+
+const readyWithin = 1_000;
+/** Completions under way at once: so many bodies are in memory. */
+const mostCompletions = 100;
+const warnEvery = 10_000;
+
+type GatewayProcess = Process<GatewaySettings>;
+
+await runProcess("gateway", gatewayConfig, async (process) => {
+  const { settings, log, client, redis, registry, closing, readiness } = process;
+  const { lease, leaseRenewal: renewal, stopGrace: grace, webhookReach: reach } = settings;
+  const pending = pendingRuns();
+  const calls = callMetrics(registry);
+  // Opened before the gateway, and so closed after it: calls that wait for completions may come to their end.
+  const app = completionApp({
+    ...{ most: mostCompletions, now: Date.now, complete: pending.complete },
+    secretsOf: (audience) => gateway.secretsOf(audience),
+    onOutcome: outcomes(process, calls),
+  });
+  const complete = await serveCompletions(process, app);
+  const gateway: Gateway = openGateway({
+    ...{ client, redis, log, grace, pending, calls, complete },
+    times: { lease, renewal },
+    rules: {
+      client,
+      allowed: settings.webhookAllow ?? [],
+      networks: settings.webhookNetworks ?? parseNetworks([]),
+    },
+    reachesOut: (namespace) => reach.includes("*") || reach.includes(namespace),
+    runs: runMetrics(registry),
+  });
+  closing("gateway", () => gateway.close());
+  takeFromCluster(process, gateway);
+  readiness("redis", async () => {
+    await Promise.all(gateway.queues().map((queue) => queue.ping(readyWithin)));
+    return undefined;
+  });
+  queueMetrics(registry, () => gateway.queues());
+});
+
+/** Where completions are to be sent; undefined where none are taken. */
+async function serveCompletions(
+  { settings, log, closing }: GatewayProcess,
+  app: ReturnType<typeof completionApp>,
+): Promise<string | undefined> {
+  const { completionsPort: port, completionsHost: host, completionsUrl } = settings;
+  if (port === undefined) return undefined;
+  const server = await servePublicly({
+    ...{ app, host, port },
+    settings: "DROVER_COMPLETIONS_PORT and DROVER_COMPLETIONS_HOST",
+  });
+  closing("completions", () => server.close());
+  const complete = new URL("completions", `${(completionsUrl ?? server.url).replace(/\/$/, "")}/`).href;
+  log.info({ complete }, "Taking completions");
+  return complete;
+}
+
+function outcomes({ log }: GatewayProcess, calls: CallMetrics) {
+  const warn = sparingWarnings(log, warnEvery, () => performance.now());
+  return (outcome: string, why?: string): void => {
+    calls.completed(outcome);
+    if (why !== undefined) warn(outcome, { outcome, why }, "A completion was refused");
+  };
+}
+
+function takeFromCluster(
+  { client, log, stopping, readiness, closing }: GatewayProcess,
+  gateway: Gateway,
+): void {
+  let told = new Map<string, string>();
+  const { reflector } = followDeclaredFunctions({
+    ...{ client, log, signal: stopping },
+    onChange(declared) {
+      const { functions, problems } = webhookFunctionsIn(declared);
+      if (!stopping.aborted) gateway.register(functions);
+      for (const [key, problem] of problems) {
+        if (told.get(key) !== problem) log.warn({ function: key, problem }, "A function is not called");
+      }
+      told = new Map(problems);
+    },
+  });
+  closing("functions", () => reflector.done);
+  readiness("functions", () => {
+    const { synced, lastFailure } = reflector.status();
+    if (synced) return undefined;
+    return `ReconcileFunctions are not listed yet: ${lastFailure?.message ?? "asked for"}`;
+  });
+}

@@ -1,0 +1,81 @@
+import { isIP } from "node:net";
+
+/** One thing that an operator allows: a scheme, a host or the end of one, and a port. */
+export interface AllowedUrl {
+  readonly protocol: "http:" | "https:";
+  /** `hooks.example.com`, `.example.com` for all that end so, or empty for all. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What cannot be allowed, or is not. The message says what to write. */
+export class UrlRefusedError extends Error {
+  override readonly name = "UrlRefusedError";
+}
+
+/** @throws UrlRefusedError */
+export function parseAllowed(words: readonly string[]): readonly AllowedUrl[] {
+  return words.map((word) => {
+    const [, scheme = "", host = "", port] =
+      /^(https?):\/\/([^/:]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/.exec(word) ?? [];
+    const suffix = host === "*" ? "" : host.replace(/^\*\./, ".");
+    const isHost = suffix === "" ? host === "*" : isPlainHost(suffix.replace(/^\./, ""));
+    if (!isHost) {
+      throw new UrlRefusedError(
+        `${JSON.stringify(word)} is no origin; write https://hooks.example.com or https://*.example.com:8443`,
+      );
+    }
+    const protocol = scheme === "https" ? "https:" : "http:";
+    return { protocol, host: suffix, port: Number(port ?? usualPort(protocol)) };
+  });
+}
+
+/**
+ * The URL that a function is to be called at, if it is allowed. It must be written as it is meant: what a parser would
+ * turn into another host (numbers that are an address, letters that look like others, dots at the end, user names,
+ * backslashes) is refused before anybody asks whether that other host is allowed.
+ *
+ * @throws UrlRefusedError
+ */
+export function allowedUrl(text: string, allowed: readonly AllowedUrl[]): URL {
+  const [, written = ""] = /^https?:\/\/([^/?#]*)/.exec(text) ?? [];
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new UrlRefusedError("webhook.url is no http or https URL. Correct it.");
+  }
+  const { protocol, hostname } = url;
+  const port = Number(url.port === "" ? usualPort(protocol) : url.port);
+  const asMeant = [hostname, `${hostname}:${port}`];
+  if (!asMeant.includes(written) || !isPlainHost(hostname) || /[\s\\]/.test(text)) {
+    throw new UrlRefusedError(
+      "webhook.url has a host that is not written plainly. Write its name in small letters, or its address, without user or password.",
+    );
+  }
+  if (url.search !== "" || url.hash !== "") {
+    throw new UrlRefusedError("webhook.url has a query or a fragment. Leave it out.");
+  }
+  if (allowed.some((one) => one.protocol === protocol && one.port === port && isHostOf(one, hostname)))
+    return url;
+  throw new UrlRefusedError(
+    `${url.origin} may not be called. Whoever runs the gateway can allow it in DROVER_WEBHOOK_ALLOW.`,
+  );
+}
+
+const isHostOf = ({ host }: AllowedUrl, hostname: string): boolean =>
+  host === "" || (host.startsWith(".") ? hostname.endsWith(host) : hostname === host);
+
+/** A DNS name in ASCII, or an IP address in its usual form. */
+function isPlainHost(host: string): boolean {
+  const address = host.replace(/^\[(.*)\]$/, "$1");
+  if (isIP(address) !== 0) return true;
+  const labels = host.split(".");
+  const isName = labels.every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label));
+  return (
+    isName &&
+    host.length <= 253 &&
+    !labels.some((label) => label.startsWith("xn--")) &&
+    !/^(0x)?\d+$/.test(labels.at(-1) ?? "")
+  );
+}
+
+const usualPort = (protocol: string): string => (protocol === "https:" ? "443" : "80");

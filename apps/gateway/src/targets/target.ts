@@ -1,0 +1,110 @@
+import { objectKey } from "@drover/controller";
+import { builtin, type KubeClient } from "@drover/kube";
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import { z } from "zod";
+import type { WebhookFunction } from "../webhook-function.ts";
+import { isNobodys, isPublic, type Networks } from "./addresses.ts";
+import { type AllowedUrl, allowedUrl, UrlRefusedError } from "./allowed-urls.ts";
+
+/** Where a function is called, and by which address: what was checked is what is connected to. */
+export interface Target {
+  readonly url: URL;
+  readonly address: string;
+}
+
+/** A function that cannot be called where it says. The message says what to change. */
+export class TargetError extends Error {
+  override readonly name = "TargetError";
+}
+
+export interface TargetRules {
+  readonly client: Pick<KubeClient, "get">;
+  /** URLs outside the cluster that may be called. */
+  readonly allowed: readonly AllowedUrl[];
+  /** Where calls may go though it is not public. */
+  readonly networks: Networks;
+  /** All addresses of a name; a test brings its own. */
+  readonly resolve?: (host: string) => Promise<readonly string[]>;
+}
+
+/** @throws TargetError */
+export function targetOf(fn: WebhookFunction, rules: TargetRules, signal: AbortSignal): Promise<Target> {
+  return fn.url === undefined ? serviceTarget(fn, rules, signal) : urlTarget(fn.url, fn.path, rules);
+}
+
+const serviceSchema = z.looseObject({
+  spec: z.looseObject({
+    type: z.string().exactOptional(),
+    clusterIP: z.string().exactOptional(),
+    ports: z.array(z.looseObject({ port: z.number(), protocol: z.string().exactOptional() })).default([]),
+  }),
+});
+
+/** By its cluster IP: no name is looked up, and nobody but the API server says what it is. */
+async function serviceTarget(
+  { namespace, service: { name, port }, path }: WebhookFunction,
+  { client, networks }: TargetRules,
+  signal: AbortSignal,
+): Promise<Target> {
+  const key = objectKey({ namespace, name });
+  const found = await client.get(builtin.service, key, { signal });
+  if (found === undefined) {
+    throw new TargetError(`There is no Service ${key}. Create it, or name another in spec.webhook.service.`);
+  }
+  const { type = "ClusterIP", clusterIP = "", ports } = serviceSchema.parse(found).spec;
+  if (type === "ExternalName") {
+    throw new TargetError(`The Service ${key} is an ExternalName. Give webhook.url, and have it allowed.`);
+  }
+  if (isIP(clusterIP) === 0) {
+    throw new TargetError(`The Service ${key} has no cluster IP. Give one that is not headless.`);
+  }
+  if (isNobodys(clusterIP) && !networks.has(clusterIP)) {
+    throw new TargetError(`The Service ${key} has the address ${clusterIP}, which is no Service's.`);
+  }
+  if (!ports.some((one) => one.port === port && (one.protocol ?? "TCP") === "TCP")) {
+    throw new TargetError(
+      `The Service ${key} has no TCP port ${port}. Name one of its ports in spec.webhook.`,
+    );
+  }
+  const host = isIP(clusterIP) === 6 ? `[${clusterIP}]` : clusterIP;
+  return { url: new URL(path, `http://${host}:${port}`), address: clusterIP };
+}
+
+/** Looked up once; every address must be fit, so that none can be chosen that is not. */
+async function urlTarget(
+  text: string,
+  path: string,
+  { allowed, networks, resolve = resolveHost }: TargetRules,
+): Promise<Target> {
+  const url = withPath(checkedUrl(text, allowed), path);
+  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  const addresses = isIP(host) === 0 ? await resolve(host).catch(() => []) : [host];
+  const [address] = addresses;
+  if (address === undefined) throw new TargetError(`The host ${host} of webhook.url is not known.`);
+  const inside = addresses.find((one) => !isPublic(one) && !networks.has(one));
+  if (inside === undefined) return { url, address };
+  // Not which one: who may not look inside learns nothing of what is there.
+  throw new TargetError(
+    `The host ${host} of webhook.url is not out on the Internet. Call a Service instead, or have its network allowed.`,
+  );
+}
+
+function checkedUrl(text: string, allowed: readonly AllowedUrl[]): URL {
+  try {
+    return allowedUrl(text, allowed);
+  } catch (error) {
+    throw error instanceof UrlRefusedError ? new TargetError(error.message) : error;
+  }
+}
+
+/** `webhook.path` goes behind what the URL has. */
+function withPath(url: URL, path: string): URL {
+  const base = url.pathname.replace(/\/$/, "");
+  url.pathname = path === "/" && base !== "" ? base : `${base}${path}`;
+  return url;
+}
+
+async function resolveHost(host: string): Promise<readonly string[]> {
+  return (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
+}

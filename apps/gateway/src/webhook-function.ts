@@ -1,0 +1,103 @@
+import type { ReconcileFunctionSpec, Resource, Scaling } from "@drover/controller";
+import type { DeclaredFunction } from "@drover/runtime";
+import { z } from "zod";
+
+/** A function that the gateway calls, as its ReconcileFunction says. */
+export interface WebhookFunction {
+  /** The controller's name, and so its queue's. */
+  readonly controller: string;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly for: Resource;
+  readonly service: { readonly name: string; readonly port: number };
+  /** Outside the cluster, instead of the Service. */
+  readonly url?: string | undefined;
+  readonly path: string;
+  readonly finalizes: boolean;
+  /** Calls at once. */
+  readonly concurrency: number;
+  readonly pace: Pick<ReconcileFunctionSpec, "resyncEvery" | "timeout" | "retry" | "limits">;
+  /** Whether it scales to zero. */
+  readonly rests: boolean;
+  /** Grows with every rollout. */
+  readonly revision: number;
+}
+
+/** What is to be called, and what cannot be, with what to do about it. */
+export interface WebhookFunctions {
+  readonly functions: readonly WebhookFunction[];
+  readonly problems: ReadonlyMap<string, string>;
+}
+
+/** Of all declared functions, those that are called, and are there to be called. */
+export function webhookFunctionsIn(declared: readonly DeclaredFunction[]): WebhookFunctions {
+  const functions: WebhookFunction[] = [];
+  const problems = new Map<string, string>();
+  for (const each of declared) {
+    if (each.spec?.delivery !== "webhook") continue;
+    const problem = problemOf(each.spec);
+    if (problem !== undefined) problems.set(each.key, problem);
+    else if (isThere(each)) functions.push(webhookFunction(each, each.spec));
+  }
+  return { functions, problems };
+}
+
+function problemOf({ for: { group, plural }, watches = [] }: ReconcileFunctionSpec): string | undefined {
+  if (group === "" && plural === "secrets") {
+    return "spec.for: Secrets are not sent to anybody. Have it pull, with a permission of its own.";
+  }
+  if (watches.some(({ names }) => names.code === true)) {
+    return "spec.watches: code is asked of functions that pull only. Declare whom an object concerns.";
+  }
+  return undefined;
+}
+
+const podsSchema = z.looseObject({ readyReplicas: z.number().default(0) });
+
+/**
+ * While it has no Pods its keys are left in the queue, where they are seen as due: it is scaled by that. One that
+ * somebody else runs is taken to be there.
+ */
+function isThere({ object, spec }: DeclaredFunction): boolean {
+  if (spec?.paused === true) return false;
+  return spec?.container === undefined || podsOf(object) > 0;
+}
+
+const podsOf = (object: DeclaredFunction["object"]): number =>
+  podsSchema.safeParse(object["status"]).data?.readyReplicas ?? 0;
+
+const rolloutSchema = z.looseObject({ rollout: z.looseObject({ revision: z.int().min(0) }) });
+
+function webhookFunction({ object }: DeclaredFunction, spec: ReconcileFunctionSpec): WebhookFunction {
+  const { name, namespace = "", uid } = object.metadata;
+  const { resyncEvery, timeout, retry, limits, concurrency = 8, webhook, container } = spec;
+  const scaling: Pick<Scaling, "min"> | undefined = spec.scaling ?? (container && { min: 0 });
+  return {
+    controller: name,
+    namespace,
+    uid,
+    for: resourceOf(spec.for),
+    service: webhook?.service ?? { name: serviceNameOf(name), port: 80 },
+    url: webhook?.url,
+    path: webhook?.path ?? "/",
+    finalizes: webhook?.finalizes ?? false,
+    concurrency: Math.min(10_000, concurrency * Math.max(1, container ? podsOf(object) : 1)),
+    pace: { resyncEvery, timeout, retry, limits },
+    rests: scaling?.min === 0,
+    revision: rolloutSchema.safeParse(object["status"]).data?.rollout.revision ?? 0,
+  };
+}
+
+/** The Service of a function's own container: its name, as a DNS label. */
+export const serviceNameOf = (controller: string): string => controller.replaceAll(".", "-");
+
+/** A kind that is somebody else's: whatever its spec and status are. */
+function resourceOf({ group, version, kind, plural, scope }: ReconcileFunctionSpec["for"]): Resource {
+  return {
+    ...{ group, version, kind, plural, scope },
+    singular: kind.toLowerCase(),
+    apiVersion: group === "" ? version : `${group}/${version}`,
+    spec: z.looseObject({}),
+    status: z.looseObject({}),
+  };
+}

@@ -1,0 +1,190 @@
+import {
+  controllerFrom,
+  type Log,
+  milliseconds,
+  type Milliseconds,
+  type ReconcileContext,
+  type Resource,
+  RetryAfterError,
+  splitObjectKey,
+} from "@drover/controller";
+import { eventRecorder, type KubeClient, type KubeObject, refOf } from "@drover/kube";
+import {
+  openWorkQueue,
+  type QueueTimes,
+  type RedisConnection,
+  type Run,
+  type Verdict,
+  type WorkQueue,
+} from "@drover/queue";
+import { type Announcement, reconcileOnce, type RunMetrics } from "@drover/runtime";
+import { type Answer, type CallType, type RememberedSecrets, rememberSecrets } from "@drover/webhook";
+import { Agent as HttpAgent } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
+import { hostname } from "node:os";
+import { callFunction, type CallingParts } from "./calls/call-function.ts";
+import { waitIn } from "./calls/interpret.ts";
+import { webhookSecrets } from "./calls/webhook-secrets.ts";
+import type { PendingRuns } from "./completions/pending-runs.ts";
+import type { CallMetrics } from "./gateway-metrics.ts";
+import { rememberTarget } from "./targets/remember-target.ts";
+import { targetOf, type TargetRules } from "./targets/target.ts";
+import type { WebhookFunction } from "./webhook-function.ts";
+
+/** What all functions' workers stand on. */
+export interface WorkingParts {
+  readonly client: KubeClient;
+  readonly redis: RedisConnection;
+  readonly log: Log;
+  readonly times: Partial<QueueTimes>;
+  readonly rules: TargetRules;
+  readonly pending: PendingRuns;
+  readonly complete: string | undefined;
+  /** Whether functions of a namespace may be shown objects beyond it. */
+  readonly reachesOut: (namespace: string) => boolean;
+  readonly calls: CallMetrics;
+  readonly runs: RunMetrics;
+}
+
+/** Works off the keys of one function. */
+export interface FunctionWorker {
+  readonly fn: WebhookFunction;
+  readonly queue: WorkQueue;
+  readonly secrets: RememberedSecrets;
+  /** Takes no new key, lets the calls under way end within the grace, and closes. */
+  stop(grace: Milliseconds): Promise<void>;
+}
+
+/** A secret that was changed is known after that time, and sooner where an answer is signed with a new one. */
+const secretsKept: Milliseconds = 5_000;
+/** An object that is not finalized yet is asked for again after this time, unless the function says another one. */
+const finalizingAgain = "10s";
+
+export function workFunction(fn: WebhookFunction, parts: WorkingParts): FunctionWorker {
+  const { client, redis, log, times, runs } = parts;
+  const { controller } = fn;
+  const queue = openWorkQueue({ redis, controller, log, times, mayScan: false });
+  const recorder = eventRecorder({
+    client,
+    log,
+    controller: `drover.dev/${controller}`,
+    instance: hostname(),
+  });
+  const ref = refOf(fn.for);
+  const announce = ({ metadata }: KubeObject, announcement: Announcement): void =>
+    recorder.record({ regarding: { ref, metadata }, ...announcement });
+  const calling = callingParts(fn, parts);
+  const definition = definitionOf(fn);
+  const own = controllerFrom({ ...definition, reconcile: () => Promise.resolve(undefined) });
+
+  const handle = (run: Run): Promise<Verdict> => {
+    if (!isInReach(fn, run, parts)) return Promise.resolve({ kind: "done" });
+    const call = caller(calling, run, Date.now() + own.timeout, parts);
+    const running = controllerFrom({ ...definition, ...actions(fn, call) });
+    return reconcileOnce({ controller: running, client, log, announce, rests: fn.rests }, run);
+  };
+  const work = queue.work(handle, {
+    ...{ concurrency: fn.concurrency, timeout: own.timeout, version: fn.revision },
+    ...{ backoff: own.retry, limits: own.limits },
+    onSettled(run, verdict, duration) {
+      runs.settled(controller, verdict, duration / 1_000);
+      const { key, claim } = run;
+      const fields = { function: controller, key, verdict: verdict.kind, ms: Math.round(duration) };
+      log.info({ ...fields, why: claim.reasons }, "Called");
+    },
+  });
+  return {
+    fn,
+    queue,
+    secrets: calling.secrets,
+    async stop(grace) {
+      await work.drain(grace);
+      calling.agent.destroy();
+      await queue.close();
+      await recorder.close();
+    },
+  };
+}
+
+function callingParts(fn: WebhookFunction, { client, rules, pending, complete }: WorkingParts): CallingParts {
+  // Connections that were kept are given up before most servers do.
+  const options = { keepAlive: true, timeout: 0, maxFreeSockets: fn.concurrency, keepAliveMsecs: 1_000 };
+  const isTls = fn.url?.startsWith("https:") ?? false;
+  return {
+    ...{ fn, pending, complete, source: "/drover/gateway", now: Date.now },
+    agent: isTls ? new HttpsAgent(options) : new HttpAgent(options),
+    secrets: rememberSecrets(
+      () => webhookSecrets(client, fn),
+      () => performance.now(),
+      secretsKept,
+    ),
+    target: rememberTarget(
+      (signal) => targetOf(fn, rules, signal),
+      () => performance.now(),
+    ),
+  };
+}
+
+function definitionOf({ controller: name, for: resource, pace }: WebhookFunction) {
+  const { resyncEvery, timeout, retry = {}, limits } = pace;
+  const { first, longest, attempts } = retry;
+  return {
+    name,
+    for: resource,
+    ...(resyncEvery !== undefined && { resyncEvery }),
+    ...(timeout !== undefined && { timeout }),
+    retry: {
+      ...(first !== undefined && { first }),
+      ...(longest !== undefined && { longest }),
+      ...(attempts !== undefined && { attempts }),
+    },
+    ...(limits?.runs !== undefined && { limits: { runs: limits.runs } }),
+  };
+}
+
+type Caller = (type: CallType, context: ReconcileContext<Resource>) => Promise<Answer>;
+
+const caller =
+  (calling: CallingParts, run: Run, deadline: number, { calls }: WorkingParts): Caller =>
+  async (type, context) => {
+    const begun = performance.now();
+    let failure: unknown;
+    try {
+      return await callFunction(calling, { type, run, context, deadline });
+    } catch (error) {
+      failure = error ?? new Error("nothing");
+      throw error;
+    } finally {
+      calls.called(calling.fn.controller, (performance.now() - begun) / 1_000, failure);
+    }
+  };
+
+/** What the runtime calls, once it has read the object, and put the finalizer on. */
+function actions({ finalizes }: WebhookFunction, call: Caller) {
+  const reconcile = async (context: ReconcileContext<Resource>) => {
+    const { status, conditions, account, ...answer } = await call("dev.drover.reconcile.v1", context);
+    const requeueAfter = waitIn(answer, milliseconds);
+    return {
+      ...(status !== undefined && { status }),
+      ...(conditions !== undefined && { conditions }),
+      ...(account !== undefined && { account }),
+      ...(requeueAfter !== undefined && { requeueAfter }),
+    };
+  };
+  if (!finalizes) return { reconcile };
+  const finalize = async (context: ReconcileContext<Resource>): Promise<void> => {
+    const answer = await call("dev.drover.finalize.v1", context);
+    if (answer.finalized === true) return;
+    const after = waitIn(answer, milliseconds) ?? finalizingAgain;
+    throw new RetryAfterError("The function has not finalized it yet.", { after, reason: "Finalizing" });
+  };
+  return { reconcile, finalize };
+}
+
+/**
+ * A function is shown objects of its own namespace. Others only where that was granted: the gateway reads with its own
+ * rights, and who may write a ReconcileFunction in one namespace must not come by what is in others.
+ */
+function isInReach({ namespace }: WebhookFunction, { key }: Run, { reachesOut }: WorkingParts): boolean {
+  return splitObjectKey(key).namespace === namespace || reachesOut(namespace);
+}

@@ -1,0 +1,145 @@
+import { durationSchema, milliseconds, type Resource } from "@drover/controller";
+import { callMemory, type SentAnswer } from "@drover/webhook";
+import type { HttpBindings } from "@hono/node-server";
+import { type Context, Hono } from "hono";
+import { once } from "node:events";
+import type { Logger } from "pino";
+import { z } from "zod";
+import { answering, type TakenRequest } from "./answering.ts";
+import { folderSecrets } from "./folder-secrets.ts";
+import { openLog } from "./log.ts";
+import { stopOnSignals } from "./process-lifecycle.ts";
+import { BodyRefusedError, readIncoming, servePublicly } from "./public-server.ts";
+import type { FunctionParts } from "./run-function.ts";
+import { wholeNumber } from "./settings.ts";
+
+/** The settings of every function that is called. It has no way to Redis or to the API server. */
+export const servedSettings = z.object({
+  logLevel: z.enum(["debug", "info", "warn", "error"]).default("info"),
+  /** Where it is called, and where `/healthz` and `/readyz` are. */
+  httpHost: z.string().default("127.0.0.1"),
+  /** 0 takes a free one. */
+  httpPort: wholeNumber({ least: 0, most: 65_535 }).default(8_080),
+  /** `namespace/name` of its ReconcileFunction: calls that are meant for others are refused. */
+  webhookAudience: z.string().regex(/^[^/\s]+\/[^/\s]+$/, "give namespace/name of the ReconcileFunction"),
+  /** The ReconcileFunction's uid: calls of a namesake that was there before are refused, too. */
+  webhookUid: z.string().optional(),
+  /** The folder where the Secret `<name>-webhook` is mounted. */
+  webhookSecrets: z.string(),
+  /** How long calls under way may take to end after SIGTERM. */
+  stopGrace: durationSchema.transform(milliseconds).default(20_000),
+});
+export type ServedSettings = z.output<typeof servedSettings>;
+
+/** A function that is called: a controller, and where. */
+export interface ServedFunction<Settings extends ServedSettings, R extends Resource> {
+  /** Names the process in logs. */
+  readonly name: string;
+  /** Read the settings: `readSettings(servedSettings.extend({ ... }), process.env)` in the function's config.ts. */
+  readonly settings: () => Settings;
+  readonly controller: (settings: Settings) => FunctionParts<R> | Promise<FunctionParts<R>>;
+}
+
+/** Bytes of the largest call that is taken: an object may have 1.5 MiB. */
+const largestCall = 2 * 2 ** 20;
+/** Requests under way at once: so many bodies are in memory. */
+const mostCalls = 1_000;
+
+/**
+ * Answer the gateway's calls until SIGTERM; then let those under way end within the grace. `reconcile` and `finalize` are
+ * those of a function that pulls, but for `readSecret`: there is no way to the cluster.
+ */
+export async function serveFunction<Settings extends ServedSettings, R extends Resource>(
+  definition: ServedFunction<Settings, R>,
+): Promise<void> {
+  let log = openLog({ process: definition.name });
+  try {
+    const settings = definition.settings();
+    log = openLog({ process: definition.name, level: settings.logLevel });
+    await serveUntilStopped(settings, await definition.controller(settings), log);
+  } catch (error) {
+    log.fatal({ err: error }, error instanceof Error ? error.message : "The process failed");
+    process.exitCode = 1;
+  }
+  log.info("Stopped");
+  process.exit();
+}
+
+async function serveUntilStopped<R extends Resource>(
+  settings: ServedSettings,
+  { controller, ...parts }: FunctionParts<R>,
+  log: Logger,
+): Promise<void> {
+  const { httpHost: host, httpPort: port, stopGrace, webhookAudience: name, webhookUid: uid } = settings;
+  const stop = stopOnSignals(log);
+  const over = new AbortController();
+  const secrets = folderSecrets(
+    settings.webhookSecrets,
+    () => performance.now(),
+    (error) => log.warn({ err: error }, "The secrets cannot be read again; those from before are good"),
+  );
+  const answer = answering({
+    ...{ controller, log, secrets, audience: { name, uid }, stopping: over.signal },
+    memory: callMemory(Date.now),
+  });
+  const app = functionApp(answer, log);
+  // How long a run takes its deadline says; how long a call may take to come, the server.
+  const server = await servePublicly({ app, host, port, settings: "DROVER_HTTP_PORT and DROVER_HTTP_HOST" });
+  log.info({ url: server.url, controller: controller.name }, "Answering calls");
+  await (stop.signal.aborted ? undefined : once(stop.signal, "abort"));
+  const late = setTimeout(() => over.abort(new Error("The process is stopping.")), stopGrace);
+  await server.close(stopGrace + lastWords);
+  clearTimeout(late);
+  await parts.close?.();
+}
+
+/** For runs that were told to stop, to say so. */
+const lastWords = 1_000;
+
+type Env = { Bindings: HttpBindings };
+
+/** `POST` to any path is a call: which path the gateway takes is the ReconcileFunction's word. */
+export function functionApp(
+  answer: (request: TakenRequest) => Promise<SentAnswer>,
+  log: Pick<Logger, "error">,
+): Hono<Env> {
+  let underWay = 0;
+  return new Hono<Env>()
+    .get("/healthz", (c) => c.text("ok\n"))
+    .get("/readyz", (c) => c.text("ok\n"))
+    .post("*", async (c) => {
+      if (underWay >= mostCalls) return c.json({ message: "Too many at once." }, 503, { "retry-after": "1" });
+      underWay++;
+      try {
+        return await answered(c, answer);
+      } finally {
+        underWay--;
+      }
+    })
+    .onError((error, c) => {
+      log.error({ err: error }, "A call could not be answered");
+      return c.json({ message: "The call could not be answered." }, 500);
+    });
+}
+
+async function answered(
+  c: Context<Env>,
+  answer: (request: TakenRequest) => Promise<SentAnswer>,
+): Promise<Response> {
+  const { incoming } = c.env;
+  if ((c.req.header("content-encoding") ?? "identity").toLowerCase() !== "identity") {
+    return c.json({ message: "A compressed body is not taken." }, 415, { connection: "close" });
+  }
+  try {
+    const body = await readIncoming(incoming, largestCall);
+    const [id, timestamp, signature] = ["id", "timestamp", "signature"].map((name) =>
+      c.req.header(`webhook-${name}`),
+    );
+    const said = await answer({ headers: { id, timestamp, signature }, body });
+    return new Response(said.body, { status: said.status, headers: said.headers });
+  } catch (error) {
+    if (!(error instanceof BodyRefusedError)) throw error;
+    const status = error.why === "too large" ? 413 : 400;
+    return c.json({ message: error.message }, status, { connection: "close" });
+  }
+}

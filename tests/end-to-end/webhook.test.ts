@@ -1,0 +1,113 @@
+import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
+import { freePort } from "@drover/local-servers";
+import { randomBytes } from "node:crypto";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { Greeting } from "../../functions/examples/typescript/greeting.ts";
+import type { Manifest, TestObject } from "./test-cluster.ts";
+import { conditionOf, eventually, isGone, ofCluster, type Started, startWorld, type World } from "./world.ts";
+
+const controller = "greetings.examples.drover.dev";
+const secret = () => `whsec_${randomBytes(24).toString("base64")}`;
+const secrets = [secret(), secret()] as const;
+const isReal = process.env["DROVER_TEST_CLUSTER"] === "real";
+
+let world: World;
+let port: number;
+let functionProcess: Started;
+
+const secretOf = (data: Readonly<Record<string, string | null>>): Manifest => ({
+  ...{ apiVersion: "v1", kind: "Secret", metadata: { name: `${controller}-webhook`, namespace: "default" } },
+  data: Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, value && Buffer.from(value).toString("base64")]),
+  ),
+});
+/** As a mounted Secret. */
+const mount = (data: Readonly<Record<string, string>>): string => {
+  const folder = join(world.folder, "mounted");
+  mkdirSync(folder, { recursive: true });
+  for (const [key, value] of Object.entries(data)) {
+    writeFileSync(join(folder, key), value);
+    chmodSync(join(folder, key), 0o600);
+  }
+  return folder;
+};
+const registration = (more: object = {}): Manifest => ({
+  apiVersion: ReconcileFunction.apiVersion,
+  kind: ReconcileFunction.kind,
+  metadata: { name: controller, namespace: "default" },
+  spec: {
+    for: {
+      ...{ group: Greeting.group, version: Greeting.version, kind: Greeting.kind },
+      ...{ plural: Greeting.plural, scope: Greeting.scope },
+    },
+    delivery: "webhook",
+    // A real cluster gives no Service an address on loopback.
+    webhook: {
+      ...(isReal ? { url: `http://127.0.0.1:${port}` } : { service: { name: "greetings", port } }),
+      finalizes: true,
+    },
+    retry: { first: "200ms", longest: "1s" },
+    ...more,
+  },
+});
+const greeting = (name: string, spec: object = {}): Manifest => ({
+  ...{ apiVersion: Greeting.apiVersion, kind: Greeting.kind, metadata: { name, namespace: "default" } },
+  spec: { name, ...spec },
+});
+
+const startGateway = (env: NodeJS.ProcessEnv = {}): Promise<Started> =>
+  world.startProcess("gateway", "apps/gateway/src/main.ts", "Taking keys", {
+    DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8",
+    DROVER_WEBHOOK_ALLOW: `http://127.0.0.1:${port}`,
+    DROVER_LEASE: "1s",
+    DROVER_LEASE_RENEWAL: "300ms",
+    ...env,
+  });
+/** It has nothing but a secret: no Redis, no kubeconfig. */
+const startFunction = (): Promise<Started> =>
+  world.startProcess("greetings", "functions/examples/typescript/main.ts", "Answering calls", {
+    DROVER_REDIS_URL: undefined,
+    DROVER_KUBECONFIG: undefined,
+    DROVER_HTTP_PORT: String(port),
+    DROVER_WEBHOOK_AUDIENCE: `default/${controller}`,
+    DROVER_WEBHOOK_SECRETS: join(world.folder, "mounted"),
+  });
+
+beforeAll(async () => {
+  world = await startWorld();
+  port = await freePort();
+  mount({ current: secrets[0] });
+  await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
+  await world.cluster.apply({ ...customResourceDefinition(Greeting) });
+  await world.cluster.apply(secretOf({ current: secrets[0] }));
+  if (!isReal) {
+    await world.cluster.apply({
+      ...{ apiVersion: "v1", kind: "Service", metadata: { name: "greetings", namespace: "default" } },
+      spec: { clusterIP: "127.0.0.1", ports: [{ port }] },
+    });
+  }
+  await world.cluster.apply(registration());
+  await Promise.all([world.startBridge({ functions: ofCluster }), startGateway()]);
+  functionProcess = await startFunction();
+});
+afterAll(() => world.stop());
+
+const finalizers = (object: TestObject | undefined) => object?.metadata.finalizers;
+const textOf = (object: TestObject | undefined): unknown => object?.status?.["text"];
+
+it("an object is brought on by a function that knows neither cluster nor Redis, and goes when it says so", async () => {
+  const ada = greeting("ada");
+  await world.cluster.apply(ada);
+  const object = await world.until(ada, (now) => conditionOf(now)?.status === "True");
+  expect(textOf(object)).toBe("Hello, ada!");
+  expect(finalizers(object)).toEqual([`drover.dev/${controller}`]);
+  await world.cluster.apply(greeting("ada", { name: "Ada", hold: true }));
+  await world.until(ada, (now) => textOf(now) === "Hello, Ada!");
+  await world.cluster.remove(ada);
+  const held = await world.until(ada, (now) => conditionOf(now)?.reason === "TooEarly");
+  expect(finalizers(held)).toHaveLength(1);
+  await world.cluster.apply(greeting("ada", { name: "Ada", hold: false }));
+  await world.until(ada, isGone);
+});
