@@ -16,6 +16,7 @@ const isReal = process.env["DROVER_TEST_CLUSTER"] === "real";
 let world: World;
 let port: number;
 let functionProcess: Started;
+let gateway: Started;
 
 const secretOf = (data: Readonly<Record<string, string | null>>): Manifest => ({
   ...{ apiVersion: "v1", kind: "Secret", metadata: { name: `${controller}-webhook`, namespace: "default" } },
@@ -89,7 +90,7 @@ beforeAll(async () => {
     });
   }
   await world.cluster.apply(registration());
-  await Promise.all([world.startBridge({ functions: ofCluster }), startGateway()]);
+  [gateway] = await Promise.all([startGateway(), world.startBridge({ functions: ofCluster })]);
   functionProcess = await startFunction();
 });
 afterAll(() => world.stop());
@@ -110,4 +111,49 @@ it("an object is brought on by a function that knows neither cluster nor Redis, 
   expect(finalizers(held)).toHaveLength(1);
   await world.cluster.apply(greeting("ada", { name: "Ada", hold: false }));
   await world.until(ada, isGone);
+});
+
+it("a new secret is signed with, and believed, within seconds, and nothing fails on the way", async () => {
+  await world.cluster.apply(secretOf({ current: secrets[1], previous: secrets[0] }));
+  const rotating = greeting("rotating");
+  await world.cluster.apply(rotating);
+  await world.until(rotating, (now) => textOf(now) === "Hello, rotating!");
+  mount({ current: secrets[1], previous: secrets[0] });
+  await world.cluster.apply(secretOf({ current: secrets[1], previous: null }));
+  const rotated = greeting("rotated");
+  await world.cluster.apply(rotated);
+  await world.until(rotated, (now) => textOf(now) === "Hello, rotated!");
+  expect(readFileSync(gateway.logFile, "utf8")).not.toMatch(/Unsigned|answered 401/);
+});
+
+it("while the function is down its objects wait, say why, and are brought on when it is back", async () => {
+  functionProcess.kill("SIGKILL");
+  await functionProcess.exited;
+  const late = greeting("late");
+  await world.cluster.apply(late);
+  const waiting = await world.until(late, (now) => conditionOf(now)?.reason === "NotAnswered");
+  expect(conditionOf(waiting)?.message).toMatch(/127\.0\.0\.1:\d+ did not answer: nobody listens there/);
+  functionProcess = await startFunction();
+  await world.until(late, (now) => conditionOf(now)?.status === "True");
+});
+
+it("what it refuses is parked, with its own words, until the object changes", async () => {
+  const bad = greeting("bad", { refuse: true });
+  await world.cluster.apply(bad);
+  const refused = await world.until(bad, (now) => conditionOf(now)?.reason === "NoGreeting");
+  expect(conditionOf(refused)?.message).toBe("The function answered 422: no greeting for that");
+  await world.cluster.apply(greeting("bad", { refuse: false }));
+  await world.until(bad, (now) => conditionOf(now)?.status === "True");
+});
+
+it("a function is not shown objects of other namespaces, unless that was granted", async () => {
+  await world.cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "elsewhere" } });
+  const foreign = greeting("foreign");
+  const elsewhere = { ...foreign, metadata: { ...foreign.metadata, namespace: "elsewhere" } };
+  await world.cluster.apply(elsewhere);
+  const done = () =>
+    readFileSync(gateway.logFile, "utf8").includes('"key":"elsewhere/foreign","verdict":"done"');
+  await eventually(() => expect(done()).toBe(true));
+  expect((await world.cluster.get(elsewhere))?.status).toBeUndefined();
+  expect(readFileSync(functionProcess.logFile, "utf8")).not.toMatch(/elsewhere/);
 });

@@ -27,7 +27,7 @@ export interface GatewayOptions extends WorkingParts {
  */
 export function openGateway({ grace, ...parts }: GatewayOptions): Gateway {
   const working = new Map<string, FunctionWorker>();
-  const ending = new Set<Promise<void>>();
+  const ending = new Map<FunctionWorker, Promise<void>>();
   const end = (worker: FunctionWorker): void => {
     working.delete(worker.fn.controller);
     const ended = worker.stop(grace).catch((error: unknown) => {
@@ -36,8 +36,8 @@ export function openGateway({ grace, ...parts }: GatewayOptions): Gateway {
         "Could not stop taking keys of a function",
       );
     });
-    ending.add(ended);
-    void ended.finally(() => ending.delete(ended));
+    ending.set(worker, ended);
+    void ended.finally(() => ending.delete(worker));
   };
   return {
     register(functions) {
@@ -53,7 +53,8 @@ export function openGateway({ grace, ...parts }: GatewayOptions): Gateway {
     },
     queues: () => [...working.values()].map(({ queue }) => queue),
     secretsOf({ name, uid }) {
-      const worker = [...working.values()].find(({ fn }) => {
+      // Also of one that comes to its end: its calls may still be completed.
+      const worker = [...working.values(), ...ending.keys()].find(({ fn }) => {
         const audience = audienceOf(fn);
         return audience.name === name && audience.uid === uid;
       });
@@ -61,7 +62,7 @@ export function openGateway({ grace, ...parts }: GatewayOptions): Gateway {
     },
     async close() {
       for (const worker of working.values()) end(worker);
-      await Promise.all(ending);
+      await Promise.all(ending.values());
     },
   };
 }

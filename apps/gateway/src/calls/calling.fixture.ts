@@ -1,0 +1,131 @@
+import { objectKey, type ReconcileContext, type Resource } from "@drover/controller";
+import type { Claim, Run } from "@drover/queue";
+import { type Call, callSchema, rememberSecrets, signed } from "@drover/webhook";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { Agent, createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { z } from "zod";
+import { pendingRuns } from "../completions/pending-runs.ts";
+import type { WebhookFunction } from "../webhook-function.ts";
+import { callFunction, type CallingParts, type OneCall } from "./call-function.ts";
+
+export const secret = `whsec_${Buffer.alloc(24, 1).toString("base64")}`;
+export const otherSecret = `whsec_${Buffer.alloc(24, 2).toString("base64")}`;
+
+export const greetings: WebhookFunction = {
+  ...{ controller: "greetings", namespace: "web", uid: "f-1", path: "/", finalizes: true, concurrency: 8 },
+  for: {
+    ...{ group: "example.com", version: "v1", kind: "Greeting", plural: "greetings", scope: "Namespaced" },
+    ...{ singular: "greeting", apiVersion: "example.com/v1" },
+    spec: z.looseObject({}),
+    status: z.looseObject({}),
+  },
+  service: { name: "greetings", port: 80 },
+  ...{ pace: { resyncEvery: undefined, timeout: undefined, retry: undefined, limits: undefined } },
+  ...{ rests: false, revision: 0 },
+};
+
+/** A function that a test writes out: it is handed each call, verified or not, and answers as it likes. */
+export interface TestFunction {
+  readonly port: number;
+  readonly calls: { readonly call: Call; readonly incoming: IncomingMessage }[];
+  answer: (call: Call, response: ServerResponse) => void;
+  close(): Promise<void>;
+}
+
+/** Signed as it is to be, unless the headers say otherwise. */
+export function reply(
+  { token }: Pick<Call, "token">,
+  response: ServerResponse,
+  body: unknown = {},
+  {
+    status = 200,
+    headers = {},
+    id = token,
+    with: by = [secret],
+    at = Date.now(),
+  }: {
+    status?: number;
+    headers?: Readonly<Record<string, string>>;
+    id?: string;
+    with?: readonly string[];
+    at?: number;
+  } = {},
+): void {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const type = { "content-type": "application/json" };
+  response.writeHead(status, { ...type, ...signed(by, { id, at }, text), ...headers }).end(text);
+}
+
+export async function startTestFunction(): Promise<TestFunction> {
+  const calls: TestFunction["calls"] = [];
+  const server = createServer((incoming, response) => {
+    void (async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk);
+      const call = callSchema.parse(JSON.parse(Buffer.concat(chunks).toString()));
+      calls.push({ call, incoming });
+      fn.answer(call, response);
+    })();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const fn: TestFunction = {
+    port: (server.address() as AddressInfo).port,
+    calls,
+    answer: (call, response) => reply(call, response),
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+  return fn;
+}
+
+const claim: Claim = { fails: 2, reasons: ["Modified"], class: "change", versions: {} };
+const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+export const runOf = (more: Partial<Run> = {}): Run => ({
+  key: objectKey({ namespace: "web", name: "ada" }),
+  ...{ token: randomUUID(), claim, signal: new AbortController().signal, held: () => true },
+  ...more,
+});
+
+/** A run's call of the function at a port, and what it stands on. */
+export function calling(port: number, more: Partial<CallingParts> = {}) {
+  const world = { secrets: [secret] };
+  const parts: CallingParts = {
+    ...{ fn: greetings, pending: pendingRuns(), source: "/drover/gateway", now: Date.now },
+    complete: "http://127.0.0.1:1/completions",
+    secrets: rememberSecrets(
+      () => Promise.resolve([...world.secrets]),
+      () => performance.now(),
+      5_000,
+    ),
+    target: () => Promise.resolve({ url: new URL(`http://127.0.0.1:${port}/`), address: "127.0.0.1" }),
+    agent: new Agent({ keepAlive: true }),
+    ...more,
+  };
+  const call = (run: Run = runOf(), also: Partial<OneCall> = {}) =>
+    callFunction(parts, {
+      ...{ type: "dev.drover.reconcile.v1", run, context: contextOf(run), deadline: Date.now() + 60_000 },
+      ...also,
+    });
+  return { world, parts, call };
+}
+
+export function contextOf({ key, signal }: Run): ReconcileContext<Resource> {
+  const metadata = {
+    ...{ name: "ada", namespace: "web", uid: "o-1", resourceVersion: "7", generation: 3 },
+    managedFields: [{ manager: "kubectl" }],
+    annotations: { "kubectl.kubernetes.io/last-applied-configuration": "{}", note: "kept" },
+  };
+  const object = { apiVersion: "example.com/v1", kind: "Greeting", metadata, spec: { name: "Ada" } };
+  return {
+    ...{ key, metadata, spec: { name: "Ada" }, status: {}, object, log: quiet, signal },
+    guard: { beforeWrite: () => {} },
+    readSecret: () => Promise.resolve(undefined),
+  };
+}
