@@ -68,7 +68,7 @@ async function serviceTarget(
     );
   }
   const host = isIP(clusterIP) === 6 ? `[${clusterIP}]` : clusterIP;
-  return { url: new URL(path, `http://${host}:${port}`), address: clusterIP };
+  return { url: withPath(new URL(`http://${host}:${port}`), path), address: clusterIP };
 }
 
 /** Looked up once; every address must be fit, so that none can be chosen that is not. */
