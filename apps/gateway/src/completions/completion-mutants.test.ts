@@ -1,0 +1,89 @@
+import { type Completion, rememberSecrets } from "@drover/webhook";
+import { randomUUID } from "node:crypto";
+import { expect, it } from "vitest";
+import { callAt } from "../../../../packages/webhook/src/testing/call-mutants.ts";
+import {
+  forged,
+  type Mutant,
+  type Scene,
+  send,
+  type Sent,
+} from "../../../../packages/webhook/src/testing/mutants.ts";
+import { type Random, seeded } from "../../../../packages/webhook/src/testing/random.ts";
+import { otherSecret, secret } from "../calls/calling.fixture.ts";
+import { pendingRuns } from "./pending-runs.ts";
+import { CompletionRefusedError, receiveCompletion } from "./received-completion.ts";
+
+const audience = { name: "web/greetings", uid: "f-1" };
+const neighbour = { name: "web/others", uid: "f-2" };
+const remembered = (one: string) =>
+  rememberSecrets(
+    () => Promise.resolve([one]),
+    () => performance.now(),
+    60_000,
+  );
+const secrets = new Map([
+  ["web/greetings f-1", remembered(secret)],
+  ["web/others f-2", remembered(otherSecret)],
+]);
+const pending = pendingRuns();
+const now = Date.parse("2026-01-01T00:00:00Z");
+const scene: Scene = { secret, otherSecret, now };
+
+async function taken({ headers, body }: Sent): Promise<string> {
+  try {
+    const completion = await receiveCompletion({
+      ...{ headers, now },
+      readBody: () => Promise.resolve(Buffer.from(body)),
+      secretsOf: ({ name, uid }) => secrets.get(`${name} ${uid}`),
+    });
+    return pending.complete(completion);
+  } catch (error) {
+    if (error instanceof CompletionRefusedError) return error.outcome;
+    throw error;
+  }
+}
+
+/** What who has a secret may send, and must not be taken. */
+function astray(random: Random, completion: Completion): Mutant {
+  const { key, token } = completion;
+  const sent = (more: object, by = secret, at = now): Sent =>
+    send({ ...completion, ...more }, `c_${token}`, { ...scene, secret: by }, at);
+  const ways: readonly (readonly [string, () => Sent])[] = [
+    ["a neighbour that names itself", () => sent({ audience: neighbour }, otherSecret)],
+    ["a neighbour that names us", () => sent({}, otherSecret)],
+    ["a neighbour's name with our secret", () => sent({ audience: neighbour })],
+    ["a namesake", () => sent({ audience: { ...audience, uid: "f-0" } })],
+    ["another key", () => sent({ key: random.pick([`${key}x`, "", "web/", key.slice(1)]) })],
+    ["a stale token", () => sent({ token: randomUUID() })],
+    ["no token", () => sent({ token: random.pick([undefined, null, "", 1, [token]]) })],
+    ["sent long ago", () => sent({}, secret, now - (302 + random.below(1e6)) * 1_000)],
+    ["sent from the future", () => sent({}, secret, now + (302 + random.below(1e6)) * 1_000)],
+    ["more than it may say", () => sent({ [random.pick(["type", "status", "x"])]: 1 })],
+    ["a status that is none", () => sent({ code: random.pick([0, 100, 199, 600, "200", null, 200.5]) })],
+    ["no result", () => sent({ result: random.pick([undefined, null, 1, [], "ok"]) })],
+    ["a call, sent back", () => send(callAt(now, { audience, key, token }), token, scene)],
+    ["an answer, sent here", () => send({ status: {} }, token, scene)],
+  ];
+  const [what, way] = random.pick(ways);
+  return { what, sent: way() };
+}
+
+it("none of 100,000 completions that are forged, stale, misdirected or malformed is taken", async () => {
+  const random = seeded(44);
+  const found = new Set<string>();
+  for (let i = 0; i < 100_000; i++) {
+    const completion: Completion = { audience, key: `web/ada-${i}`, token: `t-${i}`, code: 200, result: {} };
+    const run = pending.expect(completion.token, { audience, key: completion.key, held: () => true });
+    const genuine = send(completion, `c_${completion.token}`, scene);
+    const { what, sent } = random.next() < 0.4 ? astray(random, completion) : forged(random, genuine, scene);
+    const outcome = await taken(sent);
+    found.add(`${what} ${outcome}`);
+    if (outcome === "taken") throw new Error(`${what} was taken: ${JSON.stringify(sent)}`);
+    // The test can fail: the genuine one is taken, and once.
+    if (i % 1_000 === 0) expect([await taken(genuine), await taken(genuine)]).toEqual(["taken", "not held"]);
+    run.forget();
+    if (i % 1_000 === 1) expect(await taken(genuine)).toBe("not held");
+  }
+  expect(found.size).toBeGreaterThan(35);
+});

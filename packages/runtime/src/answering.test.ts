@@ -1,0 +1,197 @@
+import {
+  ConflictError,
+  defineController,
+  defineResource,
+  type Log,
+  RetryAfterError,
+  TerminalError,
+  ThrottledError,
+} from "@drover/controller";
+import { type Call, claimIn, type SentAnswer } from "@drover/webhook";
+import { beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { callAt, callMutant } from "../../webhook/src/testing/call-mutants.ts";
+import { type Scene, send, type Sent } from "../../webhook/src/testing/mutants.ts";
+import { seeded } from "../../webhook/src/testing/random.ts";
+import { answering, type TakenRequest } from "./answering.ts";
+
+const Greeting = defineResource({
+  ...{ group: "examples.drover.dev", version: "v1", kind: "Greeting", scope: "Namespaced" },
+  spec: z.object({ name: z.string() }),
+  status: z.object({ text: z.string().optional() }),
+});
+const secret = `whsec_${Buffer.alloc(24, 1).toString("base64")}`;
+const otherSecret = `whsec_${Buffer.alloc(24, 2).toString("base64")}`;
+const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+let now: number;
+/** Keys of the runs that there were. */
+let runs: string[];
+/** What a run does. */
+let act: (signal: AbortSignal) => Promise<{ status: { text: string } } | undefined>;
+let answer: (request: TakenRequest) => Promise<SentAnswer>;
+
+beforeEach(() => {
+  [now, runs] = [Date.parse("2026-01-01T00:00:00Z"), []];
+  act = () => Promise.resolve({ status: { text: "hi" } });
+  const controller = defineController({
+    for: Greeting,
+    reconcile({ key, signal }) {
+      runs.push(key);
+      return act(signal);
+    },
+    async finalize({ key, signal }) {
+      runs.push(`${key} finalized`);
+      await act(signal);
+    },
+  });
+  const audience = { name: "web/greetings", uid: "f-1" };
+  answer = answering({ controller, audience, secrets: () => [secret], log: quiet, now: () => now });
+});
+const scene = (): Scene => ({ secret, otherSecret, now });
+const taken = ({ headers, body }: Sent): Promise<SentAnswer> => answer({ headers, body: Buffer.from(body) });
+const called = (call: Call, at = now): Promise<SentAnswer> => taken(send(call, call.token, scene(), at));
+const object = (call: Call, more: object): Call => ({
+  ...call,
+  object: { ...call.object, metadata: { ...call.object.metadata, ...more } },
+});
+
+it("runs a call, and signs what it answers under the call's id", async () => {
+  const call = callAt(now);
+  const said = await called(call);
+  expect(said).toMatchObject({ status: 200, body: '{"status":{"text":"hi"}}' });
+  const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature } = said.headers;
+  expect(claimIn({ id, timestamp, signature }, now).isMadeWith(secret, Buffer.from(said.body))).toBe(true);
+  expect(id).toBe(call.token);
+  expect(runs).toEqual([call.key]);
+});
+
+it("finalizes, and says so", async () => {
+  const call = callAt(now, { type: "dev.drover.finalize.v1" });
+  expect(await called(call)).toMatchObject({ status: 200, body: '{"finalized":true}' });
+  expect(runs).toEqual([`${call.key} finalized`]);
+});
+
+it.each<[string, unknown, number, object, string | undefined]>([
+  [
+    "RetryAfterError",
+    new RetryAfterError("later", { after: "1500ms" }),
+    503,
+    { message: "later", reason: "Waiting" },
+    "2",
+  ],
+  [
+    "ThrottledError",
+    new ThrottledError("enough", { account: "a", after: "9s" }),
+    429,
+    { message: "enough", reason: "Throttled", account: "a" },
+    "9",
+  ],
+  [
+    "TerminalError",
+    new TerminalError("never", { reason: "No" }),
+    422,
+    { message: "never", reason: "No" },
+    undefined,
+  ],
+  ["ConflictError", new ConflictError("again"), 409, { message: "again" }, undefined],
+  ["Error", new Error("oops"), 500, { message: "oops" }, undefined],
+])("a %s becomes an answer, signed", async (_name, error, status, body, wait) => {
+  act = () => Promise.reject(error as Error);
+  const said = await called(callAt(now));
+  expect(said.status).toBe(status);
+  expect(JSON.parse(said.body)).toEqual(body);
+  expect(said.headers["retry-after"]).toBe(wait);
+  expect(said.headers["webhook-signature"]).toMatch(/^v1,/);
+});
+
+it("a spec that does not parse never reaches the function", async () => {
+  const call = callAt(now);
+  const said = await called({ ...call, object: { ...call.object, spec: { name: 1 } } });
+  expect([said.status, JSON.parse(said.body)]).toEqual([
+    422,
+    { reason: "InvalidSpec", message: expect.stringContaining("spec.name") as string },
+  ]);
+  expect(runs).toEqual([]);
+});
+
+it("the same call is answered as before, also while it runs, and not run again", async () => {
+  const call = callAt(now);
+  const gate = Promise.withResolvers<undefined>();
+  act = async () => (await gate.promise, { status: { text: String(runs.length) } });
+  const [first, second] = [called(call), called(call)];
+  gate.resolve(undefined);
+  expect(await second).toEqual(await first);
+  now += 50_000;
+  expect(await called(call, now - 50_000)).toEqual(await first);
+  expect(runs).toHaveLength(1);
+  const other = await called({ ...call, reasons: ["Another"] });
+  expect(other.status).toBe(409);
+  expect(runs).toHaveLength(1);
+});
+
+describe("a newer run of a key", () => {
+  it("stops the older one, and waits for its end", async () => {
+    const call = callAt(now);
+    const [stopped, going] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+    const story: string[] = [];
+    act = async (signal) => {
+      going.resolve(undefined);
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      story.push("told to stop");
+      await stopped.promise;
+      story.push("stopped");
+      return undefined;
+    };
+    const first = called(call);
+    await going.promise;
+    act = () => (story.push("newer"), Promise.resolve(undefined));
+    const second = called({ ...call, token: "newer" });
+    stopped.resolve(undefined);
+    expect(await second).toMatchObject({ status: 200 });
+    expect((await first).status).toBe(500);
+    expect(story).toEqual(["told to stop", "stopped", "newer"]);
+  });
+
+  it("is not followed by an older one", async () => {
+    const call = object(callAt(now), { resourceVersion: "1000" });
+    await called(call);
+    const stale = [
+      called({ ...object(call, { resourceVersion: "999" }), token: "older-1" }, now + 5_000),
+      called({ ...call, token: "older-2" }, now - 1_000),
+    ];
+    expect((await Promise.all(stale)).map(({ status }) => status)).toEqual([409, 409]);
+    expect(runs).toHaveLength(1);
+    const newer = { ...object(call, { resourceVersion: "10000" }), token: "newer" };
+    expect((await called(newer, now - 3_000)).status).toBe(200);
+  });
+});
+
+it("none of 100,000 calls that are forged, misdirected, expired or malformed is run", async () => {
+  const random = seeded(42);
+  const found = new Set<string>();
+  for (let i = 0; i < 100_000; i++) {
+    const { what, sent } = callMutant(random, callAt(now), scene());
+    const said = await taken(sent);
+    found.add(`${what} ${said.status}`);
+    if (said.status < 300 || runs.length > 0) throw new Error(`${what} was run: ${JSON.stringify(sent)}`);
+  }
+  expect(found.size).toBeGreaterThan(35);
+  expect((await called(callAt(now))).status).toBe(200);
+});
+
+it("of 10,000 calls that are replayed, late or repeated under the same id, each key is run as often as it was called", async () => {
+  const random = seeded(43);
+  const called: Sent[] = [];
+  for (let i = 0; i < 10_000; i++) {
+    const call = callAt(now);
+    const sent = send(call, call.token, scene());
+    if (i % 10 === 0) {
+      called.push(sent);
+      expect((await taken(sent)).status).toBe(200);
+    } else await taken(random.pick(called));
+    if (i % 100 === 0) now += random.below(1_000);
+  }
+  expect(runs).toHaveLength(called.length);
+  expect(new Set(runs).size).toBe(called.length);
+});

@@ -1,0 +1,94 @@
+import { randomUUID } from "node:crypto";
+import type { Call } from "../call.ts";
+import { forged, type Mutant, type Scene, send, type Sent } from "./mutants.ts";
+import type { Random } from "./random.ts";
+
+/** A call as the gateway makes it now. */
+export function callAt(now: number, more: Partial<Call> = {}): Call {
+  const name = `ada-${randomUUID().slice(0, 8)}`;
+  return {
+    type: "dev.drover.reconcile.v1",
+    audience: { name: "web/greetings", uid: "f-1" },
+    kind: { group: "examples.drover.dev", version: "v1", kind: "Greeting" },
+    ...{ key: `web/${name}`, uid: `uid-${name}`, generation: 3, token: randomUUID() },
+    deadline: new Date(now + 60_000).toISOString(),
+    ...{ reasons: ["Modified"], fails: 0 },
+    object: {
+      ...{ apiVersion: "examples.drover.dev/v1", kind: "Greeting" },
+      metadata: { name, namespace: "web", uid: `uid-${name}`, resourceVersion: "1000", generation: 3 },
+      spec: { name: "Ada" },
+    },
+    ...more,
+  };
+}
+
+/** What is refused of who has the secret, too: the gateway's own calls that went astray, or came too late. */
+export function astray(random: Random, call: Call, scene: Scene): Mutant {
+  const { now } = scene;
+  const { audience, token } = call;
+  const sent = (more: object, id = token, at = now): Sent => send({ ...call, ...more }, id, scene, at);
+  const [namespace = "", name = ""] = audience.name.split("/");
+  const seconds = (least: number, span: number): number => (least + random.below(span)) * 1_000;
+  const ways: readonly (readonly [string, () => Sent])[] = [
+    ["misdirected: another function", () => sent({ audience: { ...audience, name: `${namespace}/other` } })],
+    ["misdirected: another namespace", () => sent({ audience: { ...audience, name: `other/${name}` } })],
+    ["misdirected: a namesake", () => sent({ audience: { ...audience, uid: "f-0" } })],
+    [
+      "misdirected: almost",
+      () =>
+        sent({
+          audience: {
+            ...audience,
+            name: random.pick([
+              `${audience.name} `,
+              audience.name.toUpperCase(),
+              `/${audience.name}`,
+              `${audience.name}\u0000`,
+              name,
+              "",
+            ]),
+          },
+        }),
+    ],
+    [
+      "misdirected: nobody",
+      () => sent({ audience: random.pick([undefined, null, [audience], audience.name, {}]) }),
+    ],
+    ["expired: sent long ago", () => sent({}, token, now - seconds(302, 1e6))],
+    ["expired: sent from the future", () => sent({}, token, now + seconds(302, 1e6))],
+    [
+      "expired: its deadline is over",
+      () => sent({ deadline: new Date(now - 1 - random.below(1e9)).toISOString() }),
+    ],
+    [
+      "expired: no deadline",
+      () => sent({ deadline: random.pick([undefined, null, "", "soon", now + 60_000, "2999"]) }),
+    ],
+    ["another token than the id", () => sent({}, randomUUID())],
+    ["no token", () => sent({ token: random.pick([undefined, "", null, 1]) })],
+    [
+      "another type",
+      () =>
+        sent({
+          type: random.pick(["dev.drover.reconcile.v2", "", undefined, null, "dev.drover.Reconcile.v1"]),
+        }),
+    ],
+    ["no object", () => sent({ object: random.pick([undefined, null, [], {}, { metadata: {} }, "ada"]) })],
+    [
+      "not a call",
+      () => send(random.pick(["{}", "[]", "null", "0", '""', "", "{", "[".repeat(5_000)]), token, scene),
+    ],
+    [
+      "__proto__",
+      () => send(JSON.stringify(call).replace('"spec":', '"__proto__":{"a":1},"spec":'), token, scene),
+    ],
+  ];
+  const [what, way] = random.pick(ways);
+  return { what, sent: way() };
+}
+
+/** A mutant of either sort. */
+export function callMutant(random: Random, call: Call, scene: Scene): Mutant {
+  if (random.next() < 0.4) return astray(random, call, scene);
+  return forged(random, send(call, call.token, scene), scene);
+}

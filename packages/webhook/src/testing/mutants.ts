@@ -1,0 +1,120 @@
+import { createHmac } from "node:crypto";
+import type { SignatureHeaders } from "../standard-webhooks.ts";
+import { signed } from "../standard-webhooks.ts";
+import type { Random } from "./random.ts";
+
+/** A message as it is sent. */
+export interface Sent {
+  readonly headers: SignatureHeaders;
+  readonly body: string;
+}
+
+/** A message that nobody must act upon, and how it came about. */
+export interface Mutant {
+  readonly what: string;
+  readonly sent: Sent;
+}
+
+/** Those who know the secret, and those who do not. */
+export interface Scene {
+  readonly secret: string;
+  /** Somebody else's. */
+  readonly otherSecret: string;
+  /** Wall clock, ms. */
+  readonly now: number;
+}
+
+/** Signed by whoever has the secret, under an id. */
+export function send(body: object | string, id: string, { secret, now }: Scene, at = now): Sent {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const headers = signed([secret], { id, at }, text);
+  return {
+    headers: {
+      id,
+      timestamp: headers["webhook-timestamp"],
+      signature: headers["webhook-signature"],
+    },
+    body: text,
+  };
+}
+
+/** What somebody can make of a genuine message who does not know the secret. */
+export function forged(random: Random, { headers, body }: Sent, scene: Scene): Mutant {
+  const { id = "", timestamp = "", signature = "" } = headers;
+  const withBody = (text: string): Sent => ({ headers, body: text });
+  const withHeaders = (more: Partial<SignatureHeaders>): Sent => ({ headers: { ...headers, ...more }, body });
+  const hmac = (key: string | Buffer, content: string, algorithm = "sha256") =>
+    createHmac(algorithm, key).update(content);
+  const key = Buffer.from(scene.otherSecret.slice("whsec_".length), "base64");
+  const content = `${id}.${timestamp}.${body}`;
+  const ways: readonly (readonly [string, () => Sent])[] = [
+    ["a letter of the body", () => withBody(changed(random, body))],
+    ["a letter more in the body", () => withBody(inserted(random, body))],
+    ["a letter less in the body", () => withBody(removed(random, body))],
+    ["blanks behind the body", () => withBody(body + " ".repeat(1 + random.below(3)))],
+    ["no body", () => withBody("")],
+    ["another id", () => withHeaders({ id: changed(random, id) })],
+    ["another time", () => withHeaders({ timestamp: String(Number(timestamp) + 1 + random.below(290)) })],
+    ["an earlier time", () => withHeaders({ timestamp: String(Number(timestamp) - 1 - random.below(290)) })],
+    ["the same time, written otherwise", () => withHeaders({ timestamp: `0${timestamp}` })],
+    [
+      "a letter of the signature",
+      () => withHeaders({ signature: `v1,${changed(random, signature.slice(3))}` }),
+    ],
+    [
+      "part of the signature",
+      () => withHeaders({ signature: signature.slice(0, random.below(signature.length)) }),
+    ],
+    ["no signature", () => withHeaders({ signature: random.pick(["", "v1,", "v1", ",", undefined]) })],
+    ["no id", () => withHeaders({ id: random.pick(["", undefined]) })],
+    ["no time", () => withHeaders({ timestamp: random.pick(["", undefined, "NaN", "-1", "1e9"]) })],
+    [
+      "another kind of signature",
+      () =>
+        withHeaders({
+          signature: signature.replace("v1,", random.pick(["v1a,", "v2,", "V1,", "v1 ,", "v0,"])),
+        }),
+    ],
+    ["the signature twice, as two headers", () => withHeaders({ signature: `${signature}, ${signature}` })],
+    ["somebody else's secret", () => send(body, id, { ...scene, secret: scene.otherSecret })],
+    ["a secret that is none", () => withHeaders({ signature: `v1,${hmac("", content).digest("base64")}` })],
+    [
+      "the secret's text for a key",
+      () => withHeaders({ signature: `v1,${hmac(scene.otherSecret, content).digest("base64")}` }),
+    ],
+    [
+      "another digest",
+      () => withHeaders({ signature: `v1,${hmac(key, content, "sha512").digest("base64").slice(0, 43)}=` }),
+    ],
+    [
+      "thousands of signatures",
+      () =>
+        withHeaders({ signature: Array.from({ length: 2_000 }, () => `v1,${"A".repeat(43)}=`).join(" ") }),
+    ],
+    [
+      "the end of the id in the time",
+      () => withHeaders({ id: id.slice(0, -1), timestamp: `${id.slice(-1)}${timestamp}` }),
+    ],
+    ["the time in the id", () => withHeaders({ id: `${id}.${timestamp}` })],
+  ];
+  const [what, way] = random.pick(ways);
+  return { what: `forged: ${what}`, sent: way() };
+}
+
+const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/=-_"{}[]:, ';
+
+const at = (random: Random, text: string): number => random.below(Math.max(1, text.length));
+
+function changed(random: Random, text: string): string {
+  const i = at(random, text);
+  const letter = random.pick([...letters].filter((one) => one !== text[i]));
+  return text.slice(0, i) + letter + text.slice(i + 1);
+}
+function inserted(random: Random, text: string): string {
+  const i = at(random, text);
+  return text.slice(0, i) + random.pick([...letters]) + text.slice(i);
+}
+function removed(random: Random, text: string): string {
+  const i = at(random, text);
+  return text.slice(0, i) + text.slice(i + 1);
+}
