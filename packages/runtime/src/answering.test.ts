@@ -178,7 +178,7 @@ it("none of 100,000 calls that are forged, misdirected, expired or malformed is 
   }
   expect(found.size).toBeGreaterThan(35);
   expect((await called(callAt(now))).status).toBe(200);
-});
+}, 300_000);
 
 it("of 10,000 calls that are replayed, late or repeated under the same id, each key is run as often as it was called", async () => {
   const random = seeded(43);
