@@ -1,0 +1,3 @@
+module examples.drover.dev/greetings
+
+go 1.21

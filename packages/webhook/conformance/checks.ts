@@ -1,0 +1,247 @@
+/**
+ * # Does a function keep the contract?
+ *
+ * Whatever it is written in. It must be one that greets, as those in functions/examples do: `spec.name` is whom,
+ * `status.text` is `Hello, <name>!`, `status.runs` counts its runs; `spec.refuse`, `fail`, `wait` and `hold` have it
+ * refuse, fail, ask for a wait, and not let go.
+ */
+import { randomUUID } from "node:crypto";
+import { type IncomingMessage, request } from "node:http";
+import { isDeepStrictEqual } from "node:util";
+import { type Call, callSchema, readAnswer, signatureProblem } from "../src/index.ts";
+import { callAt, callMutant } from "../src/testing/call-mutants.ts";
+import { type Scene, send, type Sent } from "../src/testing/mutants.ts";
+import { seeded } from "../src/testing/random.ts";
+
+/** Where the function is, and what it shares with its gateway. */
+export interface Subject {
+  readonly url: string;
+  readonly secret: string;
+  readonly audience: Call["audience"];
+  readonly mutants: number;
+  readonly seed: number;
+}
+
+/** One thing that is to be so. Throws when it is not. */
+export interface Check {
+  readonly name: string;
+  readonly run: (subject: Subject) => Promise<void>;
+}
+
+interface Heard {
+  readonly status: number;
+  readonly body: Uint8Array;
+  readonly headers: Headers;
+}
+
+const otherSecret = `whsec_${Buffer.alloc(24, 7).toString("base64")}`;
+const sceneOf = ({ secret }: Subject): Scene => ({ secret, otherSecret, now: Date.now() });
+const callOf = ({ audience }: Subject, spec: object = { name: "Ada" }, more: Partial<Call> = {}): Call => {
+  const call = callAt(Date.now(), { audience, ...more });
+  return callSchema.parse({ ...call, object: { ...call.object, spec } });
+};
+
+/** Each over a connection of its own: some functions close it as they like. */
+async function deliver(
+  { url }: Subject,
+  { headers, body }: Sent,
+  more: Record<string, string> = {},
+): Promise<Heard> {
+  const signature = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[`webhook-${name}`, String(value)] as const],
+  );
+  const bytes = Buffer.from(body);
+  const own = { "content-type": "application/json", "content-length": String(bytes.byteLength) };
+  const sent = request(url, {
+    ...{ method: "POST", agent: false },
+    headers: { ...own, ...Object.fromEntries(signature), ...more },
+  }).end(bytes);
+  const reply = await new Promise<IncomingMessage>((resolve, reject) => {
+    sent.on("response", resolve).on("error", reject);
+  });
+  const pieces = await Array.fromAsync<Buffer>(reply);
+  const given = Object.entries(reply.headers).map(([name, value]): [string, string] => [name, String(value)]);
+  return { status: reply.statusCode ?? 0, body: Buffer.concat(pieces), headers: new Headers(given) };
+}
+
+const ask = (subject: Subject, call: Call, at = Date.now()): Promise<Heard> =>
+  deliver(subject, send(call, call.token, sceneOf(subject), at));
+
+function expectEqual(found: unknown, wanted: unknown, what: string): void {
+  if (isDeepStrictEqual(found, wanted)) return;
+  throw new Error(`${what} is ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`);
+}
+
+/** The answer, signed under the call's id. */
+function answerIn({ secret }: Subject, { token: id }: Call, { status, body, headers }: Heard) {
+  const text = Buffer.from(body).toString();
+  if (status !== 200) throw new Error(`it answered ${status}: ${text}`);
+  expectSigned(secret, id, { status, body, headers });
+  const read = readAnswer(body);
+  if (!read.ok) throw new Error(`${read.problem}: ${text}`);
+  return read.answer;
+}
+
+function expectSigned(secret: string, id: string, { body, headers }: Heard): void {
+  const [sentId, timestamp, signature] = ["id", "timestamp", "signature"].map(
+    (name) => headers.get(`webhook-${name}`) ?? undefined,
+  );
+  const sent = { id: sentId, timestamp, signature };
+  const problem = signatureProblem({ headers: sent, body, secrets: [secret], id, now: Date.now() });
+  if (problem !== undefined) throw new Error(`its answer is not signed: ${problem}`);
+}
+
+const runsOf = async (subject: Subject): Promise<number> => {
+  const call = callOf(subject);
+  return Number(answerIn(subject, call, await ask(subject, call)).status?.["runs"]);
+};
+
+/** What was done about what is not to be run. */
+async function expectNoRun(subject: Subject, act: () => Promise<unknown>): Promise<void> {
+  const before = await runsOf(subject);
+  await act();
+  expectEqual(await runsOf(subject), before + 1, "the number of runs");
+}
+
+const results: readonly Check[] = [
+  {
+    name: "answers a call with a status, signed under the call's id",
+    run: async (subject) => {
+      const call = callOf(subject, { name: "Grace" });
+      const { status } = answerIn(subject, call, await ask(subject, call));
+      expectEqual(status?.["text"], "Hello, Grace!", "status.text");
+    },
+  },
+  {
+    name: "takes text in every script, and blanks in the JSON",
+    run: async (subject) => {
+      const call = callOf(subject, { name: 'Zoë 日本 😀 "quoted" \\ \' $(id)' });
+      const sent = send(JSON.stringify(call, null, 2), call.token, sceneOf(subject));
+      const { status } = answerIn(subject, call, await deliver(subject, sent));
+      expectEqual(status?.["text"], 'Hello, Zoë 日本 😀 "quoted" \\ \' $(id)!', "status.text");
+    },
+  },
+  {
+    name: "believes one good signature among several",
+    run: async (subject) => {
+      const call = callOf(subject);
+      const { headers, body } = send(call, call.token, sceneOf(subject));
+      const signature = `v1,${"A".repeat(43)}= v1a,xyz ${headers.signature ?? ""}`;
+      answerIn(subject, call, await deliver(subject, { headers: { ...headers, signature }, body }));
+    },
+  },
+  {
+    name: "lets an object go when it is finalized, and holds it until then",
+    run: async (subject) => {
+      for (const hold of [true, false]) {
+        const call = callOf(subject, { name: "Ada", hold }, { type: "dev.drover.finalize.v1" });
+        const heard = await ask(subject, call);
+        // To wait may be said by an answer, too, or by 503.
+        if (hold && heard.status === 503) continue;
+        expectEqual(answerIn(subject, call, heard).finalized ?? false, !hold, "finalized");
+      }
+    },
+  },
+  ...(
+    [
+      ["gives up with 4xx", { name: "Ada", refuse: true }, 422, "NoGreeting", null],
+      ["gives up on a spec that it cannot read", { name: 1 }, 422, "InvalidSpec", null],
+      ["fails with 5xx", { name: "Ada", fail: true }, 500, undefined, null],
+      ["asks for a wait with 503 and Retry-After", { name: "Ada", wait: 7 }, 503, "TooEarly", "7"],
+    ] as const
+  ).map(([name, spec, status, reason, wait]): Check => ({
+    name: `${name}, signed, with a reason`,
+    run: async (subject) => {
+      const call = callOf(subject, spec);
+      const heard = await ask(subject, call);
+      expectSigned(subject.secret, call.token, heard);
+      const said: unknown = JSON.parse(Buffer.from(heard.body).toString());
+      const found = typeof said === "object" && said !== null ? Reflect.get(said, "reason") : undefined;
+      expectEqual(
+        [heard.status, found, heard.headers.get("retry-after")],
+        [status, reason, wait],
+        "the answer",
+      );
+    },
+  })),
+];
+
+const refusals: readonly Check[] = [
+  {
+    name: "answers a call that comes again as before, and does not run it again",
+    run: async (subject) => {
+      const call = callOf(subject);
+      const sent = send(call, call.token, sceneOf(subject));
+      const before = await runsOf(subject);
+      const atOnce = await Promise.all([1, 2, 3].map(() => deliver(subject, sent)));
+      const answered = [...atOnce, await deliver(subject, sent)].filter(({ status }) => status !== 409);
+      if (answered.length === 0) throw new Error("it never answered");
+      for (const one of answered) {
+        expectEqual(answerIn(subject, call, one).status?.["runs"], before + 1, "status.runs");
+      }
+      expectEqual(await runsOf(subject), before + 2, "the number of runs");
+    },
+  },
+  {
+    name: "runs nothing that was made before the newest run of its key",
+    run: async (subject) => {
+      const call = callOf(subject);
+      answerIn(subject, call, await ask(subject, call));
+      const older = { ...call.object, metadata: { ...call.object.metadata, resourceVersion: "999" } };
+      await expectNoRun(subject, async () => {
+        const late = await ask(subject, { ...call, token: randomUUID(), object: older });
+        const earlier = await ask(subject, { ...call, token: randomUUID() }, Date.now() - 10_000);
+        expectEqual([late.status, earlier.status], [409, 409], "the answer to a stale token");
+      });
+    },
+  },
+  {
+    name: "runs no other call under an id that was used",
+    run: async (subject) => {
+      const call = callOf(subject);
+      answerIn(subject, call, await ask(subject, call));
+      await expectNoRun(subject, async () => {
+        expectEqual((await ask(subject, { ...call, reasons: ["Other"] })).status, 409, "the answer");
+      });
+    },
+  },
+  {
+    name: "takes no signature that came twice, no compressed body, and nothing but POST",
+    run: async (subject) => {
+      const call = callOf(subject);
+      const sent = send(call, call.token, sceneOf(subject));
+      await expectNoRun(subject, async () => {
+        const packed = await deliver(subject, sent, { "content-encoding": "gzip" });
+        const got = await fetch(subject.url);
+        const twice = { ...sent.headers, signature: `${sent.headers.signature ?? ""}, v1,x` };
+        const doubled = await deliver(subject, { ...sent, headers: twice });
+        for (const { status } of [packed, doubled]) {
+          if (status < 400 || status >= 500) throw new Error(`it answered ${status}`);
+        }
+        if (got.headers.has("webhook-signature")) throw new Error("it signs what it was not asked");
+      });
+    },
+  },
+  {
+    name: "runs none of the mutants: forged, misdirected, expired, malformed",
+    run: (subject) =>
+      expectNoRun(subject, async () => {
+        const random = seeded(subject.seed);
+        for (let i = 0; i < subject.mutants; i++) {
+          const { what, sent } = callMutant(random, callOf(subject), sceneOf(subject));
+          // What HTTP cannot carry, or cuts off, is tried in process.
+          if (
+            Object.values(sent.headers).some(
+              (value) => /^\s|\s$|[^\x20-\x7e]/.test(value ?? "") || (value ?? "").length > 8_000,
+            )
+          )
+            continue;
+          const { status } = await deliver(subject, sent);
+          if (status < 400 || status >= 500)
+            throw new Error(`${what}: it answered ${status} to ${JSON.stringify(sent)}`);
+        }
+      }),
+  },
+];
+
+export const checks: readonly Check[] = [...results, ...refusals];

@@ -1,0 +1,95 @@
+import { freePort, spawnTied, type TiedProcess } from "@drover/local-servers";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { checks, type Subject } from "./checks.ts";
+
+const root = new URL("../../..", import.meta.url).pathname;
+const examples = join(root, "functions/examples");
+const secret = `whsec_${Buffer.alloc(24, 1).toString("base64")}`;
+const audience = { name: "web/greetings", uid: "f-1" };
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "drover-examples-"));
+  mkdirSync(join(folder, "secrets"));
+  writeFileSync(join(folder, "secrets/current"), secret, { mode: 0o600 });
+  writeFileSync(join(folder, "secrets/previous"), `whsec_${Buffer.alloc(64, 9).toString("base64")}`, {
+    mode: 0o600,
+  });
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const isThere = (command: string): boolean => {
+  try {
+    execFileSync("sh", ["-c", `command -v ${command}`]);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** How each is started, what it needs, and how many mutants it gets: some start a process for each. */
+const languages = [
+  {
+    name: "typescript",
+    needs: ["node"],
+    mutants: 5_000,
+    start: () => [process.execPath, join(examples, "typescript/main.ts")],
+  },
+  {
+    name: "python",
+    needs: ["python3"],
+    mutants: 3_000,
+    start: () => ["python3", join(examples, "python/greetings.py")],
+  },
+  {
+    name: "go",
+    needs: ["go"],
+    mutants: 3_000,
+    start: () => {
+      const built = join(folder, "greetings");
+      execFileSync("go", ["build", "-o", built, "."], { cwd: join(examples, "go") });
+      return [built];
+    },
+  },
+  {
+    name: "shell",
+    needs: ["bash", "openssl", "jq", "perl", "flock"],
+    mutants: 100,
+    start: () => [join(examples, "shell/serve.pl")],
+  },
+];
+
+for (const { name, needs, mutants, start } of languages) {
+  describe.skipIf(!needs.every(isThere))(`the example in ${name}`, () => {
+    let subject: Subject;
+    let running: TiedProcess;
+    beforeAll(async () => {
+      const port = await freePort();
+      const [command = "", ...args] = start();
+      const ready = Promise.withResolvers<undefined>();
+      running = await spawnTied({
+        ...{ command, args, name, logFile: join(folder, `${name}.log`) },
+        env: {
+          DROVER_HTTP_PORT: String(port),
+          DROVER_WEBHOOK_AUDIENCE: audience.name,
+          DROVER_WEBHOOK_UID: audience.uid,
+          DROVER_WEBHOOK_SECRETS: join(folder, "secrets"),
+          ...(name === "shell" && { DROVER_STATE: join(folder, "state") }),
+        },
+        onLine: (line) => line.includes("Answering calls") && ready.resolve(undefined),
+      });
+      const died = running.exited.then(() => {
+        throw new Error(`${name} ended:\n${readFileSync(running.logFile, "utf8")}`);
+      });
+      await Promise.race([ready.promise, died]);
+      subject = { url: `http://127.0.0.1:${port}/`, secret, audience, mutants, seed: 7 };
+    });
+    afterAll(() => running.stop());
+
+    it.each(checks)("$name", ({ run }) => expect(run(subject)).resolves.toBeUndefined(), 300_000);
+  });
+}
