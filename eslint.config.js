@@ -120,7 +120,10 @@ export default tseslint.config(
     ["packages/controller/src/**"],
     ["queue", "kube", "streams", "runtime", "webhook", "sandbox", "local-servers", ...functions, ...apps],
   ),
-  layer(["packages/webhook/src/**"], ["queue", "kube", "streams", "runtime", "sandbox", ...functions, ...apps]),
+  layer(
+    ["packages/webhook/src/**"],
+    ["queue", "kube", "streams", "runtime", "sandbox", ...functions, ...apps],
+  ),
   layer(
     ["packages/queue/src/**"],
     ["kube", "streams", "runtime", "sandbox", ...functions, ...apps],

@@ -1,9 +1,9 @@
-import { readSettings, servedSettings, serveFunction } from "@drover/runtime";
+import { serveFunction } from "@drover/runtime";
+import { greetingsConfig } from "./config.ts";
 import { greetings } from "./greeting.ts";
-import process from "node:process";
 
 await serveFunction({
   name: "greetings",
-  settings: () => readSettings(servedSettings, process.env),
+  settings: greetingsConfig,
   controller: () => ({ controller: greetings() }),
 });

@@ -104,7 +104,8 @@ export function functionApp(
   log: Pick<Logger, "error">,
 ): Hono<Env> {
   let underWay = 0;
-  return new Hono<Env>()
+  const app = new Hono<Env>();
+  app
     .get("/healthz", (c) => c.text("ok\n"))
     .get("/readyz", (c) => c.text("ok\n"))
     .post("*", async (c) => {
@@ -120,6 +121,7 @@ export function functionApp(
       log.error({ err: error }, "A call could not be answered");
       return c.json({ message: "The call could not be answered." }, 500);
     });
+  return app;
 }
 
 async function answered(

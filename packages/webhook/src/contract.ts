@@ -26,56 +26,10 @@ export function contractSchema(): object {
 
 /** The contract as OpenAPI 3.1: what a function serves, and what the gateway does. */
 export function contractApi(): object {
-  const body = (of: string) => ({
-    content: { "application/json": { schema: { $ref: `#/components/schemas/${of}` } } },
-  });
-  const parameters = ["id", "timestamp", "signature"].map((name) => ({
-    $ref: `#/components/parameters/${name}`,
-  }));
-  const wait = { "Retry-After": { schema: { type: "string" }, description: "Seconds, or a date." } };
-  const complete = {
-    "{$request.body#/complete}": {
-      post: {
-        summary: "The result, after an answer of 202.",
-        parameters,
-        requestBody: { required: true, ...body("Completion") },
-        responses: {
-          "204": { description: "Taken." },
-          "401": { description: "Not signed as it must be, or no completion." },
-          "409": { description: "The run is over, or has its result: send nothing more for it." },
-          "503": { description: "Send it again.", headers: wait },
-        },
-      },
-    },
-  };
   return {
     openapi: "3.1.0",
     info: { title, version: "1", description: "docs/webhook-functions.md says what it means." },
-    paths: {
-      "/": {
-        post: {
-          summary: "Bring the world nearer to an object, or undo what was done for it.",
-          operationId: "call",
-          parameters,
-          requestBody: { required: true, ...body("Call") },
-          responses: {
-            "200": { description: "Done. Signed as the call was, under its webhook-id.", ...body("Answer") },
-            "202": { description: "A completion comes later, before the deadline." },
-            "401": { description: "The call is not signed as it must be. Tried again.", ...body("Failure") },
-            "409": {
-              description: "A conflict: tried again at once; with Retry-After a wait.",
-              headers: wait,
-              ...body("Failure"),
-            },
-            "429": { description: "With Retry-After a wait.", headers: wait, ...body("Failure") },
-            "4XX": { description: "Given up until the object changes.", ...body("Failure") },
-            "503": { description: "With Retry-After a wait.", headers: wait, ...body("Failure") },
-            "5XX": { description: "Tried again, with backoff.", ...body("Failure") },
-          },
-          callbacks: { complete },
-        },
-      },
-    },
+    paths: { "/": { post: called } },
     components: {
       parameters: {
         id: header(
@@ -92,6 +46,45 @@ export function contractApi(): object {
     },
   };
 }
+
+const body = (of: string) => ({
+  content: { "application/json": { schema: { $ref: `#/components/schemas/${of}` } } },
+});
+const parameters = ["id", "timestamp", "signature"].map((name) => ({
+  $ref: `#/components/parameters/${name}`,
+}));
+const headers = { "Retry-After": { schema: { type: "string" }, description: "Seconds, or a date." } };
+const failure = (description: string) => ({ description, ...body("Failure") });
+
+const completed = {
+  summary: "The result, after an answer of 202.",
+  parameters,
+  requestBody: { required: true, ...body("Completion") },
+  responses: {
+    "204": { description: "Taken." },
+    "401": { description: "Not signed as it must be, or no completion." },
+    "409": { description: "The run is over, or has its result: send nothing more for it." },
+    "503": { description: "Send it again.", headers },
+  },
+};
+
+const called = {
+  summary: "Bring the world nearer to an object, or undo what was done for it.",
+  operationId: "call",
+  parameters,
+  requestBody: { required: true, ...body("Call") },
+  responses: {
+    "200": { description: "Done. Signed as the call was, under its webhook-id.", ...body("Answer") },
+    "202": { description: "A completion comes later, before the deadline." },
+    "401": failure("The call is not signed as it must be. Tried again."),
+    "409": { ...failure("A conflict: tried again at once; with Retry-After a wait."), headers },
+    "429": { ...failure("With Retry-After a wait."), headers },
+    "4XX": failure("Given up until the object changes."),
+    "503": { ...failure("With Retry-After a wait."), headers },
+    "5XX": failure("Tried again, with backoff."),
+  },
+  callbacks: { complete: { "{$request.body#/complete}": { post: completed } } },
+};
 
 const header = (name: string, description: string) => ({
   ...{ name, in: "header", required: true, description },

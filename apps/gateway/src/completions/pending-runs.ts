@@ -11,12 +11,18 @@ export interface PendingRun {
 /** What came of a completion. */
 export type Completing = "taken" | "not held";
 
+/** What a run may wait for. */
+export interface Expectation {
+  readonly completed: Promise<Completion>;
+  readonly forget: () => void;
+}
+
 /** Runs of this gateway that wait for completions, by token. Each takes one, while it is held. */
 export interface PendingRuns {
   /** Resolves with the first completion that is taken; `forget` is to be called when the run is over. */
-  expect(token: string, run: PendingRun): { readonly completed: Promise<Completion>; forget(): void };
+  expect(token: string, run: PendingRun): Expectation;
   /** @param completion verified to be its audience's. */
-  complete(completion: Completion): Completing;
+  readonly complete: (completion: Completion) => Completing;
 }
 
 export function pendingRuns(): PendingRuns {

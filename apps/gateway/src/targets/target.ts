@@ -106,5 +106,5 @@ function withPath(url: URL, path: string): URL {
 }
 
 async function resolveHost(host: string): Promise<readonly string[]> {
-  return (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
+  return (await lookup(host, { all: true, order: "verbatim" })).map(({ address }) => address);
 }

@@ -35,20 +35,7 @@ export function astray(random: Random, call: Call, scene: Scene): Mutant {
     ["misdirected: a namesake", () => sent({ audience: { ...audience, uid: "f-0" } })],
     [
       "misdirected: almost",
-      () =>
-        sent({
-          audience: {
-            ...audience,
-            name: random.pick([
-              `${audience.name} `,
-              audience.name.toUpperCase(),
-              `/${audience.name}`,
-              `${audience.name}\u0000`,
-              name,
-              "",
-            ]),
-          },
-        }),
+      () => sent({ audience: { ...audience, name: random.pick(almost(audience.name)) } }),
     ],
     [
       "misdirected: nobody",
@@ -66,13 +53,7 @@ export function astray(random: Random, call: Call, scene: Scene): Mutant {
     ],
     ["another token than the id", () => sent({}, randomUUID())],
     ["no token", () => sent({ token: random.pick([undefined, "", null, 1]) })],
-    [
-      "another type",
-      () =>
-        sent({
-          type: random.pick(["dev.drover.reconcile.v2", "", undefined, null, "dev.drover.Reconcile.v1"]),
-        }),
-    ],
+    ["another type", () => sent({ type: random.pick(noTypes) })],
     ["no object", () => sent({ object: random.pick([undefined, null, [], {}, { metadata: {} }, "ada"]) })],
     [
       "not a call",
@@ -86,6 +67,11 @@ export function astray(random: Random, call: Call, scene: Scene): Mutant {
   const [what, way] = random.pick(ways);
   return { what, sent: way() };
 }
+
+const almost = (name: string): readonly string[] => [
+  ...[`${name} `, name.toUpperCase(), `/${name}`, `${name}\u0000`, name.slice(name.indexOf("/") + 1), ""],
+];
+const noTypes = ["dev.drover.reconcile.v2", "", undefined, null, "dev.drover.Reconcile.v1"];
 
 /** A mutant of either sort. */
 export function callMutant(random: Random, call: Call, scene: Scene): Mutant {
