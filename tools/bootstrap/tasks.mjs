@@ -69,6 +69,10 @@ export const tasks = {
     run: (repository) =>
       program({ ...repository, env: { ...repository.env, GOGC: "400" } }, "bench/bridge/main.ts"),
   },
+  "bench:push": {
+    needsPython: always,
+    run: (repository) => program(repository, "bench/push/main.ts"),
+  },
   nightly: { needsPython: always, run: nightly },
   check: { needsPython: never, run: checkAll },
 };

@@ -72,7 +72,7 @@ it("finalizes, and says so", async () => {
   expect(runs).toEqual([`${call.key} finalized`]);
 });
 
-it.each<[string, unknown, number, object, string | undefined]>([
+it.each<[string, Error, number, object, string | undefined]>([
   [
     "RetryAfterError",
     new RetryAfterError("later", { after: "1500ms" }),
@@ -97,7 +97,7 @@ it.each<[string, unknown, number, object, string | undefined]>([
   ["ConflictError", new ConflictError("again"), 409, { message: "again" }, undefined],
   ["Error", new Error("oops"), 500, { message: "oops" }, undefined],
 ])("a %s becomes an answer, signed", async (_name, error, status, body, wait) => {
-  act = () => Promise.reject(error as Error);
+  act = () => Promise.reject(error);
   const said = await called(callAt(now));
   expect(said.status).toBe(status);
   expect(JSON.parse(said.body)).toEqual(body);

@@ -1,0 +1,51 @@
+import { objectKey } from "@drover/controller";
+import { declaredFunctions } from "@drover/runtime";
+import { expect, it } from "vitest";
+import { webhookFunctionsIn } from "./webhook-function.ts";
+
+const kind = {
+  ...{ group: "example.com", version: "v1", kind: "Site", plural: "sites", scope: "Namespaced" },
+};
+const of = (spec: object, status: object = {}) => {
+  const key = objectKey({ namespace: "web", name: "my.sites" });
+  const metadata = { name: "my.sites", namespace: "web", uid: "u", resourceVersion: "1" };
+  const object = {
+    ...{ apiVersion: "drover.dev/v1alpha1", kind: "ReconcileFunction", metadata, status },
+    spec: { for: kind, delivery: "webhook", ...spec },
+  };
+  const { functions, problems } = webhookFunctionsIn(declaredFunctions(new Map([[key, object]])));
+  return { fn: functions[0], problem: problems.get(key) };
+};
+const container = { image: "registry.example/sites" };
+
+it("takes what is declared, and the rest as it is usual", () => {
+  expect(of({}).fn).toMatchObject({
+    ...{ controller: "my.sites", namespace: "web", uid: "u", path: "/", finalizes: false, concurrency: 8 },
+    ...{ service: { name: "my-sites", port: 80 }, rests: false, revision: 0 },
+  });
+  const declared = of({
+    ...{ concurrency: 3, timeout: "5s", retry: { attempts: 4 }, scaling: { min: 0 } },
+    webhook: { service: { name: "a", port: 81 }, path: "/x", finalizes: true },
+  });
+  expect(declared.fn).toMatchObject({
+    ...{ concurrency: 3, pace: { timeout: "5s", retry: { attempts: 4 } }, rests: true },
+    ...{ service: { name: "a", port: 81 }, path: "/x", finalizes: true },
+  });
+});
+
+it("leaves the keys of a function in the queue that has no Pods, or is paused, or pulls", () => {
+  expect(of({ container }).fn).toBeUndefined();
+  expect(of({ container }, { readyReplicas: 0 }).fn).toBeUndefined();
+  expect(of({ container }, { readyReplicas: 3, rollout: { revision: 7, template: "" } }).fn).toMatchObject({
+    ...{ concurrency: 24, revision: 7, rests: true },
+  });
+  expect(of({ paused: true }).fn).toBeUndefined();
+  expect(of({ delivery: "pull" })).toEqual({ fn: undefined, problem: undefined });
+});
+
+it("sends nobody Secrets, and asks no code, and says what to do instead", () => {
+  const secrets = { for: { ...kind, group: "", kind: "Secret", plural: "secrets" } };
+  expect(of(secrets)).toEqual({ fn: undefined, problem: expect.stringMatching(/Have it pull/) as string });
+  const code = { watches: [{ ...kind, names: { code: true } }] };
+  expect(of(code)).toEqual({ fn: undefined, problem: expect.stringMatching(/Declare whom/) as string });
+});

@@ -1,0 +1,4 @@
+import { functionSettings, readSettings, servedSettings } from "@drover/runtime";
+
+export const pullConfig = () => readSettings(functionSettings, process.env);
+export const pushConfig = () => readSettings(servedSettings, process.env);

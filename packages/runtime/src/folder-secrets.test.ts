@@ -1,0 +1,52 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { folderSecrets } from "./folder-secrets.ts";
+
+const secret = (byte: number): string => `whsec_${Buffer.alloc(24, byte).toString("base64")}`;
+let folder: string;
+let clock: number;
+let troubles: unknown[];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "drover-secrets-"));
+  [clock, troubles] = [0, []];
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+const write = (name: string, text: string, mode = 0o600): void => {
+  writeFileSync(join(folder, name), text);
+  chmodSync(join(folder, name), mode);
+};
+const open = () =>
+  folderSecrets(
+    folder,
+    () => clock,
+    (error) => troubles.push(error),
+  );
+
+it("has the current secret first, and the previous one while there is one", () => {
+  write("current", `${secret(1)}\n`);
+  const secrets = open();
+  expect(secrets()).toEqual([secret(1)]);
+  write("current", secret(2));
+  write("previous", secret(1));
+  expect(secrets()).toEqual([secret(1)]);
+  clock += 2_000;
+  expect(secrets()).toEqual([secret(2), secret(1)]);
+});
+
+it("keeps what it had while the folder cannot be read", () => {
+  write("current", secret(1));
+  const secrets = open();
+  write("current", "half a secr");
+  clock += 2_000;
+  expect(secrets()).toEqual([secret(1)]);
+  expect(String(troubles[0])).toMatch(/current is not written as whsec_<base64>/);
+  expect(String(troubles[0])).not.toMatch(/half/);
+});
+
+it("refuses to begin without one, or with one that everybody may read", () => {
+  expect(open).toThrow(/current does not exist/);
+  write("current", secret(1), 0o644);
+  expect(open).toThrow(/chmod 600/);
+});
