@@ -34,6 +34,24 @@ const answer = ({ call, response }: Calling, body: object = {}): void => {
   response.writeHead(200, signed([secret], { id: call.token, at: Date.now() }, text)).end(text);
 };
 
+const declared = (name: string): Manifest => ({
+  apiVersion: ReconcileFunction.apiVersion,
+  kind: ReconcileFunction.kind,
+  metadata: { name, namespace: "default" },
+  spec: {
+    for: {
+      ...{ group: Greeting.group, version: Greeting.version, kind: Greeting.kind },
+      ...{ plural: Greeting.plural, scope: Greeting.scope },
+    },
+    ...{ delivery: "webhook", webhook: { url: `http://127.0.0.1:${port}` }, timeout: "60s" },
+    ...{ retry: { first: "100ms", longest: "1s" }, concurrency: 2 },
+  },
+});
+const secretFor = (name: string): Manifest => ({
+  ...{ apiVersion: "v1", kind: "Secret", metadata: { name: `${name}-webhook`, namespace: "default" } },
+  data: { current: Buffer.from(secret).toString("base64") },
+});
+
 beforeAll(async () => {
   world = await startWorld();
   server = createServer((incoming, response) => {
@@ -50,27 +68,8 @@ beforeAll(async () => {
   port = (server.address() as AddressInfo).port;
   await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
   await world.cluster.apply({ ...customResourceDefinition(Greeting) });
-  await world.cluster.apply({
-    ...{
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: { name: `${controller}-webhook`, namespace: "default" },
-    },
-    data: { current: Buffer.from(secret).toString("base64") },
-  });
-  await world.cluster.apply({
-    apiVersion: ReconcileFunction.apiVersion,
-    kind: ReconcileFunction.kind,
-    metadata: { name: controller, namespace: "default" },
-    spec: {
-      for: {
-        ...{ group: Greeting.group, version: Greeting.version, kind: Greeting.kind },
-        ...{ plural: Greeting.plural, scope: Greeting.scope },
-      },
-      ...{ delivery: "webhook", webhook: { url: `http://127.0.0.1:${port}` }, timeout: "60s" },
-      retry: { first: "100ms", longest: "1s" },
-    },
-  });
+  await world.cluster.apply(secretFor(controller));
+  await world.cluster.apply(declared(controller));
   await world.startBridge({ functions: ofCluster });
 });
 afterAll(async () => {
@@ -154,6 +153,24 @@ it("an answer that is lost after the function did its work: the next run is anot
   expect(first?.token).not.toBe(second?.token);
   expect(second?.fails).toBe(1);
   await gateway.stop();
+});
+
+it("a function that hangs holds up nobody else", async () => {
+  const gateway = await startGateway();
+  const hangs = ({ call }: Calling): boolean => call.audience.name === "default/hanging";
+  onCall = (calling) => {
+    if (!hangs(calling)) answer(calling);
+  };
+  await world.cluster.apply(secretFor("hanging"));
+  await world.cluster.apply(declared("hanging"));
+  await eventually(() => expect(calls.filter(hangs).length).toBe(2));
+  const names = Array.from({ length: 10 }, (_, i) => `beside-${i}`);
+  for (const name of names) await world.cluster.apply(greeting(name));
+  for (const name of names) await world.until(greeting(name), (now) => conditionOf(now)?.status === "True");
+  expect(calls.filter(hangs).length).toBe(2);
+  await world.cluster.remove(declared("hanging"));
+  gateway.kill("SIGKILL");
+  await gateway.exited;
 });
 
 it("no secret is in Redis, in a log, in a metric or in the status of an object", async () => {
