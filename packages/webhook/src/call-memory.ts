@@ -77,7 +77,9 @@ export function callMemory(now: () => Milliseconds, limits: MemoryLimits = usual
       forget(token, one);
     }
     for (const [key, one] of latest) {
-      if (latest.size < limits.calls && one.at + keptFor >= now()) break;
+      const isOver = one.at + keptFor < now();
+      if (!isOver && latest.size < limits.calls) break;
+      if (!isOver) floor = Math.max(floor, one.at);
       latest.delete(key);
     }
     for (const one of known.values()) {

@@ -2,7 +2,7 @@ import { format } from "prettier";
 import { expect, it } from "vitest";
 import { contractApi, contractSchema } from "./contract.ts";
 
-// Written from the code: `npx vitest run -u packages/webhook/src/contract.test.ts`.
+// Written from the code: `npx vitest run packages/webhook/src/contract.test.ts -u`.
 it.each([
   ["schema.json", contractSchema],
   ["openapi.json", contractApi],

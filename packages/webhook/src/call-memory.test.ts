@@ -1,0 +1,64 @@
+import { beforeEach, expect, it } from "vitest";
+import { callMemory, type CallMemory } from "./call-memory.ts";
+import type { Call } from "./call.ts";
+import { callAt } from "./testing/call-mutants.ts";
+
+let now: number;
+let runs: number;
+beforeEach(() => void ([now, runs] = [Date.parse("2026-01-01T00:00:00Z"), 0]));
+
+const take = async (memory: CallMemory, call: Call, at: number): Promise<string | undefined> => {
+  const said = memory.take({ call, at, body: Buffer.from(JSON.stringify(call)) }, () => {
+    runs++;
+    return Promise.resolve({ status: 200, headers: {}, body: `${runs}`.padStart(100) });
+  });
+  return (await said)?.body.trim();
+};
+/** Calls of as many keys, a second apart. */
+const several = async (memory: CallMemory, count: number): Promise<[Call, number][]> => {
+  const calls: [Call, number][] = [];
+  for (let i = 0; i < count; i++) {
+    now += 1_000;
+    calls.push([callAt(now), now]);
+    await take(memory, ...calls[i]!);
+  }
+  return calls;
+};
+
+it("what it has no room for is refused from then on, and never run again", async () => {
+  const memory = callMemory(() => now, { calls: 10, bytes: 1e6 });
+  const calls = await several(memory, 30);
+  const again = await Promise.all(calls.map(([call, at]) => take(memory, call, at)));
+  expect(again.filter((answer) => answer === undefined).length).toBeGreaterThanOrEqual(20);
+  expect(again.at(-1)).toBe("30");
+  expect(runs).toBe(30);
+  now += 1_000;
+  expect(await take(memory, callAt(now), now)).toBe("31");
+});
+
+it("keeps so many bytes of answers; whose answer is gone is refused, and not run again", async () => {
+  const memory = callMemory(() => now, { calls: 100, bytes: 1_000 });
+  const calls = await several(memory, 30);
+  const again = await Promise.all(calls.map(([call, at]) => take(memory, call, at)));
+  expect(again.filter((answer) => answer !== undefined)).toHaveLength(10);
+  expect(runs).toBe(30);
+});
+
+it("forgets what could not be verified any more", async () => {
+  const memory = callMemory(() => now, { calls: 10, bytes: 1e6 });
+  const [[first, at] = fail()] = await several(memory, 1);
+  now += 700_000;
+  // An older version of the same object, by a clock of then: etcd was restored.
+  const { metadata } = first.object;
+  const restored = {
+    ...first,
+    token: "t",
+    object: { ...first.object, metadata: { ...metadata, resourceVersion: "5" } },
+  };
+  expect(await take(memory, restored, now)).toBe("2");
+  expect(at).toBeLessThan(now - 600_000);
+});
+
+function fail(): never {
+  throw new Error("There is no call.");
+}
