@@ -1,7 +1,7 @@
-import { type ReconcileContext, ReconcileFunction } from "@drover/controller";
+import { type ReconcileContext, ReconcileFunction, serviceNameOf } from "@drover/controller";
 import { builtin, type NewObject, type ResourceRef } from "@drover/kube";
 import { ownerAnnotation } from "./keep-object.ts";
-import { clusterRoleOf, functionLabel, serviceNameOf } from "./names.ts";
+import { clusterRoleOf, functionLabel } from "./names.ts";
 import { portOf } from "./pod-template.ts";
 
 export type FunctionContext = ReconcileContext<typeof ReconcileFunction>;

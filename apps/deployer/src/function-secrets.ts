@@ -16,7 +16,7 @@ export async function templateWithSecrets(
   const { container, delivery = "pull" } = spec;
   const keeper = { client: step.client, signal, now: step.now() };
   const template = (password: string): TemplateOf | undefined =>
-    container && { name: home.name, spec: { ...spec, container }, surroundings, password };
+    container && { home, spec: { ...spec, container }, surroundings, password };
   const isUsedByAll = (password: string): boolean => {
     const of = template(password);
     if (of === undefined) return true;

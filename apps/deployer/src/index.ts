@@ -20,5 +20,5 @@
  */
 export { functionController } from "./function-controller.ts";
 export type { FunctionControllerParts } from "./step.ts";
-export { clusterRoleOf, redisSecretOf, serviceNameOf, webhookSecretOf } from "./names.ts";
+export { clusterRoleOf, redisSecretOf, webhookSecretOf } from "./names.ts";
 export { startScaler, type Scaler } from "./scaler.ts";

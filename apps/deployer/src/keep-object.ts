@@ -55,14 +55,18 @@ const belongsTo = ({ metadata }: KubeObject, owner: string): boolean =>
   metadata.annotations?.[ownerAnnotation] === owner ||
   (metadata.ownerReferences ?? []).some(({ uid, controller }) => uid === owner && controller === true);
 
-/** Whether `present` says all that `wanted` says. Lists are wanted whole; what is empty may be left out. */
+/**
+ * Whether `present` says all that `wanted` says. Lists are wanted whole; what is empty may be left out;
+ * what is null is to be gone.
+ */
 export function covers(present: unknown, wanted: unknown): boolean {
   if (wanted === undefined) return true;
+  if (wanted === null) return present === undefined || present === null;
   if (Array.isArray(wanted)) {
     const items: readonly unknown[] = Array.isArray(present) ? present : [];
     return items.length === wanted.length && wanted.every((one, i) => covers(items[i], one));
   }
-  if (typeof wanted !== "object" || wanted === null) return Object.is(present, wanted);
+  if (typeof wanted !== "object") return Object.is(present, wanted);
   const fields: Readonly<Record<string, unknown>> =
     typeof present === "object" && present !== null ? { ...present } : {};
   return Object.entries(wanted).every(([name, value]) => covers(fields[name], value));

@@ -5,12 +5,6 @@ export const functionLabel = "drover.dev/function";
 /** The annotation of a Pod with the revision that it is of. */
 export const revisionAnnotation = "drover.dev/revision";
 
-/** The Service of a function: names of Services are DNS labels, those of functions have dots. */
-export function serviceNameOf(name: string): string {
-  const label = name.replaceAll(".", "-");
-  return /^[a-z]/.test(label) && label.length <= 63 ? label : `f-${digest(name)}`;
-}
-
 export const redisSecretOf = (name: string): string => `${name}-redis`;
 export const webhookSecretOf = (name: string): string => `${name}-webhook`;
 /** Cluster-scoped objects of a function: two functions of one name live in two namespaces. */

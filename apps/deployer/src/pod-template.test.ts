@@ -11,7 +11,7 @@ function templateOf(container: object, fields: object = {}, password = "p"): Tem
   });
   if (spec.container === undefined) throw new Error("It has a container.");
   return {
-    name: "gadgets",
+    home: { name: "gadgets", namespace: "web", uid: "u-1" },
     spec: { ...spec, container: spec.container },
     surroundings: { redisUrl: "redis://redis:6379/2" },
     password,
@@ -50,6 +50,15 @@ it("has another fingerprint for another image or password, and the same one for 
   expect(fingerprintOf(templateOf({}, { scaling: { min: 0, max: 9 } }))).toBe(first);
   expect(fingerprintOf(templateOf({ image: "j" }))).not.toBe(first);
   expect(fingerprintOf(templateOf({}, {}, "q"))).not.toBe(first);
+});
+
+it("tells a Pod that is called for whom it answers, and nothing of Redis", () => {
+  const called = templateOf({}, { delivery: "webhook" });
+  expect(valueOf(called, "DROVER_WEBHOOK_AUDIENCE")).toBe("web/gadgets");
+  expect(valueOf(called, "DROVER_WEBHOOK_UID")).toBe("u-1");
+  const { containers, automountServiceAccountToken } = podOf(called, 1).spec;
+  expect(JSON.stringify(containers)).not.toMatch(/REDIS|ROLLOUT/);
+  expect(automountServiceAccountToken).toBe(false);
 });
 
 it("refuses a variable that Drover sets", () => {

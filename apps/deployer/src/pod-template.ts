@@ -1,4 +1,5 @@
 import { milliseconds, type ReconcileFunctionSpec, TerminalError } from "@drover/controller";
+import type { Home } from "./function-objects.ts";
 import { digest, functionLabel, redisSecretOf, revisionAnnotation, webhookSecretOf } from "./names.ts";
 
 /** What every Pod of a function is told of the world around it. */
@@ -10,7 +11,7 @@ export interface Surroundings {
 }
 
 export interface TemplateOf {
-  readonly name: string;
+  readonly home: Home;
   readonly spec: ReconcileFunctionSpec & { readonly container: object };
   readonly surroundings: Surroundings;
   /** Another one is a new revision: Pods read their password when they start. */
@@ -30,7 +31,8 @@ const lastMoments = 10_000;
 
 /** The spec of a function's Pods, but for what a revision adds. */
 export function podTemplate(of: TemplateOf) {
-  const { name, spec } = of;
+  const { home, spec } = of;
+  const { name } = home;
   const { container, delivery = "pull", permissions, timeout = defaultTimeout } = spec;
   const pull = delivery === "pull";
   const volumes = container.volumes ?? [];
@@ -97,18 +99,20 @@ export const fingerprintOf = (of: TemplateOf): string => digest([podTemplate(of)
 export function podOf(of: TemplateOf, revision: number) {
   const { containers, ...template } = podTemplate(of);
   return {
-    labels: { [functionLabel]: of.name },
+    labels: { [functionLabel]: of.home.name },
     annotations: { [revisionAnnotation]: String(revision) },
     spec: {
       ...template,
       containers: containers.map((one) => ({
         ...one,
-        // Not before the function's own: theirs may refer to it.
-        env: [{ name: "DROVER_ROLLOUT", value: String(revision) }, ...one.env],
+        env: of.spec.delivery === "webhook" ? one.env : [rollout(revision), ...one.env],
       })),
     },
   };
 }
+
+/** Who pulls says of which revision it is, so that no key goes back to an older one. */
+const rollout = (revision: number): Variable => ({ name: "DROVER_ROLLOUT", value: String(revision) });
 
 /** @throws TerminalError when a variable of the function's own is one that Drover sets. */
 function environment(of: TemplateOf): readonly Variable[] {
@@ -124,16 +128,15 @@ function environment(of: TemplateOf): readonly Variable[] {
   return [...ours, ...own];
 }
 
-function pullVariables({ name, spec, surroundings }: TemplateOf): readonly Variable[] {
-  const { concurrency, resyncEvery, timeout = defaultTimeout, retry, limits, container, scaling } = spec;
-  const grace = milliseconds(timeout) + lastMoments;
+function pullVariables({ home, spec, surroundings }: TemplateOf): readonly Variable[] {
+  const { concurrency, resyncEvery, retry, limits, container, scaling } = spec;
   const url = new URL(surroundings.redisUrl);
-  url.username = name;
+  url.username = home.name;
   return [
     ...served(container),
     ...variable("DROVER_REDIS_URL", url.href),
     ...variable("DROVER_REDIS_PASSWORD_FILE", `${folders.redis}/password`),
-    ...variable("DROVER_STOP_GRACE", `${grace}ms`),
+    ...variable("DROVER_STOP_GRACE", graceOf(spec)),
     ...variable("DROVER_RESTS", (scaling?.min ?? 0) === 0 ? "true" : undefined),
     ...variable("DROVER_CONCURRENCY", concurrency),
     ...variable("DROVER_RESYNC_EVERY", resyncEvery),
@@ -146,10 +149,17 @@ function pullVariables({ name, spec, surroundings }: TemplateOf): readonly Varia
   ];
 }
 
-const webhookVariables = ({ spec: { container } }: TemplateOf): readonly Variable[] => [
-  ...served(container),
+const webhookVariables = ({ home, spec }: TemplateOf): readonly Variable[] => [
+  ...served(spec.container),
   ...variable("DROVER_WEBHOOK_SECRETS", folders.webhook),
+  ...variable("DROVER_WEBHOOK_AUDIENCE", `${home.namespace}/${home.name}`),
+  ...variable("DROVER_WEBHOOK_UID", home.uid),
+  ...variable("DROVER_STOP_GRACE", graceOf(spec)),
 ];
+
+/** How long runs under way may take to end. */
+const graceOf = ({ timeout = defaultTimeout }: TemplateOf["spec"]): string =>
+  `${milliseconds(timeout) + lastMoments}ms`;
 
 const served = (container: Pick<Container, "port">): readonly Variable[] => [
   { name: "DROVER_HTTP_HOST", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },

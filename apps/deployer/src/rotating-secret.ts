@@ -54,7 +54,11 @@ export async function keepRotatingSecret(
   const rotated = next(rotatedIn(present, secret.key), secret, now);
   const { current, previous } = rotated;
   await secret.announce?.([current, ...(previous === undefined ? [] : [previous])]);
-  await keepObject({ client, signal, owner: home.uid }, builtin.secret, objectOf(metadata, rotated, secret));
+  await keepObject(
+    { client, signal, owner: home.uid },
+    builtin.secret,
+    objectOf(metadata, rotated, secret, present !== undefined),
+  );
   return digest(current);
 }
 
@@ -81,16 +85,18 @@ function rotatedIn(object: KubeObject | undefined, key: string): Rotated | undef
   };
 }
 
+/** What there is no more must not be left, not even empty: somebody might take that for a secret. */
 function objectOf(
   metadata: NewObject["metadata"],
-  rotated: Rotated,
+  { current, previous, since }: Rotated,
   { key, others }: RotatingSecret,
+  isThere: boolean,
 ): NewObject {
-  const { current, previous = "", since } = rotated;
-  const data = Object.entries({ ...others, [key]: current, previous, since });
+  const texts = { ...others, [key]: current, since, ...(previous !== undefined && { previous }) };
+  const data = Object.entries(texts).map(([name, text]) => [name, Buffer.from(text).toString("base64")]);
   return {
     metadata,
     type: "Opaque",
-    data: Object.fromEntries(data.map(([name, value]) => [name, Buffer.from(value).toString("base64")])),
+    data: { ...Object.fromEntries(data), ...(isThere && previous === undefined && { previous: null }) },
   };
 }

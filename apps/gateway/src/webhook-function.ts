@@ -1,4 +1,4 @@
-import type { ReconcileFunctionSpec, Resource, Scaling } from "@drover/controller";
+import { type ReconcileFunctionSpec, type Resource, type Scaling, serviceNameOf } from "@drover/controller";
 import type { DeclaredFunction } from "@drover/runtime";
 import { z } from "zod";
 
@@ -87,9 +87,6 @@ function webhookFunction({ object }: DeclaredFunction, spec: ReconcileFunctionSp
     revision: rolloutSchema.safeParse(object["status"]).data?.rollout.revision ?? 0,
   };
 }
-
-/** The Service of a function's own container: its name, as a DNS label. */
-export const serviceNameOf = (controller: string): string => controller.replaceAll(".", "-");
 
 /** A kind that is somebody else's: whatever its spec and status are. */
 function resourceOf({ group, version, kind, plural, scope }: ReconcileFunctionSpec["for"]): Resource {

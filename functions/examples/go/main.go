@@ -146,6 +146,9 @@ func perform(c call, at time.Time, body []byte) answer {
 	return one.said
 }
 
+// A file that is empty is no secret: everybody could sign with that.
+const leastSecret = 24
+
 // Read for each call: they may have been changed.
 func secrets() (all [][]byte) {
 	for _, name := range []string{"current", "previous"} {
@@ -153,7 +156,7 @@ func secrets() (all [][]byte) {
 		if err != nil {
 			continue
 		}
-		if secret, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(strings.TrimSpace(string(text)), "whsec_")); err == nil {
+		if secret, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(strings.TrimSpace(string(text)), "whsec_")); err == nil && len(secret) >= leastSecret {
 			all = append(all, secret)
 		}
 	}

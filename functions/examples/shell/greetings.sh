@@ -41,6 +41,7 @@ signatures() {
     [[ -r $DROVER_WEBHOOK_SECRETS/$name ]] || continue
     secret=$(<"$DROVER_WEBHOOK_SECRETS/$name")
     secret=$(printf '%s' "${secret#whsec_}" | base64 -d | od -An -v -tx1 | tr -d ' \n')
+    ((${#secret} >= 48)) || continue # an empty file is no secret: everybody could sign with that
     printf 'v1,%s ' "$({ printf '%s.%s.' "$1" "$2" && cat "$3"; } | hmac "$secret")"
   done
 }

@@ -40,6 +40,7 @@ export {
   type Watched,
   type WatchedInCode,
 } from "./watched.ts";
+export { serviceNameOf } from "./service-name.ts";
 export { checkedAtRun } from "./structural/checks.ts";
 export { InvalidSchemaError } from "./structural/invalid-schema.ts";
 export { immutable, type KubernetesMeta } from "./structural/kubernetes-meta.ts";

@@ -28,7 +28,6 @@ export const builtin = {
   service: { group: "", version: "v1", plural: "services", kind: "Service", namespaced: true },
   configMap: { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap", namespaced: true },
   secret: { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true },
-  service: { group: "", version: "v1", plural: "services", kind: "Service", namespaced: true },
   namespace: { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false },
   event: { group: "events.k8s.io", version: "v1", plural: "events", kind: "Event", namespaced: true },
   serviceAccount: {

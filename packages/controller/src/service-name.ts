@@ -1,0 +1,8 @@
+/**
+ * The Service in front of a function's own Pods: a DNS label that begins with a letter (RFC 1035), which the names of
+ * controllers, with their dots, need not be.
+ */
+export function serviceNameOf(controller: string): string {
+  const label = controller.replaceAll(".", "-");
+  return /^[a-z]/.test(label) ? label : `f-${label.slice(0, 61)}`;
+}
