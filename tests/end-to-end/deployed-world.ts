@@ -51,7 +51,7 @@ export async function startDeployedWorld(
   const node = await startNode({
     ...{ client, name: "local", images, folder: join(folder, "pods") },
     env: {
-      DROVER_KUBECONFIG: cluster.kubeconfig,
+      KUBECONFIG: cluster.kubeconfig,
       NODE_COMPILE_CACHE: join(root, ".cache/compiled"),
       PATH: process.env["PATH"] ?? "",
     },

@@ -80,7 +80,8 @@ async function sandboxCluster(folder: string): Promise<TestCluster> {
 
 /** Written through kubectl, as people do; read through `kubectl proxy`, since a process for each look costs too much. */
 async function realCluster(folder: string): Promise<TestCluster> {
-  const cluster = await startRealCluster();
+  // Services have addresses that a node of processes can serve.
+  const cluster = await startRealCluster({ apiServerArgs: ["--service-cluster-ip-range=127.1.0.0/16"] });
   const kubectl = (args: readonly string[], input = ""): Promise<string> =>
     new Promise((resolve, reject) => {
       const done = (error: ExecFileException | null, stdout: string, stderr: string): void =>

@@ -33,7 +33,7 @@ export async function startGround(functions: ReadonlyMap<string, number>): Promi
   const node = await startNode({
     ...{ client, name: "local", folder: join(folder, "pods") },
     images: { [image]: { command: [process.execPath, join(root, "tests/scaling/loads.ts")] } },
-    env: { DROVER_KUBECONFIG: cluster.kubeconfig, PATH: process.env["PATH"] ?? "", ...compiled },
+    env: { KUBECONFIG: cluster.kubeconfig, PATH: process.env["PATH"] ?? "", ...compiled },
   });
   const processes = await Promise.all([
     startProcess(folder, "bridge", redis, cluster, compiled),

@@ -59,9 +59,9 @@ export function podTemplate(of: TemplateOf) {
         env: environment(of),
         ports: [{ name: "http", containerPort: portOf(container) }],
         resources: container.resources,
-        readinessProbe: { httpGet: { path: "/readyz", port: "http" }, periodSeconds: 1, timeoutSeconds: 3 },
+        readinessProbe: { ...probe(delivery, "/readyz"), periodSeconds: 1, timeoutSeconds: 3 },
         livenessProbe: {
-          httpGet: { path: "/healthz", port: "http" },
+          ...probe(delivery, "/healthz"),
           periodSeconds: 10,
           failureThreshold: 6,
         },
@@ -88,6 +88,10 @@ export function podTemplate(of: TemplateOf) {
     ],
   };
 }
+
+/** Who is called may be written in anything: it is well when it listens. */
+const probe = (delivery: "pull" | "webhook", path: string) =>
+  delivery === "pull" ? { httpGet: { path, port: "http" } } : { tcpSocket: { port: "http" } };
 
 /** Where a function's container serves, unless it says otherwise. */
 export const portOf = ({ port = 8_080 }: Pick<Container, "port">): number => port;

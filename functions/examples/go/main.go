@@ -262,7 +262,11 @@ func main() {
 	if port == "" {
 		port = "8080"
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:"+port)
+	host := os.Getenv("DROVER_HTTP_HOST")
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort(host, port))
 	if err != nil {
 		panic(err)
 	}

@@ -159,6 +159,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("DROVER_HTTP_PORT", "8080"))), Handler)
+    place = os.environ.get("DROVER_HTTP_HOST", "127.0.0.1"), int(os.environ.get("DROVER_HTTP_PORT", "8080"))
+    server = ThreadingHTTPServer(place, Handler)
     print("Answering calls at", server.server_address, flush=True)
     server.serve_forever()
