@@ -4,13 +4,15 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { cliConfig } from "./config.ts";
+import { generateCommand } from "./generate/generate-command.ts";
+import { initCommand } from "./init/init-command.ts";
 import { inRepository } from "./repository.ts";
 import { startDemo } from "./start/start.ts";
 
 /** The `drover` command. An option or command that there is not is refused with the one that was probably meant. */
 export function droverCommand(): Command {
   const program = new Command("drover").description("Serverless controllers for Kubernetes");
-  program.addCommand(startCommand());
+  program.addCommand(startCommand()).addCommand(initCommand()).addCommand(generateCommand());
   return program.showHelpAfterError("(--help lists what there is)");
 }
 

@@ -1,3 +1,3 @@
-import { droverCommand } from "./drover-command.ts";
+import { runDrover } from "./run-drover.ts";
 
-await droverCommand().parseAsync();
+process.exitCode = await runDrover(process.argv.slice(2));

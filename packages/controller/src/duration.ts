@@ -35,6 +35,14 @@ export function milliseconds(text: Duration): Milliseconds {
   return sum(text);
 }
 
+/** A span as people write it: in the largest unit that it is a whole number of. `36000000` is `10h`. */
+export function durationOf(span: Milliseconds): Duration {
+  const whole = Math.round(span);
+  const fitting = Object.entries(units).filter(([, unit]) => whole >= unit && whole % unit === 0);
+  const [unit, size] = fitting.at(-1) ?? ["ms", 1];
+  return `${whole / size}${unit}`;
+}
+
 /** A duration in a spec, a status or a configuration: a string with a unit. */
 export const durationSchema = z
   .string()

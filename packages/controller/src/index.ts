@@ -23,7 +23,9 @@ export * from "./controller.ts";
 export * from "./crd.ts";
 export * from "./duration.ts";
 export * from "./errors.ts";
+export { defineFunction, functionManifestOf, type DeployableFunction } from "./deployable-function.ts";
 export type { PermissionRule, Scaling } from "./function-deployment.ts";
+export { leastPermissions, type Permissions } from "./least-permissions.ts";
 export type { HookDeclaration } from "./hook-declaration.ts";
 export { InvalidControllerError } from "./invalid-controller.ts";
 export type { Limits, Rate, Retry, RetryDefinition } from "./pace.ts";
@@ -41,6 +43,7 @@ export {
   type WatchedInCode,
 } from "./watched.ts";
 export { serviceNameOf } from "./service-name.ts";
+export { testContext, type TestObject } from "./test-context.ts";
 export { checkedAtRun } from "./structural/checks.ts";
 export { InvalidSchemaError } from "./structural/invalid-schema.ts";
 export { immutable, type KubernetesMeta } from "./structural/kubernetes-meta.ts";

@@ -166,7 +166,7 @@ export type Predicates = Readonly<Omit<z.output<typeof watchedKind>, keyof typeo
 export interface ReconcileFunctionManifest {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string };
+  readonly metadata: { readonly name: string; readonly namespace?: string };
   readonly spec: ReconcileFunctionSpec;
 }
 

@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { oneLine } from "../plain-text.ts";
 
 /** What kind of news a line is. */
 export type Tone = "plain" | "good" | "bad" | "quiet";
@@ -42,6 +43,3 @@ export function seconds(span: number): string {
   const value = span / 1_000;
   return `${value.toFixed(value < 10 ? 2 : value < 60 ? 1 : 0)} s`;
 }
-
-/** Messages may come out of objects that anybody has written: none may write to the terminal but letters. */
-const oneLine = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ");

@@ -99,7 +99,7 @@ function writerOf(options: EventRecorderOptions, timers: Timers, forget: (told: 
       complained = false;
     } catch (error) {
       if (!complained)
-        options.log.warn({ error }, "events cannot be written; they are lost unless this ends soon");
+        options.log.warn({ err: error }, "events cannot be written; they are lost unless this ends soon");
       complained = true;
       if (isLasting(error)) forget(told);
       else

@@ -1,0 +1,51 @@
+import { customResourceDefinition, type DeployableFunction, functionManifestOf } from "@drover/controller";
+import { stringify } from "yaml";
+import { z } from "zod";
+import { CommandError } from "../command-error.ts";
+
+/** A file by its path below the function's folder. */
+export type Files = Readonly<Record<string, string>>;
+
+const header = "# Written by `drover generate` from the code: change that, and run it again.\n";
+
+/**
+ * The files that follow from a function's code.
+ *
+ * @throws CommandError when its deployment is none; InvalidSchemaError when its kind has what a CRD cannot say.
+ */
+export function functionFiles(definition: DeployableFunction): Files {
+  const yaml = (manifest: object): string => header + stringify(manifest, { lineWidth: 110 });
+  return {
+    "deploy/crd.yaml": yaml(customResourceDefinition(definition.controller.for)),
+    "deploy/function.yaml": yaml(manifestOf(definition)),
+    Dockerfile: dockerfile(definition),
+  };
+}
+
+function manifestOf(definition: DeployableFunction): object {
+  try {
+    return functionManifestOf(definition);
+  } catch (error) {
+    if (!(error instanceof z.ZodError)) throw error;
+    throw new CommandError(`The function's deployment cannot be used:\n${z.prettifyError(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+const dockerfile = ({ deployment }: DeployableFunction): string => `${header}#
+#     npm run build                # dist/main.mjs: the function and all that it stands on
+#     docker build -t ${deployment?.container?.image ?? "IMAGE"} .
+#
+# BASE may be any image that has Node 24. This one has no shell, no package manager and no root.
+ARG BASE=gcr.io/distroless/nodejs24-debian13:nonroot
+FROM \${BASE}
+ENV NODE_ENV=production
+ENV PATH=/nodejs/bin:/usr/local/bin:/usr/bin:/bin
+WORKDIR /app
+COPY --chmod=0444 dist/main.mjs ./
+# A number, so that Kubernetes can see that it is not root.
+USER 65532:65532
+EXPOSE ${String(deployment?.container?.port ?? 8_080)}
+ENTRYPOINT ["node", "/app/main.mjs"]
+`;

@@ -1,0 +1,22 @@
+import { Argument, Command } from "commander";
+import { z } from "zod";
+import { checkGenerated, generate } from "./generate.ts";
+import { functionModule } from "./load-function.ts";
+
+const optionsSchema = z.object({ check: z.boolean().default(false) });
+
+export const generateCommand = (): Command =>
+  new Command("generate")
+    .description(
+      "Write deploy/crd.yaml, deploy/function.yaml and Dockerfile from a function's code: its kind's schema, its pace,\n" +
+        "and the least permissions that it runs with. Run it in the function's folder.",
+    )
+    .addArgument(new Argument("[module]", "exports the function by default").default(functionModule))
+    .option("--check", "write nothing; fail when a file is not as the code has it")
+    .allowExcessArguments(false)
+    .action(async (given: string, options: unknown) => {
+      const { check } = optionsSchema.parse(options);
+      const module = given === functionModule ? undefined : given;
+      const files = await (check ? checkGenerated : generate)({ folder: process.cwd(), module });
+      console.log(check || files.length === 0 ? "As the code has it." : `Written: ${files.join(", ")}`);
+    });

@@ -1,0 +1,87 @@
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { inRepository } from "../repository.ts";
+import { runDrover } from "../testing/run-command.ts";
+
+let cwd: string;
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), "drover-generate-"));
+  mkdirSync(join(cwd, "src"));
+  symlinkSync(inRepository("node_modules"), join(cwd, "node_modules"));
+});
+afterEach(() => rmSync(cwd, { recursive: true }));
+
+const code = (more = "") => `
+import { defineController, defineFunction, defineResource } from "@drover/controller";
+import { z } from "zod";
+const Cup = defineResource({
+  group: "example.com", version: "v1", kind: "Cup", scope: "Namespaced",
+  spec: z.object({ size: z.int() }), status: z.object({}),
+});
+const controller = defineController({ for: Cup, reconcile: async () => undefined });
+export default defineFunction({ controller, deployment: { container: { image: "cups:1", port: 9000 }${more} } });
+`;
+const define = (text: string): void => writeFileSync(join(cwd, "src/function.ts"), text);
+const read = (name: string): string => readFileSync(join(cwd, name), "utf8");
+
+it("drover generate writes the CRD, the ReconcileFunction and the Dockerfile, and then nothing more", async () => {
+  define(code());
+  expect(await runDrover(["generate"], { cwd })).toMatchObject({
+    code: 0,
+    stdout: "Written: deploy/crd.yaml, deploy/function.yaml, Dockerfile\n",
+  });
+  expect(read("deploy/crd.yaml")).toContain("name: cups.example.com");
+  expect(read("deploy/function.yaml")).toContain("image: cups:1");
+  expect(read("Dockerfile")).toContain("EXPOSE 9000");
+  expect((await runDrover(["generate"], { cwd })).stdout).toBe("As the code has it.\n");
+  expect((await runDrover(["generate", "--check"], { cwd })).code).toBe(0);
+});
+
+it("drover generate --check names the files that are not as the code has them, and the command that writes them", async () => {
+  define(code());
+  await runDrover(["generate"], { cwd });
+  define(code(", scaling: { max: 3 }"));
+  const before = read("deploy/function.yaml");
+  expect(await runDrover(["generate", "--check"], { cwd })).toMatchObject({
+    code: 1,
+    stderr: "error: deploy/function.yaml: not as the code has it. Run: npx drover generate\n",
+  });
+  expect(read("deploy/function.yaml")).toBe(before);
+  appendFileSync(join(cwd, "Dockerfile"), "# mine\n");
+  expect((await runDrover(["generate", "--check"], { cwd })).stderr).toContain(
+    "deploy/function.yaml, Dockerfile: not as the code has them.",
+  );
+});
+
+it.each([
+  ["no module", undefined, /There is no .*src\/function\.ts\. Make it, with/],
+  ["another export", "export default { name: 'cups' };", /exports no function by default\. Write/],
+  ["an exception", "throw new Error('no cups');", /cannot be loaded: Error: no cups/],
+  [
+    "a deployment that is none",
+    code(", sclaing: { max: 3 }"),
+    /cannot be used:[^]*Unrecognized key: "sclaing"/,
+  ],
+])("drover generate refuses %s, and says what to do", async (_what, text, said) => {
+  if (text !== undefined) define(text);
+  const { code: exit, stderr } = await runDrover(["generate"], { cwd });
+  expect(stderr).toMatch(said);
+  expect(exit).toBe(1);
+});
+
+it("a command and an option that there is not are refused with the one that was meant", async () => {
+  const { code: exit, stderr } = await runDrover(["generat"], { cwd });
+  expect(stderr).toContain("(Did you mean generate?)");
+  expect(exit).toBe(1);
+  expect((await runDrover(["generate", "--chek"], { cwd })).stderr).toContain("(Did you mean --check?)");
+});

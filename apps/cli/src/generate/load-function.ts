@@ -1,0 +1,67 @@
+import { type Controller, type DeployableFunction, InvalidControllerError } from "@drover/controller";
+import { statSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { CommandError } from "../command-error.ts";
+
+/** Where a function says how it is deployed, unless another module is named. */
+export const functionModule = "src/function.ts";
+
+/**
+ * The function that a module exports by default: `defineFunction({ controller, ... })`, or a function of no arguments
+ * that answers it, where the controller stands on something.
+ *
+ * @throws CommandError when there is no such module, it cannot be loaded, or exports something else.
+ */
+export async function loadFunction(file: string): Promise<DeployableFunction> {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) {
+    throw new CommandError(
+      `There is no ${file}. Make it, with \`export default defineFunction({ controller, ... })\`, or name the module.`,
+    );
+  }
+  const exported = await defaultExportOf(file);
+  const given: unknown = isMaker(exported) ? await called(exported, file) : exported;
+  if (isDeployable(given)) return given;
+  throw new CommandError(
+    `${file} exports no function by default. Write \`export default defineFunction({ controller, ... })\`, with a ` +
+      "controller of defineController.",
+  );
+}
+
+async function defaultExportOf(file: string): Promise<unknown> {
+  try {
+    const module: unknown = await import(pathToFileURL(file).href);
+    return isObject(module) ? module["default"] : undefined;
+  } catch (cause) {
+    throw new CommandError(`${file} cannot be loaded: ${problemOf(cause)}`, { cause });
+  }
+}
+
+async function called(make: () => unknown, file: string): Promise<unknown> {
+  try {
+    return await make();
+  } catch (cause) {
+    throw new CommandError(`The function that ${file} exports threw: ${problemOf(cause)}`, { cause });
+  }
+}
+
+function problemOf(cause: unknown): string {
+  if (cause instanceof InvalidControllerError) return cause.message;
+  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+}
+
+const isDeployable = (value: unknown): value is DeployableFunction =>
+  isObject(value) && isController(value["controller"]) && isAbsentOrObject(value["deployment"]);
+
+/** As far as can be told from outside: `defineController` has checked the rest. */
+const isController = (value: unknown): value is Controller =>
+  isObject(value) &&
+  typeof value["name"] === "string" &&
+  typeof value["reconcile"] === "function" &&
+  typeof value["resyncEvery"] === "number" &&
+  isObject(value["for"]) &&
+  Array.isArray(value["watches"]);
+
+const isMaker = (value: unknown): value is () => unknown => typeof value === "function";
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null;
+const isAbsentOrObject = (value: unknown): boolean => value === undefined || isObject(value);

@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { defineController } from "./controller.ts";
+import { defineFunction, functionManifestOf } from "./deployable-function.ts";
+import { leastPermissions } from "./least-permissions.ts";
+import { defineResource } from "./resource.ts";
+
+const kind = (scope: "Namespaced" | "Cluster") =>
+  defineResource({
+    ...{ group: "example.com", version: "v1", kind: "Cup", scope },
+    spec: z.object({}),
+    status: z.object({}),
+  });
+const Cup = kind("Namespaced");
+const reconcile = () => Promise.resolve(undefined);
+const cups = defineController({ for: Cup, reconcile, resyncEvery: "90s", retry: { attempts: 5 } });
+const container = { image: "cups:1" };
+
+describe("the ReconcileFunction of a function", () => {
+  it("says of its pace what the code says, unless the deployment says another thing", () => {
+    const deployment = { container, concurrency: 2, retry: { first: "1s" } };
+    expect(functionManifestOf(defineFunction({ controller: cups, deployment })).spec).toMatchObject({
+      ...{ resyncEvery: "90s", timeout: "1m", concurrency: 2, retry: { first: "1s" } },
+    });
+    expect(functionManifestOf({ controller: cups }).spec).toMatchObject({
+      ...{ concurrency: 8, retry: { first: "500ms", longest: "5m", attempts: 5 } },
+    });
+  });
+
+  it("has the namespace that the definition names", () => {
+    expect(functionManifestOf({ controller: cups, namespace: "tea" }).metadata.namespace).toBe("tea");
+    expect(functionManifestOf({ controller: cups }).metadata).toEqual({ name: "cups.example.com" });
+  });
+
+  it("adds the author's permissions to those that follow from the code, each once", () => {
+    const pods = { apiGroups: [""], resources: ["pods"], verbs: ["list"] };
+    const status = { apiGroups: ["example.com"], resources: ["cups/status"], verbs: ["update"] };
+    const deployment = { container, permissions: { cluster: [status, pods] } };
+    const { cluster } = functionManifestOf({ controller: cups, deployment }).spec.permissions ?? {};
+    expect(cluster?.map(({ resources }) => resources.join())).toEqual([
+      ...["cups", "cups/status", "events", "pods"],
+    ]);
+  });
+
+  it("asks for nothing where somebody else runs it, or the gateway calls it", () => {
+    expect(functionManifestOf({ controller: cups }).spec.permissions).toBeUndefined();
+    const webhook = { container, delivery: "webhook" } as const;
+    expect(functionManifestOf({ controller: cups, deployment: webhook }).spec.permissions).toBeUndefined();
+  });
+});
+
+describe("the least permissions", () => {
+  it("patch only where there is something to finalize", () => {
+    const verbs = (controller: typeof cups) => leastPermissions(controller).cluster?.[0]?.verbs;
+    expect(verbs(cups)).toEqual(["get"]);
+    const finalize = () => Promise.resolve();
+    expect(verbs(defineController({ for: Cup, reconcile, finalize }))).toEqual(["get", "patch"]);
+  });
+
+  it("read Secrets only where the function says so, and only those that it names", () => {
+    const secrets = (readsSecrets: boolean | string[]) =>
+      leastPermissions(cups, { readsSecrets }).cluster?.filter(({ resources }) => resources[0] === "secrets");
+    expect(secrets(false)).toEqual([]);
+    expect(secrets([])).toEqual([]);
+    expect(secrets(true)).toEqual([{ apiGroups: [""], resources: ["secrets"], verbs: ["get"] }]);
+    expect(secrets(["a"])?.[0]?.resourceNames).toEqual(["a"]);
+  });
+
+  it("are for the function's own namespace where all its objects are there, and everywhere otherwise", () => {
+    const scopes = (namespaces: string[], of = Cup, namespace: string | undefined = "tea") =>
+      Object.keys(
+        leastPermissions(defineController({ for: of, only: { namespaces }, reconcile }), { namespace }),
+      );
+    expect(scopes(["tea"])).toEqual(["namespace"]);
+    expect(scopes(["tea", "coffee"])).toEqual(["cluster"]);
+    expect(scopes(["tea"], Cup, "coffee")).toEqual(["cluster"]);
+    expect(scopes(["tea"], kind("Cluster"))).toEqual(["cluster"]);
+    expect(Object.keys(leastPermissions(cups, { namespace: "tea" }))).toEqual(["cluster"]);
+  });
+
+  it("read what the code is asked about, where that is", () => {
+    const saucers = {
+      kind: { group: "", version: "v1", kind: "Saucer", plural: "saucers", scope: "Namespaced" as const },
+      names: () => Promise.resolve([]),
+    };
+    const controller = defineController({
+      ...{ for: Cup, only: { namespaces: ["tea"] }, reconcile },
+      watches: [saucers, { ...saucers, kind: Cup, names: { label: "cup" } }],
+    });
+    const { cluster } = leastPermissions(controller, { namespace: "tea" });
+    expect(cluster).toEqual([{ apiGroups: [""], resources: ["saucers"], verbs: ["get"] }]);
+  });
+});
