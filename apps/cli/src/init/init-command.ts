@@ -1,0 +1,22 @@
+import { Command } from "commander";
+import { z } from "zod";
+import { init, kindFor } from "./init.ts";
+
+const optionsSchema = z.object({ kind: z.string().optional(), group: z.string() });
+
+export const initCommand = (): Command =>
+  new Command("init")
+    .description(
+      "Make a new function in a folder of that name: a kind, its controller, a test, and how it is deployed.",
+    )
+    .argument("<name>", "of the function, such as greetings")
+    .option("--kind <Kind>", "that it looks after; default: made from its name")
+    .option("--group <group>", "of that kind", "example.com")
+    .allowExcessArguments(false)
+    .action(async (name: string, options: unknown) => {
+      const { group, kind = kindFor(name) } = optionsSchema.parse(options);
+      const files = await init({ parent: process.cwd(), name, kind, group });
+      console.log(`A function for objects of the kind ${kind}, in ${name}/:\n`);
+      console.log(files.map((file) => `  ${file}`).join("\n"));
+      console.log(`\nNext:\n\n  cd ${name}\n  npm install\n  npm test`);
+    });

@@ -1,0 +1,11 @@
+import { defineFunction } from "@drover/controller";
+import { controller } from "./controller.ts";
+
+/** How it is deployed. `npx drover generate` writes deploy/ and the Dockerfile from this and from the controller. */
+export default defineFunction({
+  controller,
+  deployment: {
+    container: { image: "greeter:0.1.0" },
+    scaling: { max: 3 },
+  },
+});

@@ -1,0 +1,48 @@
+import type { Log, ReconcileContext } from "./controller.ts";
+import { objectKey } from "./object-key.ts";
+import type { ObjectMetadata, Resource, StatedStatus } from "./resource.ts";
+import type { z } from "zod";
+
+/** What a test says of an object; the rest is made up. */
+export interface TestObject<Spec extends z.ZodObject, Status extends z.ZodObject> {
+  /** As it stands in a manifest: defaults are applied, and what the schema refuses throws. */
+  readonly spec: z.input<Spec>;
+  readonly metadata?: Partial<ObjectMetadata>;
+  readonly status?: StatedStatus<Resource<Spec, Status>>;
+  /** The Secrets beside it, by name. */
+  readonly secrets?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly signal?: AbortSignal;
+  readonly log?: Log;
+}
+
+/**
+ * What a run is given, for tests that call a controller's `reconcile` or `finalize` themselves: the object is
+ * `default/test` unless it says so, and says nothing to a log.
+ *
+ * @throws ZodError for a spec that the API server would refuse.
+ */
+export function testContext<Spec extends z.ZodObject, Status extends z.ZodObject>(
+  resource: Resource<Spec, Status>,
+  { spec, metadata = {}, status = {}, secrets = {}, signal, log = quiet }: TestObject<Spec, Status>,
+): ReconcileContext<Resource<Spec, Status>> {
+  const named = { name: "test", uid: "uid-of-test", resourceVersion: "1", generation: 1, ...metadata };
+  const namespace = resource.scope === "Namespaced" ? { namespace: metadata.namespace ?? "default" } : {};
+  const { name } = named;
+  return {
+    key: objectKey({ ...namespace, name }),
+    metadata: { ...named, ...namespace },
+    spec: resource.spec.parse(spec),
+    status,
+    log,
+    signal: signal ?? new AbortController().signal,
+    guard: { beforeWrite: () => undefined },
+    readSecret: (secret) => Promise.resolve(secrets[secret]),
+  };
+}
+
+const quiet: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
