@@ -116,6 +116,11 @@ export default tseslint.config(
       "@typescript-eslint/no-non-null-assertion": "off",
     },
   },
+  {
+    // What people will write in place of it awaits.
+    files: ["apps/cli/src/init/template/**"],
+    rules: { "@typescript-eslint/require-await": "off" },
+  },
   layer(
     ["packages/controller/src/**"],
     ["queue", "kube", "streams", "runtime", "webhook", "sandbox", "local-servers", ...functions, ...apps],

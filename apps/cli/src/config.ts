@@ -1,9 +1,14 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, join } from "node:path";
 import { z } from "zod";
 
 const environment = z.looseObject({
   PATH: z.string().default(""),
   /** Of the processes that are started. */
   DROVER_LOG_LEVEL: z.string().default("info"),
+  DROVER_REDIS_URL: z.string().optional(),
+  KUBECONFIG: z.string().default(""),
 });
 
 export interface CliConfig {
@@ -25,3 +30,14 @@ export function cliConfig(): CliConfig {
   const without: Environment = Object.fromEntries(foreign.map((name) => [name, undefined]));
   return { path, logLevel, processEnvironment: (settings) => ({ ...without, ...settings }) };
 }
+
+/** Where a person's kubeconfig is: the first file of KUBECONFIG that there is, or the one in the home folder. */
+export function usualKubeconfig(): string | undefined {
+  const { KUBECONFIG } = environment.parse(process.env);
+  const named = KUBECONFIG.split(delimiter).filter((path) => path !== "");
+  const usual = named.length > 0 ? named : [join(homedir(), ".kube/config")];
+  return usual.find((path) => existsSync(path));
+}
+
+/** Redis, where the environment names it. */
+export const usualRedis = (): string | undefined => environment.parse(process.env).DROVER_REDIS_URL;

@@ -1,9 +1,10 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { parseRedisUrl, UnfitRedisError } from "@drover/queue";
-import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { cliConfig } from "./config.ts";
+import { existingFile } from "./cluster-options.ts";
+import { deployCommand } from "./deploy/deploy-command.ts";
 import { generateCommand } from "./generate/generate-command.ts";
 import { initCommand } from "./init/init-command.ts";
 import { inRepository } from "./repository.ts";
@@ -12,7 +13,11 @@ import { startDemo } from "./start/start.ts";
 /** The `drover` command. An option or command that there is not is refused with the one that was probably meant. */
 export function droverCommand(): Command {
   const program = new Command("drover").description("Serverless controllers for Kubernetes");
-  program.addCommand(startCommand()).addCommand(initCommand()).addCommand(generateCommand());
+  program
+    .addCommand(startCommand())
+    .addCommand(initCommand())
+    .addCommand(generateCommand())
+    .addCommand(deployCommand());
   return program.showHelpAfterError("(--help lists what there is)");
 }
 
@@ -60,11 +65,6 @@ function startCommand(): Command {
       }
       process.exitCode = await startDemo(options, cliConfig());
     });
-}
-
-function existingFile(path: string): string {
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return resolve(path);
-  throw new InvalidArgumentError("There is no such file. Give the path of a kubeconfig.");
 }
 
 function redisUrl(text: string): string {

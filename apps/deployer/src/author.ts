@@ -17,7 +17,7 @@ export function authorOf({ annotations = {} }: ObjectMetadata) {
 }
 
 /** One thing that somebody may do or not, as a SubjectAccessReview has it. */
-interface Access {
+export interface Access {
   readonly namespace?: string | undefined;
   readonly verb: string;
   readonly group: string;
@@ -92,11 +92,15 @@ export async function refuseUnlessHeld(
   }
 }
 
-const lacking = (user: string, { namespace, verb, group, resource, subresource, name }: Access): string =>
-  `${user} asks for this function, and may not ${verb} ${[resource, subresource].filter(Boolean).join("/")}` +
-  `${group === "" ? "" : ` of ${group}`}${name === undefined ? "" : ` named ${name}`} ` +
-  `${namespace === undefined ? "in all namespaces" : `in namespace ${namespace}`}. ` +
+const lacking = (user: string, access: Access): string =>
+  `${user} asks for this function, and may not ${accessWords(access)}. ` +
   "Ask for less, or have somebody change it who may.";
+
+/** What somebody may do or not, as a person says it: `get secrets named a in namespace b`. */
+export const accessWords = ({ namespace, verb, group, resource, subresource, name }: Access): string =>
+  `${verb} ${[resource, subresource].filter(Boolean).join("/")}` +
+  `${group === "" ? "" : ` of ${group}`}${name === undefined ? "" : ` named ${name}`} ` +
+  (namespace === undefined ? "in all namespaces" : `in namespace ${namespace}`);
 
 const refusal = (message: string): RetryAfterError =>
   new RetryAfterError(message, { after: "1m", reason: "PermissionNotHeld" });

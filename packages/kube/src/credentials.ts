@@ -64,6 +64,16 @@ export async function openCredentials(source: CredentialSource): Promise<Credent
   };
 }
 
+/**
+ * The namespace that a context names; undefined when it names none.
+ * @throws KubeConfigError as `openCredentials`.
+ */
+export async function namespaceOf({ kubeconfig, context }: CredentialSource): Promise<string | undefined> {
+  if (kubeconfig === undefined) return undefined;
+  const config = await fromFile(kubeconfig, context);
+  return config.getContextObject(config.getCurrentContext())?.namespace;
+}
+
 /** There are no usable credentials. The message says what to put right. */
 export class KubeConfigError extends Error {
   override readonly name = "KubeConfigError";

@@ -28,7 +28,7 @@ export type {
   WriteOptions,
 } from "./client.ts";
 export { connect, type ConnectOptions } from "./connect.ts";
-export { KubeConfigError } from "./credentials.ts";
+export { KubeConfigError, namespaceOf } from "./credentials.ts";
 export * from "./errors.ts";
 export { type EventRecorder, eventRecorder, type EventRecorderOptions } from "./events/event-recorder.ts";
 export type { RecordedEvent, Reporter } from "./events/recorded-event.ts";

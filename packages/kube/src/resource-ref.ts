@@ -56,6 +56,15 @@ export const builtin = {
     group: "authorization.k8s.io",
     ...{ version: "v1", plural: "subjectaccessreviews", kind: "SubjectAccessReview", namespaced: false },
   },
+  selfSubjectAccessReview: {
+    group: "authorization.k8s.io",
+    ...{ version: "v1", plural: "selfsubjectaccessreviews", kind: "SelfSubjectAccessReview" },
+    namespaced: false,
+  },
+  selfSubjectReview: {
+    group: "authentication.k8s.io",
+    ...{ version: "v1", plural: "selfsubjectreviews", kind: "SelfSubjectReview", namespaced: false },
+  },
   crd: {
     group: "apiextensions.k8s.io",
     version: "v1",

@@ -1,0 +1,39 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { InvalidDurationError, milliseconds } from "@drover/controller";
+import { resolve } from "node:path";
+import { z } from "zod";
+import { clusterOptionsSchema, withCluster, withClusterOptions } from "../cluster-options.ts";
+
+const optionsSchema = clusterOptionsSchema.extend({ dir: z.string(), wait: z.number() });
+
+export const deployCommand = (): Command =>
+  withClusterOptions(new Command("deploy"))
+    .description(
+      "Apply a function's CRD and ReconcileFunction, and wait until it is Ready. Asks beforehand whether you hold all\n" +
+        "that the function asks for.",
+    )
+    .option("--dir <folder>", "of manifests, as drover generate writes them", "deploy")
+    .addOption(
+      new Option("--wait <time>", "for it to be Ready; 0s: not at all")
+        .argParser(span)
+        .default(60_000, "60s"),
+    )
+    .allowExcessArguments(false)
+    .action(async (given: unknown) => {
+      const { dir, wait, ...options } = optionsSchema.parse(given);
+      // What it stands on takes a moment to load: other commands need not.
+      const { deploy } = await import("./deploy.ts");
+      const say = (line: string): void => console.log(line);
+      const { namespace } = options;
+      await withCluster(options, (cluster) =>
+        deploy(cluster, { folder: resolve(dir), namespace, wait, say }),
+      );
+    });
+
+function span(text: string): number {
+  try {
+    return milliseconds(text);
+  } catch (error) {
+    throw error instanceof InvalidDurationError ? new InvalidArgumentError(error.message) : error;
+  }
+}

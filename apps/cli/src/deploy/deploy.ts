@@ -1,0 +1,108 @@
+import { type Milliseconds, ReconcileFunction } from "@drover/controller";
+import { authorAnnotations } from "@drover/deployer";
+import { builtin, isApiError, keyOf, type KubeClient, refOf, waitEstablished } from "@drover/kube";
+import type { Cluster } from "../cluster-options.ts";
+import { CommandError } from "../command-error.ts";
+import { conditionOf } from "../function-object.ts";
+import { oneLine } from "../plain-text.ts";
+import { applyManifest } from "./apply-manifest.ts";
+import { type Asker, askerOf, refuseUnlessHeld } from "./held-permissions.ts";
+import { type FunctionManifest, readManifests } from "./read-manifests.ts";
+import { untilReady } from "./until-ready.ts";
+
+export interface DeployOptions {
+  /** Of manifests. */
+  readonly folder: string;
+  /** The namespace that a person has said; it must be the manifest's, where that has one. */
+  readonly namespace: string | undefined;
+  /** How long a function may take to be Ready. 0: it is not waited for. */
+  readonly wait: Milliseconds;
+  readonly say: (line: string) => void;
+}
+
+const ref = refOf(ReconcileFunction);
+/** How long a CRD may take to be served. */
+const crdWithin: Milliseconds = 60_000;
+
+/**
+ * Applies the CRDs and the functions of a folder, and waits until the functions are Ready. Nothing is written before it
+ * is sure that whoever asks may deploy all of them. Doing it again changes nothing.
+ */
+export async function deploy(
+  cluster: Cluster,
+  { folder, namespace, wait, say }: DeployOptions,
+): Promise<void> {
+  const { client } = cluster;
+  const { crds, functions } = readManifests(folder);
+  const placed = functions.map((one) => placedIn(one, namespace, cluster.namespace));
+  const asker = await askerOf(client);
+  if (asker === undefined) say("This server does not say who may do what; its deployer will.");
+  for (const one of placed) {
+    if (asker !== undefined) {
+      await refuseUnlessHeld(client, one, { namespace: one.metadata.namespace, asker });
+    }
+  }
+  for (const crd of crds) {
+    const { did } = await applyManifest(client, builtin.crd, crd);
+    await waitEstablished(client, crd.metadata.name, { signal: AbortSignal.timeout(crdWithin) });
+    say(`CRD ${crd.metadata.name}: ${did}, and served`);
+  }
+  for (const one of placed) {
+    const did = await applyFunction(client, one, asker);
+    say(`ReconcileFunction ${keyOf(one)}: ${did}`);
+  }
+  if (wait === 0) return;
+  for (const one of placed) await tellReady(client, one, { wait, say });
+}
+
+type Placed = FunctionManifest & { readonly metadata: { readonly namespace: string } };
+
+function placedIn({ metadata, spec }: FunctionManifest, said: string | undefined, usual: string): Placed {
+  const { name, namespace = said ?? usual } = metadata;
+  if (said !== undefined && namespace !== said) {
+    throw new CommandError(
+      `${name} is for the namespace ${namespace}, as its manifest says, and not for ${said}. Change its definition, ` +
+        "or leave --namespace out.",
+    );
+  }
+  return { metadata: { ...metadata, namespace }, spec };
+}
+
+/** Says who asks: the API server writes that itself only from Kubernetes 1.36 on, and else insists that we do. */
+async function applyFunction(
+  client: KubeClient,
+  manifest: Placed,
+  asker: Asker | undefined,
+): Promise<string> {
+  const author =
+    asker === undefined
+      ? {}
+      : {
+          [authorAnnotations.user]: asker.username,
+          [authorAnnotations.groups]: asker.groups.join("\n"),
+        };
+  try {
+    return (await applyManifest(client, ref, { ...manifest }, author)).did;
+  } catch (error) {
+    if (!isApiError(error, "NotServed")) throw error;
+    throw new CommandError(
+      "This cluster knows no ReconcileFunctions: Drover is not installed in it. Apply apps/bridge/deploy/crd.yaml, " +
+        "and run the bridge and the deployer.",
+      { cause: error },
+    );
+  }
+}
+
+async function tellReady(
+  client: KubeClient,
+  manifest: Placed,
+  { wait, say }: Pick<DeployOptions, "wait" | "say">,
+): Promise<void> {
+  const key = keyOf(manifest);
+  const news = (words: string): void => say(`${key}: not Ready yet: ${words}`);
+  const { reason, message } = await untilReady({ client, ref, key }, wait, news);
+  say(oneLine(`${key} is Ready: ${reason}: ${message}`));
+  const object = await client.get(ref, key);
+  const degraded = object && conditionOf(object, "Degraded");
+  if (degraded?.status === "True") say(oneLine(`${key} is degraded: ${degraded.message}`));
+}

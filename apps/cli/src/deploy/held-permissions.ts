@@ -1,0 +1,64 @@
+import { type Access, accessWords, neededOf } from "@drover/deployer";
+import { builtin, isApiError, type KubeClient } from "@drover/kube";
+import { z } from "zod";
+import { CommandError } from "../command-error.ts";
+import type { FunctionManifest } from "./read-manifests.ts";
+
+/** Who asks, as the API server knows them. */
+export interface Asker {
+  readonly username: string;
+  readonly groups: readonly string[];
+}
+
+const askerSchema = z.looseObject({
+  userInfo: z.looseObject({ username: z.string(), groups: z.array(z.string()).default([]) }),
+});
+
+/** Who we are; undefined where the API server does not say. */
+export async function askerOf(client: KubeClient): Promise<Asker | undefined> {
+  const status = await reviewed(client, builtin.selfSubjectReview, {});
+  return status === undefined ? undefined : askerSchema.parse(status).userInfo;
+}
+
+const answerSchema = z.looseObject({ allowed: z.boolean() });
+/** Questions that are asked at once. */
+const atOnce = 8;
+
+/**
+ * Whoever deploys a function must be allowed all that it may do, or its controller refuses it later.
+ * @throws CommandError with all that is missing.
+ */
+export async function refuseUnlessHeld(
+  client: KubeClient,
+  { metadata, spec }: FunctionManifest,
+  { namespace, asker }: { readonly namespace: string; readonly asker: Asker },
+): Promise<void> {
+  const needed = neededOf(spec, namespace);
+  const missing: Access[] = [];
+  for (let i = 0; i < needed.length; i += atOnce) {
+    const some = needed.slice(i, i + atOnce);
+    const answers = await Promise.all(some.map((access) => isAllowed(client, access)));
+    missing.push(...some.filter((_, index) => answers[index] === false));
+  }
+  if (missing.length === 0) return;
+  throw new CommandError(
+    `${metadata.name} asks for what you, ${asker.username}, may not do:\n` +
+      missing.map((access) => `  - ${accessWords(access)}\n`).join("") +
+      "Have it granted to you, have somebody deploy it who may, or let the function ask for less.",
+  );
+}
+
+async function isAllowed(client: KubeClient, access: Access): Promise<boolean> {
+  const status = await reviewed(client, builtin.selfSubjectAccessReview, { resourceAttributes: access });
+  return status === undefined || answerSchema.parse(status).allowed;
+}
+
+/** The answer; undefined from a server that has no such reviews. */
+async function reviewed(client: KubeClient, ...question: Parameters<KubeClient["review"]>): Promise<unknown> {
+  try {
+    return await client.review(...question);
+  } catch (error) {
+    if (isApiError(error, "NotServed")) return undefined;
+    throw error;
+  }
+}

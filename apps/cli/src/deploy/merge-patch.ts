@@ -1,0 +1,26 @@
+import { isDeepStrictEqual } from "node:util";
+
+/** A JSON object. */
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * The JSON merge patch (RFC 7386) that brings what there is to what is wanted: it takes away what was applied before
+ * and is not wanted any more, and leaves alone what others have added. Undefined when nothing is to be done.
+ */
+export function mergePatch(wanted: Fields, applied: Fields, present: Fields): Fields | undefined {
+  const gone = Object.keys(applied).filter((name) => !(name in wanted) && name in present);
+  const changed = Object.entries(wanted).flatMap(([name, value]) => {
+    const before = present[name];
+    if (!isFields(value) || !isFields(before)) {
+      return isDeepStrictEqual(value, before) ? [] : [[name, value] as const];
+    }
+    const was = applied[name];
+    const inner = mergePatch(value, isFields(was) ? was : {}, before);
+    return inner === undefined ? [] : [[name, inner] as const];
+  });
+  const entries = [...changed, ...gone.map((name) => [name, null] as const)];
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

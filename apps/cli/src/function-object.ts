@@ -1,0 +1,26 @@
+import { ready } from "@drover/controller";
+import type { KubeObject } from "@drover/kube";
+import { z } from "zod";
+
+const conditionSchema = z.looseObject({
+  type: z.string(),
+  status: z.string(),
+  reason: z.string().default(""),
+  message: z.string().default(""),
+});
+export type StatedCondition = z.output<typeof conditionSchema>;
+
+const statusSchema = z.looseObject({
+  observedGeneration: z.number().nullish(),
+  conditions: z.array(conditionSchema).nullish(),
+});
+
+/** A condition of an object of any kind, as it stands. */
+export function conditionOf(object: KubeObject, type: string = ready): StatedCondition | undefined {
+  const status = statusSchema.safeParse(object["status"]).data;
+  return status?.conditions?.find((condition) => condition.type === type);
+}
+
+/** Whether an object's status speaks of the spec that it has now. */
+export const isObserved = (object: KubeObject): boolean =>
+  statusSchema.safeParse(object["status"]).data?.observedGeneration === object.metadata.generation;
