@@ -1,5 +1,4 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { parseRedisUrl, UnfitRedisError } from "@drover/queue";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { cliConfig } from "./config.ts";
@@ -7,17 +6,17 @@ import { existingFile } from "./cluster-options.ts";
 import { deployCommand } from "./deploy/deploy-command.ts";
 import { generateCommand } from "./generate/generate-command.ts";
 import { initCommand } from "./init/init-command.ts";
+import { redisUrl } from "./redis-option.ts";
 import { inRepository } from "./repository.ts";
 import { startDemo } from "./start/start.ts";
+import { statusCommand } from "./status/status-command.ts";
+import { whyCommand } from "./why/why-command.ts";
 
 /** The `drover` command. An option or command that there is not is refused with the one that was probably meant. */
 export function droverCommand(): Command {
   const program = new Command("drover").description("Serverless controllers for Kubernetes");
-  program
-    .addCommand(startCommand())
-    .addCommand(initCommand())
-    .addCommand(generateCommand())
-    .addCommand(deployCommand());
+  const commands = [startCommand, initCommand, generateCommand, deployCommand, statusCommand, whyCommand];
+  for (const command of commands) program.addCommand(command());
   return program.showHelpAfterError("(--help lists what there is)");
 }
 
@@ -65,15 +64,6 @@ function startCommand(): Command {
       }
       process.exitCode = await startDemo(options, cliConfig());
     });
-}
-
-function redisUrl(text: string): string {
-  try {
-    parseRedisUrl(text);
-    return text;
-  } catch (error) {
-    throw error instanceof UnfitRedisError ? new InvalidArgumentError(error.message) : error;
-  }
 }
 
 function httpUrl(text: string): string {

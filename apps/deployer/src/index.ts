@@ -19,6 +19,7 @@
  * - What somebody else made is never changed or deleted, whatever its name is.
  */
 export { type Access, accessWords, authorAnnotations, neededOf } from "./author.ts";
+export { type Access, accessWords, authorAnnotations, neededOf } from "./author.ts";
 export { functionController } from "./function-controller.ts";
 export type { FunctionControllerParts } from "./step.ts";
 export { clusterRoleOf, redisSecretOf, webhookSecretOf } from "./names.ts";

@@ -3,6 +3,7 @@ import { authorAnnotations } from "@drover/deployer";
 import { builtin, isApiError, keyOf, type KubeClient, refOf, waitEstablished } from "@drover/kube";
 import type { Cluster } from "../cluster-options.ts";
 import { CommandError } from "../command-error.ts";
+import { notInstalled } from "../deployed-functions.ts";
 import { conditionOf } from "../function-object.ts";
 import { oneLine } from "../plain-text.ts";
 import { applyManifest } from "./apply-manifest.ts";
@@ -84,12 +85,7 @@ async function applyFunction(
   try {
     return (await applyManifest(client, ref, { ...manifest }, author)).did;
   } catch (error) {
-    if (!isApiError(error, "NotServed")) throw error;
-    throw new CommandError(
-      "This cluster knows no ReconcileFunctions: Drover is not installed in it. Apply apps/bridge/deploy/crd.yaml, " +
-        "and run the bridge and the deployer.",
-      { cause: error },
-    );
+    throw isApiError(error, "NotServed") ? notInstalled(error) : error;
   }
 }
 

@@ -1,0 +1,54 @@
+import {
+  ReconcileFunction,
+  type ReconcileFunctionSpec,
+  type ReconcileFunctionStatus,
+} from "@drover/controller";
+import { isApiError, keyOf, type KubeClient, type KubeObject, refOf } from "@drover/kube";
+import { CommandError } from "./command-error.ts";
+
+/** A ReconcileFunction as it stands in the cluster. */
+export interface DeployedFunction {
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly object: KubeObject;
+  /** Undefined for one that is none. */
+  readonly spec: ReconcileFunctionSpec | undefined;
+  readonly status: Partial<ReconcileFunctionStatus>;
+}
+
+/** The words for a cluster that does not know the kind. */
+export const notInstalled = (cause: unknown): CommandError =>
+  new CommandError(
+    "This cluster knows no ReconcileFunctions: Drover is not installed in it. Apply apps/bridge/deploy/crd.yaml, and " +
+      "run the bridge and the deployer.",
+    { cause },
+  );
+
+/** All functions of a namespace, or of all of them, by name. */
+export async function deployedFunctions(
+  client: KubeClient,
+  namespace: string | undefined,
+): Promise<readonly DeployedFunction[]> {
+  const found: KubeObject[] = [];
+  let next: string | undefined;
+  try {
+    do {
+      const page = await client.list(refOf(ReconcileFunction), { namespace, continue: next });
+      found.push(...page.items);
+      next = page.continue;
+    } while (next !== undefined);
+  } catch (error) {
+    throw isApiError(error, "NotServed") ? notInstalled(error) : error;
+  }
+  return found.map(deployedFunction).sort((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+function deployedFunction(object: KubeObject): DeployedFunction {
+  const { name, namespace = "" } = object.metadata;
+  return {
+    ...{ key: keyOf(object), namespace, name, object },
+    spec: ReconcileFunction.spec.safeParse(object["spec"]).data,
+    status: ReconcileFunction.status.partial().safeParse(object["status"]).data ?? {},
+  };
+}

@@ -1,0 +1,39 @@
+import { InvalidArgumentError, Option } from "commander";
+import { parseRedisUrl, type RedisConnection, UnfitRedisError } from "@drover/queue";
+
+const quiet = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+/** How long somebody at a terminal waits for a Redis that is not there. */
+const patience = 5_000;
+
+export const redisOption = (): Option =>
+  new Option("--redis <url>", "that Drover runs on; default: DROVER_REDIS_URL").argParser(redisUrl);
+
+export function redisUrl(text: string): string {
+  try {
+    parseRedisUrl(text);
+    return text;
+  } catch (error) {
+    throw error instanceof UnfitRedisError ? new InvalidArgumentError(error.message) : error;
+  }
+}
+
+/**
+ * Does something with Redis, and gives the connection back.
+ * @throws UnfitRedisError when it cannot be reached or used.
+ */
+export async function withRedis<T>(url: string, use: (redis: RedisConnection) => Promise<T>): Promise<T> {
+  const { connectRedis, disconnectRedis } = await import("@drover/queue");
+  const redis = await connectRedis({ url, clientName: "drover-cli", log: quiet, patience });
+  try {
+    return await use(redis);
+  } finally {
+    await disconnectRedis(redis);
+  }
+}
+
+export { quiet as quietLog };

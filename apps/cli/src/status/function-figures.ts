@@ -1,0 +1,51 @@
+import type { Milliseconds } from "@drover/controller";
+import { queuesOf } from "@drover/deployer";
+import { openWorkQueue, type QueueStats, type RedisConnection } from "@drover/queue";
+import type { DeployedFunction } from "../deployed-functions.ts";
+import { quietLog } from "../redis-option.ts";
+
+/** How many keys of a function are in which state; what nobody has said is left out. */
+export interface FunctionFigures {
+  readonly due?: number | undefined;
+  readonly running?: number | undefined;
+  /** Keys that wait for a time. */
+  readonly waiting?: number | undefined;
+  readonly failing?: number | undefined;
+  readonly parked?: number | undefined;
+  readonly oldestDueSeconds?: number | undefined;
+}
+
+const answerWithin: Milliseconds = 5_000;
+
+/** As Redis has them now, in all queues of the function. */
+export async function figuresNow(
+  redis: RedisConnection,
+  { name, spec }: DeployedFunction,
+): Promise<FunctionFigures> {
+  const names = spec === undefined ? [name] : queuesOf(name, spec);
+  const all = await Promise.all(names.map((queue) => statsOf(redis, queue)));
+  const sum = (of: (stats: QueueStats) => number): number => all.reduce((total, one) => total + of(one), 0);
+  return {
+    due: sum(({ due }) => due),
+    running: sum(({ running }) => running),
+    waiting: sum(({ scheduled }) => scheduled),
+    failing: sum(({ failing }) => failing),
+    parked: sum(({ parked }) => parked),
+    oldestDueSeconds: Math.floor(Math.max(...all.map(({ oldestDue }) => oldestDue)) / 1_000),
+  };
+}
+
+async function statsOf(redis: RedisConnection, controller: string): Promise<QueueStats> {
+  const queue = openWorkQueue({ redis, controller, log: quietLog, mayScan: false });
+  try {
+    return await queue.stats(answerWithin);
+  } finally {
+    await queue.close();
+  }
+}
+
+/** As the functions' controller wrote them last. */
+export const figuresStated = ({ status }: DeployedFunction): FunctionFigures => {
+  const { due, running, failing, parked, oldestDueSeconds } = status;
+  return { due, running, failing, parked, oldestDueSeconds };
+};

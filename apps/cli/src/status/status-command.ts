@@ -1,0 +1,32 @@
+import { Command, Option } from "commander";
+import { z } from "zod";
+import { clusterOptionsSchema, withCluster, withClusterOptions } from "../cluster-options.ts";
+import { usualRedis } from "../config.ts";
+import { jsonText } from "../plain-text.ts";
+import { redisOption } from "../redis-option.ts";
+
+const optionsSchema = clusterOptionsSchema.extend({
+  allNamespaces: z.boolean().default(false),
+  redis: z.string().optional(),
+  output: z.enum(["table", "json"]),
+});
+
+export const statusCommand = (): Command =>
+  withClusterOptions(new Command("status"))
+    .description(
+      "The functions, whether they are Ready, and how many of their objects are due, run, wait, fail.",
+    )
+    .argument("[name]", "of one function")
+    .option("-A, --all-namespaces", "of all namespaces")
+    .addOption(redisOption())
+    .addOption(new Option("-o, --output <form>", "of the answer").choices(["table", "json"]).default("table"))
+    .allowExcessArguments(false)
+    .action(async (name: string | undefined, given: unknown) => {
+      const { allNamespaces, redis = usualRedis(), output, ...options } = optionsSchema.parse(given);
+      const { statusOf, statusTable, sourceWords } = await import("./status.ts");
+      const found = await withCluster(options, ({ client, namespace }) =>
+        statusOf(client, { namespace: allNamespaces ? undefined : namespace, name, redis }),
+      );
+      console.log(output === "json" ? jsonText(found) : statusTable(found).join("\n"));
+      if (output === "table") console.error(sourceWords(found));
+    });

@@ -1,0 +1,96 @@
+import type { KubeClient } from "@drover/kube";
+import { CommandError } from "../command-error.ts";
+import { type DeployedFunction, deployedFunctions } from "../deployed-functions.ts";
+import { conditionOf } from "../function-object.ts";
+import { withRedis } from "../redis-option.ts";
+import { roughly } from "../roughly.ts";
+import { table } from "../table.ts";
+import { figuresNow, figuresStated, type FunctionFigures } from "./function-figures.ts";
+
+/** What is known of a function. */
+export interface FunctionStatus extends FunctionFigures {
+  readonly namespace: string;
+  readonly name: string;
+  /** The Ready condition; undefined where nobody has looked at the function yet. */
+  readonly ready: { readonly status: string; readonly reason: string; readonly message: string } | undefined;
+  readonly pods: number | undefined;
+  readonly readyPods: number | undefined;
+}
+
+export interface Statuses {
+  /** Where the figures are from: Redis, now; or the functions' status, as it was written last. */
+  readonly figures: "redis" | "status";
+  readonly functions: readonly FunctionStatus[];
+}
+
+export interface StatusOptions {
+  /** Undefined: all. */
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+  readonly redis: string | undefined;
+}
+
+/** @throws CommandError when there is no function of that name. */
+export async function statusOf(
+  client: KubeClient,
+  { namespace, name, redis: url }: StatusOptions,
+): Promise<Statuses> {
+  const all = await deployedFunctions(client, namespace);
+  const meant = name === undefined ? all : all.filter((one) => one.name === name);
+  if (name !== undefined && meant.length === 0) throw noSuch(name, namespace, all);
+  if (url === undefined) {
+    const functions = meant.map((one) => statusFrom(one, figuresStated(one)));
+    return { figures: "status", functions };
+  }
+  return withRedis(url, async (redis) => {
+    const functions: FunctionStatus[] = [];
+    for (const one of meant) functions.push(statusFrom(one, await figuresNow(redis, one)));
+    return { figures: "redis", functions };
+  });
+}
+
+function noSuch(name: string, namespace: string | undefined, all: readonly DeployedFunction[]): CommandError {
+  const where = namespace === undefined ? "" : ` in namespace ${namespace}`;
+  const known =
+    all.length === 0 ? "There is none at all" : `There are: ${all.map((one) => one.name).join(", ")}`;
+  const hint = namespace === undefined ? "" : " With -A all namespaces are looked at.";
+  return new CommandError(`There is no function ${name}${where}. ${known}.${hint}`);
+}
+
+function statusFrom({ namespace, name, object, status }: DeployedFunction, figures: FunctionFigures) {
+  const condition = conditionOf(object);
+  const { replicas, readyReplicas } = status;
+  return {
+    ...{ namespace, name },
+    ready: condition && {
+      status: condition.status,
+      reason: condition.reason,
+      message: condition.message,
+    },
+    ...{ pods: replicas, readyPods: readyReplicas },
+    ...figures,
+  };
+}
+
+const headings = [
+  ...["NAMESPACE", "NAME", "READY", "REASON", "PODS", "DUE", "RUNNING", "WAITING", "FAILING", "PARKED"],
+  "OLDEST DUE",
+];
+
+/** The statuses as a table; `-` for what nobody has said. */
+export const statusTable = ({ functions }: Statuses): readonly string[] =>
+  table(
+    headings,
+    functions.map((one) => [
+      ...[one.namespace, one.name, one.ready?.status ?? "-", one.ready?.reason ?? "-"],
+      one.pods === undefined ? "-" : `${one.readyPods ?? 0}/${one.pods}`,
+      ...[one.due, one.running, one.waiting, one.failing, one.parked].map((figure) => String(figure ?? "-")),
+      (one.oldestDueSeconds ?? 0) === 0 ? "-" : roughly((one.oldestDueSeconds ?? 0) * 1_000),
+    ]),
+  );
+
+/** Where the figures are from, in words. */
+export const sourceWords = ({ figures }: Statuses): string =>
+  figures === "redis"
+    ? "Figures are Redis', now."
+    : "Figures are those that the deployer wrote last; give --redis, or set DROVER_REDIS_URL, for now's.";

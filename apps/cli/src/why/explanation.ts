@@ -1,0 +1,105 @@
+import { conditionOf } from "../function-object.ts";
+import { roughly } from "../roughly.ts";
+import type { KeyFacts } from "./key-facts.ts";
+
+/** Why an object runs or does not: one sentence, and when it runs next, where that is known. */
+export interface Explanation {
+  readonly summary: string;
+  /** ISO 8601, by Redis' clock; undefined when no time is set. */
+  readonly nextRunAt: string | undefined;
+}
+
+/** Explains a key's state to somebody who waits for it. */
+export function explanationOf(facts: KeyFacts): Explanation {
+  const { report, now } = facts;
+  const name = `${facts.kind} ${facts.key}`;
+  const nextRunAt =
+    report.state === "waits"
+      ? Math.max(report.at, report.accountOpens)
+      : isClosed(facts)
+        ? report.accountOpens
+        : 0;
+  return {
+    summary: `${name} ${sentence(facts)}`,
+    nextRunAt: nextRunAt > now ? new Date(nextRunAt).toISOString() : undefined,
+  };
+}
+
+const isClosed = ({ report, now }: KeyFacts): boolean =>
+  (report.state === "ready" || report.state === "rung") && report.accountOpens > now;
+
+function sentence(facts: KeyFacts): string {
+  const { report, now, fn } = facts;
+  switch (report.state) {
+    case "unknown":
+      return unknown(facts);
+    case "idle":
+      return report.paused
+        ? `rests, and is paused: it will not run when it changes, before it is resumed.`
+        : "rests: nothing is due. It runs when it changes.";
+    case "leased":
+      return `runs now: a worker holds it, for at least another ${roughly(report.at - now)}.`;
+    case "parked":
+      return parked(facts);
+    case "waits":
+      return report.at <= now ? due(facts, report.at) : waits(facts);
+    case "ready":
+    case "rung":
+      return report.paused
+        ? `is due, and held: it is paused${fn.status.paused === true ? " (spec.paused of its function)" : ""}.`
+        : due(facts, report.at);
+  }
+}
+
+function unknown({ object, fn }: KeyFacts): string {
+  if (object === undefined) return "is not there: no such object, and nothing is queued for one.";
+  const problem = fn.status.problem;
+  return problem === undefined
+    ? `has not been told of: the bridge does not follow it yet, or ${fn.name} leaves it out (its namespaces, its labels).`
+    : `has not been told of: ${fn.name} is not in use: ${problem}`;
+}
+
+function parked({ report }: KeyFacts): string {
+  const said = report.error === undefined ? "" : `: ${report.error}`;
+  return report.why === "backoff"
+    ? `is given up on after ${times(report.fails)}, until it changes${said}`
+    : `is parked until it changes, for its last run said that trying again is no use${said}`;
+}
+
+function waits({ report, now, runs }: KeyFacts): string {
+  const left = roughly(report.at - now);
+  const held = report.paused ? " It is paused, too." : "";
+  const said = report.error === undefined ? "." : `: ${report.error}`;
+  switch (report.why) {
+    case "backoff":
+      return `is tried again in ${left}, after ${times(report.fails)}; a change has it tried at once${said}${held}`;
+    case "lease ended":
+      return `is tried again in ${left}: its worker died during its last ${report.fails} runs.${held}`;
+    case "again":
+      return `is as asked for, and is looked at again in ${left}: for its resync, or because its last run said so.${held}`;
+    case "conflict":
+      return `is tried again in ${left}: somebody else changed it during its last run.${held}`;
+    case "newer function":
+      return `waits for a Pod of the newer version of its function, which has run it before.${held}`;
+    default:
+      return `is not done, and its last run asked to look again in ${left}${lastWords(runs[0]?.error)}${held}`;
+  }
+}
+
+function due(facts: KeyFacts, since: number): string {
+  const { report, now, fn, stats } = facts;
+  const waited = roughly(now - since);
+  if (isClosed(facts)) {
+    const { account = "" } = report;
+    return `is due, and waits for its account ${account}, which is asked to wait for another ${roughly(report.accountOpens - now)}.`;
+  }
+  const { container } = fn.spec ?? {};
+  if (container !== undefined && (fn.status.readyReplicas ?? 0) === 0) {
+    const { reason = "", message = "" } = conditionOf(fn.object) ?? {};
+    return `has been due for ${waited}, and waits for a Pod of ${fn.name}: none is Ready (${reason}: ${message})`;
+  }
+  return `has been due for ${waited}, and waits for a free worker: ${stats.due} are due and ${stats.running} run.`;
+}
+
+const times = (fails: number): string => (fails === 1 ? "1 failure" : `${fails} failures in a row`);
+const lastWords = (error: string | undefined): string => (error === undefined ? "." : `: ${error}`);

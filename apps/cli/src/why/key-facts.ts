@@ -1,0 +1,106 @@
+import { objectKeyIn, type ObjectKey } from "@drover/controller";
+import { type KubeClient, type KubeObject, isApiError, refOf } from "@drover/kube";
+import {
+  type KeyReport,
+  openWorkQueue,
+  type PastRun,
+  type QueueStats,
+  type RedisConnection,
+} from "@drover/queue";
+import { CommandError } from "../command-error.ts";
+import { type DeployedFunction, deployedFunctions } from "../deployed-functions.ts";
+import { quietLog } from "../redis-option.ts";
+
+/** All that is known of one object: by the queue, and by the API server. */
+export interface KeyFacts {
+  readonly kind: string;
+  readonly key: ObjectKey;
+  readonly fn: DeployedFunction;
+  /** Undefined when there is none. */
+  readonly object: KubeObject | undefined;
+  /** Redis' clock, ms. */
+  readonly now: number;
+  readonly report: KeyReport;
+  /** Newest first. */
+  readonly runs: readonly PastRun[];
+  readonly stats: QueueStats;
+}
+
+/** Which object a person means. */
+export interface Meant {
+  /** `plural.group`, a plural, a kind, or a function's name. */
+  readonly kind: string;
+  /** `name` or `namespace/name`. */
+  readonly name: string;
+  /** For a name without one. */
+  readonly namespace: string;
+}
+
+/** @throws CommandError when nobody can be meant. */
+export async function keyFacts(
+  { client, redis }: { readonly client: KubeClient; readonly redis: RedisConnection },
+  meant: Meant,
+): Promise<KeyFacts> {
+  const fn = functionFor(meant.kind, await deployedFunctions(client, undefined));
+  const { spec, name: controller } = fn;
+  if (spec === undefined) {
+    throw new CommandError(`The spec of ${fn.key} cannot be read: deploy it again, or see its status.`);
+  }
+  const key = keyMeant(meant, spec.for.scope);
+  const queue = openWorkQueue({ redis, controller, log: quietLog, mayScan: false });
+  try {
+    const [object, { now }, { key: report, runs }, stats] = await Promise.all([
+      objectOf(client, spec.for, key),
+      queue.notRunSince([], 0),
+      queue.inspect(key),
+      queue.stats(answerWithin),
+    ]);
+    return { kind: spec.for.kind, key, fn, object, now, report, runs, stats };
+  } finally {
+    await queue.close();
+  }
+}
+
+const answerWithin = 5_000;
+
+async function objectOf(
+  client: KubeClient,
+  kind: Parameters<typeof refOf>[0],
+  key: ObjectKey,
+): Promise<KubeObject | undefined> {
+  try {
+    return await client.get(refOf(kind), key);
+  } catch (error) {
+    if (isApiError(error, "NotServed")) return undefined;
+    throw error;
+  }
+}
+
+function functionFor(word: string, all: readonly DeployedFunction[]): DeployedFunction {
+  const lower = word.toLowerCase();
+  const names = ({ name, spec }: DeployedFunction): readonly string[] =>
+    spec === undefined
+      ? [name]
+      : [name, `${spec.for.plural}.${spec.for.group}`, spec.for.plural, spec.for.kind.toLowerCase()];
+  const named = all.filter((one) => names(one).includes(lower));
+  const [only, ...others] = named.some(({ name }) => name === lower)
+    ? named.filter(({ name }) => name === lower)
+    : named;
+  if (only !== undefined && others.length === 0) return only;
+  if (only === undefined) {
+    const known = all.map(({ name }) => name).join(", ");
+    throw new CommandError(
+      `No function looks after ${JSON.stringify(word)}. ${known === "" ? "There is none at all" : `There are: ${known}`}.`,
+    );
+  }
+  throw new CommandError(
+    `Several functions look after ${JSON.stringify(word)}: ${named.map(({ key }) => key).join(", ")}. Name one of them in its place.`,
+  );
+}
+
+function keyMeant({ name, namespace }: Meant, scope: "Namespaced" | "Cluster"): ObjectKey {
+  const text = scope === "Cluster" || name.includes("/") ? name : `${namespace}/${name}`;
+  const key = objectKeyIn(text);
+  if (key !== undefined) return key;
+  throw new CommandError(`${JSON.stringify(name)} is no object's name. Give name, or namespace/name.`);
+}

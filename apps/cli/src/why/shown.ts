@@ -1,0 +1,63 @@
+import { conditionOf } from "../function-object.ts";
+import { oneLine } from "../plain-text.ts";
+import { roughly } from "../roughly.ts";
+import { table } from "../table.ts";
+import { explanationOf } from "./explanation.ts";
+import type { KeyFacts } from "./key-facts.ts";
+
+/** The explanation first, then what it stands on. */
+export function whyLines(facts: KeyFacts): readonly string[] {
+  const { fn, report, runs, now, object } = facts;
+  const { summary, nextRunAt } = explanationOf(facts);
+  const ready = object && conditionOf(object);
+  const details: readonly (readonly [string, string | undefined])[] = [
+    ["function", fn.key],
+    ["state", report.why === undefined ? report.state : `${report.state} (${report.why})`],
+    ["woken by", report.reasons.length === 0 ? undefined : report.reasons.join(", ")],
+    ["next run", nextRunAt],
+    ["failures", report.fails === 0 ? undefined : String(report.fails)],
+    ["last error", report.error],
+    ["account", report.account],
+    ["object", object === undefined ? "there is none" : undefined],
+    ["deleted", object?.metadata.deletionTimestamp],
+    ["Ready", ready && `${ready.status}, ${ready.reason}: ${ready.message}`],
+  ];
+  const given = details.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+  return [
+    oneLine(summary),
+    "",
+    ...given.map(([name, value]) => oneLine(`  ${name.padEnd(12)}${value}`)),
+    "",
+    ...(runs.length === 0 ? ["  No run is remembered."] : runTable(runs, now).map((line) => `  ${line}`)),
+  ];
+}
+
+const runTable = (runs: KeyFacts["runs"], now: number): readonly string[] =>
+  table(
+    ["ENDED", "TOOK", "VERDICT", "WOKEN BY", "ERROR"],
+    runs.map(({ at, duration, verdict, trigger, error = "" }) => [
+      `${roughly(now - Date.parse(at))} ago`,
+      roughly(duration),
+      verdict,
+      trigger.length === 0 ? "time" : trigger.join(", "),
+      error,
+    ]),
+  );
+
+/** The same for programs. */
+export function whyJson(facts: KeyFacts): object {
+  const { kind, key, fn, report, runs, object } = facts;
+  const { key: _same, ...state } = report;
+  return {
+    ...explanationOf(facts),
+    ...{ kind, key, function: fn.key },
+    queue: state,
+    runs,
+    object: object && {
+      uid: object.metadata.uid,
+      generation: object.metadata.generation,
+      deletionTimestamp: object.metadata.deletionTimestamp,
+      ready: conditionOf(object),
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { parse } from "yaml";
+import { linkModules } from "../../apps/cli/src/testing/link-modules.ts";
+import { type Ran, runDrover } from "../../apps/cli/src/testing/run-command.ts";
+import { type DeployedWorld, startDeployedWorld } from "./deployed-world.ts";
+import type { Manifest } from "./test-cluster.ts";
+import { eventually, isReady } from "./world.ts";
+
+let world: DeployedWorld;
+let parent: string;
+let folder: string;
+beforeAll(async () => {
+  parent = mkdtempSync(join(tmpdir(), "drover-command-"));
+  folder = join(parent, "greetings");
+  // The image is its process, as `docker build` would have it.
+  const command = [process.execPath, join(folder, "src/main.ts")];
+  world = await startDeployedWorld({ "greetings:0.1.0": { command }, "greetings:0.2.0": { command } });
+});
+afterAll(async () => {
+  await world.stop();
+  rmSync(parent, { recursive: true });
+});
+
+/** As somebody has it who has told their shell where the cluster and Redis are. */
+const drover = (...words: string[]): Promise<Ran> =>
+  runDrover(words, {
+    cwd: folder,
+    env: { KUBECONFIG: world.cluster.kubeconfig, DROVER_REDIS_URL: world.redis.url },
+  });
+
+const example = (): Manifest => {
+  const { metadata, ...rest } = parse(readFileSync(join(folder, "example.yaml"), "utf8")) as Manifest;
+  return { ...rest, metadata: { ...metadata, namespace: "default" } };
+};
+
+it(
+  "from drover init to an object that a Pod has reconciled, and why it rests",
+  { timeout: 240_000 },
+  async () => {
+    expect((await runDrover(["init", "greetings"], { cwd: parent })).code).toBe(0);
+    linkModules(folder);
+    expect(await drover("generate", "--check")).toMatchObject({ code: 0 });
+
+    const deployed = await drover("deploy", "--wait", "100s");
+    expect(deployed.stdout).toMatch(/CRD greetings\.example\.com: created, and served\n/);
+    expect(deployed.stdout).toMatch(/ReconcileFunction default\/greetings\.example\.com: created\n/);
+    expect(deployed.stdout).toMatch(/greetings\.example\.com is Ready: ScaledToZero: Nothing is due/);
+    expect(deployed.code).toBe(0);
+    expect((await drover("why", "greeting/hello")).stdout).toMatch(/^Greeting default\/hello is not there/);
+
+    await world.cluster.apply(example());
+    const greeted = await world.until(example(), isReady);
+    expect(greeted?.status).toMatchObject({ text: "Hello, Ada!" });
+
+    const { stdout: table, stderr: source } = await drover("status");
+    expect(source).toBe("Figures are Redis', now.\n");
+    const [headings, row] = table.split("\n").map((line) => line.split(/ {3,}/));
+    expect(headings?.slice(0, 4)).toEqual(["NAMESPACE", "NAME", "READY", "REASON"]);
+    expect(row?.slice(0, 3)).toEqual(["default", "greetings.example.com", "True"]);
+    const { stdout: json } = await drover("status", "greetings.example.com", "-A", "-o", "json");
+    expect(JSON.parse(json)).toMatchObject({
+      figures: "redis",
+      functions: [{ name: "greetings.example.com", due: 0, running: 0, waiting: 1, failing: 0, parked: 0 }],
+    });
+
+    const { stdout: why } = await drover("why", "greetings.example.com", "default/hello");
+    expect(why).toMatch(
+      /^Greeting default\/hello is as asked for, and is looked at again in \d+m: for its resync/,
+    );
+    expect(why).toMatch(/ {2}Ready +True, AsAskedFor: /);
+    expect(why).toMatch(/ago +\w+ +done +Added/);
+    const { stdout: whyJson } = await drover("why", "Greeting/hello", "-o", "json");
+    expect(JSON.parse(whyJson)).toMatchObject({
+      ...{ kind: "Greeting", key: "default/hello", queue: { state: "waits", why: "again", fails: 0 } },
+      ...{ runs: [{ verdict: "done" }], object: { ready: { status: "True" } } },
+    });
+
+    expect((await drover("deploy")).stdout).toMatch(/: unchanged, and served\n.*: unchanged\n.* is Ready/);
+  },
+);
+
+it("what will never be Ready is said at once, and figures without Redis are the status's", async () => {
+  const file = join(folder, "src/function.ts");
+  writeFileSync(file, readFileSync(file, "utf8").replace("scaling", 'webhook: { path: "/" },\n    scaling'));
+  await drover("generate");
+  const { code, stderr } = await drover("deploy", "--wait", "100s");
+  expect(stderr).toMatch(/is not Ready: InvalidSpec: spec\.webhook goes with delivery: webhook/);
+  expect(code).toBe(1);
+  await eventually(async () => {
+    const { stdout, stderr: source } = await runDrover(["status", "--kubeconfig", world.cluster.kubeconfig], {
+      cwd: folder,
+    });
+    expect(stdout).toMatch(/greetings\.example\.com +False +InvalidSpec/);
+    expect(source).toMatch(/deployer wrote last; give --redis/);
+  });
+}, 120_000);
