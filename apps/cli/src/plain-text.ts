@@ -11,7 +11,7 @@ export const oneLine = (text: string): string => text.replace(unprintable, " ");
 export const jsonText = (value: unknown): string =>
   JSON.stringify(value, undefined, 2)
     .split("\n")
-    .map((line) => line.replace(unprintable, (some) => [...some].map(escaped).join("")))
+    .map((line) => line.replace(unprintable, (some) => Array.from(some, escaped).join("")))
     .join("\n");
 
 const escaped = (letter: string): string => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;

@@ -77,7 +77,8 @@ function documentsOf(file: string): readonly unknown[] {
     const [error] = document.errors;
     if (error !== undefined)
       throw new CommandError(`${file} is not YAML: ${error.message}`, { cause: error });
-    return document.toJS();
+    const value: unknown = document.toJS();
+    return value;
   });
 }
 

@@ -45,5 +45,5 @@ const wordsOf = (condition: StatedCondition | undefined): string =>
 
 function notReady(object: KubeObject, key: ObjectKey, words: string): CommandError {
   const hint = conditionOf(object) === undefined ? " Does Drover's deployer run in this cluster?" : "";
-  return new CommandError(`${key} is not Ready: ${words}.${hint}`.replace(/\.\./g, "."));
+  return new CommandError(`${key} is not Ready: ${words}${words.endsWith(".") ? "" : "."}${hint}`);
 }

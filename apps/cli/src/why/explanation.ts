@@ -70,7 +70,7 @@ function waits({ report, now, runs }: KeyFacts): string {
   const left = roughly(report.at - now);
   const held = report.paused ? " It is paused, too." : "";
   const said = report.error === undefined ? "." : `: ${report.error}`;
-  switch (report.why) {
+  switch (report.why ?? "wait") {
     case "backoff":
       return `is tried again in ${left}, after ${times(report.fails)}; a change has it tried at once${said}${held}`;
     case "lease ended":

@@ -47,11 +47,10 @@ const runTable = (runs: KeyFacts["runs"], now: number): readonly string[] =>
 /** The same for programs. */
 export function whyJson(facts: KeyFacts): object {
   const { kind, key, fn, report, runs, object } = facts;
-  const { key: _same, ...state } = report;
   return {
     ...explanationOf(facts),
     ...{ kind, key, function: fn.key },
-    queue: state,
+    queue: { ...report, key: undefined },
     runs,
     object: object && {
       uid: object.metadata.uid,

@@ -1,0 +1,142 @@
+import { objectKey, ReconcileFunction } from "@drover/controller";
+import type { KubeObject } from "@drover/kube";
+import type { KeyReport } from "@drover/queue";
+import { expect, it } from "vitest";
+import { explanationOf } from "./explanation.ts";
+import type { KeyFacts } from "./key-facts.ts";
+
+const now = Date.parse("2026-01-01T00:00:00Z");
+const key = objectKey({ namespace: "default", name: "photos" });
+const metadata = { name: "buckets", namespace: "default", uid: "u", resourceVersion: "1" };
+const starting = { type: "Ready", status: "False", reason: "NoPodReady", message: "Its Pods are starting." };
+const object: KubeObject = { apiVersion: "v1", kind: "Bucket", metadata };
+
+interface Told {
+  readonly report: Partial<KeyReport>;
+  readonly status?: KeyFacts["fn"]["status"];
+  readonly absent?: true;
+}
+
+const facts = ({ report, status = {}, absent }: Told): KeyFacts => ({
+  ...{ kind: "Bucket", key, now, runs: [] },
+  object: absent ? undefined : object,
+  report: { key, state: "idle", at: 0, reasons: [], fails: 0, accountOpens: 0, paused: false, ...report },
+  stats: {
+    ...{ due: 7, oldestDue: 0, scheduled: 0, running: 2, parked: 0, failing: 0, runTime: 0, paused: false },
+  },
+  fn: {
+    ...{ key: "default/buckets", namespace: "default", name: "buckets" },
+    object: { ...object, status: { conditions: [starting] } },
+    spec: ReconcileFunction.spec.parse({
+      for: { group: "a.b", version: "v1", kind: "Bucket", plural: "buckets", scope: "Namespaced" },
+      container: { image: "buckets" },
+    }),
+    status: { readyReplicas: 1, ...status },
+  },
+});
+
+const soon = now + 12_000;
+const before = now - 5_000;
+
+it.each<[string, Told, string]>([
+  [
+    "nobody has heard of",
+    { report: { state: "unknown" } },
+    "has not been told of: the bridge does not follow it yet, or buckets leaves it out",
+  ],
+  ["is not there", { report: { state: "unknown" }, absent: true }, "is not there: no such object"],
+  [
+    "a function not in use is for",
+    { report: { state: "unknown" }, status: { problem: "Its name is taken." } },
+    "buckets is not in use: Its name is taken.",
+  ],
+  ["rests", { report: {} }, "rests: nothing is due. It runs when it changes."],
+  ["rests, and is paused", { report: { paused: true } }, "rests, and is paused"],
+  [
+    "runs",
+    { report: { state: "leased", at: soon } },
+    "runs now: a worker holds it, for at least another 12s.",
+  ],
+  [
+    "is in backoff",
+    { report: { state: "waits", at: soon, why: "backoff", fails: 3, error: "ECONNREFUSED" } },
+    "is tried again in 12s, after 3 failures in a row; a change has it tried at once: ECONNREFUSED",
+  ],
+  [
+    "is in backoff, and paused",
+    { report: { state: "waits", at: soon, why: "backoff", fails: 1, paused: true } },
+    "is tried again in 12s, after 1 failure; a change has it tried at once. It is paused, too.",
+  ],
+  [
+    "killed its workers",
+    { report: { state: "waits", at: soon, why: "lease ended", fails: 2 } },
+    "is tried again in 12s: its worker died during its last 2 runs.",
+  ],
+  [
+    "is well",
+    { report: { state: "waits", at: soon, why: "again" } },
+    "is as asked for, and is looked at again in 12s",
+  ],
+  [
+    "is waited for",
+    { report: { state: "waits", at: soon, why: "wait" } },
+    "is not done, and its last run asked to look again in 12s.",
+  ],
+  [
+    "met a conflict",
+    { report: { state: "waits", at: soon, why: "conflict" } },
+    "is tried again in 12s: somebody else changed it",
+  ],
+  [
+    "a newer version has run",
+    { report: { state: "waits", at: soon, why: "newer function" } },
+    "waits for a Pod of the newer version",
+  ],
+  [
+    "is parked",
+    { report: { state: "parked", at: before, error: "region is immutable" } },
+    "is parked until it changes, for its last run said that trying again is no use: region is immutable",
+  ],
+  [
+    "is given up on",
+    { report: { state: "parked", why: "backoff", fails: 5, error: "no" } },
+    "is given up on after 5 failures in a row, until it changes: no",
+  ],
+  [
+    "waits for a worker",
+    { report: { state: "rung", at: before } },
+    "has been due for 5s, and waits for a free worker: 7 are due and 2 run.",
+  ],
+  [
+    "has no worker",
+    { report: { state: "ready", at: before }, status: { readyReplicas: 0 } },
+    "has been due for 5s, and waits for a Pod of buckets: none is Ready (NoPodReady: Its Pods are starting.)",
+  ],
+  [
+    "is overdue",
+    { report: { state: "waits", at: before, why: "again" } },
+    "has been due for 5s, and waits for a free worker",
+  ],
+  [
+    "is paused",
+    { report: { state: "ready", at: before, paused: true }, status: { paused: true } },
+    "is due, and held: it is paused (spec.paused of its function).",
+  ],
+  [
+    "has a throttled account",
+    { report: { state: "ready", at: before, account: "team", accountOpens: soon } },
+    "is due, and waits for its account team, which is asked to wait for another 12s.",
+  ],
+])("an object that %s", (_what, told, sentence) => {
+  const { summary } = explanationOf(facts(told));
+  expect(summary).toMatch(/^Bucket default\/photos /);
+  expect(summary).toContain(sentence);
+});
+
+it("the next run is told where a time is set for it", () => {
+  const next = (report: Partial<KeyReport>) => explanationOf(facts({ report })).nextRunAt;
+  expect(next({ state: "waits", at: soon, why: "again" })).toBe("2026-01-01T00:00:12.000Z");
+  expect(next({ state: "ready", at: before, accountOpens: soon })).toBe("2026-01-01T00:00:12.000Z");
+  expect(next({ state: "ready", at: before })).toBeUndefined();
+  expect(next({ state: "parked", at: before })).toBeUndefined();
+});

@@ -1,0 +1,159 @@
+import { customResourceDefinition, objectKey, ReconcileFunction } from "@drover/controller";
+import { connect, installCrd, type KubeClient, refOf } from "@drover/kube";
+import { type RedisServer, startRedis } from "@drover/local-servers";
+import {
+  connectRedis,
+  disconnectRedis,
+  openWorkQueue,
+  type RedisConnection,
+  type Run,
+  type Verdict,
+  type WorkQueue,
+} from "@drover/queue";
+import { type Sandbox, startSandbox } from "@drover/sandbox";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { quietLog } from "../redis-option.ts";
+import { Note } from "../testing/notes.ts";
+import { runDrover } from "../testing/run-command.ts";
+
+let sandbox: Sandbox;
+let redis: RedisServer;
+let connection: RedisConnection;
+let client: KubeClient;
+let queue: WorkQueue;
+let folder: string;
+let env: Record<string, string>;
+
+/** What a run of an object of that name comes to. */
+const verdicts: Readonly<Record<string, Verdict>> = {
+  failing: { kind: "retry", error: "\u001b[31mred\u009b alert\u202e" },
+  parked: { kind: "terminal", error: "colour is immutable" },
+  well: { kind: "done", after: 3_600_000 },
+  resting: { kind: "done" },
+  throttled: { kind: "throttled", account: "team", after: 600_000 },
+};
+const wake = (name: string) =>
+  queue.wake([
+    {
+      key: objectKey({ namespace: "default", name }),
+      ...{ kind: "notes.example.com", resourceVersion: "1", reason: "Modified", class: "change" },
+    },
+  ]);
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "drover-why-"));
+  [sandbox, redis] = await Promise.all([startSandbox({}), startRedis({ persistence: false })]);
+  const kubeconfig = join(folder, "kubeconfig");
+  writeFileSync(kubeconfig, sandbox.kubeconfig());
+  env = { KUBECONFIG: kubeconfig, DROVER_REDIS_URL: redis.url };
+  client = await connect({ kubeconfig });
+  for (const kind of [ReconcileFunction, Note])
+    await installCrd(client, { ...customResourceDefinition(kind) });
+  const { group, version, kind, plural, scope } = Note;
+  await client.create(refOf(ReconcileFunction), {
+    metadata: { name: "notes", namespace: "default" },
+    spec: { for: { group, version, kind, plural, scope }, container: { image: "notes" } },
+  });
+  for (const name of [...Object.keys(verdicts), "due", "unheard"]) {
+    await client.create(refOf(Note), { metadata: { name, namespace: "default" }, spec: {} });
+  }
+  connection = await connectRedis({ url: redis.url, clientName: "test", log: quietLog });
+  queue = openWorkQueue({ redis: connection, controller: "notes", log: quietLog });
+  const settled = new Set<string>();
+  const all = Promise.withResolvers<undefined>();
+  const onSettled = ({ key }: Run): void => {
+    if (settled.add(key).size === Object.keys(verdicts).length) all.resolve(undefined);
+  };
+  const worker = queue.work(
+    ({ key }) => Promise.resolve(verdicts[key.slice("default/".length)] ?? { kind: "gone" }),
+    { concurrency: 4, timeout: 10_000, backoff: { first: 600_000, longest: 600_000 }, onSettled },
+  );
+  for (const name of Object.keys(verdicts)) await wake(name);
+  await all.promise;
+  await worker.drain(0);
+  await wake("due");
+});
+afterAll(async () => {
+  await queue.close();
+  await disconnectRedis(connection);
+  await client.close();
+  await Promise.all([sandbox.close(), redis.stop()]);
+  rmSync(folder, { recursive: true });
+});
+
+it.each([
+  [
+    "failing",
+    /^Note default\/failing is tried again in \d+m, after 1 failure; a change has it tried at once: /,
+  ],
+  ["parked", /^Note default\/parked is parked until it changes, .*: colour is immutable\n/],
+  ["well", /^Note default\/well is as asked for, and is looked at again in \d+m/],
+  ["resting", /^Note default\/resting rests: nothing is due/],
+  ["throttled", /^Note default\/throttled is due, and waits for its account team, .* another \d+m/],
+  ["due", /^Note default\/due has been due for \w+, and waits for a Pod of notes: none is Ready/],
+  ["unheard", /^Note default\/unheard has not been told of: the bridge/],
+  ["absent", /^Note default\/absent is not there/],
+])("drover why tells of an object that is %s", async (name, sentence) => {
+  const { stdout, code } = await runDrover(["why", `note/${name}`], { env });
+  expect(stdout).toMatch(sentence);
+  // What an object says writes nothing but letters to a terminal.
+  expect(stdout).toMatch(/^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]*$/);
+  expect(code).toBe(0);
+});
+
+it("tells what woke it, how its runs ended, and when it runs next", async () => {
+  const { stdout } = await runDrover(["why", "notes", "failing"], { env });
+  expect(stdout).toMatch(/ {2}state +waits \(backoff\)\n/);
+  expect(stdout).toMatch(/ {2}next run +\d{4}-.*Z\n/);
+  expect(stdout).toMatch(/ago +\w+ +retry +Modified +\[31mred +alert/);
+  const { stdout: json } = await runDrover(["why", "notes.example.com", "default/failing", "-o", "json"], {
+    env,
+  });
+  expect(json).toMatch(/^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]*$/);
+  expect(JSON.parse(json)).toMatchObject({
+    ...{ kind: "Note", key: "default/failing", function: "default/notes" },
+    queue: {
+      state: "waits",
+      why: "backoff",
+      fails: 1,
+      error: verdicts["failing"] && "\u001b[31mred\u009b alert\u202e",
+    },
+    runs: [{ verdict: "retry", trigger: ["Modified"] }],
+  });
+});
+
+it.each([
+  [["why", "cup/a"], /No function looks after "cup"\. There are: notes\./],
+  [["why", "note"], /Which object\? Write: drover why note NAMESPACE\/NAME/],
+  [["why", "note", "a/b/c"], /"a\/b\/c" is no object's name/],
+  [["why", "note/a", "--redis", "localhost"], /--redis/],
+  [["why", "note/a", "--redis", "redis://127.0.0.1:1"], /127\.0\.0\.1:1/],
+  [["why", "note/a", "--kubeconfig", "/nowhere"], /There is no such file\. Give the path of a kubeconfig/],
+  [["why", "note/a", "-o", "yaml"], /Allowed choices are text, json/],
+  [["status", "cups"], /There is no function cups in namespace default\. There are: notes\. With -A/],
+  [["staus"], /Did you mean status\?/],
+])("%j is refused, with what to do", async (words, said) => {
+  const { stderr, code } = await runDrover(words, { env });
+  expect(stderr).toMatch(said);
+  expect(stderr).not.toMatch(/^ +at /m);
+  expect(code).toBe(1);
+});
+
+it("without Redis, why says how to name it, and status has no figures but those written down", async () => {
+  const { KUBECONFIG = "" } = env;
+  const { stderr } = await runDrover(["why", "note/a"], { env: { KUBECONFIG } });
+  expect(stderr).toContain("What is due is in Redis: give --redis, or set DROVER_REDIS_URL.");
+  const { stdout } = await runDrover(["status", "-o", "json"], { env: { KUBECONFIG } });
+  expect(JSON.parse(stdout)).toMatchObject({ figures: "status", functions: [{ name: "notes" }] });
+});
+
+it("status counts what Redis has now", async () => {
+  const { stdout } = await runDrover(["status", "-A", "-o", "json"], { env });
+  expect(JSON.parse(stdout)).toMatchObject({
+    figures: "redis",
+    functions: [{ name: "notes", due: 2, running: 0, waiting: 2, failing: 1, parked: 1 }],
+  });
+});
