@@ -84,6 +84,8 @@ export async function startDeployedWorld(
       logFile: join(folder, "deployer.log"),
       env: {
         NODE_COMPILE_CACHE: join(root, ".cache/compiled"),
+        DROVER_TEST_CLUSTER: undefined,
+        DROVER_KUBECTL: undefined,
         DROVER_REDIS_URL: redis.url,
         DROVER_KUBECONFIG: cluster.kubeconfig,
         DROVER_AUTHORS: "trusted",

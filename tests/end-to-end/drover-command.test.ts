@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parse } from "yaml";
 import { linkModules } from "../../apps/cli/src/testing/link-modules.ts";
-import { type Ran, runDrover } from "../../apps/cli/src/testing/run-command.ts";
+import { type Ran, runDrover, runNpm } from "../../apps/cli/src/testing/run-command.ts";
 import { type DeployedWorld, startDeployedWorld } from "./deployed-world.ts";
 import type { Manifest } from "./test-cluster.ts";
 import { eventually, isReady } from "./world.ts";
@@ -15,9 +15,9 @@ let folder: string;
 beforeAll(async () => {
   parent = mkdtempSync(join(tmpdir(), "drover-command-"));
   folder = join(parent, "greetings");
-  // The image is its process, as `docker build` would have it.
-  const command = [process.execPath, join(folder, "src/main.ts")];
-  world = await startDeployedWorld({ "greetings:0.1.0": { command }, "greetings:0.2.0": { command } });
+  // What the Dockerfile makes of it.
+  const command = [process.execPath, join(folder, "dist/main.mjs")];
+  world = await startDeployedWorld({ "greetings:0.1.0": { command } });
 });
 afterAll(async () => {
   await world.stop();
@@ -43,6 +43,7 @@ it(
     expect((await runDrover(["init", "greetings"], { cwd: parent })).code).toBe(0);
     linkModules(folder);
     expect(await drover("generate", "--check")).toMatchObject({ code: 0 });
+    await runNpm(folder, "run", "build");
 
     const deployed = await drover("deploy", "--wait", "100s");
     expect(deployed.stdout).toMatch(/CRD greetings\.example\.com: created, and served\n/);

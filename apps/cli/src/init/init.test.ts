@@ -1,25 +1,14 @@
-import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { plainEnvironment } from "../testing/config.ts";
 import { linkModules } from "../testing/link-modules.ts";
-import { runDrover } from "../testing/run-command.ts";
+import { runDrover, runNpm } from "../testing/run-command.ts";
 import { kindFor } from "./init.ts";
 
 let cwd: string;
 beforeEach(() => (cwd = mkdtempSync(join(tmpdir(), "drover-init-"))));
 afterEach(() => rmSync(cwd, { recursive: true }));
-
-/** `npm ...ARGS` there, and all that it says; rejects with it when it fails. */
-const npm = (folder: string, ...args: string[]): Promise<string> =>
-  new Promise((resolve, reject) => {
-    execFile("npm", args, { cwd: folder, env: plainEnvironment() }, (error, stdout, stderr) => {
-      if (error === null) resolve(stdout + stderr);
-      else reject(new Error(stdout + stderr));
-    });
-  });
 
 it(
   "drover init makes a function whose tests pass, that compiles, and that is built",
@@ -42,9 +31,9 @@ it(
     expect(text).toContain("name: guestbooks.inn.example.org");
 
     linkModules(folder);
-    const [tested] = await Promise.all([npm(folder, "test"), npm(folder, "run", "check")]);
+    const [tested] = await Promise.all([runNpm(folder, "test"), runNpm(folder, "run", "check")]);
     expect(tested).toMatch(/3 passed/);
-    await npm(folder, "run", "build");
+    await runNpm(folder, "run", "build");
     expect(statSync(join(folder, "dist/main.mjs")).size).toBeGreaterThan(100_000);
   },
 );

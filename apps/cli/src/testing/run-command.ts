@@ -9,18 +9,24 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** Runs `drover ...WORDS` to its end, with nobody at a terminal. */
-export const runDrover = (
-  words: readonly string[],
-  { cwd, env = {} }: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
-): Promise<Ran> => runNode([inRepository("apps/cli/src/main.ts"), ...words], { cwd, env });
+interface Where {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
 
-/** Runs this Node to its end. */
-export function runNode(
-  args: readonly string[],
-  { cwd, env = {} }: { readonly cwd?: string | undefined; readonly env?: Readonly<Record<string, string>> },
-): Promise<Ran> {
-  const child = spawn(process.execPath, args, {
+/** Runs `drover ...WORDS` to its end, with nobody at a terminal. */
+export const runDrover = (words: readonly string[], where: Where = {}): Promise<Ran> =>
+  run(process.execPath, [inRepository("apps/cli/src/main.ts"), ...words], where);
+
+/** Runs `npm ...WORDS` in a folder, and answers all that it says; rejects with it when it fails. */
+export async function runNpm(cwd: string, ...words: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await run("npm", words, { cwd });
+  if (code === 0) return stdout + stderr;
+  throw new Error(stdout + stderr);
+}
+
+function run(command: string, args: readonly string[], { cwd, env = {} }: Where): Promise<Ran> {
+  const child = spawn(command, args, {
     cwd,
     env: { ...plainEnvironment(), ...env },
     stdio: ["ignore", "pipe", "pipe"],
