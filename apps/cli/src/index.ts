@@ -1,8 +1,13 @@
 /**
  * # @drover/cli
  *
- * The `drover` command. One subcommand so far:
+ * The `drover` command (`bin/drover.mjs`, which finds a Node that is new enough):
  *
+ * - `drover init`: a new function, from `init/template`, which is a function of its own and tested like one.
+ * - `drover generate`: a function's CRD, ReconcileFunction and Dockerfile, from the module that exports it.
+ * - `drover deploy`: applies them. `deploy/deploy.ts` is the order of things.
+ * - `drover status`, `drover why`: what there is to do, and why an object runs or does not. `why/key-facts.ts` finds out,
+ *   `why/explanation.ts` says it in a sentence.
  * - `drover start` (`npm start`): everything that it takes to see a Bucket object become a bucket, on this machine.
  *   It starts what is not given (an API server, a Redis, an S3 server), the bridge and the bucket function as processes
  *   of their own, applies `examples/bucket.yaml`, and tells in plain words what happens to Bucket objects until Ctrl-C.

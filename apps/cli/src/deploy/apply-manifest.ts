@@ -13,58 +13,70 @@ export type Applied = "created" | "changed" | "unchanged";
 /** What was applied last, so that what is left out later is taken away, and what others added is not. */
 const appliedAnnotation = "drover.dev/applied-spec";
 
-/**
- * Creates an object, or changes its spec to what is wanted.
- *
- * @param whenChanged annotations that go with every change of the spec, and with no other.
- */
+export interface ApplyOptions {
+  /** Remember what was applied. Not for a CRD: all that matters in one is a list, and lists are replaced whole. */
+  readonly remembers: boolean;
+  /** Annotations that go with every change of the spec, and with no other. */
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** Creates an object, or changes its spec to what is wanted. Tries again when somebody else writes in between. */
 export async function applyManifest(
   client: KubeClient,
   ref: ResourceRef,
-  { metadata, spec }: NewObject & { readonly spec?: unknown },
-  whenChanged: Readonly<Record<string, string>> = {},
-): Promise<{ readonly did: Applied; readonly object: KubeObject }> {
-  const wanted = isFields(spec) ? spec : {};
-  const annotations = {
-    ...metadata.annotations,
-    [appliedAnnotation]: JSON.stringify(wanted),
-    ...whenChanged,
-  };
-  const present = await client.get(ref, keyOf({ metadata }));
-  if (present === undefined) {
+  manifest: NewObject & { readonly spec?: unknown },
+  options: ApplyOptions,
+): Promise<Applied> {
+  for (;;) {
+    const present = await client.get(ref, keyOf(manifest));
     try {
-      const object = await client.create(ref, { metadata: { ...metadata, annotations }, spec: wanted });
-      return { did: "created", object };
+      return present === undefined
+        ? await create(client, ref, manifest, options)
+        : await change(client, ref, manifest, present, options);
     } catch (error) {
-      // Somebody was faster: theirs is changed.
-      if (!isApiError(error, "AlreadyExists")) throw error;
-      return applyManifest(client, ref, { metadata, spec }, whenChanged);
+      if (!isApiError(error, "AlreadyExists", "Conflict")) throw error;
     }
-  }
-  const patch = mergePatch(wanted, appliedTo(present), isFields(present["spec"]) ? present["spec"] : {});
-  if (patch === undefined) return { did: "unchanged", object: present };
-  const { uid, resourceVersion } = present.metadata;
-  const { labels } = metadata;
-  const body = {
-    metadata: { uid, resourceVersion, annotations, ...(labels !== undefined && { labels }) },
-    spec: patch,
-  };
-  try {
-    return {
-      did: "changed",
-      object: await client.patch(ref, keyOf({ metadata }), { type: "merge", body }),
-    };
-  } catch (error) {
-    // It changed in between: its status did, mostly.
-    if (!isApiError(error, "Conflict")) throw error;
-    return applyManifest(client, ref, { metadata, spec }, whenChanged);
   }
 }
 
+async function create(
+  client: KubeClient,
+  ref: ResourceRef,
+  { metadata, spec }: NewObject & { readonly spec?: unknown },
+  options: ApplyOptions,
+): Promise<Applied> {
+  const annotations = { ...metadata.annotations, ...annotationsFor(spec, options) };
+  await client.create(ref, { metadata: { ...metadata, annotations }, spec });
+  return "created";
+}
+
+async function change(
+  client: KubeClient,
+  ref: ResourceRef,
+  { metadata, spec }: NewObject & { readonly spec?: unknown },
+  present: KubeObject,
+  options: ApplyOptions,
+): Promise<Applied> {
+  const patch = mergePatch(fieldsOf(spec), appliedTo(present), fieldsOf(present["spec"]));
+  if (patch === undefined) return "unchanged";
+  const { uid, resourceVersion } = present.metadata;
+  const { labels = {} } = metadata;
+  const annotations = { ...metadata.annotations, ...annotationsFor(spec, options) };
+  const body = { metadata: { uid, resourceVersion, labels, annotations }, spec: patch };
+  await client.patch(ref, keyOf({ metadata }), { type: "merge", body });
+  return "changed";
+}
+
+const annotationsFor = (spec: unknown, { remembers, annotations }: ApplyOptions) => ({
+  ...(remembers && { [appliedAnnotation]: JSON.stringify(spec) }),
+  ...annotations,
+});
+
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> => (isFields(value) ? value : {});
+
 function appliedTo({ metadata: { annotations = {} } }: KubeObject): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(annotations[appliedAnnotation] ?? "{}");
-    return isFields(value) ? value : {};
+    return fieldsOf(JSON.parse(annotations[appliedAnnotation] ?? "{}"));
   } catch {
     return {};
   }

@@ -1,12 +1,21 @@
 import { type Milliseconds, ReconcileFunction } from "@drover/controller";
 import { authorAnnotations } from "@drover/deployer";
-import { builtin, isApiError, keyOf, type KubeClient, refOf, waitEstablished } from "@drover/kube";
+import {
+  builtin,
+  isApiError,
+  keyOf,
+  type KubeClient,
+  type NewObject,
+  refOf,
+  waitEstablished,
+} from "@drover/kube";
 import type { Cluster } from "../cluster-options.ts";
 import { CommandError } from "../command-error.ts";
 import { notInstalled } from "../deployed-functions.ts";
 import { conditionOf } from "../function-object.ts";
 import { oneLine } from "../plain-text.ts";
-import { applyManifest } from "./apply-manifest.ts";
+import { roughly } from "../roughly.ts";
+import { type Applied, applyManifest } from "./apply-manifest.ts";
 import { type Asker, askerOf, refuseUnlessHeld } from "./held-permissions.ts";
 import { type FunctionManifest, readManifests } from "./read-manifests.ts";
 import { untilReady } from "./until-ready.ts";
@@ -43,17 +52,27 @@ export async function deploy(
       await refuseUnlessHeld(client, one, { namespace: one.metadata.namespace, asker });
     }
   }
-  for (const crd of crds) {
-    const { did } = await applyManifest(client, builtin.crd, crd);
-    await waitEstablished(client, crd.metadata.name, { signal: AbortSignal.timeout(crdWithin) });
-    say(`CRD ${crd.metadata.name}: ${did}, and served`);
-  }
+  for (const crd of crds) say(`CRD ${crd.metadata.name}: ${await applyCrd(client, crd)}, and served`);
   for (const one of placed) {
     const did = await applyFunction(client, one, asker);
     say(`ReconcileFunction ${keyOf(one)}: ${did}`);
   }
   if (wait === 0) return;
   for (const one of placed) await tellReady(client, one, { wait, say });
+}
+
+async function applyCrd(client: KubeClient, crd: NewObject): Promise<Applied> {
+  const did = await applyManifest(client, builtin.crd, crd, { remembers: false, annotations: {} });
+  const { name } = crd.metadata;
+  const signal = AbortSignal.timeout(crdWithin);
+  await waitEstablished(client, name, { signal }).catch((cause: unknown) => {
+    if (!signal.aborted) throw cause;
+    throw new CommandError(
+      `The CRD ${name} is not served after ${roughly(crdWithin)}. Its conditions say why: kubectl describe crd ${name}`,
+      { cause },
+    );
+  });
+  return did;
 }
 
 type Placed = FunctionManifest & { readonly metadata: { readonly namespace: string } };
@@ -74,7 +93,7 @@ async function applyFunction(
   client: KubeClient,
   manifest: Placed,
   asker: Asker | undefined,
-): Promise<string> {
+): Promise<Applied> {
   const author =
     asker === undefined
       ? {}
@@ -83,7 +102,7 @@ async function applyFunction(
           [authorAnnotations.groups]: asker.groups.join("\n"),
         };
   try {
-    return (await applyManifest(client, ref, { ...manifest }, author)).did;
+    return await applyManifest(client, ref, { ...manifest }, { remembers: true, annotations: author });
   } catch (error) {
     throw isApiError(error, "NotServed") ? notInstalled(error) : error;
   }

@@ -8,7 +8,9 @@ type Fields = Readonly<Record<string, unknown>>;
  * and is not wanted any more, and leaves alone what others have added. Undefined when nothing is to be done.
  */
 export function mergePatch(wanted: Fields, applied: Fields, present: Fields): Fields | undefined {
-  const gone = Object.keys(applied).filter((name) => !(name in wanted) && name in present);
+  const gone = Object.keys(applied).filter(
+    (name) => !Object.hasOwn(wanted, name) && Object.hasOwn(present, name),
+  );
   const changed = Object.entries(wanted).flatMap(([name, value]) => {
     const before = present[name];
     if (!isFields(value) || !isFields(before)) {

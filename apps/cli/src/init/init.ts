@@ -1,7 +1,8 @@
 import { defineResource } from "@drover/controller";
 import { existsSync, readdirSync } from "node:fs";
 import { registerHooks } from "node:module";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import { CommandError } from "../command-error.ts";
 import { generate } from "../generate/generate.ts";
@@ -29,7 +30,7 @@ export async function init({ parent, ...names }: InitOptions): Promise<readonly 
   const hooks = registerHooks({
     resolve: (specifier, context, next) => {
       const isBare = /^[a-z@]/.test(specifier) && !specifier.includes(":");
-      const isNews = context.parentURL?.includes(join(folder, "src")) === true;
+      const isNews = context.parentURL?.startsWith(`${pathToFileURL(folder).href}/`) === true;
       return next(specifier, isBare && isNews ? { ...context, parentURL: import.meta.url } : context);
     },
   });
