@@ -2,12 +2,18 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { parse } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { linkModules } from "../../apps/cli/src/testing/link-modules.ts";
 import { type Ran, runDrover, runNpm } from "../../apps/cli/src/testing/run-command.ts";
 import { type DeployedWorld, startDeployedWorld } from "./deployed-world.ts";
 import type { Manifest } from "./test-cluster.ts";
 import { eventually, isReady } from "./world.ts";
+
+const isReal = process.env["DROVER_TEST_CLUSTER"] === "real";
+const authorPolicies = (): readonly Manifest[] => {
+  const file = new URL("../../apps/deployer/deploy/authors.yaml", import.meta.url);
+  return parseAllDocuments(readFileSync(file, "utf8")).map((document) => document.toJS() as Manifest);
+};
 
 let world: DeployedWorld;
 let parent: string;
@@ -17,7 +23,10 @@ beforeAll(async () => {
   folder = join(parent, "greetings");
   // What the Dockerfile makes of it.
   const command = [process.execPath, join(folder, "dist/main.mjs")];
-  world = await startDeployedWorld({ "greetings:0.1.0": { command } });
+  const images = { "greetings:0.1.0": { command } };
+  world = await startDeployedWorld(images, isReal ? { DROVER_AUTHORS: "checked" } : {});
+  // The sandbox has neither admission policies nor reviews.
+  if (isReal) for (const policy of authorPolicies()) await world.cluster.apply(policy);
 });
 afterAll(async () => {
   await world.stop();

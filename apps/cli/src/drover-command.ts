@@ -31,6 +31,7 @@ const startOptions = z.object({
 
 function startCommand(): Command {
   return new Command("start")
+    .summary("start a demo: a Bucket object becomes a bucket")
     .description(
       "Start what it takes to see a Bucket object become a bucket, and tell what happens, until Ctrl-C.\n" +
         "What you do not give is started on this machine, for this run alone.",

@@ -8,6 +8,7 @@ const optionsSchema = clusterOptionsSchema.extend({ dir: z.string(), wait: z.num
 
 export const deployCommand = (): Command =>
   withClusterOptions(new Command("deploy"))
+    .summary("apply a function's CRD and ReconcileFunction, and wait until it is Ready")
     .description(
       "Apply a function's CRD and ReconcileFunction, and wait until it is Ready. Asks beforehand whether you hold all\n" +
         "that the function asks for.",

@@ -7,6 +7,7 @@ const optionsSchema = z.object({ check: z.boolean().default(false) });
 
 export const generateCommand = (): Command =>
   new Command("generate")
+    .summary("write CRD, ReconcileFunction and Dockerfile from a function's code")
     .description(
       "Write deploy/crd.yaml, deploy/function.yaml and Dockerfile from a function's code: its kind's schema, its pace,\n" +
         "and the least permissions that it runs with. Run it in the function's folder.",

@@ -6,6 +6,7 @@ const optionsSchema = z.object({ kind: z.string().optional(), group: z.string() 
 
 export const initCommand = (): Command =>
   new Command("init")
+    .summary("make a new function")
     .description(
       "Make a new function in a folder of that name: a kind, its controller, a test, and how it is deployed.",
     )

@@ -13,6 +13,7 @@ const optionsSchema = clusterOptionsSchema.extend({
 
 export const statusCommand = (): Command =>
   withClusterOptions(new Command("status"))
+    .summary("the functions, and how many of their objects are due, run, wait, fail")
     .description(
       "The functions, whether they are Ready, and how many of their objects are due, run, wait, fail.",
     )

@@ -13,6 +13,7 @@ const optionsSchema = clusterOptionsSchema.extend({
 
 export const whyCommand = (): Command =>
   withClusterOptions(new Command("why"))
+    .summary("why an object runs or does not run")
     .description(
       "Why an object runs or does not run: what woke it, what it waits for, how its last runs ended.",
     )
