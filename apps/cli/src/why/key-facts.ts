@@ -82,10 +82,9 @@ function functionFor(word: string, all: readonly DeployedFunction[]): DeployedFu
     spec === undefined
       ? [name]
       : [name, `${spec.for.plural}.${spec.for.group}`, spec.for.plural, spec.for.kind.toLowerCase()];
-  const named = all.filter((one) => names(one).includes(lower));
-  const [only, ...others] = named.some(({ name }) => name === lower)
-    ? named.filter(({ name }) => name === lower)
-    : named;
+  const named = inUse(all).filter((one) => names(one).includes(lower));
+  const exact = named.filter(({ name }) => name === lower);
+  const [only, ...others] = exact.length > 0 ? exact : named;
   if (only !== undefined && others.length === 0) return only;
   if (only === undefined) {
     const known = all.map(({ name }) => name).join(", ");
@@ -94,8 +93,15 @@ function functionFor(word: string, all: readonly DeployedFunction[]): DeployedFu
     );
   }
   throw new CommandError(
-    `Several functions look after ${JSON.stringify(word)}: ${named.map(({ key }) => key).join(", ")}. Name one of them in its place.`,
+    `Several functions look after ${JSON.stringify(word)}: ${named.map(({ name }) => name).join(", ")}. Write: drover why ${only.name} NAME`,
   );
+}
+
+/** Of several of one name the oldest is in use, as the bridge has it. */
+function inUse(all: readonly DeployedFunction[]): readonly DeployedFunction[] {
+  const born = ({ object, key }: DeployedFunction) => `${object.metadata.creationTimestamp ?? ""} ${key}`;
+  const youngestFirst = [...all].sort((a, b) => (born(a) < born(b) ? 1 : -1));
+  return [...new Map(youngestFirst.map((one) => [one.name, one])).values()];
 }
 
 function keyMeant({ name, namespace }: Meant, scope: "Namespaced" | "Cluster"): ObjectKey {

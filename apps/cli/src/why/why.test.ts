@@ -1,5 +1,5 @@
 import { customResourceDefinition, objectKey, ReconcileFunction } from "@drover/controller";
-import { connect, installCrd, type KubeClient, refOf } from "@drover/kube";
+import { builtin, connect, installCrd, type KubeClient, refOf } from "@drover/kube";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import {
   connectRedis,
@@ -140,6 +140,23 @@ it.each([
   expect(stderr).toMatch(said);
   expect(stderr).not.toMatch(/^ +at /m);
   expect(code).toBe(1);
+});
+
+it("of functions of one name the oldest is meant; of several for a kind, one is to be named", async () => {
+  const { group, version, kind, plural, scope } = Note;
+  const spec = { for: { group, version, kind, plural, scope } };
+  const also = (name: string, namespace: string) =>
+    client.create(refOf(ReconcileFunction), { metadata: { name, namespace }, spec });
+  await client.create(builtin.namespace, { metadata: { name: "other" } });
+  await also("notes", "other");
+  expect((await runDrover(["why", "note/well"], { env })).stdout).toContain("function    default/notes\n");
+  await also("memos", "other");
+  const { stderr } = await runDrover(["why", "note/well"], { env });
+  expect(stderr).toMatch(/Several functions look after "note": .*Write: drover why (notes|memos) NAME\n$/);
+  expect((await runDrover(["why", "memos", "well"], { env })).stdout).toContain("other/memos");
+  for (const name of ["notes", "memos"]) {
+    await client.delete(refOf(ReconcileFunction), objectKey({ namespace: "other", name }));
+  }
 });
 
 it("without Redis, why says how to name it, and status has no figures but those written down", async () => {

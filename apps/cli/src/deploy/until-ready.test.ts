@@ -1,0 +1,75 @@
+import { customResourceDefinition, objectKey, ReconcileFunction } from "@drover/controller";
+import { connect, installCrd, type KubeClient, refOf } from "@drover/kube";
+import { type Sandbox, startSandbox } from "@drover/sandbox";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { untilReady } from "./until-ready.ts";
+
+let sandbox: Sandbox;
+let client: KubeClient;
+let folder: string;
+const ref = refOf(ReconcileFunction);
+const key = objectKey({ namespace: "default", name: "cups" });
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "drover-until-"));
+  sandbox = await startSandbox({});
+  const kubeconfig = join(folder, "kubeconfig");
+  writeFileSync(kubeconfig, sandbox.kubeconfig());
+  client = await connect({ kubeconfig });
+  await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
+});
+afterAll(async () => {
+  await client.close();
+  await sandbox.close();
+  rmSync(folder, { recursive: true });
+});
+beforeEach(async () => {
+  await client.delete(ref, key);
+  await client.create(ref, {
+    metadata: { name: "cups", namespace: "default" },
+    spec: { for: { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" } },
+  });
+});
+
+/** As the functions' controller would. */
+function state(status: "True" | "False", reason: string, message: string, observedGeneration = 1) {
+  const lastTransitionTime = "2026-01-01T00:00:00Z";
+  const conditions = [{ type: "Ready", status, reason, message, lastTransitionTime }];
+  const body = { status: { observedGeneration, conditions } };
+  return client.patch(ref, key, { type: "merge", body }, { subresource: "status" });
+}
+const forEver = 100_000;
+
+it("tells why it is not Ready yet, and answers when it is", async () => {
+  await state("False", "NoPodReady", "Its Pods\u001b[31m are starting.");
+  const told: string[] = [];
+  const ready = untilReady({ client, ref, key }, forEver, (words) => {
+    told.push(words);
+    void state("True", "Running", "1 of 1 Pods are Ready.");
+  });
+  expect(await ready).toMatchObject({ reason: "Running" });
+  expect(told).toEqual(["NoPodReady: Its Pods [31m are starting."]);
+});
+
+it("does not believe what was said of an older spec", async () => {
+  await state("True", "Running", "", 0);
+  await expect(untilReady({ client, ref, key }, 0, () => undefined)).rejects.toThrow(
+    "default/cups is not Ready: nobody has looked at it since it was written.",
+  );
+});
+
+it("gives up at once on what does not pass by itself", async () => {
+  await state("False", "PermissionNotHeld", "ada may not get secrets.");
+  await expect(untilReady({ client, ref, key }, forEver, () => undefined)).rejects.toThrow(
+    /^default\/cups is not Ready: PermissionNotHeld: ada may not get secrets\.$/,
+  );
+});
+
+it("ends when the function is deleted", async () => {
+  await state("False", "NoPodReady", "");
+  const gone = untilReady({ client, ref, key }, forEver, () => void client.delete(ref, key));
+  await expect(gone).rejects.toThrow("default/cups was deleted while it was waited for.");
+});
