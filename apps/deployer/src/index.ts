@@ -19,8 +19,8 @@
  * - What somebody else made is never changed or deleted, whatever its name is.
  */
 export { type Access, accessWords, authorAnnotations, neededOf } from "./author.ts";
-export { type Access, accessWords, authorAnnotations, neededOf } from "./author.ts";
 export { functionController } from "./function-controller.ts";
 export type { FunctionControllerParts } from "./step.ts";
+export { queuesOf } from "./function-queues.ts";
 export { clusterRoleOf, redisSecretOf, webhookSecretOf } from "./names.ts";
 export { startScaler, type Scaler } from "./scaler.ts";
