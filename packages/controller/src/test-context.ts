@@ -27,10 +27,12 @@ export function testContext<Spec extends z.ZodObject, Status extends z.ZodObject
 ): ReconcileContext<Resource<Spec, Status>> {
   const named = { name: "test", uid: "uid-of-test", resourceVersion: "1", generation: 1, ...metadata };
   const namespace = resource.scope === "Namespaced" ? { namespace: metadata.namespace ?? "default" } : {};
-  const { name } = named;
+  const all = { ...named, ...namespace };
+  const { apiVersion, kind } = resource;
   return {
-    key: objectKey({ ...namespace, name }),
-    metadata: { ...named, ...namespace },
+    key: objectKey({ ...namespace, name: named.name }),
+    metadata: all,
+    object: { apiVersion, kind, metadata: all, spec, status },
     spec: resource.spec.parse(spec),
     status,
     log,
