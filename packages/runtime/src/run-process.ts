@@ -4,6 +4,7 @@ import { connectRedis, disconnectRedis } from "@drover/queue";
 import { once } from "node:events";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
+import { usualKubeconfig } from "./config.ts";
 import type { ProcessSettings } from "./function-settings.ts";
 import { openLog } from "./log.ts";
 import { closeAll, type Closing, stopOnSignals } from "./process-lifecycle.ts";
@@ -85,7 +86,12 @@ async function open<Settings extends ProcessSettings>(
   const server = await serveProcess({ host, port, registry, ready, answers });
   closing("http", () => server.close());
   log.info({ url: server.url }, "Serving /healthz, /readyz and /metrics");
-  const { kubeconfig, kubeContext: context, redisUrl: url, redisPasswordFile: password } = settings;
+  const {
+    kubeconfig = usualKubeconfig(),
+    kubeContext: context,
+    redisUrl: url,
+    redisPasswordFile: password,
+  } = settings;
   const client = await connect({
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
     ...(context === undefined ? {} : { context }),

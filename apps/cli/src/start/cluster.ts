@@ -34,8 +34,8 @@ export async function installBucketKind(
 export interface Stage {
   readonly servers: Servers;
   readonly cluster: KubeClient;
-  /** Of the bucket function. */
-  readonly functionPid: number;
+  /** Of the bucket function, while it runs. */
+  readonly functionPid: () => number | undefined;
 }
 
 /** Apply the example, and tell its life until it is ready; then what to try next. Buckets are told of until the end. */
@@ -58,7 +58,9 @@ export async function tellOfExample(run: Run, { servers, cluster, functionPid }:
   narrator.say(`bucket ready: ${bucket}, ${took}, ${seconds(performance.now())} after the start`, "good");
   const { logs } = folder;
   const { namespace, name } = example.manifest.metadata;
-  narrator.show(nextSteps({ servers, namespace, name, bucket, logs, path: config.path, functionPid }));
+  narrator.show(
+    nextSteps({ servers, namespace, name, bucket, logs, path: config.path, functionPid: functionPid() }),
+  );
 }
 
 /** After this time somebody who waits wants to know where to look. */

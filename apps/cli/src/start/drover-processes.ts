@@ -5,7 +5,10 @@ import type { Narrator } from "./narrator.ts";
 import type { Run } from "./run.ts";
 import type { Servers } from "./servers.ts";
 
-/** The bridge: watches the API server and wakes keys. */
+/**
+ * The bridge: watches the API server and wakes keys. Of our own API server it follows the functions that are deployed; in
+ * somebody else's cluster it knows of the bucket function alone.
+ */
 export const startBridge = (run: Run, servers: Servers): Promise<KeptProcess> =>
   keepProcess(
     {
@@ -15,7 +18,9 @@ export const startBridge = (run: Run, servers: Servers): Promise<KeptProcess> =>
       environment: {
         ...common(servers),
         DROVER_LOG_LEVEL: "debug", // it tells of wakes
-        DROVER_FUNCTIONS: inRepository("functions/s3-bucket/deploy/function.yaml"),
+        ...(servers.sandboxUrl === undefined && {
+          DROVER_FUNCTIONS: inRepository("functions/s3-bucket/deploy/function.yaml"),
+        }),
       },
       onLine: tellOfWakes(run.narrator),
     },
@@ -35,6 +40,19 @@ export const startBucketFunction = (run: Run, servers: Servers): Promise<KeptPro
     run,
   );
 
+/** The deployer: has functions run, as many Pods of each as there is work for. */
+export const startDeployer = (run: Run, servers: Servers): Promise<KeptProcess> =>
+  keepProcess(
+    {
+      name: "the deployer",
+      file: "deployer",
+      main: "apps/deployer/src/main.ts",
+      environment: { ...common(servers), DROVER_AUTHORS: "trusted" },
+      onLine: () => {},
+    },
+    run,
+  );
+
 const common = ({ kubeconfig, context, redisUrl }: Servers) => ({
   DROVER_KUBECONFIG: kubeconfig,
   DROVER_KUBE_CONTEXT: context,
@@ -43,10 +61,13 @@ const common = ({ kubeconfig, context, redisUrl }: Servers) => ({
   DROVER_HTTP_PORT: "0",
 });
 
+const deployersQueue = "reconcilefunctions.drover.dev";
+
 const tellOfWakes =
   ({ say }: Narrator) =>
-  ({ msg, key, reason }: LogLine): void => {
-    if (msg === "Woke" && key !== undefined)
+  ({ msg, key, reason, queue }: LogLine): void => {
+    // The deployer is woken by each change of a Pod, of which people are told anyway.
+    if (msg === "Woke" && key !== undefined && queue !== deployersQueue)
       say(`${key}: key woken by the bridge (${reason ?? "changed"})`, "quiet");
   };
 

@@ -7,6 +7,8 @@ const lineSchema = z.looseObject({
   /** Where the process serves its health. */
   url: z.string().optional(),
   key: z.string().optional(),
+  /** In which queue a key was woken. */
+  queue: z.string().optional(),
   /** Why a key was woken. */
   reason: z.string().optional(),
   /** How a run of a key ended. */

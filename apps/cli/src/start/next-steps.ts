@@ -12,8 +12,8 @@ export interface NextSteps {
   readonly logs: string;
   /** The value of PATH. */
   readonly path: string;
-  /** Of the bucket function, which survives being killed. */
-  readonly functionPid: number;
+  /** Of the bucket function, which survives being killed; it may be at rest. */
+  readonly functionPid: number | undefined;
 }
 
 /** What a person may try now, with the tools that are there. */
@@ -23,7 +23,7 @@ export function nextSteps(steps: NextSteps): readonly string[] {
     "Try next, in another terminal, and watch what happens here:",
     "",
     `  export KUBECONFIG=${steps.servers.kubeconfig}`,
-    ...[...objectSteps(steps), ...bucketSteps(steps), crash(steps)].flatMap(shown),
+    ...[...objectSteps(steps), ...bucketSteps(steps), ...crash(steps)].flatMap(shown),
     "",
     `Logs are in ${steps.logs}. Ctrl-C here stops everything.`,
     "",
@@ -67,7 +67,8 @@ function bucketSteps({ servers: { s3 }, bucket }: NextSteps): readonly Step[] {
   ];
 }
 
-const crash = ({ functionPid }: NextSteps): Step => ["crash the bucket function", `kill -9 ${functionPid}`];
+const crash = ({ functionPid }: NextSteps): readonly Step[] =>
+  functionPid === undefined ? [] : [["crash the bucket function", `kill -9 ${functionPid}`]];
 
 const relativePath = (path: string): string => {
   const near = relative(process.cwd(), path);

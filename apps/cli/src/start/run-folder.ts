@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { z } from "zod";
@@ -68,7 +68,11 @@ export function takeRunFolder(path: string, given?: string): RunFolder {
     kubeconfig: given ?? files.kubeconfig,
     processes: {},
   };
-  const note = (now: Running): void => writeFileSync(files.running, `${JSON.stringify(now, null, 2)}\n`);
+  // Whole at any time, for whoever reads it.
+  const note = (now: Running): void => {
+    writeFileSync(`${files.running}.new`, `${JSON.stringify(now, null, 2)}\n`);
+    renameSync(`${files.running}.new`, files.running);
+  };
   note(running);
   return {
     path,

@@ -34,7 +34,9 @@ describe("drover start", { timeout: 240_000 }, () => {
       /API server started/,
       /CRD buckets\.s3\.drover\.dev accepted/,
       /examples\/bucket\.yaml created/,
+      /bucket function is deployed, and has no Pod/,
       /key woken by the bridge/,
+      /the bucket function gets a Pod/,
       /finalizer drover\.dev\/buckets\.s3\.drover\.dev persisted/,
       /bucket hello-drover exists, says the S3 server/,
       /Ready: /,
@@ -44,15 +46,24 @@ describe("drover start", { timeout: 240_000 }, () => {
     expect(text()).toMatch(/^[^\u0000-\u0009\u000b-\u001f\u007f]*$/);
 
     const before = processes();
-    expect(Object.keys(before).sort()).toEqual(["api-server", "bridge", "redis", "s3", "s3-bucket"]);
+    expect(Object.keys(before).sort()).toEqual([
+      "api-server",
+      "bridge",
+      "deployer",
+      "redis",
+      "s3",
+      "s3-bucket",
+    ]);
 
     const second = drover();
     expect(await second.ended).toBe(1);
     expect(second.text()).toContain(`running here already (process ${String(pid)}`);
 
     process.kill(before["s3-bucket"]!, "SIGKILL");
-    await says(/The bucket function is back/);
+    await says(/the process of Pod .* ended; it is started again/);
+    await says(/ started again[^]*the bucket function runs: process \d+/);
     expect(processes()["s3-bucket"]).not.toBe(before["s3-bucket"]);
+    await says(/Pod .* is gone/);
     const all = Object.values({ ...processes(), killed: before["s3-bucket"]! });
 
     kill("SIGINT");
@@ -62,17 +73,17 @@ describe("drover start", { timeout: 240_000 }, () => {
     expect(
       text()
         .match(/(?<=Stopped: )[\w ]+\w/g)!
-        .slice(0, 2)
+        .slice(0, 3)
         .sort(),
-    ).toEqual(["the bridge", "the bucket function"]);
+    ).toEqual(["the bridge", "the deployer", "the node"]);
     await allGone(all);
   });
 
   it("that was killed leaves no process, and the next one takes over what is left", async () => {
     const first = drover();
-    await first.says(/bucket function started/);
+    await first.says(/the bucket function runs: process/);
     const left = Object.values(first.processes());
-    expect(left).toHaveLength(5);
+    expect(left).toHaveLength(6);
     first.kill("SIGKILL");
     await allGone(left);
 

@@ -1,3 +1,4 @@
+import type { KubeClient } from "@drover/kube";
 import { once } from "node:events";
 import type { CliConfig } from "../config.ts";
 import { closeInOrder } from "./closing.ts";
@@ -5,7 +6,7 @@ import { startBridge, startBucketFunction } from "./drover-processes.ts";
 import { narrator as openNarrator } from "./narrator.ts";
 import type { Run, StartOptions } from "./run.ts";
 import { AlreadyRunningError, type RunFolder, takeRunFolder } from "./run-folder.ts";
-import { startServers } from "./servers.ts";
+import { type Servers, startServers } from "./servers.ts";
 import { orStop, problemOf, stopOnSignals, stopRequest } from "./stop-request.ts";
 
 /** Everything, from nothing to Ctrl-C. Answers the exit code. */
@@ -61,12 +62,26 @@ async function live(run: Run): Promise<void> {
       request,
       installBucketKind(run, cluster).then(() => startBridge(run, servers)),
     ),
-    orStop(request, startBucketFunction(run, servers)),
+    orStop(request, bucketFunction(run, servers, cluster)),
   ] as const;
   await Promise.allSettled(starts);
-  const [, bucketFunction] = await Promise.all(starts);
-  await tellOfExample(run, { servers, cluster, functionPid: bucketFunction.pid });
+  const [, functionPid] = await Promise.all(starts);
+  await tellOfExample(run, { servers, cluster, functionPid });
   if (!signal.aborted) await once(signal, "abort");
+}
+
+/** On our own API server it is deployed, and comes from zero; for another cluster it is a process that stays. */
+async function bucketFunction(
+  run: Run,
+  servers: Servers,
+  cluster: KubeClient,
+): Promise<() => number | undefined> {
+  if (servers.sandboxUrl === undefined) {
+    const kept = await startBucketFunction(run, servers);
+    return () => kept.pid;
+  }
+  const { deployBucketFunction } = await import("./deploy-bucket-function.ts");
+  return deployBucketFunction(run, servers, cluster);
 }
 
 async function end({ narrator, request, opened, options }: Run): Promise<number> {

@@ -1,0 +1,71 @@
+import { customResourceDefinition, type Log, ReconcileFunction } from "@drover/controller";
+import { createOrReplace, installCrd, type KubeClient, refOf } from "@drover/kube";
+import { startNode } from "@drover/node";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { z } from "zod";
+import { inRepository } from "../repository.ts";
+import { startDeployer } from "./drover-processes.ts";
+import { tellOfPods } from "./pod-story.ts";
+import type { Run } from "./run.ts";
+import type { Servers } from "./servers.ts";
+
+const image = "drover/s3-bucket";
+const namespace = "default";
+const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+/**
+ * Deploys the bucket function to our own API server: a node runs Pods as processes of this machine, and the deployer has
+ * as many of them as there is work for. Answers how to find the process that works now, if there is one.
+ */
+export async function deployBucketFunction(
+  run: Run,
+  servers: Servers,
+  client: KubeClient,
+): Promise<() => number | undefined> {
+  const { signal } = run.request;
+  await installCrd(client, { ...customResourceDefinition(ReconcileFunction) }, { signal });
+  const images = {
+    [image]: { command: [process.execPath, inRepository("functions/s3-bucket/src/main.ts")] },
+  };
+  const node = await startNode({
+    ...{ client, name: "this-machine", images, folder: join(run.folder.logs, "pods"), log: silent },
+    env: present({ PATH: run.config.path, KUBECONFIG: servers.kubeconfig, ...credentials(servers) }),
+  });
+  run.opened.push({ name: "the node", stop: () => node.stop() });
+  const { processNow } = tellOfPods(run, client);
+  const deployer = manifestIn("apps/deployer/deploy/function.yaml");
+  await createOrReplace(client, refOf(ReconcileFunction), deployer, { signal });
+  await startDeployer(run, servers);
+  const { spec, ...bucket } = manifestIn("functions/s3-bucket/deploy/function.yaml");
+  const env = Object.entries(settings(servers)).map(([name, value]) => ({ name, value }));
+  const scaling = { min: 0, max: 3, idleAfter: "20s" };
+  const deployed = { ...bucket, spec: { ...spec, container: { image, env }, scaling } };
+  await createOrReplace(client, refOf(ReconcileFunction), deployed, { signal });
+  run.narrator.say("The bucket function is deployed, and has no Pod: nothing is to be done");
+  return processNow;
+}
+
+const manifestSchema = z.object({
+  metadata: z.object({ name: z.string() }),
+  spec: z.looseObject({}),
+});
+
+function manifestIn(file: string) {
+  const { metadata, spec } = manifestSchema.parse(parse(readFileSync(inRepository(file), "utf8")));
+  return { metadata: { ...metadata, namespace }, spec };
+}
+
+/** What a node gives whoever runs on it, as the machines of a cloud do. */
+const credentials = ({ s3 }: Servers) => part(s3.environment, (name) => name.startsWith("AWS_"));
+/** What the function is told. */
+const settings = ({ s3 }: Servers) => present(part(s3.environment, (name) => name.startsWith("DROVER_")));
+
+const part = (variables: Servers["s3"]["environment"], wanted: (name: string) => boolean) =>
+  Object.fromEntries(Object.entries(variables).filter(([name]) => wanted(name)));
+
+const present = (variables: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(variables).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );

@@ -1,0 +1,83 @@
+import type { ObjectKey } from "@drover/controller";
+import { builtin, isObjectEvent, type KubeClient, type KubeObject, runReflector } from "@drover/kube";
+import { z } from "zod";
+import type { Run } from "./run.ts";
+
+const podSchema = z.looseObject({
+  metadata: z.looseObject({ deletionTimestamp: z.string().optional() }),
+  status: z
+    .looseObject({
+      containerStatuses: z
+        .array(
+          z.looseObject({
+            containerID: z.string().optional(),
+            state: z.looseObject({ running: z.unknown() }),
+          }),
+        )
+        .default([]),
+    })
+    .default({ containerStatuses: [] }),
+});
+
+/** A Pod of the bucket function, as people are told of it. */
+export interface PodView {
+  /** The process that it runs now. */
+  readonly process: number | undefined;
+  readonly leaving: boolean;
+}
+
+/** What happened to a Pod between two looks; `undefined` is a look that found none. */
+export function podNews(
+  name: string,
+  before: PodView | undefined,
+  after: PodView | undefined,
+): string | undefined {
+  if (after === undefined) return `Pod ${name} is gone`;
+  if (before === undefined) return `the bucket function gets a Pod: ${name}`;
+  if (after.leaving && !before.leaving) return `Pod ${name} is not needed any more: it ends its runs`;
+  if (after.process === before.process) return undefined;
+  if (after.process === undefined)
+    return after.leaving ? undefined : `the process of Pod ${name} ended; it is started again`;
+  return `the bucket function runs: process ${after.process}`;
+}
+
+/** Tells of the bucket function's Pods until the end. */
+export function tellOfPods(
+  { narrator, request, folder }: Run,
+  client: KubeClient,
+): { readonly processNow: () => number | undefined } {
+  const pods = new Map<ObjectKey, PodView>();
+  const take = (key: ObjectKey, object: KubeObject | undefined): void => {
+    const before = pods.get(key);
+    const after = object && viewOf(object);
+    const news = podNews(key.replace(/^.*\//, ""), before, after);
+    if (after === undefined) pods.delete(key);
+    else pods.set(key, after);
+    if (after?.process !== undefined) folder.noteProcess("s3-bucket", after.process);
+    if (news !== undefined) narrator.say(news, "quiet");
+  };
+  runReflector({
+    ...{ client, ref: builtin.pod, metadataOnly: false, signal: request.signal, log: silent },
+    labelSelector: "drover.dev/function",
+    subscriptions: [{ id: "story", for: builtin.pod, map: { by: "code" } }],
+    onEvents: (events) => {
+      for (const event of events) {
+        if (isObjectEvent(event)) take(event.key, event.type === "deleted" ? undefined : event.object);
+      }
+    },
+  });
+  return { processNow: () => [...pods.values()].find((pod) => pod.process !== undefined)?.process };
+}
+
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+function viewOf(object: KubeObject): PodView {
+  const parsed = podSchema.safeParse(object).data;
+  const [container] = parsed?.status.containerStatuses ?? [];
+  const isRunning = container?.state.running !== undefined;
+  const [, pid] = /^process:\/\/(\d+)$/.exec((isRunning && container.containerID) || "") ?? [];
+  return {
+    process: pid === undefined ? undefined : Number(pid),
+    leaving: parsed?.metadata.deletionTimestamp !== undefined,
+  };
+}
