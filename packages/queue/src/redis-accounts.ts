@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { RedisConnection } from "./redis-connection.ts";
 import { redisUserRules, type RedisUserOptions } from "./redis-users.ts";
 
-/** The users of Redis, made and taken away by one who may: `+acl|setuser +acl|deluser +acl|getuser`. */
+/** The users of Redis, made and taken away by one who may: the `deployer` of `redis-users.ts`. */
 export interface RedisAccounts {
   /**
    * The user is there, with exactly these passwords and what its role needs; who is connected stays connected. Said to

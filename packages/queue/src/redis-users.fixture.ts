@@ -6,7 +6,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { bullmqBells } from "./bullmq-bells.ts";
 import { openWorkQueue, prefixOf } from "./bullmq-work-queue.ts";
-import { connectRedis } from "./redis-connection.ts";
+import { redisAccounts } from "./redis-accounts.ts";
+import { connectRedis, type RedisConnection } from "./redis-connection.ts";
 import { openRedisLedger, type RedisLedger } from "./redis-ledger.ts";
 import type { RedisRole } from "./redis-users.ts";
 import type { QueueWorker, Verdict, Wake, WorkQueue } from "./work-queue.ts";
@@ -22,6 +23,8 @@ const wakeOf = (name: string, fields: Partial<Wake> = {}): Wake => ({
 /** Where a life is lived: the queue of the user at hand, and an administrator who makes things happen to it. */
 interface Stage {
   readonly queue: WorkQueue;
+  /** The user's. */
+  readonly redis: RedisConnection;
   readonly admin: Redis;
   /** The administrator's; no ringer goes with it. */
   readonly ledger: RedisLedger;
@@ -98,6 +101,15 @@ const walksRound: Act = async ({ admin, prefix, ledger, until }) => {
   await ledger.settle(key("forgotten"), "t3", { kind: "done", after: 100_000 });
   await admin.zrem(`${prefix}:waits`, key("forgotten"));
   await until(async () => (await admin.hget(`${prefix}:key:${key("forgotten")}`, "state")) !== "waits");
+};
+
+const deploys: Act = async ({ queue, redis, prefix }) => {
+  const accounts = redisAccounts(redis);
+  const controllers = [prefix.slice("{drover:".length, -1)];
+  await accounts.grant(`${controllers[0]}-s`, { role: "function", controllers }, ["new", "old"]);
+  await accounts.revoke(`${controllers[0]}-s`);
+  await queue.pause({ kind: "controller" });
+  await queue.resume({ kind: "controller" });
 };
 
 const operates: Act = async ({ queue, ledger }) => {
@@ -196,6 +208,7 @@ const lives: Readonly<Record<RedisRole, readonly Act[]>> = {
   bridge: [wakes, comesBack((queue) => queue.wake([wakeOf("back")])), walksRound, ...ringer],
   function: [inheritsBells, works, ...ringer],
   operator: [operates, comesBack((queue, back) => queue.force(back)), ...ringer],
+  deployer: [deploys, wakes, inheritsBells, works, ...ringer],
 };
 
 /** A life of a user who may do `commands`, on keys of its own. */
@@ -294,7 +307,7 @@ async function live(options: {
     const until = async (holds: () => unknown): Promise<void> => {
       while (!(await holds())) await delay(10, undefined, { signal });
     };
-    const stage = { queue, admin, ledger, prefix, eras, workers, wake, until };
+    const stage = { queue, redis, admin, ledger, prefix, eras, workers, wake, until };
     for (const act of lives[role]) await Promise.race([act(stage), ended]);
   } finally {
     for (const close of opened) await close().catch(() => undefined);

@@ -22,7 +22,7 @@ import { wake } from "./scripts/wake.ts";
 import type { Wake } from "./work-queue.ts";
 
 const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-const roles = ["bridge", "function", "operator"] as const;
+const roles = ["bridge", "function", "operator", "deployer"] as const;
 const photos: Wake = {
   ...{ key: objectKey({ namespace: "a", name: "photos" }), kind: "buckets", resourceVersion: "1" },
   ...{ reason: "Added", class: "change" },
@@ -126,6 +126,7 @@ describe("the rules", () => {
     bridge: [...ringer, wake],
     function: [...ringer, claim, renew, settle, enlist],
     operator: [...ringer, wake, pause, list, inspect],
+    deployer: [...ringer, wake, claim, renew, settle, enlist, pause],
   };
   it.each(roles)(
     "%s: grant all that its scripts may call, also in branches that are seldom taken",
@@ -148,12 +149,20 @@ describe("the rules", () => {
   });
   it("are those that the page for operators shows", async () => {
     const page = await readFile(new URL("../../../docs/operating-redis.md", import.meta.url), "utf8");
-    const controllers = ["buckets.s3.drover.dev"];
-    expect(page.split("\n").filter((line) => line.startsWith("ACL SETUSER"))).toEqual(
-      roles.map((role) => `ACL SETUSER ${role} ${redisUserRules({ role, controllers })} >secret-of-${role}`),
-    );
+    const line = (role: RedisRole): string => {
+      const controllers = role === "deployer" ? "all" : ["buckets.s3.drover.dev"];
+      return `ACL SETUSER ${role} ${redisUserRules({ role, controllers })} >secret-of-${role}`;
+    };
+    expect(page.split("\n").filter((text) => text.startsWith("ACL SETUSER"))).toEqual(roles.map(line));
     const more = commandsOf("bridge", true).filter((name) => !commandsOf("bridge").includes(name));
     expect(page).toContain(`also has \`${more.map((name) => `+${name}`).join(" ")}\``);
+  });
+  it("reach the keys of all controllers and of nothing else, where that is asked for", async () => {
+    const redis = await as("all", redisUserRules({ role: "operator", controllers: "all" }));
+    expect(await redis.exists(`${prefixOf("any")}:control`)).toBe(0);
+    expect(await redis.exists(`${prefixOf("any.names.secrets.")}:control`)).toBe(0);
+    expect(await refusal(redis.exists("others"))).toContain("NOPERM");
+    expect(await refusal(redis.exists("{drover-bridges}"))).toContain("NOPERM");
   });
   it("add what a cluster is asked for", () => {
     const rules = redisUserRules({ role: "bridge", controllers: ["a"], cluster: true });

@@ -7,16 +7,21 @@
  * - `bridge` wakes keys, rings, and looks after the ledgers; the streams are its own. It takes no bells.
  * - `function` also takes bells, claims, renews and settles.
  * - `operator` pauses, resumes, forces, lists and inspects.
+ * - `deployer` is a function, pauses others' queues, and makes and takes away their users: so it could make itself one
+ *   that may do anything. Nothing in Redis limits which users a user may change.
  *
  * Nobody is less than a ringer: whoever is the first to meet a new server has the ledger adopt it, which writes. So
  * there is no user that only counts, and none that wakes but cannot claim: both are changes of the same few sets.
  */
-export type RedisRole = "bridge" | "function" | "operator";
+export type RedisRole = "bridge" | "function" | "operator" | "deployer";
 
 export interface RedisUserOptions {
   readonly role: RedisRole;
-  /** The controllers whose keys it may touch: one for a function. */
-  readonly controllers: readonly string[];
+  /**
+   * The controllers whose keys it may touch: one for a function. `all`, those of controllers that are yet to come
+   * included: for the deployer, and for bridges beside one.
+   */
+  readonly controllers: readonly string[] | "all";
   /** Whether it talks to a Redis Cluster, which is asked for its nodes. Every node needs the user. */
   readonly cluster?: boolean;
 }
@@ -37,7 +42,7 @@ export function redisUserRules({ role, controllers, cluster = false }: RedisUser
   return [
     "reset",
     "on",
-    ...controllers.map(keysOf),
+    ...(controllers === "all" ? ["~{drover:*}*"] : controllers.map(keysOf)),
     ...(role === "bridge" ? streams.keys : []),
     ...[...commandsOf(role, cluster), ...(role === "bridge" ? streams.commands : [])].map(
       (name) => `+${name}`,
@@ -77,12 +82,15 @@ const ringer = [
   ...["incr", "lpush", "lrange", "xadd"],
 ];
 
+/** Verdicts and histories, and BullMQ's worker: take a bell, hold it, end it, take back those of the dead. */
+const worker = [
+  ...["pexpire", "ltrim", "bzpopmin", "rpoplpush", "rpush", "llen", "lrem", "get", "hincrby", "zpopmin"],
+  ...["zrevrange", "zremrangebyrank", "sadd", "srem", "smembers", "scard", "xtrim"],
+];
+
 const more: Readonly<Record<RedisRole, readonly string[]>> = {
   bridge: ["scan"],
-  // Verdicts and histories, and BullMQ's worker: take a bell, hold it, end it, take back those of the dead.
-  function: [
-    ...["pexpire", "ltrim", "bzpopmin", "rpoplpush", "rpush", "llen", "lrem", "get", "hincrby", "zpopmin"],
-    ...["zrevrange", "zremrangebyrank", "sadd", "srem", "smembers", "scard", "xtrim"],
-  ],
+  function: worker,
   operator: ["hlen"],
+  deployer: [...worker, "hlen", "acl|setuser", "acl|deluser"],
 };
