@@ -45,6 +45,10 @@ it("may do nothing on its node, and is nobody there", () => {
   });
 });
 
+it("is told of no Services: one called drover-... would look like a setting that is misspelt", () => {
+  expect(podOf(templateOf({}), 1).spec.enableServiceLinks).toBe(false);
+});
+
 it("has another fingerprint for another image or password, and the same one for another number of Pods", () => {
   const first = fingerprintOf(templateOf({}));
   expect(fingerprintOf(templateOf({}, { scaling: { min: 0, max: 9 } }))).toBe(first);

@@ -39,6 +39,8 @@ export function podTemplate(of: TemplateOf) {
   return {
     serviceAccountName: name,
     automountServiceAccountToken: pull || permissions !== undefined,
+    // DROVER_SERVICE_HOST, of a Service called drover, would be refused as a setting that nobody knows.
+    enableServiceLinks: false,
     restartPolicy: "Always",
     terminationGracePeriodSeconds: Math.ceil((milliseconds(timeout) + 2 * lastMoments) / 1_000),
     securityContext: {
