@@ -99,12 +99,12 @@ it("a function is refused until its author may do all that it may do", async () 
       kubectl("create", `${kind}binding`, name, `--${kind}=${name}`, "--user=alice"),
     );
   await expect(held()).rejects.toThrow(
-    /alice asks for this function, and may not (get|list) configmaps in namespace default/,
+    /alice asks for this function, and may not get configmaps in namespace default/,
   );
   await grant("role", "maps", "get,list", "configmaps");
   await expect
     .poll(() => held().catch(String), { timeout: 10_000 })
-    .toMatch(/may not (patch deployments\/scale of apps in all namespaces|create pods in namespace default)/);
+    .toMatch(/may not patch deployments\/scale of apps in all namespaces/);
   await grant("role", "pods", "create", "pods");
   await grant("clusterrole", "scales", "patch", "deployments.apps/scale");
   await expect.poll(() => held().catch(String), { timeout: 10_000 }).toBeUndefined();

@@ -9,7 +9,7 @@
  * - `function-objects.ts`, `pod-template.ts`: what there is to be in the cluster for it. `keep-object.ts` keeps it so.
  * - `function-secrets.ts`: its own user of Redis, its signing key; `rotating-secret.ts`: how they are changed.
  * - `pods-wanted.ts`, `rescale.ts`: how many Pods; `function-rollout.ts`, `roll-out.ts`: of which revision.
- * - `scaler.ts`: notices that another number of Pods is wanted, and wakes the function's key.
+ * - `scaler.ts`: notices that another number of Pods is wanted, and wakes the function's key; `repeated-wakes.ts`: how often.
  * - `stated-conditions.ts`: what is said of it.
  *
  * What it holds to:

@@ -10,6 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { FunctionQueues } from "./function-queues.ts";
 import { podsWanted } from "./pods-wanted.ts";
+import { repeatedWakes } from "./repeated-wakes.ts";
 import { rescale } from "./rescale.ts";
 import { scalingOf } from "./scaling-of.ts";
 
@@ -57,6 +58,7 @@ export interface ScalerOptions {
 export function startScaler({ client, queues, wake, every, log, signal }: ScalerOptions): Scaler {
   const ref = refOf(ReconcileFunction);
   const functions = new Map<ObjectKey, Scaled>();
+  const wakes = repeatedWakes();
   let synced = false;
   const reflector = runReflector({
     ...{ client, ref, metadataOnly: false, signal, log },
@@ -67,8 +69,10 @@ export function startScaler({ client, queues, wake, every, log, signal }: Scaler
         if (event.type === "synced") synced = true;
         if (!isObjectEvent(event)) continue;
         const scaled = event.type === "deleted" ? undefined : scaledOf(event.key, event.object);
-        if (scaled === undefined) functions.delete(event.key);
-        else functions.set(event.key, scaled);
+        if (scaled === undefined) {
+          functions.delete(event.key);
+          wakes.settled(event.key);
+        } else functions.set(event.key, scaled);
       }
     },
   });
@@ -76,8 +80,12 @@ export function startScaler({ client, queues, wake, every, log, signal }: Scaler
     const { idleAfter } = scalingOf(one.spec);
     const before = one.status.scaling;
     const { wanted } = await figureOf(queues, one);
-    const after = rescale(before, wanted, { idleAfter: milliseconds(idleAfter), now: new Date() });
-    if (!isDeepStrictEqual({ ...before }, { ...after })) await wake(one.key);
+    const now = new Date();
+    const after = rescale(before, wanted, { idleAfter: milliseconds(idleAfter), now });
+    if (isDeepStrictEqual({ ...before }, { ...after })) return wakes.settled(one.key);
+    // Not since when fewer would do: until that is written down, it is always now.
+    const decision = JSON.stringify([before ?? {}, after.wanted, after.fewer]);
+    if (wakes.isDue(one.key, decision, now.getTime())) await wake(one.key);
   };
   const lookAtAll = async (): Promise<void> => {
     const deployed = [...functions.values()].filter(({ spec }) => isScaledByUs(spec));
