@@ -1,4 +1,4 @@
-import { type NodeCluster, startClusterWithNode } from "@drover/real-cluster";
+import { type NodeCluster, startClusterWithNode, type StartOptions } from "@drover/real-cluster";
 import { vi } from "vitest";
 import { z } from "zod";
 import { pushImages } from "../../infra/cluster/push-images.ts";
@@ -19,8 +19,14 @@ export interface PodCluster extends NodeCluster {
   push(...images: readonly WantedImage[]): Promise<void>;
 }
 
-export async function startPodCluster(...images: readonly WantedImage[]): Promise<PodCluster> {
-  const cluster = await startClusterWithNode({ log: (line) => console.log(line) });
+export const startPodCluster = (...images: readonly WantedImage[]): Promise<PodCluster> =>
+  startPodClusterAs({}, ...images);
+
+export async function startPodClusterAs(
+  options: StartOptions,
+  ...images: readonly WantedImage[]
+): Promise<PodCluster> {
+  const cluster = await startClusterWithNode({ log: (line) => console.log(line), ...options });
   const push = (...more: readonly WantedImage[]) => pushImages(cluster, more);
   const kubectl: NodeCluster["kubectl"] = (args, options) => cluster.kubectl(args, options);
   try {

@@ -63,8 +63,11 @@ const everyProcess = {
   DROVER_REDIS_URL: "redis://valkey:6379",
 };
 
-/** Where the queue is: what it has acknowledged is on disk. */
-export const valkey = (image: string): readonly object[] => [
+/**
+ * Where the queue is: what it has acknowledged is on disk.
+ * @param users those that it knows, each as `ACL SETUSER` has it. Left out: everybody may do anything.
+ */
+export const valkey = (image: string, users: readonly string[] = []): readonly object[] => [
   service("valkey", 6379),
   deployment("valkey", 1, {
     containers: [
@@ -73,6 +76,7 @@ export const valkey = (image: string): readonly object[] => [
         args: [
           ...["valkey-server", "--appendonly", "yes", "--appendfsync", "always", "--save", ""],
           ...["--maxmemory-policy", "noeviction", "--protected-mode", "no"],
+          ...users.flatMap((user) => ["--user", ...user.split(" ")]),
         ],
         readinessProbe: { tcpSocket: { port: 6379 }, periodSeconds: 1 },
         volumeMounts: [{ name: "data", mountPath: "/data" }],

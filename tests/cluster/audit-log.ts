@@ -1,0 +1,73 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+
+const requestSchema = z.looseObject({
+  verb: z.string(),
+  user: z.looseObject({ username: z.string() }),
+  objectRef: z.looseObject({
+    apiGroup: z.string().default(""),
+    resource: z.string(),
+    subresource: z.string().optional(),
+    name: z.string().default(""),
+  }),
+  responseStatus: z.looseObject({ code: z.number() }).optional(),
+  requestReceivedTimestamp: z.string(),
+});
+
+/** A request as the API server noted it. */
+export interface AuditedRequest {
+  readonly user: string;
+  readonly verb: string;
+  readonly group: string;
+  /** With the subresource, as in `pods/status`. */
+  readonly resource: string;
+  readonly name: string;
+  readonly code: number;
+  /** When it came: milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** What an API server is told so that it notes requests, and what it noted. */
+export interface AuditLog {
+  readonly apiServerArgs: readonly string[];
+  read(): Promise<readonly AuditedRequest[]>;
+  remove(): Promise<void>;
+}
+
+/** Notes what these users ask for, and what anybody asks for of these kinds. */
+export async function auditLog(
+  users: readonly string[],
+  kinds: readonly { readonly group: string; readonly resources: readonly string[] }[],
+): Promise<AuditLog> {
+  const folder = await mkdtemp(join(tmpdir(), "drover-audit-"));
+  const file = join(folder, "audit.log");
+  const policy = {
+    ...{ apiVersion: "audit.k8s.io/v1", kind: "Policy", omitStages: ["RequestReceived", "ResponseStarted"] },
+    rules: [{ level: "Metadata", users }, { level: "Metadata", resources: kinds }, { level: "None" }],
+  };
+  await writeFile(join(folder, "policy.yaml"), JSON.stringify(policy));
+  return {
+    apiServerArgs: [`--audit-policy-file=${join(folder, "policy.yaml")}`, `--audit-log-path=${file}`],
+    async read() {
+      // The last line may not be whole yet.
+      const lines = (await readFile(file, "utf8")).split("\n").slice(0, -1);
+      return lines.flatMap((line) => {
+        const { data } = requestSchema.safeParse(JSON.parse(line));
+        return data === undefined ? [] : [requestOf(data)];
+      });
+    },
+    remove: () => rm(folder, { recursive: true }),
+  };
+}
+
+function requestOf(event: z.output<typeof requestSchema>): AuditedRequest {
+  const { apiGroup: group, resource, subresource, name } = event.objectRef;
+  return {
+    ...{ user: event.user.username, verb: event.verb, group, name },
+    resource: subresource === undefined ? resource : `${resource}/${subresource}`,
+    code: event.responseStatus?.code ?? 0,
+    at: Date.parse(event.requestReceivedTimestamp),
+  };
+}
