@@ -5,7 +5,7 @@ import type { Load } from "./pods-wanted.ts";
 /** The queues of functions, open for as long as they are asked about. */
 export interface FunctionQueues {
   of(name: string): WorkQueue;
-  /** What is to be done of a function, in all its queues. */
+  /** What is to be done of a function, in all its queues; but for the run that asks, where that is one of them. */
   load(name: string, spec: ReconcileFunctionSpec): Promise<FunctionLoad>;
   /** Keeps the queues of these functions, and closes those of others. */
   keep(functions: readonly { readonly name: string; readonly spec: ReconcileFunctionSpec }[]): Promise<void>;
@@ -55,11 +55,12 @@ export function openFunctionQueues(options: {
   return {
     of,
     async load(name, spec) {
-      const [own, ...names] = await Promise.all(
+      const [first, ...names] = await Promise.all(
         queuesOf(name, spec).map((queue) => of(queue).stats(answerWithin)),
       );
-      if (own === undefined) throw new Error(`${name} has no queue.`);
-      return [own, ...names].reduce((sum, one) => ({
+      if (first === undefined) throw new Error(`${name} has no queue.`);
+      const others = name === own ? { ...first, running: Math.max(0, first.running - 1) } : first;
+      return [others, ...names].reduce((sum, one) => ({
         ...sum,
         due: sum.due + one.due,
         oldestDue: Math.max(sum.oldestDue, one.oldestDue),

@@ -1,0 +1,43 @@
+import { objectKey, ReconcileFunction } from "@drover/controller";
+import { type RedisServer, startRedis } from "@drover/local-servers";
+import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { openFunctionQueues } from "./function-queues.ts";
+
+const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const kind = { group: "example.com", version: "v1", kind: "Gadget", plural: "gadgets", scope: "Namespaced" };
+const spec = ReconcileFunction.spec.parse({ for: kind });
+let server: RedisServer;
+let redis: RedisConnection;
+beforeAll(async () => {
+  server = await startRedis({ persistence: false });
+  redis = await connectRedis({ url: server.url, clientName: "test", log });
+});
+afterAll(async () => {
+  await disconnectRedis(redis);
+  await server.stop();
+});
+
+it("the deployer does not count the run that asks: it would ask for ever", async () => {
+  const queues = openFunctionQueues({ redis, own: "functions", log, onIncarnation: () => {} });
+  const loads = Promise.withResolvers<readonly number[]>();
+  for (const name of ["functions", "gadgets"]) {
+    await queues.of(name).wake([
+      {
+        ...{ key: objectKey({ namespace: "a", name }), kind: name, resourceVersion: "1" },
+        ...{ reason: "Added", class: "change" },
+      },
+    ]);
+  }
+  const handler = async () => {
+    const all = await Promise.all(["functions", "gadgets"].map((name) => queues.load(name, spec)));
+    loads.resolve(all.flatMap(({ due, running }) => [due, running]));
+    return { kind: "done" } as const;
+  };
+  const worker = queues.of("functions").work(handler, {
+    ...{ concurrency: 1, timeout: 60_000, version: 1, backoff: { first: 20, longest: 50 } },
+  });
+  expect(await loads.promise).toEqual([0, 0, 1, 0]);
+  await worker.drain(1_000);
+  await queues.close();
+});
