@@ -32,7 +32,7 @@ export interface AuditedRequest {
 /** What an API server is told so that it notes requests, and what it noted. */
 export interface AuditLog {
   readonly apiServerArgs: readonly string[];
-  read(): Promise<readonly AuditedRequest[]>;
+  readonly read: () => Promise<readonly AuditedRequest[]>;
   remove(): Promise<void>;
 }
 

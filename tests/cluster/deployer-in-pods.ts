@@ -32,7 +32,10 @@ export interface DeployerInPods extends PodCluster {
   /** `kubectl apply` in the namespace of functions, as a user; left out: as the administrator. */
   applyAs(user: string | undefined, ...objects: readonly object[]): Promise<void>;
   /** `kubectl get -o json` in the namespace of functions. */
-  read<Schema extends z.ZodType>(what: readonly string[], schema: Schema): Promise<z.output<Schema>>;
+  readonly read: <Schema extends z.ZodType>(
+    what: readonly string[],
+    schema: Schema,
+  ) => Promise<z.output<Schema>>;
   /** What bridge and deployer asked the API server for; and anybody, of Pods, Buckets and Tasks. */
   audited(): Promise<readonly AuditedRequest[]>;
   redisUsers(): Promise<readonly string[]>;
@@ -120,12 +123,7 @@ const users = [
   "default off",
 ];
 
-async function reached(
-  cluster: PodCluster,
-  namespace: string,
-  name: string,
-  port: number,
-): Promise<number> {
+async function reached(cluster: PodCluster, namespace: string, name: string, port: number): Promise<number> {
   const address = ["get", "service", name, "-n", namespace, "-o", "jsonpath={.spec.clusterIP}"];
   return (await cluster.reach(await cluster.kubectl(address), port)).port;
 }

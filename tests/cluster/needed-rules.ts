@@ -15,13 +15,17 @@ const roleSchema = z.object({ kind: z.literal("ClusterRole"), rules: z.array(rul
 /** The rules of all ClusterRoles in a file, relative to the root. */
 export function rulesIn(path: string): readonly RoleRule[] {
   const text = readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
-  return parseAllDocuments(text).flatMap((document) => roleSchema.safeParse(document.toJS()).data?.rules ?? []);
+  return parseAllDocuments(text).flatMap(
+    (document) => roleSchema.safeParse(document.toJS()).data?.rules ?? [],
+  );
 }
 
 /** Each single thing that rules allow, as in `get pods` and `patch roles.rbac.authorization.k8s.io`. */
 export const allowedBy = (rules: readonly RoleRule[]): readonly string[] =>
   rules.flatMap(({ apiGroups, resources, verbs }) =>
-    apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => wordsOf({ group, resource, verb })))),
+    apiGroups.flatMap((group) =>
+      resources.flatMap((resource) => verbs.map((verb) => wordsOf({ group, resource, verb }))),
+    ),
   );
 
 /** What a user asked for and was not refused, in the same words. */

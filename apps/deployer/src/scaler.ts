@@ -82,7 +82,10 @@ export function startScaler({ client, queues, wake, every, log, signal }: Scaler
     const { wanted } = await figureOf(queues, one);
     const now = new Date();
     const after = rescale(before, wanted, { idleAfter: milliseconds(idleAfter), now });
-    if (isDeepStrictEqual({ ...before }, { ...after })) return wakes.settled(one.key);
+    if (isDeepStrictEqual({ ...before }, { ...after })) {
+      wakes.settled(one.key);
+      return;
+    }
     // Not since when fewer would do: until that is written down, it is always now.
     const decision = JSON.stringify([before ?? {}, after.wanted, after.fewer]);
     if (wakes.isDue(one.key, decision, now.getTime())) await wake(one.key);
