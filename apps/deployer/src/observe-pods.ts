@@ -56,7 +56,8 @@ export async function observePods(
 const isOwned = ({ metadata }: KubeObject, owner: string): boolean =>
   (metadata.ownerReferences ?? []).some(({ uid, controller }) => uid === owner && controller === true);
 
-function observed(pod: KubeObject): ObservedPod {
+/** A Pod, as it is for the deployer. */
+export function observed(pod: KubeObject): ObservedPod {
   const { name, uid, annotations = {}, deletionTimestamp, creationTimestamp = "" } = pod.metadata;
   const { status = {} } = podSchema.safeParse(pod).data ?? {};
   const { phase, conditions = [] } = status;
@@ -72,8 +73,8 @@ function observed(pod: KubeObject): ObservedPod {
   };
 }
 
-/** Why every container waits at first. */
-const starting: ReadonlySet<string | undefined> = new Set(["ContainerCreating", "PodInitializing"]);
+/** What kubelet says of a container that nothing is wrong with, yet. */
+const starting: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing"]);
 
 function troubleOf({
   reason,
@@ -82,11 +83,12 @@ function troubleOf({
 }: NonNullable<z.output<typeof podSchema>["status"]>): string | undefined {
   const [container] = containerStatuses;
   const { waiting } = container?.state ?? {};
+  const isStarting = starting.has(waiting?.reason ?? "");
   const { terminated } = container?.lastState ?? {};
   const words = [
     reason,
     message,
-    starting.has(waiting?.reason) ? undefined : waiting?.reason,
+    isStarting ? undefined : waiting?.reason,
     waiting?.message,
     terminated && `its container ended with exit code ${terminated.exitCode}`,
     terminated?.message,
