@@ -272,14 +272,19 @@ it("what somebody changes is put right", async () => {
   await eventually(async () => expect(await functions.objectsOf("others")).toEqual([]));
 });
 
-it("what a function needs no more is taken away", async () => {
-  const { permissions, container, ...rest } = taskFunction({ image: "example/tasks:2" }).spec;
+it("what a function needs no more is taken away, when its last run is over", async () => {
   const manifest = taskFunction({ image: "example/tasks:2" });
+  const { container, ...rest } = { ...manifest.spec, permissions: undefined };
   await drover.applyAs("bob", { ...manifest, spec: { ...rest, container } });
   await eventually(async () => expect((await functions.objectsOf("tasks")).join()).not.toContain("Role"));
+  await drover.applyAs("bob", manifest);
+  await eventually(async () => expect((await functions.objectsOf("tasks")).join()).toContain("Role"));
+  await drover.applyAs(undefined, task("unhurried", 5_000));
+  await begun("unhurried");
   await drover.applyAs("bob", { ...manifest, spec: rest });
-  await eventually(async () => expect(await functions.objectsOf("tasks")).toEqual(["Secret tasks-redis"]));
-  expect(permissions).toBeDefined();
+  await eventually(async () => expect(await functions.objectsOf("tasks")).toEqual([]));
+  expect(await functions.statusOf("task/unhurried")).toMatchObject({ by: "example/tasks:2" });
+  expect(await drover.redisUsers()).not.toContain("tasks");
 });
 
 it("a function that is deleted leaves nothing", async () => {
@@ -325,7 +330,7 @@ it.each([
   ["escalate", "roles", { kind: "Role", rules }],
   ["escalate", "clusterroles", { kind: "ClusterRole", rules }],
   ["bind", "roles", { kind: "RoleBinding", ...binds("Role", "makers") }],
-  ["bind", "clusterroles", { kind: "ClusterRoleBinding", ...binds("ClusterRole", "events") }],
+  ["bind", "clusterroles", { kind: "ClusterRoleBinding", ...binds("ClusterRole", "view") }],
   ["update", "reconcilefunctions/finalizers", undefined],
 ])("without %s of %s the API server refuses the deployer", async (verb, resource, object) => {
   const name = "tried";

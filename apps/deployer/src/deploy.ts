@@ -1,5 +1,5 @@
 import { type Milliseconds, TerminalError } from "@drover/controller";
-import { changePods, dropPods } from "./change-pods.ts";
+import { changePods } from "./change-pods.ts";
 import { type FunctionContext, functionObjects } from "./function-objects.ts";
 import type { FunctionLoad } from "./function-queues.ts";
 import { rolloutOf } from "./function-rollout.ts";
@@ -15,6 +15,7 @@ import { scaleNow } from "./scale-now.ts";
 import { scaledMetadata, scaledObject, scaledObjectOf } from "./scaled-object.ts";
 import { statedConditions } from "./stated-conditions.ts";
 import type { Step } from "./step.ts";
+import { isDeployed, withdraw } from "./take-down.ts";
 
 /** How often the figures in the status of a function with Pods are renewed, though nothing else happens. */
 const figuresEvery: Milliseconds = 10_000;
@@ -30,15 +31,17 @@ export async function deploy(step: Step) {
   refuseUnclear(spec);
   const permitted = await permit(step);
   const load = await pauseAsAsked(step);
-  await keepObjects(step);
   const pods = await observePods(client, home, signal);
+  // Without a container what there is stays until the last Pod has ended its runs: they may need it.
+  if (spec.container !== undefined || pods.length === 0) await keepObjects(step);
   const template = await templateWithSecrets(step, pods);
-  const rollout = template && rolloutOf(status.rollout, fingerprintOf(template), pods);
+  const rollout = template
+    ? rolloutOf(status.rollout, fingerprintOf(template), pods)
+    : await withdraw(step, pods);
   const { revision = 0 } = rollout ?? {};
-  const isNew = revision !== (status.rollout?.revision ?? 0);
+  const isNew = template !== undefined && revision !== status.rollout?.revision;
   const { scaling, left } = scaleNow(context, load, { pods: pods.length, now: step.now() });
-  if (template === undefined) await dropPods(step, pods);
-  else if (!isNew) {
+  if (template !== undefined && !isNew) {
     const changes = podChanges(pods, { revision, wanted: scaling.wanted });
     await changePods(step, changes, { template, revision });
   }
@@ -47,7 +50,8 @@ export async function deploy(step: Step) {
     status: {
       ...bridgesPart(status),
       ...(permitted !== undefined && { permitted }),
-      ...(rollout !== undefined && { rollout, scaling }),
+      ...(rollout !== undefined && { rollout }),
+      ...(template !== undefined && { scaling }),
       ...figuresOf(load, pods, revision),
       selector: `${functionLabel}=${home.name}`,
       paused: spec.paused ?? false,
@@ -111,7 +115,7 @@ async function keepObjects(step: Step): Promise<void> {
   const { spec, signal, status } = context;
   const keeper = { client, signal, owner: home.uid };
   // What never was there need not be looked for.
-  const wasDeployed = status.rollout !== undefined;
+  const wasDeployed = isDeployed(status);
   const byKeda = spec.scaling?.by === "KEDA";
   const scaled = byKeda ? [scaledObjectOf(home, spec, surroundings.scalingUrl)] : [];
   for (const { ref, object, wanted } of [...functionObjects(home, spec), ...scaled]) {

@@ -18,7 +18,10 @@ const campaignProgress = z.object({
 /** Of the template that Pods are made after. */
 const rollout = z.object({
   revision: z.int().meta({ description: "Grows with every change; a key never goes back to an older one." }),
-  template: z.string().meta({ description: "Fingerprint of what Pods of this revision are made after." }),
+  template: z.string().meta({
+    description:
+      "Fingerprint of what Pods of this revision are made after; empty when it has no container any more.",
+  }),
   complete: z
     .int()
     .optional()
