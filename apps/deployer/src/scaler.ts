@@ -77,18 +77,10 @@ export function startScaler({ client, queues, wake, every, log, signal }: Scaler
     },
   });
   const look = async (one: Scaled): Promise<void> => {
-    const { idleAfter } = scalingOf(one.spec);
-    const before = one.status.scaling;
-    const { wanted } = await figureOf(queues, one);
     const now = new Date();
-    const after = rescale(before, wanted, { idleAfter: milliseconds(idleAfter), now });
-    if (isDeepStrictEqual({ ...before }, { ...after })) {
-      wakes.settled(one.key);
-      return;
-    }
-    // Not since when fewer would do: until that is written down, it is always now.
-    const decision = JSON.stringify([before ?? {}, after.wanted, after.fewer]);
-    if (wakes.isDue(one.key, decision, now.getTime())) await wake(one.key);
+    const decision = await newDecision(queues, one, now);
+    if (decision === undefined) wakes.settled(one.key);
+    else if (wakes.isDue(one.key, decision, now.getTime())) await wake(one.key);
   };
   const lookAtAll = async (): Promise<void> => {
     const deployed = [...functions.values()].filter(({ spec }) => isScaledByUs(spec));
@@ -119,6 +111,17 @@ export function startScaler({ client, queues, wake, every, log, signal }: Scaler
     wakeAll,
     done: looking(),
   };
+}
+
+/** Another number of Pods than its status tells of, in words that stay the same for as long as it does. */
+async function newDecision(queues: FunctionQueues, one: Scaled, now: Date): Promise<string | undefined> {
+  const { scaling: before } = one.status;
+  const idleAfter = milliseconds(scalingOf(one.spec).idleAfter);
+  const { wanted } = await figureOf(queues, one);
+  const after = rescale(before, wanted, { idleAfter, now });
+  // Not since when fewer would do: until that is written down, it is always now.
+  const same = isDeepStrictEqual({ ...before }, { ...after });
+  return same ? undefined : JSON.stringify([before ?? {}, after.wanted, after.fewer]);
 }
 
 async function figureOf(queues: FunctionQueues, { name, spec, status }: Scaled): Promise<Figure> {
