@@ -61,15 +61,15 @@ async function main(cycles: number, dice: Random): Promise<number> {
   const lines = await journalOf(ground);
   const violations = [...done.flatMap((cycle) => cycle.violations), ...violationsIn(lines, kills)];
   const runs = lines.filter(({ what }) => what === "ends").length;
-  console.log(
-    `${cycles} cycles, ${kills.length} processes killed, ${runs} runs, ${violations.length} violations`,
-  );
-  console.log(`first change to first Pod: ${spread(done.map(({ toPod }) => toPod))}`);
   console.log(`first change to first run: ${spread(done.map(({ toRun }) => toRun))}`);
   console.log(`the neighbour's change to its run, nobody else at work: ${spread(before)}`);
   console.log(`the neighbour's change to its run, meanwhile: ${spread(during)}`);
   for (const violation of violations) console.log(violation);
   await ground.stop();
+  const toPods = spread(done.map(({ toPod }) => toPod));
+  console.log(
+    `${cycles} cycles, seed ${values.seed}: ${violations.length} violations; ${runs} runs, ${kills.length} processes killed; first Pod ${toPods}`,
+  );
   return violations.length === 0 ? 0 : 1;
 }
 
