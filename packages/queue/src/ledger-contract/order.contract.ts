@@ -260,6 +260,13 @@ export function orderContract(t: LedgerUnderTest): void {
       await t.wake(key);
       expect((await t.claim(key)).fails).toBe(2);
     });
+    it("of the newest version that is here say how failures are retried, also after a newer one was", async () => {
+      await t.enlist({ worker: "newer", version: 7, backoff: { first: 9_000, longest: 9_000 } });
+      await t.enlist({ worker: "newer", slots: 0 });
+      await t.enlist({ worker: "anew", version: 1, backoff: { first: 100, longest: 100 } });
+      await t.wake(key);
+      expect(await t.run(key, { kind: "retry", error: "no" })).toBe(99);
+    });
   });
 
   it("keeps the last ten runs of a key, and why it waits", async () => {

@@ -5,8 +5,8 @@ import { accountLimit, controllerLimit, setRate } from "./limits.ts";
 import type { Moment } from "./moment.ts";
 
 /**
- * A worker process says that it is here, or, with no slots, that it goes. What the newest version of the function asks
- * for holds.
+ * A worker process says that it is here, or, with no slots, that it goes. What the newest version of the function that is here
+ * asks for holds.
  */
 export function enlist(moment: Moment, enlistment: Enlistment): void {
   const { data, now } = moment;
@@ -17,12 +17,12 @@ export function enlist(moment: Moment, enlistment: Enlistment): void {
   const here = [...data.workers.values()];
   data.slots = here.reduce((sum, each) => sum + each.slots, 0);
   data.newest = Math.max(0, ...here.map((each) => each.version));
-  if (slots > 0 && version >= data.settings.version) configure(moment, enlistment);
+  if (slots > 0 && version >= data.newest) configure(moment, enlistment);
 }
 
-function configure(moment: Moment, { version, backoff, runs, accounts }: Enlistment): void {
+function configure(moment: Moment, { backoff, runs, accounts }: Enlistment): void {
   const { first, longest, attempts } = backoff;
-  moment.data.settings = { version, first, longest, attempts };
+  moment.data.settings = { first, longest, attempts };
   if (runs) setRate(moment, controllerLimit, bucket(runs));
   for (const [account, rate] of Object.entries(accounts))
     setRate(moment, accountLimit(account), bucket(rate));

@@ -42,7 +42,7 @@ export interface LedgerData {
   slots: number;
   /** The newest version among them. */
   newest: number;
-  /** What the newest version that was ever heard of asks for. */
+  /** What the newest version asks for. */
   settings: Settings;
 }
 
@@ -128,7 +128,6 @@ export interface Limit {
 }
 
 export interface Settings extends Omit<Backoff, "attempts"> {
-  readonly version: number;
   readonly attempts: number | undefined;
 }
 
@@ -157,7 +156,7 @@ export const blankData = (): LedgerData => ({
   workers: new Map(),
   slots: 1,
   newest: 0,
-  settings: { version: 0, first: 500, longest: 300_000, attempts: undefined },
+  settings: { first: 500, longest: 300_000, attempts: undefined },
 });
 
 export const blankEntry = (key: ObjectKey): Entry => ({

@@ -3,7 +3,8 @@ import { defineScript } from "../script.ts";
 /**
  * A worker process says that it is here, with how many `slots`, for `lasts` ms; with none, that it goes. It brings what
  * its controller asks for: backoff (`first`, `most`, ms), `attempts` ('' for no limit) and `limits`, a JSON object of
- * `{ name: { every, burst } }`. What the newest version of the function asks for holds.
+ * `{ name: { every, burst } }`. What the newest version of the function that is here asks for
+ * holds: one that was deleted and is there anew counts its versions from the beginning.
  */
 export const enlist = defineScript({
   name: "enlist",
@@ -27,8 +28,8 @@ for i = 1, #workers, 2 do
   end
 end
 control.slots, control.newest = sum, newest
-if slots ~= '0' and tonumber(version) >= setting('configuredBy', 0) then
-  control.configuredBy, control.first, control.most, control.attempts = version, first, most, attempts
+if slots ~= '0' and tonumber(version) >= newest then
+  control.first, control.most, control.attempts = first, most, attempts
   for name, limit in pairs(cjson.decode(limits)) do
     redis.call('HSET', LIMITS, name .. ' every', limit.every, name .. ' burst', limit.burst)
     control.limited = '1'

@@ -40,7 +40,7 @@ local control, controlWas = {}, {}
 do
   local fields = {
     'schema', 'server', 'era', 'origin', 'claimsFrom', 'paused', 'pauses', 'slots', 'newest', 'limited',
-    'first', 'most', 'attempts', 'bell', 'turn', 'configuredBy', 'pace',
+    'first', 'most', 'attempts', 'bell', 'turn', 'pace',
   }
   for i, value in ipairs(read(CONTROL, 'HMGET', unpack(fields))) do
     if value then control[fields[i]], controlWas[fields[i]] = value, value end
