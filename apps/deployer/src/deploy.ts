@@ -1,4 +1,4 @@
-import { type Milliseconds, TerminalError } from "@drover/controller";
+import type { Milliseconds } from "@drover/controller";
 import { changePods } from "./change-pods.ts";
 import { type FunctionContext, functionObjects } from "./function-objects.ts";
 import type { FunctionLoad } from "./function-queues.ts";
@@ -10,6 +10,7 @@ import { functionLabel } from "./names.ts";
 import { type ObservedPod, observePods } from "./observe-pods.ts";
 import { permit } from "./permit.ts";
 import { fingerprintOf } from "./pod-template.ts";
+import { refuseUnclear } from "./refuse-unclear.ts";
 import { podChanges } from "./roll-out.ts";
 import { scaleNow } from "./scale-now.ts";
 import { scaledMetadata, scaledObject, scaledObjectOf } from "./scaled-object.ts";
@@ -28,7 +29,7 @@ export async function deploy(step: Step) {
   const { context, home, client } = step;
   const { spec, status, signal } = context;
   await refuseUnlessInUse(client, context, signal);
-  refuseUnclear(spec);
+  refuseUnclear(context);
   const permitted = await permit(step);
   const load = await pauseAsAsked(step);
   const pods = await observePods(client, home, signal);
@@ -82,22 +83,6 @@ function figuresOf(load: FunctionLoad, pods: readonly ObservedPod[], revision: n
     replicas: staying.length,
     readyReplicas: staying.filter((pod) => pod.ready && pod.revision === revision).length,
   };
-}
-
-/** @throws TerminalError for a spec that says two things, or too little. */
-function refuseUnclear({ delivery, webhook, container }: FunctionContext["spec"]): void {
-  const refuse = (problem: string) => new TerminalError(problem, { reason: "InvalidSpec" });
-  if (delivery !== "webhook") {
-    if (webhook !== undefined)
-      throw refuse("spec.webhook goes with delivery: webhook. Set that, or leave it out.");
-    return;
-  }
-  const { service, url } = webhook ?? {};
-  if (service !== undefined && url !== undefined)
-    throw refuse("spec.webhook: give service or url, not both.");
-  if (container === undefined && service === undefined && url === undefined) {
-    throw refuse("spec.webhook: nobody knows where to call it. Give service, url, or a container.");
-  }
 }
 
 /** The spec's pause is the queue's; one that an operator made is left alone. */

@@ -1,0 +1,31 @@
+import { type ObjectName, type ReconcileFunctionSpec, TerminalError } from "@drover/controller";
+
+/** What a controller may be called: `defineController` takes the same. */
+const controllerName = /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/;
+
+/** @throws TerminalError for what says two things, or too little, or cannot be a controller's name. */
+export function refuseUnclear({
+  metadata: { name },
+  spec: { delivery, webhook, container },
+}: {
+  readonly metadata: ObjectName;
+  readonly spec: ReconcileFunctionSpec;
+}): void {
+  const refuse = (problem: string) => new TerminalError(problem, { reason: "InvalidSpec" });
+  if (!controllerName.test(name)) {
+    throw refuse(
+      `Its name is its controller's, which has 63 characters at most, not ${name.length}. Give it another.`,
+    );
+  }
+  if (delivery !== "webhook") {
+    if (webhook === undefined) return;
+    throw refuse("spec.webhook goes with delivery: webhook. Set that, or leave it out.");
+  }
+  const { service, url } = webhook ?? {};
+  if (service !== undefined && url !== undefined) {
+    throw refuse("spec.webhook: give service or url, not both.");
+  }
+  if (container === undefined && service === undefined && url === undefined) {
+    throw refuse("spec.webhook: nobody knows where to call it. Give service, url, or a container.");
+  }
+}
