@@ -4,7 +4,7 @@
  * `npm run bench:push` has the same no-op reconciled by a function that pulls and by one that the gateway calls, in turns,
  * and writes results.md.
  */
-import { objectKey, type ObjectKey } from "@drover/controller";
+import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
 import { connectRedis, disconnectRedis, openWorkQueue, type WorkQueue } from "@drover/queue";
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -13,7 +13,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { format, resolveConfig } from "prettier";
-import { quiet, setStage, type Stage } from "./stage.ts";
+import { setStage, type Stage } from "./stage.ts";
 
 const { values } = parseArgs({
   options: { objects: { type: "string", default: "300" }, rounds: { type: "string", default: "3" } },
@@ -32,7 +32,7 @@ interface Figures {
 }
 
 const stage = await setStage(objects);
-const redis = await connectRedis({ url: stage.redis.url, clientName: "bench", log: quiet });
+const redis = await connectRedis({ url: stage.redis.url, clientName: "bench", log: silentLog });
 const queues: Readonly<Record<Way, WorkQueue>> = { pull: queueOf("pull"), push: queueOf("push") };
 const keys = Array.from({ length: objects }, (_, i) =>
   objectKey({ namespace: "default", name: `noop-${i}` }),
@@ -58,7 +58,7 @@ await writeFile(file, await format(text, { ...(await resolveConfig(file)), filep
 process.exit();
 
 function queueOf(controller: Way): WorkQueue {
-  return openWorkQueue({ redis, controller, log: quiet, mayScan: false });
+  return openWorkQueue({ redis, controller, log: silentLog, mayScan: false });
 }
 
 async function measured(way: Way, load: (way: Way) => Promise<number>): Promise<Figures> {

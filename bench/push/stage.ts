@@ -1,4 +1,4 @@
-import { customResourceDefinition, type Log, ReconcileFunction } from "@drover/controller";
+import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
 import { builtin, connect, createOrReplace, installCrd, type KubeClient, refOf } from "@drover/kube";
 import { freePort, type RedisServer, spawnTied, startRedis, type TiedProcess } from "@drover/local-servers";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
@@ -8,7 +8,6 @@ import { join } from "node:path";
 import { Noop } from "./noop.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
-export const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** Real Redis, the sandbox, and the processes of both ways, each idle until its keys are woken. */
 export interface Stage {

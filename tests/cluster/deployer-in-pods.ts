@@ -1,3 +1,4 @@
+import { silentLog } from "@drover/controller";
 import { connectRedis, disconnectRedis, redisUserRules } from "@drover/queue";
 import { join } from "node:path";
 import { z } from "zod";
@@ -128,9 +129,8 @@ async function reached(cluster: PodCluster, namespace: string, name: string, por
   return (await cluster.reach(await cluster.kubectl(address), port)).port;
 }
 
-const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 async function redisUsers(url: string): Promise<readonly string[]> {
-  const connection = await connectRedis({ url, clientName: "test", log: quiet });
+  const connection = await connectRedis({ url, clientName: "test", log: silentLog });
   try {
     return z.array(z.string()).parse(await connection.call("ACL", ["USERS"]));
   } finally {

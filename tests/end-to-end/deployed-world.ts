@@ -1,9 +1,7 @@
-import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
+import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/controller";
 import { connect, type KubeClient } from "@drover/kube";
-import { spawnTied } from "@drover/local-servers";
 import { connectRedis, disconnectRedis } from "@drover/queue";
 import { type Images, type LocalNode, startNode } from "@drover/node";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { registrationOfDeployer } from "./deployer-registration.ts";
@@ -19,7 +17,6 @@ export interface DeployedWorld extends World {
 }
 
 const root = new URL("../..", import.meta.url).pathname;
-const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 const podSchema = z.looseObject({
   metadata: z.looseObject({
@@ -44,10 +41,10 @@ export async function startDeployedWorld(
   env: Record<string, string> = {},
 ): Promise<DeployedWorld> {
   const world = await startWorld();
-  const { cluster, folder, redis } = world;
+  const { cluster, folder } = world;
   await cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
   await cluster.apply(registrationOfDeployer());
-  const client = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test", log: quiet });
+  const client = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test", log: silentLog });
   const node = await startNode({
     ...{ client, name: "local", images, folder: join(folder, "pods") },
     env: {
@@ -57,7 +54,10 @@ export async function startDeployedWorld(
     },
   });
   await world.startBridge({ functions: ofCluster, awaited: "; watching" });
-  const deployer = await startDeployer(world, env);
+  const deployer = await world.startProcess("deployer", "apps/deployer/src/main.ts", "Taking keys", {
+    DROVER_AUTHORS: "trusted",
+    ...env,
+  });
   return {
     ...world,
     ...{ node, client, deployer },
@@ -73,35 +73,6 @@ export async function startDeployedWorld(
       await world.stop();
     },
   };
-
-  async function startDeployer(_world: World, more: Record<string, string>): Promise<Started> {
-    const ready = Promise.withResolvers<undefined>();
-    let url = "";
-    const child = await spawnTied({
-      name: "deployer",
-      command: process.execPath,
-      args: [join(root, "apps/deployer/src/main.ts")],
-      logFile: join(folder, "deployer.log"),
-      env: {
-        NODE_COMPILE_CACHE: join(root, ".cache/compiled"),
-        DROVER_TEST_CLUSTER: undefined,
-        DROVER_KUBECTL: undefined,
-        DROVER_REDIS_URL: redis.url,
-        DROVER_KUBECONFIG: cluster.kubeconfig,
-        DROVER_AUTHORS: "trusted",
-        ...more,
-      },
-      onLine(line) {
-        url = /"url":"(http:[^"]+)"/.exec(line)?.[1] ?? url;
-        if (line.includes("Taking keys")) ready.resolve(undefined);
-      },
-    });
-    const died = child.exited.then(() => {
-      throw new Error(`The deployer ended:\n${readFileSync(child.logFile, "utf8")}`);
-    });
-    await Promise.race([ready.promise, died]);
-    return { ...child, url };
-  }
 }
 
 /** The users that Redis knows. */
@@ -115,7 +86,7 @@ export async function redisPasswords(world: World, user: string): Promise<readon
 }
 
 async function askRedis({ redis }: World, ...command: readonly string[]): Promise<unknown> {
-  const connection = await connectRedis({ url: redis.url, clientName: "test", log: quiet });
+  const connection = await connectRedis({ url: redis.url, clientName: "test", log: silentLog });
   try {
     return await connection.call("ACL", [...command]);
   } finally {

@@ -1,4 +1,9 @@
-import { customResourceDefinition, ReconcileFunction, reconcileFunctionOf } from "@drover/controller";
+import {
+  customResourceDefinition,
+  ReconcileFunction,
+  reconcileFunctionOf,
+  silentLog,
+} from "@drover/controller";
 import { connect, type KubeClient } from "@drover/kube";
 import { type RedisServer, spawnTied, startRedis, type TiedProcess } from "@drover/local-servers";
 import { startNode } from "@drover/node";
@@ -18,7 +23,6 @@ export interface Ground {
 }
 
 const root = new URL("../..", import.meta.url).pathname;
-const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const image = "load";
 
 /** @param functions their names, and how many Pods each has at least. */
@@ -26,7 +30,7 @@ export async function startGround(functions: ReadonlyMap<string, number>): Promi
   const folder = await mkdtemp(join(tmpdir(), "drover-scaling-"));
   const [cluster, redis] = await Promise.all([startTestCluster(folder), startRedis({ persistence: false })]);
   const compiled = { NODE_COMPILE_CACHE: join(root, ".cache/compiled") };
-  const client = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test", log: quiet });
+  const client = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test", log: silentLog });
   await cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
   await cluster.apply({ ...customResourceDefinition(Load) });
   await cluster.apply(registrationOfDeployer());

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { KubeClient } from "@drover/kube";
 import { statSync } from "node:fs";
-import { resolve } from "node:path";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
 import { z } from "zod";
 import { CommandError } from "./command-error.ts";
-import { usualKubeconfig } from "./config.ts";
 
 export const clusterOptionsSchema = z.object({
   kubeconfig: z.string().optional(),
@@ -27,6 +27,8 @@ export function existingFile(path: string): string {
   throw new InvalidArgumentError("There is no such file. Give the path of a kubeconfig.");
 }
 
+const ofHome = join(homedir(), ".kube/config");
+
 /** A cluster, and where in it a person means. */
 export interface Cluster {
   readonly client: KubeClient;
@@ -39,9 +41,11 @@ export interface Cluster {
  * @throws CommandError when nobody says which; KubeConfigError when it cannot be used.
  */
 export async function withCluster<T>(
-  { kubeconfig = usualKubeconfig(), context, namespace }: ClusterOptions,
+  { kubeconfig: said, context, namespace }: ClusterOptions,
   use: (cluster: Cluster) => Promise<T>,
 ): Promise<T> {
+  const { usualKubeconfig } = await import("@drover/runtime");
+  const kubeconfig = said ?? usualKubeconfig([ofHome]);
   if (kubeconfig === undefined) {
     throw new CommandError("Which cluster? Give --kubeconfig, or set KUBECONFIG.");
   }

@@ -1,6 +1,3 @@
-import { existsSync } from "node:fs";
-import { homedir } from "node:os";
-import { delimiter, join } from "node:path";
 import { z } from "zod";
 
 const environment = z.looseObject({
@@ -8,7 +5,6 @@ const environment = z.looseObject({
   /** Of the processes that are started. */
   DROVER_LOG_LEVEL: z.string().default("info"),
   DROVER_REDIS_URL: z.string().optional(),
-  KUBECONFIG: z.string().default(""),
 });
 
 export interface CliConfig {
@@ -29,14 +25,6 @@ export function cliConfig(): CliConfig {
   const foreign = Object.keys(process.env).filter((name) => name.startsWith("DROVER_"));
   const without: Environment = Object.fromEntries(foreign.map((name) => [name, undefined]));
   return { path, logLevel, processEnvironment: (settings) => ({ ...without, ...settings }) };
-}
-
-/** Where a person's kubeconfig is: the first file of KUBECONFIG that there is, or the one in the home folder. */
-export function usualKubeconfig(): string | undefined {
-  const { KUBECONFIG } = environment.parse(process.env);
-  const named = KUBECONFIG.split(delimiter).filter((path) => path !== "");
-  const usual = named.length > 0 ? named : [join(homedir(), ".kube/config")];
-  return usual.find((path) => existsSync(path));
 }
 
 /** Redis, where the environment names it. */

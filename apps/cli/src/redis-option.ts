@@ -1,12 +1,7 @@
+import { silentLog } from "@drover/controller";
 import { InvalidArgumentError, Option } from "commander";
 import { parseRedisUrl, type RedisConnection, UnfitRedisError } from "@drover/queue";
 
-const quiet = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
 /** How long somebody at a terminal waits for a Redis that is not there. */
 const patience = 5_000;
 
@@ -28,12 +23,10 @@ export function redisUrl(text: string): string {
  */
 export async function withRedis<T>(url: string, use: (redis: RedisConnection) => Promise<T>): Promise<T> {
   const { connectRedis, disconnectRedis } = await import("@drover/queue");
-  const redis = await connectRedis({ url, clientName: "drover-cli", log: quiet, patience });
+  const redis = await connectRedis({ url, clientName: "drover-cli", log: silentLog, patience });
   try {
     return await use(redis);
   } finally {
     await disconnectRedis(redis);
   }
 }
-
-export { quiet as quietLog };

@@ -1,6 +1,7 @@
+import { webhookSecretOf } from "@drover/controller";
 import { randomBytes } from "node:crypto";
 import { queuesOf } from "./function-queues.ts";
-import { redisSecretOf, webhookSecretOf } from "./names.ts";
+import { redisSecretOf } from "./names.ts";
 import type { ObservedPod } from "./observe-pods.ts";
 import { fingerprintOf, type TemplateOf } from "./pod-template.ts";
 import { keepRotatingSecret } from "./rotating-secret.ts";

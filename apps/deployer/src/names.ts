@@ -6,7 +6,6 @@ export const functionLabel = "drover.dev/function";
 export const revisionAnnotation = "drover.dev/revision";
 
 export const redisSecretOf = (name: string): string => `${name}-redis`;
-export const webhookSecretOf = (name: string): string => `${name}-webhook`;
 /** Cluster-scoped objects of a function: two functions of one name live in two namespaces. */
 export const clusterRoleOf = (namespace: string, name: string): string => `drover:${namespace}:${name}`;
 

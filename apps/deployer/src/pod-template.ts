@@ -1,6 +1,6 @@
-import { milliseconds, type ReconcileFunctionSpec, TerminalError } from "@drover/controller";
+import { milliseconds, type ReconcileFunctionSpec, TerminalError, webhookSecretOf } from "@drover/controller";
 import type { Home } from "./function-objects.ts";
-import { digest, functionLabel, redisSecretOf, revisionAnnotation, webhookSecretOf } from "./names.ts";
+import { digest, functionLabel, redisSecretOf, revisionAnnotation } from "./names.ts";
 
 /** What every Pod of a function is told of the world around it. */
 export interface Surroundings {

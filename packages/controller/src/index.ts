@@ -43,8 +43,9 @@ export {
   type Watched,
   type WatchedInCode,
 } from "./watched.ts";
-export { serviceNameOf } from "./service-name.ts";
+export { serviceNameOf, webhookSecretOf } from "./function-names.ts";
 export { testContext, type TestObject } from "./test-context.ts";
+export { silentLog } from "./silent-log.ts";
 export { checkedAtRun } from "./structural/checks.ts";
 export { InvalidSchemaError } from "./structural/invalid-schema.ts";
 export { immutable, type KubernetesMeta } from "./structural/kubernetes-meta.ts";

@@ -1,5 +1,6 @@
 import type { Log, ReconcileContext } from "./controller.ts";
 import { objectKey } from "./object-key.ts";
+import { silentLog } from "./silent-log.ts";
 import type { ObjectMetadata, Resource, StatedStatus } from "./resource.ts";
 import type { z } from "zod";
 
@@ -23,7 +24,7 @@ export interface TestObject<Spec extends z.ZodObject, Status extends z.ZodObject
  */
 export function testContext<Spec extends z.ZodObject, Status extends z.ZodObject>(
   resource: Resource<Spec, Status>,
-  { spec, metadata = {}, status = {}, secrets = {}, signal, log = quiet }: TestObject<Spec, Status>,
+  { spec, metadata = {}, status = {}, secrets = {}, signal, log = silentLog }: TestObject<Spec, Status>,
 ): ReconcileContext<Resource<Spec, Status>> {
   const named = { name: "test", uid: "uid-of-test", resourceVersion: "1", generation: 1, ...metadata };
   const namespace = resource.scope === "Namespaced" ? { namespace: metadata.namespace ?? "default" } : {};
@@ -41,10 +42,3 @@ export function testContext<Spec extends z.ZodObject, Status extends z.ZodObject
     readSecret: (secret) => Promise.resolve(secrets[secret]),
   };
 }
-
-const quiet: Log = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};

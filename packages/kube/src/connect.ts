@@ -1,4 +1,4 @@
-import type { Log, Milliseconds } from "@drover/controller";
+import { type Log, type Milliseconds, silentLog } from "@drover/controller";
 import type { KubeClient } from "./client.ts";
 import { clientOver } from "./client-over-transport.ts";
 import type { CredentialSource } from "./credentials.ts";
@@ -24,15 +24,8 @@ export interface ConnectOptions extends CredentialSource {
  */
 export async function connect(options: ConnectOptions): Promise<KubeClient> {
   const { requestTimeout = 30_000, userAgent = "drover", fieldManager = "drover" } = options;
-  const { log = silent, timers = processTimers } = options;
+  const { log = silentLog, timers = processTimers } = options;
   const sessions = await openSessions({ source: options, log, timers });
   const transport = openTransport({ sessions, userAgent });
   return clientOver({ transport, requestTimeout, fieldManager, timers });
 }
-
-const silent: Log = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};

@@ -26,6 +26,7 @@ import {
   type SignatureHeaders,
 } from "@drover/webhook";
 import { parseLiveObject } from "./live-object.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 
 export interface AnsweringParts<R extends Resource> {
   readonly controller: Controller<R>;
@@ -188,12 +189,4 @@ function bodyOf(error: unknown): Failure {
     error instanceof ThrottledError ||
     error instanceof RetryError;
   return hasReason ? { message, reason: error.reason } : { message };
-}
-
-function unlessAborted(done: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = (): void => aborted.reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
-  return Promise.race([done, aborted.promise]).finally(() => signal.removeEventListener("abort", abort));
 }

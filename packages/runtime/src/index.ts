@@ -9,6 +9,7 @@
  * `stated-status` (what is said, and whether it needs saying), `outcome` (what an error means), `secrets`.
  */
 export * from "./function-settings.ts";
+export { usualKubeconfig } from "./config.ts";
 export { openLog } from "./log.ts";
 export { type Process, runProcess } from "./run-process.ts";
 export { closeAll, type Closing, stopOnSignals } from "./process-lifecycle.ts";
@@ -38,6 +39,7 @@ export {
   followDeclaredFunctions,
 } from "./declared-functions.ts";
 export { runFunction, type FunctionDefinition } from "./run-function.ts";
+export { unlessAborted } from "./unless-aborted.ts";
 export { type SparingWarnings, sparingWarnings } from "./sparing-warnings.ts";
 export {
   InvalidSettingsError,

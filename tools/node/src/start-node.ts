@@ -1,4 +1,4 @@
-import type { Log, Milliseconds, ObjectKey } from "@drover/controller";
+import { type Log, type Milliseconds, type ObjectKey, silentLog } from "@drover/controller";
 import {
   builtin,
   connect,
@@ -56,13 +56,6 @@ export interface LocalNode {
   readonly ended: Promise<void>;
 }
 
-const silent: Log = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
-
 /**
  * Registers a node and runs the pods that are on it, and those that are on none. Resolves when the node is Ready and
  * has seen all pods and Services.
@@ -70,7 +63,7 @@ const silent: Log = {
  * @throws for images or a range that cannot be used, when there are no credentials, and when the node cannot be registered
  */
 export async function startNode(options: NodeOptions): Promise<LocalNode> {
-  const { name, folder, env = {}, log = silent, signal, probePeriod, stopGrace = 5000 } = options;
+  const { name, folder, env = {}, log = silentLog, signal, probePeriod, stopGrace = 5000 } = options;
   const { podCidr = someRange(), backOff = { first: 100, most: 10_000 } } = options;
   const images = imagesOf(options.images);
   const addresses = podAddresses(podCidr);

@@ -1,4 +1,4 @@
-import { customResourceDefinition, type Log, ReconcileFunction } from "@drover/controller";
+import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/controller";
 import { createOrReplace, installCrd, type KubeClient, refOf } from "@drover/kube";
 import { startNode } from "@drover/node";
 import { readFileSync } from "node:fs";
@@ -13,7 +13,6 @@ import type { Servers } from "./servers.ts";
 
 const image = "drover/s3-bucket";
 const namespace = "default";
-const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /**
  * Deploys the bucket function to our own API server: a node runs Pods as processes of this machine, and the deployer has
@@ -30,7 +29,7 @@ export async function deployBucketFunction(
     [image]: { command: [process.execPath, inRepository("functions/s3-bucket/src/main.ts")] },
   };
   const node = await startNode({
-    ...{ client, name: "this-machine", images, folder: join(run.folder.logs, "pods"), log: silent },
+    ...{ client, name: "this-machine", images, folder: join(run.folder.logs, "pods"), log: silentLog },
     env: present({ PATH: run.config.path, KUBECONFIG: servers.kubeconfig, ...credentials(servers) }),
   });
   run.opened.push({ name: "the node", stop: () => node.stop() });

@@ -1,4 +1,4 @@
-import type { ObjectKey } from "@drover/controller";
+import { type ObjectKey, silentLog } from "@drover/controller";
 import { builtin, isObjectEvent, type KubeClient, type KubeObject, runReflector } from "@drover/kube";
 import { z } from "zod";
 import type { Run } from "./run.ts";
@@ -57,7 +57,7 @@ export function tellOfPods(
     if (news !== undefined) narrator.say(news, "quiet");
   };
   runReflector({
-    ...{ client, ref: builtin.pod, metadataOnly: false, signal: request.signal, log: silent },
+    ...{ client, ref: builtin.pod, metadataOnly: false, signal: request.signal, log: silentLog },
     labelSelector: "drover.dev/function",
     subscriptions: [{ id: "story", for: builtin.pod, map: { by: "code" } }],
     onEvents: (events) => {
@@ -68,8 +68,6 @@ export function tellOfPods(
   });
   return { processNow: () => [...pods.values()].find((pod) => pod.process !== undefined)?.process };
 }
-
-const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 function viewOf(object: KubeObject): PodView {
   const parsed = podSchema.safeParse(object).data;

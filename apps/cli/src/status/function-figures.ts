@@ -1,8 +1,7 @@
-import type { Milliseconds } from "@drover/controller";
+import { type Milliseconds, silentLog } from "@drover/controller";
 import { queuesOf } from "@drover/deployer";
 import { openWorkQueue, type QueueStats, type RedisConnection } from "@drover/queue";
 import type { DeployedFunction } from "../deployed-functions.ts";
-import { quietLog } from "../redis-option.ts";
 
 /** How many keys of a function are in which state; what nobody has said is left out. */
 export interface FunctionFigures {
@@ -36,7 +35,7 @@ export async function figuresNow(
 }
 
 async function statsOf(redis: RedisConnection, controller: string): Promise<QueueStats> {
-  const queue = openWorkQueue({ redis, controller, log: quietLog, mayScan: false });
+  const queue = openWorkQueue({ redis, controller, log: silentLog, mayScan: false });
   try {
     return await queue.stats(answerWithin);
   } finally {

@@ -1,4 +1,4 @@
-import { objectKeyIn, type ObjectKey } from "@drover/controller";
+import { objectKeyIn, type ObjectKey, silentLog } from "@drover/controller";
 import { type KubeClient, type KubeObject, isApiError, refOf } from "@drover/kube";
 import {
   type KeyReport,
@@ -9,7 +9,6 @@ import {
 } from "@drover/queue";
 import { CommandError } from "../command-error.ts";
 import { type DeployedFunction, deployedFunctions } from "../deployed-functions.ts";
-import { quietLog } from "../redis-option.ts";
 
 /** All that is known of one object: by the queue, and by the API server. */
 export interface KeyFacts {
@@ -47,7 +46,7 @@ export async function keyFacts(
     throw new CommandError(`The spec of ${fn.key} cannot be read: deploy it again, or see its status.`);
   }
   const key = keyMeant(meant, spec.for.scope);
-  const queue = openWorkQueue({ redis, controller, log: quietLog, mayScan: false });
+  const queue = openWorkQueue({ redis, controller, log: silentLog, mayScan: false });
   try {
     const [object, { now }, { key: report, runs }, stats] = await Promise.all([
       objectOf(client, spec.for, key),

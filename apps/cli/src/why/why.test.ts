@@ -1,4 +1,4 @@
-import { customResourceDefinition, objectKey, ReconcileFunction } from "@drover/controller";
+import { customResourceDefinition, objectKey, ReconcileFunction, silentLog } from "@drover/controller";
 import { builtin, connect, installCrd, type KubeClient, refOf } from "@drover/kube";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import {
@@ -15,7 +15,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { quietLog } from "../redis-option.ts";
+
 import { Note } from "../testing/notes.ts";
 import { runDrover } from "../testing/run-command.ts";
 
@@ -60,8 +60,8 @@ beforeAll(async () => {
   for (const name of [...Object.keys(verdicts), "due", "unheard"]) {
     await client.create(refOf(Note), { metadata: { name, namespace: "default" }, spec: {} });
   }
-  connection = await connectRedis({ url: redis.url, clientName: "test", log: quietLog });
-  queue = openWorkQueue({ redis: connection, controller: "notes", log: quietLog });
+  connection = await connectRedis({ url: redis.url, clientName: "test", log: silentLog });
+  queue = openWorkQueue({ redis: connection, controller: "notes", log: silentLog });
   const settled = new Set<string>();
   const all = Promise.withResolvers<undefined>();
   const onSettled = ({ key }: Run): void => {

@@ -1,6 +1,7 @@
 import { type ReconcileContext, type Resource, RetryError, TerminalError } from "@drover/controller";
 import { retryAfter } from "@drover/kube";
 import type { Run } from "@drover/queue";
+import { unlessAborted } from "@drover/runtime";
 import {
   type Answer,
   answerIn,
@@ -82,7 +83,7 @@ export async function callFunction(parts: CallingParts, one: OneCall): Promise<A
     const reply = await post({ target, headers, body, most: largestAnswer, agent, signal: run.signal });
     if (reply.status !== 202) return await answerOf(parts, call.token, reply, secrets);
     if (parts.complete === undefined) throw noCompletions;
-    return resultOf(await orAborted(completed, run.signal));
+    return resultOf(await unlessAborted(completed, run.signal));
   } catch (error) {
     throw error instanceof NoReplyError ? notAnswered(target, error) : error;
   } finally {
@@ -192,11 +193,3 @@ const noCompletions = new RetryError(
 
 const notAnswered = ({ url }: Target, { message, cause }: NoReplyError): RetryError =>
   new RetryError(`The function at ${url.host} did not answer: ${message}.`, { reason: "NotAnswered", cause });
-
-function orAborted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = (): void => aborted.reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
-  return Promise.race([value, aborted.promise]).finally(() => signal.removeEventListener("abort", abort));
-}

@@ -1,4 +1,4 @@
-import { objectKey, type ReconcileContext, type Resource } from "@drover/controller";
+import { objectKey, type ReconcileContext, type Resource, silentLog } from "@drover/controller";
 import type { Claim, Run } from "@drover/queue";
 import { type Call, callSchema, rememberSecrets, signed } from "@drover/webhook";
 import { randomUUID } from "node:crypto";
@@ -85,7 +85,6 @@ export async function startTestFunction(): Promise<TestFunction> {
 }
 
 const claim: Claim = { fails: 2, reasons: ["Modified"], class: "change", versions: {} };
-const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 export const runOf = (more: Partial<Run> = {}): Run => ({
   key: objectKey({ namespace: "web", name: "ada" }),
@@ -124,7 +123,7 @@ export function contextOf({ key, signal }: Run): ReconcileContext<Resource> {
   };
   const object = { apiVersion: "example.com/v1", kind: "Greeting", metadata, spec: { name: "Ada" } };
   return {
-    ...{ key, metadata, spec: { name: "Ada" }, status: {}, object, log: quiet, signal },
+    ...{ key, metadata, spec: { name: "Ada" }, status: {}, object, log: silentLog, signal },
     guard: { beforeWrite: () => {} },
     readSecret: () => Promise.resolve(undefined),
   };

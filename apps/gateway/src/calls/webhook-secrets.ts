@@ -1,4 +1,4 @@
-import { objectKey, RetryError } from "@drover/controller";
+import { objectKey, RetryError, webhookSecretOf } from "@drover/controller";
 import { builtin, type KubeClient } from "@drover/kube";
 import { secretProblem } from "@drover/webhook";
 import { z } from "zod";
@@ -16,7 +16,7 @@ export async function webhookSecrets(
   client: Pick<KubeClient, "get">,
   { namespace, controller }: { readonly namespace: string; readonly controller: string },
 ): Promise<readonly string[]> {
-  const key = objectKey({ namespace, name: `${controller}-webhook` });
+  const key = objectKey({ namespace, name: webhookSecretOf(controller) });
   const { data } = secretSchema.parse((await client.get(builtin.secret, key, { retries: 0 })) ?? {});
   const secrets = keys.flatMap((name) => {
     const value = data?.[name];

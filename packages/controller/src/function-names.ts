@@ -6,3 +6,6 @@ export function serviceNameOf(controller: string): string {
   const label = controller.replaceAll(".", "-");
   return /^[a-z]/.test(label) ? label : `f-${label.slice(0, 61)}`;
 }
+
+/** The Secret that a function which is called shares with its gateway: keys `current` and, at times, `previous`. */
+export const webhookSecretOf = (controller: string): string => `${controller}-webhook`;
