@@ -3,7 +3,7 @@ import {
   type ReconcileFunctionSpec,
   type ReconcileFunctionStatus,
 } from "@drover/controller";
-import { isApiError, keyOf, type KubeClient, type KubeObject, refOf } from "@drover/kube";
+import { isApiError, keyOf, type KubeClient, type KubeObject, listAll, refOf } from "@drover/kube";
 import { CommandError } from "./command-error.ts";
 
 /** A ReconcileFunction as it stands in the cluster. */
@@ -30,17 +30,9 @@ export async function deployedFunctions(
   client: KubeClient,
   namespace: string | undefined,
 ): Promise<readonly DeployedFunction[]> {
-  const found: KubeObject[] = [];
-  let next: string | undefined;
-  try {
-    do {
-      const page = await client.list(refOf(ReconcileFunction), { namespace, continue: next });
-      found.push(...page.items);
-      next = page.continue;
-    } while (next !== undefined);
-  } catch (error) {
+  const found = await listAll(client, refOf(ReconcileFunction), { namespace }).catch((error: unknown) => {
     throw isApiError(error, "NotServed") ? notInstalled(error) : error;
-  }
+  });
   return found.map(deployedFunction).sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 

@@ -1,4 +1,4 @@
-import { builtin, type KubeClient, type KubeObject } from "@drover/kube";
+import { builtin, type KubeClient, type KubeObject, listAll } from "@drover/kube";
 import { z } from "zod";
 import type { Home } from "./function-objects.ts";
 import { functionLabel, revisionAnnotation } from "./names.ts";
@@ -38,18 +38,11 @@ export async function observePods(
   home: Home,
   signal: AbortSignal,
 ): Promise<readonly ObservedPod[]> {
-  const pods: KubeObject[] = [];
-  let next: string | undefined;
-  do {
-    const page = await client.list(builtin.pod, {
-      namespace: home.namespace,
-      labelSelector: `${functionLabel}=${home.name}`,
-      continue: next,
-      signal,
-    });
-    pods.push(...page.items);
-    next = page.continue;
-  } while (next !== undefined);
+  const pods = await listAll(client, builtin.pod, {
+    namespace: home.namespace,
+    labelSelector: `${functionLabel}=${home.name}`,
+    signal,
+  });
   return pods.filter((pod) => isOwned(pod, home.uid)).map(observed);
 }
 

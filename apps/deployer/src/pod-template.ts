@@ -1,4 +1,11 @@
-import { milliseconds, type ReconcileFunctionSpec, TerminalError, webhookSecretOf } from "@drover/controller";
+import {
+  milliseconds,
+  type ReconcileFunctionSpec,
+  TerminalError,
+  webhookSecretOf,
+  usualPace,
+  usualScaling,
+} from "@drover/controller";
 import type { Home } from "./function-objects.ts";
 import { digest, functionLabel, redisSecretOf, revisionAnnotation } from "./names.ts";
 
@@ -25,7 +32,6 @@ type Variable = NonNullable<Container["env"]>[number];
 const folders = { redis: "/var/run/drover/redis", webhook: "/var/run/drover/webhook" } as const;
 /** The group that may read them, and the user of our images. */
 const nobody = 65_532;
-const defaultTimeout = "60s";
 /** What a Pod may take to end beyond its longest run. */
 const lastMoments = 10_000;
 
@@ -33,7 +39,7 @@ const lastMoments = 10_000;
 export function podTemplate(of: TemplateOf) {
   const { home, spec } = of;
   const { name } = home;
-  const { container, delivery = "pull", permissions, timeout = defaultTimeout } = spec;
+  const { container, delivery = "pull", permissions, timeout = usualPace.timeout } = spec;
   const pull = delivery === "pull";
   const volumes = container.volumes ?? [];
   return {
@@ -143,7 +149,7 @@ function pullVariables({ home, spec, surroundings }: TemplateOf): readonly Varia
     ...variable("DROVER_REDIS_URL", url.href),
     ...variable("DROVER_REDIS_PASSWORD_FILE", `${folders.redis}/password`),
     ...variable("DROVER_STOP_GRACE", graceOf(spec)),
-    ...variable("DROVER_RESTS", (scaling?.min ?? 0) === 0 ? "true" : undefined),
+    ...variable("DROVER_RESTS", (scaling ?? usualScaling).min === 0 ? "true" : undefined),
     ...variable("DROVER_CONCURRENCY", concurrency),
     ...variable("DROVER_RESYNC_EVERY", resyncEvery),
     ...variable("DROVER_TIMEOUT", spec.timeout),
@@ -164,7 +170,7 @@ const webhookVariables = ({ home, spec }: TemplateOf): readonly Variable[] => [
 ];
 
 /** How long runs under way may take to end. */
-const graceOf = ({ timeout = defaultTimeout }: TemplateOf["spec"]): string =>
+const graceOf = ({ timeout = usualPace.timeout }: TemplateOf["spec"]): string =>
   `${milliseconds(timeout) + lastMoments}ms`;
 
 const served = (container: Pick<Container, "port">): readonly Variable[] => [

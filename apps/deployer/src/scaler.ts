@@ -4,8 +4,11 @@ import {
   milliseconds,
   type ObjectKey,
   ReconcileFunction,
+  type ReconcileFunctionSpec,
+  type ReconcileFunctionStatus,
 } from "@drover/controller";
-import { isObjectEvent, type KubeClient, type KubeObject, refOf, runReflector } from "@drover/kube";
+import type { KubeClient } from "@drover/kube";
+import { type DeclaredFunction, followDeclaredFunctions } from "@drover/runtime";
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { FunctionQueues } from "./function-queues.ts";
@@ -37,8 +40,8 @@ export interface Figure {
 interface Scaled {
   readonly key: ObjectKey;
   readonly name: string;
-  readonly spec: typeof ReconcileFunction.spec._zod.output;
-  readonly status: typeof ReconcileFunction.status._zod.output;
+  readonly spec: ReconcileFunctionSpec;
+  readonly status: ReconcileFunctionStatus;
 }
 
 export interface ScalerOptions {
@@ -56,26 +59,17 @@ export interface ScalerOptions {
  * one that is killed is missed by nobody.
  */
 export function startScaler({ client, queues, wake, every, log, signal }: ScalerOptions): Scaler {
-  const ref = refOf(ReconcileFunction);
-  const functions = new Map<ObjectKey, Scaled>();
+  let functions: ReadonlyMap<ObjectKey, Scaled> | undefined;
   const wakes = repeatedWakes();
-  let synced = false;
-  const reflector = runReflector({
-    ...{ client, ref, metadataOnly: false, signal, log },
-    // Every change, of the status, too.
-    subscriptions: [{ id: "scaler", for: ref, map: { by: "code" } }],
-    onEvents: (events) => {
-      for (const event of events) {
-        if (event.type === "synced") synced = true;
-        if (!isObjectEvent(event)) continue;
-        const scaled = event.type === "deleted" ? undefined : scaledOf(event.key, event.object);
-        if (scaled === undefined) {
-          functions.delete(event.key);
-          wakes.settled(event.key);
-        } else functions.set(event.key, scaled);
-      }
+  const { reflector } = followDeclaredFunctions({
+    ...{ client, log, signal },
+    onChange(declared) {
+      const now = new Map(declared.flatMap(scaledOf).map((one) => [one.key, one]));
+      for (const key of functions?.keys() ?? []) if (!now.has(key)) wakes.settled(key);
+      functions = now;
     },
   });
+  const known = (): readonly Scaled[] => [...(functions?.values() ?? [])];
   const look = async (one: Scaled): Promise<void> => {
     const now = new Date();
     const decision = await newDecision(queues, one, now);
@@ -83,29 +77,30 @@ export function startScaler({ client, queues, wake, every, log, signal }: Scaler
     else if (wakes.isDue(one.key, decision, now.getTime())) await wake(one.key);
   };
   const lookAtAll = async (): Promise<void> => {
-    const deployed = [...functions.values()].filter(({ spec }) => isScaledByUs(spec));
-    await queues.keep([...functions.values()]);
-    const looks = deployed.map((one) =>
-      look(one).catch((error: unknown) => {
-        log.warn({ err: error, function: one.key }, "Could not see how much there is to do");
-      }),
-    );
+    await queues.keep(known());
+    const looks = known()
+      .filter(({ spec }) => isScaledByUs(spec))
+      .map((one) =>
+        look(one).catch((error: unknown) => {
+          log.warn({ err: error, function: one.key }, "Could not see how much there is to do");
+        }),
+      );
     await Promise.all(looks);
   };
   const looking = async (): Promise<void> => {
     while (!signal.aborted) {
-      if (synced) await lookAtAll();
+      if (functions !== undefined) await lookAtAll();
       await delay(every, undefined, { signal }).catch(() => undefined);
     }
     await reflector.done;
   };
   const wakeAll = async (): Promise<void> => {
-    await Promise.all([...functions.keys()].map(wake));
+    await Promise.all(known().map(({ key }) => wake(key)));
   };
   return {
-    synced: () => synced,
+    synced: () => functions !== undefined,
     figure: async (key) => {
-      const one = functions.get(key);
+      const one = functions?.get(key);
       return one && figureOf(queues, one);
     },
     wakeAll,
@@ -141,10 +136,9 @@ async function figureOf(queues: FunctionQueues, { name, spec, status }: Scaled):
 const isScaledByUs = ({ container, scaling }: Scaled["spec"]): boolean =>
   container !== undefined && scaling?.by !== "KEDA";
 
-function scaledOf(key: ObjectKey, object: KubeObject | undefined): Scaled | undefined {
-  if (object === undefined) return undefined;
-  const spec = ReconcileFunction.spec.safeParse(object["spec"]);
-  if (!spec.success) return undefined;
+/** Of a function that is in use. */
+function scaledOf({ key, object, spec }: DeclaredFunction): readonly Scaled[] {
+  if (spec === undefined) return [];
   const status = ReconcileFunction.status.safeParse(object["status"] ?? {}).data ?? {};
-  return { key, name: object.metadata.name, spec: spec.data, status };
+  return [{ key, name: object.metadata.name, spec, status }];
 }

@@ -1,16 +1,7 @@
-import type { ReconcileFunctionSpec, Scaling } from "@drover/controller";
+import { type ReconcileFunctionSpec, type Scaling, usualPace, usualScaling } from "@drover/controller";
 
-/** Runs at once in one process, where neither the spec says so; what `defineController` takes. */
-const usualConcurrency = 8;
-
-/** How a function scales: as its spec says, else from 0 to 10. */
-export function scalingOf({
-  scaling,
-  concurrency,
-}: ReconcileFunctionSpec): Scaling & { readonly concurrency: number } {
-  return {
-    ...{ min: 0, max: 10, idleAfter: "60s", by: "Drover" },
-    ...scaling,
-    concurrency: concurrency ?? usualConcurrency,
-  };
-}
+/** How a function scales, and how many runs a Pod of it does at once: as its spec says, else as usual. */
+export const scalingOf = ({
+  scaling = usualScaling,
+  concurrency = usualPace.concurrency,
+}: ReconcileFunctionSpec): Scaling & { readonly concurrency: number } => ({ ...scaling, concurrency });

@@ -1,4 +1,10 @@
-import { type ReconcileFunctionSpec, type Resource, type Scaling, serviceNameOf } from "@drover/controller";
+import {
+  type ReconcileFunctionSpec,
+  type Resource,
+  serviceNameOf,
+  usualPace,
+  usualScaling,
+} from "@drover/controller";
 import type { DeclaredFunction } from "@drover/runtime";
 import { z } from "zod";
 
@@ -70,8 +76,16 @@ const rolloutSchema = z.looseObject({ rollout: z.looseObject({ revision: z.int()
 
 function webhookFunction({ object }: DeclaredFunction, spec: ReconcileFunctionSpec): WebhookFunction {
   const { name, namespace = "", uid } = object.metadata;
-  const { resyncEvery, timeout, retry, limits, concurrency = 8, webhook, container } = spec;
-  const scaling: Pick<Scaling, "min"> | undefined = spec.scaling ?? (container && { min: 0 });
+  const {
+    resyncEvery,
+    timeout,
+    retry,
+    limits,
+    concurrency = usualPace.concurrency,
+    webhook,
+    container,
+  } = spec;
+  const scaling = spec.scaling ?? (container && usualScaling);
   return {
     controller: name,
     namespace,

@@ -102,6 +102,9 @@ export interface Controller<R extends Resource = Resource> {
 
 const mostConcurrent = 10_000;
 
+/** How a controller runs that does not say so. */
+export const usualPace = { resyncEvery: "10h", concurrency: 8, timeout: "60s" } as const;
+
 /** A definition whose reconcile returns exactly what is known of the kind; `Result` is inferred from it. */
 export type CheckedDefinition<R extends Resource, Result> = Omit<ControllerDefinition<R>, "reconcile"> & {
   reconcile(context: ReconcileContext<R>): Promise<Result>;
@@ -129,7 +132,9 @@ export function defineController<R extends Resource>(definition: ControllerDefin
  * @throws InvalidControllerError as `defineController`.
  */
 export function controllerFrom<R extends Resource>(definition: ControllerDefinition<R>): Controller<R> {
-  const { for: resource, concurrency = 8, resyncEvery = "10h", timeout = "60s" } = definition;
+  const { for: resource } = definition;
+  const { concurrency = usualPace.concurrency, resyncEvery = usualPace.resyncEvery } = definition;
+  const { timeout = usualPace.timeout } = definition;
   const name = definition.name ?? `${resource.plural}.${resource.group}`;
   if (!/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/.test(name)) {
     throw new InvalidControllerError(

@@ -112,6 +112,8 @@ export const scalingDeclaration = z
     kubernetes: { cel: [{ rule: "self.min <= self.max", message: "min must not be above max" }] },
   });
 export type Scaling = z.output<typeof scalingDeclaration>;
+/** How a function scales that does not say so. */
+export const usualScaling: Scaling = scalingDeclaration.parse({});
 
 export const webhookDeclaration = z
   .strictObject({

@@ -25,7 +25,7 @@ export * from "./crd.ts";
 export * from "./duration.ts";
 export * from "./errors.ts";
 export { defineFunction, functionManifestOf, type DeployableFunction } from "./deployable-function.ts";
-export type { PermissionRule, Scaling } from "./function-deployment.ts";
+export { type PermissionRule, type Scaling, usualScaling } from "./function-deployment.ts";
 export { leastPermissions, type Permissions } from "./least-permissions.ts";
 export type { HookDeclaration } from "./hook-declaration.ts";
 export { InvalidControllerError } from "./invalid-controller.ts";

@@ -34,6 +34,8 @@ export { type EventRecorder, eventRecorder, type EventRecorderOptions } from "./
 export type { RecordedEvent, Reporter } from "./events/recorded-event.ts";
 export { fingerprint, type Fingerprint } from "./fingerprint.ts";
 export { keyOf, type KubeObject } from "./kube-object.ts";
+export { listAll } from "./list-all.ts";
+export { oldestFirst } from "./oldest-first.ts";
 export {
   createOrReplace,
   CrdRefusedError,

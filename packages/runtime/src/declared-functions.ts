@@ -1,8 +1,10 @@
 import { type Log, type ObjectKey, ReconcileFunction, type ReconcileFunctionSpec } from "@drover/controller";
 import {
   isObjectEvent,
+  keyOf,
   type KubeClient,
   type KubeObject,
+  oldestFirst,
   type Reflector,
   type ReflectorEvent,
   refOf,
@@ -53,14 +55,13 @@ export function followDeclaredFunctions({
 
 /** Oldest first. Of several of one name the oldest is in use: the name is the controller's, and so its queue's. */
 export function declaredFunctions(objects: ReadonlyMap<ObjectKey, KubeObject>): readonly DeclaredFunction[] {
-  const oldestFirst = [...objects].sort(([a, x], [b, y]) => (`${born(x)} ${a}` < `${born(y)} ${b}` ? -1 : 1));
   const taken = new Map<string, ObjectKey>();
-  return oldestFirst.map(([key, object]): DeclaredFunction => {
+  return oldestFirst(objects.values()).map((object): DeclaredFunction => {
+    const key = keyOf(object);
     const { name } = object.metadata;
     const holder = taken.get(name);
     if (holder !== undefined) {
-      const problem = `The controller's name ${name} is taken by ${holder}. Rename or remove one of them.`;
-      return { key, object, problem };
+      return { key, object, problem: nameTaken(name, holder) };
     }
     taken.set(name, key);
     const parsed = ReconcileFunction.spec.safeParse(object["spec"]);
@@ -70,4 +71,6 @@ export function declaredFunctions(objects: ReadonlyMap<ObjectKey, KubeObject>): 
   });
 }
 
-const born = ({ metadata }: KubeObject): string => metadata.creationTimestamp ?? "";
+/** What is told to a function whose name an older one has. */
+export const nameTaken = (name: string, holder: ObjectKey): string =>
+  `The controller's name ${name} is taken by ${holder}. Rename or remove one of them.`;

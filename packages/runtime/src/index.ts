@@ -37,6 +37,7 @@ export {
   type DeclaredFunctions,
   declaredFunctions,
   followDeclaredFunctions,
+  nameTaken,
 } from "./declared-functions.ts";
 export { runFunction, type FunctionDefinition } from "./run-function.ts";
 export { unlessAborted } from "./unless-aborted.ts";

@@ -1,5 +1,5 @@
 import { objectKeyIn, type ObjectKey, silentLog } from "@drover/controller";
-import { type KubeClient, type KubeObject, isApiError, refOf } from "@drover/kube";
+import { type KubeClient, type KubeObject, isApiError, refOf, oldestFirst } from "@drover/kube";
 import {
   type KeyReport,
   openWorkQueue,
@@ -98,9 +98,11 @@ function functionFor(word: string, all: readonly DeployedFunction[]): DeployedFu
 
 /** Of several of one name the oldest is in use, as the bridge has it. */
 function inUse(all: readonly DeployedFunction[]): readonly DeployedFunction[] {
-  const born = ({ object, key }: DeployedFunction) => `${object.metadata.creationTimestamp ?? ""} ${key}`;
-  const youngestFirst = [...all].sort((a, b) => (born(a) < born(b) ? 1 : -1));
-  return [...new Map(youngestFirst.map((one) => [one.name, one])).values()];
+  const oldest = new Map<string, string>();
+  for (const { metadata } of oldestFirst(all.map(({ object }) => object))) {
+    if (!oldest.has(metadata.name)) oldest.set(metadata.name, metadata.uid);
+  }
+  return all.filter(({ name, object }) => oldest.get(name) === object.metadata.uid);
 }
 
 function keyMeant({ name, namespace }: Meant, scope: "Namespaced" | "Cluster"): ObjectKey {
