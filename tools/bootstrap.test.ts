@@ -202,7 +202,7 @@ describe("tests", () => {
     expect(code).toBe(0);
   });
 
-  it("that fail are counted, and so is a file that fails before its first one", async () => {
+  it("that fail are counted and named, and so is a file that fails before its first one", async () => {
     write(
       "a.test.js",
       `import { test, expect } from "vitest"; test("a", () => {}); test("b", () => { throw new Error(); });`,
@@ -210,6 +210,8 @@ describe("tests", () => {
     write("b.test.js", `throw new Error("early");`);
     const { code, stdout } = await run("test");
     expect(last(stdout)).toBe("1 passed, 2 failed");
+    for (const line of ["! a.test.js: b", "! b.test.js", "! early"])
+      expect(stdout.split("\n")).toContain(line);
     expect(code).toBe(1);
   });
 

@@ -58,3 +58,9 @@ it.each([
   expect(text).toContain(verdict);
   expect(text.match(/^== .*/gm)).toEqual(["== check", "== test", "== test:real", "== summary"]);
 });
+
+it("says once more at the end which tests failed", async () => {
+  const test = 'echo "! a.test.ts: adds"; echo 11 passed, 1 failed; exit 1';
+  const { text } = await ciRun({ ...well, test });
+  expect(text.slice(text.indexOf("== summary"))).toMatch(/^test: 11 passed.*\n! a\.test\.ts: adds$/m);
+});

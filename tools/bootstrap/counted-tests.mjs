@@ -44,7 +44,7 @@ function outcomeIn(text) {
 const quoted = (text) =>
   text
     .split("\n")
-    .filter((line) => !line.includes("/node_modules/"))
+    .filter((line) => !line.includes("/node_modules/") && !line.endsWith("<anonymous>)"))
     .slice(0, 40)
     .map((line) => `! ${line.slice(0, 300)}`)
     .join("\n");
