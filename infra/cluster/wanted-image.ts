@@ -1,7 +1,12 @@
 import { z } from "zod";
 
-/** An image to be made and pushed to a cluster's registry. */
-export const wantedImage = z.object({
+const named = z.object({
+  /** What it is called, as in `drover/bridge:1`. */
+  as: z.string(),
+});
+
+/** An image of a process, or of what it needs, to be made and pushed to a cluster's registry. */
+const ofProcess = named.extend({
   /**
    * What is in it: a process that `infra/bundle.ts` knows, or one that `entry` starts; `node`, which is Node alone;
    * `valkey`; or `s3`, an S3 server that listens on port 5000.
@@ -9,9 +14,12 @@ export const wantedImage = z.object({
   of: z.string(),
   /** For a process of a test: the file that starts it, relative to the root of the checkout. */
   entry: z.string().optional(),
-  /** What it is called, as in `drover/bridge:1`. */
-  as: z.string(),
 });
+
+/** One that is made by its own Dockerfile, which takes BASE as ours do. */
+const ofFolder = named.extend({ folder: z.string() });
+
+export const wantedImage = z.union([ofProcess, ofFolder]);
 export type WantedImage = z.output<typeof wantedImage>;
 
 /** Images that hold no process of ours. */

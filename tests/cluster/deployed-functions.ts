@@ -1,5 +1,4 @@
 import { customResourceDefinition, type Deployment, reconcileFunctionOf } from "@drover/controller";
-import { bridgeRoleOf } from "@drover/controller";
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
@@ -84,7 +83,5 @@ export const task = (name: string, ms: number) => ({
 /** What people install of functions beside their ReconcileFunctions. */
 export const installedKinds = (): readonly object[] => [
   z.looseObject({}).parse(parse(file("crd"))),
-  z.looseObject({}).parse(parse(file("bridge-role"))),
   customResourceDefinition(Task),
-  bridgeRoleOf(taskFunction({ image: "any" })),
 ];

@@ -15,7 +15,6 @@ const installed = [
   "apps/bridge/deploy/rbac.yaml",
   "apps/deployer/deploy/authors.yaml",
   "apps/deployer/deploy/rbac.yaml",
-  "apps/deployer/deploy/bridge-role.yaml",
   "apps/bridge/deploy/deployment.yaml",
   "apps/deployer/deploy/deployment.yaml",
 ];

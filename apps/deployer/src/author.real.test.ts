@@ -27,7 +27,7 @@ const named = (name: string, image = "one", annotations: object = {}) => ({
   kind: ReconcileFunction.kind,
   metadata: { name, namespace: "default", annotations },
   spec: {
-    for: { group: "example.com", version: "v1", kind: "Gadget", plural: "gadgets", scope: "Namespaced" },
+    for: { group: "batch", version: "v1", kind: "Job", plural: "jobs", scope: "Namespaced" },
     container: { image },
     permissions: {
       namespace: [{ apiGroups: [""], resources: ["configmaps"], verbs: ["get", "list"] }],
@@ -99,8 +99,12 @@ it("a function is refused until its author may do all that it may do", async () 
       kubectl("create", `${kind}binding`, name, `--${kind}=${name}`, "--user=alice"),
     );
   await expect(held()).rejects.toThrow(
-    /alice asks for this function, and may not get configmaps in namespace default/,
+    /alice asks for this function, and may not list jobs of batch in all namespaces/,
   );
+  await grant("clusterrole", "sees", "list,watch", "jobs.batch");
+  await expect
+    .poll(() => held().catch(String), { timeout: 10_000 })
+    .toMatch(/may not get configmaps in namespace default/);
   await grant("role", "maps", "get,list", "configmaps");
   await expect
     .poll(() => held().catch(String), { timeout: 10_000 })

@@ -6,6 +6,7 @@ import {
 } from "@drover/controller";
 import { builtin, type KubeClient } from "@drover/kube";
 import { z } from "zod";
+import { followedBy } from "./bridge-role.ts";
 
 /** Who wrote a function's spec last: the API server's admission policy writes it, and lets nobody else write it. */
 export const authorAnnotations = { user: "drover.dev/author", groups: "drover.dev/author-groups" } as const;
@@ -27,12 +28,13 @@ export interface Access {
 }
 
 /**
- * All that whoever deploys this function must be allowed: what its ServiceAccount may do; to run Pods beside the Secrets
- * of its namespace; and, where the gateway reads and writes objects on its behalf, that.
+ * All that whoever deploys this function must be allowed: to see what it is told of; what its ServiceAccount may do; to
+ * run Pods beside the Secrets of its namespace; and, where the gateway reads and writes objects on its behalf, that.
  */
 export function neededOf(spec: ReconcileFunctionSpec, namespace: string): readonly Access[] {
   const { permissions = {}, container, delivery } = spec;
   return [
+    ...followedBy(spec),
     ...(permissions.namespace ?? []).flatMap((rule) => accessesOf(rule, namespace)),
     ...(permissions.cluster ?? []).flatMap((rule) => accessesOf(rule)),
     ...(container === undefined ? [] : [{ namespace, verb: "create", group: "", resource: "pods" }]),
@@ -56,7 +58,7 @@ function accessesOf(
 }
 
 function ofGateway({ group, plural: resource, namespaces }: ReconcileFunctionSpec["for"]): Access[] {
-  const verbs = ["get", "list", "watch", "patch", "update"];
+  const verbs = ["get", "patch", "update"];
   return (namespaces ?? [undefined]).flatMap((namespace) => [
     ...verbs.map((verb) => ({ namespace, verb, group, resource })),
     { namespace, verb: "update", group, resource, subresource: "status" },

@@ -1,4 +1,4 @@
-import { bridgeRoleOf, defineController, reconcileFunctionOf } from "@drover/controller";
+import { defineController, reconcileFunctionOf } from "@drover/controller";
 import { expect, it } from "vitest";
 import { stringify } from "yaml";
 import { authorPolicies } from "./author-policy.ts";
@@ -7,12 +7,11 @@ import { followed } from "./followed.ts";
 const header = "# Written from the code; see src/deploy.test.ts.\n";
 
 // Written from the code: `npx vitest run -u apps/deployer/src/deploy.test.ts`.
-it("deploy/function.yaml registers the controller of functions, deploy/bridge-role.yaml lets the bridge follow it", async () => {
+it("deploy/function.yaml registers the controller of functions", async () => {
   const controller = defineController({ ...followed, reconcile: () => Promise.resolve(undefined) });
   const manifest = reconcileFunctionOf(controller);
   const text = (of: object): string => header + stringify(of, { lineWidth: 110 });
   await expect(text(manifest)).toMatchFileSnapshot("../deploy/function.yaml");
-  await expect(text(bridgeRoleOf(manifest))).toMatchFileSnapshot("../deploy/bridge-role.yaml");
 });
 
 it("deploy/authors.yaml has the admission policies that say who asks for a function", async () => {

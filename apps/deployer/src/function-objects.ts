@@ -1,5 +1,6 @@
 import { type ReconcileContext, ReconcileFunction, serviceNameOf } from "@drover/controller";
 import { builtin, type NewObject, type ResourceRef } from "@drover/kube";
+import { bridgeRole } from "./bridge-role.ts";
 import { ownerAnnotation } from "./keep-object.ts";
 import { clusterRoleOf, functionLabel } from "./names.ts";
 import { portOf } from "./pod-template.ts";
@@ -44,6 +45,7 @@ export function functionObjects(home: Home, spec: FunctionContext["spec"]): read
   const owned = (name: string) => ({ name, ...ownedBy(home) });
   const port = portOf(container ?? {});
   return [
+    bridgeRole(home, spec),
     {
       ref: builtin.serviceAccount,
       object: { metadata: owned(home.name) },

@@ -1,4 +1,4 @@
-import { bridgeRoleOf, customResourceDefinition, reconcileFunctionOf } from "@drover/controller";
+import { customResourceDefinition, reconcileFunctionOf } from "@drover/controller";
 import { expect, it } from "vitest";
 import { stringify } from "yaml";
 import { Bucket } from "./bucket.ts";
@@ -15,14 +15,11 @@ it("deploy/crd.yaml is what the schema says", async () => {
   );
 });
 
-it("deploy/function.yaml is what the controller says, and deploy/bridge-role.yaml what the bridge needs for it", async () => {
+it("deploy/function.yaml is what the controller says", async () => {
   const stores = s3BucketStores(s3ConfigSchema.parse({}));
   const manifest = reconcileFunctionOf(bucketController(stores));
   stores.close();
   await expect(written + stringify(manifest, { lineWidth: 110 })).toMatchFileSnapshot(
     "../deploy/function.yaml",
-  );
-  await expect(written + stringify(bridgeRoleOf(manifest), { lineWidth: 110 })).toMatchFileSnapshot(
-    "../deploy/bridge-role.yaml",
   );
 });

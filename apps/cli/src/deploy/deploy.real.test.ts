@@ -82,6 +82,8 @@ const change = async (from: string, to: string): Promise<void> => {
 it("who lacks something is told of all of it at once, and nothing is written", async () => {
   const { code, stderr } = await deploy();
   expect(stderr).toBe(`error: greetings.example.com asks for what you, ${author}, may not do:
+  - list greetings of example.com in all namespaces
+  - watch greetings of example.com in all namespaces
   - get greetings of example.com in all namespaces
   - update greetings/status of example.com in all namespaces
   - create events of events.k8s.io in all namespaces
@@ -95,7 +97,7 @@ Have it granted to you, have somebody deploy it who may, or let the function ask
 
 it("who holds it all deploys it as its author; again changes nothing; a change is one", async () => {
   bind("holds", [
-    rule("example.com", "greetings", "get"),
+    rule("example.com", "greetings", "get", "list", "watch"),
     rule("example.com", "greetings/status", "update"),
     rule("events.k8s.io", "events", "create", "patch"),
     rule("", "pods", "create"),
