@@ -12,7 +12,9 @@ import { partNames, type pushOptions, type WantedImage } from "./wanted-image.ts
  */
 export async function pushImages(cluster: NodeCluster, images: readonly WantedImage[]): Promise<void> {
   await ensurePrograms({ buildah: "buildah" });
-  const processes = new Map(images.flatMap((image) => ("of" in image && !partNames.has(image.of) ? [[image.of, image.entry]] : [])));
+  const processes = new Map(
+    images.flatMap((image) => ("of" in image && !partNames.has(image.of) ? [[image.of, image.entry]] : [])),
+  );
   for (const [name, entry] of processes) await bundle(name, entry);
   const options: z.input<typeof pushOptions> = {
     dir: join(cluster.dir, "images"),

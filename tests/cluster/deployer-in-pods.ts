@@ -29,6 +29,8 @@ export const home = "apps";
 export interface DeployerInPods extends PodCluster {
   /** Where the S3 server is reached from here. */
   readonly s3Url: string;
+  /** As somebody who may do anything in it. */
+  readonly redisUrl: string;
   /** `kubectl apply` in the namespace of functions, as a user; left out: as the administrator. */
   applyAs(user: string | undefined, ...objects: readonly object[]): Promise<void>;
   /** `kubectl get -o json` in the namespace of functions. */
@@ -71,7 +73,7 @@ export async function startDeployerInPods(): Promise<DeployerInPods> {
     const s3Url = `http://127.0.0.1:${await reached(cluster, home, "s3", 5000)}`;
     const redisUrl = `redis://admin:admin@127.0.0.1:${await reached(cluster, "drover", "valkey", 6379)}`;
     return {
-      ...{ ...cluster, s3Url, stop, audited: audit.read },
+      ...{ ...cluster, s3Url, redisUrl, stop, audited: audit.read },
       async applyAs(user, ...items) {
         const input = JSON.stringify({ apiVersion: "v1", kind: "List", items });
         const as = user === undefined ? [] : ["--as", user, "--as-group", "makers"];
