@@ -44,7 +44,7 @@ export interface Manifest {
 /** A cluster as its users see it: nothing of Drover's reads or writes here. */
 export interface TestCluster {
   readonly kubeconfig: string;
-  /** Create, or change what is there. Rejects with the server's words. */
+  /** Create, or change what is there; a kind is there when it can be asked for. Rejects with the server's words. */
   apply(manifest: Manifest): Promise<void>;
   get(manifest: Manifest): Promise<TestObject | undefined>;
   /** What the API server answers to a GET of a path. */
@@ -104,6 +104,13 @@ async function realCluster(folder: string): Promise<TestCluster> {
     kubeconfig: cluster.kubeconfig,
     async apply(manifest) {
       await kubectl(["apply", "-f", "-"], JSON.stringify(manifest));
+      // kubectl looks a kind up before it asks for it, and hears of one later than the API server serves it.
+      const isServed = () =>
+        kubectl(["get", manifest.metadata.name]).then(
+          () => true,
+          () => false,
+        );
+      while (manifest.kind === "CustomResourceDefinition" && !(await isServed()));
     },
     read: (path) => request("GET", path),
     get: async (manifest) => parsed(await request("GET", pathOf(manifest))),

@@ -70,7 +70,7 @@ export async function startWorld(): Promise<World> {
   ]);
   const truth = s3Truth(s3);
   const started: TiedProcess[] = [];
-  await installCrd(cluster);
+  await cluster.apply({ ...customResourceDefinition(Bucket) });
 
   const start = async (name: string, main: string, awaited: string, env: NodeJS.ProcessEnv) => {
     const ready = Promise.withResolvers<undefined>();
@@ -146,18 +146,6 @@ export async function startWorld(): Promise<World> {
       rmSync(folder, { recursive: true });
     },
   };
-}
-
-async function installCrd(cluster: TestCluster): Promise<void> {
-  const crd: Manifest = { ...customResourceDefinition(Bucket) };
-  await cluster.apply(crd);
-  const established = async (): Promise<void> => {
-    const conditions = (await cluster.get(crd))?.status?.conditions ?? [];
-    if (!conditions.some(({ type, status }) => type === "Established" && status === "True")) {
-      throw new Error(`The CRD is not established: ${JSON.stringify(conditions)}`);
-    }
-  };
-  await vi.waitFor(established, { timeout: patience });
 }
 
 /** A Bucket object in the default namespace. */
