@@ -1,7 +1,7 @@
 import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Greeting } from "../../functions/examples/typescript/greeting.ts";
-import { type DeployedWorld, startDeployedWorld } from "./deployed-world.ts";
+import { type DeployedWorld, redisUsers, startDeployedWorld } from "./deployed-world.ts";
 import type { TestObject } from "./test-cluster.ts";
 import { eventually, isGone, isReady } from "./world.ts";
 
@@ -56,4 +56,29 @@ describe.each(["typescript", "python"])("a function that is called, in %s", (ima
     await world.until(greeting(image), isGone);
     await eventually(async () => expect(await world.pods("greetings")).toEqual([]));
   }, 120_000);
+});
+
+it("a function that comes by its keys in another way keeps nothing of the old one", async () => {
+  const { cluster } = world;
+  const pulled = {
+    ...called("typescript"),
+    spec: { ...called("typescript").spec, delivery: "pull", webhook: null },
+  };
+  const is = (delivered: string) => (object: TestObject | undefined) =>
+    object?.status?.["delivered"] === delivered;
+  const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/drover-gateway:default:greetings";
+  const secret = (of: string) => cluster.read(`/api/v1/namespaces/default/secrets/greetings-${of}`);
+  await world.until(called("typescript"), is("webhook"));
+  expect(await cluster.read(role)).toMatchObject({ rules: [{ resources: ["greetings"] }, {}] });
+
+  await cluster.apply(pulled);
+  await world.until(pulled, is("pull"));
+  expect(await redisUsers(world)).toContain("function:greetings");
+  expect([await cluster.read(role), await secret("webhook")]).toEqual([undefined, undefined]);
+
+  await cluster.apply(called("typescript"));
+  await world.until(pulled, is("webhook"));
+  expect(await redisUsers(world)).not.toContain("function:greetings");
+  expect(await secret("redis")).toBeUndefined();
+  expect(await cluster.read(role)).toBeDefined();
 });

@@ -169,11 +169,11 @@ it("a function that is deleted ends its runs, and leaves no permission and no us
   await eventually(() => expect(lines()).toContain("tasks:1 begins default/last"));
   const clusterRole = "/apis/rbac.authorization.k8s.io/v1/clusterroles/drover:default:tasks";
   expect(await cluster.read(clusterRole)).toBeDefined();
-  expect(await redisUsers(world)).toContain("tasks");
+  expect(await redisUsers(world)).toContain("function:tasks");
   await cluster.remove(deployed("any"));
   await world.until(deployed("any"), isGone);
   expect(lines().slice(-1)).toEqual(["tasks:1 ends default/last"]);
   expect(await cluster.read(clusterRole)).toBeUndefined();
-  expect(await redisUsers(world)).not.toContain("tasks");
+  expect(await redisUsers(world)).not.toContain("function:tasks");
   await eventually(async () => expect(await world.pods("tasks")).toEqual([]));
 }, 120_000);

@@ -58,7 +58,7 @@ it("a function's password is changed while it works, and the old one is good for
   await world.until(task("meanwhile"), isReady);
   await eventually(async () => {
     await touch(n++);
-    expect(await redisPasswords(world, "tasks")).not.toContain(before);
+    expect(await redisPasswords(world, "function:tasks")).not.toContain(before);
   });
   await cluster.apply(task("after"));
   await world.until(task("after"), isReady);

@@ -13,6 +13,15 @@ const settings = functionSettings.extend({
     .string()
     .regex(/^https?:\/\/[^\s]+$/, { error: "give a URL such as http://deployer.drover:8080" })
     .optional(),
+  /** The ServiceAccount of the gateways, as in `drover/gateway`. */
+  gatewayAccount: z
+    .string()
+    .regex(/^[a-z0-9-]+\/[a-z0-9.-]+$/, { error: "give namespace and name, such as drover/gateway" })
+    .default("drover/gateway")
+    .transform((text) => {
+      const [namespace = "", name = ""] = text.split("/");
+      return { namespace, name };
+    }),
   /** `trusted`: do not ask whether who deploys a function may do what it may do. For a cluster of one's own. */
   authors: z.enum(["checked", "trusted"]).default("checked"),
   /** How often functions get new passwords and signing keys. */

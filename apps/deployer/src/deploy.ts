@@ -1,8 +1,10 @@
 import type { Milliseconds } from "@drover/controller";
 import { changePods } from "./change-pods.ts";
+import { announcedDelivery, leaveFormerDelivery } from "./delivered.ts";
 import { type FunctionContext, functionObjects } from "./function-objects.ts";
 import type { FunctionLoad } from "./function-queues.ts";
 import { rolloutOf } from "./function-rollout.ts";
+import { gatewayRoles } from "./gateway-roles.ts";
 import { templateWithSecrets } from "./function-secrets.ts";
 import { refuseUnlessInUse } from "./is-in-use.ts";
 import { dropObject, keepObject } from "./keep-object.ts";
@@ -22,8 +24,8 @@ import { isDeployed, withdraw } from "./take-down.ts";
 const figuresEvery: Milliseconds = 10_000;
 
 /**
- * One run: may it be deployed at all; then who it is and what it may do; then its secrets; then Pods. A revision is in the
- * status before the first Pod of it is made.
+ * One run: may it be deployed at all; then who it is and what it may do; then its secrets; then Pods. What is made outside
+ * of its namespace, and a revision's first Pod, are in the status before they are made, so that nothing of them is forgotten.
  */
 export async function deploy(step: Step) {
   const { context, home, client } = step;
@@ -31,6 +33,8 @@ export async function deploy(step: Step) {
   await refuseUnlessInUse(client, context, signal);
   refuseUnclear(context);
   const permitted = await permit(step);
+  const announced = announcedDelivery(context);
+  if (announced !== undefined) return announced;
   const load = await pauseAsAsked(step);
   const pods = await observePods(client, home, signal);
   // Without a container what there is stays until the last Pod has ended its runs: they may need it.
@@ -40,6 +44,10 @@ export async function deploy(step: Step) {
     ? rolloutOf(status.rollout, fingerprintOf(template), pods)
     : await withdraw(step, pods);
   const { revision = 0 } = rollout ?? {};
+  const delivered = await leaveFormerDelivery(
+    step,
+    pods.every((pod) => template !== undefined && pod.revision === revision),
+  );
   const isNew = template !== undefined && revision !== status.rollout?.revision;
   const { scaling, left } = scaleNow(context, load, { pods: pods.length, now: step.now() });
   if (template !== undefined && !isNew) {
@@ -51,6 +59,7 @@ export async function deploy(step: Step) {
     status: {
       ...bridgesPart(status),
       ...(permitted !== undefined && { permitted }),
+      ...(delivered !== undefined && { delivered }),
       ...(rollout !== undefined && { rollout }),
       ...(template !== undefined && { scaling }),
       ...figuresOf(load, pods, revision),
@@ -106,6 +115,11 @@ async function keepObjects(step: Step): Promise<void> {
   for (const { ref, object, wanted } of [...functionObjects(home, spec), ...scaled]) {
     if (wanted) await keepObject(keeper, ref, object);
     else if (wasDeployed) await dropObject(keeper, ref, object);
+  }
+  if (spec.delivery === "webhook") {
+    for (const { ref, object } of gatewayRoles(home, spec, surroundings.gateway)) {
+      await keepObject(keeper, ref, object);
+    }
   }
   if (!byKeda && status.scaling?.by === "KEDA")
     await dropObject(keeper, scaledObject, { metadata: scaledMetadata(home) });

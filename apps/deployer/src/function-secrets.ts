@@ -1,7 +1,7 @@
 import { webhookSecretOf } from "@drover/controller";
 import { randomBytes } from "node:crypto";
 import { queuesOf } from "./function-queues.ts";
-import { redisSecretOf } from "./names.ts";
+import { redisSecretOf, redisUserOf } from "./names.ts";
 import type { ObservedPod } from "./observe-pods.ts";
 import { fingerprintOf, type TemplateOf } from "./pod-template.ts";
 import { keepRotatingSecret } from "./rotating-secret.ts";
@@ -33,9 +33,14 @@ export async function templateWithSecrets(
   if (container === undefined) return undefined;
   const user = { role: "function", controllers: queuesOf(home.name, spec) } as const;
   const login = {
-    ...{ ...shared, name: redisSecretOf(home.name), key: "password", others: { username: home.name } },
+    ...{
+      ...shared,
+      name: redisSecretOf(home.name),
+      key: "password",
+      others: { username: redisUserOf(home.name) },
+    },
     make: () => randomBytes(32).toString("base64url"),
-    announce: (passwords: readonly string[]) => accounts.grant(home.name, user, passwords),
+    announce: (passwords: readonly string[]) => accounts.grant(redisUserOf(home.name), user, passwords),
   };
   return template(await keepRotatingSecret(keeper, home, login));
 }

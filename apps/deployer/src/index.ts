@@ -22,5 +22,5 @@ export { type Access, accessWords, authorAnnotations, neededOf } from "./author.
 export { functionController } from "./function-controller.ts";
 export type { FunctionControllerParts } from "./step.ts";
 export { queuesOf } from "./function-queues.ts";
-export { clusterRoleOf, redisSecretOf } from "./names.ts";
+export { clusterRoleOf, redisSecretOf, redisUserOf } from "./names.ts";
 export { startScaler, type Scaler } from "./scaler.ts";

@@ -41,6 +41,7 @@ await runFunction({
         accounts: redisAccounts(redis),
         surroundings: {
           redisUrl,
+          gateway: settings.gatewayAccount,
           ...(settings.scalingUrl !== undefined && { scalingUrl: settings.scalingUrl }),
         },
       }),

@@ -5,6 +5,8 @@ export const functionLabel = "drover.dev/function";
 /** The annotation of a Pod with the revision that it is of. */
 export const revisionAnnotation = "drover.dev/revision";
 
+/** A function's user of Redis. No function's name makes it that of somebody else, such as the deployer. */
+export const redisUserOf = (name: string): string => `function:${name}`;
 export const redisSecretOf = (name: string): string => `${name}-redis`;
 /** Cluster-scoped objects of a function: two functions of one name live in two namespaces. */
 export const clusterRoleOf = (namespace: string, name: string): string => `drover:${namespace}:${name}`;

@@ -13,7 +13,10 @@ function templateOf(container: object, fields: object = {}, password = "p"): Tem
   return {
     home: { name: "gadgets", namespace: "web", uid: "u-1" },
     spec: { ...spec, container: spec.container },
-    surroundings: { redisUrl: "redis://redis:6379/2" },
+    surroundings: {
+      redisUrl: "redis://redis:6379/2",
+      gateway: { namespace: "drover", name: "gateway" },
+    },
     password,
   };
 }
@@ -22,7 +25,7 @@ const valueOf = (of: TemplateOf, variable: string) =>
 
 it("tells a Pod where Redis is and who it is, how it runs, and which revision it is of", () => {
   const of = templateOf({}, { concurrency: 3, timeout: "2m", retry: { first: "1s" }, scaling: { min: 1 } });
-  expect(valueOf(of, "DROVER_REDIS_URL")).toBe("redis://gadgets@redis:6379/2");
+  expect(valueOf(of, "DROVER_REDIS_URL")).toBe("redis://function%3Agadgets@redis:6379/2");
   expect(valueOf(of, "DROVER_ROLLOUT")).toBe("7");
   expect(valueOf(of, "DROVER_CONCURRENCY")).toBe("3");
   expect(valueOf(of, "DROVER_RETRY_FIRST")).toBe("1s");

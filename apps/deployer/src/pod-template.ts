@@ -7,7 +7,8 @@ import {
   usualScaling,
 } from "@drover/controller";
 import type { Home } from "./function-objects.ts";
-import { digest, functionLabel, redisSecretOf, revisionAnnotation } from "./names.ts";
+import type { GatewayAccount } from "./gateway-roles.ts";
+import { digest, functionLabel, redisSecretOf, redisUserOf, revisionAnnotation } from "./names.ts";
 
 /** What every Pod of a function is told of the world around it. */
 export interface Surroundings {
@@ -15,6 +16,7 @@ export interface Surroundings {
   readonly redisUrl: string;
   /** Where autoscalers ask how many Pods a function should have. */
   readonly scalingUrl?: string;
+  readonly gateway: GatewayAccount;
 }
 
 export interface TemplateOf {
@@ -143,7 +145,7 @@ function environment(of: TemplateOf): readonly Variable[] {
 function pullVariables({ home, spec, surroundings }: TemplateOf): readonly Variable[] {
   const { concurrency, resyncEvery, retry, limits, container, scaling } = spec;
   const url = new URL(surroundings.redisUrl);
-  url.username = home.name;
+  url.username = redisUserOf(home.name);
   return [
     ...served(container),
     ...variable("DROVER_REDIS_URL", url.href),

@@ -22,6 +22,11 @@ it.each([
 it.each([
   ["is called nowhere", called, /nobody knows where to call it/],
   ["is called at two places", { ...called, webhook: { service, url: "https://example.com" } }, /not both/],
+  [
+    "is to be sent Secrets",
+    { ...called, webhook: { service }, for: { ...kind, group: "", kind: "Secret", plural: "secrets" } },
+    /not sent to anybody/,
+  ],
   ["is not called, and says where", { webhook: { service } }, /goes with delivery: webhook/],
 ])("refuses one that %s", (_what, fields, problem) => {
   expect(refusing(fields)).toThrow(problem);

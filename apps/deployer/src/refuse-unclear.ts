@@ -1,4 +1,4 @@
-import { type ObjectName, type ReconcileFunctionSpec, TerminalError } from "@drover/controller";
+import { type ObjectName, type ReconcileFunctionSpec, TerminalError, whyNotCalled } from "@drover/controller";
 
 /** What a controller may be called: `defineController` takes the same. */
 const controllerName = /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/;
@@ -6,11 +6,12 @@ const controllerName = /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/;
 /** @throws TerminalError for what says two things, or too little, or cannot be a controller's name. */
 export function refuseUnclear({
   metadata: { name },
-  spec: { delivery, webhook, container },
+  spec,
 }: {
   readonly metadata: ObjectName;
   readonly spec: ReconcileFunctionSpec;
 }): void {
+  const { delivery, webhook, container } = spec;
   const refuse = (problem: string) => new TerminalError(problem, { reason: "InvalidSpec" });
   if (!controllerName.test(name)) {
     throw refuse(
@@ -21,6 +22,8 @@ export function refuseUnclear({
     if (webhook === undefined) return;
     throw refuse("spec.webhook goes with delivery: webhook. Set that, or leave it out.");
   }
+  const problem = whyNotCalled(spec);
+  if (problem !== undefined) throw refuse(problem);
   const { service, url } = webhook ?? {};
   if (service !== undefined && url !== undefined) {
     throw refuse("spec.webhook: give service or url, not both.");

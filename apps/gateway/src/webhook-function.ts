@@ -4,6 +4,7 @@ import {
   serviceNameOf,
   usualPace,
   usualScaling,
+  whyNotCalled,
 } from "@drover/controller";
 import type { DeclaredFunction } from "@drover/runtime";
 import { z } from "zod";
@@ -41,21 +42,11 @@ export function webhookFunctionsIn(declared: readonly DeclaredFunction[]): Webho
   const problems = new Map<string, string>();
   for (const each of declared) {
     if (each.spec?.delivery !== "webhook") continue;
-    const problem = problemOf(each.spec);
+    const problem = whyNotCalled(each.spec);
     if (problem !== undefined) problems.set(each.key, problem);
     else if (isThere(each)) functions.push(webhookFunction(each, each.spec));
   }
   return { functions, problems };
-}
-
-function problemOf({ for: { group, plural }, watches = [] }: ReconcileFunctionSpec): string | undefined {
-  if (group === "" && plural === "secrets") {
-    return "spec.for: Secrets are not sent to anybody. Have it pull, with a permission of its own.";
-  }
-  if (watches.some(({ names }) => names.code === true)) {
-    return "spec.watches: code is asked of functions that pull only. Declare whom an object concerns.";
-  }
-  return undefined;
 }
 
 const podsSchema = z.looseObject({ readyReplicas: z.number().default(0) });

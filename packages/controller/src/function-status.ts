@@ -43,6 +43,9 @@ export const functionStatus = z.object({
   }),
   campaign: campaignProgress.optional().meta({ description: "How far the last campaign has come." }),
   permitted: z.string().optional().meta({ description: "Fingerprint of what its author was allowed." }),
+  delivered: z.enum(["pull", "webhook"]).optional().meta({
+    description: "The way in which keys come to it, as it was last settled.",
+  }),
   rollout: rollout.optional(),
   scaling: scaled.optional(),
   replicas: z.int().optional().meta({ description: "Pods that there are." }),

@@ -1,0 +1,65 @@
+import { ready, ReconcileFunction, type ReconcileFunctionSpec, webhookSecretOf } from "@drover/controller";
+import { builtin } from "@drover/kube";
+import { gatewayRoles } from "./gateway-roles.ts";
+import { dropObject } from "./keep-object.ts";
+import { redisSecretOf, redisUserOf } from "./names.ts";
+import type { Step } from "./step.ts";
+
+/** How a function comes by its keys, as far as that takes a user of Redis, or roles of the gateway. */
+type Delivered = NonNullable<Step["context"]["status"]["delivered"]>;
+
+const deliveredAs = ({ delivery = "pull", container }: ReconcileFunctionSpec): Delivered | undefined =>
+  delivery === "webhook" || container !== undefined ? delivery : undefined;
+
+/**
+ * A function that comes by its keys in another way than it did: what it needed for that goes, when the last Pod of that
+ * time has gone.
+ *
+ * @returns what there is now, for its status.
+ */
+export async function leaveFormerDelivery(step: Step, isLeft: boolean): Promise<Delivered | undefined> {
+  const { spec, status } = step.context;
+  const { delivered: had } = status;
+  const wanted = deliveredAs(spec);
+  if (had === undefined || had === wanted) return wanted;
+  if (!isLeft) return had;
+  await takeDelivery(step, had);
+  return wanted;
+}
+
+/** Before anything is made for the first delivery of a function: that it is about to be. Undefined: that is known. */
+export function announcedDelivery({ spec, status }: Step["context"]) {
+  const delivered = deliveredAs(spec);
+  if (delivered === undefined || status.delivered !== undefined) return undefined;
+  // Without what is written for us.
+  const known = ReconcileFunction.status.parse(status);
+  const message = "Its accounts, roles and secrets are made next.";
+  return {
+    status: { ...known, delivered },
+    conditions: [{ type: ready, status: "False" as const, reason: "Deploying", message }],
+    requeueAfter: "1ms",
+  };
+}
+
+/** Before a function is gone. What was never announced is not there, or is that of an older function of the same name. */
+export async function takeDeliveries(step: Step): Promise<void> {
+  const { spec, status } = step.context;
+  if (status.delivered === undefined) return;
+  const all = new Set([status.delivered, deliveredAs(spec) ?? status.delivered]);
+  for (const delivered of all) await takeDelivery(step, delivered);
+}
+
+async function takeDelivery(step: Step, delivered: Delivered): Promise<void> {
+  const { context, home, client, accounts, surroundings } = step;
+  const keeper = { client, signal: context.signal, owner: home.uid };
+  const secret = async (name: string): Promise<void> =>
+    dropObject(keeper, builtin.secret, { metadata: { name, namespace: home.namespace } });
+  if (delivered === "pull") {
+    await accounts.revoke(redisUserOf(home.name));
+    return secret(redisSecretOf(home.name));
+  }
+  for (const { ref, object } of gatewayRoles(home, context.spec, surroundings.gateway)) {
+    await dropObject(keeper, ref, object);
+  }
+  await secret(webhookSecretOf(home.name));
+}
