@@ -15,13 +15,15 @@ const installed = [
   "apps/bridge/deploy/rbac.yaml",
   "apps/deployer/deploy/authors.yaml",
   "apps/deployer/deploy/rbac.yaml",
-  "apps/bridge/deploy/deployment.yaml",
-  "apps/deployer/deploy/deployment.yaml",
+  "apps/gateway/deploy/rbac.yaml",
+  ...["bridge", "deployer", "gateway"].map((part) => `apps/${part}/deploy/deployment.yaml`),
 ];
+const parts = ["bridge", "deployer", "gateway"] as const;
 
 export const accountOf = (namespace: string, name: string) => `system:serviceaccount:${namespace}:${name}`;
 export const deployer = accountOf("drover", "deployer");
 export const bridge = accountOf("drover", "bridge");
+export const gateway = accountOf("drover", "gateway");
 /** Where functions are. Pods there must be as Kubernetes' strictest standard has it. */
 export const home = "apps";
 
@@ -38,14 +40,14 @@ export interface DeployerInPods extends PodCluster {
     what: readonly string[],
     schema: Schema,
   ) => Promise<z.output<Schema>>;
-  /** What bridge and deployer asked the API server for; and anybody, of Pods, Buckets and Tasks. */
+  /** What bridge, deployer and gateway asked the API server for; and anybody, of Pods, Buckets and Tasks. */
   audited(): Promise<readonly AuditedRequest[]>;
   redisUsers(): Promise<readonly string[]>;
 }
 
 export async function startDeployerInPods(): Promise<DeployerInPods> {
   const audit = await auditLog(
-    [bridge, deployer],
+    [bridge, deployer, gateway],
     [
       { group: "", resources: ["pods", "pods/*"] },
       { group: "s3.drover.dev", resources: ["buckets", "buckets/*"] },
@@ -60,8 +62,7 @@ export async function startDeployerInPods(): Promise<DeployerInPods> {
         "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
       ],
     },
-    { of: "bridge", as: "drover/bridge:0.1.0" },
-    { of: "deployer", as: "drover/deployer:0.1.0" },
+    ...parts.map((part) => ({ of: part, as: `drover/${part}:0.1.0` })),
     { of: "s3-bucket", as: "drover/s3-bucket:1" },
     { of: "tasks", entry: "tests/end-to-end/tasks.ts", as: "example/tasks:1" },
     { of: "valkey", as: images.valkey },
@@ -94,7 +95,7 @@ async function install(cluster: PodCluster): Promise<void> {
   const namespaces = ["drover", home].map((name) => ({
     ...{ apiVersion: "v1", kind: "Namespace", metadata: { name, labels: restricted } },
   }));
-  const secrets = ["bridge", "deployer"].map((name) => ({
+  const secrets = parts.map((name) => ({
     ...{ apiVersion: "v1", kind: "Secret", metadata: { name: `${name}-redis` } },
     stringData: { password: `secret-of-${name}` },
   }));
@@ -112,15 +113,16 @@ async function install(cluster: PodCluster): Promise<void> {
   await eventually(() =>
     cluster.kubectl(["apply", "-n", "drover", "-f", join(root, "apps/deployer/deploy/function.yaml")]),
   );
-  const parts = ["valkey", "bridge", "deployer"].map((name) => `deployment/${name}`);
-  await cluster.wait("condition=Available", "--namespace=drover", ...parts);
+  const deployments = ["valkey", ...parts].map((name) => `deployment/${name}`);
+  await cluster.wait("condition=Available", "--namespace=drover", ...deployments);
   await cluster.wait("condition=Available", `--namespace=${home}`, "deployment/s3");
 }
 
 const users = [
-  ...(["bridge", "deployer"] as const).map(
-    (role) => `${role} ${redisUserRules({ role, controllers: "all" })} >secret-of-${role}`,
-  ),
+  ...parts.map((part) => {
+    const role = part === "gateway" ? "function" : part;
+    return `${part} ${redisUserRules({ role, controllers: "all" })} >secret-of-${part}`;
+  }),
   "admin on ~* &* +@all >admin",
   "default off",
 ];

@@ -236,7 +236,9 @@ it("a Redis that has forgotten all users is told of them again", async () => {
   await drover.exec(["pkill", "-KILL", "valkey-server"]);
   await drover.applyAs(undefined, task("after", 1), bucket("after"));
   await waitFor("condition=Ready", "task/after", "bucket/after");
-  expect(await drover.redisUsers()).toEqual(expect.arrayContaining(["function:tasks", `function:${buckets}`]));
+  expect(await drover.redisUsers()).toEqual(
+    expect.arrayContaining(["function:tasks", `function:${buckets}`]),
+  );
 });
 
 it("its password is changed by a roll-out, and the function works on", async () => {
@@ -309,7 +311,13 @@ it("a function that is deleted leaves nothing", async () => {
   await eventually(async () => {
     expect([await functions.objectsOf("tasks"), await functions.objectsOf(buckets)]).toEqual([[], []]);
   });
-  expect([...(await drover.redisUsers())].sort()).toEqual(["admin", "bridge", "default", "deployer"]);
+  expect([...(await drover.redisUsers())].sort()).toEqual([
+    "admin",
+    "bridge",
+    "default",
+    "deployer",
+    "gateway",
+  ]);
 });
 
 it("bridge and deployer need each thing that they may do, but for what lets others do things", async () => {

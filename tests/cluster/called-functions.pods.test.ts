@@ -1,0 +1,98 @@
+import { customResourceDefinition, defineController, reconcileFunctionOf } from "@drover/controller";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
+import { Greeting } from "../../functions/examples/typescript/greeting.ts";
+import { type DeployerInPods, gateway, home, startDeployerInPods } from "./deployer-in-pods.ts";
+import { allowedBy, rulesIn, usedBy } from "./needed-rules.ts";
+import { observedFunctions } from "./observed-functions.ts";
+import { eventually } from "./pod-cluster.ts";
+
+let drover: DeployerInPods;
+let functions: ReturnType<typeof observedFunctions>;
+beforeAll(async () => {
+  drover = await startDeployerInPods();
+  functions = observedFunctions(drover);
+  await drover.push({
+    of: "greetings",
+    entry: "functions/examples/typescript/main.ts",
+    as: "example/greetings:1",
+  });
+  await drover.apply({ ...customResourceDefinition(Greeting) });
+  await drover.wait("condition=Established", "crd/greetings.examples.drover.dev");
+}, 1_200_000);
+afterAll(() => drover.stop());
+
+const name = "greetings.examples.drover.dev";
+const called = (more: object = {}) => {
+  const controller = defineController({ for: Greeting, reconcile: () => Promise.resolve(undefined) });
+  const manifest = reconcileFunctionOf(controller, {
+    container: { image: "example/greetings:1" },
+    scaling: { max: 2, idleAfter: "5s" },
+  });
+  return {
+    ...manifest,
+    spec: { ...manifest.spec, delivery: "webhook", webhook: { finalizes: true }, ...more },
+  };
+};
+const greeting = (who: string, spec: object = {}) => ({
+  ...{ apiVersion: Greeting.apiVersion, kind: Greeting.kind, metadata: { name: who } },
+  spec: { name: who, ...spec },
+});
+const textSchema = z.object({ status: z.object({ text: z.string() }) });
+const waitFor = (condition: string, ...objects: readonly string[]) =>
+  drover.wait(condition, `--namespace=${home}`, ...objects);
+
+it("a function that is called comes from nothing, and does its work without cluster or Redis", async () => {
+  await drover.applyAs(undefined, called());
+  await waitFor("condition=Ready", `reconcilefunction/${name}`);
+  expect(await functions.podsOf(name)).toEqual([]);
+  const asked = Date.now();
+  await drover.applyAs(undefined, greeting("ada"));
+  await waitFor("condition=Ready", "greeting/ada");
+  console.log(`Ready ${Date.now() - asked} ms after the first object was written, from no Pod`);
+  expect(await drover.read(["greeting", "ada"], textSchema)).toMatchObject({
+    status: { text: "Hello, ada!" },
+  });
+  const account = z.object({
+    items: z.array(z.object({ spec: z.object({ automountServiceAccountToken: z.literal(false) }) })),
+  });
+  await drover.read(["pods", "-l", `drover.dev/function=${name}`], account);
+  expect(await drover.redisUsers()).not.toContain(`function:${name}`);
+});
+
+it("its Pods let the gateway in, and its words are the object's", async () => {
+  await drover.applyAs(undefined, greeting("bob", { refuse: true }));
+  await waitFor("jsonpath={.status.conditions[?(@.type=='Ready')].reason}=NoGreeting", "greeting/bob");
+  await drover.applyAs(undefined, greeting("bob"));
+  await waitFor("condition=Ready", "greeting/bob");
+});
+
+it("its objects go when it has said so, from nothing again", async () => {
+  await eventually(async () => expect(await functions.podsOf(name)).toEqual([]));
+  await drover.kubectl(["delete", "greetings", "--all", "-n", home, "--timeout=100s"]);
+});
+
+it("the gateway needs each thing that it may do, and may read no other Secret", async () => {
+  const used = usedBy(await drover.audited(), gateway);
+  const allowed = allowedBy(rulesIn("apps/gateway/deploy/rbac.yaml"));
+  expect(allowed.filter((one) => !used.has(one))).toEqual([]);
+  const own = [
+    "get greetings.examples.drover.dev",
+    "patch greetings.examples.drover.dev",
+    "update greetings/status.examples.drover.dev",
+    "get secrets",
+    "get services",
+  ];
+  expect([...used].sort()).toEqual([...allowed, ...own].sort());
+  const may = (...words: readonly string[]) =>
+    drover
+      .kubectl(["auth", "can-i", "-n", home, "--as", gateway, ...words])
+      .catch((error: unknown) => String(error));
+  expect(await may("get", `secrets/${name}-webhook`)).toMatch(/^yes/);
+  expect(await may("get", "secrets")).toMatch(/no/);
+  await drover.kubectl(["delete", "reconcilefunction", name, "-n", home, "--timeout=100s"]);
+  await eventually(async () => {
+    expect(await may("get", `secrets/${name}-webhook`)).toMatch(/no/);
+    expect(await may("get", "greetings.examples.drover.dev")).toMatch(/no/);
+  });
+});
