@@ -1,9 +1,15 @@
+import { delimiter } from "node:path";
 import { functionSettings, readSettings } from "@drover/runtime";
 
 export const notesConfig = () => readSettings(functionSettings, process.env);
 
-/** Our environment, without what tells programs that they are in a test, and without Drover's settings. */
-export const plainEnvironment = (): Readonly<Record<string, string | undefined>> =>
-  Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(VITEST|DROVER_|npm_|NODE_ENV$|TEST$)/.test(name)),
-  );
+/**
+ * Our environment, without what tells programs that they are in a test, and without Drover's settings. Programs are those of
+ * the machine: npm puts others before them for what it runs.
+ */
+export function plainEnvironment(): Readonly<Record<string, string | undefined>> {
+  const { PATH = "", ...others } = process.env;
+  const own = Object.entries(others).filter(([name]) => !/^(VITEST|DROVER_|npm_|NODE_ENV$|TEST$)/.test(name));
+  const folders = PATH.split(delimiter).filter((folder) => !folder.includes("node_modules"));
+  return { ...Object.fromEntries(own), PATH: folders.join(delimiter) };
+}
