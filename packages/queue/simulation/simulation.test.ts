@@ -16,7 +16,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-const schedules = 20_000;
+const schedules = 8_000;
 
 it(
   `keeps its promises in ${schedules} random schedules of producers, workers, crashes and lost servers`,

@@ -36,19 +36,19 @@ const languages = [
   {
     name: "typescript",
     needs: ["node"],
-    mutants: 5_000,
+    mutants: 1_000,
     start: () => [process.execPath, join(examples, "typescript/main.ts")],
   },
   {
     name: "python",
     needs: ["python3"],
-    mutants: 3_000,
+    mutants: 1_000,
     start: () => ["python3", join(examples, "python/greetings.py")],
   },
   {
     name: "go",
     needs: ["go"],
-    mutants: 3_000,
+    mutants: 1_000,
     start: () => {
       const built = join(folder, "greetings");
       execFileSync("go", ["build", "-o", built, "."], { cwd: join(examples, "go") });
