@@ -59,6 +59,7 @@ it("whoever may not do what a function may do, does not get it deployed, and is 
     expect(message).toMatch(/^alice asks for this function, and may not list buckets .* in all namespaces/);
   });
   expect(await functions.objectsOf(buckets)).toEqual([]);
+  expect(await functions.statusOf(`reconcilefunction/${buckets}`)).not.toHaveProperty("follows");
 });
 
 it("whoever may gets it, and nothing runs until there is something to do", async () => {

@@ -7,6 +7,8 @@ const bridgeSettings = processSettings.extend({
   functions: z.string().optional(),
   /** How often what a stream told is compared with a listing, which finds what its watch has missed. */
   compareEvery: durationSchema.transform(milliseconds).default(30 * 60_000),
+  /** `checked`: follow for a function what the deployer has seen its author may see. `trusted`: what it says. */
+  authors: z.enum(["checked", "trusted"]).default("trusted"),
   /** Where events are taken, apart from what is for us: 0 takes a free port. Left out: nowhere. */
   hooksPort: wholeNumber({ least: 0, most: 65_535 }).optional(),
   hooksHost: z.string().default("127.0.0.1"),

@@ -72,11 +72,11 @@ async function hooksOf(
 }
 
 function takeFromCluster(
-  { client, log, stopping, readiness, closing }: Process<BridgeSettings>,
+  { settings: { authors }, client, log, stopping, readiness, closing }: Process<BridgeSettings>,
   bridge: Bridge,
   onChange: (registrations: readonly Registration[]) => void,
 ): void {
-  const functions = followFunctions({ client, log, signal: stopping, onChange });
+  const functions = followFunctions({ client, log, signal: stopping, authors, onChange });
   closing("functions", () => functions.reflector.done);
   readiness("functions", () => {
     const { synced, lastFailure } = functions.reflector.status();

@@ -1,7 +1,8 @@
 import { type Log, type ObjectKey, ReconcileFunction } from "@drover/controller";
 import type { KubeClient, KubeObject, Reflector } from "@drover/kube";
-import { type DeclaredFunction, declaredFunctions, followDeclaredFunctions } from "@drover/runtime";
+import { askedOf, type DeclaredFunction, declaredFunctions, followDeclaredFunctions } from "@drover/runtime";
 import { isDeepStrictEqual } from "node:util";
+import { z } from "zod";
 import { withoutTakenHooks } from "./hooks/taken-names.ts";
 import { InvalidRegistrationError, type Registration, registrationOf } from "./registration.ts";
 import { wantedCampaign } from "./wanted-campaign.ts";
@@ -20,11 +21,17 @@ export interface RegisteredFunctions {
   all(): readonly RegisteredFunction[];
 }
 
-/** @param onChange called when all that are there are known, and with every change from then on. */
+/**
+ * @param authors `checked`: a function registers what the deployer has permitted. Until it has, it is registered as it
+ *   was, if it was.
+ * @param onChange called when all that are there are known, and with every change from then on.
+ */
 export function followFunctions({
+  authors,
   onChange,
   ...options
 }: {
+  authors: "checked" | "trusted";
   client: KubeClient;
   log: Log;
   signal: AbortSignal;
@@ -35,7 +42,14 @@ export function followFunctions({
   const { reflector } = followDeclaredFunctions({
     ...options,
     onChange(declared) {
-      functions = withoutTakenHooks(declared.map(registered));
+      const known = new Map(functions.map((one) => [one.object.metadata.uid, one.registration]));
+      functions = withoutTakenHooks(
+        declared.map((one) =>
+          authors === "trusted" || isPermitted(one)
+            ? registered(one)
+            : heldAs(one, known.get(one.object.metadata.uid)),
+        ),
+      );
       const next = functions.flatMap(({ registration }) => registration ?? []);
       // Most changes are those of a status.
       if (isDeepStrictEqual(next, registrations)) return;
@@ -50,6 +64,17 @@ export function followFunctions({
 export const registeredFunctions = (
   objects: ReadonlyMap<ObjectKey, KubeObject>,
 ): readonly RegisteredFunction[] => withoutTakenHooks(declaredFunctions(objects).map(registered));
+
+const permittedSchema = z.looseObject({ permitted: z.looseObject({ followed: z.string() }) });
+
+function isPermitted({ object, spec }: DeclaredFunction): boolean {
+  if (spec === undefined) return true;
+  const { data } = permittedSchema.safeParse(object["status"]);
+  return data?.permitted.followed === askedOf(object.metadata, spec).followed;
+}
+
+const heldAs = ({ key, object }: DeclaredFunction, known: Registration | undefined): RegisteredFunction =>
+  known === undefined ? { key, object } : { key, object, registration: known };
 
 function registered({ key, object, spec, problem }: DeclaredFunction): RegisteredFunction {
   if (spec === undefined) return { key, object, problem };

@@ -1,6 +1,6 @@
 import { objectKey, ReconcileFunction, RetryAfterError } from "@drover/controller";
 import type { KubeClient, ResourceRef } from "@drover/kube";
-import { authorAnnotations } from "./author.ts";
+import { authorAnnotations } from "@drover/runtime";
 import { covers } from "./keep-object.ts";
 
 const group = "admissionregistration.k8s.io";

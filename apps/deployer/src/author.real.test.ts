@@ -1,10 +1,11 @@
-import { customResourceDefinition, objectKey, ReconcileFunction } from "@drover/controller";
+import { customResourceDefinition, neededAccess, objectKey, ReconcileFunction } from "@drover/controller";
 import { connect, installCrd, type KubeClient, refOf } from "@drover/kube";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
+import { authorOf } from "@drover/runtime";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { authorOf, neededOf, refuseUnlessHeld } from "./author.ts";
+import { refuseUnlessHeld } from "./author.ts";
 import { authorPolicies, refuseUnlessGuarded } from "./author-policy.ts";
 
 const run = promisify(execFile);
@@ -92,7 +93,7 @@ it("a function is refused until its author may do all that it may do", async () 
   const held = async () => {
     const metadata = await authorNow("gadgets");
     const spec = ReconcileFunction.spec.parse(named("gadgets", "three").spec);
-    await refuseUnlessHeld(client, { metadata, needed: neededOf(spec, "default") }, signal);
+    await refuseUnlessHeld(client, { metadata, needed: neededAccess(spec, "default") }, signal);
   };
   const grant = (kind: string, name: string, verb: string, resource: string) =>
     kubectl("create", kind, name, `--verb=${verb}`, `--resource=${resource}`).then(() =>

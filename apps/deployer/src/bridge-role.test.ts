@@ -1,7 +1,6 @@
-import { ReconcileFunction } from "@drover/controller";
+import { accessWords, followedAccess, ReconcileFunction } from "@drover/controller";
 import { expect, it } from "vitest";
-import { accessWords } from "./author.ts";
-import { bridgeRole, followedBy } from "./bridge-role.ts";
+import { bridgeRole } from "./bridge-role.ts";
 
 const kind = (group: string, name: string) => ({
   ...{ group, version: "v1", kind: name, plural: `${name.toLowerCase()}s`, scope: "Namespaced" },
@@ -22,7 +21,7 @@ it("the bridge may list and watch each kind, group by group, in all namespaces",
 });
 
 it("whoever asks for it must be allowed the same, where the function looks", () => {
-  expect(followedBy(spec).map(accessWords)).toEqual([
+  expect(followedAccess(spec).map(accessWords)).toEqual([
     "list cups of example.com in namespace tea",
     "watch cups of example.com in namespace tea",
     "list cups of example.com in namespace coffee",

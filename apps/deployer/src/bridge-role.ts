@@ -1,19 +1,15 @@
-import type { ReconcileFunctionSpec } from "@drover/controller";
+import { followedKinds, type ReconcileFunctionSpec } from "@drover/controller";
 import { builtin } from "@drover/kube";
-import type { Access } from "./author.ts";
 import type { FunctionObject, Home } from "./function-objects.ts";
 import { ownerAnnotation } from "./keep-object.ts";
 import { functionLabel } from "./names.ts";
 
 /** The label of ClusterRoles whose rules the controller manager adds to the bridge's own, as it does for `admin` and `view`. */
 const aggregateToBridge = "drover.dev/aggregate-to-bridge";
-const verbs = ["list", "watch"] as const;
-
-const kindsOf = (spec: ReconcileFunctionSpec) => [spec.for, ...(spec.owns ?? []), ...(spec.watches ?? [])];
 
 /** What lets the bridge follow the kinds of a function; also of one that somebody else runs. */
 export function bridgeRole({ namespace, name, uid }: Home, spec: ReconcileFunctionSpec): FunctionObject {
-  const kinds = kindsOf(spec);
+  const kinds = followedKinds(spec);
   const groups = [...new Set(kinds.map(({ group }) => group))];
   return {
     ref: builtin.clusterRole,
@@ -26,17 +22,9 @@ export function bridgeRole({ namespace, name, uid }: Home, spec: ReconcileFuncti
       rules: groups.map((group) => ({
         apiGroups: [group],
         resources: [...new Set(kinds.flatMap((kind) => (kind.group === group ? [kind.plural] : [])))],
-        verbs: [...verbs],
+        verbs: ["list", "watch"],
       })),
     },
     wanted: true,
   };
 }
-
-/** What the bridge tells a function of: keys and the changes of objects, which not everybody may see. */
-export const followedBy = (spec: ReconcileFunctionSpec): readonly Access[] =>
-  kindsOf(spec).flatMap(({ group, plural: resource, namespaces }) =>
-    (namespaces ?? [undefined]).flatMap((namespace) =>
-      verbs.map((verb) => ({ namespace, verb, group, resource })),
-    ),
-  );

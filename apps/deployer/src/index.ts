@@ -18,7 +18,6 @@
  * - A Pod is asked to go, and has the time that its longest run may take.
  * - What somebody else made is never changed or deleted, whatever its name is.
  */
-export { type Access, accessWords, authorAnnotations, neededOf } from "./author.ts";
 export { functionController } from "./function-controller.ts";
 export type { FunctionControllerParts } from "./step.ts";
 export { queuesOf } from "./function-queues.ts";

@@ -24,6 +24,7 @@ await runFunction({
       client,
       queues,
       wake,
+      own: kind,
       every: settings.scaleEvery,
       log,
       signal: stopping,

@@ -49,6 +49,8 @@ export interface ScalerOptions {
   readonly queues: FunctionQueues;
   /** Has a function reconciled. */
   readonly wake: (key: ObjectKey) => Promise<void>;
+  /** The controller of functions itself. Nobody else tells it of its own registration before that is permitted. */
+  readonly own: string;
   readonly every: Milliseconds;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -58,17 +60,23 @@ export interface ScalerOptions {
  * It decides nothing: with the same figures, what it wakes comes to the same decision, and acts. So several may look, and
  * one that is killed is missed by nobody.
  */
-export function startScaler({ client, queues, wake, every, log, signal }: ScalerOptions): Scaler {
+export function startScaler({ client, queues, wake, own, every, log, signal }: ScalerOptions): Scaler {
   let functions: ReadonlyMap<ObjectKey, Scaled> | undefined;
   const wakes = repeatedWakes();
   const { reflector } = followDeclaredFunctions({
     ...{ client, log, signal },
     onChange(declared) {
       const now = new Map(declared.flatMap(scaledOf).map((one) => [one.key, one]));
+      const registered = [...now.values()].find(({ name }) => name === own);
+      if (registered !== undefined && functions?.has(registered.key) !== true) tryToWake(registered.key);
       for (const key of functions?.keys() ?? []) if (!now.has(key)) wakes.settled(key);
       functions = now;
     },
   });
+  const tryToWake = (key: ObjectKey): void =>
+    void wake(key).catch((error: unknown) => {
+      log.warn({ err: error, function: key }, "Could not have a function looked at");
+    });
   const known = (): readonly Scaled[] => [...(functions?.values() ?? [])];
   const look = async (one: Scaled): Promise<void> => {
     const now = new Date();

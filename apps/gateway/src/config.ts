@@ -31,6 +31,8 @@ const gatewaySettings = processSettings.extend({
    * others see objects of their own namespace only.
    */
   webhookReach: listOf((list) => list).default([]),
+  /** `checked`: call a function when the deployer has seen that its author may. `trusted`: whenever it says so. */
+  authors: z.enum(["checked", "trusted"]).default("trusted"),
   /** Where functions that have answered 202 send the result: 0 takes a free port. Left out: nowhere. */
   completionsPort: wholeNumber({ least: 0, most: 65_535 }).optional(),
   completionsHost: z.string().default("127.0.0.1"),

@@ -93,14 +93,14 @@ function outcomes({ log }: GatewayProcess, calls: CallMetrics) {
 }
 
 function takeFromCluster(
-  { client, log, stopping, readiness, closing }: GatewayProcess,
+  { settings, client, log, stopping, readiness, closing }: GatewayProcess,
   gateway: Gateway,
 ): void {
   let told = new Map<string, string>();
   const { reflector } = followDeclaredFunctions({
     ...{ client, log, signal: stopping },
     onChange(declared) {
-      const { functions, problems } = webhookFunctionsIn(declared);
+      const { functions, problems } = webhookFunctionsIn(declared, settings.authors);
       if (!stopping.aborted) gateway.register(functions);
       for (const [key, problem] of problems) {
         if (told.get(key) !== problem) log.warn({ function: key, problem }, "A function is not called");

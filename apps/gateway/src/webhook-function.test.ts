@@ -1,19 +1,19 @@
-import { objectKey } from "@drover/controller";
-import { declaredFunctions } from "@drover/runtime";
+import { objectKey, ReconcileFunction } from "@drover/controller";
+import { askedOf, authorAnnotations, declaredFunctions } from "@drover/runtime";
 import { expect, it } from "vitest";
 import { webhookFunctionsIn } from "./webhook-function.ts";
 
 const kind = {
   ...{ group: "example.com", version: "v1", kind: "Site", plural: "sites", scope: "Namespaced" },
 };
-const of = (spec: object, status: object = {}) => {
+const of = (spec: object, status: object = {}, authors: "checked" | "trusted" = "trusted") => {
   const key = objectKey({ namespace: "web", name: "my.sites" });
   const metadata = { name: "my.sites", namespace: "web", uid: "u", resourceVersion: "1" };
   const object = {
     ...{ apiVersion: "drover.dev/v1alpha1", kind: "ReconcileFunction", metadata, status },
     spec: { for: kind, delivery: "webhook", ...spec },
   };
-  const { functions, problems } = webhookFunctionsIn(declaredFunctions(new Map([[key, object]])));
+  const { functions, problems } = webhookFunctionsIn(declaredFunctions(new Map([[key, object]])), authors);
   return { fn: functions[0], problem: problems.get(key) };
 };
 const container = { image: "registry.example/sites" };
@@ -41,6 +41,24 @@ it("leaves the keys of a function in the queue that has no Pods, or is paused, o
   });
   expect(of({ paused: true }).fn).toBeUndefined();
   expect(of({ delivery: "pull" })).toEqual({ fn: undefined, problem: undefined });
+});
+
+it("calls what is permitted to whoever asks, as it was permitted", () => {
+  const key = { namespace: "web" };
+  const permitted = (spec: object, author?: string) => {
+    const annotations = author === undefined ? {} : { [authorAnnotations.user]: author };
+    const parsed = ReconcileFunction.spec.parse({ for: kind, delivery: "webhook", ...spec });
+    return {
+      permitted: askedOf({ ...key, name: "my.sites", uid: "u", resourceVersion: "1", annotations }, parsed),
+    };
+  };
+  expect(of({}, {}, "checked").problem).toMatch(/not permitted it as it is now/);
+  expect(of({}, permitted({}), "checked").fn).toBeDefined();
+  // The same by another, and the same to another place, is another thing.
+  expect(of({}, permitted({}, "bob"), "checked").fn).toBeUndefined();
+  const elsewhere = { webhook: { url: "https://example.com" } };
+  expect(of(elsewhere, permitted({}), "checked").fn).toBeUndefined();
+  expect(of({ paused: false }, permitted({}), "checked").fn).toBeDefined();
 });
 
 it("sends nobody Secrets, and asks no code, and says what to do instead", () => {

@@ -6,7 +6,7 @@ import {
   usualScaling,
   whyNotCalled,
 } from "@drover/controller";
-import type { DeclaredFunction } from "@drover/runtime";
+import { askedOf, type DeclaredFunction } from "@drover/runtime";
 import { z } from "zod";
 
 /** A function that the gateway calls, as its ReconcileFunction says. */
@@ -36,17 +36,32 @@ export interface WebhookFunctions {
   readonly problems: ReadonlyMap<string, string>;
 }
 
-/** Of all declared functions, those that are called, and are there to be called. */
-export function webhookFunctionsIn(declared: readonly DeclaredFunction[]): WebhookFunctions {
+/**
+ * Of all declared functions, those that are called, and are there to be called.
+ * @param authors `checked`: only as the deployer has permitted it to whoever asks for them.
+ */
+export function webhookFunctionsIn(
+  declared: readonly DeclaredFunction[],
+  authors: "checked" | "trusted",
+): WebhookFunctions {
   const functions: WebhookFunction[] = [];
   const problems = new Map<string, string>();
   for (const each of declared) {
     if (each.spec?.delivery !== "webhook") continue;
     const problem = whyNotCalled(each.spec);
     if (problem !== undefined) problems.set(each.key, problem);
+    else if (authors === "checked" && !isPermitted(each.object, each.spec)) problems.set(each.key, unchecked);
     else if (isThere(each)) functions.push(webhookFunction(each, each.spec));
   }
   return { functions, problems };
+}
+
+const unchecked = "The deployer has not permitted it as it is now. Its Ready condition says why.";
+const permittedSchema = z.looseObject({ permitted: z.looseObject({ called: z.string() }) });
+
+function isPermitted(object: DeclaredFunction["object"], spec: ReconcileFunctionSpec): boolean {
+  const { data } = permittedSchema.safeParse(object["status"]);
+  return data?.permitted.called === askedOf(object.metadata, spec).called;
 }
 
 const podsSchema = z.looseObject({ readyReplicas: z.number().default(0) });

@@ -25,6 +25,14 @@ export * from "./duration.ts";
 export * from "./errors.ts";
 export { defineFunction, functionManifestOf, type DeployableFunction } from "./deployable-function.ts";
 export { type PermissionRule, type Scaling, usualScaling } from "./function-deployment.ts";
+export {
+  type Access,
+  accessWords,
+  calledAccess,
+  followedAccess,
+  followedKinds,
+  neededAccess,
+} from "./needed-access.ts";
 export { whyNotCalled } from "./why-not-called.ts";
 export { leastPermissions, type Permissions } from "./least-permissions.ts";
 export type { HookDeclaration } from "./hook-declaration.ts";

@@ -32,7 +32,7 @@ export { KubeConfigError, namespaceOf } from "./credentials.ts";
 export * from "./errors.ts";
 export { type EventRecorder, eventRecorder, type EventRecorderOptions } from "./events/event-recorder.ts";
 export type { RecordedEvent, Reporter } from "./events/recorded-event.ts";
-export { fingerprint, type Fingerprint } from "./fingerprint.ts";
+export { digestOf, fingerprint, type Fingerprint } from "./fingerprint.ts";
 export { keyOf, type KubeObject } from "./kube-object.ts";
 export { listAll } from "./list-all.ts";
 export { oldestFirst } from "./oldest-first.ts";

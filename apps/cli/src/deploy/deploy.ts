@@ -1,5 +1,5 @@
 import { type Milliseconds, ReconcileFunction } from "@drover/controller";
-import { authorAnnotations } from "@drover/deployer";
+import { authorAnnotations } from "@drover/runtime";
 import {
   builtin,
   isApiError,

@@ -1,4 +1,4 @@
-import { type Access, accessWords, neededOf } from "@drover/deployer";
+import { type Access, accessWords, neededAccess } from "@drover/controller";
 import { builtin, isApiError, type KubeClient } from "@drover/kube";
 import { z } from "zod";
 import { CommandError } from "../command-error.ts";
@@ -33,7 +33,7 @@ export async function refuseUnlessHeld(
   { metadata, spec }: FunctionManifest,
   { namespace, asker }: { readonly namespace: string; readonly asker: Asker },
 ): Promise<void> {
-  const needed = neededOf(spec, namespace);
+  const needed = neededAccess(spec, namespace);
   const missing: Access[] = [];
   for (let i = 0; i < needed.length; i += atOnce) {
     const some = needed.slice(i, i + atOnce);

@@ -1,0 +1,36 @@
+import {
+  calledAccess,
+  followedAccess,
+  neededAccess,
+  type ObjectMetadata,
+  type ReconcileFunctionSpec,
+  type ReconcileFunctionStatus,
+} from "@drover/controller";
+import { digestOf } from "@drover/kube";
+
+/** Who wrote a function's spec last: the API server's admission policy writes it, and lets nobody else write it. */
+export const authorAnnotations = { user: "drover.dev/author", groups: "drover.dev/author-groups" } as const;
+
+/** Who asks for a function, as far as the API server says so. */
+export function authorOf({ annotations = {} }: ObjectMetadata) {
+  const { [authorAnnotations.user]: user, [authorAnnotations.groups]: groups = "" } = annotations;
+  return { user, groups: groups.split("\n").filter((group) => group !== "") };
+}
+
+export type Permitted = NonNullable<ReconcileFunctionStatus["permitted"]>;
+
+/**
+ * Fingerprints of what a function asks for. Those that are in its status, where only its controller writes, are of what
+ * somebody has asked for who may: bridge and gateway do for a function what is the same there.
+ */
+export function askedOf(metadata: ObjectMetadata, spec: ReconcileFunctionSpec): Permitted {
+  const author = authorOf(metadata);
+  const { namespace = "" } = metadata;
+  return {
+    asked: digestOf([author, neededAccess(spec, namespace)]),
+    // Whoever asks: what a function was told of yesterday is not taken from it because somebody else changes its image.
+    followed: digestOf(followedAccess(spec)),
+    // It is sent objects, so who says where counts.
+    called: digestOf([author, calledAccess(spec), spec.webhook]),
+  };
+}
