@@ -51,7 +51,7 @@ const ofWake = script("wake", [
   },
   {
     promise: "wake-5",
-    wrong: "a rung key is rung again",
+    wrong: "a rung key is rung anew",
     from: "if not leased and e.f.state ~= 'rung'",
     to: "if not leased",
   },

@@ -435,6 +435,13 @@ export function runsContract(t: LedgerUnderTest): void {
       expect(bells).toMatchObject([{ key }]);
       expect(bells[0]?.number).not.toBe(bell?.number);
     });
+    it("that nobody answers are known though their key is woken again and again", async () => {
+      const [bell] = await wake();
+      t.clock += 1_500;
+      expect(await wake()).toEqual([]);
+      t.clock += 501;
+      expect(await t.ledger.unanswered(2_000)).toEqual([bell]);
+    });
     it("that were rung when the clock was ahead are rung again", async () => {
       const [bell] = await wake();
       t.clock -= 600_000;
