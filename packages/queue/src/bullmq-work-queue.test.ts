@@ -1,7 +1,6 @@
 import { objectKey, type ObjectKey } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { Queue } from "bullmq";
-import { once } from "node:events";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { connectRedis, openWorkQueue } from "./index.ts";
 import type { RedisConnection } from "./redis-connection.ts";
@@ -147,7 +146,8 @@ it("drains also in the moment in which its connections are made anew", async () 
   const { worker, verdicts } = t.work(() => Promise.resolve({ kind: "done" }));
   await t.queue.wake([wakeOf(key)]);
   await vi.waitFor(() => expect(verdicts).toHaveLength(1), { timeout: 10_000 });
-  const lost = once(redis, "reconnecting");
+  // Not events.once(): that rejects when the connection says first that it was reset.
+  const lost = new Promise((resolve) => redis.once("reconnecting", resolve));
   await server.kill();
   await lost;
   const drained = worker.drain(0);
