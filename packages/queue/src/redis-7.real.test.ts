@@ -24,7 +24,13 @@ const report = z.object({
     z.object({
       name: z.string(),
       status: z.string(),
-      assertionResults: z.array(z.object({ fullName: z.string(), status: z.string() })),
+      assertionResults: z.array(
+        z.object({
+          fullName: z.string(),
+          status: z.string(),
+          failureMessages: z.array(z.string()).default([]),
+        }),
+      ),
     }),
   ),
 });
@@ -49,7 +55,9 @@ it("what the tests say of the newest server, they say of Redis 7", { timeout: 90
   await rm(folder, { recursive: true });
   const failed = testResults.flatMap(({ name, status, assertionResults }) => [
     ...(status === "passed" ? [] : [name]),
-    ...assertionResults.filter((test) => test.status !== "passed").map((test) => test.fullName),
+    ...assertionResults
+      .filter((test) => test.status !== "passed")
+      .map(({ fullName, failureMessages }) => [fullName, ...failureMessages].join("\n")),
   ]);
   expect(failed).toEqual([]);
   expect(numPassedTests).toBeGreaterThan(250);
