@@ -1,11 +1,9 @@
 import { type Access, accessWords, type ObjectMetadata, RetryAfterError } from "@drover/controller";
 import { builtin, type KubeClient } from "@drover/kube";
-import { authorOf } from "@drover/runtime";
+import { authorOf, deniedOf } from "@drover/runtime";
 import { z } from "zod";
 
 const answerSchema = z.looseObject({ allowed: z.boolean() });
-/** Questions that are asked at once. */
-const atOnce = 8;
 
 /**
  * @throws RetryAfterError naming who lacks what: it may be granted at any time.
@@ -22,16 +20,12 @@ export async function refuseUnlessHeld(
         "Install them (authors.yaml), and change its spec.",
     );
   }
-  for (let i = 0; i < needed.length; i += atOnce) {
-    const answers = needed.slice(i, i + atOnce).map(async (access) => {
-      const spec = { user, groups, resourceAttributes: access };
-      const status = await client.review(builtin.subjectAccessReview, spec, { signal });
-      return { access, ...answerSchema.parse(status) };
-    });
-    // The first in the spec, not the first that was answered: a status that says another thing each time is never at rest.
-    const denied = (await Promise.all(answers)).find(({ allowed }) => !allowed);
-    if (denied !== undefined) throw refusal(lacking(user, denied.access));
-  }
+  const isAllowed = async (access: Access): Promise<boolean> => {
+    const spec = { user, groups, resourceAttributes: access };
+    return answerSchema.parse(await client.review(builtin.subjectAccessReview, spec, { signal })).allowed;
+  };
+  // The first in the spec, not the first that was answered: a status that says another thing each time is never at rest.
+  for await (const denied of deniedOf(needed, isAllowed)) throw refusal(lacking(user, denied));
 }
 
 const lacking = (user: string, access: Access): string =>

@@ -1,4 +1,5 @@
 import {
+  type Access,
   calledAccess,
   followedAccess,
   neededAccess,
@@ -33,4 +34,19 @@ export function askedOf(metadata: ObjectMetadata, spec: ReconcileFunctionSpec): 
     // It is sent objects, so who says where counts.
     called: digestOf([author, calledAccess(spec), spec.webhook]),
   };
+}
+
+/** Questions that an API server is asked at once. */
+const atOnce = 8;
+
+/** Those of what is needed that are denied, in their order: whoever takes the first alone has no more asked than that needs. */
+export async function* deniedOf(
+  needed: readonly Access[],
+  isAllowed: (access: Access) => Promise<boolean>,
+): AsyncGenerator<Access> {
+  for (let i = 0; i < needed.length; i += atOnce) {
+    const some = needed.slice(i, i + atOnce);
+    const answers = await Promise.all(some.map(isAllowed));
+    yield* some.filter((_, index) => answers[index] === false);
+  }
 }

@@ -1,5 +1,6 @@
 import { type Access, accessWords, neededAccess } from "@drover/controller";
 import { builtin, isApiError, type KubeClient } from "@drover/kube";
+import { deniedOf } from "@drover/runtime";
 import { z } from "zod";
 import { CommandError } from "../command-error.ts";
 import type { FunctionManifest } from "./read-manifests.ts";
@@ -21,8 +22,6 @@ export async function askerOf(client: KubeClient): Promise<Asker | undefined> {
 }
 
 const answerSchema = z.looseObject({ allowed: z.boolean() });
-/** Questions that are asked at once. */
-const atOnce = 8;
 
 /**
  * Whoever deploys a function must be allowed all that it may do, or its controller refuses it later.
@@ -34,12 +33,7 @@ export async function refuseUnlessHeld(
   { namespace, asker }: { readonly namespace: string; readonly asker: Asker },
 ): Promise<void> {
   const needed = neededAccess(spec, namespace);
-  const missing: Access[] = [];
-  for (let i = 0; i < needed.length; i += atOnce) {
-    const some = needed.slice(i, i + atOnce);
-    const answers = await Promise.all(some.map((access) => isAllowed(client, access)));
-    missing.push(...some.filter((_, index) => answers[index] === false));
-  }
+  const missing = await Array.fromAsync(deniedOf(needed, (access) => isAllowed(client, access)));
   if (missing.length === 0) return;
   throw new CommandError(
     `${metadata.name} asks for what you, ${asker.username}, may not do:\n` +
