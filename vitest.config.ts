@@ -15,6 +15,8 @@ export default defineConfig({
   test: {
     include: included[cluster ?? ""] ?? ["{packages,functions,apps,tools,tests,bench}/**/*.test.ts"],
     exclude: ["**/node_modules/**", ...(cluster === undefined ? apart : once)],
+    // Not how long it takes, but when a busy machine is no excuse any more.
+    expect: { poll: { timeout: 30_000 } },
     testTimeout: cluster === "node" ? 240_000 : 60_000,
     hookTimeout: 120_000,
     // A cluster with a node takes both cores of a small machine, and bundles are written to one place.

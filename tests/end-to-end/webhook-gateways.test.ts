@@ -83,8 +83,10 @@ const startGateway = async (): Promise<Started & { readonly complete: string }> 
     ...{ DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8", DROVER_WEBHOOK_ALLOW: `http://127.0.0.1:${port}` },
     ...{ DROVER_COMPLETIONS_PORT: "0", DROVER_LEASE: "1s", DROVER_LEASE_RENEWAL: "300ms" },
   });
-  const [, complete = ""] = /"complete":"([^"]+)"/.exec(readFileSync(started.logFile, "utf8")) ?? [];
-  return { ...started, complete };
+  const complete = () => /"complete":"([^"]+)"/.exec(readFileSync(started.logFile, "utf8"))?.[1] ?? "";
+  // What it says is in the file a moment later than it is heard.
+  await eventually(() => expect(complete()).not.toBe(""));
+  return { ...started, complete: complete() };
 };
 const greeting = (name: string): Manifest => ({
   ...{ apiVersion: Greeting.apiVersion, kind: Greeting.kind, metadata: { name, namespace: "default" } },

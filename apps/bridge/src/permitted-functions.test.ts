@@ -58,7 +58,7 @@ it("what nobody has permitted is not followed, and what was is followed until th
   // It is not told of more, nor of less, until that is permitted.
   await change({ spec: { for: kind("saucers") } });
   await change({ metadata: { labels: { seen: "yes" } } });
-  await vi.waitFor(() => expect(functions.all()[0]?.object.metadata.labels).toEqual({ seen: "yes" }));
+  await expect.poll(() => functions.all()[0]?.object.metadata.labels).toEqual({ seen: "yes" });
   expect(followed()).toEqual([["cups"]]);
   await permit();
   await becomes(["saucers"]);

@@ -41,7 +41,7 @@ it("rings again when every bell is lost", async () => {
     const bells = await redis.keys(`{drover:${t.queue.controller}}:bells:*`);
     expect(bells).toContain(`{drover:${t.queue.controller}}:bells:wait`);
     return redis.del(...bells);
-  });
+  }, 10_000);
   expect(lost).toBeGreaterThan(0);
   const { verdicts } = t.work(() => Promise.resolve({ kind: "done" }));
   await vi.waitFor(() => expect(verdicts).toEqual(["done"]), { timeout: 10_000 });
@@ -63,7 +63,7 @@ it("fails the bell of a failed run and completes every other, also one that find
       active: 0,
       completed: 0,
     });
-  });
+  }, 10_000);
   expect((await bells.getFailed()).map((bell) => bell.failedReason)).toEqual(["no such bucket"]);
   expect(verdicts).toHaveLength(2);
   await bells.close();
@@ -92,7 +92,7 @@ it("shows a run that failed under its own key, also where it was handed over", a
   );
   await vi.waitFor(() => expect(verdicts).toHaveLength(3), { timeout: 10_000 });
   const failed = async () => (await bells.getFailed()).map((bell) => [bell.data, bell.failedReason]);
-  await vi.waitFor(async () => expect(await failed()).toHaveLength(2));
+  await expect.poll(failed).toHaveLength(2);
   expect(await failed()).toContainEqual([{ key: second }, second]);
   await bells.close();
 });

@@ -153,7 +153,7 @@ describe("when the parent is killed with SIGKILL", () => {
     expect(isRunning(pid)).toBe(true);
     await killed(parent);
     await gone(pid);
-    await vi.waitFor(() => expect(watchdogsOf(pid)).toEqual([]));
+    await expect.poll(() => watchdogsOf(pid)).toEqual([]);
   });
 
   it("a child that ignores signals or is paused dies too", async () => {
