@@ -110,7 +110,7 @@ describe("silence", () => {
     await clock.waitFor("silence");
     clock.advance(45_000);
     drip(JSON.stringify(bookmark("9")));
-    await vi.waitUntil(() => reflector.status().silentFor === 0);
+    await vi.waitUntil(() => reflector.status().silentFor === 0, 10_000);
     clock.advance(45_000);
     drip("\n");
     await log.told("position 9");
