@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => drover.stop());
 
 const name = "greetings.examples.drover.dev";
-const called = (more: object = {}) => {
+const called = () => {
   const controller = defineController({ for: Greeting, reconcile: () => Promise.resolve(undefined) });
   const manifest = reconcileFunctionOf(controller, {
     container: { image: "example/greetings:1" },
@@ -31,7 +31,7 @@ const called = (more: object = {}) => {
   });
   return {
     ...manifest,
-    spec: { ...manifest.spec, delivery: "webhook", webhook: { finalizes: true }, ...more },
+    spec: { ...manifest.spec, delivery: "webhook", webhook: { finalizes: true } },
   };
 };
 const greeting = (who: string, spec: object = {}) => ({

@@ -24,7 +24,7 @@ afterAll(async () => {
 const drover = async (...words: readonly string[]): Promise<string> => {
   const env = { KUBECONFIG: cluster.kubeconfigOutside, DROVER_REDIS_URL: cluster.redisUrl };
   const { code, stdout, stderr } = await runDrover(words, { cwd: folder, env });
-  expect(stderr + stdout).toSatisfy(() => code === 0);
+  expect(code, stderr + stdout).toBe(0);
   return stdout;
 };
 

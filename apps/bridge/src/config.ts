@@ -1,5 +1,5 @@
 import { durationSchema, milliseconds } from "@drover/controller";
-import { processSettings, readSettings, wholeNumber } from "@drover/runtime";
+import { authorsSetting, processSettings, readSettings, wholeNumber } from "@drover/runtime";
 import { z } from "zod";
 
 const bridgeSettings = processSettings.extend({
@@ -8,7 +8,7 @@ const bridgeSettings = processSettings.extend({
   /** How often what a stream told is compared with a listing, which finds what its watch has missed. */
   compareEvery: durationSchema.transform(milliseconds).default(30 * 60_000),
   /** `checked`: follow for a function what the deployer has seen its author may see. `trusted`: what it says. */
-  authors: z.enum(["checked", "trusted"]).default("trusted"),
+  authors: authorsSetting.default("trusted"),
   /** Where events are taken, apart from what is for us: 0 takes a free port. Left out: nowhere. */
   hooksPort: wholeNumber({ least: 0, most: 65_535 }).optional(),
   hooksHost: z.string().default("127.0.0.1"),

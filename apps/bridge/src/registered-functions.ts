@@ -1,8 +1,13 @@
 import { type Log, type ObjectKey, ReconcileFunction } from "@drover/controller";
 import type { KubeClient, KubeObject, Reflector } from "@drover/kube";
-import { askedOf, type DeclaredFunction, declaredFunctions, followDeclaredFunctions } from "@drover/runtime";
+import {
+  type Authors,
+  type DeclaredFunction,
+  declaredFunctions,
+  followDeclaredFunctions,
+  isPermitted,
+} from "@drover/runtime";
 import { isDeepStrictEqual } from "node:util";
-import { z } from "zod";
 import { withoutTakenHooks } from "./hooks/taken-names.ts";
 import { InvalidRegistrationError, type Registration, registrationOf } from "./registration.ts";
 import { wantedCampaign } from "./wanted-campaign.ts";
@@ -31,7 +36,7 @@ export function followFunctions({
   onChange,
   ...options
 }: {
-  authors: "checked" | "trusted";
+  authors: Authors;
   client: KubeClient;
   log: Log;
   signal: AbortSignal;
@@ -45,7 +50,7 @@ export function followFunctions({
       const known = new Map(functions.map((one) => [one.object.metadata.uid, one.registration]));
       functions = withoutTakenHooks(
         declared.map((one) =>
-          authors === "trusted" || isPermitted(one)
+          authors === "trusted" || one.spec === undefined || isPermitted(one.object, one.spec, "followed")
             ? registered(one)
             : heldAs(one, known.get(one.object.metadata.uid)),
         ),
@@ -64,14 +69,6 @@ export function followFunctions({
 export const registeredFunctions = (
   objects: ReadonlyMap<ObjectKey, KubeObject>,
 ): readonly RegisteredFunction[] => withoutTakenHooks(declaredFunctions(objects).map(registered));
-
-const permittedSchema = z.looseObject({ permitted: z.looseObject({ followed: z.string() }) });
-
-function isPermitted({ object, spec }: DeclaredFunction): boolean {
-  if (spec === undefined) return true;
-  const { data } = permittedSchema.safeParse(object["status"]);
-  return data?.permitted.followed === askedOf(object.metadata, spec).followed;
-}
 
 const heldAs = ({ key, object }: DeclaredFunction, known: Registration | undefined): RegisteredFunction =>
   known === undefined ? { key, object } : { key, object, registration: known };

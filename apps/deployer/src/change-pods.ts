@@ -1,7 +1,8 @@
 import { objectKey } from "@drover/controller";
 import { builtin, type KubeClient } from "@drover/kube";
 import { randomBytes } from "node:crypto";
-import { type FunctionContext, type Home, ownedBy } from "./function-objects.ts";
+import type { FunctionContext } from "./function-objects.ts";
+import { type Home, ownedBy } from "./home.ts";
 import { podOf, type TemplateOf } from "./pod-template.ts";
 import type { FunctionPod, PodChanges } from "./roll-out.ts";
 

@@ -1,5 +1,5 @@
 import { durationSchema, milliseconds } from "@drover/controller";
-import { functionSettings, readSettings } from "@drover/runtime";
+import { authorsSetting, functionSettings, readSettings } from "@drover/runtime";
 import { z } from "zod";
 
 const settings = functionSettings.extend({
@@ -23,7 +23,7 @@ const settings = functionSettings.extend({
       return { namespace, name };
     }),
   /** `trusted`: do not ask whether who deploys a function may do what it may do. For a cluster of one's own. */
-  authors: z.enum(["checked", "trusted"]).default("checked"),
+  authors: authorsSetting.default("checked"),
   /** How often functions get new passwords and signing keys. */
   rotateEvery: durationSchema.transform(milliseconds).default(20 * 86_400_000),
   /** How often queues are looked at for how many Pods they want. */

@@ -112,14 +112,10 @@ async function keepObjects(step: Step): Promise<void> {
   const wasDeployed = isDeployed(status);
   const byKeda = spec.scaling?.by === "KEDA";
   const scaled = byKeda ? [scaledObjectOf(home, spec, surroundings.scalingUrl)] : [];
-  for (const { ref, object, wanted } of [...functionObjects(home, spec), ...scaled]) {
+  const called = spec.delivery === "webhook" ? gatewayRoles(home, spec, surroundings.gateway) : [];
+  for (const { ref, object, wanted } of [...functionObjects(home, spec), ...scaled, ...called]) {
     if (wanted) await keepObject(keeper, ref, object);
     else if (wasDeployed) await dropObject(keeper, ref, object);
-  }
-  if (spec.delivery === "webhook") {
-    for (const { ref, object } of gatewayRoles(home, spec, surroundings.gateway)) {
-      await keepObject(keeper, ref, object);
-    }
   }
   if (!byKeda && status.scaling?.by === "KEDA")
     await dropObject(keeper, scaledObject, { metadata: scaledMetadata(home) });

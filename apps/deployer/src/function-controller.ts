@@ -1,7 +1,8 @@
 import { defineController } from "@drover/controller";
 import { deploy } from "./deploy.ts";
 import { followed } from "./followed.ts";
-import { type FunctionContext, homeOf } from "./function-objects.ts";
+import type { FunctionContext } from "./function-objects.ts";
+import { homeOf } from "./home.ts";
 import type { FunctionControllerParts, Step } from "./step.ts";
 import { takeDown } from "./take-down.ts";
 

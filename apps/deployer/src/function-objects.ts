@@ -1,7 +1,7 @@
-import { type ReconcileContext, ReconcileFunction, serviceNameOf } from "@drover/controller";
+import { type ReconcileContext, type ReconcileFunction, serviceNameOf } from "@drover/controller";
 import { builtin, type NewObject, type ResourceRef } from "@drover/kube";
 import { bridgeRole } from "./bridge-role.ts";
-import { ownerAnnotation } from "./keep-object.ts";
+import { type Home, ownedBy, ownedInCluster, roleRefOf } from "./home.ts";
 import { clusterRoleOf, functionLabel } from "./names.ts";
 import { portOf } from "./pod-template.ts";
 
@@ -13,30 +13,6 @@ export interface FunctionObject {
   readonly object: NewObject;
   readonly wanted: boolean;
 }
-
-/** Where a function is. */
-export interface Home {
-  readonly name: string;
-  readonly namespace: string;
-  readonly uid: string;
-}
-
-export const homeOf = ({ metadata }: Pick<FunctionContext, "metadata">): Home => {
-  const { name, namespace = "default", uid } = metadata;
-  return { name, namespace, uid };
-};
-
-/** The owner that the function's objects name: they go when it goes. */
-export const ownedBy = ({ name, namespace, uid }: Home) => ({
-  namespace,
-  labels: { [functionLabel]: name },
-  ownerReferences: [
-    {
-      ...{ apiVersion: ReconcileFunction.apiVersion, kind: ReconcileFunction.kind, name, uid },
-      ...{ controller: true, blockOwnerDeletion: true },
-    },
-  ],
-});
 
 /** All but Pods and Secrets, in the order in which they are made: who may do what, before who does it. */
 export function functionObjects(home: Home, spec: FunctionContext["spec"]): readonly FunctionObject[] {
@@ -94,26 +70,21 @@ function roles(
   deployed: boolean,
 ): readonly FunctionObject[] {
   const metadata = { name: home.name, ...ownedBy(home) };
-  const shared = {
-    name: clusterRoleOf(home.namespace, home.name),
-    labels: { [functionLabel]: home.name },
-    annotations: { [ownerAnnotation]: home.uid },
-  };
+  const shared = ownedInCluster(home, clusterRoleOf(home.namespace, home.name));
   const { role, roleBinding, clusterRole, clusterRoleBinding } = builtin;
-  const of = (ref: ResourceRef, name: string) => ({ apiGroup: ref.group, kind: ref.kind, name });
   const subjects = [{ kind: "ServiceAccount", name: home.name, namespace: home.namespace }];
   const some = (rules: readonly object[]): boolean => deployed && rules.length > 0;
   return [
     { ref: role, object: { metadata, rules: here }, wanted: some(here) },
     {
       ref: roleBinding,
-      object: { metadata, subjects, roleRef: of(role, home.name) },
+      object: { metadata, subjects, roleRef: roleRefOf(role, home.name) },
       wanted: some(here),
     },
     { ref: clusterRole, object: { metadata: shared, rules: everywhere }, wanted: some(everywhere) },
     {
       ref: clusterRoleBinding,
-      object: { metadata: shared, subjects, roleRef: of(clusterRole, shared.name) },
+      object: { metadata: shared, subjects, roleRef: roleRefOf(clusterRole, shared.name) },
       wanted: some(everywhere),
     },
   ];

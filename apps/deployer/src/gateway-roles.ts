@@ -1,8 +1,7 @@
 import { type ReconcileFunctionSpec, serviceNameOf, webhookSecretOf } from "@drover/controller";
-import { builtin, type NewObject, type ResourceRef } from "@drover/kube";
-import { ownedBy, type Home } from "./function-objects.ts";
-import { ownerAnnotation } from "./keep-object.ts";
-import { functionLabel } from "./names.ts";
+import { builtin } from "@drover/kube";
+import type { FunctionObject } from "./function-objects.ts";
+import { type Home, ownedBy, ownedInCluster, roleRefOf } from "./home.ts";
 
 /** The ServiceAccount of the gateways. */
 export interface GatewayAccount {
@@ -21,7 +20,7 @@ export function gatewayRoles(
   home: Home,
   spec: ReconcileFunctionSpec,
   account: GatewayAccount,
-): readonly { readonly ref: ResourceRef; readonly object: NewObject }[] {
+): readonly FunctionObject[] {
   const { group, plural } = spec.for;
   const named = { name: `${home.name}-gateway`, ...ownedBy(home) };
   const service = spec.webhook?.service?.name ?? serviceNameOf(home.name);
@@ -32,16 +31,15 @@ export function gatewayRoles(
     {
       ref: builtin.clusterRole,
       object: {
-        metadata: {
-          name: `drover-gateway:${home.namespace}:${home.name}`,
-          labels: { [functionLabel]: home.name, [aggregateToGateway]: "true" },
-          annotations: { [ownerAnnotation]: home.uid },
-        },
+        metadata: ownedInCluster(home, `drover-gateway:${home.namespace}:${home.name}`, {
+          [aggregateToGateway]: "true",
+        }),
         rules: [
           { apiGroups: [group], resources: [plural], verbs: ["get", "patch"] },
           { apiGroups: [group], resources: [`${plural}/status`], verbs: ["update"] },
         ],
       },
+      wanted: true,
     },
     {
       ref: builtin.role,
@@ -49,14 +47,16 @@ export function gatewayRoles(
         metadata: named,
         rules: [one("secrets", webhookSecretOf(home.name)), one("services", service)],
       },
+      wanted: true,
     },
     {
       ref: builtin.roleBinding,
       object: {
         metadata: named,
         subjects: [{ kind: "ServiceAccount", ...account }],
-        roleRef: { apiGroup: builtin.role.group, kind: builtin.role.kind, name: named.name },
+        roleRef: roleRefOf(builtin.role, named.name),
       },
+      wanted: true,
     },
   ];
 }

@@ -51,8 +51,10 @@ export async function dropObject(
   await client.delete(ref, key, { uid: present.metadata.uid, signal });
 }
 
-const belongsTo = ({ metadata }: KubeObject, owner: string): boolean =>
-  metadata.annotations?.[ownerAnnotation] === owner ||
+const belongsTo = (object: KubeObject, owner: string): boolean =>
+  object.metadata.annotations?.[ownerAnnotation] === owner || isControlledBy(object, owner);
+
+export const isControlledBy = ({ metadata }: KubeObject, owner: string): boolean =>
   (metadata.ownerReferences ?? []).some(({ uid, controller }) => uid === owner && controller === true);
 
 /**

@@ -1,6 +1,7 @@
 import { builtin, type KubeClient, type KubeObject, listAll } from "@drover/kube";
 import { z } from "zod";
-import type { Home } from "./function-objects.ts";
+import type { Home } from "./home.ts";
+import { isControlledBy } from "./keep-object.ts";
 import { functionLabel, revisionAnnotation } from "./names.ts";
 import type { FunctionPod } from "./roll-out.ts";
 
@@ -43,11 +44,8 @@ export async function observePods(
     labelSelector: `${functionLabel}=${home.name}`,
     signal,
   });
-  return pods.filter((pod) => isOwned(pod, home.uid)).map(observed);
+  return pods.filter((pod) => isControlledBy(pod, home.uid)).map(observed);
 }
-
-const isOwned = ({ metadata }: KubeObject, owner: string): boolean =>
-  (metadata.ownerReferences ?? []).some(({ uid, controller }) => uid === owner && controller === true);
 
 /** A Pod, as it is for the deployer. */
 export function observed(pod: KubeObject): ObservedPod {

@@ -6,7 +6,7 @@ import {
   usualPace,
   usualScaling,
 } from "@drover/controller";
-import type { Home } from "./function-objects.ts";
+import type { Home } from "./home.ts";
 import type { GatewayAccount } from "./gateway-roles.ts";
 import { digest, functionLabel, redisSecretOf, redisUserOf, revisionAnnotation } from "./names.ts";
 

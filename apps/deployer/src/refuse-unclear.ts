@@ -1,7 +1,10 @@
-import { type ObjectName, type ReconcileFunctionSpec, TerminalError, whyNotCalled } from "@drover/controller";
-
-/** What a controller may be called: `defineController` takes the same. */
-const controllerName = /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/;
+import {
+  controllerName,
+  type ObjectName,
+  type ReconcileFunctionSpec,
+  TerminalError,
+  whyNotCalled,
+} from "@drover/controller";
 
 /** @throws TerminalError for what says two things, or too little, or cannot be a controller's name. */
 export function refuseUnclear({

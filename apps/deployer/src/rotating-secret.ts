@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 import { builtin, keyOf, type KubeClient, type KubeObject, type NewObject } from "@drover/kube";
 import { z } from "zod";
-import { type Home, ownedBy } from "./function-objects.ts";
+import { type Home, ownedBy } from "./home.ts";
 import { keepObject } from "./keep-object.ts";
 import { digest } from "./names.ts";
 

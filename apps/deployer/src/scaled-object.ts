@@ -1,6 +1,7 @@
 import { milliseconds, ReconcileFunction, TerminalError } from "@drover/controller";
 import type { ResourceRef } from "@drover/kube";
-import { type FunctionContext, type FunctionObject, type Home, ownedBy } from "./function-objects.ts";
+import type { FunctionContext, FunctionObject } from "./function-objects.ts";
+import { type Home, ownedBy } from "./home.ts";
 import { scalingOf } from "./scaling-of.ts";
 
 export const scaledObject: ResourceRef = {

@@ -1,7 +1,9 @@
 import type { Milliseconds } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import type { RedisAccounts } from "@drover/queue";
-import type { FunctionContext, Home } from "./function-objects.ts";
+import type { Authors } from "@drover/runtime";
+import type { FunctionContext } from "./function-objects.ts";
+import type { Home } from "./home.ts";
 import type { FunctionQueues } from "./function-queues.ts";
 import type { Surroundings } from "./pod-template.ts";
 
@@ -12,7 +14,7 @@ export interface FunctionControllerParts {
   readonly queues: FunctionQueues;
   readonly surroundings: Surroundings;
   /** `checked`: whoever deploys a function must hold what it may do. `trusted`: for a cluster of one's own. */
-  readonly authors: "checked" | "trusted";
+  readonly authors: Authors;
   readonly rotateEvery: Milliseconds;
   readonly now?: () => Date;
 }

@@ -1,5 +1,5 @@
 import { durationSchema, milliseconds } from "@drover/controller";
-import { processSettings, readSettings, wholeNumber } from "@drover/runtime";
+import { authorsSetting, processSettings, readSettings, wholeNumber } from "@drover/runtime";
 import { z } from "zod";
 import { parseAllowed } from "./targets/allowed-urls.ts";
 import { parseNetworks } from "./targets/addresses.ts";
@@ -32,7 +32,7 @@ const gatewaySettings = processSettings.extend({
    */
   webhookReach: listOf((list) => list).default([]),
   /** `checked`: call a function when the deployer has seen that its author may. `trusted`: whenever it says so. */
-  authors: z.enum(["checked", "trusted"]).default("trusted"),
+  authors: authorsSetting.default("trusted"),
   /** Where functions that have answered 202 send the result: 0 takes a free port. Left out: nowhere. */
   completionsPort: wholeNumber({ least: 0, most: 65_535 }).optional(),
   completionsHost: z.string().default("127.0.0.1"),

@@ -6,7 +6,7 @@ import {
   usualScaling,
   whyNotCalled,
 } from "@drover/controller";
-import { askedOf, type DeclaredFunction } from "@drover/runtime";
+import { type Authors, type DeclaredFunction, isPermitted } from "@drover/runtime";
 import { z } from "zod";
 
 /** A function that the gateway calls, as its ReconcileFunction says. */
@@ -42,7 +42,7 @@ export interface WebhookFunctions {
  */
 export function webhookFunctionsIn(
   declared: readonly DeclaredFunction[],
-  authors: "checked" | "trusted",
+  authors: Authors,
 ): WebhookFunctions {
   const functions: WebhookFunction[] = [];
   const problems = new Map<string, string>();
@@ -50,19 +50,14 @@ export function webhookFunctionsIn(
     if (each.spec?.delivery !== "webhook") continue;
     const problem = whyNotCalled(each.spec);
     if (problem !== undefined) problems.set(each.key, problem);
-    else if (authors === "checked" && !isPermitted(each.object, each.spec)) problems.set(each.key, unchecked);
+    else if (authors === "checked" && !isPermitted(each.object, each.spec, "called"))
+      problems.set(each.key, unchecked);
     else if (isThere(each)) functions.push(webhookFunction(each, each.spec));
   }
   return { functions, problems };
 }
 
 const unchecked = "The deployer has not permitted it as it is now. Its Ready condition says why.";
-const permittedSchema = z.looseObject({ permitted: z.looseObject({ called: z.string() }) });
-
-function isPermitted(object: DeclaredFunction["object"], spec: ReconcileFunctionSpec): boolean {
-  const { data } = permittedSchema.safeParse(object["status"]);
-  return data?.permitted.called === askedOf(object.metadata, spec).called;
-}
 
 const podsSchema = z.looseObject({ readyReplicas: z.number().default(0) });
 

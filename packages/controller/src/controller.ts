@@ -100,6 +100,9 @@ export interface Controller<R extends Resource = Resource> {
   finalize(context: ReconcileContext<R>): Promise<void>;
 }
 
+/** What a controller may be called. */
+export const controllerName = /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/;
+
 const mostConcurrent = 10_000;
 
 /** How a controller runs that does not say so. */
@@ -132,11 +135,14 @@ export function defineController<R extends Resource>(definition: ControllerDefin
  * @throws InvalidControllerError as `defineController`.
  */
 export function controllerFrom<R extends Resource>(definition: ControllerDefinition<R>): Controller<R> {
-  const { for: resource } = definition;
-  const { concurrency = usualPace.concurrency, resyncEvery = usualPace.resyncEvery } = definition;
-  const { timeout = usualPace.timeout } = definition;
+  const {
+    for: resource,
+    concurrency = usualPace.concurrency,
+    resyncEvery = usualPace.resyncEvery,
+    timeout = usualPace.timeout,
+  } = definition;
   const name = definition.name ?? `${resource.plural}.${resource.group}`;
-  if (!/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/.test(name)) {
+  if (!controllerName.test(name)) {
     throw new InvalidControllerError(
       name,
       "name",

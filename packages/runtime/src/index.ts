@@ -40,7 +40,16 @@ export {
   nameTaken,
 } from "./declared-functions.ts";
 export { runFunction, type FunctionDefinition } from "./run-function.ts";
-export { askedOf, authorAnnotations, authorOf, deniedOf, type Permitted } from "./permitted.ts";
+export {
+  askedOf,
+  authorAnnotations,
+  authorOf,
+  type Authors,
+  authorsSetting,
+  deniedOf,
+  isPermitted,
+  type Permitted,
+} from "./permitted.ts";
 export { unlessAborted } from "./unless-aborted.ts";
 export { type SparingWarnings, sparingWarnings } from "./sparing-warnings.ts";
 export {

@@ -7,7 +7,8 @@ import {
   type ReconcileFunctionSpec,
   type ReconcileFunctionStatus,
 } from "@drover/controller";
-import { digestOf } from "@drover/kube";
+import { digestOf, type KubeObject } from "@drover/kube";
+import { z } from "zod";
 
 /** Who wrote a function's spec last: the API server's admission policy writes it, and lets nobody else write it. */
 export const authorAnnotations = { user: "drover.dev/author", groups: "drover.dev/author-groups" } as const;
@@ -17,6 +18,10 @@ export function authorOf({ annotations = {} }: ObjectMetadata) {
   const { [authorAnnotations.user]: user, [authorAnnotations.groups]: groups = "" } = annotations;
   return { user, groups: groups.split("\n").filter((group) => group !== "") };
 }
+
+/** `checked`: functions are what their authors are permitted. `trusted`: whatever they say. */
+export const authorsSetting = z.enum(["checked", "trusted"]);
+export type Authors = z.output<typeof authorsSetting>;
 
 export type Permitted = NonNullable<ReconcileFunctionStatus["permitted"]>;
 
@@ -34,6 +39,18 @@ export function askedOf(metadata: ObjectMetadata, spec: ReconcileFunctionSpec): 
     // It is sent objects, so who says where counts.
     called: digestOf([author, calledAccess(spec), spec.webhook]),
   };
+}
+
+const permittedSchema = z.looseObject({ permitted: z.record(z.string(), z.string()) });
+
+/** Whether what a function asks to be told of, or sent, is what was permitted. */
+export function isPermitted(
+  { metadata, status }: KubeObject & { readonly status?: unknown },
+  spec: ReconcileFunctionSpec,
+  what: "followed" | "called",
+): boolean {
+  const { data } = permittedSchema.safeParse(status);
+  return data?.permitted[what] === askedOf(metadata, spec)[what];
 }
 
 /** Questions that an API server is asked at once. */

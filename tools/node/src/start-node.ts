@@ -119,12 +119,7 @@ interface Following {
 }
 
 /** Tells of every version of every object, whole. */
-const follow = (options: Following): Reflector =>
-  runReflector({
-    ...options,
-    metadataOnly: false,
-    subscriptions: [{ id: "node", for: options.ref, map: { by: "code" } }],
-  });
+const follow = (options: Following): Reflector => runReflector({ ...options, metadataOnly: false });
 
 /** The ports of all Services, told anew whenever one of them has changed. */
 function knownServices(onChange: (ports: readonly ServicePort[]) => void) {

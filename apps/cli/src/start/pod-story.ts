@@ -59,7 +59,6 @@ export function tellOfPods(
   runReflector({
     ...{ client, ref: builtin.pod, metadataOnly: false, signal: request.signal, log: silentLog },
     labelSelector: "drover.dev/function",
-    subscriptions: [{ id: "story", for: builtin.pod, map: { by: "code" } }],
     onEvents: (events) => {
       for (const event of events) {
         if (isObjectEvent(event)) take(event.key, event.type === "deleted" ? undefined : event.object);

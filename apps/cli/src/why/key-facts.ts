@@ -98,11 +98,8 @@ function functionFor(word: string, all: readonly DeployedFunction[]): DeployedFu
 
 /** Of several of one name the oldest is in use, as the bridge has it. */
 function inUse(all: readonly DeployedFunction[]): readonly DeployedFunction[] {
-  const oldest = new Map<string, string>();
-  for (const { metadata } of oldestFirst(all.map(({ object }) => object))) {
-    if (!oldest.has(metadata.name)) oldest.set(metadata.name, metadata.uid);
-  }
-  return all.filter(({ name, object }) => oldest.get(name) === object.metadata.uid);
+  const objects = oldestFirst(all.map(({ object }) => object));
+  return all.filter(({ name, object }) => objects.find(({ metadata }) => metadata.name === name) === object);
 }
 
 function keyMeant({ name, namespace }: Meant, scope: "Namespaced" | "Cluster"): ObjectKey {

@@ -1,0 +1,41 @@
+import { type ObjectMetadata, ReconcileFunction } from "@drover/controller";
+import type { ResourceRef } from "@drover/kube";
+import { ownerAnnotation } from "./keep-object.ts";
+import { functionLabel } from "./names.ts";
+
+/** Where a function is. */
+export interface Home {
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
+}
+
+export const homeOf = ({ metadata }: { readonly metadata: ObjectMetadata }): Home => {
+  const { name, namespace = "default", uid } = metadata;
+  return { name, namespace, uid };
+};
+
+/** The owner that the function's objects name: they go when it goes. */
+export const ownedBy = ({ name, namespace, uid }: Home) => ({
+  namespace,
+  labels: { [functionLabel]: name },
+  ownerReferences: [
+    {
+      ...{ apiVersion: ReconcileFunction.apiVersion, kind: ReconcileFunction.kind, name, uid },
+      ...{ controller: true, blockOwnerDeletion: true },
+    },
+  ],
+});
+
+/** The same for what is in no namespace, and so can have no owner there. */
+export const ownedInCluster = (
+  { name: of, uid }: Home,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+) => ({
+  name,
+  labels: { [functionLabel]: of, ...labels },
+  annotations: { [ownerAnnotation]: uid },
+});
+
+export const roleRefOf = ({ group, kind }: ResourceRef, name: string) => ({ apiGroup: group, kind, name });
