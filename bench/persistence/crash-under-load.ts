@@ -1,10 +1,9 @@
-import { type Log, objectKey, type ObjectKey } from "@drover/controller";
+import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
 import { connectRedis, disconnectRedis, openWorkQueue, type WakeClass, type WorkQueue } from "@drover/queue";
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Crashable } from "./settings.ts";
 
-const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 /** Callers that each wake one key after the other, as many streams of events do. */
 const callers = 16;
 
@@ -33,10 +32,10 @@ export interface Crash {
  * Wakes ever new keys until the server is killed; then runs what is due, and counts by what the waker remembers.
  */
 export async function crashUnderLoad(server: Crashable, load: Load): Promise<Crash> {
-  const redis = await connectRedis({ url: server.url, clientName: "bench", log: quiet });
+  const redis = await connectRedis({ url: server.url, clientName: "bench", log: silentLog });
   const eras: string[] = [];
   const queue = openWorkQueue({
-    ...{ redis, controller: randomUUID(), log: quiet },
+    ...{ redis, controller: randomUUID(), log: silentLog },
     onIncarnation: (era) => void eras.push(era),
   });
   try {

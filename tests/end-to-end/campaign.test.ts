@@ -1,4 +1,9 @@
-import { customResourceDefinition, ReconcileFunction, reconcileFunctionOf } from "@drover/controller";
+import {
+  customResourceDefinition,
+  ReconcileFunction,
+  reconcileFunctionOf,
+  silentLog,
+} from "@drover/controller";
 import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
@@ -8,11 +13,10 @@ import { eventually, isReady, ofCluster, type Started, startWorld, type World } 
 let world: World;
 let redis: RedisConnection;
 let bridge: Started;
-const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const startBridge = () => world.startBridge({ functions: ofCluster, awaited: "Serving" });
 beforeAll(async () => {
   world = await startWorld();
-  redis = await connectRedis({ url: world.redis.url, clientName: "test", log: quiet });
+  redis = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
   await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
   await world.cluster.apply({ ...customResourceDefinition(Gadget) });
   bridge = await startBridge();

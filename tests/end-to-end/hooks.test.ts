@@ -1,4 +1,4 @@
-import { customResourceDefinition, type Log, ReconcileFunction } from "@drover/controller";
+import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/controller";
 import { connectRedis, disconnectRedis, openWorkQueue, type RedisConnection } from "@drover/queue";
 import { createHmac, randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -7,7 +7,6 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { openRedisGate, type RedisGate } from "./redis-gate.ts";
 import { eventually, ofCluster, type Started, startWorld, type World } from "./world.ts";
 
-const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const controller = "sites.example.com";
 const canary = () => `whsec_${randomBytes(32).toString("base64")}`;
 const secrets = [canary(), canary()] as const;
@@ -58,7 +57,7 @@ async function startBridge(): Promise<typeof bridge> {
 beforeAll(async () => {
   world = await startWorld();
   gate = await openRedisGate(world.redis.port);
-  redis = await connectRedis({ url: world.redis.url, clientName: "test", log: quiet });
+  redis = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
   await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
   await world.cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "web" } });
   await world.cluster.apply(secretOf(secrets[0]));
@@ -164,7 +163,7 @@ it("a new secret is good with the first event that is signed with it", async () 
 });
 
 it("each of these keys had one run", async () => {
-  const queue = openWorkQueue({ redis, controller, log: quiet });
+  const queue = openWorkQueue({ redis, controller, log: silentLog });
   const runs: string[] = [];
   const worker = queue.work(
     ({ key, claim }) => {

@@ -1,3 +1,4 @@
+import { silentLog } from "@drover/controller";
 import { connectRedis, disconnectRedis } from "@drover/queue";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +16,6 @@ import {
   type World,
 } from "./world.ts";
 
-const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 let world: World;
 let bridge: Started;
 let worker: Started;
@@ -69,7 +69,7 @@ describe("a Bucket", () => {
     await world.until(quiet, isReady);
     await world.cluster.apply({ ...quiet, metadata: { ...quiet.metadata, labels: { some: "body" } } });
     // In the order of events: it came, its finalizer and its status did, and the label.
-    const redis = await connectRedis({ url: world.redis.url, clientName: "test", log: silent });
+    const redis = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
     const wakes = () => redis.hget("{drover:buckets.s3.drover.dev}:key:default/quiet", "wakes");
     await eventually(async () => expect(Number(await wakes())).toBeGreaterThan(1));
     expect(await wakes()).toBe("2");

@@ -1,4 +1,4 @@
-import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
+import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/controller";
 import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Manifest } from "./test-cluster.ts";
@@ -7,10 +7,9 @@ import { eventually, ofCluster, type Started, startWorld, type World } from "./w
 let world: World;
 let redis: RedisConnection;
 let bridge: Started;
-const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 beforeAll(async () => {
   world = await startWorld();
-  redis = await connectRedis({ url: world.redis.url, clientName: "test", log: quiet });
+  redis = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
   await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
   await world.cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "elsewhere" } });
   await world.cluster.apply(gadgets);

@@ -1,4 +1,9 @@
-import { customResourceDefinition, ReconcileFunction, reconcileFunctionOf } from "@drover/controller";
+import {
+  customResourceDefinition,
+  ReconcileFunction,
+  reconcileFunctionOf,
+  silentLog,
+} from "@drover/controller";
 import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Gadget, gadgetController } from "./gadgets.ts";
@@ -8,10 +13,9 @@ const main = "tests/end-to-end/gadgets.ts";
 let world: World;
 let redis: RedisConnection;
 let worker: Started;
-const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 beforeAll(async () => {
   world = await startWorld();
-  redis = await connectRedis({ url: world.redis.url, clientName: "test", log: quiet });
+  redis = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
   await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
   await world.cluster.apply({ ...customResourceDefinition(Gadget) });
   const { metadata, ...registration } = reconcileFunctionOf(gadgetController);

@@ -1,4 +1,4 @@
-import type { Log } from "@drover/controller";
+import { silentLog } from "@drover/controller";
 import type { ReflectorStatus } from "@drover/kube";
 import { openMemoryWorkQueue } from "@drover/queue";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -7,7 +7,6 @@ import type { FollowedStream } from "./follow-stream.ts";
 import { planStreams } from "./plan-streams.ts";
 import { registrationOf } from "./registration.ts";
 
-const log: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const kind = {
   group: "example.com",
   version: "v1",
@@ -30,9 +29,9 @@ beforeEach(() => {
   const reflector = { done: Promise.resolve(), status: () => ({ ...status, synced }) };
   const counts = { wakes: 0, events: 0, missed: 0 };
   followed = [{ plan, reflector, counts, stop: () => Promise.resolve() }];
-  const queue = openMemoryWorkQueue({ controller: "sites", log });
+  const queue = openMemoryWorkQueue({ controller: "sites", log: silentLog });
   campaigns = openCampaignRunner({
-    ...{ log, every: 5, followed: () => followed, queueOf: () => queue },
+    ...{ log: silentLog, every: 5, followed: () => followed, queueOf: () => queue },
     // There are no objects: whatever is begun is done.
     files: { find: () => Promise.resolve([]), async *all() {} },
     store: {

@@ -1,9 +1,8 @@
-import type { Log } from "@drover/controller";
+import { silentLog } from "@drover/controller";
 import { expect, it } from "vitest";
 import { keepStreams } from "./keep-streams.ts";
 import type { StreamPlan } from "./plan-streams.ts";
 
-const log: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const pods: StreamPlan = {
   stream: "v1/pods",
   ref: { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true },
@@ -15,7 +14,7 @@ it("misses a stream from the moment on at which it is wanted", async () => {
   const asked = Promise.withResolvers<undefined>();
   const answer = Promise.withResolvers<undefined>();
   const keeper = keepStreams({
-    ...{ bridge: "me", log, every: 10_000 },
+    ...{ bridge: "me", log: silentLog, every: 10_000 },
     bridges: { here: () => Promise.resolve(["me"]), leave: () => Promise.resolve() },
     store: {
       hold: async () => {
@@ -44,7 +43,7 @@ it("takes a stream for nobody's only by a wish that it looked after", async () =
   const hereAsked = Promise.withResolvers<undefined>();
   const here = Promise.withResolvers<readonly string[]>();
   const keeper = keepStreams({
-    ...{ bridge: "me", log, every: 10_000 },
+    ...{ bridge: "me", log: silentLog, every: 10_000 },
     bridges: {
       here: () => {
         hereAsked.resolve(undefined);

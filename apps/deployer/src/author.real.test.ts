@@ -1,4 +1,10 @@
-import { customResourceDefinition, neededAccess, objectKey, ReconcileFunction } from "@drover/controller";
+import {
+  customResourceDefinition,
+  neededAccess,
+  objectKey,
+  ReconcileFunction,
+  silentLog,
+} from "@drover/controller";
 import { connect, installCrd, type KubeClient, refOf } from "@drover/kube";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { authorOf } from "@drover/runtime";
@@ -9,7 +15,6 @@ import { refuseUnlessHeld } from "./author.ts";
 import { authorPolicies, refuseUnlessGuarded } from "./author-policy.ts";
 
 const run = promisify(execFile);
-const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const { signal } = new AbortController();
 const ref = refOf(ReconcileFunction);
 let cluster: RealCluster;
@@ -44,7 +49,7 @@ async function authorNow(name: string) {
 
 beforeAll(async () => {
   cluster = await startRealCluster();
-  client = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test", log: quiet });
+  client = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test", log: silentLog });
   const { metadata, ...crd } = customResourceDefinition(ReconcileFunction);
   await installCrd(client, { ...crd, metadata });
   await applied(authorPolicies);

@@ -1,17 +1,16 @@
-import { objectKey, ReconcileFunction } from "@drover/controller";
+import { objectKey, ReconcileFunction, silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openFunctionQueues } from "./function-queues.ts";
 
-const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const kind = { group: "example.com", version: "v1", kind: "Gadget", plural: "gadgets", scope: "Namespaced" };
 const spec = ReconcileFunction.spec.parse({ for: kind });
 let server: RedisServer;
 let redis: RedisConnection;
 beforeAll(async () => {
   server = await startRedis({ persistence: false });
-  redis = await connectRedis({ url: server.url, clientName: "test", log });
+  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog });
 });
 afterAll(async () => {
   await disconnectRedis(redis);
@@ -19,7 +18,7 @@ afterAll(async () => {
 });
 
 it("the deployer does not count the run that asks: it would ask for ever", async () => {
-  const queues = openFunctionQueues({ redis, own: "functions", log, onIncarnation: () => {} });
+  const queues = openFunctionQueues({ redis, own: "functions", log: silentLog, onIncarnation: () => {} });
   const loads = Promise.withResolvers<readonly number[]>();
   for (const name of ["functions", "gadgets"]) {
     await queues.of(name).wake([

@@ -18,7 +18,7 @@ await runFunction({
     const queues = openFunctionQueues({
       ...{ redis, own: kind, log },
       // Redis may have forgotten the functions' users.
-      onIncarnation: () => void scaler.wakeAll(),
+      onIncarnation: () => scaler.wakeAll(),
     });
     const scaler: Scaler = startScaler({
       client,

@@ -23,7 +23,7 @@ export interface Scaler {
   /** What an autoscaler asks: how many Pods a function should have now, and why. Undefined for one that there is not. */
   readonly figure: (key: ObjectKey) => Promise<Figure | undefined>;
   /** Has every function reconciled. */
-  readonly wakeAll: () => Promise<void>;
+  readonly wakeAll: () => void;
   /** Resolves when it has stopped: its signal ends it. */
   readonly done: Promise<void>;
 }
@@ -102,16 +102,13 @@ export function startScaler({ client, queues, wake, own, every, log, signal }: S
     }
     await reflector.done;
   };
-  const wakeAll = async (): Promise<void> => {
-    await Promise.all(known().map(({ key }) => wake(key)));
-  };
   return {
     synced: () => functions !== undefined,
     figure: async (key) => {
       const one = functions?.get(key);
       return one && figureOf(queues, one);
     },
-    wakeAll,
+    wakeAll: () => known().forEach(({ key }) => tryToWake(key)),
     done: looking(),
   };
 }

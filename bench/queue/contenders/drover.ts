@@ -1,8 +1,7 @@
-import type { Log, ObjectKey } from "@drover/controller";
+import { type ObjectKey, silentLog } from "@drover/controller";
 import { connectRedis, disconnectRedis, openWorkQueue, type Verdict } from "@drover/queue";
 import { againAfter, type Contender, type Outcome, type Where } from "./contender.ts";
 
-const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 /** Runs of this bench may hang on purpose. */
 const timeout = 3_600_000;
 
@@ -14,8 +13,8 @@ const verdicts: Readonly<Record<Outcome, Verdict>> = {
 
 /** Drover as it is shipped: everything on, nothing tuned, through its public interface alone. */
 export async function openDrover({ url, queue: controller, role }: Where): Promise<Contender> {
-  const redis = await connectRedis({ url, clientName: "bench", log: silent });
-  const queue = openWorkQueue({ redis, controller, log: silent, mayScan: role === "producer" });
+  const redis = await connectRedis({ url, clientName: "bench", log: silentLog });
+  const queue = openWorkQueue({ redis, controller, log: silentLog, mayScan: role === "producer" });
   let version = 1_000_000;
   const wakeOf = (key: ObjectKey) => ({
     key,

@@ -1,4 +1,4 @@
-import type { ObjectMetadata } from "@drover/controller";
+import { type ObjectMetadata, silentLog } from "@drover/controller";
 import { objectKey, splitObjectKey } from "@drover/controller";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -12,7 +12,6 @@ import { builtin } from "./resource-ref.ts";
 import { type EventLog, eventLog } from "./testing/event-log.ts";
 import { bucket } from "./testing/objects.ts";
 import { bucketDefinition } from "./testing/sandbox-client.ts";
-import { silentLog } from "./testing/silent-log.ts";
 
 let cluster: RealCluster;
 let client: KubeClient;

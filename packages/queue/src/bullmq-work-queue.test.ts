@@ -1,4 +1,4 @@
-import { objectKey, type ObjectKey } from "@drover/controller";
+import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { Queue } from "bullmq";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
@@ -7,7 +7,6 @@ import type { RedisConnection } from "./redis-connection.ts";
 import {
   key,
   type OpenWorkQueue,
-  quiet,
   wakeOf,
   workQueueContract,
   workQueueUnderTest,
@@ -18,7 +17,7 @@ let redis: RedisConnection;
 
 beforeAll(async () => {
   server = await startRedis({ persistence: true });
-  redis = await connectRedis({ url: server.url, clientName: "test", log: quiet });
+  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog });
 });
 afterAll(async () => {
   redis.disconnect();
@@ -112,9 +111,9 @@ it("tells a wake again that Redis refuses for want of memory, until it takes it"
 it("begins once it may, where its user was permitted nothing when it was opened", async () => {
   await redis.call("ACL", "SETUSER", "late", "reset", "on", ">secret", "~*", "+@all");
   const url = server.url.replace("//", "//late:secret@");
-  const late = await connectRedis({ url, clientName: "late", log: quiet });
+  const late = await connectRedis({ url, clientName: "late", log: silentLog });
   const refused = Promise.withResolvers<undefined>();
-  const log = { ...quiet, warn: () => refused.resolve(undefined) };
+  const log = { ...silentLog, warn: () => refused.resolve(undefined) };
   await redis.call("ACL", "SETUSER", "late", "-@all");
   const queue = openWorkQueue({ redis: late, controller: t.queue.controller, log });
   const ran = Promise.withResolvers<undefined>();
@@ -160,7 +159,7 @@ it.each([
   ["noeviction", undefined, undefined],
 ])("says what to change when the server evicts keys: %s", async (policy, setting, message) => {
   const other = await startRedis({ persistence: false, args: ["--maxmemory-policy", policy] });
-  const connecting = connectRedis({ url: other.url, clientName: "test", log: quiet });
+  const connecting = connectRedis({ url: other.url, clientName: "test", log: silentLog });
   if (setting !== undefined) await expect(connecting).rejects.toThrow(message);
   else (await connecting).disconnect();
   await other.stop();
@@ -169,16 +168,16 @@ it.each([
 it("says what to give instead of a read-only replica", async () => {
   const args = ["--replicaof", "127.0.0.1", String(server.port)];
   const replica = await startRedis({ persistence: false, args });
-  const connecting = connectRedis({ url: replica.url, clientName: "test", log: quiet });
+  const connecting = connectRedis({ url: replica.url, clientName: "test", log: silentLog });
   await expect(connecting).rejects.toThrow(/read-only replica\. Give the URL of its primary/);
   await replica.stop();
 });
 
 it("says what to check when the server refuses the password", async () => {
   const locked = await startRedis({ persistence: false });
-  const admin = await connectRedis({ url: locked.url, clientName: "test", log: quiet });
+  const admin = await connectRedis({ url: locked.url, clientName: "test", log: silentLog });
   await admin.config("SET", "requirepass", "secret");
-  const connecting = connectRedis({ url: locked.url, password: "wrong", clientName: "test", log: quiet });
+  const connecting = connectRedis({ url: locked.url, password: "wrong", clientName: "test", log: silentLog });
   await expect(connecting).rejects.toThrow(/refuses us: .*Check user and password/);
   admin.disconnect();
   await locked.stop();

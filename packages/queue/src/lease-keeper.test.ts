@@ -1,10 +1,9 @@
-import { type Log, objectKey } from "@drover/controller";
+import { objectKey, silentLog } from "@drover/controller";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { keepLeases, type Lease, type LeaseKeeper } from "./lease-keeper.ts";
 import type { Ledger } from "./ledger.ts";
 import { openMemoryLedger } from "./memory-ledger.ts";
 
-const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const key = objectKey({ namespace: "default", name: "photos" });
 const times = { lease: 6_000, renewal: 500, settling: 1_500 };
 
@@ -29,7 +28,7 @@ beforeEach(() => {
       return answers ? memory.renew(leases) : Promise.reject(new Error("Redis is away"));
     },
   };
-  keeper = keepLeases({ ledger, ...times, log: quiet });
+  keeper = keepLeases({ ledger, ...times, log: silentLog });
 });
 afterEach(() => {
   keeper.stop();

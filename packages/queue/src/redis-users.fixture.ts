@@ -1,4 +1,4 @@
-import { type Log, objectKey, type ObjectKey } from "@drover/controller";
+import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
 import type { RedisServer } from "@drover/local-servers";
 import { Redis } from "ioredis";
 import { randomUUID } from "node:crypto";
@@ -12,7 +12,6 @@ import { openRedisLedger, type RedisLedger } from "./redis-ledger.ts";
 import type { RedisRole } from "./redis-users.ts";
 import type { QueueWorker, Verdict, Wake, WorkQueue } from "./work-queue.ts";
 
-const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const times = { lease: 600, renewal: 100, settling: 250 };
 const key = (name: string): ObjectKey => objectKey({ namespace: "a", name });
 const wakeOf = (name: string, fields: Partial<Wake> = {}): Wake => ({
@@ -280,7 +279,7 @@ async function live(options: {
   const { role, controller, url, admin, signal } = options;
   const prefix = prefixOf(controller);
   const ledger = openRedisLedger({ redis: admin, prefix, ...times });
-  const bells = bullmqBells({ redis: admin, prefix, log: quiet });
+  const bells = bullmqBells({ redis: admin, prefix, log: silentLog });
   const opened: (() => Promise<unknown>)[] = [() => bells.close()];
   // What is refused is tried again until the queue is closed.
   const ended = new Promise<never>((_, reject) => {
@@ -290,7 +289,7 @@ async function live(options: {
   });
   ended.catch(() => undefined);
   try {
-    const redis = await connectRedis({ url, clientName: role, log: quiet, patience: 2_000 });
+    const redis = await connectRedis({ url, clientName: role, log: silentLog, patience: 2_000 });
     opened.unshift(() => redis.quit());
     const idle = { worker: randomUUID(), slots: 1_000, version: 0, lasts: 600_000 };
     await ledger.enlist({ ...idle, backoff: { first: 20, longest: 50 }, accounts: {} });
@@ -298,7 +297,7 @@ async function live(options: {
     const eras: string[] = [];
     const workers: QueueWorker[] = [];
     const queue = openWorkQueue({
-      ...{ redis, controller, log: quiet, times, mayScan: role === "bridge" },
+      ...{ redis, controller, log: silentLog, times, mayScan: role === "bridge" },
       onIncarnation: (era) => void eras.push(era),
     });
     opened.unshift(() => queue.close());

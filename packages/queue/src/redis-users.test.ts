@@ -1,4 +1,4 @@
-import { type Log, objectKey } from "@drover/controller";
+import { objectKey, silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { Redis } from "ioredis";
 import { readFile } from "node:fs/promises";
@@ -21,7 +21,6 @@ import { settle } from "./scripts/settle.ts";
 import { wake } from "./scripts/wake.ts";
 import type { Wake } from "./work-queue.ts";
 
-const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const roles = ["bridge", "function", "operator", "deployer"] as const;
 const photos: Wake = {
   ...{ key: objectKey({ namespace: "a", name: "photos" }), kind: "buckets", resourceVersion: "1" },
@@ -35,7 +34,7 @@ const opened: RedisConnection[] = [];
 const as = async (name: string, rules: string): Promise<RedisConnection> => {
   await admin.call("ACL", "SETUSER", name, ...rules.split(" "), ">secret");
   const url = server.url.replace("//", `//${name}:secret@`);
-  const redis = await connectRedis({ url, clientName: name, log: quiet });
+  const redis = await connectRedis({ url, clientName: name, log: silentLog });
   opened.push(redis);
   return redis;
 };
@@ -107,7 +106,7 @@ it("what is not granted is told with what to grant, and is done once it is", asy
   const lines: { readonly err: unknown; readonly message: string }[] = [];
   const warn = (fields: object, message: string): void =>
     void lines.push({ err: "err" in fields && fields.err, message });
-  const queue = openWorkQueue({ redis, controller: "poor", log: { ...quiet, warn } });
+  const queue = openWorkQueue({ redis, controller: "poor", log: { ...silentLog, warn } });
   const waking = queue.wake([photos]);
   const told = "Redis did not take a wake; telling it again until it does";
   await expect.poll(() => lines.map(({ message }) => message)).toContain(told);

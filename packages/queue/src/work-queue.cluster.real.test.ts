@@ -1,3 +1,4 @@
+import { silentLog } from "@drover/controller";
 import { type RedisCluster, redisRequest, startRedisCluster } from "@drover/local-servers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openWorkQueue, prefixOf } from "./bullmq-work-queue.ts";
@@ -5,7 +6,6 @@ import { connectRedis, type RedisConnection } from "./redis-connection.ts";
 import {
   key,
   type OpenWorkQueue,
-  quiet,
   wakeOf,
   workQueueContract,
   workQueueUnderTest,
@@ -16,7 +16,7 @@ let redis: RedisConnection;
 
 beforeAll(async () => {
   cluster = await startRedisCluster({ persistence: true, replicas: 1 });
-  redis = await connectRedis({ url: cluster.url, clientName: "test", log: quiet });
+  redis = await connectRedis({ url: cluster.url, clientName: "test", log: silentLog });
 });
 afterAll(async () => {
   redis.disconnect();

@@ -1,17 +1,17 @@
-import { objectKey, type ObjectKey } from "@drover/controller";
+import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
 import { type RedisCluster, startRedisCluster } from "@drover/local-servers";
 import { Redis } from "ioredis";
-import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openWorkQueue, prefixOf } from "./bullmq-work-queue.ts";
 import { connectRedis, disconnectRedis, type RedisConnection } from "./redis-connection.ts";
 import { openRedisLedger } from "./redis-ledger.ts";
 import { type RedisRole, redisUserRules } from "./redis-users.ts";
 import type { Run, Verdict, WorkQueue } from "./work-queue.ts";
-import { quiet, wakeOf } from "./work-queue.contract.ts";
+import { wakeOf } from "./work-queue.contract.ts";
 
 const times = { lease: 1_200, renewal: 200, settling: 400 };
-const controllers = ["a", "b", "c", "d"].map((name) => `${name}-${randomUUID()}`);
+/** Their slots are on more than one primary. */
+const controllers = ["anvils", "buckets", "crates", "drums"];
 /** As a redis.conf has it, since users made by ACL SETUSER are gone when a node is restarted. */
 const user = (role: RedisRole): readonly string[] => {
   const rules = redisUserRules({ role, controllers, cluster: true });
@@ -22,13 +22,13 @@ let cluster: RedisCluster;
 const closing: (() => Promise<unknown>)[] = [];
 const as = async (role: RedisRole): Promise<RedisConnection> => {
   const url = cluster.url.replace("//", `//${role}:${encodeURIComponent(`${role}'s`)}@`);
-  const redis = await connectRedis({ url, clientName: role, log: quiet });
+  const redis = await connectRedis({ url, clientName: role, log: silentLog });
   closing.unshift(() => disconnectRedis(redis));
   return redis;
 };
 const open = (redis: RedisConnection, controller: string, eras: string[] = []): WorkQueue => {
   const onIncarnation = (era: string): void => void eras.push(era);
-  const queue = openWorkQueue({ redis, controller, log: quiet, times, onIncarnation, mayScan: false });
+  const queue = openWorkQueue({ redis, controller, log: silentLog, times, onIncarnation, mayScan: false });
   closing.unshift(() => queue.close());
   return queue;
 };

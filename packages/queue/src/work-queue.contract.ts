@@ -2,13 +2,12 @@
  * What every work queue promises, with real time and whole workers: `workQueueContract(open)` in a test file of each
  * implementation.
  */
-import { type Log, objectKey, type ObjectKey } from "@drover/controller";
+import { type Log, objectKey, type ObjectKey, silentLog } from "@drover/controller";
 import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { QueueTimes } from "./ledger-work-queue.ts";
 import type { QueueWorker, Run, Verdict, Wake, WorkQueue } from "./work-queue.ts";
 
-export const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 export const key = objectKey({ namespace: "default", name: "photos" });
 export const wakeOf = (of: ObjectKey): Wake => ({
   key: of,
@@ -58,7 +57,7 @@ export function workQueueUnderTest(open: OpenWorkQueue): WorkQueueUnderTest {
     eras = [];
     const times = { lease: 1_200, renewal: 200, settling: 400 };
     const onIncarnation = (era: string): void => void eras.push(era);
-    opened = open({ controller: randomUUID(), log: quiet, times, onIncarnation });
+    opened = open({ controller: randomUUID(), log: silentLog, times, onIncarnation });
   });
   afterEach(async () => {
     await Promise.all(workers.map((worker) => worker.drain(0)));
@@ -356,7 +355,7 @@ export function workQueueContract(open: OpenWorkQueue): void {
     [{ lease: -1 }, /between 1 ms/],
     [{ settling: 2 ** 31 }, /between 1 ms and 24 days/],
   ])("refuses times that cannot work: %j", (times, message) => {
-    expect(() => open({ controller: "refused", log: quiet, times, onIncarnation: () => {} })).toThrow(
+    expect(() => open({ controller: "refused", log: silentLog, times, onIncarnation: () => {} })).toThrow(
       message,
     );
   });

@@ -1,4 +1,4 @@
-import { objectKey, type ObjectKey } from "@drover/controller";
+import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
 import { once } from "node:events";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Bells } from "./bells.ts";
@@ -8,7 +8,7 @@ import type { Enlistment, Ledger } from "./ledger.ts";
 import { memoryBells } from "./memory-bells.ts";
 import { openMemoryLedger } from "./memory-ledger.ts";
 import type { Ringer } from "./ringer.ts";
-import { quiet, wakeOf } from "./work-queue.contract.ts";
+import { wakeOf } from "./work-queue.contract.ts";
 import type { QueueWorker, Run, Verdict, WorkQueue } from "./work-queue.ts";
 import { startWorker } from "./worker.ts";
 
@@ -35,7 +35,7 @@ beforeEach(() => {
     controller: "buckets",
     openLedger: (times, onEra) => ({ ledger: watched(openMemoryLedger({ ...times, onEra })) }),
     bells: watchedBells(memoryBells()),
-    log: quiet,
+    log: silentLog,
     times: { lease: 2_000, renewal: 20, settling: 40 },
     onIncarnation: undefined,
     ping: () => Promise.resolve(),
@@ -182,7 +182,7 @@ it("is counted for longer than the leases last that it leaves behind when it die
 it("tells the ringer when the key is due again", async () => {
   const ledger = openMemoryLedger({ lease: 2_000, settling: 1 });
   const bells = memoryBells();
-  const leases = keepLeases({ ledger, lease: 2_000, renewal: 500, settling: 1_000, log: quiet });
+  const leases = keepLeases({ ledger, lease: 2_000, renewal: 500, settling: 1_000, log: silentLog });
   const expected: number[] = [];
   const ringer: Ringer = {
     expect: (span) => void expected.push(span),
@@ -190,7 +190,7 @@ it("tells the ringer when the key is due again", async () => {
     stop: () => Promise.resolve(),
   };
   const options = { concurrency: 1, timeout: 60_000 };
-  const parts = { ledger, bells, ringer, leases, lease: 2_000, log: quiet };
+  const parts = { ledger, bells, ringer, leases, lease: 2_000, log: silentLog };
   const worker = startWorker(parts, () => Promise.resolve({ kind: "done", after: 12_345 }), options);
   await ledger.wake([wakeOf(objectKey({ name: "later" }))]);
   await until(async () => {

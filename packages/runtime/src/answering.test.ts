@@ -2,10 +2,10 @@ import {
   ConflictError,
   defineController,
   defineResource,
-  type Log,
   RetryAfterError,
   TerminalError,
   ThrottledError,
+  silentLog,
 } from "@drover/controller";
 import { type Call, claimIn, type SentAnswer } from "@drover/webhook";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -22,7 +22,6 @@ const Greeting = defineResource({
 });
 const secret = `whsec_${Buffer.alloc(24, 1).toString("base64")}`;
 const otherSecret = `whsec_${Buffer.alloc(24, 2).toString("base64")}`;
-const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 let now: number;
 /** Keys of the runs that there were. */
@@ -46,7 +45,7 @@ beforeEach(() => {
     },
   });
   const audience = { name: "web/greetings", uid: "f-1" };
-  answer = answering({ controller, audience, secrets: () => [secret], log: quiet, now: () => now });
+  answer = answering({ controller, audience, secrets: () => [secret], log: silentLog, now: () => now });
 });
 const scene = (): Scene => ({ secret, otherSecret, now });
 const taken = ({ headers, body }: Sent): Promise<SentAnswer> => answer({ headers, body: Buffer.from(body) });

@@ -2,12 +2,12 @@ import {
   type ControllerDefinition,
   defineController,
   defineResource,
-  type Log,
   objectKey,
   type ObjectKey,
   RetryAfterError,
   ThrottledError,
   TerminalError,
+  silentLog,
 } from "@drover/controller";
 import { builtin, connect, type KubeClient, type KubeObject, refOf } from "@drover/kube";
 import type { Run, Verdict } from "@drover/queue";
@@ -28,7 +28,6 @@ const Widget = defineResource({
   status: z.object({ made: z.number().optional() }),
 });
 const ref = refOf(Widget);
-const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** A definition that lets everything through: what reaches the runtime here, a real schema would mostly refuse. */
 const permissive = {
@@ -121,7 +120,7 @@ const reconcile = (definition: Definition, run: Partial<Run> = {}): Promise<Verd
     {
       controller,
       client,
-      log: quiet,
+      log: silentLog,
       announce: (_about, announcement) => void announced.push(announcement),
       random: () => 1,
       now: () => new Date((clock += 60_000)),
@@ -151,7 +150,7 @@ describe("a run", () => {
     seen();
   });
 
-  it("writes status with the generation it saw and Ready, looks again at the resync, and is quiet when nothing differs", async () => {
+  it("writes status with the generation it saw and Ready, looks again at the resync, and is silentLog when nothing differs", async () => {
     await create({ size: 3 });
     const made: Definition = {
       resyncEvery: "10s",
@@ -258,7 +257,7 @@ describe("an error", () => {
     seen();
   });
 
-  it("that is a conflict is quiet: nothing is written or announced", async () => {
+  it("that is a conflict is silentLog: nothing is written or announced", async () => {
     await create({ size: 3 });
     const verdict = await reconcile({
       async reconcile() {
@@ -400,7 +399,7 @@ describe("the finalizer", () => {
       finalize: () => Promise.resolve(),
     });
     const run = { key, token: "t", claim: { fails: 0, reasons: [], class: "change", versions: {} } as const };
-    const parts = { controller, client, log: quiet, announce: () => undefined, now: clock };
+    const parts = { controller, client, log: silentLog, announce: () => undefined, now: clock };
     await reconcileOnce(parts, { ...run, signal: new AbortController().signal, held: () => true });
     expect(ran).toBe(false);
     expect(await client.get(ref, key)).toBeUndefined();

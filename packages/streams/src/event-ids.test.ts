@@ -1,15 +1,15 @@
+import { silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { openEventIds } from "./event-ids.ts";
 import { connectAs } from "./redis-user.fixture.ts";
 
-const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 let server: RedisServer;
 let redis: RedisConnection;
 beforeAll(async () => {
   server = await startRedis({ persistence: false });
-  redis = await connectRedis({ url: server.url, clientName: "test", log: quiet });
+  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog });
 });
 afterAll(async () => {
   await disconnectRedis(redis);

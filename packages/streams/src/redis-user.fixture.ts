@@ -1,7 +1,6 @@
+import { silentLog } from "@drover/controller";
 import type { RedisServer } from "@drover/local-servers";
 import { connectRedis, type RedisConnection, redisUserRules } from "@drover/queue";
-
-const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** A connection of the user of a role, whom `admin` makes. */
 export async function connectAs(
@@ -12,5 +11,5 @@ export async function connectAs(
   const rules = redisUserRules({ role, controllers: ["a"] });
   await admin.call("ACL", "SETUSER", role, ...rules.split(" "), ">secret");
   const url = server.url.replace("//", `//${role}:secret@`);
-  return connectRedis({ url, clientName: role, log: quiet });
+  return connectRedis({ url, clientName: role, log: silentLog });
 }

@@ -1,5 +1,5 @@
 import { joinBridges } from "./bridges.ts";
-import { objectKey } from "@drover/controller";
+import { objectKey, silentLog } from "@drover/controller";
 import type { SeenChange, SeenObject } from "@drover/kube";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
@@ -15,7 +15,6 @@ import {
   type StreamStore,
 } from "./stream-store.ts";
 
-const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const lease = 60_000;
 let server: RedisServer;
 let redis: RedisConnection;
@@ -25,7 +24,7 @@ let streams = 0;
 
 beforeAll(async () => {
   server = await startRedis({ persistence: false });
-  redis = await connectRedis({ url: server.url, clientName: "test", log: quiet });
+  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog });
 });
 afterAll(async () => {
   await disconnectRedis(redis);

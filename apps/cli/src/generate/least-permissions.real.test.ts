@@ -5,6 +5,7 @@ import {
   objectKey,
   type PermissionRule,
   type Permissions,
+  silentLog,
 } from "@drover/controller";
 import { builtin, connect, createOrReplace, installCrd, type KubeClient, refOf } from "@drover/kube";
 import { type RedisServer, spawnTied, startRedis } from "@drover/local-servers";
@@ -17,7 +18,6 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Note, notesAnywhere, notesAtHome } from "../testing/notes.ts";
 
-const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const main = new URL("../testing/notes.ts", import.meta.url).pathname;
 const note = refOf(Note);
 let cluster: RealCluster;
@@ -31,7 +31,7 @@ let count = 0;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "drover-least-"));
   [cluster, redis] = await Promise.all([startRealCluster(), startRedis({ persistence: false })]);
-  connection = await connectRedis({ url: redis.url, clientName: "test", log: quiet });
+  connection = await connectRedis({ url: redis.url, clientName: "test", log: silentLog });
   admin = await connect({ kubeconfig: cluster.kubeconfig });
   await installCrd(admin, { ...customResourceDefinition(Note) });
   await admin.create(builtin.serviceAccount, { metadata: { name: "notes", namespace: "default" } });
@@ -101,7 +101,7 @@ async function life(): Promise<string | undefined> {
       if (request !== undefined) forbidden.resolve(request.replaceAll(/note-\d+[.\w]*/g, "NAME"));
     },
   });
-  const open = (controller: string) => openWorkQueue({ redis: connection, controller, log: quiet });
+  const open = (controller: string) => openWorkQueue({ redis: connection, controller, log: silentLog });
   const notes = open("notes");
   const names = open(namesQueueOf("notes", { plural: "configmaps", group: "" }));
   const wake = { key, kind: "any", resourceVersion: "0", reason: "Test", class: "change" } as const;

@@ -1,10 +1,9 @@
-import { objectKey, splitObjectKey } from "@drover/controller";
+import { objectKey, splitObjectKey, silentLog } from "@drover/controller";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { installCrd } from "../install-crd.ts";
 import { eventLog, type EventLog } from "../testing/event-log.ts";
 import { bucket } from "../testing/objects.ts";
 import { bucketDefinition, sandboxClient, type SandboxClient } from "../testing/sandbox-client.ts";
-import { silentLog } from "../testing/silent-log.ts";
 import { type VirtualTimers, virtualTimers } from "../testing/virtual-timers.ts";
 import { isObjectEvent, type ObjectEvent } from "./object-event.ts";
 import { type Reflector, type ReflectorOptions, runReflector } from "./run-reflector.ts";

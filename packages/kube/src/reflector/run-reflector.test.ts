@@ -1,10 +1,10 @@
+import { silentLog } from "@drover/controller";
 import { describe, expect, test } from "vitest";
 import { WrongScopeError } from "../resource-ref.ts";
 import { eventLog } from "../testing/event-log.ts";
 import { at, bookmark, following, frame, page } from "../testing/following.ts";
 import { bucket, bucketList } from "../testing/objects.ts";
 import { hangs, json, streams } from "../testing/scripted-server.ts";
-import { silentLog } from "../testing/silent-log.ts";
 import { runReflector } from "./run-reflector.ts";
 
 describe("a reflector", () => {

@@ -1,10 +1,10 @@
+import { silentLog } from "@drover/controller";
 import { afterEach } from "vitest";
 import { connect } from "../connect.ts";
 import { type ReflectorOptions, runReflector } from "../reflector/run-reflector.ts";
 import { eventLog } from "./event-log.ts";
 import { bucket, bucketList, bucketObject } from "./objects.ts";
 import { json, type Script, scriptedServer } from "./scripted-server.ts";
-import { silentLog } from "./silent-log.ts";
 import { virtualTimers } from "./virtual-timers.ts";
 
 const stack: AsyncDisposableStack[] = [];
