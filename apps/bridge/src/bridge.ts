@@ -1,13 +1,12 @@
 import type { CampaignProgress, Log, Milliseconds, ObjectKey } from "@drover/controller";
 import { type FieldPath, heldTerm, type KubeClient } from "@drover/kube";
 import type { RedisConnection, WorkQueue } from "@drover/queue";
-import { joinBridges, openCampaigns, openFiles, openStreamStore } from "@drover/streams";
+import { fileOf, joinBridges, openCampaigns, openFiles, openStreamStore, planStreams } from "@drover/streams";
 import { randomUUID } from "node:crypto";
 import { openCampaignRunner } from "./campaigns.ts";
 import { followStream, type FollowedStream } from "./follow-stream.ts";
 import { keepStreams } from "./keep-streams.ts";
 import { openQueues } from "./open-queues.ts";
-import { fileOf, planStreams } from "./plan-streams.ts";
 import type { Registration } from "./registration.ts";
 
 /** One of the bridges: follows its part of the streams that the registered controllers need. */

@@ -4,7 +4,7 @@ import { openMemoryWorkQueue } from "@drover/queue";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type Campaigns, openCampaignRunner } from "./campaigns.ts";
 import type { FollowedStream } from "./follow-stream.ts";
-import { planStreams } from "./plan-streams.ts";
+import { planStreams } from "@drover/streams";
 import { registrationOf } from "./registration.ts";
 
 const kind = {

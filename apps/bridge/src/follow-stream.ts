@@ -9,10 +9,7 @@ import {
   runReflector,
 } from "@drover/kube";
 import type { WorkQueue } from "@drover/queue";
-import type { Files, HeldStream } from "@drover/streams";
-import { filingsOf } from "./filings-of.ts";
-import type { StreamPlan } from "./plan-streams.ts";
-import { wakesTogether } from "./wakes-of.ts";
+import { type Files, filingsOf, type HeldStream, type StreamPlan, wakesTogether } from "@drover/streams";
 
 /** A stream that this bridge holds, and follows. */
 export interface FollowedStream {

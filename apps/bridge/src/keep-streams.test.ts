@@ -1,7 +1,7 @@
 import { silentLog } from "@drover/controller";
 import { expect, it } from "vitest";
+import type { StreamPlan } from "@drover/streams";
 import { keepStreams } from "./keep-streams.ts";
-import type { StreamPlan } from "./plan-streams.ts";
 
 const pods: StreamPlan = {
   stream: "v1/pods",

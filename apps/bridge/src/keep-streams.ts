@@ -1,8 +1,13 @@
 import type { Log, Milliseconds } from "@drover/controller";
-import { type Bridges, type HeldStream, placeStreams, type StreamStore } from "@drover/streams";
+import {
+  type Bridges,
+  type HeldStream,
+  placeStreams,
+  type StreamPlan,
+  type StreamStore,
+} from "@drover/streams";
 import type { FollowedStream } from "./follow-stream.ts";
 import { atMost, pause } from "./pause.ts";
-import type { StreamPlan } from "./plan-streams.ts";
 
 /** Holds the streams that are ours to hold. */
 export interface StreamKeeper {

@@ -9,7 +9,8 @@ import {
 } from "@drover/runtime";
 import { isDeepStrictEqual } from "node:util";
 import { withoutTakenHooks } from "./hooks/taken-names.ts";
-import { InvalidRegistrationError, type Registration, registrationOf } from "./registration.ts";
+import { InvalidRegistrationError } from "@drover/streams";
+import { type Registration, registrationOf } from "./registration.ts";
 import { wantedCampaign } from "./wanted-campaign.ts";
 
 /** A ReconcileFunction of the cluster: what it registers, or why it does not. */

@@ -1,40 +1,11 @@
-import { type Campaign, finalizerOf, namesQueueOf, type ReconcileFunctionSpec } from "@drover/controller";
-import {
-  type FieldPath,
-  type Filing,
-  type LabelSelector,
-  type Lookup,
-  type Mapping,
-  type Naming,
-  refOf,
-  type ResourceRef,
-  type Subscription,
-  type Within,
-} from "@drover/kube";
-import { declaredPath as pathOf } from "./declared-path.ts";
+import type { Campaign, ReconcileFunctionSpec } from "@drover/controller";
+import { type Follower, followsOf } from "@drover/streams";
 import { type Hook, hooksOf } from "./hooks/hook.ts";
-import { InvalidRegistrationError } from "./invalid-registration.ts";
-
-export { InvalidRegistrationError };
 
 /** A controller that the bridge wakes keys for. */
-export interface Registration {
-  readonly controller: string;
-  /** Another uid is another registration, though the name is the same: everything is told to it anew. */
-  readonly uid: string;
-  readonly follows: readonly Follow[];
+export interface Registration extends Follower {
   readonly campaign?: Campaign | undefined;
   readonly hooks: readonly Hook[];
-}
-
-/** A kind that a controller follows, and why. */
-export interface Follow {
-  readonly ref: ResourceRef;
-  readonly subscription: Omit<Subscription, "id">;
-  /** Of a lookup: who files what is looked for, or whose objects are all meant. */
-  readonly looksInto?: Follow;
-  /** The queue whose keys are woken, where it is not the controller's. */
-  readonly queue?: string;
 }
 
 /**
@@ -47,122 +18,13 @@ export function registrationOf(
   spec: ReconcileFunctionSpec,
   home?: string,
 ): Registration {
-  const own = refOf(spec.for);
-  const follow = (of: Watched, map: Mapping, at: string): Follow => ({
-    ref: refOf(of),
-    subscription: { for: own, map, ...predicatesOf(of, at) },
-  });
-  const self = follow(spec.for, { by: "self" }, "spec.for");
-  const { namespaces, selector } = self.subscription;
-  const itself = { ...self, subscription: { ...self.subscription, ownFinalizer: finalizerOf(controller) } };
   const hooks = hooksOf(spec, { controller, uid, home });
-  const filing = (map: Filing): Follow => ({
-    ref: own,
-    subscription: { for: own, map, namespaces, selector },
-  });
+  const held = hooks.flatMap(({ heldBy }) => (heldBy === undefined ? [] : [heldBy]));
   return {
     controller,
     uid,
     ...(spec.campaign && { campaign: spec.campaign }),
-    follows: [
-      itself,
-      ...(spec.owns ?? []).map((of, i) => follow(of, { by: "owner" }, `spec.owns[${i}]`)),
-      ...(spec.watches ?? []).flatMap((of, i) => {
-        const at = `spec.watches[${i}]`;
-        const map = mappingOf(of, own, `${at}.names`);
-        if ("by" in map && map.by === "code") {
-          const asking = { ...follow(of, map, at), queue: namesQueueOf(controller, of) };
-          return [{ ...asking, subscription: { ...asking.subscription, for: asking.ref } }];
-        }
-        if (!("lookup" in map)) return [follow(of, map, at)];
-        const filed = map.filing && filing(map.filing);
-        const looking = { ...follow(of, map.lookup, at), looksInto: filed ?? itself };
-        return filed === undefined ? [looking] : [filed, looking];
-      }),
-      ...hooks.flatMap(({ heldBy: path }) => (path === undefined ? [] : [filing({ by: "holds", path })])),
-    ],
+    follows: followsOf(controller, spec, held),
     hooks,
   };
 }
-
-type Watched = ReconcileFunctionSpec["for"];
-type WatchedByName = NonNullable<ReconcileFunctionSpec["watches"]>[number];
-
-function predicatesOf({ namespaces, labelSelector, changed, scope }: Watched, at: string) {
-  if (namespaces !== undefined && scope === "Cluster") {
-    throw new InvalidRegistrationError(`${at}.namespaces: a cluster-scoped kind has none. Leave it out.`);
-  }
-  return {
-    namespaces: namespaces?.toSorted(),
-    selector: labelSelector && selectorOf(labelSelector, `${at}.labelSelector`),
-    changed: changed?.map((path, i) => pathOf(path, `${at}.changed[${i}]`)),
-  };
-}
-
-function selectorOf(
-  { matchLabels, matchExpressions = [] }: NonNullable<Watched["labelSelector"]>,
-  at: string,
-): LabelSelector {
-  return {
-    matchLabels,
-    matchExpressions: matchExpressions.map(({ key, operator, values = [] }, i) => {
-      const takesValues = operator === "In" || operator === "NotIn";
-      if (takesValues !== values.length > 0) {
-        throw new InvalidRegistrationError(
-          `${at}.matchExpressions[${i}].values: ${operator} takes ${takesValues ? "at least one value" : "none"}.`,
-        );
-      }
-      return takesValues ? { key, operator, values } : { key, operator };
-    }),
-  };
-}
-
-/** A lookup, and what must be filed for it; nothing for one that is everybody's. */
-interface LookingUp {
-  readonly lookup: Lookup;
-  readonly filing?: Filing;
-}
-
-function mappingOf({ names, ...of }: WatchedByName, own: ResourceRef, at: string): Naming | LookingUp {
-  const { label, annotation, field, referencedBy, selectedBy, all, code, acrossNamespaces } = names;
-  const reach = { acrossNamespaces };
-  const path = (text: string, of: string) => pathOf(text, `${at}.${of}`);
-  const within = (): Within => withinOf(names, of, own, at);
-  const given: readonly (() => Naming | LookingUp)[] = [
-    ...(label === undefined ? [] : [() => ({ by: "label", name: label, ...reach }) as const]),
-    ...(annotation === undefined ? [] : [() => ({ by: "annotation", name: annotation, ...reach }) as const]),
-    ...(field === undefined ? [] : [() => ({ by: "field", path: path(field, "field"), ...reach }) as const]),
-    ...(referencedBy === undefined ? [] : [() => referring(path(referencedBy, "referencedBy"), refOf(of))]),
-    ...(selectedBy === undefined ? [] : [() => selecting(path(selectedBy, "selectedBy"), within())]),
-    ...(code === undefined ? [] : [() => ({ by: "code" }) as const]),
-    ...(all === undefined ? [] : [() => ({ lookup: { by: "all", within: within() } }) as const]),
-  ];
-  const [mapping] = given;
-  if (mapping === undefined || given.length > 1) {
-    throw new InvalidRegistrationError(
-      `${at}: give exactly one of label, annotation, field, referencedBy, selectedBy, all and code.`,
-    );
-  }
-  return mapping();
-}
-
-const referring = (path: FieldPath, to: ResourceRef): LookingUp => ({
-  lookup: { by: "referencedBy" },
-  filing: { by: "references", path, to },
-});
-
-const selecting = (path: FieldPath, within: Within): LookingUp => ({
-  lookup: { by: "selectedBy", within },
-  filing: { by: "selects", path, within },
-});
-
-/** How far an object reaches that does not say itself whom it concerns: not out of its namespace, unless granted. */
-function withinOf({ acrossNamespaces }: Names, of: Watched, own: ResourceRef, at: string): Within {
-  if (of.scope === "Cluster" || acrossNamespaces === true) return "cluster";
-  if (own.namespaced) return "namespace";
-  throw new InvalidRegistrationError(
-    `${at}: objects in namespaces would have cluster-scoped ones reconciled. If that is meant, set acrossNamespaces: true.`,
-  );
-}
-
-type Names = WatchedByName["names"];

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 import { hookTwice } from "./hooks/taken-names.ts";
-import { InvalidRegistrationError, type Registration, registrationOf } from "./registration.ts";
+import { InvalidRegistrationError } from "@drover/streams";
+import { type Registration, registrationOf } from "./registration.ts";
 
 const manifest = z.strictObject({
   apiVersion: z.literal(ReconcileFunction.apiVersion),

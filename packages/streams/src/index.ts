@@ -1,7 +1,10 @@
 /**
  * # @drover/streams
  *
- * What the bridge's streams have told, kept in Redis, so that a bridge that starts resumes where the last one ended and
+ * Which kinds a controller follows (`follows-of`), the streams that these make for all controllers (`plan-streams`), and
+ * whom an event wakes (`wakes-of`; `filings-of` for those who are looked up): pure, and the same in a bridge and in tests.
+ *
+ * And what the bridge's streams have told, kept in Redis, so that a bridge that starts resumes where the last one ended and
  * wakes nobody whose object has not changed. Who writes holds the stream under a lease; a write of anybody else is
  * refused, and so is one that continues what the server no longer has (a failover that lost its tail, an old dump): the
  * stream is then taken up again from where *Redis* stands.
@@ -27,8 +30,15 @@
  * watch repeats from before its position is not taken (docs/decisions/0011).
  */
 export { type Bridges, joinBridges } from "./bridges.ts";
+export { declaredPath } from "./declared-path.ts";
+export { filingsOf } from "./filings-of.ts";
+export { type Follow, type Follower, followsOf } from "./follows-of.ts";
+export { InvalidRegistrationError } from "./invalid-registration.ts";
+export { fileOf, type Listener, planStreams, type StreamPlan, streamOf } from "./plan-streams.ts";
+export { wakesOf, wakesTogether } from "./wakes-of.ts";
 export { type BegunCampaign, type CampaignId, type CampaignStore, openCampaigns } from "./campaigns.ts";
 export { type FileRef, type Files, openFiles } from "./files.ts";
+export { type MemoryFiles, memoryFiles } from "./memory-files.ts";
 export { type EventIds, type EventIdsOptions, openEventIds } from "./event-ids.ts";
 export { placeStreams } from "./placement.ts";
 export {

@@ -1,7 +1,6 @@
 import type { HookDeclaration, ReconcileFunctionSpec } from "@drover/controller";
 import { type FieldPath, refOf, type ResourceRef } from "@drover/kube";
-import { declaredPath } from "../declared-path.ts";
-import { InvalidRegistrationError } from "../invalid-registration.ts";
+import { declaredPath, InvalidRegistrationError } from "@drover/streams";
 
 /** Whose events wake which keys, as a registration declares it. */
 export interface Hook {

@@ -1,7 +1,8 @@
 import { type ResourceRef, selectorQuery, type Subscription } from "@drover/kube";
-import type { Audience, FileRef } from "@drover/streams";
 import { createHash } from "node:crypto";
-import type { Follow, Registration } from "./registration.ts";
+import type { FileRef } from "./files.ts";
+import type { Follow, Follower } from "./follows-of.ts";
+import type { Audience } from "./stream-store.ts";
 
 /** What is to be followed of one kind, for all who follow it. */
 export interface StreamPlan {
@@ -25,18 +26,18 @@ export interface Listener {
 }
 
 /**
- * The streams that registrations need: one per kind, however many controllers follow it.
+ * The streams that followers need: one per kind, however many controllers follow it.
  *
  * @param origins of the controllers' queues: a queue that lost all it held is another listener, to whom everything is
  * told anew. A controller without one is left out until it is known.
  */
 export function planStreams(
-  registrations: readonly Registration[],
+  followers: readonly Follower[],
   origins: ReadonlyMap<string, string>,
 ): readonly StreamPlan[] {
   const byStream = new Map<string, { ref: ResourceRef; listeners: Map<string, Listener> }>();
-  for (const registration of registrations) {
-    for (const { ref, listener } of listenersOf(registration, origins)) {
+  for (const follower of followers) {
+    for (const { ref, listener } of listenersOf(follower, origins)) {
       const planned = byStream.get(streamOf(ref)) ?? { ref, listeners: new Map<string, Listener>() };
       planned.listeners.set(listener.subscription.id, listener);
       byStream.set(streamOf(ref), planned);
@@ -56,14 +57,14 @@ export function planStreams(
   });
 }
 
-function listenersOf(registration: Registration, origins: Origins) {
-  const { controller } = registration;
-  return registration.follows.flatMap((follow) => {
+function listenersOf(follower: Follower, origins: Origins) {
+  const { controller } = follower;
+  return follower.follows.flatMap((follow) => {
     const { ref, subscription, looksInto: file, queue = controller } = follow;
     if (!origins.has(controller) || !origins.has(queue)) return [];
     const listener: Listener = {
-      ...{ controller, queue, subscription: { ...subscription, id: idOf(registration, follow, origins) } },
-      ...(file && { looksInto: fileOf(registration, file, origins) }),
+      ...{ controller, queue, subscription: { ...subscription, id: idOf(follower, follow, origins) } },
+      ...(file && { looksInto: fileOf(follower, file, origins) }),
     };
     return [{ ref, listener }];
   });
@@ -71,18 +72,18 @@ function listenersOf(registration: Registration, origins: Origins) {
 
 type Origins = ReadonlyMap<string, string>;
 
-/** Where those are found whom a registration files. */
-export const fileOf = (registration: Registration, follow: Follow, origins: Origins): FileRef => ({
+/** Where those are found whom a follower files. */
+export const fileOf = (follower: Follower, follow: Follow, origins: Origins): FileRef => ({
   stream: streamOf(follow.ref),
-  file: idOf(registration, follow, origins),
+  file: idOf(follower, follow, origins),
 });
 
-function idOf(registration: Registration, follow: Follow, origins: Origins): string {
-  const { controller, uid } = registration;
+function idOf(follower: Follower, follow: Follow, origins: Origins): string {
+  const { controller, uid } = follower;
   const { subscription, looksInto, queue = controller } = follow;
   return digest([
     ...[controller, uid, origins.get(controller), origins.get(queue), subscription],
-    ...(looksInto ? [idOf(registration, looksInto, origins)] : []),
+    ...(looksInto ? [idOf(follower, looksInto, origins)] : []),
   ]);
 }
 

@@ -1,7 +1,7 @@
 import type { ResourceRef, Subscription } from "@drover/kube";
 import { describe, expect, it } from "vitest";
 import { planStreams, type StreamPlan } from "./plan-streams.ts";
-import type { Registration } from "./registration.ts";
+import type { Follower } from "./follows-of.ts";
 
 const ref = (group: string, plural: string): ResourceRef => ({
   ...{ group, plural, version: "v1", kind: plural },
@@ -13,17 +13,14 @@ const follow = (of: ResourceRef, more: Partial<Subscription> = {}) => ({
   ref: of,
   subscription: { for: of, map: { by: "self" }, ...more } as const,
 });
-const registration = (controller: string, ...follows: Registration["follows"]): Registration => ({
+const registration = (controller: string, ...follows: Follower["follows"]): Follower => ({
   ...{ controller, uid: "u", follows, hooks: [] },
 });
 const origins = new Map([
   ["a", "1"],
   ["b", "1"],
 ]);
-const plan = (
-  registrations: readonly Registration[],
-  of: ReadonlyMap<string, string> = origins,
-): StreamPlan => {
+const plan = (registrations: readonly Follower[], of: ReadonlyMap<string, string> = origins): StreamPlan => {
   const [found, ...others] = planStreams(registrations, of);
   if (found === undefined || others.length > 0) throw new Error("not one stream");
   return found;
@@ -75,7 +72,7 @@ describe("a listener", () => {
     expect(listeners([same])).toEqual(listeners([registration("a", follow(pods))]));
   });
 
-  it.each<[string, Registration, ReadonlyMap<string, string>]>([
+  it.each<[string, Follower, ReadonlyMap<string, string>]>([
     ["declared differently", registration("a", follow(pods, { namespaces: ["x", "y"] })), origins],
     ["registered anew", { ...same, uid: "v" }, origins],
     ["whose queue lost all that it held", same, new Map([["a", "2"]])],

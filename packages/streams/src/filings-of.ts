@@ -1,6 +1,6 @@
 import { isFiling, isNews, type ObjectEvent } from "@drover/kube";
-import type { Filed } from "@drover/streams";
 import type { Listener } from "./plan-streams.ts";
+import type { Filed } from "./stream-store.ts";
 
 /** What objects are to be filed under after these events, where that has changed. */
 export function filingsOf(events: readonly ObjectEvent[], listeners: readonly Listener[]): readonly Filed[] {

@@ -1,7 +1,7 @@
 import type { ObjectKey } from "@drover/controller";
 import { isFiling, isNews, isWithin, nameOf, type ObjectEvent, type ResourceRef } from "@drover/kube";
 import type { Wake } from "@drover/queue";
-import type { Files } from "@drover/streams";
+import type { Files } from "./files.ts";
 import type { Listener } from "./plan-streams.ts";
 
 /** Wakes that are told together; everybody may be concerned. */

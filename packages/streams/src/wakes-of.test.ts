@@ -1,7 +1,7 @@
 import { objectKey } from "@drover/controller";
 import type { Mapping, Meanings, ObjectEvent, ResourceRef } from "@drover/kube";
-import type { Files } from "@drover/streams";
 import { describe, expect, it } from "vitest";
+import type { Files } from "./files.ts";
 import type { Listener } from "./plan-streams.ts";
 import { wakesOf } from "./wakes-of.ts";
 
