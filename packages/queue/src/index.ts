@@ -55,6 +55,12 @@ export { type NamedKeys, openNamedKeys } from "./named-keys.ts";
 export { callLua, type Lua, lua, type LuaArguments } from "./lua.ts";
 export { openWorkQueue, type WorkQueueOptions } from "./bullmq-work-queue.ts";
 export { type MemoryWorkQueueOptions, openMemoryWorkQueue } from "./memory-work-queue.ts";
+export {
+  openSteppedQueue,
+  type SteppedQueue,
+  type SteppedQueueOptions,
+  type SteppedTurn,
+} from "./stepped-queue.ts";
 export { InvalidTimesError, type QueueTimes } from "./ledger-work-queue.ts";
 export { LeaseLostError } from "./lease-keeper.ts";
 export { abortVerdict, RunTimeoutError, StoppingError } from "./perform-run.ts";

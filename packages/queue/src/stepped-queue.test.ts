@@ -1,0 +1,54 @@
+import { objectKey, type ObjectKey } from "@drover/controller";
+import { beforeEach, describe, expect, it } from "vitest";
+import { openSteppedQueue, type SteppedQueue } from "./stepped-queue.ts";
+import { wakeOf } from "./work-queue.contract.ts";
+
+const [a, b] = ["a", "b"].map((name) => objectKey({ namespace: "default", name })) as [ObjectKey, ObjectKey];
+let now = 0;
+let queue: SteppedQueue;
+beforeEach(async () => {
+  now = 1_000_000;
+  const backoff = { first: 100, longest: 1_000 };
+  queue = await openSteppedQueue({ controller: "steps", backoff, now: () => now, random: () => 0 });
+});
+const taken = async (): Promise<string[]> => {
+  const keys: string[] = [];
+  for (let turn = await queue.take(); turn; turn = await queue.take()) {
+    keys.push(turn.key);
+    await queue.settle(turn, { kind: "done" });
+  }
+  return keys;
+};
+
+describe("a stepped queue", () => {
+  it("gives every woken key once", async () => {
+    await queue.wake([wakeOf(a), wakeOf(b), wakeOf(a)]);
+    expect(await taken()).toEqual([a, b]);
+    expect(await queue.take()).toBeUndefined();
+  });
+
+  it("gives a failed key again when the clock says so", async () => {
+    await queue.wake([wakeOf(a)]);
+    const turn = await queue.take();
+    await queue.settle(turn!, { kind: "retry", error: "no" });
+    expect(await queue.take()).toBeUndefined();
+    const [waits] = await queue.waiting();
+    expect(waits).toMatchObject({ key: a, why: "backoff", at: now + 50 });
+    now += 50;
+    expect(await queue.take()).toMatchObject({ key: a, claim: { fails: 1 } });
+  });
+
+  it("gives a key again whose taker died, when the lease is over", async () => {
+    await queue.wake([wakeOf(a)]);
+    const turn = await queue.take();
+    expect(await queue.waiting()).toMatchObject([{ key: a, state: "leased", at: turn!.until }]);
+    now = turn!.until;
+    expect(await taken()).toEqual([a]);
+  });
+
+  it("keeps those apart that are given up on", async () => {
+    await queue.wake([wakeOf(a)]);
+    await queue.settle((await queue.take())!, { kind: "terminal", error: "never" });
+    expect(await queue.parked()).toMatchObject([{ key: a, error: "never" }]);
+  });
+});

@@ -1,0 +1,79 @@
+import type { Milliseconds, ObjectKey } from "@drover/controller";
+import type { Bell } from "./bells.ts";
+import { openMemoryLedger } from "./memory-ledger.ts";
+import type { Backoff, Claim, KeyReport, Verdict, Wake } from "./work-queue.ts";
+
+/** A key that is claimed. Whoever took it and never settles it has died: its lease ends. */
+export interface SteppedTurn {
+  readonly key: ObjectKey;
+  readonly token: string;
+  readonly claim: Claim;
+  /** When its lease ends, by the queue's clock. */
+  readonly until: Milliseconds;
+}
+
+/** A work queue without workers, timers or Redis: who holds it says what time it is, and when the next key runs. */
+export interface SteppedQueue {
+  readonly controller: string;
+  wake(wakes: readonly Wake[]): Promise<void>;
+  /** The key whose turn it is, claimed; undefined when none is due. */
+  take(): Promise<SteppedTurn | undefined>;
+  settle(turn: SteppedTurn, verdict: Verdict): Promise<void>;
+  /** Keys that wait for a time or are leased, by when that ends; `at` is by the queue's clock. */
+  waiting(): Promise<readonly KeyReport[]>;
+  /** Keys given up on. */
+  parked(): Promise<readonly KeyReport[]>;
+}
+
+export interface SteppedQueueOptions {
+  readonly controller: string;
+  readonly backoff: Omit<Backoff, "attempts"> & Partial<Backoff>;
+  /** Stands in for Redis time. */
+  readonly now: () => Milliseconds;
+  /** In [0, 1): spreads backoff. */
+  readonly random: () => number;
+}
+
+const lease: Milliseconds = 6_000;
+/** No test of a function has so many keys. */
+const all = 100_000;
+
+/** The rules of every work queue (`memory-ledger.ts`), one step at a time: for tests whose clock stands still. */
+export async function openSteppedQueue(options: SteppedQueueOptions): Promise<SteppedQueue> {
+  const { controller, backoff, now, random } = options;
+  let ahead: Milliseconds = 1;
+  const ledger = openMemoryLedger({ lease, settling: 1, random, now: () => now() - ahead, age: now });
+  // Nobody can be under way on a ledger that is only now made: it settled before it was opened.
+  await ledger.count();
+  ahead = 0;
+  await ledger.enlist({
+    ...{ worker: "steps", slots: 1, version: 0, lasts: Number.MAX_SAFE_INTEGER, accounts: {}, backoff },
+  });
+  const bells: Bell[] = [];
+  let tokens = 0;
+  return {
+    controller,
+    async wake(wakes) {
+      bells.push(...(await ledger.wake(wakes)));
+    },
+    async take() {
+      for (;;) {
+        bells.push(...(await ledger.ring()).bells);
+        const bell = bells.shift();
+        if (bell === undefined) return undefined;
+        const token = `${controller}-${++tokens}`;
+        const answer = await ledger.claim(bell.key, token);
+        if ("claimed" in answer) return { key: bell.key, token, claim: answer.claimed, until: now() + lease };
+      }
+    },
+    async settle({ key, token }, verdict) {
+      const answer = await ledger.settle(key, token, verdict);
+      if (answer.kind === "settled") bells.push(...answer.bells);
+    },
+    async waiting() {
+      const lists = await Promise.all([ledger.list("waits", 0, all), ledger.list("leased", 0, all)]);
+      return lists.flat().sort((a, b) => a.at - b.at);
+    },
+    parked: () => ledger.list("parked", 0, all),
+  };
+}
