@@ -22,6 +22,8 @@ export interface TlsMaterial {
 }
 
 export interface CredentialSource {
+  /** The URL of an API server that lets everybody in, in place of a kubeconfig: a sandbox, or what stands before one. */
+  readonly server?: string | undefined;
   /** Path of a kubeconfig; left out: the ServiceAccount of the pod that this runs in. */
   readonly kubeconfig?: string | undefined;
   /** A context of that kubeconfig; left out: its current context. */
@@ -39,6 +41,10 @@ export interface CredentialReader {
  * @throws KubeConfigError when it cannot be read, is malformed, or lacks what the context names.
  */
 export async function openCredentials(source: CredentialSource): Promise<CredentialReader> {
+  if (source.server !== undefined) {
+    const open = { server: new URL(source.server), headers: {}, tls: {}, proxy: undefined };
+    return { read: () => Promise.resolve(open) };
+  }
   const config =
     source.kubeconfig === undefined ? inCluster() : await fromFile(source.kubeconfig, source.context);
   const where = source.kubeconfig ?? "the pod's ServiceAccount";

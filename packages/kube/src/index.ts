@@ -71,6 +71,7 @@ export {
   type Subscription,
 } from "./subscription.ts";
 export type { Failure } from "./reflector/failure.ts";
+export { difference, ended } from "./reflector/difference.ts";
 export { isObjectEvent, type ObjectEvent, type ReflectorEvent } from "./reflector/object-event.ts";
 export { type ResourceVersion, versionOrder, type VersionOrder } from "./reflector/resource-version.ts";
 export {

@@ -32,6 +32,7 @@ export {
   serveFunction,
 } from "./serve-function.ts";
 export { type Announce, type Announcement, reconcileOnce, type ReconcileParts } from "./reconcile-once.ts";
+export { nameOnce, type NameParts } from "./name-once.ts";
 export {
   type DeclaredFunction,
   type DeclaredFunctions,

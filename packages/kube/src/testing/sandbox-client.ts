@@ -1,6 +1,3 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type Sandbox, type SandboxOptions, startSandbox } from "@drover/sandbox";
 import type { KubeClient, NewObject } from "../client.ts";
 import { connect } from "../connect.ts";
@@ -13,17 +10,13 @@ export interface SandboxClient extends AsyncDisposable {
 
 export async function sandboxClient(options: SandboxOptions = {}): Promise<SandboxClient> {
   const sandbox = await startSandbox(options);
-  const folder = await mkdtemp(join(tmpdir(), "drover-kube-"));
-  const kubeconfig = join(folder, "kubeconfig");
-  await writeFile(kubeconfig, sandbox.kubeconfig());
-  const client = await connect({ kubeconfig });
+  const client = await connect({ server: sandbox.url });
   return {
     sandbox,
     client,
     [Symbol.asyncDispose]: async () => {
       await client.close();
       await sandbox.close();
-      await rm(folder, { recursive: true });
     },
   };
 }

@@ -1,0 +1,92 @@
+import type { Entry } from "@drover/fault-proxy";
+import type { ResourceRef } from "@drover/kube";
+import { type RunRecord, verdictWords, writesOf } from "../run-record.ts";
+import { NeverSettledError, settle } from "../settle.ts";
+import { StuckRunError } from "../stage.ts";
+import type { Plan } from "./plan.ts";
+import { type Scene, openScene } from "./scene.ts";
+import type { Scenario, Step } from "./scenario.ts";
+import { type Snapshot, snapshotOf } from "./snapshot.ts";
+import type { StepTake, Take } from "./take.ts";
+
+export interface LiveOptions {
+  /** Left out: nothing goes wrong. */
+  readonly plan?: Plan | undefined;
+  /** When the clock begins, ISO 8601. */
+  readonly at: string;
+}
+
+/** Lives through a scenario with one plan's fault, from nothing to its end. Whatever the function does, it answers. */
+export async function liveThrough(scenario: Scenario, { plan, at }: LiveOptions): Promise<Take> {
+  const scene = await openScene(scenario, plan, at);
+  const steps: StepTake[] = [];
+  let problem: string | undefined;
+  try {
+    for (const given of scenario.given ?? []) await scene.user.apply(given);
+    steps.push(await settled(scene));
+    for (const [i, step] of scenario.steps.entries()) {
+      await scene.before({ step: i + 1 });
+      await act(scene, step);
+      steps.push(
+        plan?.kind === "unobserved" && plan.step === i + 1 ? unseen(scene) : await seen(scene, plan, i + 1),
+      );
+    }
+  } catch (error) {
+    if (!(error instanceof NeverSettledError || error instanceof StuckRunError)) throw error;
+    problem = error.message;
+    steps.push(unseen(scene));
+  } finally {
+    await scene.close();
+  }
+  const { runs, calls } = scene.stage;
+  return { steps, runs, calls, writes: scene.decider.writes, hasMet: scene.hasMet(), problem };
+}
+
+async function act({ user, outside }: Scene, step: Step): Promise<void> {
+  if ("apply" in step) await user.apply(step.apply);
+  else if ("delete" in step) await user.delete(step.delete, step.delete.name);
+  else await step.act(user, outside);
+}
+
+async function seen(scene: Scene, plan: Plan | undefined, step: number): Promise<StepTake> {
+  const taken = await settled(scene);
+  if (plan === undefined || !("step" in plan) || plan.step !== step) return taken;
+  const { stage, user, clock } = scene;
+  const from = stage.runs.length;
+  if (plan.kind === "taken away") {
+    const { namespace, name } = plan.made;
+    await user.delete(plan.made, [namespace, name].filter(Boolean).join("/"));
+    await settle(stage, clock);
+  }
+  await stage.wakeAll();
+  scene.met();
+  const after = await settled(scene);
+  const idle = plan.kind === "looked at again" ? stage.runs.slice(from).flatMap(writesOf) : [];
+  return { ...after, idle };
+}
+
+async function settled(scene: Scene): Promise<StepTake> {
+  await settle(scene.stage, scene.clock);
+  return { ...unseen(scene), snapshot: await taken(scene), failing: failing(scene.stage.runs) };
+}
+
+const unseen = ({ stage }: Scene): StepTake => ({
+  ...{ runs: stage.runs.length, calls: stage.calls.length, snapshot: undefined, failing: [], idle: [] },
+});
+
+async function taken({ stage, kinds, outside }: Scene): Promise<Snapshot> {
+  const refs: readonly ResourceRef[] = await kinds();
+  return snapshotOf(stage.client, refs, await outside?.state());
+}
+
+/** What the last run of each key came to, where that is no good end. */
+function failing(runs: readonly RunRecord[]): readonly string[] {
+  const last = new Map(runs.map((run) => [`${run.controller} ${run.key}`, run]));
+  return [...last.values()]
+    .filter(({ verdict: { kind } }) => kind !== "done" && kind !== "gone")
+    .map((run) => `${run.key} ${verdictWords(run)}`);
+}
+
+/** The calls of one step. */
+export const callsOf = ({ calls, steps }: Take, step: number): readonly Entry[] =>
+  calls.slice(steps[step - 1]?.calls ?? 0, steps[step]?.calls);

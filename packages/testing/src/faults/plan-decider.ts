@@ -1,0 +1,65 @@
+import type { Call, CallFault, FaultDecider } from "@drover/fault-proxy";
+import type { Plan, PlannedWrite } from "./plan.ts";
+
+/** Lets a plan's fault meet its call, and notes every write on its way. */
+export interface PlanDecider extends FaultDecider {
+  /** Whether the fault has met the call that it was meant for. */
+  readonly hasMet: () => boolean;
+  /** Those that were to change something, in the order in which they came. */
+  readonly writes: readonly Call[];
+}
+
+/** The view that a stale plan freezes. */
+export const staleView = "stale";
+
+/**
+ * @param running the number of the run that is under way.
+ */
+export function planDecider(plan: Plan | undefined, running: () => number): PlanDecider {
+  const writes: Call[] = [];
+  let met = false;
+  const ofWrite = (call: Call): CallFault | undefined => {
+    writes.push(call);
+    if (plan === undefined || !("write" in plan) || plan.kind === "stale view") return undefined;
+    if (writes.length !== plan.write.number || !isMeant(call, plan.write)) return undefined;
+    met = true;
+    return faultOf(plan);
+  };
+  return {
+    ofCall(call) {
+      if (call.isWrite) return ofWrite(call);
+      if (plan?.kind !== "stale view" || running() !== plan.run || !mayBeStale(call)) return undefined;
+      met = true;
+      return { do: "stale", view: staleView };
+    },
+    hasMet: () => met,
+    writes,
+  };
+}
+
+/** The same kind of request, at the same place. */
+export const writeName = ({ verb, method, path, resource, subresource }: Call): string =>
+  resource === "" ? `${method} ${path}` : [verb, [resource, subresource].filter(Boolean).join("/")].join(" ");
+
+const isMeant = (call: Call, { what }: PlannedWrite): boolean => writeName(call) === what;
+
+function faultOf(plan: Extract<Plan, { kind: "crash" | "lost answer" | "refused" }>): CallFault {
+  switch (plan.kind) {
+    case "crash":
+      return { do: "kill", when: plan.when };
+    case "lost answer":
+      return { do: "lose answer" };
+    case "refused":
+      return { do: "refuse", status: plan.status };
+  }
+}
+
+/**
+ * Whether Kubernetes may answer it from a cache that lags behind: where a version is named that need not be the newest
+ * (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions). What names none reads the newest.
+ */
+export function mayBeStale({ verb, query }: Pick<Call, "verb" | "query">): boolean {
+  if (verb !== "get" && verb !== "list") return false;
+  const asked = new URLSearchParams(query);
+  return (asked.get("resourceVersion") ?? "") !== "" && asked.get("resourceVersionMatch") !== "Exact";
+}

@@ -1,0 +1,49 @@
+import type { NewObject } from "@drover/kube";
+import type { FunctionUnderTest } from "../function-under-test.ts";
+import type { KindName } from "../served-kinds.ts";
+import type { Manifest, User } from "../user.ts";
+
+/** What people do, one thing after the other, while a function is to keep up with them. */
+export interface Scenario {
+  /** A sentence for people, such as `a site comes, changes and goes`. */
+  readonly name: string;
+  readonly start: FunctionUnderTest;
+  /** Definitions of kinds that are neither Kubernetes' own nor the function's. */
+  readonly crds?: readonly NewObject[];
+  /** Objects that are there before the function is. */
+  readonly given?: readonly Manifest[];
+  readonly steps: readonly Step[];
+  /** Servers outside of the cluster that the function uses; started anew for every plan. */
+  readonly outside?: () => Promise<OutsideWorld>;
+}
+
+export type Step =
+  | { readonly apply: Manifest }
+  | { readonly delete: KindName & { readonly name: string } }
+  /** Anything else; `title` is what the story says of it. */
+  | {
+      readonly title: string;
+      readonly act: (user: User, outside: OutsideWorld | undefined) => Promise<unknown>;
+    };
+
+/** Servers that are no API servers. Faults meet every call that is no GET or HEAD, as they do the cluster's writes. */
+export interface OutsideWorld {
+  /** By the name under which the function finds it: a URL on loopback. */
+  readonly urls: Readonly<Record<string, string>>;
+  /** What there is now, as JSON: compared with what there is without faults. Nothing in it may depend on chance. */
+  state(): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** What `drover test` reads from a module's default export. Answers its argument; it is there for its type. */
+export const faultScenario = (scenario: Scenario): Scenario => scenario;
+
+/** `you apply Site default/a` */
+export function stepWords(step: Step): string {
+  if ("title" in step) return step.title;
+  if ("apply" in step) {
+    const { kind, metadata } = step.apply;
+    return `somebody applies ${kind} ${[metadata.namespace, metadata.name].filter(Boolean).join("/")}`;
+  }
+  return `somebody deletes ${step.delete.kind} ${step.delete.name}`;
+}

@@ -1,0 +1,69 @@
+import { nameOf, refOf, type ResourceRef } from "@drover/kube";
+import { startSandbox } from "@drover/sandbox";
+import { followerOf } from "../lane.ts";
+import { openStage, type Stage } from "../stage.ts";
+import { installKinds, openUser, type User } from "../user.ts";
+import { type VirtualClock, virtualClock } from "../virtual-clock.ts";
+import type { Moment, Plan } from "./plan.ts";
+import { planDecider, type PlanDecider } from "./plan-decider.ts";
+import type { OutsideWorld, Scenario } from "./scenario.ts";
+
+/** All that a scenario is lived through with, made for it alone. */
+export interface Scene {
+  readonly stage: Stage;
+  readonly clock: VirtualClock;
+  readonly user: User;
+  readonly outside: OutsideWorld | undefined;
+  readonly decider: PlanDecider;
+  /** Whether the plan's fault has met what it was meant for. */
+  hasMet(): boolean;
+  /** It has. */
+  met(): void;
+  /** To be called before a step: a view may have to freeze. */
+  before(moment: Moment): Promise<void>;
+  /** The kinds that the function follows, and those that it has written. */
+  kinds(): Promise<readonly ResourceRef[]>;
+  close(): Promise<void>;
+}
+
+export async function openScene(scenario: Scenario, plan: Plan | undefined, at: string): Promise<Scene> {
+  const clock = virtualClock(at);
+  const sandbox = await startSandbox({ now: clock.date });
+  const outside = await scenario.outside?.();
+  const decider = planDecider(plan, () => stage.runs.length + 1);
+  const stage: Stage = await openStage({
+    ...{ start: scenario.start, upstream: { url: sandbox.url }, clock, decider },
+    ...(outside && { outside: outside.urls }),
+  });
+  await installKinds(stage.client, stage.controllers, scenario.crds);
+  const user = openUser(stage.client, stage.server);
+  const followed = stage.controllers.flatMap((controller) =>
+    followerOf(controller).follows.map(({ ref }) => ref),
+  );
+  const kinds = new Map(
+    [...followed, ...stage.controllers.map((one) => refOf(one.for))].map((ref) => [nameOf(ref), ref]),
+  );
+  let hasMet = plan === undefined || plan.kind === "unobserved";
+  return {
+    ...{ stage, clock, user, outside, decider },
+    hasMet: () => hasMet || decider.hasMet(),
+    met: () => void (hasMet = true),
+    before: () => Promise.resolve(),
+    async kinds() {
+      for (const { call, server } of stage.calls) {
+        const { resource, path } = call;
+        if (server?.object === undefined || !call.isWrite || kinds.has(resource)) continue;
+        kinds.set(resource, await user.kind({ apiVersion: apiVersionIn(path), kind: server.object.kind }));
+      }
+      return [...kinds.values()];
+    },
+    async close() {
+      await stage.close();
+      await Promise.all([outside?.close(), sandbox.close()]);
+    },
+  };
+}
+
+/** As a path of the API has it. */
+const apiVersionIn = (path: string): string =>
+  /^\/api\/([^/]+)/.exec(path)?.[1] ?? path.split("/").slice(2, 4).join("/");

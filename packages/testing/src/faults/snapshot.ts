@@ -1,0 +1,26 @@
+import { type KubeClient, type KubeObject, listAll, nameOf, type ResourceRef } from "@drover/kube";
+
+/** All that there is at one moment, as it was read. */
+export interface Snapshot {
+  readonly objects: readonly Found[];
+  /** What there is outside of the cluster. */
+  readonly outside: unknown;
+}
+
+export interface Found {
+  /** `configmaps`, `deployments.apps` */
+  readonly resource: string;
+  readonly object: KubeObject;
+}
+
+/** Reads all objects of these kinds, past every fault. */
+export async function snapshotOf(
+  client: KubeClient,
+  refs: readonly ResourceRef[],
+  outside: unknown,
+): Promise<Snapshot> {
+  const found = refs.map(async (ref) =>
+    (await listAll(client, ref)).map((object) => ({ resource: nameOf(ref), object })),
+  );
+  return { objects: (await Promise.all(found)).flat(), outside };
+}

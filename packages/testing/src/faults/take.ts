@@ -1,0 +1,30 @@
+import type { Call, Entry } from "@drover/fault-proxy";
+import type { RunRecord } from "../run-record.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+/** A scenario, lived through once. */
+export interface Take {
+  /** What was there after each step, the first being what was there before any. */
+  readonly steps: readonly StepTake[];
+  readonly runs: readonly RunRecord[];
+  /** The requests of the function that were to change something, in order. */
+  readonly writes: readonly Call[];
+  /** All requests of the function. */
+  readonly calls: readonly Entry[];
+  /** The plan's fault has met what it was meant for. */
+  readonly hasMet: boolean;
+  /** Why it ended before its time. */
+  readonly problem: string | undefined;
+}
+
+export interface StepTake {
+  /** Runs and calls until then. */
+  readonly runs: number;
+  readonly calls: number;
+  /** Undefined where nobody looked. */
+  readonly snapshot: Snapshot | undefined;
+  /** What was still wrong, by key. */
+  readonly failing: readonly string[];
+  /** What was done though nothing had happened. */
+  readonly idle: readonly Entry[];
+}

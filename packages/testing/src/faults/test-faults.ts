@@ -1,0 +1,117 @@
+import { type Baseline, days, recordBaseline } from "./baseline.ts";
+import { type Divergence, divergence, judgementOf } from "./compare.ts";
+import { derivePlans } from "./derive-plans.ts";
+import { liveThrough } from "./live-through.ts";
+import { objectWords, type Plan, planWords } from "./plan.ts";
+import type { Scenario } from "./scenario.ts";
+import { namedAs } from "./state.ts";
+import { storyOf } from "./story.ts";
+import { harmDone, withStranger } from "./stranger.ts";
+import type { Take } from "./take.ts";
+
+/** What came of one plan. */
+export interface PlanResult {
+  readonly plan: Plan;
+  readonly words: string;
+  /** `unexecuted`: its fault met nothing, so nothing is known. */
+  readonly outcome: "same" | "differs" | "unexecuted";
+  /** What is other than without the fault. */
+  readonly differences: readonly string[];
+  /** What happened until then, a line each. */
+  readonly story: readonly string[];
+}
+
+export interface FaultReport {
+  readonly scenario: string;
+  /** Requests that were to change something, in the run without faults. */
+  readonly writes: number;
+  readonly plans: readonly PlanResult[];
+  /** What is wrong with the run without faults: no plan is derived from one that has no good end. */
+  readonly problems: readonly string[];
+}
+
+export interface TestFaultsOptions {
+  /** Only plans whose words have this in them. */
+  readonly only?: string | undefined;
+  /** Told of each plan when it is over. */
+  readonly onPlan?: (result: PlanResult) => void;
+}
+
+/**
+ * Lives through a scenario without faults, derives every plan from what was seen, and lives through each of them: a
+ * function that is right comes to the same end, by the same creations and deletions.
+ */
+export async function testFaults(scenario: Scenario, options: TestFaultsOptions = {}): Promise<FaultReport> {
+  const { only = "", onPlan } = options;
+  const baseline = await recordBaseline(scenario);
+  const { take } = baseline;
+  const problems = problemsOf(take);
+  const plans: PlanResult[] = [];
+  for (const plan of problems.length > 0 ? [] : derivePlans(scenario, take)) {
+    const words = planWords(plan);
+    if (!words.includes(only)) continue;
+    const result = { plan, words, ...(await execute(scenario, baseline, plan)) };
+    plans.push(result);
+    onPlan?.(result);
+  }
+  return { scenario: scenario.name, writes: take.writes.length, plans, problems };
+}
+
+const problemsOf = ({ problem, steps }: Take): readonly string[] => [
+  ...(problem === undefined ? [] : [problem]),
+  ...(steps.at(-1)?.failing ?? []),
+];
+
+type Outcome = Pick<PlanResult, "outcome" | "differences" | "story">;
+
+async function execute(scenario: Scenario, baseline: Baseline, plan: Plan): Promise<Outcome> {
+  if (plan.kind === "stranger") return executeStranger(scenario, baseline, plan);
+  if (plan.kind === "made anew") return executeMadeAnew(scenario, plan);
+  const take = await liveThrough(scenario, { plan, at: days[0] });
+  return outcomeOf(scenario, take, divergence(baseline, take, judgementOf(plan)));
+}
+
+async function executeStranger(
+  scenario: Scenario,
+  { take }: Baseline,
+  plan: Extract<Plan, { kind: "stranger" }>,
+): Promise<Outcome> {
+  const { made } = plan;
+  const like = take.steps
+    .flatMap(({ snapshot }) => snapshot?.objects ?? [])
+    .findLast((found) => objectWords(namedAs(found)) === objectWords(made));
+  if (like === undefined) return { outcome: "unexecuted", differences: [], story: [] };
+  const theirs = withStranger(scenario, plan, like);
+  const lived = await liveThrough(theirs, { at: days[0] });
+  return outcomeOf(theirs, lived, harmDone(plan, lived));
+}
+
+/** Another life, in which the object is made anew, is compared with the same one in which nobody saw that it was gone. */
+async function executeMadeAnew(
+  scenario: Scenario,
+  { step }: Extract<Plan, { kind: "made anew" }>,
+): Promise<Outcome> {
+  const deleted = scenario.steps[step - 1];
+  if (deleted === undefined || !("delete" in deleted))
+    return { outcome: "unexecuted", differences: [], story: [] };
+  const { kind, name } = deleted.delete;
+  const again = [...(scenario.given ?? []).map((apply) => ({ apply })), ...scenario.steps]
+    .slice(0, (scenario.given?.length ?? 0) + step - 1)
+    .findLast(
+      (one) =>
+        "apply" in one && one.apply.kind === kind && one.apply.metadata.name === name.split("/").at(-1),
+    );
+  if (again === undefined) return { outcome: "unexecuted", differences: [], story: [] };
+  const anew = { ...scenario, steps: [...scenario.steps.slice(0, step), again] };
+  const plan: Plan = { kind: "unobserved", step };
+  const take = await liveThrough(anew, { plan, at: days[0] });
+  return outcomeOf(anew, take, divergence(await recordBaseline(anew), take, judgementOf(plan)));
+}
+
+function outcomeOf(scenario: Scenario, take: Take, diverged: Divergence | undefined): Outcome {
+  if (!take.hasMet)
+    return { outcome: "unexecuted", differences: [], story: storyOf(take, scenario, take.steps.length) };
+  if (diverged === undefined) return { outcome: "same", differences: [], story: [] };
+  const { step, differences } = diverged;
+  return { outcome: "differs", differences, story: storyOf(take, scenario, step) };
+}

@@ -1,0 +1,67 @@
+import type { Controller, Milliseconds, ObjectKey } from "@drover/controller";
+import { connect, type KubeClient } from "@drover/kube";
+import { begin, type FunctionUnderTest } from "./function-under-test.ts";
+import type { Doors } from "./proxies.ts";
+import { impatientTimers } from "./impatient-timers.ts";
+
+/** A process of the function, from its start until it is killed or the test ends. */
+export interface Life {
+  readonly controllers: readonly Controller[];
+  readonly client: KubeClient;
+  /** Resolves when it is killed; what it was doing never ends. */
+  readonly died: Promise<void>;
+  readonly isDead: () => boolean;
+  die(): void;
+  /** Whether the last run of a key asked to be looked at again. */
+  readonly asksAgain: (controller: string, key: ObjectKey) => boolean;
+  /** Gives back what it opened; a dead one's calls end here. */
+  close(): Promise<void>;
+}
+
+export interface LifeOptions {
+  readonly start: FunctionUnderTest;
+  readonly doors: Doors;
+  readonly now: () => Date;
+  /** Until a request is given up. */
+  readonly requestTimeout: Milliseconds;
+}
+
+export async function beginLife({ start, doors, now, requestTimeout }: LifeOptions): Promise<Life> {
+  const { cluster: server, outside } = doors;
+  const client = await connect({
+    server,
+    userAgent: "function-under-test",
+    requestTimeout,
+    timers: impatientTimers,
+  });
+  const { controllers, close } = await begin(start, { client, outside, now });
+  const asking = new Set<string>();
+  const death = Promise.withResolvers<void>();
+  let isDead = false;
+  const noting = (controller: Controller): Controller => ({
+    ...controller,
+    async reconcile(context) {
+      const result = await controller.reconcile(context);
+      const name = `${controller.name} ${context.key}`;
+      if (result?.requeueAfter === undefined) asking.delete(name);
+      else asking.add(name);
+      return result;
+    },
+  });
+  return {
+    controllers: controllers.map(noting),
+    client,
+    died: death.promise,
+    isDead: () => isDead,
+    die() {
+      isDead = true;
+      death.resolve();
+      doors.shut();
+    },
+    asksAgain: (controller, key) => asking.has(`${controller} ${key}`),
+    async close() {
+      await client.close();
+      await close?.();
+    },
+  };
+}

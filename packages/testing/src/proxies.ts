@@ -1,0 +1,72 @@
+import {
+  type Entry,
+  type FaultDecider,
+  type FaultProxy,
+  startFaultProxy,
+  type Upstream,
+} from "@drover/fault-proxy";
+
+/** The ways of one life to all servers. */
+export interface Doors {
+  /** The URL of the API server. */
+  readonly cluster: string;
+  /** Those of servers outside of the cluster, by name. */
+  readonly outside: Readonly<Record<string, string>>;
+  /** Nothing gets through any more. */
+  shut(): void;
+}
+
+export interface Proxies {
+  /** Its own address is the test's: no faults. */
+  readonly cluster: FaultProxy;
+  /** Lets a life of the function in. */
+  enter(): Promise<Doors>;
+  close(): Promise<void>;
+}
+
+export interface ProxiesOptions {
+  readonly upstream: Upstream;
+  readonly views?: Readonly<Record<string, Upstream>>;
+  readonly outside?: Readonly<Record<string, string>>;
+  readonly decider?: FaultDecider;
+  readonly onKill: () => void;
+  /** The calls of all lives, of all servers, are added to it. */
+  readonly calls: Entry[];
+}
+
+/** One proxy before each server; one decider for all. */
+export async function openProxies(options: ProxiesOptions): Promise<Proxies> {
+  const { upstream, views = {}, outside = {}, decider, onKill, calls } = options;
+  const start = (to: Upstream): Promise<FaultProxy> => {
+    const isOfFunction = ({ life }: { readonly life: number }): boolean => life !== testsLife;
+    return startFaultProxy({
+      ...{ upstream: to, views, onKill },
+      decider: { ofCall: (call) => (isOfFunction(call) ? decider?.ofCall(call) : undefined) },
+      onEntry: (entry) => isOfFunction(entry.call) && calls.push(entry),
+    });
+  };
+  const cluster = await start(upstream);
+  const others = await Promise.all(
+    Object.entries(outside).map(async ([name, url]) => [name, await start({ url })] as const),
+  );
+  return {
+    cluster,
+    async enter() {
+      const door = await cluster.door();
+      const doors = await Promise.all(
+        others.map(async ([name, proxy]) => [name, await proxy.door()] as const),
+      );
+      return {
+        cluster: door.url,
+        outside: Object.fromEntries(doors.map(([name, { url }]) => [name, url])),
+        shut: () => [door, ...doors.map(([, other]) => other)].forEach((one) => void one.close()),
+      };
+    },
+    async close() {
+      await Promise.all([cluster, ...others.map(([, proxy]) => proxy)].map((proxy) => proxy.close()));
+    },
+  };
+}
+
+/** That of a proxy's own address. */
+const testsLife = 1;

@@ -1,0 +1,72 @@
+import type { Duration, Log } from "@drover/controller";
+import type { NewObject } from "@drover/kube";
+import type { Announcement } from "@drover/runtime";
+import { startSandbox } from "@drover/sandbox";
+import type { FunctionUnderTest } from "./function-under-test.ts";
+import type { RunRecord } from "./run-record.ts";
+import { pass, settle } from "./settle.ts";
+import { openStage } from "./stage.ts";
+import { installKinds, openUser, type User } from "./user.ts";
+import { virtualClock } from "./virtual-clock.ts";
+
+export interface TestClusterOptions {
+  /** Definitions of kinds that are neither Kubernetes' own nor the function's. */
+  readonly crds?: readonly NewObject[];
+  /** The function's way to servers outside of the cluster: URLs by name. */
+  readonly outside?: Readonly<Record<string, string>>;
+  /** When the clock begins, ISO 8601. */
+  readonly at?: string;
+  readonly log?: Log;
+}
+
+/** A cluster, a queue and a function in one process, on a clock that stands still until the test lets it go on. */
+export interface TestCluster extends User, AsyncDisposable {
+  /** Runs whatever is due, through backoff and `requeueAfter`, until nothing would happen any more. */
+  settled(): Promise<void>;
+  /** Lets a time pass, and runs what is due in it. */
+  advance(time: Duration): Promise<void>;
+  /** Kills the function's process between two runs, and begins another one: what it kept in memory is gone. */
+  restart(): void;
+  /** The test's clock. */
+  readonly now: () => Date;
+  /** Every run so far. */
+  readonly runs: readonly RunRecord[];
+  /** What was said in Events so far. */
+  readonly announcements: readonly Announcement[];
+  /** The URL of the API server, for kubectl and the like; there are no credentials. */
+  readonly server: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a cluster for one test:
+ *
+ * ```ts
+ * await using cluster = await testCluster(({ client }) => siteController(client));
+ * await cluster.apply({ apiVersion: "example.com/v1", kind: "Site", metadata: { name: "a" }, spec: { title: "Hi" } });
+ * await cluster.settled();
+ * ```
+ */
+export async function testCluster(
+  start: FunctionUnderTest,
+  { crds, outside = {}, at, log }: TestClusterOptions = {},
+): Promise<TestCluster> {
+  const clock = virtualClock(at);
+  const sandbox = await startSandbox({ now: clock.date });
+  const upstream = { url: sandbox.url };
+  const stage = await openStage({ start, outside, upstream, clock, ...(log && { log }) });
+  await installKinds(stage.client, stage.controllers, crds);
+  const { client, server, runs, announcements } = stage;
+  const close = async (): Promise<void> => {
+    await stage.close();
+    await sandbox.close();
+  };
+  return {
+    ...openUser(client, server),
+    ...{ now: clock.date, runs, announcements, server, close },
+    settled: () => settle(stage, clock),
+    advance: (time) => pass(stage, clock, time),
+    restart: () => stage.kill(),
+    [Symbol.asyncDispose]: close,
+  };
+}

@@ -1,0 +1,80 @@
+import { type Controller, customResourceDefinition, objectKey, type ObjectKey } from "@drover/controller";
+import {
+  installCrd,
+  keyOf,
+  type KubeClient,
+  type KubeObject,
+  listAll,
+  type NewObject,
+  type ResourceRef,
+} from "@drover/kube";
+import { type KindName, servedKinds } from "./served-kinds.ts";
+
+/** An object as people write it down. */
+export interface Manifest extends KindName {
+  readonly metadata: {
+    readonly name: string;
+    /** Default: `default`. */
+    readonly namespace?: string;
+    readonly [field: string]: unknown;
+  };
+  readonly [field: string]: unknown;
+}
+
+/** What people do to a cluster. */
+export interface User {
+  /** Where a kind is served. */
+  kind(name: KindName): Promise<ResourceRef>;
+  /** Creates the object; or changes what is there to say what the manifest says (a JSON merge patch). */
+  apply(manifest: Manifest): Promise<KubeObject>;
+  /** @param name `name` in the namespace `default`, `namespace/name`, or of a cluster-scoped kind its name. */
+  get(kind: KindName, name: string): Promise<KubeObject | undefined>;
+  list(kind: KindName): Promise<readonly KubeObject[]>;
+  /** Asks for deletion. False when there was nothing to delete. */
+  delete(kind: KindName, name: string): Promise<boolean>;
+}
+
+/** @param server the URL that the client leads to. */
+export function openUser(client: KubeClient, server: string): User {
+  const served = servedKinds(server);
+  const locate = async (kind: KindName, name: string): Promise<{ ref: ResourceRef; key: ObjectKey }> => {
+    const ref = await served(kind);
+    const [last = "", namespace = "default"] = name.split("/").reverse();
+    return { ref, key: objectKey(ref.namespaced ? { namespace, name: last } : { name: last }) };
+  };
+  return {
+    kind: served,
+    async apply({ apiVersion, kind, ...manifest }) {
+      const ref = await served({ apiVersion, kind });
+      const { namespace = "default", ...metadata } = manifest.metadata;
+      const object: NewObject = {
+        ...manifest,
+        metadata: { ...metadata, ...(ref.namespaced && { namespace }) },
+      };
+      const key = keyOf(object);
+      if ((await client.get(ref, key)) === undefined) return client.create(ref, object);
+      return client.patch(ref, key, { type: "merge", body: object });
+    },
+    async get(kind, name) {
+      const { ref, key } = await locate(kind, name);
+      return client.get(ref, key);
+    },
+    list: async (kind) => listAll(client, await served(kind)),
+    async delete(kind, name) {
+      const { ref, key } = await locate(kind, name);
+      return client.delete(ref, key);
+    },
+  };
+}
+
+/** Has a cluster serve the kinds of controllers, and others that are not Kubernetes' own. */
+export async function installKinds(
+  client: KubeClient,
+  controllers: readonly Controller[],
+  more: readonly NewObject[] = [],
+): Promise<void> {
+  const own = controllers
+    .filter(({ for: { group } }) => group.includes(".") && !group.endsWith(".k8s.io"))
+    .map(({ for: resource }): NewObject => ({ ...customResourceDefinition(resource) }));
+  for (const crd of [...own, ...more]) await installCrd(client, crd);
+}
