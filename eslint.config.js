@@ -142,6 +142,10 @@ export default tseslint.config(
     ["@kubernetes/client-node"],
   ),
   layer(["packages/streams/src/**"], ["runtime", "sandbox", ...functions, ...apps]),
+  layer(
+    ["packages/fault-proxy/src/**"],
+    ["queue", "streams", "runtime", "sandbox", "local-servers", "real-cluster", ...functions, ...apps],
+  ),
   layer(["packages/runtime/src/**"], ["streams", ...functions, ...apps]),
   layer(
     ["packages/sandbox/src/**"],

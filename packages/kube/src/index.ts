@@ -28,7 +28,14 @@ export type {
   WriteOptions,
 } from "./client.ts";
 export { connect, type ConnectOptions } from "./connect.ts";
-export { KubeConfigError, namespaceOf } from "./credentials.ts";
+export {
+  type CredentialReader,
+  type Credentials,
+  type CredentialSource,
+  KubeConfigError,
+  namespaceOf,
+  openCredentials,
+} from "./credentials.ts";
 export * from "./errors.ts";
 export { type EventRecorder, eventRecorder, type EventRecorderOptions } from "./events/event-recorder.ts";
 export type { RecordedEvent, Reporter } from "./events/recorded-event.ts";

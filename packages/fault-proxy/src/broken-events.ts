@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { EndOfStream, FrameFaultKind } from "./schedule.ts";
+import type { EventFault, SpoiledList, WatchedEvent } from "./faults.ts";
 import { garbage, statusObject } from "./wrong-answers.ts";
 
-/** What is sent to the bridge for one line of the API server's watch, and what becomes of the watch after it. */
+/** What is sent for one line of the server's watch, and what becomes of the watch after it. */
 export interface Passing {
   readonly lines: readonly string[];
   /** Sent without an end of line. */
@@ -13,75 +13,81 @@ export interface Passing {
 /** What came before, to be sent once more by a replay: the last lines, the newest at the end. */
 const longestHistory = 20;
 
-export interface FrameFaults {
-  /** The line as it is sent on; `fault` asks which fault meets an event. */
-  pass(line: string, fault: () => FrameFaultKind | undefined): Passing;
+export interface BrokenEvents {
+  /** The line as it is sent on. */
+  pass(line: string, fault: EventFault | undefined): Passing;
 }
 
-export function frameFaults(): FrameFaults {
+export function brokenEvents(): BrokenEvents {
   const history: string[] = [];
   return {
     pass(line, fault) {
-      const isEvent = /^\{"type":"(ADDED|MODIFIED|DELETED)"/.test(line);
-      const kind = isEvent ? fault() : undefined;
-      const passing = kind === undefined ? onwards([line]) : broken(kind, line, history);
-      if (isEvent) history.push(line);
+      const passing = fault === undefined ? onwards([line]) : broken(fault, line, history);
+      if (typeOfEvent(line) !== undefined) history.push(line);
       if (history.length > longestHistory) history.shift();
       return passing;
     },
   };
 }
 
+/** Undefined for bookmarks and errors, and for what is no event at all. */
+export function typeOfEvent(line: string): WatchedEvent["type"] | undefined {
+  const type = /^\{"type":"(ADDED|MODIFIED|DELETED)"/.exec(line)?.[1];
+  return type === "ADDED" || type === "MODIFIED" || type === "DELETED" ? type : undefined;
+}
+
 const onwards = (lines: readonly string[]): Passing => ({ lines, then: "go on" });
 const last = (line: object): Passing => ({ lines: [JSON.stringify(line)], then: "end" });
 
-function broken(kind: FrameFaultKind, line: string, history: readonly string[]): Passing {
+function broken(fault: EventFault, line: string, history: readonly string[]): Passing {
   const half = line.slice(0, line.length >> 1);
-  switch (kind) {
-    case "frame-410":
-      return last({ type: "ERROR", object: statusObject(410) });
-    case "frame-error-500":
-      return last({ type: "ERROR", object: statusObject(500) });
-    case "frame-error-no-code":
-      return last({ type: "ERROR", object: { kind: "Status", apiVersion: "v1", status: "Failure" } });
-    case "frame-cut":
+  switch (fault.do) {
+    case "error":
+      return last({ type: "ERROR", object: errorObject(fault.code) });
+    case "cut":
       return { lines: [], rest: half, then: "reset" };
-    case "frame-truncated":
+    case "truncate":
       return { lines: [], rest: half, then: "end" };
-    case "frame-garbage":
+    case "garbage":
       return onwards([garbage]);
-    case "frame-no-uid":
+    case "no uid":
       return onwards([withMetadata(line, (metadata) => ({ ...metadata, uid: undefined }))]);
-    case "frame-huge":
+    case "huge":
       return onwards([withMetadata(line, (metadata) => ({ ...metadata, managedFields: [large] }))]);
-    case "frame-repeat":
+    case "duplicate":
       return onwards([line, line]);
-    case "frame-replay":
+    case "replay":
       return onwards([line, ...history, line]);
-    case "frame-silent":
+    case "fall silent":
       return { lines: [], then: "fall silent" };
-    case "frame-swallow":
+    case "swallow":
       return onwards([]);
+    // Whoever passes it on has waited by now.
+    case "delay":
+      return onwards([line]);
   }
 }
+
+const errorObject = (code: number | undefined): object =>
+  code === undefined ? { kind: "Status", apiVersion: "v1", status: "Failure" } : statusObject(code);
 
 /** A list that comes as a stream ends with such a bookmark. */
 export const isEndOfList = (line: string): boolean =>
   line.startsWith('{"type":"BOOKMARK"') && line.includes("k8s.io/initial-events-end");
 
 /** What is sent in place of the end of a streamed list. */
-export function wrongEnd(kind: EndOfStream, line: string): Passing {
-  switch (kind) {
-    case "list-410":
-      return broken("frame-410", line, []);
-    case "list-truncated":
-      return broken("frame-truncated", line, []);
-    case "list-no-metadata":
+export function wrongEnd(how: SpoiledList["how"], line: string): Passing {
+  switch (how) {
+    case "expired":
+      return broken({ do: "error", code: 410 }, line, []);
+    case "truncated":
+      return broken({ do: "truncate" }, line, []);
+    case "no metadata":
       return onwards([JSON.stringify({ type: "BOOKMARK", object: {} })]);
-    case "list-no-uid":
+    case "no uid":
       return onwards([JSON.stringify({ type: "ADDED", object: { metadata: {} } }), line]);
     // As of a server that knows no such lists: a bookmark, and no end.
-    case "list-endless":
+    case "endless":
       return onwards([withMetadata(line, (metadata) => ({ ...metadata, annotations: undefined }))]);
   }
 }

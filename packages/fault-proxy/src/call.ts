@@ -1,0 +1,125 @@
+/** A request, named as Kubernetes names it in its RequestInfo (k8s.io/apiserver/pkg/endpoints/request). */
+export interface Call {
+  /** 1, 2, ...: in the order in which the proxy had them whole. */
+  readonly id: number;
+  /** Who asks: the first life behind the proxy's own address is 1. */
+  readonly life: number;
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  /** Without the question mark. */
+  readonly query: string;
+  /** `other` is what is about no resource: discovery, health, and every call to a server that is no API server. */
+  readonly verb: Verb;
+  /** The plural and its group, `configmaps`, `deployments.apps`; empty where there is none. */
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** It changes what the server holds: no read, no dry run, and no review, which only asks. */
+  readonly isWrite: boolean;
+  /** The JSON that came with it, where it is small. */
+  readonly body?: unknown;
+}
+
+export type Verb =
+  "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection" | "other";
+
+/** A request as it comes in. */
+export interface Asked {
+  readonly id: number;
+  readonly life: number;
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  readonly body?: unknown;
+}
+
+export function callOf({ id, life, method, url, body }: Asked): Call {
+  const { pathname: path, searchParams: query } = new URL(url, "http://server");
+  const about = resourceOf(path);
+  const isWatch = isTrue(query.get("watch")) || legacyWatch.test(path);
+  const verb = verbOf(method, about, isWatch);
+  return {
+    ...{ id, life, method, path, query: query.toString(), verb },
+    ...about,
+    // A collection of one, as who watches a single object asks for it.
+    name: about.name === "" && verb !== "create" ? selectedName(query) : about.name,
+    isWrite: isWrite(method, about) && !isDryRun(query, body),
+    ...(body === undefined ? {} : { body }),
+  };
+}
+
+type About = Pick<Call, "resource" | "subresource" | "namespace" | "name">;
+
+/** How watches were asked for before there was a parameter. */
+const legacyWatch = /^\/(api|apis\/[^/]+)\/[^/]+\/watch\//;
+/** What may stand behind the name of a namespace without being a resource in it. */
+const ofNamespaces = ["status", "finalize"];
+
+function resourceOf(path: string): About {
+  const [root, ...parts] = path
+    .split("/")
+    .filter((part) => part !== "")
+    .map(decoded);
+  const group = root === "apis" ? parts.shift() : root === "api" ? "" : undefined;
+  const version = parts.shift();
+  if (legacyWatch.test(path)) parts.shift();
+  const [first, namespaceName, third] = parts;
+  const namespace = first === "namespaces" ? (namespaceName ?? "") : "";
+  const isInside = first === "namespaces" && third !== undefined && !ofNamespaces.includes(third);
+  const [plural = "", name = "", subresource = ""] = isInside ? parts.slice(2) : parts;
+  if (group === undefined || version === undefined || plural === "")
+    return { resource: "", subresource: "", namespace: "", name: "" };
+  return { resource: group === "" ? plural : `${plural}.${group}`, subresource, namespace, name };
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+const selectedName = (query: URLSearchParams): string =>
+  /(?:^|,)metadata\.name==?([^,]+)/.exec(query.get("fieldSelector") ?? "")?.[1] ?? "";
+
+function verbOf(method: string, { resource, name }: About, isWatch: boolean): Verb {
+  if (resource === "") return "other";
+  switch (method) {
+    case "GET":
+    case "HEAD":
+      if (name !== "") return "get";
+      return isWatch ? "watch" : "list";
+    case "POST":
+      return "create";
+    case "PUT":
+      return "update";
+    case "PATCH":
+      return "patch";
+    case "DELETE":
+      return name === "" ? "deletecollection" : "delete";
+    default:
+      return "other";
+  }
+}
+
+const isTrue = (value: string | null): boolean => value === "true" || value === "1";
+
+const reading = ["GET", "HEAD", "OPTIONS"];
+/** They are created, but kept nowhere: TokenReview, SubjectAccessReview and their like. */
+const review = /reviews\.(authentication|authorization)\.k8s\.io$/;
+
+const isWrite = (method: string, { resource, subresource }: About): boolean =>
+  !reading.includes(method) &&
+  !review.test(resource) &&
+  !(resource === "serviceaccounts" && subresource === "token");
+
+function isDryRun(query: URLSearchParams, body: unknown): boolean {
+  if ((query.get("dryRun") ?? "") !== "") return true;
+  // A deletion may say so in its options, which are its body.
+  if (typeof body !== "object" || body === null || !("kind" in body && body.kind === "DeleteOptions"))
+    return false;
+  return "dryRun" in body && Array.isArray(body.dryRun) && body.dryRun.length > 0;
+}

@@ -1,0 +1,67 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** An address on loopback at which clients come in. */
+export interface OpenDoor {
+  /** `http://127.0.0.1:PORT` */
+  readonly url: string;
+  /** Lets clients in again after `shut`, at the same address. */
+  readonly open: () => Promise<void>;
+  /** Nobody listens any more; whoever is connected is cut off. */
+  readonly shut: () => Promise<void>;
+  /** Cuts off whoever is connected. */
+  readonly cutOff: () => void;
+}
+
+export interface DoorOptions {
+  readonly onRequest: (request: IncomingMessage, response: ServerResponse) => void;
+  /** 0, the default: a free one. */
+  readonly port?: number | undefined;
+}
+
+export async function openDoor({ onRequest, port: wanted = 0 }: DoorOptions): Promise<OpenDoor> {
+  const sockets = new Set<Socket>();
+  const server = createServer(onRequest);
+  // A connection that is closed just as a request comes is a fault that nobody asked for; so are deadlines.
+  server.keepAliveTimeout = 0;
+  server.requestTimeout = 0;
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  const listen = async (port: number): Promise<void> => {
+    server.listen(port, "127.0.0.1");
+    await once(server, "listening");
+  };
+  await listen(wanted);
+  const { port } = addressOf(server.address());
+  const cutOff = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async open() {
+      for (let tries = 0; !server.listening; tries++) {
+        // Somebody may have the port for a moment: who looks for a free one does.
+        await listen(port).catch(async (error: unknown) => {
+          if (tries > 100) throw error;
+          await delay(50);
+        });
+      }
+    },
+    async shut() {
+      const closed = server.listening ? once(server, "close") : Promise.resolve();
+      server.close();
+      cutOff();
+      await closed;
+    },
+    cutOff,
+  };
+}
+
+function addressOf(address: AddressInfo | string | null): AddressInfo {
+  if (address === null || typeof address === "string") throw new Error("The proxy has no port.");
+  return address;
+}

@@ -1,0 +1,38 @@
+/**
+ * # @drover/fault-proxy
+ *
+ * A proxy in front of a real server, most of all of a Kubernetes API server, that lets go wrong what can. Clients come
+ * in over plain HTTP on loopback; what they ask is passed on with the credentials of any kubeconfig, faithfully and as
+ * it comes, but for the faults that a **decider** has for it:
+ *
+ *   client -> door -> call.ts       what is asked, as Kubernetes' RequestInfo has it
+ *                  -> decider       which fault it meets, if any (faults.ts)
+ *                  -> serve-call.ts carries the fault out, or asks the server (upstream.ts)
+ *                  -> pass-watch.ts passes the events of a watch on, each of which may meet a fault (broken-events.ts)
+ *                  -> record.ts     notes what the server did and what the client was told; story.ts says it in words
+ *
+ * A **life** is one process behind a door. When it is killed, nothing of it reaches the server any more and nothing is
+ * answered; `nextLife()` or another `door()` lets its successor in.
+ *
+ * Guarantees: a write that was forwarded is carried through whoever has gone meanwhile, so `committed` is known; ids,
+ * decisions and the record have one order. In front of what is no API server, calls have the verb `other`, and all
+ * headers, `Host` and signatures too, pass untouched.
+ *
+ * Caveats: HTTP/1.1 only. Watches in protobuf pass without faults at their events. Compression is taken back from what
+ * is asked of an API server, so that answers can be read on their way.
+ */
+export { type Call, callOf, type Verb } from "./call.ts";
+export { type Door, type FaultProxy, type FaultProxyOptions, startFaultProxy } from "./fault-proxy.ts";
+export {
+  type CallFault,
+  type EventFault,
+  type FaultDecider,
+  noFaults,
+  type RetryAfter,
+  type SpoiledList,
+  type WatchedEvent,
+} from "./faults.ts";
+export { linesOf } from "./lines-of.ts";
+export type { AnsweredObject, Entry, EventEntry, ServerAnswer } from "./record.ts";
+export { describeCall, describeEntry, describeFault, storyOf } from "./story.ts";
+export type { Upstream } from "./upstream.ts";

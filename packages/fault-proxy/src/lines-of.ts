@@ -1,0 +1,13 @@
+import type { Readable } from "node:stream";
+
+/** The lines of a stream; throws when it breaks off, which readline does not. A last line without its end is dropped. */
+export async function* linesOf(stream: Readable): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder();
+  let held = "";
+  for await (const chunk of stream.iterator({ destroyOnReturn: true })) {
+    if (!(chunk instanceof Uint8Array)) throw new TypeError("A stream of bytes was expected.");
+    const lines = (held + decoder.decode(chunk, { stream: true })).split("\n");
+    held = lines.pop() ?? "";
+    yield* lines;
+  }
+}

@@ -1,0 +1,100 @@
+import type { Milliseconds } from "@drover/controller";
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { brokenEvents, isEndOfList, type Passing, typeOfEvent, wrongEnd } from "./broken-events.ts";
+import type { Call } from "./call.ts";
+import type { EventFault, SpoiledList, WatchedEvent } from "./faults.ts";
+import { linesOf } from "./lines-of.ts";
+import { written } from "./written.ts";
+import { statusObject } from "./wrong-answers.ts";
+
+/** A watch that runs through the proxy. */
+export interface ProxiedWatch {
+  readonly call: Call;
+  /** Ends it: in order, by a reset, or by saying that it has expired. */
+  end(how: "end" | "reset" | "410"): void;
+}
+
+export interface WatchPassing {
+  readonly call: Call;
+  readonly from: IncomingMessage;
+  readonly to: ServerResponse;
+  /** Bytes in a piece; 0: a line is one piece. */
+  readonly pieces: number;
+  /** Asked which fault an event meets. */
+  readonly fault: (event: WatchedEvent) => EventFault | undefined;
+  /** What is wrong with the end of the list that it begins with. */
+  readonly end: SpoiledList["how"] | undefined;
+  /** Nobody is there any more to be told anything. */
+  readonly isOver: () => boolean;
+  readonly sleep: (time: Milliseconds) => Promise<void>;
+  readonly running: Set<ProxiedWatch>;
+}
+
+/** Passes the server's lines on, for as long as both sides want; resolves when one of them does not any more. */
+export async function passWatch(passing: WatchPassing): Promise<void> {
+  const { from, to, running } = passing;
+  let silent = false;
+  const watch: ProxiedWatch = {
+    call: passing.call,
+    end(how) {
+      running.delete(watch);
+      if (how === "410") to.write(`${JSON.stringify({ type: "ERROR", object: statusObject(410) })}\n`);
+      if (how === "reset") to.destroy();
+      // One that has fallen silent is not ended by anybody but the client.
+      else if (!silent) to.end();
+      from.destroy();
+    },
+  };
+  running.add(watch);
+  to.once("close", () => from.destroy());
+  try {
+    const then = await passLines(passing);
+    if (then === "fall silent") {
+      silent = true;
+      running.delete(watch);
+      await once(to, "close");
+    } else if (then !== "go on") watch.end(then);
+  } catch {
+    // The server broke it off, or we did since the client had: so does the client's end.
+    if (!silent) to.destroy();
+  } finally {
+    running.delete(watch);
+    if (!silent) to.end();
+  }
+}
+
+/** Until the server's end, or that of a fault. */
+async function passLines(passing: WatchPassing): Promise<Passing["then"]> {
+  const { from, to, pieces, fault, end, isOver, sleep } = passing;
+  const events = brokenEvents();
+  let isListed = /(^|&)sendInitialEvents=(true|1)/.test(passing.call.query);
+  for await (const line of linesOf(from)) {
+    if (to.writableEnded || to.destroyed) return "go on";
+    if (isOver()) return "fall silent";
+    const type = typeOfEvent(line);
+    const met = type === undefined ? undefined : fault({ type, line, isListed });
+    if (met?.do === "delay") await sleep(met.for);
+    const atEnd = isEndOfList(line);
+    if (atEnd) isListed = false;
+    const {
+      lines,
+      rest = "",
+      then,
+    } = atEnd && end !== undefined ? wrongEnd(end, line) : events.pass(line, met);
+    await send(to, lines.map((each) => `${each}\n`).join("") + rest, pieces);
+    if (then !== "go on") return then;
+  }
+  return "go on";
+}
+
+/** In pieces that care for neither lines nor letters; waits where the other side does not read. */
+async function send(to: ServerResponse, text: string, size: number): Promise<void> {
+  const bytes = Buffer.from(text);
+  const step = size === 0 || bytes.length > 2 ** 16 ? Math.max(1, bytes.length) : size;
+  for (let at = 0; at < bytes.length && !to.destroyed; at += step) {
+    await written(to, bytes.subarray(at, at + step));
+    // A turn of the loop, so that the next piece is one of its own.
+    if (size > 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+}

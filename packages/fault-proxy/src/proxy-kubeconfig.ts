@@ -1,0 +1,16 @@
+/** A kubeconfig with one context, for a proxy that brings the credentials itself. JSON is YAML. */
+export function proxyKubeconfig(server: string, namespace: string | undefined): string {
+  const name = "fault-proxy";
+  return JSON.stringify(
+    {
+      apiVersion: "v1",
+      kind: "Config",
+      clusters: [{ name, cluster: { server } }],
+      users: [{ name, user: {} }],
+      contexts: [{ name, context: { cluster: name, user: name, ...(namespace && { namespace }) } }],
+      "current-context": name,
+    },
+    null,
+    2,
+  );
+}

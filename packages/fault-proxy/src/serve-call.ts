@@ -1,0 +1,159 @@
+import type { Milliseconds } from "@drover/controller";
+import type { IncomingMessage } from "node:http";
+import type { Call } from "./call.ts";
+import { asked, begin, type Exchange, hang, passBody, reset, whole } from "./exchange.ts";
+import type { CallFault, FaultDecider, SpoiledList } from "./faults.ts";
+import { passWatch, type ProxiedWatch } from "./pass-watch.ts";
+import { eventEntry } from "./record.ts";
+import { spoiledLists, type SpoiledLists } from "./spoiled-lists.ts";
+import type { OpenUpstream } from "./upstream.ts";
+import { answerGarbage, refuse } from "./wrong-answers.ts";
+
+export interface Serving {
+  readonly upstream: OpenUpstream;
+  readonly views: ReadonlyMap<string, OpenUpstream>;
+  readonly decider: FaultDecider;
+  readonly onKill: (call: Call, when: "before" | "after") => void;
+  readonly sleep: (time: Milliseconds) => Promise<void>;
+  readonly pieces: number;
+  readonly running: Set<ProxiedWatch>;
+}
+
+/** Answers a call: with a fault where the decider has one for it, as the server does otherwise. */
+export function callServer(serving: Serving): (exchange: Exchange) => Promise<void> {
+  const { upstream, views, decider, sleep } = serving;
+  const lists = spoiledLists();
+
+  const meet = async (exchange: Exchange, fault: CallFault | undefined): Promise<void> => {
+    if (exchange.life.isOver) hang(exchange);
+    else if (fault !== undefined) await suffer(exchange, fault);
+    else if (lists.isMadeUp(exchange.call)) refused(exchange, { status: 410 });
+    else await pass(serving, exchange, upstream);
+  };
+  const suffer = async (exchange: Exchange, fault: CallFault): Promise<void> => {
+    switch (fault.do) {
+      case "refuse":
+        refused(exchange, fault);
+        break;
+      case "delay":
+        await sleep(fault.for);
+        return meet(exchange, fault.then);
+      case "reset":
+        reset(exchange);
+        break;
+      case "hang":
+        hang(exchange);
+        break;
+      case "lose answer":
+        if (await carriedOut(exchange, upstream)) reset(exchange);
+        break;
+      case "hang after":
+        if (await carriedOut(exchange, upstream)) hang(exchange);
+        break;
+      case "kill":
+        return kill(serving, exchange, fault.when);
+      case "stale":
+        return pass(serving, exchange, viewNamed(views, fault.view));
+      case "garbage":
+        exchange.answered(200);
+        answerGarbage(exchange.response, fault.of);
+        break;
+      case "spoil list":
+        return spoil(serving, lists, exchange, fault);
+    }
+  };
+  return (exchange) => {
+    if (exchange.life.isOver) return meet(exchange, undefined);
+    const fault = decider.ofCall(exchange.call);
+    if (fault !== undefined) exchange.entry.fault = fault;
+    return meet(exchange, fault);
+  };
+}
+
+async function spoil(
+  serving: Serving,
+  lists: SpoiledLists,
+  exchange: Exchange,
+  fault: SpoiledList,
+): Promise<void> {
+  const { call, response, answered } = exchange;
+  const { upstream } = serving;
+  if (call.verb !== "list") return pass(serving, exchange, upstream, fault.how);
+  if (fault.how === "expired") {
+    refused(exchange, { status: 410 });
+    return;
+  }
+  const page = await lists.spoil(fault, call, async () => {
+    const from = await asked(exchange, upstream);
+    return from && { status: from.statusCode ?? 0, body: await whole(exchange, from) };
+  });
+  if (page === undefined) return;
+  if (exchange.life.isOver) {
+    hang(exchange);
+    return;
+  }
+  answered(page.status);
+  response.writeHead(page.status, { "content-type": "application/json" }).end(page.body);
+}
+
+function refused({ entry, response, answered }: Exchange, refusal: Parameters<typeof refuse>[1]): void {
+  const retryAfter = refuse(response, refusal);
+  if (retryAfter !== undefined) entry.retryAfter = retryAfter;
+  answered(refusal.status);
+}
+
+/** True once the server has answered the whole of it; nobody is told. */
+async function carriedOut(exchange: Exchange, upstream: OpenUpstream): Promise<boolean> {
+  const from = await asked(exchange, upstream);
+  if (from === undefined) return false;
+  await whole(exchange, from);
+  return true;
+}
+
+async function kill(serving: Serving, exchange: Exchange, when: "before" | "after"): Promise<void> {
+  if (when === "after") await carriedOut(exchange, serving.upstream);
+  exchange.life.isOver = true;
+  hang(exchange);
+  serving.onKill(exchange.call, when);
+}
+
+function viewNamed(views: ReadonlyMap<string, OpenUpstream>, name: string): OpenUpstream {
+  const view = views.get(name);
+  if (view !== undefined) return view;
+  const known = [...views.keys()].join(", ");
+  throw new Error(`The proxy has no view ${JSON.stringify(name)}; it has: ${known || "none"}.`);
+}
+
+async function pass(
+  serving: Serving,
+  exchange: Exchange,
+  upstream: OpenUpstream,
+  end?: SpoiledList["how"],
+): Promise<void> {
+  const { call, life, response } = exchange;
+  const from = await asked(exchange, upstream);
+  if (from === undefined) return;
+  if (life.isOver) {
+    // It is noted whole even so: what the server did is known.
+    await whole(exchange, from);
+    hang(exchange);
+    return;
+  }
+  begin(exchange, from);
+  if (!isWatch(call, from)) return passBody(exchange, from);
+  response.flushHeaders();
+  const { decider, pieces, sleep, running } = serving;
+  await passWatch({
+    ...{ call, from, to: response, pieces, end, sleep, running },
+    isOver: () => life.isOver,
+    fault(event) {
+      const fault = decider.ofEvent?.(event, call);
+      if (fault !== undefined) exchange.entry.events = [...exchange.entry.events, eventEntry(event, fault)];
+      return fault;
+    },
+  });
+}
+
+/** Lines of JSON; a watch in protobuf passes as it is, and meets no faults of events. */
+const isWatch = ({ verb }: Call, { statusCode, headers }: IncomingMessage): boolean =>
+  verb === "watch" && statusCode === 200 && headers["content-type"]?.startsWith("application/json") === true;

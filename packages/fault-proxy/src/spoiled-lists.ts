@@ -1,0 +1,67 @@
+import { z } from "zod";
+import type { Call } from "./call.ts";
+import type { SpoiledList } from "./faults.ts";
+
+/** Faults inside a list: the server's own answer with something wrong in it. */
+export interface SpoiledLists {
+  /** Whether it asks for a page of a list that never ends: the server knows nothing of it. */
+  isMadeUp(call: Call): boolean;
+  /** What is answered instead of a page. `genuine` asks the server for it. */
+  spoil(fault: SpoiledList, call: Call, genuine: () => Promise<Page | undefined>): Promise<Page | undefined>;
+}
+
+export interface Page {
+  readonly status: number;
+  readonly body: string | Buffer;
+}
+
+const madeUp = "endless-";
+
+export function spoiledLists(): SpoiledLists {
+  let page = Buffer.alloc(0);
+  let tokens = 0;
+  const isMadeUp = ({ verb, query }: Call): boolean =>
+    verb === "list" && (new URLSearchParams(query).get("continue") ?? "").startsWith(madeUp);
+  return {
+    isMadeUp,
+    async spoil({ how, cycle = 0 }, call, genuine) {
+      if (!(isMadeUp(call) && how === "endless")) {
+        const answer = await genuine();
+        if (answer?.status !== 200) return answer;
+        page = Buffer.from(answer.body);
+      }
+      const token = `${madeUp}${cycle === 0 ? tokens++ : tokens++ % cycle}`;
+      return { status: 200, body: spoiled(how, page, token) };
+    },
+  };
+}
+
+function spoiled(how: SpoiledList["how"], page: Buffer, token: string): string | Buffer {
+  if (how === "truncated" || how === "expired") return page.subarray(0, page.length >> 1);
+  const list = listSchema.parse(JSON.parse(page.toString()));
+  switch (how) {
+    case "no metadata":
+      return JSON.stringify({ ...list, metadata: undefined });
+    case "no uid":
+      return JSON.stringify(withoutUids(list));
+    case "endless":
+      return JSON.stringify({ ...list, metadata: { ...list.metadata, continue: token } });
+  }
+}
+
+const listSchema = z.looseObject({
+  metadata: z.looseObject({}),
+  items: z.array(z.looseObject({ metadata: z.looseObject({}) })).nullable(),
+});
+
+/** Half of the items have none; of an empty list, one that nobody made has none. */
+function withoutUids(list: z.infer<typeof listSchema>): object {
+  const items = list.items ?? [];
+  const nameless = items.length === 0 ? [{ metadata: {} }] : items;
+  return {
+    ...list,
+    items: nameless.map((item, i) =>
+      i % 2 === 0 ? { ...item, metadata: { ...item.metadata, uid: undefined } } : item,
+    ),
+  };
+}

@@ -1,0 +1,75 @@
+import type { Call } from "./call.ts";
+import type { CallFault, EventFault } from "./faults.ts";
+import type { Entry, EventEntry } from "./record.ts";
+
+/** A line a call, and one for each event that met a fault. */
+export const storyOf = (record: readonly Entry[]): string[] =>
+  record.flatMap((entry) => [
+    describeEntry(entry),
+    ...entry.events.map((event) => `    ${describeEvent(event)}`),
+  ]);
+
+/** As in `#7 create configmaps default/a -> 201, answer lost`. */
+export function describeEntry(entry: Entry): string {
+  const { call, fault, server, client, problem } = entry;
+  const outcome = [
+    ...(server === undefined ? [] : [String(server.status)]),
+    ...(fault === undefined ? [] : [describeFault(fault)]),
+    ...(fault === undefined && client === "hung" ? ["not answered: its process is dead"] : []),
+    ...(problem === undefined ? [] : [problem]),
+  ];
+  return `#${call.id} ${describeCall(call)} -> ${outcome.join(", ") || "waits"}`;
+}
+
+/** `create configmaps default/a`, or the method and the path of what is about no resource. */
+export function describeCall({
+  method,
+  path,
+  verb,
+  resource,
+  subresource,
+  namespace,
+  name,
+  isWrite,
+}: Call): string {
+  if (resource === "") return `${method} ${path}`;
+  const what = subresource === "" ? resource : `${resource}/${subresource}`;
+  const which = [namespace, name].filter((part) => part !== "").join("/");
+  const dry = !isWrite && !["get", "list", "watch"].includes(verb) ? " (changes nothing)" : "";
+  return `${verb} ${what}${which === "" ? "" : ` ${which}`}${dry}`;
+}
+
+export function describeFault(fault: CallFault): string {
+  switch (fault.do) {
+    case "refuse":
+      return `refused with ${fault.status}`;
+    case "delay":
+      return [`delayed by ${fault.for} ms`, ...(fault.then ? [describeFault(fault.then)] : [])].join(", ");
+    case "reset":
+      return "reset before the server";
+    case "hang":
+      return "hangs, never at the server";
+    case "lose answer":
+      return "answer lost";
+    case "hang after":
+      return "never answered";
+    case "kill":
+      return `killed ${fault.when} it`;
+    case "stale":
+      return `stale, from ${fault.view}`;
+    case "garbage":
+      return `garbage instead: ${fault.of}`;
+    case "spoil list":
+      return `list spoilt: ${fault.how}`;
+  }
+}
+
+function describeEvent({ type, object, fault }: EventEntry): string {
+  const which = object === undefined ? "" : ` ${[object.namespace, object.name].filter(Boolean).join("/")}`;
+  return `${type}${which}${object === undefined ? "" : `@${object.resourceVersion}`}: ${eventWords(fault)}`;
+}
+
+function eventWords(fault: EventFault): string {
+  if (fault.do === "delay") return `delay of ${fault.for} ms`;
+  return fault.do === "error" ? `error ${fault.code ?? "without a code"}` : fault.do;
+}

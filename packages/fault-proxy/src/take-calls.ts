@@ -1,0 +1,45 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { type Call, callOf } from "./call.ts";
+import { endToEnd, type Exchange, type Life, type OpenEntry } from "./exchange.ts";
+import type { Entry } from "./record.ts";
+import { jsonOf, requestBody } from "./request-body.ts";
+import { refuse } from "./wrong-answers.ts";
+
+/** Notes each request, and has it served. */
+export function takeCalls(options: {
+  readonly record: Entry[];
+  readonly serve: (exchange: Exchange) => Promise<void>;
+  readonly onEntry: (entry: Entry) => void;
+  readonly rewrite: (call: Call, url: string) => string;
+}) {
+  const { record, serve, onEntry, rewrite } = options;
+  const take = async (life: Life, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { method = "GET", url = "/" } = request;
+    const body: Buffer | IncomingMessage = await requestBody(request);
+    const call = callOf({ id: record.length + 1, life: life.number, method, url, body: jsonOf(body) });
+    const entry: OpenEntry = {
+      at: Date.now(),
+      call,
+      events: [],
+      ...(call.isWrite ? { committed: false } : {}),
+    };
+    record.push(entry);
+    const headers = endToEnd(request.rawHeaders, call.resource === "" ? undefined : compression);
+    const answered = (client: NonNullable<Entry["client"]>): void => {
+      entry.client = client;
+      onEntry(entry);
+    };
+    const forwarded = { method, path: rewrite(call, url), headers, body };
+    await serve({ call, entry, life, forwarded, response, answered }).catch((error: unknown) => {
+      entry.problem = error instanceof Error ? error.message : String(error);
+      if (!response.headersSent) refuse(response, { status: 500, message: entry.problem });
+    });
+  };
+  return (life: Life, request: IncomingMessage, response: ServerResponse): void => {
+    response.on("error", () => undefined);
+    take(life, request, response).catch(() => response.destroy());
+  };
+}
+
+/** What the server answers is read on its way. */
+const compression = /^accept-encoding$/i;

@@ -1,0 +1,128 @@
+import type { Milliseconds } from "@drover/controller";
+import { type CredentialReader, type Credentials, namespaceOf, openCredentials } from "@drover/kube";
+import { once } from "node:events";
+import { Agent as PlainAgent, type IncomingMessage, request as plainRequest } from "node:http";
+import { Agent as SecureAgent, request as secureRequest } from "node:https";
+import { Readable } from "node:stream";
+import { z } from "zod";
+
+/** A server behind the proxy. */
+export type Upstream =
+  /** As it is: headers pass untouched, `Host` and signatures too. */
+  | { readonly url: string }
+  /** An API server, with the credentials that a context names; by default its current one. */
+  | { readonly kubeconfig: string; readonly context?: string | undefined };
+
+/** A request as it came from somebody. */
+export interface Forwarded {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  /** Names and values in turn, as they came. */
+  readonly headers: readonly string[];
+  readonly body: Buffer | Readable;
+}
+
+export interface OpenUpstream {
+  /** The namespace of the kubeconfig's context. */
+  readonly namespace: string | undefined;
+  /**
+   * Resolves when the answer's headers are there. Aborting the signal breaks it off.
+   * @throws when the server cannot be reached, or breaks off before it answers.
+   */
+  forward(asked: Forwarded, signal: AbortSignal): Promise<IncomingMessage>;
+  close(): void;
+}
+
+/** @throws KubeConfigError when there are no usable credentials. */
+export async function openUpstream(upstream: Upstream): Promise<OpenUpstream> {
+  if (isPlain(upstream)) return { ...connectTo(new URL(upstream.url), {}), namespace: undefined };
+  const credentials = await keptCredentials(upstream);
+  let { identity, connection } = connected(await credentials.now());
+  return {
+    namespace: await namespaceOf(upstream),
+    async forward(asked, signal) {
+      const current = await credentials.now();
+      if (identityOf(current) !== identity) {
+        connection.close();
+        ({ identity, connection } = connected(current));
+      }
+      const headers = [...withoutCredentials(asked.headers), ...Object.entries(current.headers).flat()];
+      const response = await connection.forward({ ...asked, headers }, signal);
+      // Whoever asked may ask again; with what the plugin or the file says by then.
+      if (response.statusCode === 401) credentials.forget();
+      return response;
+    },
+    close: () => connection.close(),
+  };
+}
+
+type OfKubeconfig = Extract<Upstream, { kubeconfig: string }>;
+
+/** A cluster in a test may have both; its kubeconfig holds what lets in. */
+const isPlain = (upstream: Upstream): upstream is Exclude<Upstream, OfKubeconfig> =>
+  !("kubeconfig" in upstream && typeof upstream.kubeconfig === "string");
+
+/** As client-go does it; a ServiceAccount's token file is rotated well before its token ends. */
+const freshFor: Milliseconds = 60_000;
+
+async function keptCredentials(source: OfKubeconfig) {
+  let reader: CredentialReader | undefined = await openCredentials(source);
+  let kept: { readonly until: number; readonly reading: Promise<Credentials> } | undefined;
+  const read = async (): Promise<Credentials> => {
+    reader ??= await openCredentials(source);
+    return reader.read();
+  };
+  return {
+    now(): Promise<Credentials> {
+      if (kept === undefined || kept.until < Date.now())
+        kept = { until: Date.now() + freshFor, reading: read() };
+      return kept.reading;
+    },
+    forget(): void {
+      reader = undefined;
+      kept = undefined;
+    },
+  };
+}
+
+const identityOf = ({ server, proxy, tls }: Credentials): string => JSON.stringify([server.href, proxy, tls]);
+
+const connected = (credentials: Credentials) => ({
+  identity: identityOf(credentials),
+  connection: connectTo(credentials.server, credentials),
+});
+
+/** The kubeconfig's credentials take the place of those that the client brings, and its server's name that of ours. */
+function withoutCredentials(headers: readonly string[]): string[] {
+  return headers.filter((_, i) => !/^(host|authorization)$/i.test(headers[i - (i % 2)] ?? ""));
+}
+
+function connectTo(
+  server: URL,
+  { tls, proxy }: Partial<Pick<Credentials, "tls" | "proxy">>,
+): Pick<OpenUpstream, "forward" | "close"> {
+  const isSecure = server.protocol === "https:";
+  const options = {
+    keepAlive: true,
+    ...(proxy === undefined ? {} : { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } }),
+  };
+  const agent = isSecure ? new SecureAgent({ ...options, ...tls }) : new PlainAgent(options);
+  const send = isSecure ? secureRequest : plainRequest;
+  const root = server.pathname.replace(/\/$/, "");
+  return {
+    async forward({ method, path, headers, body }, signal) {
+      const names = headers.some((name, i) => i % 2 === 0 && /^host$/i.test(name));
+      const all = names ? headers : ["host", server.host, ...headers];
+      const request = send(new URL(server), { agent, method, path: root + path, headers: all, signal });
+      if (body instanceof Readable) body.pipe(request);
+      else request.end(body);
+      const [response] = z.tuple([z.custom<IncomingMessage>()]).parse(await once(request, "response"));
+      request.on("error", () => undefined);
+      // Whoever stops reading it breaks it off; nobody need hear of that.
+      response.on("error", () => undefined);
+      return response;
+    },
+    close: () => agent.destroy(),
+  };
+}
