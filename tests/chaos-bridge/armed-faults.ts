@@ -27,8 +27,6 @@ export interface ArmedFaults {
   ofRequest(verb: Verb): RequestFault | { readonly do: "expired" } | undefined;
   /** The fault that this event meets. */
   ofFrame(): FrameFault | undefined;
-  /** Whether a list that never ends goes on. */
-  isEndless(): boolean;
 }
 
 interface Ready<Fault> {
@@ -89,7 +87,6 @@ export function armedFaults(journal: Journal): ArmedFaults {
       }
       return undefined;
     },
-    isEndless: () => [...requests].some(({ fault }) => fault.do === "list-endless"),
   };
 }
 

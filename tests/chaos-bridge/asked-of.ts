@@ -1,10 +1,11 @@
 import type { Asked } from "./facts.ts";
 
-/** What a request to an API server is about. `path` is the one collection that faults are for. */
-export function askedOf(url: string, path: string): Pick<Asked, "verb" | "path" | "query"> {
-  const { pathname, searchParams } = new URL(url, "http://api");
-  const query = searchParams.toString();
-  return { path: pathname, query, verb: pathname === path ? verbOf(searchParams) : "other" };
+/** What a request to an API server is about. `collection` is the one that faults are for. */
+export function askedOf(
+  { path, query }: Pick<Asked, "path" | "query">,
+  collection: string,
+): Pick<Asked, "verb" | "path" | "query"> {
+  return { path, query, verb: path === collection ? verbOf(new URLSearchParams(query)) : "other" };
 }
 
 function verbOf(query: URLSearchParams): Asked["verb"] {

@@ -24,7 +24,7 @@ describe.concurrent("the bridge, before a real API server, loses no change", () 
       if (lane === undefined) throw new Error(`There is no lane ${number}.`);
       for (let index = number; index < schedules; index += lanes) {
         const schedule = randomSchedule(seed, index, kinds, 2);
-        const outcome = await runSchedule(schedule, { api: ground.api, lane });
+        const outcome = await runSchedule(schedule, { ...ground, lane });
         const { violations } = outcome;
         const found = violations.length === 0 ? "" : report({ seed, index, schedule, outcome });
         expect(violations, found).toEqual([]);

@@ -1,3 +1,4 @@
+import { linesOf } from "@drover/fault-proxy";
 import { readKubeconfig } from "@drover/real-cluster";
 import { once } from "node:events";
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
@@ -5,7 +6,6 @@ import { Agent, request as httpsRequest } from "node:https";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import { linesOf } from "./lines-of.ts";
 
 /** The API server itself, with nothing in between. Raw HTTP: what is proved must not be what proves. */
 export interface DirectApi {
@@ -15,8 +15,6 @@ export interface DirectApi {
   demand(method: string, path: string, body?: object): Promise<unknown>;
   /** The lines of a watch, until the server ends it or the signal does. */
   lines(path: string, signal: AbortSignal): AsyncGenerator<string, void, undefined>;
-  /** A request as it came from somebody else. Aborting the signal breaks it off. */
-  forward(asked: Forwarded, signal: AbortSignal): Promise<IncomingMessage>;
   close(): void;
 }
 
@@ -25,7 +23,7 @@ export interface Answer {
   readonly body: unknown;
 }
 
-export interface Forwarded {
+interface Asked {
   readonly method: string;
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
@@ -38,7 +36,10 @@ const mergePatch = "application/merge-patch+json";
 export function openDirectApi(kubeconfig: string): DirectApi {
   const { url, ...tls } = readKubeconfig(kubeconfig);
   const agent = new Agent({ keepAlive: true, ...tls });
-  const forward: DirectApi["forward"] = async ({ method, path, headers, body }, signal) => {
+  const send = async (
+    { method, path, headers, body }: Asked,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> => {
     const request = httpsRequest(new URL(path, url), { agent, method, headers, signal });
     request.end(body);
     const [response] = z.tuple([z.custom<IncomingMessage>()]).parse(await once(request, "response"));
@@ -51,7 +52,7 @@ export function openDirectApi(kubeconfig: string): DirectApi {
     const type = method === "PATCH" ? mergePatch : "application/json";
     const headers = { accept: "application/json", "content-type": type };
     const content = body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) };
-    const response = await forward({ method, path, headers, ...content }, AbortSignal.timeout(30_000));
+    const response = await send({ method, path, headers, ...content }, AbortSignal.timeout(30_000));
     const answer = await text(response);
     if (response.statusCode === 429) {
       await delay(300);
@@ -64,14 +65,13 @@ export function openDirectApi(kubeconfig: string): DirectApi {
   };
   return {
     ask,
-    forward,
     async demand(method, path, body) {
       const answer = await ask(method, path, body);
       if (answer.status < 300) return answer.body;
       throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     },
     async *lines(path, signal) {
-      const response = await forward({ method: "GET", path, headers: {} }, signal);
+      const response = await send({ method: "GET", path, headers: {} }, signal);
       if (response.statusCode !== 200) throw new Error(`${path}: ${await text(response)}`);
       yield* linesOf(response);
     },

@@ -35,6 +35,8 @@ const compareEvery = "5s";
 
 export interface RunOptions {
   readonly api: DirectApi;
+  /** Leads straight to the API server. */
+  readonly kubeconfig: string;
   readonly lane: Lane;
   /** I5's. Default: 30 s. */
   readonly patience?: Milliseconds;
@@ -44,7 +46,7 @@ export interface RunOptions {
 
 /** Plays a schedule in a lane, and judges what happened. */
 export async function runSchedule(schedule: Schedule, options: RunOptions): Promise<Outcome> {
-  const { api, lane, patience = 30_000, program = ourBridge } = options;
+  const { api, kubeconfig, lane, patience = 30_000, program = ourBridge } = options;
   const folder = await mkdtemp(join(tmpdir(), "drover-chaos-bridge-"));
   await writeFile(join(folder, "schedule.json"), JSON.stringify(schedule, null, 2));
   const { kind, redisUrl } = lane;
@@ -53,7 +55,7 @@ export async function runSchedule(schedule: Schedule, options: RunOptions): Prom
   journal.follow((fact) => oracle.see(fact));
   await lane.clean();
   const witness = await startWitness(api, kind, journal);
-  const proxy = await startProxy({ api, path: kind.path, journal, schedule });
+  const proxy = await startProxy({ kubeconfig, path: kind.path, journal, schedule });
   const controller = `widgets.${kind.group}`;
   const registration = registrationFor(kind, controller, schedule.references);
   const logFile = join(folder, "reader.log");
@@ -118,21 +120,17 @@ const crashes = (facts: readonly Fact[]): readonly Violation[] =>
   );
 
 /** The settings of a bridge that knows the API server by its proxy only. */
-async function bridgeSettings(folder: string, { url }: Proxy, { redisUrl }: Lane, registration: string) {
+async function bridgeSettings(
+  folder: string,
+  { kubeconfig }: Proxy,
+  { redisUrl }: Lane,
+  registration: string,
+) {
   const functions = join(folder, "functions");
   await mkdir(functions);
   await writeFile(join(functions, "widgets.yaml"), registration);
-  const name = "proxy";
-  const kubeconfig = {
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name, cluster: { server: url } }],
-    users: [{ name, user: { token: "chaos" } }],
-    contexts: [{ name, context: { cluster: name, user: name } }],
-    "current-context": name,
-  };
   const path = join(folder, "kubeconfig");
-  await writeFile(path, JSON.stringify(kubeconfig), { mode: 0o600 });
+  await writeFile(path, kubeconfig(), { mode: 0o600 });
   return { DROVER_REDIS_URL: redisUrl, DROVER_KUBECONFIG: path, DROVER_FUNCTIONS: functions };
 }
 

@@ -68,7 +68,7 @@ async function main(): Promise<number> {
         for (let index = next++; index < count; index = next++) {
           if (values.bail && total.violations() > 0) return;
           const schedule = scheduleAt(index);
-          const outcome = await runSchedule(schedule, { api: ground.api, lane, ...options });
+          const outcome = await runSchedule(schedule, { ...ground, lane, ...options });
           total.add(outcome);
           if (outcome.violations.length > 0) console.log(report({ seed, index, schedule, outcome }));
           if (values.keep) console.log(`schedule ${index}: ${outcome.folder}`);

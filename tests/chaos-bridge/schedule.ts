@@ -143,20 +143,6 @@ export const faultKinds: readonly FaultKind[] = [
   "bridge-kill",
 ];
 
-/** In place of the end of a streamed list, whose objects have all been sent by then. */
-export const endsOfStreams = [
-  "list-410",
-  "list-truncated",
-  "list-no-metadata",
-  "list-no-uid",
-  "list-endless",
-] as const;
-export type EndOfStream = (typeof endsOfStreams)[number];
-
-/** They need a list of the API server's, to put something wrong into it. */
-export const insideLists = ["list-truncated", "list-no-metadata", "list-no-uid", "list-endless"] as const;
-export type InsideList = (typeof insideLists)[number];
-
 const kindsOf = (kinds: readonly string[]) => {
   const names = new Set(kinds);
   return (kind: string): boolean => names.has(kind);
