@@ -75,7 +75,7 @@ const bellLaw = [
 ];
 const apps = ["bridge", "cli", "gateway", "sandbox-server"];
 const functions = ["s3-bucket"];
-const tests = ["**/*.test.ts", "**/*.contract.ts", "tests/**"];
+const tests = ["**/*.test.ts", "**/*.contract.ts", "**/*.faults.ts", "tests/**"];
 
 export default tseslint.config(
   { ignores: ["**/node_modules", "**/dist", ".cache", ".run"] },
@@ -146,6 +146,7 @@ export default tseslint.config(
     ["packages/fault-proxy/src/**"],
     ["queue", "streams", "runtime", "sandbox", "local-servers", "real-cluster", ...functions, ...apps],
   ),
+  layer(["packages/testing/src/**"], ["local-servers", "real-cluster", ...functions, ...apps]),
   layer(["packages/runtime/src/**"], ["streams", ...functions, ...apps]),
   layer(
     ["packages/sandbox/src/**"],

@@ -10,12 +10,16 @@ import { redisUrl } from "./redis-option.ts";
 import { inRepository } from "./repository.ts";
 import { startDemo } from "./start/start.ts";
 import { statusCommand } from "./status/status-command.ts";
+import { testCommand } from "./test/test-command.ts";
 import { whyCommand } from "./why/why-command.ts";
 
 /** The `drover` command. An option or command that there is not is refused with the one that was probably meant. */
 export function droverCommand(): Command {
   const program = new Command("drover").description("Serverless controllers for Kubernetes");
-  const commands = [startCommand, initCommand, generateCommand, deployCommand, statusCommand, whyCommand];
+  const commands = [
+    ...[startCommand, initCommand, testCommand, generateCommand, deployCommand],
+    ...[statusCommand, whyCommand],
+  ];
   for (const command of commands) program.addCommand(command());
   return program.showHelpAfterError("(--help lists what there is)");
 }

@@ -3,6 +3,7 @@ export type { RunRecord } from "./run-record.ts";
 export { type KindName, UnknownKindError } from "./served-kinds.ts";
 export { NeverSettledError } from "./settle.ts";
 export { StuckRunError } from "./stage.ts";
+export { type DescribedWorld, type Reconciled, testReconcile } from "./test-reconcile.ts";
 export { testCluster, type TestCluster, type TestClusterOptions } from "./test-cluster.ts";
 export type { Manifest, User } from "./user.ts";
 export { faultScenario, type OutsideWorld, type Scenario, type Step } from "./faults/scenario.ts";

@@ -9,7 +9,7 @@ export interface Life {
   readonly controllers: readonly Controller[];
   readonly client: KubeClient;
   /** Resolves when it is killed; what it was doing never ends. */
-  readonly died: Promise<void>;
+  readonly died: Promise<undefined>;
   readonly isDead: () => boolean;
   die(): void;
   /** Whether the last run of a key asked to be looked at again. */
@@ -34,9 +34,9 @@ export async function beginLife({ start, doors, now, requestTimeout }: LifeOptio
     requestTimeout,
     timers: impatientTimers,
   });
-  const { controllers, close } = await begin(start, { client, outside, now });
+  const begun = await begin(start, { client, outside, now });
   const asking = new Set<string>();
-  const death = Promise.withResolvers<void>();
+  const death = Promise.withResolvers<undefined>();
   let isDead = false;
   const noting = (controller: Controller): Controller => ({
     ...controller,
@@ -49,19 +49,19 @@ export async function beginLife({ start, doors, now, requestTimeout }: LifeOptio
     },
   });
   return {
-    controllers: controllers.map(noting),
+    controllers: begun.controllers.map(noting),
     client,
     died: death.promise,
     isDead: () => isDead,
     die() {
       isDead = true;
-      death.resolve();
+      death.resolve(undefined);
       doors.shut();
     },
     asksAgain: (controller, key) => asking.has(`${controller} ${key}`),
     async close() {
       await client.close();
-      await close?.();
+      await begun.close?.();
     },
   };
 }

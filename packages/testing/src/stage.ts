@@ -1,13 +1,19 @@
-import { type Controller, type Log, type Milliseconds, silentLog } from "@drover/controller";
-import type { Entry, FaultDecider, Upstream } from "@drover/fault-proxy";
+import {
+  type Controller,
+  type Log,
+  type Milliseconds,
+  type ObjectKey,
+  type Resource,
+  silentLog,
+} from "@drover/controller";
+import type { Entry } from "@drover/fault-proxy";
 import { connect, type KubeClient, keyOf, listAll, nameOf, refOf } from "@drover/kube";
-import type { KeyReport, Run, SteppedTurn } from "@drover/queue";
+import type { KeyReport, Run, SteppedTurn, Wake } from "@drover/queue";
 import type { Announcement } from "@drover/runtime";
-import type { FunctionUnderTest } from "./function-under-test.ts";
 import { impatientTimers } from "./impatient-timers.ts";
 import { followerOf, type Lane, lanesOf } from "./lane.ts";
-import { beginLife, type Life } from "./life.ts";
-import { openProxies } from "./proxies.ts";
+import type { Life } from "./life.ts";
+import { type LivesOptions, openLives } from "./lives.ts";
 import type { RunRecord } from "./run-record.ts";
 import { steppedBridge } from "./stepped-bridge.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
@@ -38,6 +44,8 @@ export interface Stage {
   look(): Promise<void>;
   /** Runs the key whose turn it is; undefined when none is due. */
   step(): Promise<RunRecord | undefined>;
+  /** Runs a key, whether or not it is due, and leaves the queue as it is. */
+  runOnce(controller: string, key: ObjectKey): Promise<RunRecord>;
   /** By when their time comes. */
   waiting(): Promise<readonly WaitingKey[]>;
   /** Keys given up on. */
@@ -49,21 +57,13 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export interface StageOptions {
-  readonly upstream: Upstream;
-  /** Older states of the API server, by name, for faults to lead to. */
-  readonly views?: Readonly<Record<string, Upstream>>;
-  readonly start: FunctionUnderTest;
-  /** Servers outside of the cluster, by the name under which the function finds them. */
-  readonly outside?: Readonly<Record<string, string>>;
-  /** What goes wrong with the function's calls, of the cluster and of servers outside. */
-  readonly decider?: FaultDecider;
+export interface StageOptions extends Omit<LivesOptions, "now" | "requestTimeout"> {
   readonly clock: VirtualClock;
   /** In [0, 1) */
   readonly random?: () => number;
   readonly log?: Log;
-  /** Called when a fault kills the function. */
-  readonly onKill?: () => void;
+  /** Changes with everything that changes in the cluster: spares looking where nothing has. */
+  readonly version?: () => string;
 }
 
 /** A run that takes longer, by the wall clock, waits for something that never comes. */
@@ -76,24 +76,11 @@ export class StuckRunError extends Error {
 
 /** The API server must serve the controllers' kinds before the first look. */
 export async function openStage(options: StageOptions): Promise<Stage> {
-  const { clock, start, log = silentLog, random = () => 0.5 } = options;
-  const calls: Entry[] = [];
-  const lives: Life[] = [];
-  const proxies = await openProxies({
-    ...options,
-    calls,
-    onKill: () => (lives.at(-1)?.die(), options.onKill?.()),
-  });
-  const client = await connect({ server: proxies.cluster.url, userAgent: "test", timers: impatientTimers });
-  const living = async (): Promise<Life> => {
-    const current = lives.at(-1);
-    if (current?.isDead() === false) return current;
-    const doors = await proxies.enter();
-    const life = await beginLife({ start, doors, now: clock.date, requestTimeout: longestRun });
-    lives.push(life);
-    return life;
-  };
-  const { controllers } = await living();
+  const { clock, log = silentLog, random = () => 0.5, version } = options;
+  const lives = await openLives({ ...options, now: clock.date, requestTimeout: longestRun });
+  const { server, calls } = lives;
+  const client = await connect({ server, userAgent: "test", timers: impatientTimers });
+  const { controllers } = await lives.current();
   const announcements: Announcement[] = [];
   const laneOptions = {
     now: clock.now,
@@ -105,37 +92,23 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const queues = new Map(lanes.map(({ queue }) => [queue.controller, queue]));
   const bridge = steppedBridge({ client, followers: controllers.map(followerOf), queues });
   const runs: RunRecord[] = [];
+  let seen: string | undefined;
 
   const perform = async (lane: Lane, turn: SteppedTurn): Promise<RunRecord> => {
-    const life = await living();
-    const { controller } = lane;
-    const { key, token, claim, until } = turn;
-    const from = calls.length;
-    const held = (): boolean => !life.isDead() && clock.now() < until;
-    const run: Run = { key, token, claim, signal: new AbortController().signal, held };
-    const died = life.died.then(() => ({ kind: "killed" }) as const);
-    const verdict = await inTime(Promise.race([lane.perform(life, run), died]), run);
-    if (verdict.kind !== "killed") await lane.queue.settle(turn, verdict);
-    const asksAgain = life.asksAgain(controller, key);
-    const did = { number: runs.length + 1, calls: calls.slice(from) };
-    const record = { ...did, controller, key, reasons: claim.reasons, verdict, asksAgain };
-    runs.push(record);
-    return record;
+    const record = await performed({ lane, life: await lives.current(), turn, calls, now: clock.now });
+    const numbered = { ...record, number: runs.length + 1 };
+    runs.push(numbered);
+    return numbered;
   };
-  const reported = (of: "waiting" | "parked") => async (): Promise<readonly WaitingKey[]> => {
-    const found = lanes.map(async ({ controller, queue }) =>
-      (await queue[of]()).map((report) => ({
-        ...{ controller, report },
-        last: runs.findLast((run) => run.controller === controller && run.key === report.key),
-      })),
-    );
-    return (await Promise.all(found)).flat().sort((a, b) => a.report.at - b.report.at);
-  };
+  const reported = (of: "waiting" | "parked") => () => reportsOf(lanes, runs, of);
   return {
-    ...{ client, server: proxies.cluster.url, controllers, calls, runs, announcements },
-    kill: () => lives.at(-1)?.die(),
+    ...{ client, server, controllers, calls, runs, announcements },
+    kill: () => lives.kill(),
     async look() {
+      const now = version?.();
+      if (now !== undefined && now === seen) return;
       await bridge.look();
+      seen = now;
     },
     async step() {
       for (const lane of lanes) {
@@ -144,26 +117,62 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       }
       return undefined;
     },
+    async runOnce(controller, key) {
+      const lane = lanes.find(({ queue }) => queue.controller === controller);
+      if (lane === undefined) throw new Error(`There is no controller ${controller}.`);
+      const claim = { fails: 0, reasons: ["Asked for"], class: "change", versions: {} } as const;
+      return perform(lane, { key, token: "once", claim, until: Infinity });
+    },
     waiting: reported("waiting"),
     parked: reported("parked"),
     async wakeAll() {
       for (const { name, for: resource } of controllers) {
-        const ref = refOf(resource);
-        const objects = await listAll(client, ref);
-        const about = {
-          kind: nameOf(ref),
-          resourceVersion: "0",
-          reason: "Asked for",
-          class: "change",
-        } as const;
-        await queues.get(name)?.wake(objects.map((object) => ({ key: keyOf(object), ...about })));
+        await queues.get(name)?.wake(await wakesForAll(client, resource));
       }
     },
     async close() {
-      await Promise.all([client.close(), ...lives.map((life) => life.close())]);
-      await proxies.close();
+      await client.close();
+      await lives.close();
     },
   };
+}
+
+async function reportsOf(lanes: readonly Lane[], runs: readonly RunRecord[], of: "waiting" | "parked") {
+  const found = lanes.map(async ({ controller, queue }) =>
+    (await queue[of]()).map((report): WaitingKey => ({
+      ...{ controller, report },
+      last: runs.findLast((run) => run.controller === controller && run.key === report.key),
+    })),
+  );
+  return (await Promise.all(found)).flat().sort((a, b) => a.report.at - b.report.at);
+}
+
+async function wakesForAll(client: KubeClient, resource: Resource): Promise<readonly Wake[]> {
+  const ref = refOf(resource);
+  const about = { kind: nameOf(ref), resourceVersion: "0", reason: "Asked for", class: "change" } as const;
+  return (await listAll(client, ref)).map((object) => ({ key: keyOf(object), ...about }));
+}
+
+interface Performing {
+  readonly lane: Lane;
+  readonly life: Life;
+  readonly turn: SteppedTurn;
+  readonly calls: readonly Entry[];
+  readonly now: () => Milliseconds;
+}
+
+/** One run, to its verdict or to its process' death; then its lease is left to end. */
+async function performed({ lane, life, turn, calls, now }: Performing): Promise<Omit<RunRecord, "number">> {
+  const { controller, queue } = lane;
+  const { key, token, claim, until } = turn;
+  const from = calls.length;
+  const held = (): boolean => !life.isDead() && now() < until;
+  const run: Run = { key, token, claim, signal: new AbortController().signal, held };
+  const died = life.died.then(() => ({ kind: "killed" }) as const);
+  const verdict = await inTime(Promise.race([lane.perform(life, run), died]), run);
+  if (verdict.kind !== "killed") await queue.settle(turn, verdict);
+  const asksAgain = life.asksAgain(controller, key);
+  return { controller, key, reasons: claim.reasons, verdict, asksAgain, calls: calls.slice(from) };
 }
 
 async function inTime<T>(ending: Promise<T>, { key }: Run): Promise<T> {

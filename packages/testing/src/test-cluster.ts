@@ -54,7 +54,14 @@ export async function testCluster(
   const clock = virtualClock(at);
   const sandbox = await startSandbox({ now: clock.date });
   const upstream = { url: sandbox.url };
-  const stage = await openStage({ start, outside, upstream, clock, ...(log && { log }) });
+  const stage = await openStage({
+    start,
+    outside,
+    upstream,
+    clock,
+    version: () => sandbox.resourceVersion,
+    ...(log && { log }),
+  });
   await installKinds(stage.client, stage.controllers, crds);
   const { client, server, runs, announcements } = stage;
   const close = async (): Promise<void> => {

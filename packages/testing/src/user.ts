@@ -27,6 +27,8 @@ export interface User {
   kind(name: KindName): Promise<ResourceRef>;
   /** Creates the object; or changes what is there to say what the manifest says (a JSON merge patch). */
   apply(manifest: Manifest): Promise<KubeObject>;
+  /** Writes the manifest's status over what is there. */
+  state(manifest: Manifest): Promise<KubeObject>;
   /** @param name `name` in the namespace `default`, `namespace/name`, or of a cluster-scoped kind its name. */
   get(kind: KindName, name: string): Promise<KubeObject | undefined>;
   list(kind: KindName): Promise<readonly KubeObject[]>;
@@ -54,6 +56,10 @@ export function openUser(client: KubeClient, server: string): User {
       const key = keyOf(object);
       if ((await client.get(ref, key)) === undefined) return client.create(ref, object);
       return client.patch(ref, key, { type: "merge", body: object });
+    },
+    async state({ status, metadata, ...kind }) {
+      const { ref, key } = await locate(kind, [metadata.namespace, metadata.name].filter(Boolean).join("/"));
+      return client.patch(ref, key, { type: "merge", body: { status } }, { subresource: "status" });
     },
     async get(kind, name) {
       const { ref, key } = await locate(kind, name);

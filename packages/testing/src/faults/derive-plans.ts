@@ -1,15 +1,19 @@
 import type { Call } from "@drover/fault-proxy";
 import { describeCall } from "@drover/fault-proxy";
 import { z } from "zod";
+import type { Baseline } from "./baseline.ts";
 import { mayBeStale, writeName } from "./plan-decider.ts";
 import type { MadeObject, Plan, PlannedWrite } from "./plan.ts";
 import type { Scenario } from "./scenario.ts";
-import { namedAs } from "./state.ts";
+import { namedAs, type RoleOf } from "./state.ts";
 import type { Take } from "./take.ts";
 
 /** Every plan for what was seen in a fault-free run: one fault each, at each place where it can hurt. */
-export function derivePlans(scenario: Scenario, take: Take): readonly Plan[] {
-  const writes = take.writes.map(planned);
+export function derivePlans(
+  scenario: Scenario,
+  { take, roleOf }: Pick<Baseline, "take" | "roleOf">,
+): readonly Plan[] {
+  const writes = take.writes.map((call, index) => planned(call, index, roleOf));
   const steps = scenario.steps.map((_, i) => i + 1);
   return [
     ...writes.flatMap((write): readonly Plan[] => [
@@ -32,22 +36,17 @@ export function derivePlans(scenario: Scenario, take: Take): readonly Plan[] {
   ];
 }
 
-function planned(call: Call, index: number): PlannedWrite {
-  const words = call.verb === "create" ? `${describeCall(call)}${createdName(call)}` : describeCall(call);
+function planned(call: Call, index: number, roleOf: RoleOf): PlannedWrite {
+  const { resource, namespace } = call;
+  const words =
+    call.verb === "create" && call.subresource === ""
+      ? `create ${roleOf({ resource, namespace, name: createdName(call) })}`
+      : describeCall(call);
   return { number: index + 1, what: writeName(call), words };
 }
 
-const bodySchema = z.object({
-  metadata: z.object({ name: z.string().optional(), generateName: z.string().optional() }),
-});
-
-function createdName({ body, namespace, name }: Call): string {
-  const metadata = bodySchema.safeParse(body).data?.metadata;
-  const wanted =
-    metadata?.name ?? (metadata?.generateName === undefined ? undefined : `${metadata.generateName}*`);
-  if (name !== "" || wanted === undefined) return "";
-  return namespace === "" ? ` ${wanted}` : `/${wanted}`;
-}
+const bodySchema = z.object({ metadata: z.object({ name: z.string() }) });
+const createdName = ({ body }: Call): string => bodySchema.safeParse(body).data?.metadata.name ?? "";
 
 function refusalOf(call: Call | undefined): 409 | 500 | 503 {
   if (call === undefined || call.resource === "") return 503;

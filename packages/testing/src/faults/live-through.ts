@@ -1,5 +1,4 @@
 import type { Entry } from "@drover/fault-proxy";
-import type { ResourceRef } from "@drover/kube";
 import { type RunRecord, verdictWords, writesOf } from "../run-record.ts";
 import { NeverSettledError, settle } from "../settle.ts";
 import { StuckRunError } from "../stage.ts";
@@ -74,9 +73,8 @@ const unseen = ({ stage }: Scene): StepTake => ({
   ...{ runs: stage.runs.length, calls: stage.calls.length, snapshot: undefined, failing: [], idle: [] },
 });
 
-async function taken({ stage, kinds, outside }: Scene): Promise<Snapshot> {
-  const refs: readonly ResourceRef[] = await kinds();
-  return snapshotOf(stage.client, refs, await outside?.state());
+async function taken(scene: Scene): Promise<Snapshot> {
+  return snapshotOf(scene.stage.client, await scene.kinds(), await scene.outside?.state());
 }
 
 /** What the last run of each key came to, where that is no good end. */

@@ -1,7 +1,7 @@
-import { nameOf, refOf, type ResourceRef } from "@drover/kube";
+import type { ResourceRef } from "@drover/kube";
 import { startSandbox } from "@drover/sandbox";
-import { followerOf } from "../lane.ts";
 import { openStage, type Stage } from "../stage.ts";
+import { touchedKinds } from "../touched-kinds.ts";
 import { installKinds, openUser, type User } from "../user.ts";
 import { type VirtualClock, virtualClock } from "../virtual-clock.ts";
 import type { Moment, Plan } from "./plan.ts";
@@ -32,38 +32,27 @@ export async function openScene(scenario: Scenario, plan: Plan | undefined, at: 
   const outside = await scenario.outside?.();
   const decider = planDecider(plan, () => stage.runs.length + 1);
   const stage: Stage = await openStage({
-    ...{ start: scenario.start, upstream: { url: sandbox.url }, clock, decider },
+    ...{
+      start: scenario.start,
+      upstream: { url: sandbox.url },
+      clock,
+      decider,
+      version: () => sandbox.resourceVersion,
+    },
     ...(outside && { outside: outside.urls }),
   });
   await installKinds(stage.client, stage.controllers, scenario.crds);
   const user = openUser(stage.client, stage.server);
-  const followed = stage.controllers.flatMap((controller) =>
-    followerOf(controller).follows.map(({ ref }) => ref),
-  );
-  const kinds = new Map(
-    [...followed, ...stage.controllers.map((one) => refOf(one.for))].map((ref) => [nameOf(ref), ref]),
-  );
   let hasMet = plan === undefined || plan.kind === "unobserved";
   return {
     ...{ stage, clock, user, outside, decider },
     hasMet: () => hasMet || decider.hasMet(),
     met: () => void (hasMet = true),
     before: () => Promise.resolve(),
-    async kinds() {
-      for (const { call, server } of stage.calls) {
-        const { resource, path } = call;
-        if (server?.object === undefined || !call.isWrite || kinds.has(resource)) continue;
-        kinds.set(resource, await user.kind({ apiVersion: apiVersionIn(path), kind: server.object.kind }));
-      }
-      return [...kinds.values()];
-    },
+    kinds: () => touchedKinds(stage.controllers, stage.calls, (kind) => user.kind(kind)),
     async close() {
       await stage.close();
       await Promise.all([outside?.close(), sandbox.close()]);
     },
   };
 }
-
-/** As a path of the API has it. */
-const apiVersionIn = (path: string): string =>
-  /^\/api\/([^/]+)/.exec(path)?.[1] ?? path.split("/").slice(2, 4).join("/");

@@ -16,7 +16,7 @@ const mark = "testing.drover.dev/stranger";
  * object, so that it may be neither changed, nor counted as its own, nor deleted.
  */
 export function withStranger(scenario: Scenario, { made, by }: StrangerPlan, like: Found): Scenario {
-  const { metadata, status: _, ...content } = like.object;
+  const { metadata, ...content } = like.object;
   const name =
     by === "name" ? made.name : `${made.name}-of-somebody-else`.slice(-63).replace(/^[^a-z0-9]+/, "");
   const { labels = {}, annotations = {} } = metadata;

@@ -33,6 +33,8 @@ export interface FaultReport {
 export interface TestFaultsOptions {
   /** Only plans whose words have this in them. */
   readonly only?: string | undefined;
+  /** False: only the run without faults. */
+  readonly faults?: boolean;
   /** Told of each plan when it is over. */
   readonly onPlan?: (result: PlanResult) => void;
 }
@@ -42,12 +44,12 @@ export interface TestFaultsOptions {
  * function that is right comes to the same end, by the same creations and deletions.
  */
 export async function testFaults(scenario: Scenario, options: TestFaultsOptions = {}): Promise<FaultReport> {
-  const { only = "", onPlan } = options;
+  const { only = "", faults = true, onPlan } = options;
   const baseline = await recordBaseline(scenario);
   const { take } = baseline;
   const problems = problemsOf(take);
   const plans: PlanResult[] = [];
-  for (const plan of problems.length > 0 ? [] : derivePlans(scenario, take)) {
+  for (const plan of problems.length > 0 || !faults ? [] : derivePlans(scenario, baseline)) {
     const words = planWords(plan);
     if (!words.includes(only)) continue;
     const result = { plan, words, ...(await execute(scenario, baseline, plan)) };

@@ -1,0 +1,60 @@
+import type { Scenario } from "@drover/testing";
+import { globSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { CommandError } from "../command-error.ts";
+
+/** Where scenarios are looked for that are not named. */
+export const scenarioModules = "**/*.faults.ts";
+
+/**
+ * The scenarios that modules export by default: one, or several in an array.
+ *
+ * @param modules paths; with none, every `*.faults.ts` below the folder.
+ * @throws CommandError when there is none, one cannot be loaded, or exports something else.
+ */
+export async function loadScenarios(
+  folder: string,
+  modules: readonly string[],
+): Promise<readonly Scenario[]> {
+  const found =
+    modules.length > 0 ? modules : globSync(scenarioModules, { cwd: folder, exclude: isOthers }).sort();
+  const loaded = await Promise.all(found.map((module) => scenariosIn(resolve(folder, module), module)));
+  if (loaded.length > 0) return loaded.flat();
+  throw new CommandError(
+    `There is no ${scenarioModules} below ${folder}. Write one, with \`export default faultScenario({ ... })\` of ` +
+      "@drover/testing: see docs/testing.md.",
+  );
+}
+
+const isOthers = (path: string): boolean => /(^|\/)(node_modules|dist)$/.test(path);
+
+async function scenariosIn(file: string, name: string): Promise<readonly Scenario[]> {
+  const exported = await defaultExportOf(file, name);
+  const all: readonly unknown[] = Array.isArray(exported) ? exported : [exported];
+  if (all.length > 0 && all.every(isScenario)) return all;
+  throw new CommandError(
+    `${name} exports no scenario by default. Write \`export default faultScenario({ name, start, steps })\`, or an array ` +
+      "of such.",
+  );
+}
+
+async function defaultExportOf(file: string, name: string): Promise<unknown> {
+  try {
+    const module: unknown = await import(pathToFileURL(file).href);
+    return isObject(module) ? module["default"] : undefined;
+  } catch (cause) {
+    const problem = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+    throw new CommandError(`${name} cannot be loaded: ${problem}`, { cause });
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null;
+
+/** As far as can be told from outside. */
+const isScenario = (value: unknown): value is Scenario =>
+  isObject(value) &&
+  typeof value["name"] === "string" &&
+  typeof value["start"] === "function" &&
+  Array.isArray(value["steps"]);

@@ -1,0 +1,37 @@
+import type { FaultReport, PlanResult } from "@drover/testing";
+
+/** What came of a scenario, for people: the plans that were derived and executed, and a story for each that is not well. */
+export function reportLines({ scenario, writes, plans, problems }: FaultReport): readonly string[] {
+  const executed = plans.filter(({ outcome }) => outcome !== "unexecuted");
+  const unwell = plans.filter(({ outcome }) => outcome !== "same");
+  const kinds = Map.groupBy(plans, ({ plan }) => ("when" in plan ? `crash ${plan.when}` : plan.kind));
+  const counts = [...kinds].map(([kind, { length }]) => `${kind} ${length}`);
+  return [
+    `${scenario}: ${count(writes, "write")} without faults`,
+    ...problems.map((problem) => `  ✗ without any fault: ${problem}`),
+    ...unwell.flatMap(planLines),
+    ...(problems.length > 0
+      ? ["  No plan is derived: put that right first."]
+      : [
+          `  ${count(plans.length, "plan")} derived: ${counts.join(", ")}`,
+          `  ${executed.length} executed, ${plans.length - unwell.length} with the same end`,
+        ]),
+  ];
+}
+
+/** Whether all is well: every plan was executed, and came to the end that there is without faults. */
+export const isWell = ({ plans, problems }: FaultReport): boolean =>
+  problems.length === 0 && plans.every(({ outcome }) => outcome === "same");
+
+function planLines({ words, outcome, differences, story }: PlanResult): readonly string[] {
+  const what =
+    outcome === "unexecuted" ? ["the fault met nothing: the run went another way before"] : differences;
+  return [
+    `  ✗ ${words}`,
+    ...story.map((line) => `      ${line}`),
+    ...what.map((line) => `    => ${line}`),
+    "",
+  ];
+}
+
+const count = (of: number, what: string): string => `${of} ${what}${of === 1 ? "" : "s"}`;

@@ -1,0 +1,91 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { inRepository } from "../repository.ts";
+import { runDrover } from "../testing/run-command.ts";
+
+let cwd: string;
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), "drover-test-"));
+  mkdirSync(join(cwd, "src"));
+  writeFileSync(join(cwd, "package.json"), '{ "type": "module" }');
+  symlinkSync(inRepository("node_modules"), join(cwd, "node_modules"));
+});
+afterEach(() => rmSync(cwd, { recursive: true }));
+
+/** A function that makes a ConfigMap of this name for each Cup. */
+const scenario = (name: string) => `
+import { defineController, defineResource } from "@drover/controller";
+import { builtin } from "@drover/kube";
+import { faultScenario } from "@drover/testing";
+import { z } from "zod";
+const Cup = defineResource({
+  group: "example.com", version: "v1", kind: "Cup", scope: "Namespaced",
+  spec: z.object({ size: z.int() }), status: z.object({ saucer: z.string() }),
+});
+const cups = (client) => defineController({
+  for: Cup,
+  async reconcile({ metadata, status }) {
+    if (status.saucer !== undefined) return { status: { saucer: status.saucer } };
+    const name = ${name};
+    const object = { metadata: { name, namespace: metadata.namespace } };
+    if (await client.get(builtin.configMap, \`\${metadata.namespace}/\${name}\`) === undefined)
+      await client.create(builtin.configMap, object);
+    return { status: { saucer: name } };
+  },
+});
+export default faultScenario({
+  name: "a cup comes",
+  start: ({ client }) => cups(client),
+  steps: [{ apply: { apiVersion: "example.com/v1", kind: "Cup", metadata: { name: "a" }, spec: { size: 1 } } }],
+});
+`;
+const write = (text: string): void => writeFileSync(join(cwd, "src/cups.faults.ts"), text);
+
+describe("drover test", () => {
+  it("lives through every scenario below the folder, and with --faults through its plans", async () => {
+    write(scenario("`${metadata.name}-saucer`"));
+    const without = await runDrover(["test"], { cwd });
+    expect(without).toMatchObject({ code: 0 });
+    expect(without.stdout).toContain("a cup comes: 2 writes without faults");
+    const { code, stdout } = await runDrover(["test", "--faults", "--plan", "crash"], { cwd });
+    expect(stdout).toContain("4 plans derived: crash before 2, crash after 2");
+    expect(stdout).toContain("4 executed, 4 with the same end");
+    expect(code).toBe(0);
+  });
+
+  it("tells the story of what comes to another end", async () => {
+    write(scenario("`${metadata.name}-${crypto.randomUUID()}`"));
+    const { code, stdout } = await runDrover(["test", "--faults", "--plan", "crash after write 1"], { cwd });
+    expect(code).toBe(1);
+    const [story = ""] = /✗[^]*?\n\n/.exec(stdout) ?? [];
+    expect(story.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "UUID")).toMatchInlineSnapshot(`
+      "✗ crash after write 1 (create configmaps default/*)
+            somebody applies Cup a
+              run 1 of default/a, for Added:
+                create configmaps default/a-UUID   <-- killed after it
+                is killed
+              run 2 of default/a:
+                create configmaps default/a-UUID
+                update cups.example.com/status default/a
+          => there are 2 of configmaps default/*, and without the fault 1
+          => configmaps default/* was created 2 times, and without the fault once
+
+      "
+    `);
+  });
+
+  it("says what is missing, and what is no scenario", async () => {
+    const refusal = async (): Promise<string> => {
+      const { code, stderr } = await runDrover(["test"], { cwd });
+      expect(code).toBe(1);
+      return stderr;
+    };
+    expect(await refusal()).toContain("docs/testing.md");
+    write("export default 1;");
+    expect(await refusal()).toContain("src/cups.faults.ts exports no scenario by default");
+    write("throw new Error('broken');");
+    expect(await refusal()).toContain("src/cups.faults.ts cannot be loaded: Error: broken");
+  });
+});

@@ -1,0 +1,33 @@
+import { namedAs, rolesBy, stateOf, type Values } from "./faults/state.ts";
+import type { Snapshot } from "./faults/snapshot.ts";
+
+/** What became another thing between two looks, a line each: `+` what is new, `-` what is gone, `~` what has changed. */
+export function changesBetween(before: Snapshot, after: Snapshot): readonly string[] {
+  const names = new Map(
+    [...before.objects, ...after.objects].map((found) => [found.object.metadata.uid, found]),
+  );
+  const generated = [...names.values()].filter(({ object }) => object.metadata["generateName"] !== undefined);
+  const byChance = new Set(generated.map((found) => JSON.stringify(namedAs(found))));
+  const roleOf = rolesBy((object) => !byChance.has(JSON.stringify(object)));
+  const [was, is] = [stateOf(before, roleOf), stateOf(after, roleOf)];
+  return [...new Set([...was.keys(), ...is.keys()])].sort().flatMap((role) => {
+    const [old, now] = [was.get(role) ?? [], is.get(role) ?? []];
+    return Array.from({ length: Math.max(old.length, now.length) }, (_, i) =>
+      changeOf(role, old[i], now[i]),
+    ).flat();
+  });
+}
+
+function changeOf(role: string, was: Values | undefined, is: Values | undefined): readonly string[] {
+  if (was === undefined)
+    return [`+ ${role}`, ...[...(is ?? [])].filter(isTold).map(([path, value]) => `    ${path}: ${value}`)];
+  if (is === undefined) return [`- ${role}`];
+  const paths = [...new Set([...was.keys(), ...is.keys()])].filter((path) => was.get(path) !== is.get(path));
+  const shown = (values: Values, path: string): string => values.get(path) ?? "(none)";
+  if (paths.length === 0) return [];
+  return [`~ ${role}`, ...paths.map((path) => `    ${path}: ${shown(was, path)} -> ${shown(is, path)}`)];
+}
+
+/** What is in its name already. */
+const isTold = ([path]: readonly [string, string]): boolean =>
+  !/^(apiVersion|kind|metadata\.(name|namespace|generateName))$/.test(path);

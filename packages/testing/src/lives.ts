@@ -1,0 +1,54 @@
+import type { Milliseconds } from "@drover/controller";
+import type { Entry, FaultDecider, Upstream } from "@drover/fault-proxy";
+import type { FunctionUnderTest } from "./function-under-test.ts";
+import { beginLife, type Life } from "./life.ts";
+import { openProxies } from "./proxies.ts";
+
+/** The processes of one function, one after the other. */
+export interface Lives {
+  /** The URL of the API server for the test itself: no faults. */
+  readonly server: string;
+  /** Every call of every life. */
+  readonly calls: readonly Entry[];
+  /** The one that is alive; begun where the last one was killed. */
+  current(): Promise<Life>;
+  kill(): void;
+  close(): Promise<void>;
+}
+
+export interface LivesOptions {
+  readonly start: FunctionUnderTest;
+  readonly upstream: Upstream;
+  /** Older states of the API server, by name, for faults to lead to. */
+  readonly views?: Readonly<Record<string, Upstream>>;
+  /** Servers outside of the cluster, by the name under which the function finds them. */
+  readonly outside?: Readonly<Record<string, string>>;
+  /** What goes wrong with the function's calls, of the cluster and of servers outside. */
+  readonly decider?: FaultDecider;
+  readonly now: () => Date;
+  /** Until a request is given up. */
+  readonly requestTimeout: Milliseconds;
+}
+
+export async function openLives({ start, now, requestTimeout, ...options }: LivesOptions): Promise<Lives> {
+  const calls: Entry[] = [];
+  const lives: Life[] = [];
+  const kill = (): void => lives.at(-1)?.die();
+  const proxies = await openProxies({ ...options, calls, onKill: kill });
+  return {
+    server: proxies.cluster.url,
+    calls,
+    kill,
+    async current() {
+      const last = lives.at(-1);
+      if (last?.isDead() === false) return last;
+      const life = await beginLife({ start, doors: await proxies.enter(), now, requestTimeout });
+      lives.push(life);
+      return life;
+    },
+    async close() {
+      await Promise.all(lives.map((life) => life.close()));
+      await proxies.close();
+    },
+  };
+}

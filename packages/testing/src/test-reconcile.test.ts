@@ -1,0 +1,56 @@
+import { expect, it } from "vitest";
+import { configMapKind, site, siteController } from "./site.fixture.ts";
+import { testReconcile } from "./test-reconcile.ts";
+
+it("says what a reconcile did, the same every time", async () => {
+  const reconciled = () => testReconcile(({ client }) => siteController(client), { object: site("a", "Hi") });
+  const { verdict, changes, object } = await reconciled();
+  expect(verdict).toMatchObject({ kind: "done" });
+  expect(object).toMatchObject({ status: { page: "a" } });
+  expect(changes).toMatchInlineSnapshot(`
+    "+ configmaps default/a
+        data.html: <h1>Hi</h1>
+        metadata.ownerReferences[0].apiVersion: example.com/v1
+        metadata.ownerReferences[0].kind: Site
+        metadata.ownerReferences[0].name: a
+        metadata.ownerReferences[0].uid: sites.example.com default/a
+        metadata.ownerReferences[0].controller: true
+    ~ sites.example.com default/a
+        status.page: (none) -> a
+        status.observedGeneration: (none) -> current
+        status.conditions[0].type: (none) -> Ready
+        status.conditions[0].status: (none) -> True
+        status.conditions[0].reason: (none) -> AsAskedFor
+        status.conditions[0].message: (none) -> The world is as the spec asks.
+        status.conditions[0].observedGeneration: (none) -> current
+        status.conditions[0].lastTransitionTime: (none) -> 2026-01-01T00:00:00Z"
+  `);
+  expect((await reconciled()).changes).toBe(changes);
+});
+
+it("reconciles in the world that is described", async () => {
+  const mine = { ...configMapKind, metadata: { name: "a" }, data: { html: "mine" } };
+  const { verdict, changes, announcements } = await testReconcile(({ client }) => siteController(client), {
+    object: { ...site("a", "Hi"), status: { page: "before" } },
+    others: [mine],
+  });
+  expect(verdict).toMatchObject({ kind: "retry", error: "The ConfigMap default/a is somebody else's." });
+  expect(announcements).toMatchObject([{ type: "Warning", reason: "Failed" }]);
+  expect(changes).toMatchInlineSnapshot(`
+    "~ sites.example.com default/a
+        status.observedGeneration: (none) -> current
+        status.conditions[0].type: (none) -> Ready
+        status.conditions[0].status: (none) -> False
+        status.conditions[0].reason: (none) -> Failed
+        status.conditions[0].message: (none) -> The ConfigMap default/a is somebody else's.
+        status.conditions[0].observedGeneration: (none) -> current
+        status.conditions[0].lastTransitionTime: (none) -> 2026-01-01T00:00:00Z"
+  `);
+});
+
+it("refuses an object that no controller is for", async () => {
+  const world = { object: { ...configMapKind, metadata: { name: "a" } } };
+  await expect(testReconcile(({ client }) => siteController(client), world)).rejects.toThrow(
+    /is for ConfigMap/,
+  );
+});

@@ -1,0 +1,89 @@
+import { objectKey, type ObjectKey } from "@drover/controller";
+import { describeCall } from "@drover/fault-proxy";
+import { type KubeObject, nameOf, type NewObject, refOf } from "@drover/kube";
+import type { Verdict } from "@drover/queue";
+import type { Announcement } from "@drover/runtime";
+import { startSandbox } from "@drover/sandbox";
+import { changesBetween } from "./changes.ts";
+import { snapshotOf } from "./faults/snapshot.ts";
+import type { FunctionUnderTest } from "./function-under-test.ts";
+import { openStage } from "./stage.ts";
+import { touchedKinds } from "./touched-kinds.ts";
+import { installKinds, type Manifest, openUser } from "./user.ts";
+import { virtualClock } from "./virtual-clock.ts";
+
+/** A world, and the object that is reconciled in it. */
+export interface DescribedWorld {
+  /** Of the kind that the controller is for. What it says of `status` is there, too. */
+  readonly object: Manifest;
+  /** What else there is. */
+  readonly others?: readonly Manifest[];
+  /** Definitions of kinds that are neither Kubernetes' own nor the function's. */
+  readonly crds?: readonly NewObject[];
+  /** Servers outside of the cluster, by the name under which the function finds them. */
+  readonly outside?: Readonly<Record<string, string>>;
+  /** What the clock says, ISO 8601. */
+  readonly at?: string;
+}
+
+/** What one reconcile came to. */
+export interface Reconciled {
+  readonly verdict: Verdict;
+  /** The object as it is now; undefined when it is gone. */
+  readonly object: KubeObject | undefined;
+  /**
+   * All that the reconcile changed in the cluster, and what it asked of servers outside, as text: the same whenever the
+   * same is done, so it can be kept as a snapshot.
+   */
+  readonly changes: string;
+  /** What was said in Events. */
+  readonly announcements: readonly Announcement[];
+}
+
+/**
+ * Reconciles one object once, in a world of its own:
+ *
+ * ```ts
+ * const { verdict, changes } = await testReconcile(({ client }) => siteController(client), { object: site });
+ * expect(changes).toMatchInlineSnapshot();
+ * ```
+ */
+export async function testReconcile(
+  start: FunctionUnderTest,
+  { object, others = [], crds = [], outside = {}, at }: DescribedWorld,
+): Promise<Reconciled> {
+  const clock = virtualClock(at);
+  await using stack = new AsyncDisposableStack();
+  const sandbox = await startSandbox({ now: clock.date });
+  stack.defer(() => sandbox.close());
+  const stage = await openStage({ start, outside, upstream: { url: sandbox.url }, clock });
+  stack.defer(() => stage.close());
+  const { client, server, controllers, calls, announcements } = stage;
+  await installKinds(client, controllers, crds);
+  const user = openUser(client, server);
+  for (const other of others) await user.apply(other);
+  const made = await user.apply(object);
+  const key: ObjectKey = objectKey(made.metadata);
+  const controller = controllers.find((one) => one.for.kind === object.kind);
+  if (controller === undefined) throw new Error(`No controller of the function is for ${object.kind}.`);
+  if (object["status"] !== undefined) await user.state(object);
+  const look = async () => {
+    const touched = await touchedKinds(controllers, calls, (kind) => user.kind(kind));
+    const theirs = await Promise.all(others.map((other) => user.kind(other)));
+    const kinds = new Map([...touched, ...theirs].map((ref) => [nameOf(ref), ref]));
+    return snapshotOf(client, [...kinds.values()], undefined);
+  };
+  const before = await look();
+  const { verdict } = await stage.runOnce(controller.name, key);
+  if (verdict.kind === "killed") throw new Error("The function was killed.");
+  const after = await look();
+  const asked = calls
+    .filter(({ call }) => call.resource === "" && call.isWrite)
+    .map(({ call }) => `> ${describeCall(call)}`);
+  return {
+    verdict,
+    object: await client.get(refOf(controller.for), key),
+    changes: [...changesBetween(before, after), ...asked].join("\n"),
+    announcements: [...announcements],
+  };
+}
