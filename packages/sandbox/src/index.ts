@@ -14,6 +14,7 @@
  *   store.ts             objects, one counter of versions, the history that watches resume from
  *   built-in-types.ts    the table of built-in kinds; custom-resources.ts makes the same from definitions
  *   schema-*.ts          pruning, defaults and validation, for built-in kinds and definitions alike
+ *   stale-view.ts        the same objects behind another address, as they were at one moment
  *   pods.ts              binding to a node, once, and deletion after a grace; service-addresses.ts allots loopback ones
  *   lifecycle.ts         what controllers do in a real cluster: establish definitions, empty deleted namespaces
  *
@@ -32,3 +33,4 @@ export type { Json, JsonObject } from "./json.ts";
 export type { KubeObject } from "./kube-object.ts";
 export { startSandbox } from "./sandbox.ts";
 export type { Sandbox, SandboxOptions } from "./sandbox.ts";
+export type { StaleView } from "./stale-view.ts";

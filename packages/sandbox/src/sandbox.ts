@@ -1,6 +1,3 @@
-import { createServer } from "node:http";
-import type { Server } from "node:http";
-import { getRequestListener } from "@hono/node-server";
 import { createApplication } from "./application.ts";
 import { createCluster } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";
@@ -8,6 +5,9 @@ import type { FaultHook, Faults } from "./faults.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { kubeconfigFor } from "./kubeconfig.ts";
 import { keepLifecycles } from "./lifecycle.ts";
+import { listen } from "./listen.ts";
+import { startStaleView } from "./stale-view.ts";
+import type { StaleView } from "./stale-view.ts";
 import { createStore } from "./store.ts";
 import type { Watch } from "./watch.ts";
 import { create } from "./writes.ts";
@@ -33,6 +33,8 @@ export interface Sandbox {
   readonly faults: Faults;
   /** What is in the store now, for tests to look at: by plural and group (`pods`, `widgets.example.com`), in order of keys. */
   objects(resource: string): readonly KubeObject[];
+  /** Another address of the same objects, which can be frozen. Closes with the sandbox. */
+  staleView(): Promise<StaleView>;
   /** The latest resourceVersion. */
   readonly resourceVersion: string;
   /** Stops listening, ends all watches and closes all connections. */
@@ -47,15 +49,6 @@ function createNamespaces(cluster: Cluster): void {
   for (const name of ["default", "kube-node-lease", "kube-public", "kube-system"])
     create(cluster, { type, namespace: "", name, subresource: "" }, { metadata: { name } }, options);
 }
-
-const listening = (server: Server, port: number, host: string): Promise<number> =>
-  new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => {
-      const address = server.address();
-      resolve(typeof address === "object" && address ? address.port : port);
-    });
-  });
 
 /** Starts an API server with nothing in it but namespaces. Rejects when the port is taken. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
@@ -73,9 +66,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const watches = new Set<Watch>();
   const hooks = new Set<FaultHook>();
   const app = createApplication({ cluster, watches, bookmarkEveryMs }, hooks);
-  const handle = getRequestListener(app.fetch, { overrideGlobalObjects: false });
-  const server = createServer((incoming, outgoing) => void handle(incoming, outgoing));
-  const url = `http://${host.includes(":") ? `[${host}]` : host}:${await listening(server, port, host)}`;
+  const { url, close } = await listen(app, watches, host, port);
+  const views: StaleView[] = [];
   return {
     url,
     kubeconfig: () => kubeconfigFor(url),
@@ -91,11 +83,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     get resourceVersion() {
       return String(store.version);
     },
+    async staleView() {
+      const view = await startStaleView({ cluster, watches: new Set(), bookmarkEveryMs }, host);
+      views.push(view);
+      return view;
+    },
     async close() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      for (const watch of watches) watch.end();
-      setImmediate(() => server.closeAllConnections());
-      await closed;
+      await Promise.all([close(), ...views.map((view) => view.close())]);
     },
   };
 }

@@ -4,8 +4,8 @@ import { createServer, connect, type Socket } from "node:net";
 /** A stable address on loopback whose other end can be changed: what a service name is in a cluster. */
 export interface Forwarder {
   readonly port: number;
-  /** New connections lead to this port of 127.0.0.1 from now on; those that stand stay where they are. */
-  pointAt(port: number): void;
+  /** New connections lead there from now on; those that stand stay where they are. */
+  pointAt(target: Target): void;
   /** Ends all connections, both ways; bytes under way are lost. New ones are let in. */
   breakConnections(): void;
   /** Ends all connections, and refuses new ones until `mend`. */
@@ -20,10 +20,14 @@ export interface Forwarder {
 interface Pair {
   readonly near: Socket;
   readonly far: Socket;
+  readonly isUnix: boolean;
 }
 
+/** A port of 127.0.0.1, or the path of a Unix socket. */
+export type Target = number | string;
+
 /** Starts to pass on, byte by byte, what comes to a free port of 127.0.0.1. */
-export async function startForwarder(target: number): Promise<Forwarder> {
+export async function startForwarder(target: Target): Promise<Forwarder> {
   let state: "open" | "cut" | "held" = "open";
   const pairs = new Set<Pair>();
   const server = createServer({ allowHalfOpen: true }, (near) => {
@@ -31,13 +35,14 @@ export async function startForwarder(target: number): Promise<Forwarder> {
       near.resetAndDestroy();
       return;
     }
-    const pair = { near, far: connect({ port: target, host: "127.0.0.1", allowHalfOpen: true }) };
+    const far = connect({ ...addressOf(target), allowHalfOpen: true });
+    const pair = { near, far, isUnix: typeof target === "string" };
     pairs.add(pair);
     const end = () => {
       breakPair(pair);
       pairs.delete(pair);
     };
-    for (const socket of [near, pair.far]) socket.setNoDelay().on("error", end).on("close", end);
+    for (const socket of [near, far]) socket.setNoDelay().on("error", end).on("close", end);
     if (state === "open") join(pair);
   });
   server.listen(0, "127.0.0.1");
@@ -47,7 +52,7 @@ export async function startForwarder(target: number): Promise<Forwarder> {
   };
   return {
     port: portOf(server.address()),
-    pointAt: (port) => void (target = port),
+    pointAt: (next) => void (target = next),
     breakConnections,
     cut() {
       state = "cut";
@@ -73,15 +78,21 @@ export async function startForwarder(target: number): Promise<Forwarder> {
   };
 }
 
+const addressOf = (target: Target) =>
+  typeof target === "string" ? { path: target } : { port: target, host: "127.0.0.1" };
+
 function join({ near, far }: Pair): void {
   near.pipe(far);
   far.pipe(near);
 }
 
-function breakPair({ near, far }: Pair): void {
+function breakPair({ near, far, isUnix }: Pair): void {
   // Where a socket is just ending, Node fails to reset it and forgets its handle, which must not keep us running.
   near.unref().resetAndDestroy();
-  far.unref().resetAndDestroy();
+  far.unref();
+  // A Unix socket knows no reset.
+  if (isUnix) far.destroy();
+  else far.resetAndDestroy();
 }
 
 function portOf(address: ReturnType<ReturnType<typeof createServer>["address"]>): number {

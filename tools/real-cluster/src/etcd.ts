@@ -16,6 +16,7 @@ export interface Etcd {
   readonly process: TiedProcess;
   /** For the API server's --etcd-servers. */
   readonly endpoint: string;
+  readonly socketPath: string;
 }
 
 /**
@@ -54,5 +55,5 @@ export async function startEtcd(options: EtcdOptions): Promise<Etcd> {
   });
   const isHealthy = () => answersOk({ socketPath, path: "/health" });
   await untilReady(process, isHealthy, { signal });
-  return { process, endpoint };
+  return { process, endpoint, socketPath };
 }

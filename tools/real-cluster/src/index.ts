@@ -18,4 +18,5 @@ export { type ClientAccess, readKubeconfig } from "./client-files.ts";
 export { type Reached } from "./node/door.ts";
 export { type ExecOptions, FailedInsideError } from "./node/enter-namespaces.ts";
 export { type NodeCluster, startClusterWithNode } from "./node/start-with-node.ts";
+export type { StaleView } from "./stale-view.ts";
 export { startRealCluster, type RealCluster, type StartOptions } from "./start.ts";

@@ -6,6 +6,7 @@ import { startApiServer } from "./api-server.ts";
 import { buildRealCluster } from "./build.ts";
 import { writeKubeconfig, writeKubectl } from "./client-files.ts";
 import { startEtcd } from "./etcd.ts";
+import { type StaleView, startStaleView } from "./stale-view.ts";
 import { createPki } from "./pki.ts";
 import { switchable } from "./switchable.ts";
 
@@ -44,6 +45,11 @@ export interface RealCluster {
    * @throws when it does not start, with the last lines of its log
    */
   startApiServer(): Promise<void>;
+  /**
+   * Starts another API server on the same etcd, which can be cut off from it and goes on telling what it has seen.
+   * It ends with the cluster.
+   */
+  startStaleView(): Promise<StaleView>;
   /** Ends every process and removes the folder. May be called again. */
   stop(): Promise<void>;
 }
@@ -60,7 +66,9 @@ export async function startRealCluster(options: StartOptions = {}): Promise<Real
   const { bin } = await buildRealCluster({ signal, ...(log && { log }) });
   const dir = await mkdtemp(join(parent, "drover-real-"));
   const running: TiedProcess[] = [];
+  const views: StaleView[] = [];
   const cleanUp = async () => {
+    await Promise.all(views.map((view) => view.stop()));
     for (const child of running) child.kill("SIGKILL");
     await Promise.all(running.map(({ exited }) => exited));
     await rm(dir, { recursive: true, force: true });
@@ -83,6 +91,11 @@ export async function startRealCluster(options: StartOptions = {}): Promise<Real
       pids: () => [etcd.process.pid, apiServer.pid()].filter((pid) => pid !== undefined),
       stopApiServer: (how = "SIGKILL") => apiServer.down(how),
       startApiServer: () => apiServer.up(),
+      async startStaleView() {
+        const view = await startStaleView({ ...settings, etcdSocket: etcd.socketPath }, undefined);
+        views.push(view);
+        return view;
+      },
       stop: () => apiServer.close().then(cleanUp),
     };
   } catch (error) {

@@ -46,7 +46,7 @@ async function* lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<WatchEven
   }
 }
 
-async function openWatch(url: string, headers: Record<string, string>): Promise<OpenWatch> {
+export async function openWatch(url: string, headers: Record<string, string>): Promise<OpenWatch> {
   const abort = new AbortController();
   const response = await fetch(url, { headers, signal: abort.signal });
   if (!response.ok || !response.body)
