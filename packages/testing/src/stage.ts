@@ -64,6 +64,8 @@ export interface StageOptions extends Omit<LivesOptions, "now" | "requestTimeout
   readonly log?: Log;
   /** Changes with everything that changes in the cluster: spares looking where nothing has. */
   readonly version?: () => string;
+  /** Called before every run, with its number. */
+  readonly beforeRun?: (number: number) => void;
 }
 
 /** A run that takes longer, by the wall clock, waits for something that never comes. */
@@ -95,6 +97,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   let seen: string | undefined;
 
   const perform = async (lane: Lane, turn: SteppedTurn): Promise<RunRecord> => {
+    options.beforeRun?.(runs.length + 1);
     const record = await performed({ lane, life: await lives.current(), turn, calls, now: clock.now });
     const numbered = { ...record, number: runs.length + 1 };
     runs.push(numbered);

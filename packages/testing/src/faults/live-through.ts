@@ -24,7 +24,7 @@ export async function liveThrough(scenario: Scenario, { plan, at }: LiveOptions)
     for (const given of scenario.given ?? []) await scene.user.apply(given);
     steps.push(await settled(scene));
     for (const [i, step] of scenario.steps.entries()) {
-      await scene.before({ step: i + 1 });
+      scene.before({ step: i + 1 });
       await act(scene, step);
       steps.push(
         plan?.kind === "unobserved" && plan.step === i + 1 ? unseen(scene) : await seen(scene, plan, i + 1),

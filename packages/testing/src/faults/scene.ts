@@ -5,7 +5,7 @@ import { touchedKinds } from "../touched-kinds.ts";
 import { installKinds, openUser, type User } from "../user.ts";
 import { type VirtualClock, virtualClock } from "../virtual-clock.ts";
 import type { Moment, Plan } from "./plan.ts";
-import { planDecider, type PlanDecider } from "./plan-decider.ts";
+import { planDecider, type PlanDecider, staleView } from "./plan-decider.ts";
 import type { OutsideWorld, Scenario } from "./scenario.ts";
 
 /** All that a scenario is lived through with, made for it alone. */
@@ -19,8 +19,8 @@ export interface Scene {
   hasMet(): boolean;
   /** It has. */
   met(): void;
-  /** To be called before a step: a view may have to freeze. */
-  before(moment: Moment): Promise<void>;
+  /** To be called before a step or a run: a view may have to freeze. */
+  before(moment: Moment): void;
   /** The kinds that the function follows, and those that it has written. */
   kinds(): Promise<readonly ResourceRef[]>;
   close(): Promise<void>;
@@ -31,24 +31,24 @@ export async function openScene(scenario: Scenario, plan: Plan | undefined, at: 
   const sandbox = await startSandbox({ now: clock.date });
   const outside = await scenario.outside?.();
   const decider = planDecider(plan, () => stage.runs.length + 1);
+  const view = plan?.kind === "stale view" ? await sandbox.staleView() : undefined;
+  const before = (moment: Moment): void => {
+    if (plan?.kind === "stale view" && isSame(plan.before, moment)) view?.freeze();
+  };
   const stage: Stage = await openStage({
-    ...{
-      start: scenario.start,
-      upstream: { url: sandbox.url },
-      clock,
-      decider,
-      version: () => sandbox.resourceVersion,
-    },
+    ...{ start: scenario.start, upstream: { url: sandbox.url }, clock, decider },
+    version: () => sandbox.resourceVersion,
+    beforeRun: (run) => before({ run }),
+    ...(view && { views: { [staleView]: { url: view.url } } }),
     ...(outside && { outside: outside.urls }),
   });
   await installKinds(stage.client, stage.controllers, scenario.crds);
   const user = openUser(stage.client, stage.server);
   let hasMet = plan === undefined || plan.kind === "unobserved";
   return {
-    ...{ stage, clock, user, outside, decider },
+    ...{ stage, clock, user, outside, decider, before },
     hasMet: () => hasMet || decider.hasMet(),
     met: () => void (hasMet = true),
-    before: () => Promise.resolve(),
     kinds: () => touchedKinds(stage.controllers, stage.calls, (kind) => user.kind(kind)),
     async close() {
       await stage.close();
@@ -56,3 +56,6 @@ export async function openScene(scenario: Scenario, plan: Plan | undefined, at: 
     },
   };
 }
+
+const isSame = (a: Moment, b: Moment): boolean =>
+  "run" in a ? "run" in b && a.run === b.run : "step" in b && a.step === b.step;

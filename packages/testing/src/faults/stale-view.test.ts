@@ -1,0 +1,52 @@
+import { defineController, defineResource } from "@drover/controller";
+import { builtin, type KubeClient, listAll } from "@drover/kube";
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { siteKind } from "../site.fixture.ts";
+import { testFaults } from "./test-faults.ts";
+
+const Site = defineResource({
+  ...{ group: "example.com", version: "v1", kind: "Site", scope: "Namespaced" },
+  spec: z.object({ pages: z.int() }),
+  status: z.object({}),
+});
+const site = (pages: number) => ({ ...siteKind, metadata: { name: "a" }, spec: { pages } });
+
+/** Keeps as many pages as are asked for, of names that the server makes up; looks at them as a cache has them, or as they are. */
+const pagesController = (client: KubeClient, resourceVersion: "0" | undefined) =>
+  defineController({
+    for: Site,
+    async reconcile({ spec, metadata: { name, uid, namespace = "" } }) {
+      const owner = { ...siteKind, name, uid, controller: true };
+      const all = await listAll(client, builtin.configMap, { namespace, resourceVersion });
+      const pages = all.filter(({ metadata }) => metadata.ownerReferences?.some((one) => one.uid === uid));
+      for (let i = pages.length; i < spec.pages; i++) {
+        const at = `${name}-${crypto.randomUUID()}`;
+        await client.create(builtin.configMap, {
+          metadata: { name: at, namespace, ownerReferences: [owner] },
+        });
+      }
+      return {};
+    },
+  });
+const report = (resourceVersion: "0" | undefined) =>
+  testFaults({
+    name: "a site grows",
+    start: ({ client }) => pagesController(client, resourceVersion),
+    steps: [{ apply: site(1) }, { apply: site(2) }],
+  });
+
+it("finds who relies on what a cache says", async () => {
+  const { plans, problems } = await report("0");
+  expect(problems).toEqual([]);
+  expect(plans.filter(({ outcome }) => outcome === "unexecuted")).toEqual([]);
+  const found = plans.filter(({ plan, outcome }) => plan.kind === "stale view" && outcome === "differs");
+  expect(found.map(({ words }) => words)).toEqual([
+    "stale view, of before run 1, in run 2, which did write 3 (create configmaps default/*)",
+  ]);
+});
+
+it("has no stale view for who reads the newest state", async () => {
+  const { plans } = await report(undefined);
+  expect(plans.filter(({ plan }) => plan.kind === "stale view")).toEqual([]);
+});
