@@ -1,3 +1,25 @@
+/**
+ * # @drover/testing
+ *
+ * Tests functions without a cluster, and breaks them. Everything is in one process, one step at a time: an API server (the
+ * sandbox), the bridge's rules (`stepped-bridge`), the queue's (`openSteppedQueue` of @drover/queue), the runtime's
+ * `reconcileOnce`, and a clock that stands still. So nothing waits, and the same happens every time.
+ *
+ * - `testReconcile`: one reconcile in a world that is described, and all that it changed, as text.
+ * - `testCluster`: a function's life; `settled()` lets hours of backoff pass in no time.
+ * - `testFaults`, and `drover test --faults`: a scenario without faults, then once with each fault that can be derived from
+ *   it. `faults/` in the order of what happens: `scenario`, `baseline`, `derive-plans`, `live-through`, `compare`, `story`.
+ *
+ * `stage` puts the parts together; a **life** is a process of the function (`life`, `lives`), which reaches every server
+ * through a fault proxy of its own (`proxies`), where it can be killed before or after any request.
+ *
+ * Guarantees: a killed life does nothing more, and the next one has nothing of its memory but what the function under test
+ * keeps outside of what it is given. Assumptions: functions wait by their results, not by sleeping.
+ *
+ * Caveats: one run at a time; runs are not ended by their timeout; who calls functions by webhook is not in it. The bridge's
+ * watches are not in it either: it lists and compares, so what comes and goes between two looks is never seen
+ * (docs/decisions/0015).
+ */
 export type { FunctionUnderTest, FunctionWorld, Living } from "./function-under-test.ts";
 export type { RunRecord } from "./run-record.ts";
 export { type KindName, UnknownKindError } from "./served-kinds.ts";

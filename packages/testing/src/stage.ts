@@ -84,13 +84,9 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const client = await connect({ server, userAgent: "test", timers: impatientTimers });
   const { controllers } = await lives.current();
   const announcements: Announcement[] = [];
-  const laneOptions = {
-    now: clock.now,
-    random,
-    log,
-    announced: (one: Announcement) => void announcements.push(one),
-  };
-  const lanes = (await Promise.all(controllers.map((one) => lanesOf(one, laneOptions)))).flat();
+  const announced = (one: Announcement): void => void announcements.push(one);
+  const opening = controllers.map((one) => lanesOf(one, { now: clock.now, random, log, announced }));
+  const lanes = (await Promise.all(opening)).flat();
   const queues = new Map(lanes.map(({ queue }) => [queue.controller, queue]));
   const bridge = steppedBridge({ client, followers: controllers.map(followerOf), queues });
   const runs: RunRecord[] = [];
