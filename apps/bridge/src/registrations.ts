@@ -1,5 +1,5 @@
 import { objectKey, ReconcileFunction } from "@drover/controller";
-import { meant } from "@drover/runtime";
+import { meant } from "@drover/controller";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";

@@ -53,6 +53,7 @@ export {
 } from "./watched.ts";
 export { serviceNameOf, webhookSecretOf } from "./function-names.ts";
 export { testContext, type TestObject } from "./test-context.ts";
+export { meant } from "./meant.ts";
 export { silentLog } from "./silent-log.ts";
 export { checkedAtRun } from "./structural/checks.ts";
 export { InvalidSchemaError } from "./structural/invalid-schema.ts";

@@ -1,3 +1,5 @@
+import { z } from "zod";
+
 /** A request, named as Kubernetes names it in its RequestInfo (k8s.io/apiserver/pkg/endpoints/request). */
 export interface Call {
   /** 1, 2, ...: in the order in which the proxy had them whole. */
@@ -49,6 +51,12 @@ export function callOf({ id, life, method, url, body }: Asked): Call {
     ...(body === undefined ? {} : { body }),
   };
 }
+
+const namedSchema = z.object({ metadata: z.object({ name: z.string() }) });
+
+/** The name of the object that a call is about; what is to be created says it in its body. */
+export const nameIn = ({ name, body }: Call): string =>
+  name === "" ? (namedSchema.safeParse(body).data?.metadata.name ?? "") : name;
 
 type About = Pick<Call, "resource" | "subresource" | "namespace" | "name">;
 

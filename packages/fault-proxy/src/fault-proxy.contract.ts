@@ -78,7 +78,7 @@ export function faultProxyContract(what: string, server: () => Server): void {
       expect((await fetch(`${url}${collection}/${name}`)).status).toBe(404);
       expect(await kept(name)).toBe(false);
       expect(story()).toEqual([
-        "#1 create configmaps default -> 201",
+        `#1 create configmaps default/${name} -> 201`,
         `#2 get configmaps default/${name} -> 200`,
         `#3 delete configmaps default/${name} -> 200`,
         `#4 get configmaps default/${name} -> 404`,
@@ -111,7 +111,7 @@ export function faultProxyContract(what: string, server: () => Server): void {
       expect(await causeOf(make(name, url))).toMatchObject({ code: "ECONNRESET" });
       expect(await kept(name)).toBe(committed);
       expect(proxy?.record[0]).toMatchObject({ client: "reset", committed });
-      expect(story()).toEqual([`#1 create configmaps default -> ${words}`]);
+      expect(story()).toEqual([`#1 create configmaps default/${name} -> ${words}`]);
     });
 
     it.each<[string, CallFault, boolean]>([
@@ -136,9 +136,10 @@ export function faultProxyContract(what: string, server: () => Server): void {
         at("create", { do: "delay", for: 70, then: { do: "refuse", status: 409 } }),
         { sleep },
       );
-      expect((await make(newName(), url)).status).toBe(409);
+      const name = newName();
+      expect((await make(name, url)).status).toBe(409);
       expect(waits).toEqual([70]);
-      expect(story()).toEqual(["#1 create configmaps default -> delayed by 70 ms, refused with 409"]);
+      expect(story()).toEqual([`#1 create configmaps default/${name} -> delayed by 70 ms, refused with 409`]);
     });
 
     it.each(["before", "after"] as const)("kills a life %s a commit: nothing of it goes on", async (when) => {
@@ -152,7 +153,7 @@ export function faultProxyContract(what: string, server: () => Server): void {
       await vi.waitFor(() => expect(killed).toHaveLength(1));
       expect(killed[0]).toMatchObject([{ id: 1, life: 1 }, when]);
       answers.push(make(later, url, dying.signal));
-      await noted(/#2 create configmaps default -> not answered: its process is dead/);
+      await noted(/#2 create configmaps \S+ -> not answered: its process is dead/);
       dying.abort();
       await Promise.allSettled(answers);
       expect([await kept(name), await kept(later)]).toEqual([when === "after", false]);

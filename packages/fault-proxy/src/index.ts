@@ -28,11 +28,15 @@ export {
   type EventFault,
   type FaultDecider,
   noFaults,
-  type RetryAfter,
   type SpoiledList,
   type WatchedEvent,
 } from "./faults.ts";
+export { decidePlan, type PlannedDecider } from "./decide-plan.ts";
+export { mayBeStale } from "./may-be-stale.ts";
+export { InvalidPlanError, parsePlan, type Plan, type Rule, type When } from "./plan.ts";
+export { type RandomKind, randomKinds, usualKinds } from "./random-faults.ts";
 export { linesOf } from "./lines-of.ts";
+export { random, type Random } from "./random.ts";
 export type { AnsweredObject, Entry, EventEntry, ServerAnswer } from "./record.ts";
 export { describeCall, describeEntry, describeFault, storyOf } from "./story.ts";
 export type { Upstream } from "./upstream.ts";

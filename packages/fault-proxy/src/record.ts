@@ -62,6 +62,12 @@ export function answeredObject(json: string): AnsweredObject | undefined {
 
 const eventSchema = z.object({ object: objectSchema });
 
-export function eventEntry({ type, line }: WatchedEvent, fault: EventFault): EventEntry {
-  return { type, object: eventSchema.safeParse(JSON.parse(line)).data?.object, fault };
-}
+/** The object that a line of a watch is about. */
+export const eventObject = (line: string): AnsweredObject | undefined =>
+  eventSchema.safeParse(JSON.parse(line)).data?.object;
+
+export const eventEntry = ({ type, line }: WatchedEvent, fault: EventFault): EventEntry => ({
+  type,
+  object: eventObject(line),
+  fault,
+});

@@ -1,4 +1,4 @@
-import type { Call } from "./call.ts";
+import { type Call, nameIn } from "./call.ts";
 import type { CallFault, EventFault } from "./faults.ts";
 import type { Entry, EventEntry } from "./record.ts";
 
@@ -22,19 +22,11 @@ export function describeEntry(entry: Entry): string {
 }
 
 /** `create configmaps default/a`, or the method and the path of what is about no resource. */
-export function describeCall({
-  method,
-  path,
-  verb,
-  resource,
-  subresource,
-  namespace,
-  name,
-  isWrite,
-}: Call): string {
+export function describeCall(call: Call): string {
+  const { method, path, verb, resource, subresource, namespace, isWrite } = call;
   if (resource === "") return `${method} ${path}`;
   const what = subresource === "" ? resource : `${resource}/${subresource}`;
-  const which = [namespace, name].filter((part) => part !== "").join("/");
+  const which = [namespace, nameIn(call)].filter((part) => part !== "").join("/");
   const dry = !isWrite && !["get", "list", "watch"].includes(verb) ? " (changes nothing)" : "";
   return `${verb} ${what}${which === "" ? "" : ` ${which}`}${dry}`;
 }

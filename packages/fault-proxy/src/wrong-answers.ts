@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { CallFault, RetryAfter } from "./faults.ts";
+import type { CallFault, Refusal } from "./faults.ts";
 
 /** metav1.StatusReason, by the code that API servers give it. */
 const reasons: Readonly<Record<number, string>> = {
@@ -31,8 +31,6 @@ export const statusObject = (code: number, message?: string, seconds?: number): 
   code,
 });
 
-export type Refusal = Extract<CallFault, { do: "refuse" }>;
-
 /** Sends a Status; gives the header by which it asks to be left alone. */
 export function refuse(
   response: ServerResponse,
@@ -46,7 +44,7 @@ export function refuse(
   return header;
 }
 
-function retryAfterHeader(retryAfter: RetryAfter | undefined): string | undefined {
+function retryAfterHeader(retryAfter: Refusal["retryAfter"]): string | undefined {
   if (typeof retryAfter !== "object") return retryAfter?.toString();
   return new Date(Date.now() + retryAfter.date * 1_000).toUTCString();
 }

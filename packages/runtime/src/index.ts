@@ -55,7 +55,6 @@ export { unlessAborted } from "./unless-aborted.ts";
 export { type SparingWarnings, sparingWarnings } from "./sparing-warnings.ts";
 export {
   InvalidSettingsError,
-  meant,
   readSettings,
   secretFile,
   wholeNumber,

@@ -1,3 +1,4 @@
+import { meant } from "@drover/controller";
 import { readFileSync, statSync } from "node:fs";
 import { z } from "zod";
 
@@ -77,29 +78,4 @@ function explain(issue: z.core.$ZodIssue, env: Environment): string {
   return env[variable] === undefined || env[variable] === ""
     ? `${variable} is not set. Set it.`
     : `${variable}=${JSON.stringify(env[variable])} cannot be used: ${issue.message}`;
-}
-
-/** "Did you mean ...?", or the list of what there is. */
-export function meant(word: string, known: readonly string[]): string {
-  const [nearest] = known
-    .map((candidate) => ({ candidate, far: distance(word, candidate) }))
-    .sort((a, b) => a.far - b.far);
-  if (nearest !== undefined && nearest.far <= Math.max(2, word.length / 4))
-    return `Did you mean ${nearest.candidate}?`;
-  return `Known are: ${known.join(", ")}.`;
-}
-
-/** Levenshtein's distance. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (const [i, left] of Array.from(a).entries()) {
-    const next = [i + 1];
-    for (const [j, right] of Array.from(b).entries()) {
-      next.push(
-        Math.min((row[j] ?? 0) + (left === right ? 0 : 1), (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1),
-      );
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

@@ -1,0 +1,134 @@
+import { type Call, nameIn } from "./call.ts";
+import type { EventFault, FaultDecider, WatchedEvent } from "./faults.ts";
+import { mayBeStale } from "./may-be-stale.ts";
+import {
+  type CallRule,
+  type EventRule,
+  type Plan,
+  type Rule,
+  type Seeded,
+  type When,
+  writtenRule,
+} from "./plan.ts";
+import { random } from "./random.ts";
+import { randomCallFault, randomEventFault } from "./random-faults.ts";
+import { eventObject } from "./record.ts";
+
+/** A plan at work. */
+export interface PlannedDecider extends FaultDecider {
+  readonly ofEvent: (event: WatchedEvent, call: Call) => EventFault | undefined;
+  /** The rules that have met nothing yet, as they stand in the plan. */
+  unmet(): readonly object[];
+  /** The plan that does the same again to whoever asks the same again: rule by rule, what a seed has chosen so far. */
+  again(): object;
+}
+
+export const decidePlan = (plan: Plan): PlannedDecider =>
+  "seed" in plan ? bySeed(plan) : byRules(plan.rules);
+
+interface Counted<Of extends Rule> {
+  readonly rule: Of;
+  /** What was for it but for its numbers. */
+  seen: number;
+  met: number;
+}
+const counted = <Of extends Rule>(rule: Of): Counted<Of> => ({ rule, seen: 0, met: 0 });
+
+function byRules(rules: readonly Rule[]): PlannedDecider {
+  const ofCalls = rules.flatMap((rule) => (rule.of === "call" ? [counted(rule)] : []));
+  const ofEvents = rules.flatMap((rule) => (rule.of === "event" ? [counted(rule)] : []));
+  return {
+    ofCall: (call) => firstDue(ofCalls.filter(({ rule }) => isForCall(rule, call)))?.fault,
+    ofEvent: (event, call) => firstDue(ofEvents.filter(({ rule }) => isForEvent(rule, event, call)))?.fault,
+    unmet: () =>
+      [...ofCalls, ...ofEvents].filter(({ met }) => met === 0).map(({ rule }) => writtenRule(rule)),
+    again: () => ({ rules: rules.map(writtenRule) }),
+  };
+}
+
+/** All of them count what is for them; the first whose turn it is has its way. */
+function firstDue<Of extends Rule>(matching: readonly Counted<Of>[]): Of | undefined {
+  for (const each of matching) each.seen++;
+  const due = matching.find(isDue);
+  if (due !== undefined) due.met++;
+  return due?.rule;
+}
+
+function isDue({ rule, seen, met }: Counted<Rule>): boolean {
+  const { nth = seen, from = 1, to = Infinity, everyNth = 1 } = rule.when;
+  const isItsTurn = seen === nth && seen >= from && seen <= to && (seen - from + 1) % everyNth === 0;
+  return isItsTurn && met < (rule.times ?? Infinity);
+}
+
+function isForCall({ when, fault, quorum }: CallRule, call: Call): boolean {
+  if (!isAbout(when, call) || !isOneOf(when.namespace, call.namespace) || !isOneOf(when.name, nameIn(call)))
+    return false;
+  return fault.do !== "stale" || quorum || mayBeStale(call);
+}
+
+function isForEvent({ when }: EventRule, { type, line }: WatchedEvent, call: Call): boolean {
+  if (when.event !== "any" && when.event !== type) return false;
+  const object = eventObject(line);
+  return (
+    isAbout(when, call) &&
+    isOneOf(when.namespace, object?.namespace ?? "") &&
+    isOneOf(when.name, object?.name ?? "")
+  );
+}
+
+function isAbout(when: When, call: Call): boolean {
+  return (
+    isOneOf(when.verb, call.verb) &&
+    isOneOf(when.resource, call.resource) &&
+    isOneOf(when.subresource, call.subresource) &&
+    isOneOf(when.method, call.method) &&
+    isOneOf(when.life, call.life) &&
+    isOneOf(when.write, call.isWrite) &&
+    call.path.startsWith(when.path ?? "")
+  );
+}
+
+const isOneOf = <T>(wanted: T | readonly T[] | undefined, found: T): boolean =>
+  wanted === undefined || (Array.isArray(wanted) ? wanted.includes(found) : wanted === found);
+
+/**
+ * What a call or an event meets hangs on the seed, on what it is about and on how many of this kind came before: not on
+ * what others did meanwhile, so that a second run meets the same again as far as it asks the same.
+ */
+function bySeed({ seed, rate, faults }: Seeded): PlannedDecider {
+  const seen = new Map<string, number>();
+  const chosen: Rule[] = [];
+  const numbered = (about: string) => {
+    const nth = (seen.get(about) ?? 0) + 1;
+    seen.set(about, nth);
+    return { nth, dice: random(seed, hash(about), nth) };
+  };
+  return {
+    ofCall(call) {
+      const { verb, resource, subresource, method, path, namespace } = call;
+      const about =
+        resource === "" ? { method, path } : { verb, resource, subresource, namespace, name: nameIn(call) };
+      const { nth, dice } = numbered(JSON.stringify(about));
+      const fault = dice.chance(rate) ? randomCallFault(faults, call, dice) : undefined;
+      if (fault !== undefined) chosen.push({ when: { ...about, nth }, of: "call", fault, quorum: false });
+      return fault;
+    },
+    ofEvent({ type, line }, call) {
+      const { namespace = "", name = "" } = eventObject(line) ?? {};
+      const about = { event: type, resource: call.resource, namespace, name };
+      const { nth, dice } = numbered(JSON.stringify(about));
+      const fault = dice.chance(rate) ? randomEventFault(faults, dice) : undefined;
+      if (fault !== undefined) chosen.push({ when: { ...about, nth }, of: "event", fault });
+      return fault;
+    },
+    unmet: () => [],
+    again: () => ({ rules: chosen.map(writtenRule) }),
+  };
+}
+
+/** FNV-1a. */
+function hash(text: string): number {
+  let hashed = 0x811c9dc5;
+  for (const byte of Buffer.from(text)) hashed = Math.imul(hashed ^ byte, 0x01000193);
+  return hashed;
+}

@@ -1,0 +1,39 @@
+/** Numbers that look random and are the same again for the same seed: what schedules are made with. */
+export interface Random {
+  /** In [0, 1). */
+  fraction(): number;
+  /** A whole number, both ends included. */
+  between(from: number, to: number): number;
+  chance(probability: number): boolean;
+  oneOf<T>(choices: readonly [T, ...T[]] | readonly T[]): T;
+  /** That many of them, each once, in any order. */
+  some<T>(choices: readonly T[], count: number): T[];
+}
+
+/** mulberry32 (Tommy Ettinger), stirred so that neighbouring seeds do not begin alike. */
+export function random(...seeds: readonly number[]): Random {
+  let state = seeds.reduce((mixed, seed) => Math.imul(mixed ^ seed, 0x9e3779b1) ^ (mixed >>> 15), 0x6a09e667);
+  const fraction = (): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const between = (from: number, to: number): number => from + Math.floor(fraction() * (to - from + 1));
+  return {
+    fraction,
+    between,
+    chance: (probability) => fraction() < probability,
+    oneOf(choices) {
+      const chosen = choices[between(0, choices.length - 1)];
+      if (chosen === undefined) throw new Error("There is nothing to choose from.");
+      return chosen;
+    },
+    some(choices, count) {
+      const left = [...choices];
+      return Array.from({ length: Math.min(count, left.length) }, () =>
+        left.splice(between(0, left.length - 1), 1),
+      ).flat();
+    },
+  };
+}
