@@ -1,6 +1,6 @@
 import { objectKey } from "@drover/controller";
 import { builtin, connect, type KubeClient } from "@drover/kube";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { decidePlan } from "./decide-plan.ts";
 import type { Server } from "./fault-proxy.contract.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
@@ -32,7 +32,7 @@ export function staleContract(what: string, setUp: () => { server: Server; view:
     const made = await oracle.create(builtin.configMap, { metadata: { namespace: "default", name: first } });
     before = made.metadata.resourceVersion;
     // The view has heard of it.
-    await expect.poll(() => names(`?resourceVersion=${before}`)).toContain(first);
+    await vi.waitFor(async () => expect(await names("?resourceVersion=0")).toContain(first));
   });
   afterAll(async () => {
     await proxy.close();
