@@ -1,26 +1,33 @@
 // The table of kinds that are there without a CustomResourceDefinition. A new kind is a row, not code.
 import { definitionBehaviour, definitionSchema } from "./custom-resources.ts";
 import { isString, objectAt } from "./json.ts";
-import type { JsonObject } from "./json.ts";
 import { withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { namespaceBehaviour } from "./namespaces.ts";
+import { conditions, labelSelector, podSpec } from "./pod-schema.ts";
 import { podBehaviour } from "./pods.ts";
 import { ageColumn, plainType } from "./resource-type.ts";
 import type { Column, ResourceType } from "./resource-type.ts";
 import { serviceBehaviour } from "./service-addresses.ts";
 import {
+  always,
   anyObject,
+  anyScalar,
+  atomic,
   boolean,
   each,
   fields,
   integer,
+  knowing,
+  listBy,
   listOf,
   mapOf,
   or,
   string,
   strings,
+  struct,
 } from "./schema-words.ts";
+import { workloads } from "./workload-types.ts";
 
 /** What rows may leave out. */
 type Row = Partial<ResourceType> & Pick<ResourceType, "kind" | "resource" | "schema">;
@@ -45,14 +52,24 @@ function encodedSecret(secret: KubeObject): KubeObject {
   return withTop(withTop(secret, "stringData", undefined), "data", data);
 }
 
-/** Of a pod's many defaults those that decide how it ends. */
-const podSpec: JsonObject = {
-  ...anyObject,
-  properties: {
-    restartPolicy: or(string, "Always"),
-    terminationGracePeriodSeconds: or(integer, 30),
-  },
-};
+const servicePort = fields({
+  ...strings("name appProtocol"),
+  ...each("port nodePort", integer),
+  targetPort: anyScalar,
+  protocol: or(string, "TCP"),
+});
+const serviceSpec = struct({
+  ...strings("clusterIP loadBalancerIP externalName externalTrafficPolicy ipFamilyPolicy loadBalancerClass"),
+  ...strings("internalTrafficPolicy trafficDistribution"),
+  ...each("clusterIPs externalIPs loadBalancerSourceRanges ipFamilies", listOf(string)),
+  ...each("publishNotReadyAddresses allocateLoadBalancerNodePorts", boolean),
+  ports: listBy("port protocol", servicePort),
+  selector: atomic(mapOf(string)),
+  type: or(string, "ClusterIP"),
+  sessionAffinity: or(string, "None"),
+  sessionAffinityConfig: anyObject,
+  healthCheckNodePort: integer,
+});
 
 const core: readonly Row[] = [
   {
@@ -64,7 +81,10 @@ const core: readonly Row[] = [
       status,
       unconditionalUpdate,
     },
-    schema: fields({ spec: fields({ finalizers: listOf(string) }), status: anyObject }),
+    schema: fields({
+      spec: struct({ finalizers: listOf(string) }),
+      status: always(knowing({ conditions })),
+    }),
     nameRule: "label",
     behaviour: namespaceBehaviour,
     columns: [column("Status", ".status.phase"), ageColumn],
@@ -92,8 +112,10 @@ const core: readonly Row[] = [
       ...strings("reason message type action"),
       ...each("eventTime firstTimestamp lastTimestamp", whenever),
       ...each("reportingComponent reportingInstance", or(string, "")),
-      ...each("related series", anyObject),
-      ...each("involvedObject source", or(anyObject, {})),
+      related: atomic(anyObject),
+      series: anyObject,
+      involvedObject: always(atomic(anyObject)),
+      source: always(anyObject),
       count: integer,
     }),
     columns: [
@@ -114,7 +136,13 @@ const core: readonly Row[] = [
   {
     ...{ kind: "Pod", resource: "pods", shortNames: ["po"], categories: ["all"], generation: true },
     ...{ status, unconditionalUpdate, returnsDeleted },
-    schema: fields({ spec: podSpec, status: or(anyObject, { phase: "Pending" }) }, ["spec"]),
+    schema: fields({
+      spec: podSpec,
+      status: {
+        ...always(knowing({ conditions, podIPs: listBy("ip", anyObject) })),
+        default: { phase: "Pending" },
+      },
+    }),
     behaviour: podBehaviour,
     columns: [column("Status", ".status.phase"), ageColumn],
     selectable: [
@@ -128,7 +156,7 @@ const core: readonly Row[] = [
   {
     ...{ kind: "Service", resource: "services", shortNames: ["svc"], categories: ["all"], nameRule: "label" },
     ...{ status, unconditionalUpdate, createOnUpdate, returnsDeleted },
-    schema: fields({ spec: anyObject, status: or(anyObject, { loadBalancer: {} }) }),
+    schema: fields({ spec: serviceSpec, status: struct({ loadBalancer: always(anyObject), conditions }) }),
     behaviour: serviceBehaviour,
     columns: [column("Type", ".spec.type"), column("Cluster-IP", ".spec.clusterIP"), ageColumn],
     selectable: ["spec.clusterIP", "spec.type"],
@@ -142,7 +170,8 @@ const core: readonly Row[] = [
       returnsDeleted,
     },
     schema: fields({
-      ...each("secrets imagePullSecrets", listOf(anyObject)),
+      secrets: listBy("name", atomic(anyObject)),
+      imagePullSecrets: listOf(anyObject),
       automountServiceAccountToken: boolean,
     }),
   },
@@ -150,7 +179,10 @@ const core: readonly Row[] = [
 
 const node: Row = {
   ...{ kind: "Node", resource: "nodes", shortNames: ["no"], namespaced, status, unconditionalUpdate },
-  schema: fields({ spec: or(anyObject, {}), status: or(anyObject, {}) }),
+  schema: fields({
+    spec: always(anyObject),
+    status: always(knowing({ conditions, addresses: listBy("type", anyObject) })),
+  }),
   columns: [
     column("Status", '.status.conditions[?(@.type=="Ready")].reason'),
     ageColumn,
@@ -162,13 +194,31 @@ const node: Row = {
 const networkPolicy: Row = {
   ...{ kind: "NetworkPolicy", resource: "networkpolicies", shortNames: ["netpol"] },
   ...{ generation: true, unconditionalUpdate },
-  schema: fields({ spec: anyObject }),
+  schema: fields({
+    spec: struct({
+      podSelector: labelSelector,
+      policyTypes: listOf(string),
+      ...each("ingress egress", listOf(anyObject)),
+    }),
+  }),
 };
 
 const disruptionBudget: Row = {
   ...{ kind: "PodDisruptionBudget", resource: "poddisruptionbudgets", shortNames: ["pdb"] },
   ...{ generation: true, status },
-  schema: fields({ spec: anyObject, status: anyObject }),
+  schema: fields({
+    spec: struct({
+      ...each("minAvailable maxUnavailable", anyScalar),
+      selector: labelSelector,
+      unhealthyPodEvictionPolicy: string,
+    }),
+    status: always(
+      knowing({
+        conditions,
+        ...each("currentHealthy desiredHealthy disruptionsAllowed expectedPods", or(integer, 0)),
+      }),
+    ),
+  }),
   columns: [
     column("Min Available", ".spec.minAvailable"),
     column("Max Unavailable", ".spec.maxUnavailable"),
@@ -190,8 +240,10 @@ const events: Row = {
   schema: fields({
     ...strings("reason note type action reportingController reportingInstance"),
     ...each("eventTime deprecatedFirstTimestamp deprecatedLastTimestamp", whenever),
-    ...each("related series", anyObject),
-    ...each("regarding deprecatedSource", or(anyObject, {})),
+    related: atomic(anyObject),
+    series: anyObject,
+    regarding: always(atomic(anyObject)),
+    deprecatedSource: always(anyObject),
     deprecatedCount: integer,
   }),
   renames: [
@@ -210,7 +262,7 @@ const events: Row = {
 const lease: Row = {
   ...{ kind: "Lease", resource: "leases", createOnUpdate },
   schema: fields({
-    spec: fields({
+    spec: struct({
       ...strings("holderIdentity acquireTime renewTime strategy preferredHolder"),
       leaseDurationSeconds: { ...integer, minimum: 1 },
       leaseTransitions: { ...integer, minimum: 0 },
@@ -233,7 +285,7 @@ const rules = listOf(
 const access = { unconditionalUpdate, createOnUpdate, nameRule: "path" } as const;
 const binding = {
   ...access,
-  schema: fields({ subjects: listOf(anyObject), roleRef: anyObject }, ["roleRef"]),
+  schema: fields({ subjects: listOf(anyObject), roleRef: always(atomic(anyObject)) }, ["roleRef"]),
   columns: [column("Role", ".roleRef.name"), ageColumn],
 };
 const rbac: readonly Row[] = [
@@ -262,6 +314,7 @@ const served = (group: string, rows: readonly Row[]): ResourceType[] =>
 /** The kinds that every sandbox serves. */
 export const builtInTypes: readonly ResourceType[] = [
   ...served("", [...core, node]),
+  ...served("apps", workloads),
   ...served("events.k8s.io", [events]),
   ...served("coordination.k8s.io", [lease]),
   ...served("apiextensions.k8s.io", [definition]),

@@ -8,20 +8,22 @@ import type { KubeObject } from "./kube-object.ts";
 import { nameFaults } from "./names.ts";
 import { plainType } from "./resource-type.ts";
 import type { Behaviour, Column, ResourceType } from "./resource-type.ts";
-import { anyObject, boolean, fields, integer, listOf, string, strings } from "./schema-words.ts";
+import { always, anyObject, boolean, each, fields, integer, knowing, listBy } from "./schema-words.ts";
+import { listOf, or, string, strings, struct } from "./schema-words.ts";
 import { structuralErrors } from "./structural-schema.ts";
 
 /** Holds a deleted definition until its objects are gone. */
 export const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
 
-const names = fields({
-  ...strings("plural singular kind listKind"),
+const names = struct({
+  ...strings("singular listKind"),
+  ...each("plural kind", or(string, "")),
   shortNames: listOf(string),
   categories: listOf(string),
 });
 /** The schema of definitions themselves, but for the schemas in them. */
 export const definitionSchema = fields({
-  spec: fields({
+  spec: struct({
     ...strings("group scope"),
     names,
     preserveUnknownFields: boolean,
@@ -44,7 +46,7 @@ export const definitionSchema = fields({
       }),
     ),
   }),
-  status: anyObject,
+  status: always(knowing({ conditions: or(listBy("type", anyObject), null), acceptedNames: names })),
 });
 
 export const conditionOf = (object: KubeObject, type: string): string | undefined =>

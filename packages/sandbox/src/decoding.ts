@@ -9,21 +9,25 @@ import type { ResourceType } from "./resource-type.ts";
 import { defaulted, pruned } from "./schema-fitting.ts";
 import { validated } from "./schema-validation.ts";
 import { anyObject, boolean, each, fields, integer, listOf, mapOf, string, strings } from "./schema-words.ts";
+import { atomic, listBy, setOf } from "./schema-words.ts";
 import { badRequest, invalidObject } from "./status.ts";
 
 /** What happens to fields that a kind does not know: 400, a Warning header, or nothing. They are never stored. */
 export type FieldValidation = "Strict" | "Warn" | "Ignore";
 
-const owner = fields({
-  ...strings("apiVersion kind name uid"),
-  ...each("controller blockOwnerDeletion", boolean),
-});
-const metadataSchema = fields({
+const owner = atomic(
+  fields({
+    ...strings("apiVersion kind name uid"),
+    ...each("controller blockOwnerDeletion", boolean),
+  }),
+);
+/** Of every object's metadata. */
+export const metadataSchema = fields({
   ...strings("name generateName namespace selfLink uid resourceVersion creationTimestamp deletionTimestamp"),
   ...each("generation deletionGracePeriodSeconds", integer),
   ...each("labels annotations", mapOf(string)),
-  finalizers: listOf(string),
-  ownerReferences: listOf(owner),
+  finalizers: setOf(string),
+  ownerReferences: listBy("uid", owner),
   managedFields: listOf(anyObject),
 });
 
@@ -60,16 +64,17 @@ function typeMetaOf(type: ResourceType, body: JsonObject): { apiVersion: string;
  * Checks the type, drops what the kind does not know, and sets defaults.
  * `unknown` is given the path of every field that was dropped.
  * Throws 400 for another kind or version, and for wrong types where Go would fail to decode them: in metadata, and
- * anywhere in a built-in kind. (Wrong types in a custom resource are 422 and come from its schema.)
+ * anywhere in a built-in kind. (Wrong types in a custom resource are 422 and come from its schema.) Nulls that mean
+ * nothing are dropped, but kept for the schema to refuse where the object comes from server-side apply.
  */
-export function decoded(type: ResourceType, body: Json, unknown: string[]): KubeObject {
+export function decoded(type: ResourceType, body: Json, unknown: string[], keepNulls = false): KubeObject {
   if (!isObject(body))
     throw badRequest(
       `the object provided is unrecognized (must be of type ${type.kind}): it is not a JSON object`,
     );
   const { apiVersion, kind } = typeMetaOf(type, body);
   const given = withoutNulls(body["metadata"] ?? {}, unknown);
-  const content = fitted(type, { ...body, apiVersion, kind, metadata: {} }, unknown);
+  const content = fitted(type, { ...body, apiVersion, kind, metadata: {} }, unknown, keepNulls);
   const wrong = [
     ...validated(given, metadataSchema, "metadata"),
     ...(type.custom ? [] : validated(omit(content, "metadata"), type.schema, "")),

@@ -65,10 +65,17 @@ export function equal(a: Json | undefined, b: Json | undefined): boolean {
   );
 }
 
+/** JSON as Go writes maps: keys in order, no spaces. */
+export const sortedJson = (value: Json): string =>
+  JSON.stringify(value, (_, inner: Json) =>
+    isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
+  );
+
 /** Deeper data than any schema describes would only exhaust the stack of what walks it. */
 const deepest = 512;
 
-function isJson(value: unknown, depth = 0): value is Json {
+/** Whether it is what JSON can hold. */
+export function isJson(value: unknown, depth = 0): value is Json {
   if (typeof value !== "object" || value === null) return true;
   return depth < deepest && Object.values(value).every((inner) => isJson(inner, depth + 1));
 }

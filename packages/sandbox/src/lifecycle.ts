@@ -4,9 +4,11 @@ import { timestamp } from "./admission.ts";
 import { definitionsBucket, namespacesBucket } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";
 import { cleanupFinalizer, typesOf, withCondition } from "./custom-resources.ts";
+import { ownersAfter, withOwners } from "./field-tracking.ts";
 import { equal, field, listAt, objectAt } from "./json.ts";
 import { beingDeleted, finalizersOf, nameOf, namespaceOf, withMeta, withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
+import type { Owners } from "./managed-fields.ts";
 import type { ResourceType } from "./resource-type.ts";
 import type { Change } from "./store.ts";
 import { deleteObject } from "./writes.ts";
@@ -68,7 +70,14 @@ function establish(cluster: Cluster, definition: KubeObject): void {
   );
   const acceptedNames = isTaken ? objectAt(definition, "status", "acceptedNames") : wanted;
   const settled = withTop(next, "status", { ...objectAt(next, "status"), acceptedNames });
-  if (!equal(settled, definition)) cluster.store.put(definitionsBucket, settled);
+  if (equal(settled, definition)) return;
+  cluster.store.put(definitionsBucket, withOwners(settled, ownersOfStatus(cluster, definition, settled)));
+}
+
+function ownersOfStatus(cluster: Cluster, live: KubeObject, next: KubeObject): Owners {
+  const type = cluster.typeOf("apiextensions.k8s.io", "v1", "customresourcedefinitions");
+  const change = { live, next, body: {}, manager: "kube-apiserver" };
+  return type ? ownersAfter(cluster, { type, subresource: "status" }, change) : new Map();
 }
 
 function releaseDefinition({ store }: Cluster, definition: KubeObject): void {

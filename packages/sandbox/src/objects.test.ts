@@ -375,8 +375,6 @@ describe("what is not there", () => {
   it("answers 501 and names it", async () => {
     const log = await api.call("GET", "/api/v1/namespaces/default/pods/x/log");
     expect(log.body).toMatchObject({ code: 501, message: containing("pods/log") });
-    const apply = await api.patch(`${configMaps}/x`, configMap("x"), "apply");
-    expect(apply.body).toMatchObject({ code: 501, message: containing("server-side apply") });
   });
 });
 

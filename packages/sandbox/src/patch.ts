@@ -1,7 +1,7 @@
-// Three of the patch formats. Patches come from users: results are built without ever assigning to a key of theirs.
+// The patch formats but server-side apply. Patches come from users: results are built without ever assigning to a key of theirs.
 import { equal, field, isArray, isObject, textAt, withField } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
-import { badRequest, notImplemented, unprocessable, unsupportedMediaType } from "./status.ts";
+import { badRequest, unprocessable, unsupportedMediaType } from "./status.ts";
 import { strategicMerge } from "./strategic-merge.ts";
 
 /** RFC 7386. */
@@ -100,12 +100,11 @@ const json = "application/json-patch+json";
 const merge = "application/merge-patch+json";
 const strategic = "application/strategic-merge-patch+json";
 
-/** How to apply a body of a content type. Throws 415 for what the kind does not take, 501 for what the sandbox lacks. */
+/** How to apply a body of a content type. Throws 415 for what the kind does not take. */
 export function patchFor(contentType: string, custom: boolean): (object: JsonObject, patch: Json) => Json {
   const media = contentType.split(";")[0]?.trim() ?? "";
   if (media === json) return jsonPatch;
   if (media === merge) return mergePatch;
   if (media === strategic && !custom) return (object, patch) => strategicMerge(object, patch);
-  if (media.startsWith("application/apply-patch+")) throw notImplemented("server-side apply");
   throw unsupportedMediaType([json, merge, "application/apply-patch+yaml", ...(custom ? [] : [strategic])]);
 }

@@ -4,6 +4,7 @@ import { field, listAt, objectAt, textAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { beingDeleted, isKubeObject, nameOf, withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
+import { admittedPodSpec, completedPodSpec, qualityOf } from "./pod-schema.ts";
 import type { Behaviour } from "./resource-type.ts";
 import * as status from "./status.ts";
 
@@ -22,6 +23,13 @@ function gracePeriod(pod: KubeObject, asked: number | undefined): number {
 }
 
 export const podBehaviour: Behaviour = {
+  completed(pod, old) {
+    const spec = completedPodSpec(objectAt(pod, "spec"));
+    const complete = withTop(pod, "spec", spec);
+    if (old) return complete;
+    return withTop(complete, "status", { ...objectAt(pod, "status"), qosClass: qualityOf(spec) });
+  },
+  allotted: (pod) => withTop(pod, "spec", admittedPodSpec(objectAt(pod, "spec"))),
   gracePeriod,
   errors: (pod, old) =>
     old && nodeOf(old) !== nodeOf(pod)

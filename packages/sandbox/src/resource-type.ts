@@ -32,6 +32,8 @@ export interface ResourceType {
   readonly schema: JsonObject;
   /** The status subresource exists: the main endpoint does not write status, `/status` writes nothing else. */
   readonly status: boolean;
+  /** Paths of a scale subresource; without one for the selector, a built-in kind's `spec.selector` is it. */
+  readonly scale?: ScalePaths | undefined;
   /** metadata.generation counts the changes of what is asked for. */
   readonly generation: boolean;
   /** PUT without a resourceVersion is accepted. */
@@ -49,6 +51,13 @@ export interface ResourceType {
   readonly renames: readonly (readonly [string, string])[];
   /** What a few built-in kinds do besides being stored. */
   readonly behaviour: Behaviour;
+}
+
+/** Where a Scale finds its fields: `.spec.replicas` and the like. */
+export interface ScalePaths {
+  readonly specReplicasPath: string;
+  readonly statusReplicasPath: string;
+  readonly labelSelectorPath: string;
 }
 
 /** The little that some kinds need code for. Every function is pure and may be left out. */
@@ -99,9 +108,14 @@ const renamed = (object: KubeObject, pairs: readonly (readonly [string, string])
 };
 
 /** An object through a type's schema: unknown fields out (their paths into `unknown`), defaults in. */
-export function fitted(type: ResourceType, object: KubeObject, unknown: string[] = []): KubeObject {
+export function fitted(
+  type: ResourceType,
+  object: KubeObject,
+  unknown: string[] = [],
+  keepNulls = false,
+): KubeObject {
   const { apiVersion, kind, metadata, ...rest } = object;
-  const content = defaulted(pruned(rest, type.schema, "", unknown), type.schema);
+  const content = defaulted(pruned(rest, type.schema, "", unknown), type.schema, keepNulls);
   return { ...(isObject(content) ? content : {}), apiVersion, kind, metadata };
 }
 

@@ -1,8 +1,10 @@
 // From paths to what they name, and from verbs to what is done.
 import type { ServerResponse } from "node:http";
+import { appliedBody, isApply } from "./applied-body.ts";
 import type { Cluster } from "./cluster.ts";
 import { isFieldValidation } from "./decoding.ts";
 import { notSupported } from "./field-errors.ts";
+import { managerOf } from "./field-tracking.ts";
 import { isObject, listAt, parseJson } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { isKubeObject, nameOf, namespaceOf } from "./kube-object.ts";
@@ -14,7 +16,7 @@ import type { ResourceType } from "./resource-type.ts";
 import * as status from "./status.ts";
 import { startWatch } from "./watch.ts";
 import type { Watch } from "./watch.ts";
-import { bind, create, optionsOfDelete, patch, remove, replace } from "./writes.ts";
+import { apply, bind, create, optionsOfDelete, patch, remove, replace } from "./writes.ts";
 import type { Target, WriteOptions } from "./writes.ts";
 
 export interface ApiRequest {
@@ -76,7 +78,10 @@ function targetOf(cluster: Cluster, path: string): Target | undefined {
   throw type.custom ? status.notFound(type, name) : status.noSuchResource();
 }
 
-function writeOptions({ query }: ApiRequest, warnings: string[]): WriteOptions {
+function writeOptions({ query, method, header }: ApiRequest, warnings: string[]): WriteOptions {
+  const patch = isApply(header("content-type")) ? "apply" : "PatchOptions";
+  const kind = method === "PATCH" ? patch : method === "PUT" ? "UpdateOptions" : "CreateOptions";
+  const manager = managerOf(query, header("user-agent"), kind);
   const fieldValidation = query.get("fieldValidation") || "Warn";
   if (!isFieldValidation(fieldValidation))
     throw status.invalidOptions("CreateOptions", [
@@ -86,6 +91,7 @@ function writeOptions({ query }: ApiRequest, warnings: string[]): WriteOptions {
     dryRun: dryRunIn(query.getAll("dryRun")),
     fieldValidation,
     warn: (text) => void warnings.push(text),
+    manager,
   };
 }
 
@@ -175,11 +181,17 @@ async function write(context: ApiContext, request: ApiRequest, target: Target): 
   const warnings: string[] = [];
   const options = writeOptions(request, warnings);
   const shown = shapeFor(context, request, type);
+  if (request.method === "PATCH" && isApply(request.header("content-type"))) {
+    const force = ["true", "1", "t", "T", "TRUE", "True"].includes(request.query.get("force") ?? "");
+    const config = appliedBody(await request.body());
+    const { object, created } = apply(cluster, target, config, { ...options, force });
+    return answer(shown.object(object), created ? 201 : 200, warnings);
+  }
   if (request.method === "PATCH") {
-    const apply = patchFor(request.header("content-type"), type.custom);
+    const change = patchFor(request.header("content-type"), type.custom);
     const body = parsed(await request.body(), "error decoding patch");
     return answer(
-      shown.object(patch(cluster, target, (object) => apply(object, body), options)),
+      shown.object(patch(cluster, target, (object) => change(object, body), options)),
       200,
       warnings,
     );

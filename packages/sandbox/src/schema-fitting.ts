@@ -40,9 +40,12 @@ export function pruned(value: Json, schema: Json | undefined, path: string, unkn
 const meaninglessNull = (value: Json | undefined, schema: Json | undefined): boolean =>
   value === null && isObject(schema) && field(schema, "nullable") !== true;
 
-/** The value with defaults where nothing, or a null that is not nullable, stands; other such nulls are dropped. */
-export function defaulted(value: Json, schema: Json | undefined): Json {
-  if (isArray(value)) return value.map((item) => defaulted(item, field(schema, "items")));
+/**
+ * The value with defaults where nothing, or a null that is not nullable, stands; other such nulls are dropped, or kept
+ * for the validation to refuse.
+ */
+export function defaulted(value: Json, schema: Json | undefined, keepNulls = false): Json {
+  if (isArray(value)) return value.map((item) => defaulted(item, field(schema, "items"), keepNulls));
   if (!isObject(value) || !isObject(schema)) return value;
   const missing = Object.entries(objectAt(schema, "properties")).flatMap(([key, of]): [string, Json][] => {
     const byDefault = field(of, "default");
@@ -53,7 +56,8 @@ export function defaulted(value: Json, schema: Json | undefined): Json {
   return Object.fromEntries(
     Object.entries(complete).flatMap(([key, inner]): [string, Json][] => {
       const of = schemaOfProperty(schema, key);
-      return meaninglessNull(inner, of) ? [] : [[key, defaulted(inner, of)]];
+      if (!keepNulls && meaninglessNull(inner, of)) return [];
+      return [[key, defaulted(inner, of, keepNulls)]];
     }),
   );
 }

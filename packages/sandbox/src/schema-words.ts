@@ -17,6 +17,28 @@ export const fields = (
 });
 export const mapOf = (additionalProperties: Json): JsonObject => ({ type: "object", additionalProperties });
 export const listOf = (items: Json): JsonObject => ({ type: "array", items });
+/** A scalar of any type: a quantity, a port by name or number. */
+export const anyScalar: JsonObject = { "x-kubernetes-preserve-unknown-fields": true };
+/** These fields, and others that the sandbox stores without looking at them. */
+export const knowing = (properties: Readonly<Record<string, Json>>): JsonObject => ({
+  ...anyObject,
+  properties,
+});
+/** What is in every object of its kind, empty or not, as a Go struct that is no pointer. */
+export const struct = (
+  properties: Readonly<Record<string, Json>>,
+  required: readonly string[] = [],
+): JsonObject => always(fields(properties, required));
+export const always = (schema: JsonObject): JsonObject => ({ ...or(schema, {}), "x-drover-always": true });
+/** Items are told apart by these of their fields, named with spaces between; appliers share the list. */
+export const listBy = (keys: string, items: Json): JsonObject => ({
+  ...listOf(items),
+  "x-kubernetes-list-type": "map",
+  "x-kubernetes-list-map-keys": keys.split(" "),
+});
+export const setOf = (items: Json): JsonObject => ({ ...listOf(items), "x-kubernetes-list-type": "set" });
+/** A map that has one owner as a whole. */
+export const atomic = (schema: JsonObject): JsonObject => ({ ...schema, "x-kubernetes-map-type": "atomic" });
 /** The schema, with a value for where nothing is given; null as a default makes it nullable. */
 export const or = (schema: JsonObject, value: Json): JsonObject => ({
   ...schema,

@@ -1,5 +1,5 @@
 // Label and field selectors, parsed from the query of a request into one predicate.
-import { field, isString, objectAt, textAt } from "./json.ts";
+import { field, isString, listAt, objectAt, textAt, textsAt } from "./json.ts";
 import type { Json } from "./json.ts";
 import { nameOf, namespaceOf } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
@@ -56,12 +56,37 @@ function split(text: string): string[] {
   return parts;
 }
 
-function labelsMatch(selector: string): Matches {
+/** A predicate from a label selector's text. Throws a 400 for what does not parse. */
+export function labelsMatch(selector: string): Matches {
   const requirements = split(selector).map(requirement);
   return (object) => {
     const labels = objectAt(object, "metadata", "labels");
     return requirements.every((matches) => matches((key) => textAt(labels, key)));
   };
+}
+
+const operators: Readonly<Record<string, string>> = {
+  In: " in ",
+  NotIn: " notin ",
+  Exists: "",
+  DoesNotExist: "",
+};
+
+/** A LabelSelector as the text that selects the same, sorted by key. */
+export function selectorText(selector: Json | undefined): string {
+  const labels = Object.entries(objectAt(selector, "matchLabels")).map(([key, value]) => [
+    key,
+    `${key}=${shown(value)}`,
+  ]);
+  const expressions = listAt(selector, "matchExpressions").map((one) => {
+    const [key, operator] = [textAt(one, "key") ?? "", textAt(one, "operator") ?? ""];
+    const values = operator.endsWith("In") ? `(${[...textsAt(one, "values")].sort().join(",")})` : "";
+    return [key, `${operator === "DoesNotExist" ? "!" : ""}${key}${operators[operator] ?? ""}${values}`];
+  });
+  return [...labels, ...expressions]
+    .sort(([a = ""], [b = ""]) => (a < b ? -1 : 1))
+    .map(([, text]) => text)
+    .join(",");
 }
 
 const shown = (value: Json | undefined): string =>

@@ -1,6 +1,6 @@
 // Addresses of Services, from loopback: what stands behind them here can only be processes of this machine.
 import { invalid, when } from "./field-errors.ts";
-import { objectAt, textAt } from "./json.ts";
+import { isObject, listAt, objectAt, textAt } from "./json.ts";
 import type { JsonObject } from "./json.ts";
 import { withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
@@ -11,7 +11,13 @@ const room = 65_534;
 const address = (n: number): string => `127.1.${n >> 8}.${n & 255}`;
 const addressOf = (service: KubeObject): string => textAt(service, "spec", "clusterIP") ?? "";
 const at = (service: KubeObject, clusterIP: string): KubeObject => {
-  const spec: JsonObject = { ...objectAt(service, "spec"), clusterIP, clusterIPs: [clusterIP] };
+  const addresses = {
+    clusterIP,
+    clusterIPs: [clusterIP],
+    ipFamilies: ["IPv4"],
+    ipFamilyPolicy: "SingleStack",
+  };
+  const spec: JsonObject = { ...objectAt(service, "spec"), ...addresses };
   return withTop(service, "spec", spec);
 };
 
@@ -25,6 +31,17 @@ function free(others: readonly KubeObject[], turn: number): string | undefined {
   return undefined;
 }
 
+/** The defaults that depend on other fields. */
+function withDefaults(service: KubeObject): KubeObject {
+  const spec = objectAt(service, "spec");
+  if (textAt(spec, "type") === "ExternalName") return service;
+  const ports = listAt(spec, "ports").map((port) =>
+    isObject(port) && port["targetPort"] === undefined ? { ...port, targetPort: port["port"] ?? 0 } : port,
+  );
+  const more: JsonObject = ports.length > 0 ? { ports } : {};
+  return withTop(service, "spec", { internalTrafficPolicy: "Cluster", ...spec, ...more });
+}
+
 /** A Service of type ClusterIP that asks for no address gets one of 127.1.0.0/16, and keeps it. */
 export const serviceBehaviour: Behaviour = {
   allotted(service, others, turn) {
@@ -33,8 +50,10 @@ export const serviceBehaviour: Behaviour = {
     const one = free(others, turn);
     return one === undefined ? service : at(service, one);
   },
-  completed: (service, old) =>
-    old && addressOf(service) === "" && addressOf(old) !== "" ? at(service, addressOf(old)) : service,
+  completed: (given, old) => {
+    const service = withDefaults(given);
+    return old && addressOf(service) === "" && addressOf(old) !== "" ? at(service, addressOf(old)) : service;
+  },
   errors: (service, old) =>
     when(
       old !== undefined && addressOf(old) !== "" && addressOf(old) !== addressOf(service),

@@ -5,13 +5,17 @@ import type { Cluster } from "./cluster.ts";
 import { decoded, refuseUnknown } from "./decoding.ts";
 import type { FieldValidation } from "./decoding.ts";
 import { invalid } from "./field-errors.ts";
-import { equal, field, isObject, textAt } from "./json.ts";
+import { emptyObject, occasionFor, ownersAfter, ownersOf, sameButTimes } from "./field-tracking.ts";
+import { withOwners, withoutManaged } from "./field-tracking.ts";
+import { field, isObject, textAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { beingDeleted, nameOf, namespaceOf, uidOf, versionOf, withMeta } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
+import type { Owners } from "./managed-fields.ts";
 import { bound, nodeOfBinding } from "./pods.ts";
 import { asServed, asStored } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
+import { applied, configuration } from "./server-side-apply.ts";
 import * as status from "./status.ts";
 
 /** What a request is about: an object, or with the name "" all of a kind. */
@@ -26,6 +30,8 @@ export interface WriteOptions {
   readonly dryRun: boolean;
   readonly fieldValidation: FieldValidation;
   readonly warn: (text: string) => void;
+  /** Under which name the request writes. */
+  readonly manager: string;
 }
 
 export interface DeleteOptions {
@@ -74,10 +80,27 @@ function refuseWithoutNamespace({ store }: Cluster, { type, namespace }: Target,
 }
 
 /** POST. Throws 400, 404 (no such namespace), 409 or 422. */
-export const create = (cluster: Cluster, target: Target, body: Json, options: WriteOptions): KubeObject =>
-  add(cluster, target, decode(target, body, options), options.dryRun);
+export function create(cluster: Cluster, target: Target, body: Json, options: WriteOptions): KubeObject {
+  const object = decode(target, body, options);
+  return add(cluster, target, object, options.dryRun, tracked(cluster, target, body, options));
+}
 
-function add(cluster: Cluster, target: Target, object: KubeObject, dryRun: boolean): KubeObject {
+/** Who owns what after a change; the first argument is what was there before. */
+type Tracking = (live: KubeObject | undefined, next: KubeObject) => Owners;
+const tracked =
+  (cluster: Cluster, target: Target, body: Json, { manager }: WriteOptions): Tracking =>
+  (live, next) => {
+    const complete = target.type.behaviour.completed?.(next, live) ?? next;
+    return ownersAfter(cluster, target, { live, next: complete, body, manager });
+  };
+
+function add(
+  cluster: Cluster,
+  target: Target,
+  object: KubeObject,
+  dryRun: boolean,
+  owners: Tracking,
+): KubeObject {
   const { type, namespace } = target;
   const given = inNamespace(target, object);
   refuseWithoutNamespace(cluster, target, nameOf(given));
@@ -89,7 +112,7 @@ function add(cluster: Cluster, target: Target, object: KubeObject, dryRun: boole
   const admitted = admittedNew(type, allotted, cluster.now());
   const there = cluster.store.get(type.bucket, namespace, nameOf(admitted));
   if (there) throw status.alreadyExists(type, nameOf(admitted), beingDeleted(there));
-  return commit(cluster, type, admitted, dryRun);
+  return commit(cluster, type, withOwners(admitted, owners(undefined, given)), dryRun);
 }
 
 function refuseOtherName({ name }: Target, object: KubeObject): void {
@@ -111,10 +134,11 @@ export function replace(
 ): { object: KubeObject; created: boolean } {
   const { type, name, subresource } = target;
   const object = decode(target, body, options);
+  const owners = tracked(cluster, target, body, options);
   refuseOtherName(target, object);
   if (type.createOnUpdate && subresource === "" && !find(cluster, target))
     return {
-      object: add(cluster, target, withMeta(object, "resourceVersion", undefined), options.dryRun),
+      object: add(cluster, target, withMeta(object, "resourceVersion", undefined), options.dryRun, owners),
       created: true,
     };
   const old = existing(cluster, target);
@@ -128,7 +152,7 @@ export function replace(
   const missing = invalid("metadata.resourceVersion", 0, "must be specified for an update");
   if (versionOf(object) === "" && !type.unconditionalUpdate)
     throw status.invalidObject({ group: type.group, kind: type.resource }, name, [missing]);
-  return { object: update(cluster, target, object, old, options.dryRun), created: false };
+  return { object: update(cluster, target, object, old, options.dryRun, owners), created: false };
 }
 
 /** PATCH: the same as a PUT of what `change` makes of the object, against the version it was made from. */
@@ -143,7 +167,35 @@ export function patch(
   if (!isObject(body)) throw status.badRequest("the patch does not leave an object");
   const object = refusing(body, () => decode(target, body, options));
   refuseOtherName(target, object);
-  return update(cluster, target, object, old, options.dryRun);
+  return update(cluster, target, object, old, options.dryRun, tracked(cluster, target, body, options));
+}
+
+/**
+ * PATCH by server-side apply; what is not there is created. Throws 400, 404, 409 (with a cause for each field that
+ * another manager owns, unless forced), 422 or 500.
+ */
+export function apply(
+  cluster: Cluster,
+  target: Target,
+  body: Json,
+  options: WriteOptions & { readonly force: boolean },
+): { object: KubeObject; created: boolean } {
+  const { type, name } = target;
+  const old = target.subresource === "" ? find(cluster, target) : existing(cluster, target);
+  const occasion = occasionFor(cluster, target, options.manager);
+  const config = configuration(occasion, type.kind, body);
+  const empty = emptyObject(type);
+  const before = old && asServed(type, old);
+  const live = before ? withoutManaged(before) : empty;
+  const known = before ? ownersOf(before) : new Map();
+  const { object = live, owners } = applied(occasion, live, config, known, empty, options.force);
+  const next = decoded(type, object, [], type.custom);
+  refuseOtherName(target, next);
+  if (old)
+    return { object: update(cluster, target, next, old, options.dryRun, () => owners), created: false };
+  const uid = `uid mismatch: the provided object specified uid ${uidOf(next)}, and no existing object was found`;
+  if (uidOf(next) !== "") throw status.conflict(type, name, uid);
+  return { object: add(cluster, target, next, options.dryRun, () => owners), created: true };
 }
 
 /** What a patch leaves and cannot be read is a fault of the patch: 422 about it instead of a 400. */
@@ -163,6 +215,7 @@ function update(
   object: KubeObject,
   old: KubeObject,
   dryRun: boolean,
+  owners: Tracking,
 ): KubeObject {
   const { type, name, namespace, subresource } = target;
   const expected = versionOf(object);
@@ -171,9 +224,10 @@ function update(
   if (expected !== "" && expected !== versionOf(old)) throw status.conflict(type, name);
   const before = asServed(type, old);
   const part = subresource === "status" ? "status" : "";
-  const after = admittedUpdate(type, inNamespace(target, object), before, part);
+  const given = inNamespace(target, object);
+  const after = withOwners(admittedUpdate(type, given, before, part), owners(before, given));
   if (!beingDeleted(old) || isHeld(type, after))
-    return equal(after, before) ? before : commit(cluster, type, after, dryRun);
+    return sameButTimes(after, before) ? before : commit(cluster, type, after, dryRun);
   if (!dryRun) cluster.store.remove(type.bucket, namespace, name);
   return after;
 }

@@ -29,6 +29,8 @@ export interface Client extends Sandbox {
   /** The answer to a GET as text: all events of a watch that ends by itself. */
   text(path: string): Promise<string>;
   call(method: string, path: string, body?: Json, headers?: Record<string, string>): Promise<Reply>;
+  /** The same with a body that is no JSON. */
+  send(method: string, path: string, text: string, headers: Record<string, string>): Promise<Reply>;
   patch(path: string, body: Json, kind?: "merge" | "json" | "strategic-merge" | "apply"): Promise<Reply>;
   watch(path: string, headers?: Record<string, string>): Promise<OpenWatch>;
 }
@@ -73,13 +75,13 @@ export async function openWatch(url: string, headers: Record<string, string>): P
 /** Starts a sandbox with a client in front. */
 export async function startClient(options: SandboxOptions = {}): Promise<Client> {
   const sandbox = await startSandbox(options);
-  const call: Client["call"] = async (method, path, body, headers = {}) => {
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const response = await fetch(sandbox.url + path, {
-      method,
-      headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
-      ...sent,
-    });
+  const call: Client["call"] = (method, path, body, headers = {}) =>
+    body === undefined
+      ? reply(path, { method, headers })
+      : send(method, path, JSON.stringify(body), { "content-type": "application/json", ...headers });
+  const send: Client["send"] = (method, path, body, headers) => reply(path, { method, headers, body });
+  const reply = async (path: string, request: RequestInit): Promise<Reply> => {
+    const response = await fetch(sandbox.url + path, request);
     const json = parseJson(await response.text());
     return { code: response.status, body: isObject(json) ? json : {}, headers: response.headers };
   };
@@ -89,6 +91,7 @@ export async function startClient(options: SandboxOptions = {}): Promise<Client>
       return sandbox.resourceVersion;
     },
     call,
+    send,
     text: async (path) => (await fetch(sandbox.url + path)).text(),
     patch: (path, body, kind = "merge") =>
       call("PATCH", path, body, {

@@ -2,19 +2,17 @@
 import { request } from "node:https";
 import { readKubeconfig, startRealCluster } from "@drover/real-cluster";
 import { isObject, parseJson } from "../json.ts";
-import type { Json } from "../json.ts";
 import type { Client } from "./client.ts";
 
 /** What a contract asks of a server: it may be either. */
-export type AnyServer = Pick<Client, "call" | "text" | "close">;
+export type AnyServer = Pick<Client, "call" | "send" | "text" | "close">;
 
 /** Starts a real API server with its own etcd, of which `apiServerArgs` are more flags. */
 export async function startRealClient(apiServerArgs: readonly string[] = []): Promise<AnyServer> {
   const cluster = await startRealCluster({ apiServerArgs });
   const { url, ca, cert, key } = readKubeconfig(cluster.kubeconfig);
-  const send = (method: string, path: string, body?: Json, headers: Record<string, string> = {}) =>
+  const exchange = (method: string, path: string, content = "", headers: Record<string, string> = {}) =>
     new Promise<{ code: number; text: string }>((resolve, reject) => {
-      const content = body === undefined ? "" : JSON.stringify(body);
       const framed = { "content-type": "application/json", "content-length": Buffer.byteLength(content) };
       const sent = request(
         url + path,
@@ -29,13 +27,16 @@ export async function startRealClient(apiServerArgs: readonly string[] = []): Pr
       );
       sent.on("error", reject).end(content);
     });
+  const send: Client["send"] = async (method, path, content, headers) => {
+    const { code, text } = await exchange(method, path, content, headers);
+    const json = parseJson(text);
+    return { code, body: isObject(json) ? json : {}, headers: new Headers() };
+  };
   return {
-    async call(method, path, body, headers) {
-      const { code, text } = await send(method, path, body, headers);
-      const json = parseJson(text);
-      return { code, body: isObject(json) ? json : {}, headers: new Headers() };
-    },
-    text: async (path) => (await send("GET", path)).text,
+    call: (method, path, body, headers = {}) =>
+      send(method, path, body === undefined ? "" : JSON.stringify(body), headers),
+    send,
+    text: async (path) => (await exchange("GET", path)).text,
     close: () => cluster.stop(),
   };
 }

@@ -1,0 +1,29 @@
+// The body of a server-side apply: YAML, which JSON is too.
+import { parse, YAMLParseError } from "yaml";
+import { isJson, isObject } from "./json.ts";
+import type { JsonObject } from "./json.ts";
+import { badRequest } from "./status.ts";
+
+/** What a media type of a patch with parameters is, in lower case. */
+export const mediaOf = (contentType: string): string => contentType.split(";")[0]?.trim().toLowerCase() ?? "";
+
+export const isApply = (contentType: string): boolean =>
+  mediaOf(contentType) === "application/apply-patch+yaml";
+
+const refusal = "error decoding YAML: error unmarshaling JSON: while decoding JSON: ";
+const goName = (value: unknown): string =>
+  Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+
+/** Parses the body. Throws 400 when it is no YAML, several documents, or no object. */
+export function appliedBody(body: Uint8Array): JsonObject {
+  try {
+    const value: unknown = parse(Buffer.from(body).toString(), { uniqueKeys: false, maxAliasCount: 100 });
+    if (isJson(value) && isObject(value)) return value;
+    throw badRequest(
+      `${refusal}json: cannot unmarshal ${goName(value)} into Go value of type map[string]interface {}`,
+    );
+  } catch (error) {
+    if (!(error instanceof YAMLParseError) && !(error instanceof ReferenceError)) throw error;
+    throw badRequest(`error decoding YAML: ${error.message}`);
+  }
+}

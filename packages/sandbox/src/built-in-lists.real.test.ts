@@ -1,0 +1,4 @@
+import { builtInListsContract } from "./built-in-lists.contract.ts";
+import { startRealClient } from "./testing/real-client.ts";
+
+builtInListsContract(() => startRealClient());

@@ -1,0 +1,4 @@
+import { builtInListsContract } from "./built-in-lists.contract.ts";
+import { startClient } from "./testing/client.ts";
+
+builtInListsContract(() => startClient());
