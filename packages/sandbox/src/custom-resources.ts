@@ -7,7 +7,8 @@ import { finalizersOf, nameOf, withMeta, withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { nameFaults } from "./names.ts";
 import { plainType } from "./resource-type.ts";
-import type { Behaviour, Column, ResourceType } from "./resource-type.ts";
+import type { Behaviour, Column, ResourceType, ScalePaths } from "./resource-type.ts";
+import { scaledBehaviour } from "./scale.ts";
 import { always, anyObject, boolean, each, fields, integer, knowing, listBy } from "./schema-words.ts";
 import { listOf, or, string, strings, struct } from "./schema-words.ts";
 import { structuralErrors } from "./structural-schema.ts";
@@ -202,6 +203,18 @@ const column = (json: Json): Column => ({
   priority: Number(field(json, "priority") ?? 0),
 });
 
+function scaleIn(version: Json): ScalePaths | undefined {
+  const scale = field(version, "subresources", "scale");
+  const path = (key: string): string => textAt(scale, key) ?? "";
+  return scale === undefined
+    ? undefined
+    : {
+        specReplicasPath: path("specReplicasPath"),
+        statusReplicasPath: path("statusReplicasPath"),
+        labelSelectorPath: path("labelSelectorPath"),
+      };
+}
+
 /** One type for each version that a definition serves. */
 export function typesOf(definition: KubeObject): ResourceType[] {
   const spec = objectAt(definition, "spec");
@@ -229,6 +242,8 @@ export function typesOf(definition: KubeObject): ResourceType[] {
       version: textAt(version, "name") ?? "",
       schema: objectAt(version, "schema", "openAPIV3Schema"),
       status: field(version, "subresources", "status") !== undefined,
+      scale: scaleIn(version),
+      behaviour: scaledBehaviour(scaleIn(version)),
       columns: columns.length > 0 ? columns : common.columns,
       selectable: listAt(version, "selectableFields").map((one) => (textAt(one, "jsonPath") ?? "").slice(1)),
     };

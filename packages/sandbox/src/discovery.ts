@@ -42,18 +42,13 @@ function resourceList(types: Types, group: string, version: string): JsonObject 
       shortNames: shortNames.length > 0 ? shortNames : undefined,
       categories: categories.length > 0 ? categories : undefined,
     });
-    return status
-      ? [
-          main,
-          {
-            name: `${resource}/status`,
-            singularName: "",
-            namespaced,
-            kind,
-            verbs: ["get", "patch", "update"],
-          },
-        ]
-      : [main];
+    const part = { singularName: "", namespaced, kind, verbs: ["get", "patch", "update"] };
+    const scaled = { group: "autoscaling", version: "v1", ...part, kind: "Scale" };
+    return [
+      main,
+      ...(type.scale ? [{ name: `${resource}/scale`, ...scaled }] : []),
+      ...(status ? [{ name: `${resource}/status`, ...part }] : []),
+    ];
   });
   return (
     served[0] && {

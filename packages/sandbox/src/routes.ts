@@ -13,10 +13,22 @@ import { fromProtobuf } from "./protobuf.ts";
 import { get, list } from "./reads.ts";
 import { representationFor } from "./representation.ts";
 import type { ResourceType } from "./resource-type.ts";
+import { readScale, scaleTypeOf } from "./scale.ts";
+import type { ScaleChange } from "./scale.ts";
 import * as status from "./status.ts";
 import { startWatch } from "./watch.ts";
 import type { Watch } from "./watch.ts";
-import { apply, bind, create, optionsOfDelete, patch, remove, replace } from "./writes.ts";
+import {
+  apply,
+  bind,
+  create,
+  optionsOfDelete,
+  patch,
+  refuseOtherName,
+  remove,
+  replace,
+  scale,
+} from "./writes.ts";
 import type { Target, WriteOptions } from "./writes.ts";
 
 export interface ApiRequest {
@@ -45,7 +57,7 @@ export interface ApiContext {
 
 /** Subresources of a real API server that the sandbox lacks. */
 const missing = new Set(
-  "scale log exec attach portforward proxy eviction ephemeralcontainers resize token finalize".split(" "),
+  "log exec attach portforward proxy eviction ephemeralcontainers resize token finalize".split(" "),
 );
 
 function segments(path: string): string[] {
@@ -72,6 +84,7 @@ function targetOf(cluster: Cluster, path: string): Target | undefined {
   }
   const target = { type, name, namespace: inNamespace ? (rest[1] ?? "") : "" };
   if (subresource === "") return { ...target, subresource };
+  if (subresource === "scale" && type.scale) return { ...target, subresource };
   if (missing.has(subresource)) throw status.notImplemented(`the subresource ${resource}/${subresource}`);
   if (subresource === "status" && type.status) return { ...target, subresource };
   if (subresource === "binding" && type.bucket === "pods") return { ...target, subresource };
@@ -94,6 +107,9 @@ function writeOptions({ query, method, header }: ApiRequest, warnings: string[])
     manager,
   };
 }
+
+const isForced = ({ query }: ApiRequest): boolean =>
+  ["true", "1", "t", "T", "TRUE", "True"].includes(query.get("force") ?? "");
 
 function dryRunIn(values: readonly Json[]): boolean {
   if (values.some((value) => value !== "All" && value !== ""))
@@ -132,6 +148,7 @@ export async function serveResource(
     if (method !== "POST") throw status.methodNotAllowed();
     return bindOne(context, request, target);
   }
+  if (target.subresource === "scale") return scaleOne(context, request, target);
   if (method === "GET")
     return target.name === "" ? readMany(context, request, target) : readOne(context, request, target);
   if (method === "DELETE")
@@ -182,9 +199,8 @@ async function write(context: ApiContext, request: ApiRequest, target: Target): 
   const options = writeOptions(request, warnings);
   const shown = shapeFor(context, request, type);
   if (request.method === "PATCH" && isApply(request.header("content-type"))) {
-    const force = ["true", "1", "t", "T", "TRUE", "True"].includes(request.query.get("force") ?? "");
     const config = appliedBody(await request.body());
-    const { object, created } = apply(cluster, target, config, { ...options, force });
+    const { object, created } = apply(cluster, target, config, { ...options, force: isForced(request) });
     return answer(shown.object(object), created ? 201 : 200, warnings);
   }
   if (request.method === "PATCH") {
@@ -208,6 +224,37 @@ async function bindOne({ cluster }: ApiContext, request: ApiRequest, target: Tar
   const options = writeOptions(request, warnings);
   const body = parsed(await request.body(), "the Binding is not JSON");
   return answer(bind(cluster, target, body, options), 201, warnings);
+}
+
+async function scaleOne(context: ApiContext, request: ApiRequest, target: Target): Promise<ApiAnswer> {
+  const { cluster } = context;
+  const { method, query, header } = request;
+  const type = scaleTypeOf(target.type);
+  const shown = shapeFor(context, request, type);
+  if (method === "GET") return answer(shown.object(readScale(target.type, get(cluster, target, query))));
+  if (method !== "PUT" && method !== "PATCH") throw status.methodNotAllowed();
+  const warnings: string[] = [];
+  const options = writeOptions(request, warnings);
+  const change = await scaleChange(request, header("content-type"), type, target.name);
+  return answer(shown.object(scale(cluster, target, change, options)), 200, warnings);
+}
+
+async function scaleChange(
+  request: ApiRequest,
+  contentType: string,
+  type: ResourceType,
+  name: string,
+): Promise<ScaleChange> {
+  if (request.method === "PATCH" && isApply(contentType))
+    return { kind: "apply", body: appliedBody(await request.body()), force: isForced(request) };
+  if (request.method === "PATCH") {
+    const change = patchFor(contentType, type.custom);
+    const patch = parsed(await request.body(), "error decoding patch");
+    return { kind: "update", body: (scale) => change(scale, patch) };
+  }
+  const body = await objectBody(request, type);
+  refuseOtherName(name, isObject(body) ? body : {});
+  return { kind: "update", body: () => body };
 }
 
 async function deleteOptions({ query, body }: ApiRequest) {

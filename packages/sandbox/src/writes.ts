@@ -15,6 +15,8 @@ import type { Owners } from "./managed-fields.ts";
 import { bound, nodeOfBinding } from "./pods.ts";
 import { asServed, asStored } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
+import { scaled, scaleOf } from "./scale.ts";
+import type { ScaleChange } from "./scale.ts";
 import { applied, configuration } from "./server-side-apply.ts";
 import * as status from "./status.ts";
 
@@ -23,7 +25,7 @@ export interface Target {
   readonly type: ResourceType;
   readonly namespace: string;
   readonly name: string;
-  readonly subresource: "" | "status" | "binding";
+  readonly subresource: "" | "status" | "binding" | "scale";
 }
 
 export interface WriteOptions {
@@ -115,7 +117,7 @@ function add(
   return commit(cluster, type, withOwners(admitted, owners(undefined, given)), dryRun);
 }
 
-function refuseOtherName({ name }: Target, object: KubeObject): void {
+export function refuseOtherName(name: string, object: JsonObject): void {
   const given = nameOf(object);
   if (given === name) return;
   if (given !== "")
@@ -135,7 +137,7 @@ export function replace(
   const { type, name, subresource } = target;
   const object = decode(target, body, options);
   const owners = tracked(cluster, target, body, options);
-  refuseOtherName(target, object);
+  refuseOtherName(target.name, object);
   if (type.createOnUpdate && subresource === "" && !find(cluster, target))
     return {
       object: add(cluster, target, withMeta(object, "resourceVersion", undefined), options.dryRun, owners),
@@ -166,7 +168,7 @@ export function patch(
   const body = change(asServed(target.type, old));
   if (!isObject(body)) throw status.badRequest("the patch does not leave an object");
   const object = refusing(body, () => decode(target, body, options));
-  refuseOtherName(target, object);
+  refuseOtherName(target.name, object);
   return update(cluster, target, object, old, options.dryRun, tracked(cluster, target, body, options));
 }
 
@@ -190,12 +192,28 @@ export function apply(
   const known = before ? ownersOf(before) : new Map();
   const { object = live, owners } = applied(occasion, live, config, known, empty, options.force);
   const next = decoded(type, object, [], type.custom);
-  refuseOtherName(target, next);
+  refuseOtherName(target.name, next);
   if (old)
     return { object: update(cluster, target, next, old, options.dryRun, () => owners), created: false };
   const uid = `uid mismatch: the provided object specified uid ${uidOf(next)}, and no existing object was found`;
   if (uidOf(next) !== "") throw status.conflict(type, name, uid);
   return { object: add(cluster, target, next, options.dryRun, () => owners), created: true };
+}
+
+/** PUT or PATCH of the scale: writes the replicas of the object. Returns the new Scale. Throws 400, 404, 409 or 422. */
+export function scale(
+  cluster: Cluster,
+  target: Target,
+  change: ScaleChange,
+  { dryRun, manager }: WriteOptions,
+): KubeObject {
+  const { type } = target;
+  const old = existing(cluster, target);
+  const { object, owners } = scaled(cluster, type, asServed(type, old), change, manager);
+  return scaleOf(
+    type,
+    update(cluster, { ...target, subresource: "" }, object, old, dryRun, () => owners),
+  );
 }
 
 /** What a patch leaves and cannot be read is a fault of the patch: 422 about it instead of a 400. */

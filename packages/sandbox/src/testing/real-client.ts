@@ -4,6 +4,8 @@ import { readKubeconfig, startRealCluster } from "@drover/real-cluster";
 import { isObject, parseJson } from "../json.ts";
 import type { Client } from "./client.ts";
 
+export type { Reply } from "./client.ts";
+
 /** What a contract asks of a server: it may be either. */
 export type AnyServer = Pick<Client, "call" | "send" | "text" | "close">;
 

@@ -1,0 +1,4 @@
+import { scaleContract } from "./scale.contract.ts";
+import { startRealClient } from "./testing/real-client.ts";
+
+scaleContract(() => startRealClient());

@@ -1,0 +1,4 @@
+import { scaleContract } from "./scale.contract.ts";
+import { startClient } from "./testing/client.ts";
+
+scaleContract(() => startClient());
