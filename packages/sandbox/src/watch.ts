@@ -122,6 +122,8 @@ export function startWatch(context: WatchContext, out: ServerResponse, done: () 
     send("BOOKMARK", shown.event({ kind: type.kind, apiVersion: apiVersionOf(type), metadata }));
   };
 
+  // A shape that events cannot have is refused while it still can be.
+  shown.object({ kind: type.kind, apiVersion: apiVersionOf(type), metadata: {} });
   out.writeHead(200, { "content-type": "application/json", "cache-control": "no-cache, private" });
   out.flushHeaders();
   const unsubscribe = cluster.store.subscribe(type.bucket, tell);

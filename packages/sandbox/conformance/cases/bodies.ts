@@ -1,0 +1,224 @@
+// Bodies that are no object of the kind, media types that nobody reads, and queries that mean nothing.
+import type { Json } from "../../src/json.ts";
+import { configMap, configMapsIn, gadgetsAt, podsIn, widget, widgetsIn } from "../fixtures.ts";
+import { get, named, object, post, put } from "../steps.ts";
+import type { Case, Step } from "../steps.ts";
+
+const sent = (method: string, path: string, text: string, type = "application/json"): Step => ({
+  ...{ method, path, text },
+  headers: { "content-type": type },
+});
+const deep = (depth: number): string => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
+
+const texts: Readonly<Record<string, string>> = {
+  nothing: "",
+  "white space": "  \n",
+  garbage: "garbage",
+  "an open brace": "{",
+  "two documents": "{}{}",
+  null: "null",
+  "a list": "[]",
+  "a text": '"text"',
+  "a number": "1",
+  "an empty object": "{}",
+  "no kind": '{"apiVersion":"v1","metadata":{"name":"a"}}',
+  "no version": '{"kind":"ConfigMap","metadata":{"name":"a"}}',
+  "another kind": '{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"}}',
+  "an unknown kind": '{"apiVersion":"v1","kind":"Nothing","metadata":{"name":"a"}}',
+  "another version": '{"apiVersion":"v2","kind":"ConfigMap","metadata":{"name":"a"}}',
+  "another group": '{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a"}}',
+  "a list kind": '{"apiVersion":"v1","kind":"List","items":[]}',
+  "the kind's list": '{"apiVersion":"v1","kind":"ConfigMapList","items":[]}',
+  "a kind of the wrong type": '{"apiVersion":"v1","kind":1,"metadata":{"name":"a"}}',
+  "a version of the wrong type": '{"apiVersion":1,"kind":"ConfigMap","metadata":{"name":"a"}}',
+  "no metadata": '{"apiVersion":"v1","kind":"ConfigMap"}',
+  "null metadata": '{"apiVersion":"v1","kind":"ConfigMap","metadata":null}',
+  "a broken escape": '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"\\q"}}',
+  "a trailing comma": '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a",}}',
+  "a huge number": '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":1e400}',
+  "a deep tree": deep(200),
+  "a tree too deep": deep(20_000),
+  YAML: "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n",
+  "a list at an object": '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":[]}',
+  "a number at a text": '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":1}}',
+  "nulls everywhere":
+    '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","labels":null},"data":{"k":null},"binaryData":null,"immutable":null}',
+  "no base64": '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"binaryData":{"k":"%%"}}',
+};
+
+const types = [
+  "",
+  "text/plain",
+  "application/json; charset=utf-8",
+  "application/yaml",
+  "application/xml",
+  "application/cbor",
+  "application/merge-patch+json",
+  "nonsense",
+  "a/b/c",
+];
+
+/** The same fields twice, known and unknown ones. */
+const doubled =
+  '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","name":"b","labels":{"x":"1","x":"2"}},"data":{"k":"1"},"data":{"l":"2"},"bogus":1,"bogus":2}';
+const doubledWidget =
+  '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a","labels":{"x":"1","x":"2"}},"spec":{"size":1,"size":2,"bogus":1,"nested":{"deep":{"other":1}}},"extra":1,"spec":{"size":3}}';
+const validations = ["", "Strict", "Warn", "Ignore", "strict", "Other"];
+
+const bodies: readonly Json[] = [
+  { data: { a: null } },
+  { data: { "": "x" } },
+  { data: { "a b": "x" } },
+  { data: { "..": "x" } },
+  { data: { ["x".repeat(254)]: "x" } },
+  { data: { a: "1" }, binaryData: { a: "AA==" } },
+  { immutable: "yes" },
+  { immutable: true, data: {} },
+  { data: { a: "x".repeat(1_048_577) } },
+  { binaryData: { a: "A" } },
+  { binaryData: {} },
+];
+
+const queries = [
+  "dryRun=All",
+  "dryRun=all",
+  "dryRun=",
+  "dryRun=All&dryRun=All",
+  "dryRun=All&dryRun=x",
+  "fieldManager=me",
+  `fieldManager=${"x".repeat(129)}`,
+  "fieldManager=%01",
+  "bogus=1",
+  "pretty=true",
+  "timeout=5s",
+  "timeout=x",
+  "force=true",
+];
+
+export const bodiesCases: readonly Case[] = [
+  ...Object.entries(texts).flatMap(([what, text]): Case[] => [
+    {
+      name: `${what}, for a ConfigMap`,
+      steps: [sent("POST", configMapsIn, text), sent("PUT", `${configMapsIn}/a`, text)],
+    },
+    {
+      name: `${what}, for a Widget`,
+      steps: [
+        sent(
+          "POST",
+          widgetsIn,
+          text.replaceAll("ConfigMap", "Widget").replaceAll('"v1"', '"example.com/v1"'),
+        ),
+      ],
+    },
+    {
+      name: `${what}, as DeleteOptions`,
+      steps: [post(configMapsIn, configMap("a")), sent("DELETE", `${configMapsIn}/a`, text)],
+    },
+  ]),
+  ...types.map((type) => ({
+    name: `the media type ${JSON.stringify(type)}`,
+    steps: [
+      sent("POST", configMapsIn, JSON.stringify(configMap("a")), type),
+      sent("POST", widgetsIn, JSON.stringify(widget("a")), type),
+      sent("PATCH", `${configMapsIn}/a`, "{}", type),
+      sent("PATCH", `${widgetsIn}/a`, "{}", type),
+      sent("DELETE", `${configMapsIn}/a`, "{}", type),
+    ],
+  })),
+  ...[
+    "text/html",
+    "application/yaml",
+    "application/json;as=Nothing;g=meta.k8s.io;v=v1",
+    "application/json;as=Table;g=meta.k8s.io;v=v2",
+    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+    "text/html, application/json;q=0.5",
+    "*/*",
+    "application/*",
+    "nonsense",
+  ].map((accept) => ({
+    name: `the Accept header ${accept}`,
+    steps: [
+      post(configMapsIn, configMap("a")),
+      get(`${configMapsIn}/a`, { accept }),
+      get(`${widgetsIn}/a`, { accept }),
+    ].filter((step) => accept !== "application/yaml" || step.method === "POST"),
+  })),
+  ...validations.flatMap((how): Case[] => [
+    {
+      name: `fieldValidation ${how} of doubled fields, ConfigMap`,
+      steps: [sent("POST", `${configMapsIn}?fieldValidation=${how}`, doubled)],
+    },
+    {
+      name: `fieldValidation ${how} of doubled fields, Widget`,
+      steps: [sent("POST", `${widgetsIn}?fieldValidation=${how}`, doubledWidget)],
+    },
+    {
+      name: `fieldValidation ${how} of patches`,
+      steps: [
+        post(configMapsIn, configMap("a")),
+        post(widgetsIn, widget("a")),
+        ...[configMapsIn, widgetsIn].flatMap((path) => [
+          sent(
+            "PATCH",
+            `${path}/a?fieldValidation=${how}`,
+            '{"metadata":{"labels":{"a":"1","a":"2"}},"bogus":1}',
+            "application/merge-patch+json",
+          ),
+          sent(
+            "PATCH",
+            `${path}/a?fieldValidation=${how}`,
+            '[{"op":"add","path":"/other","value":{"a":1}}]',
+            "application/json-patch+json",
+          ),
+        ]),
+        sent("PUT", `${configMapsIn}/a?fieldValidation=${how}`, doubled.replace('"b"', '"a"')),
+      ],
+    },
+  ]),
+  {
+    name: "unknown fields in the middle of a Pod",
+    steps: [
+      ...["Strict", "Warn"].map((how) =>
+        post(
+          `${podsIn}?fieldValidation=${how}`,
+          object("v1", "Pod", `p-${how.toLowerCase()}`, {
+            spec: {
+              containers: [{ name: "a", image: "i", ports: [{ containerPort: 1, x: 1 }], bogus: {} }],
+              other: 1,
+            },
+          }),
+        ),
+      ),
+    ],
+  },
+  ...bodies.map((body) => ({
+    name: `a ConfigMap of ${JSON.stringify(body).slice(0, 60)}`,
+    steps: [post(configMapsIn, { ...configMap("a"), ...(body as object) })],
+  })),
+  ...queries.flatMap((query): Case[] => [
+    {
+      name: `the query ${query.slice(0, 30)}`,
+      steps: [
+        named("made", post(`${configMapsIn}?${query}`, configMap("a"))),
+        {
+          method: "PATCH",
+          path: `${configMapsIn}/a?${query}`,
+          body: { data: { a: "1" } },
+          headers: { "content-type": "application/merge-patch+json" },
+        },
+        put(`${configMapsIn}/a?${query}`, configMap("a")),
+        get(`${configMapsIn}/a?${query}`),
+        { method: "DELETE", path: `${configMapsIn}/a?${query}` },
+        post(`${widgetsIn}?${query}`, widget("a")),
+        post(`${gadgetsAt}?${query}`, object("example.com/v1", "Gadget", "<id>")),
+      ],
+    },
+  ]),
+  {
+    name: "a body that is too large",
+    steps: [
+      sent("POST", configMapsIn, JSON.stringify(configMap("a", { data: { a: "x".repeat(3_200_000) } }))),
+    ],
+  },
+];

@@ -1,0 +1,257 @@
+// Deleting one and many: preconditions, policies, finalizers in every order, pods with a grace.
+import type { Json, JsonObject } from "../../src/json.ts";
+import { configMap, configMapsIn, gadgetsAt, pod, podsIn, widget, widgetsIn } from "../fixtures.ts";
+import { del, get, named, object, patch, post, put } from "../steps.ts";
+import type { Case, Step } from "../steps.ts";
+
+const options = (more: JsonObject): JsonObject => ({ kind: "DeleteOptions", apiVersion: "v1", ...more });
+const nobody = "00000000-0000-0000-0000-000000000000";
+
+const bodies: readonly Json[] = [
+  {},
+  options({}),
+  options({ preconditions: { uid: nobody } }),
+  options({ preconditions: { resourceVersion: "1" } }),
+  options({ preconditions: { uid: "<made.metadata.uid>", resourceVersion: "1" } }),
+  options({
+    preconditions: { uid: "<made.metadata.uid>", resourceVersion: "<made.metadata.resourceVersion>" },
+  }),
+  options({ preconditions: {} }),
+  options({ preconditions: { uid: 1 } }),
+  options({ propagationPolicy: "Background" }),
+  options({ propagationPolicy: "Foreground" }),
+  options({ propagationPolicy: "Orphan" }),
+  options({ propagationPolicy: "Other" }),
+  options({ propagationPolicy: "Orphan", orphanDependents: true }),
+  options({ orphanDependents: true }),
+  options({ orphanDependents: false }),
+  options({ gracePeriodSeconds: 0 }),
+  options({ gracePeriodSeconds: 5 }),
+  options({ gracePeriodSeconds: -1 }),
+  options({ gracePeriodSeconds: "5" }),
+  options({ gracePeriodSeconds: 1.5 }),
+  options({ dryRun: ["All"] }),
+  options({ dryRun: ["x"] }),
+  options({ bogus: 1 }),
+  { kind: "Other", apiVersion: "v1" },
+  { kind: "DeleteOptions", apiVersion: "v2" },
+  { kind: "DeleteOptions", apiVersion: "meta.k8s.io/v1", propagationPolicy: "Background" },
+];
+const queries = [
+  "dryRun=All",
+  "dryRun=x",
+  "propagationPolicy=Foreground",
+  "propagationPolicy=Orphan",
+  "propagationPolicy=x",
+  "gracePeriodSeconds=0",
+  "gracePeriodSeconds=x",
+  "gracePeriodSeconds=-5",
+  "orphanDependents=true",
+  "orphanDependents=x",
+  "propagationPolicy=Orphan&orphanDependents=true",
+];
+
+const held = (path: string, one: JsonObject): Step[] => [
+  named(
+    "made",
+    post(path, { ...one, metadata: { ...(one["metadata"] as JsonObject), finalizers: ["e.x/a", "e.x/b"] } }),
+  ),
+  named("gone", del(`${path}/a`)),
+  del(`${path}/a`),
+  del(`${path}/a`, options({ preconditions: { uid: nobody } })),
+  del(`${path}/a`, options({ gracePeriodSeconds: 3 })),
+  patch(`${path}/a`, { metadata: { labels: { still: "there" } } }),
+  patch(`${path}/a`, { metadata: { finalizers: ["e.x/a", "e.x/b", "e.x/c"] } }),
+  patch(`${path}/a`, { metadata: { finalizers: ["e.x/b", "e.x/a"] } }),
+  patch(`${path}/a`, { metadata: { deletionTimestamp: null } }),
+  patch(`${path}/a`, { metadata: { deletionTimestamp: "2020-01-01T00:00:00Z" } }),
+  patch(`${path}/a`, { metadata: { deletionGracePeriodSeconds: 100 } }),
+  put(`${path}/a`, {
+    ...one,
+    metadata: { name: "a", finalizers: ["e.x/a"], resourceVersion: "<gone.metadata.resourceVersion>" },
+  }),
+  post(path, one),
+  patch(`${path}/a`, { metadata: { finalizers: ["e.x/a"] } }),
+  get(`${path}/a`),
+  patch(`${path}/a?dryRun=All`, { metadata: { finalizers: null } }),
+  get(`${path}/a`),
+  patch(`${path}/a`, { metadata: { finalizers: [] } }),
+  get(`${path}/a`),
+  post(path, one),
+];
+
+const bind = (name: string): Step =>
+  post(`${podsIn}/${name}/binding`, object("v1", "Binding", name, { target: { kind: "Node", name: "n" } }));
+const graceful = (name: string, spec: JsonObject, ...steps: readonly Step[]): Case => ({
+  name: `a pod on a node, ${name}`,
+  steps: [post(podsIn, pod("a", spec)), bind("a"), ...steps, get(`${podsIn}/a`)],
+});
+const grace = (gracePeriodSeconds: number): Step => del(`${podsIn}/a`, options({ gracePeriodSeconds }));
+
+const many: Step[] = ["a", "b", "c"].flatMap((name, i) => [
+  post(
+    configMapsIn,
+    configMap(name, {}, { labels: { n: String(i) }, ...(i === 1 && { finalizers: ["e.x/a"] }) }),
+  ),
+  post(
+    widgetsIn,
+    widget(name, undefined, { labels: { n: String(i) }, ...(i === 1 && { finalizers: ["e.x/a"] }) }),
+  ),
+]);
+const collections = [
+  "",
+  "?labelSelector=n%3D0",
+  "?labelSelector=n+in+(0,1)",
+  "?fieldSelector=metadata.name%3Da",
+  "?limit=1",
+  "?labelSelector=%21%21",
+  "?fieldSelector=data%3Dx",
+  "?dryRun=All",
+  "?propagationPolicy=Foreground",
+  "?propagationPolicy=x",
+  "?resourceVersion=0",
+  "?limit=-1",
+  "?limit=x",
+  "?gracePeriodSeconds=0",
+];
+
+export const deletion: readonly Case[] = [
+  ...bodies.flatMap((body): Case[] => {
+    const name = JSON.stringify(body).slice(0, 110);
+    return [
+      {
+        name: `a ConfigMap with ${name}`,
+        steps: [
+          named("made", post(configMapsIn, configMap("a"))),
+          del(`${configMapsIn}/a`, body),
+          get(`${configMapsIn}/a`),
+        ],
+      },
+      {
+        name: `a Widget with ${name}`,
+        steps: [
+          named("made", post(widgetsIn, widget("a"))),
+          del(`${widgetsIn}/a`, body),
+          get(`${widgetsIn}/a`),
+        ],
+      },
+    ];
+  }),
+  ...queries.map((query) => ({
+    name: `with the query ${query}`,
+    steps: [configMapsIn, widgetsIn].flatMap((path) => [
+      post(path, path === widgetsIn ? widget("a") : configMap("a")),
+      del(`${path}/a?${query}`),
+      get(`${path}/a`),
+    ]),
+  })),
+  { name: "finalizers of a ConfigMap", steps: held(configMapsIn, configMap("a")) },
+  { name: "finalizers of a Widget", steps: held(widgetsIn, widget("a")) },
+  {
+    name: "finalizers of a Gadget",
+    steps: held(gadgetsAt, object("example.com/v1", "Gadget", "a")).map(
+      (step) =>
+        JSON.parse(
+          JSON.stringify(step)
+            .replaceAll('gadgets/a"', 'gadgets/<id>"')
+            .replaceAll('"name":"a"', '"name":"<id>"')
+            .replaceAll("gadgets/a?", "gadgets/<id>?"),
+        ) as Step,
+    ),
+  },
+  {
+    name: "what is not there",
+    steps: [
+      del(`${configMapsIn}/a`),
+      del(`${widgetsIn}/a`),
+      del(`${gadgetsAt}/<id>`),
+      del(`${podsIn}/a`),
+      del("/api/v1/namespaces/<id>"),
+      del("/api/v1/namespaces/<id>/configmaps/a"),
+    ],
+  },
+  {
+    name: "an immutable ConfigMap, and what it refuses before",
+    steps: [
+      post(configMapsIn, configMap("a", { immutable: true, data: { a: "1" } })),
+      patch(`${configMapsIn}/a`, { data: { a: "2" } }),
+      patch(`${configMapsIn}/a`, { immutable: null }),
+      patch(`${configMapsIn}/a`, { binaryData: { b: "AA==" } }),
+      patch(`${configMapsIn}/a`, { metadata: { labels: { a: "b" } } }),
+      del(`${configMapsIn}/a`),
+    ],
+  },
+  graceful(
+    "deleted, and again with less and with more",
+    {},
+    del(`${podsIn}/a`),
+    grace(10),
+    grace(20),
+    grace(10),
+  ),
+  graceful("deleted with no grace", {}, grace(0)),
+  graceful("deleted, then with no grace", {}, del(`${podsIn}/a`), grace(0)),
+  graceful("deleted with a grace below none", {}, grace(-1)),
+  graceful("with a grace of its own", { terminationGracePeriodSeconds: 7 }, del(`${podsIn}/a`)),
+  graceful("with no grace of its own", { terminationGracePeriodSeconds: 0 }, del(`${podsIn}/a`)),
+  graceful(
+    "that has finished",
+    {},
+    patch(`${podsIn}/a/status`, { status: { phase: "Succeeded" } }),
+    del(`${podsIn}/a`),
+  ),
+  graceful(
+    "changed while it goes",
+    {},
+    del(`${podsIn}/a`),
+    patch(`${podsIn}/a`, { metadata: { labels: { a: "b" } } }),
+    patch(`${podsIn}/a/status`, { status: { phase: "Failed" } }),
+  ),
+  graceful(
+    "held by a finalizer",
+    {},
+    patch(`${podsIn}/a`, { metadata: { finalizers: ["e.x/a"] } }),
+    grace(0),
+    patch(`${podsIn}/a`, { metadata: { finalizers: null } }),
+  ),
+  graceful(
+    "by a dry run",
+    {},
+    del(`${podsIn}/a?dryRun=All`),
+    del(`${podsIn}/a`, options({ dryRun: ["All"], gracePeriodSeconds: 0 })),
+  ),
+  { name: "a pod on no node", steps: [post(podsIn, pod("a")), del(`${podsIn}/a`), get(`${podsIn}/a`)] },
+  {
+    name: "a pod on no node, held",
+    steps: [
+      post(podsIn, pod("a", {}, { finalizers: ["e.x/a"] })),
+      del(`${podsIn}/a`),
+      del(`${podsIn}/a`),
+      get(`${podsIn}/a`),
+    ],
+  },
+  ...collections.map((query) => ({
+    name: `all of a kind${query === "" ? "" : ` with ${query.slice(1)}`}`,
+    steps: [
+      ...many,
+      del(`${configMapsIn}${query}`),
+      get(configMapsIn),
+      del(`${widgetsIn}${query}`),
+      get(widgetsIn),
+    ],
+  })),
+  {
+    name: "all of a kind with a body",
+    steps: [
+      ...many,
+      del(configMapsIn, options({ preconditions: { uid: nobody } })),
+      del(widgetsIn, options({ dryRun: ["All"] })),
+      get(configMapsIn),
+      get(widgetsIn),
+    ],
+  },
+  {
+    name: "all pods",
+    steps: [post(podsIn, pod("a")), post(podsIn, pod("b")), bind("b"), del(podsIn), get(podsIn)],
+  },
+];

@@ -1,0 +1,27 @@
+import type { Case } from "../steps.ts";
+import { bodiesCases } from "./bodies.ts";
+import { customValues } from "./custom-values.ts";
+import { deletion } from "./deletion.ts";
+import { kinds } from "./kinds.ts";
+import { lists } from "./lists.ts";
+import { metadata } from "./metadata.ts";
+import { patches } from "./patches.ts";
+import { paths } from "./paths.ts";
+import { watches } from "./watches.ts";
+
+const themes: Readonly<Record<string, readonly Case[]>> = {
+  bodies: bodiesCases,
+  "custom values": customValues,
+  deletion,
+  kinds,
+  lists,
+  metadata,
+  patches,
+  paths,
+  watches,
+};
+
+/** Every case, its theme before its name. */
+export const allCases: readonly Case[] = Object.entries(themes).flatMap(([theme, cases]) =>
+  cases.map((one) => ({ ...one, name: `${theme}: ${one.name}` })),
+);

@@ -1,0 +1,42 @@
+import { allowedDifferences } from "./allowed-differences.ts";
+import type { Allowed } from "./allowed-differences.ts";
+import { differences } from "./differences.ts";
+import type { Difference } from "./differences.ts";
+import { masked } from "./masks.ts";
+import type { Run } from "./run-case.ts";
+
+/** A difference, and in the answer to what. */
+export interface Found extends Difference {
+  /** Which request of the case, from 1 on. */
+  readonly step: number;
+  readonly request: string;
+}
+
+/** Where two runs of a case differ. Notes in `used` which allowed differences were met; those are left out. */
+export function compareRuns(real: Run, sandbox: Run, used: Set<Allowed> = new Set()): readonly Found[] {
+  const [left, right] = [masked(real.answers), masked(sandbox.answers)];
+  return left.flatMap((answer, i) => {
+    const asked = sandbox.asked[i];
+    const request = `${asked?.method ?? ""} ${asked?.path ?? ""}`;
+    const body = asked?.body ?? "";
+    return differences({ ...answer }, right[i] && { ...right[i] })
+      .filter(({ path }) => {
+        const allowed = allowedDifferences.find((one) => one.request.test(request) && one.path.test(path));
+        if (allowed) used.add(allowed);
+        return !allowed;
+      })
+      .map((difference) => ({ ...difference, step: i + 1, request: `${request} ${body.slice(0, 2_000)}` }));
+  });
+}
+
+const shown = (value: Difference["real"]): string =>
+  value === undefined ? "(nothing)" : JSON.stringify(value).slice(0, 1_500);
+
+/** Differences for people: the request, the place, and both values. */
+export const told = (found: readonly Found[]): string =>
+  found
+    .map(
+      ({ step, request, path, real, sandbox }) =>
+        `${step}. ${request}\n   at ${path || "(everything)"}\n   real:    ${shown(real)}\n   sandbox: ${shown(sandbox)}`,
+    )
+    .join("\n");

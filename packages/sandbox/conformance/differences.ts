@@ -1,0 +1,27 @@
+import { isArray, isObject } from "../src/json.ts";
+import type { Json } from "../src/json.ts";
+
+/** One place in which two answers differ; a side that has nothing there is undefined. */
+export interface Difference {
+  readonly path: string;
+  readonly real: Json | undefined;
+  readonly sandbox: Json | undefined;
+}
+
+/** Every place in which two values differ: the order of keys does not count, the order of lists does. */
+export function differences(real: Json | undefined, sandbox: Json | undefined, path = ""): Difference[] {
+  if (real === sandbox) return [];
+  if (isArray(real) && isArray(sandbox)) {
+    const length = Math.max(real.length, sandbox.length);
+    return Array.from({ length }, (_, i) => differences(real[i], sandbox[i], `${path}[${i}]`)).flat();
+  }
+  if (isObject(real) && isObject(sandbox)) {
+    const keys = new Set([...Object.keys(real), ...Object.keys(sandbox)]);
+    const own = (of: typeof real, key: string): Json | undefined =>
+      Object.hasOwn(of, key) ? of[key] : undefined;
+    return [...keys].flatMap((key) =>
+      differences(own(real, key), own(sandbox, key), path === "" ? key : `${path}.${key}`),
+    );
+  }
+  return [{ path, real, sandbox }];
+}

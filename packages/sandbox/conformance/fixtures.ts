@@ -1,0 +1,179 @@
+// Definitions that many cases use. They are there before the first case, and nobody changes them.
+import type { Json, JsonObject } from "../src/json.ts";
+import { awaited, object, post } from "./steps.ts";
+import type { Case, Step } from "./steps.ts";
+
+export const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+export interface DefinitionOf {
+  readonly group?: string;
+  readonly plural: string;
+  readonly kind: string;
+  readonly scope?: "Namespaced" | "Cluster";
+  readonly names?: JsonObject;
+  readonly versions: readonly Json[];
+}
+
+export const definitionOf = ({
+  group = "example.com",
+  plural,
+  kind,
+  scope = "Namespaced",
+  names = {},
+  versions,
+}: DefinitionOf): JsonObject =>
+  object("apiextensions.k8s.io/v1", "CustomResourceDefinition", `${plural}.${group}`, {
+    spec: { group, scope, names: { plural, kind, ...names }, versions },
+  });
+
+export const version = (name: string, openAPIV3Schema: JsonObject, more: JsonObject = {}): JsonObject => ({
+  ...{ name, served: true, storage: true, schema: { openAPIV3Schema } },
+  ...more,
+});
+
+const text = { type: "string" };
+const whole = { type: "integer" };
+const free = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+export const spec = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
+  type: "object",
+  properties: { spec: { type: "object", properties, ...more }, status: free },
+});
+
+const widgetSpec: JsonObject = {
+  size: { ...whole, minimum: 1, maximum: 100 },
+  colour: { ...text, enum: ["red", "blue"], default: "red" },
+  tags: { type: "array", items: text },
+  nested: { type: "object", properties: { deep: { type: "object", properties: { leaf: text } } } },
+};
+const columns = [
+  { name: "Size", type: "integer", jsonPath: ".spec.size", description: "How big", priority: 1 },
+  { name: "Colour", type: "string", jsonPath: ".spec.colour", format: "byte" },
+  { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  { name: "Tags", type: "string", jsonPath: ".spec.tags" },
+  { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+];
+
+/** With everything a definition may have: status, columns, selectable fields, two versions. */
+const widgets = definitionOf({
+  plural: "widgets",
+  kind: "Widget",
+  names: { shortNames: ["wd"], categories: ["all"] },
+  versions: [
+    version("v1", spec(widgetSpec), {
+      subresources: { status: {} },
+      additionalPrinterColumns: columns,
+      selectableFields: [{ jsonPath: ".spec.colour" }, { jsonPath: ".spec.size" }],
+    }),
+    version("v1beta1", spec({ ...widgetSpec, old: text }), { storage: false, subresources: { status: {} } }),
+  ],
+});
+
+/** With nothing: no status subresource, cluster-scoped. */
+const gadgets = definitionOf({
+  plural: "gadgets",
+  kind: "Gadget",
+  scope: "Cluster",
+  versions: [version("v1", spec({ size: whole }))],
+});
+
+const list = (items: JsonObject, more: JsonObject = {}): JsonObject => ({ type: "array", items, ...more });
+const pair = { type: "object", properties: { name: text, value: whole }, required: ["name"] };
+/** One property for each thing that a schema can say. */
+const sampleSpec: JsonObject = {
+  ...{
+    text,
+    whole,
+    flag: { type: "boolean" },
+    number: { type: "number" },
+    free,
+    any: { "x-kubernetes-preserve-unknown-fields": true },
+  },
+  from1to10: { ...whole, minimum: 1, maximum: 10 },
+  above0: { type: "number", minimum: 0, exclusiveMinimum: true, maximum: 1, exclusiveMaximum: true },
+  fives: { ...whole, multipleOf: 5 },
+  tenths: { type: "number", multipleOf: 0.1 },
+  int32: { ...whole, format: "int32" },
+  int64: { ...whole, format: "int64" },
+  short: { ...text, minLength: 2, maxLength: 4 },
+  lower: { ...text, pattern: "^[a-z]+$" },
+  choice: { ...text, enum: ["a", "b"] },
+  one: { ...whole, enum: [1, 2] },
+  few: list(text, { minItems: 1, maxItems: 2 }),
+  pairs: { type: "object", additionalProperties: whole, minProperties: 1, maxProperties: 2 },
+  maybe: { ...text, nullable: true },
+  maybeDefault: { ...text, nullable: true, default: "given" },
+  defaulted: { ...text, default: "given" },
+  inner: {
+    type: "object",
+    default: {},
+    properties: { a: { ...text, default: "a" }, b: { ...whole, default: 1 } },
+  },
+  innerLater: { type: "object", properties: { a: { ...text, default: "a" } } },
+  port: { "x-kubernetes-int-or-string": true },
+  portAny: {
+    "x-kubernetes-int-or-string": true,
+    anyOf: [{ type: "integer" }, { type: "string" }],
+    pattern: "^[a-z]*$",
+  },
+  set: list(text, { "x-kubernetes-list-type": "set" }),
+  map: list(pair, { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"] }),
+  objects: list(pair),
+  embedded: {
+    type: "object",
+    "x-kubernetes-embedded-resource": true,
+    "x-kubernetes-preserve-unknown-fields": true,
+  },
+  either: {
+    type: "object",
+    properties: { a: text, b: text },
+    oneOf: [{ required: ["a"] }, { required: ["b"] }],
+  },
+  some: {
+    type: "object",
+    properties: { a: text, b: text },
+    anyOf: [{ required: ["a"] }, { required: ["b"] }],
+  },
+  both: {
+    type: "object",
+    properties: { a: text, b: text },
+    allOf: [{ required: ["a"] }, { required: ["b"] }],
+  },
+  never: { ...text, not: { enum: ["x"] } },
+  strict: { type: "object", properties: { must: text, may: text }, required: ["must"] },
+  ...Object.fromEntries(
+    "date-time date byte uuid ipv4 ipv6 cidr hostname email uri duration password mac"
+      .split(" ")
+      .map((format) => [format.replaceAll("-", ""), { type: "string", format }]),
+  ),
+};
+const samples = definitionOf({
+  plural: "samples",
+  kind: "Sample",
+  versions: [version("v1", spec(sampleSpec))],
+});
+
+/** All of them, and the wait until each is served. */
+export const fixtures: Case = {
+  name: "definitions",
+  steps: [
+    ...[widgets, gadgets, samples].map((definition): Step => post(definitions, definition)),
+    ...["widgets", "gadgets", "samples"].map((plural) => awaited(`/apis/example.com/v1/${plural}`)),
+  ],
+};
+
+export const widgetsIn = "/apis/example.com/v1/namespaces/<ns>/widgets";
+export const samplesIn = "/apis/example.com/v1/namespaces/<ns>/samples";
+export const gadgetsAt = "/apis/example.com/v1/gadgets";
+export const widget = (
+  name: string,
+  more: JsonObject = { spec: { size: 1 } },
+  metadata: JsonObject = {},
+): JsonObject => object("example.com/v1", "Widget", name, more, metadata);
+export const sample = (given: Json): JsonObject => object("example.com/v1", "Sample", "s", { spec: given });
+
+export const configMapsIn = "/api/v1/namespaces/<ns>/configmaps";
+export const configMap = (name: string, more: JsonObject = {}, metadata: JsonObject = {}): JsonObject =>
+  object("v1", "ConfigMap", name, more, metadata);
+export const podsIn = "/api/v1/namespaces/<ns>/pods";
+export const pod = (name: string, spec: JsonObject = {}, metadata: JsonObject = {}): JsonObject =>
+  object("v1", "Pod", name, { spec: { containers: [{ name: "main", image: "image" }], ...spec } }, metadata);

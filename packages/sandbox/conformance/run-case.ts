@@ -1,0 +1,109 @@
+// One case on one server: its namespace, its requests in order with what earlier answers gave, its answers.
+import { setTimeout as pause } from "node:timers/promises";
+import { isArray, isObject, isString } from "../src/json.ts";
+import type { Json } from "../src/json.ts";
+import type { Answer, Asked, Server } from "./servers.ts";
+import type { Case, Step } from "./steps.ts";
+
+/** What a case did on one server, without the steps that only wait. */
+export interface Run {
+  readonly asked: readonly Asked[];
+  readonly answers: readonly Answer[];
+}
+
+const patienceMs = 30_000;
+const reference = /<([a-zA-Z]\w*)((?:\.[\w-]+)*)>/g;
+
+function valueAt(answer: Json | undefined, path: string): string | undefined {
+  let at: Json | undefined = answer;
+  for (const key of path.split(".").slice(1))
+    at = isArray(at) ? at[Number(key)] : isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+  if (at === undefined || at === null) return undefined;
+  return isString(at) ? at : JSON.stringify(at);
+}
+
+const filled = (text: string, known: ReadonlyMap<string, Json>): string =>
+  text.replaceAll(reference, (all, name: string, path: string) => valueAt(known.get(name), path) ?? all);
+
+/** References inside of JSON are filled in its texts: what is filled in is quoted like any text. */
+function filledJson(value: Json, known: ReadonlyMap<string, Json>): Json {
+  if (isString(value)) return filled(value, known);
+  if (isArray(value)) return value.map((one) => filledJson(one, known));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [filled(key, known), filledJson(inner, known)]),
+  );
+}
+
+function asked(step: Step, known: ReadonlyMap<string, Json>): Asked {
+  const { method, path, body, text, headers = {}, until } = step;
+  const sent =
+    text === undefined
+      ? body === undefined
+        ? ""
+        : JSON.stringify(filledJson(body, known))
+      : filled(text, known);
+  const typed = sent === "" ? {} : { "content-type": "application/json" };
+  return {
+    ...{ method, path: filled(path, known), body: sent, until },
+    headers: Object.fromEntries(
+      Object.entries({ ...typed, ...headers }).map(([key, value]) => [key, filled(value, known)]),
+    ),
+  };
+}
+
+async function awaited(server: Server, request: Asked, code: number): Promise<void> {
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    const answer = await server.send(request);
+    if (answer.code === code) return;
+    if (Date.now() > deadline)
+      throw new Error(
+        `${server.name} never answered ${code} to ${request.method} ${request.path}: ${JSON.stringify(answer.body)}`,
+      );
+    await pause(20);
+  }
+}
+
+/** Runs a case on a server; `id` is a word that no other case there has. */
+export async function runCase(server: Server, { steps }: Case, id: string): Promise<Run> {
+  const known = new Map<string, Json>([
+    ["id", id],
+    ["ns", `ns-${id}`],
+  ]);
+  const run = { asked: [] as Asked[], answers: [] as Answer[] };
+  if (JSON.stringify(steps).includes("<ns>"))
+    await server.send(
+      asked({ method: "POST", path: "/api/v1/namespaces", body: { metadata: { name: "<ns>" } } }, known),
+    );
+  for (const step of steps) {
+    const request = asked(step, known);
+    if (step.awaiting !== undefined) {
+      await awaited(server, request, step.awaiting);
+      continue;
+    }
+    const answer = await server.send(request);
+    run.asked.push(request);
+    run.answers.push(answer);
+    if (step.as !== undefined) known.set(step.as, answer.body);
+  }
+  return run;
+}
+
+/** Runs all cases, several at once. The results are in the order of the cases. */
+export async function runCases(
+  server: Server,
+  cases: readonly Case[],
+  prefix = "c",
+): Promise<readonly Run[]> {
+  const results: Run[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let i = next++; i < cases.length; i = next++) {
+      const one = cases[i];
+      if (one) results[i] = await runCase(server, one, `${prefix}${i}`);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
+  return results;
+}
