@@ -3,11 +3,14 @@ import type { Entry, FaultDecider, Upstream } from "@drover/fault-proxy";
 import type { FunctionUnderTest } from "./function-under-test.ts";
 import { beginLife, type Life } from "./life.ts";
 import { openProxies } from "./proxies.ts";
+import type { TestServer } from "./test-server.ts";
 
 /** The processes of one function, one after the other. */
 export interface Lives {
   /** The URL of the API server for the test itself: no faults. */
   readonly server: string;
+  /** Every call, the test's own, too. */
+  readonly record: readonly Entry[];
   /** Every call of every life. */
   readonly calls: readonly Entry[];
   /** The one that is alive; begun where the last one was killed. */
@@ -18,7 +21,7 @@ export interface Lives {
 
 export interface LivesOptions {
   readonly start: FunctionUnderTest;
-  readonly upstream: Upstream;
+  readonly server: Pick<TestServer, "upstream">;
   /** Older states of the API server, by name, for faults to lead to. */
   readonly views?: Readonly<Record<string, Upstream>>;
   /** Servers outside of the cluster, by the name under which the function finds them. */
@@ -30,13 +33,20 @@ export interface LivesOptions {
   readonly requestTimeout: Milliseconds;
 }
 
-export async function openLives({ start, now, requestTimeout, ...options }: LivesOptions): Promise<Lives> {
+export async function openLives({
+  start,
+  server,
+  now,
+  requestTimeout,
+  ...options
+}: LivesOptions): Promise<Lives> {
   const calls: Entry[] = [];
   const lives: Life[] = [];
   const kill = (): void => lives.at(-1)?.die();
-  const proxies = await openProxies({ ...options, calls, onKill: kill });
+  const proxies = await openProxies({ ...options, upstream: server.upstream, calls, onKill: kill });
   return {
     server: proxies.cluster.url,
+    record: proxies.cluster.record,
     calls,
     kill,
     async current() {

@@ -15,7 +15,9 @@ import { followerOf, type Lane, lanesOf } from "./lane.ts";
 import type { Life } from "./life.ts";
 import { type LivesOptions, openLives } from "./lives.ts";
 import type { RunRecord } from "./run-record.ts";
+import { removeMade } from "./remove-made.ts";
 import { steppedBridge } from "./stepped-bridge.ts";
+import type { TestServer } from "./test-server.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
 /** A key that waits for a time, and what it did the last time that it ran. */
@@ -58,12 +60,12 @@ export interface Stage {
 }
 
 export interface StageOptions extends Omit<LivesOptions, "now" | "requestTimeout"> {
+  /** It is closed with the stage. */
+  readonly server: TestServer;
   readonly clock: VirtualClock;
   /** In [0, 1) */
   readonly random?: () => number;
   readonly log?: Log;
-  /** Changes with everything that changes in the cluster: spares looking where nothing has. */
-  readonly version?: () => string;
   /** Called before every run, with its number. */
   readonly beforeRun?: (number: number) => void;
 }
@@ -78,10 +80,10 @@ export class StuckRunError extends Error {
 
 /** The API server must serve the controllers' kinds before the first look. */
 export async function openStage(options: StageOptions): Promise<Stage> {
-  const { clock, log = silentLog, random = () => 0.5, version } = options;
+  const { clock, log = silentLog, random = () => 0.5, server } = options;
   const lives = await openLives({ ...options, now: clock.date, requestTimeout: longestRun });
-  const { server, calls } = lives;
-  const client = await connect({ server, userAgent: "test", timers: impatientTimers });
+  const { server: url, calls } = lives;
+  const client = await connect({ server: url, userAgent: "test", timers: impatientTimers });
   const { controllers } = await lives.current();
   const announcements: Announcement[] = [];
   const announced = (one: Announcement): void => void announcements.push(one);
@@ -101,10 +103,10 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   };
   const reported = (of: "waiting" | "parked") => () => reportsOf(lanes, runs, of);
   return {
-    ...{ client, server, controllers, calls, runs, announcements },
+    ...{ client, server: url, controllers, calls, runs, announcements },
     kill: () => lives.kill(),
     async look() {
-      const now = version?.();
+      const now = server.version?.();
       if (now !== undefined && now === seen) return;
       await bridge.look();
       seen = now;
@@ -130,8 +132,10 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       }
     },
     async close() {
+      if (server.isShared) await removeMade(url, lives.record);
       await client.close();
       await lives.close();
+      await server.close();
     },
   };
 }

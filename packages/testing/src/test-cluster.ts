@@ -1,11 +1,11 @@
 import type { Duration, Log } from "@drover/controller";
 import type { NewObject } from "@drover/kube";
 import type { Announcement } from "@drover/runtime";
-import { startSandbox } from "@drover/sandbox";
 import type { FunctionUnderTest } from "./function-under-test.ts";
 import type { RunRecord } from "./run-record.ts";
 import { pass, settle } from "./settle.ts";
 import { openStage } from "./stage.ts";
+import { sandboxes, type TestServers } from "./test-server.ts";
 import { installKinds, openUser, type User } from "./user.ts";
 import { virtualClock } from "./virtual-clock.ts";
 
@@ -17,6 +17,8 @@ export interface TestClusterOptions {
   /** When the clock begins, ISO 8601. */
   readonly at?: string;
   readonly log?: Log;
+  /** Where its API server comes from: a sandbox of its own, or `sharedServer`, a real one. */
+  readonly servers?: TestServers;
 }
 
 /** A cluster, a queue and a function in one process, on a clock that stands still until the test lets it go on. */
@@ -49,25 +51,13 @@ export interface TestCluster extends User, AsyncDisposable {
  */
 export async function testCluster(
   start: FunctionUnderTest,
-  { crds, outside = {}, at, log }: TestClusterOptions = {},
+  { crds, outside = {}, at, log, servers = sandboxes }: TestClusterOptions = {},
 ): Promise<TestCluster> {
   const clock = virtualClock(at);
-  const sandbox = await startSandbox({ now: clock.date });
-  const upstream = { url: sandbox.url };
-  const stage = await openStage({
-    start,
-    outside,
-    upstream,
-    clock,
-    version: () => sandbox.resourceVersion,
-    ...(log && { log }),
-  });
+  const stage = await openStage({ start, outside, server: await servers(clock), clock, ...(log && { log }) });
   await installKinds(stage.client, stage.controllers, crds);
   const { client, server, runs, announcements } = stage;
-  const close = async (): Promise<void> => {
-    await stage.close();
-    await sandbox.close();
-  };
+  const close = (): Promise<void> => stage.close();
   return {
     ...openUser(client, server),
     ...{ now: clock.date, runs, announcements, server, close },

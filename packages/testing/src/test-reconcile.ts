@@ -3,11 +3,11 @@ import { describeCall } from "@drover/fault-proxy";
 import { type KubeObject, nameOf, type NewObject, refOf } from "@drover/kube";
 import type { Verdict } from "@drover/queue";
 import type { Announcement } from "@drover/runtime";
-import { startSandbox } from "@drover/sandbox";
 import { changesBetween } from "./changes.ts";
 import { snapshotOf } from "./faults/snapshot.ts";
 import type { FunctionUnderTest } from "./function-under-test.ts";
 import { openStage } from "./stage.ts";
+import { sandboxes } from "./test-server.ts";
 import { touchedKinds } from "./touched-kinds.ts";
 import { installKinds, type Manifest, openUser } from "./user.ts";
 import { virtualClock } from "./virtual-clock.ts";
@@ -54,9 +54,7 @@ export async function testReconcile(
 ): Promise<Reconciled> {
   const clock = virtualClock(at);
   await using stack = new AsyncDisposableStack();
-  const sandbox = await startSandbox({ now: clock.date });
-  stack.defer(() => sandbox.close());
-  const stage = await openStage({ start, outside, upstream: { url: sandbox.url }, clock });
+  const stage = await openStage({ start, outside, server: await sandboxes(clock), clock });
   stack.defer(() => stage.close());
   const { client, server, controllers, calls, announcements } = stage;
   await installKinds(client, controllers, crds);

@@ -17,7 +17,7 @@ export interface LiveOptions {
 
 /** Lives through a scenario with one plan's fault, from nothing to its end. Whatever the function does, it answers. */
 export async function liveThrough(scenario: Scenario, { plan, at }: LiveOptions): Promise<Take> {
-  const scene = await openScene(scenario, plan, at);
+  const scene = await openScene(scenario, { plan, at });
   const steps: StepTake[] = [];
   let problem: string | undefined;
   try {

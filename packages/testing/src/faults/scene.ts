@@ -1,12 +1,21 @@
 import type { ResourceRef } from "@drover/kube";
-import { startSandbox } from "@drover/sandbox";
 import { openStage, type Stage } from "../stage.ts";
+import { sandboxes, type TestServers } from "../test-server.ts";
 import { touchedKinds } from "../touched-kinds.ts";
 import { installKinds, openUser, type User } from "../user.ts";
 import { type VirtualClock, virtualClock } from "../virtual-clock.ts";
 import type { Moment, Plan } from "./plan.ts";
 import { planDecider, type PlanDecider, staleView } from "./plan-decider.ts";
 import type { OutsideWorld, Scenario } from "./scenario.ts";
+
+export interface SceneOptions {
+  /** Left out: nothing goes wrong. */
+  readonly plan?: Plan | undefined;
+  /** When the clock begins, ISO 8601. */
+  readonly at: string;
+  /** Where API servers come from; default: a sandbox for each. */
+  readonly servers?: TestServers | undefined;
+}
 
 /** All that a scenario is lived through with, made for it alone. */
 export interface Scene {
@@ -26,20 +35,22 @@ export interface Scene {
   close(): Promise<void>;
 }
 
-export async function openScene(scenario: Scenario, plan: Plan | undefined, at: string): Promise<Scene> {
+export async function openScene(
+  scenario: Scenario,
+  { plan, at, servers = sandboxes }: SceneOptions,
+): Promise<Scene> {
   const clock = virtualClock(at);
-  const sandbox = await startSandbox({ now: clock.date });
+  const server = await servers(clock);
   const outside = await scenario.outside?.();
   const decider = planDecider(plan, () => stage.runs.length + 1);
-  const view = plan?.kind === "stale view" ? await sandbox.staleView() : undefined;
+  const view = plan?.kind === "stale view" ? await server.staleView() : undefined;
   const before = (moment: Moment): void => {
     if (plan?.kind === "stale view" && isSame(plan.before, moment)) view?.freeze();
   };
   const stage: Stage = await openStage({
-    ...{ start: scenario.start, upstream: { url: sandbox.url }, clock, decider },
-    version: () => sandbox.resourceVersion,
+    ...{ start: scenario.start, server, clock, decider },
     beforeRun: (run) => before({ run }),
-    ...(view && { views: { [staleView]: { url: view.url } } }),
+    ...(view && { views: { [staleView]: view.upstream } }),
     ...(outside && { outside: outside.urls }),
   });
   await installKinds(stage.client, stage.controllers, scenario.crds);
@@ -52,7 +63,7 @@ export async function openScene(scenario: Scenario, plan: Plan | undefined, at: 
     kinds: () => touchedKinds(stage.controllers, stage.calls, (kind) => user.kind(kind)),
     async close() {
       await stage.close();
-      await Promise.all([outside?.close(), sandbox.close()]);
+      await outside?.close();
     },
   };
 }

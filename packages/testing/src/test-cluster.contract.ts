@@ -1,0 +1,85 @@
+import { RetryAfterError } from "@drover/controller";
+import type { KubeClient } from "@drover/kube";
+import { expect, it } from "vitest";
+import { configMapKind, site, siteController, siteKind } from "./site.fixture.ts";
+import { testCluster } from "./test-cluster.ts";
+import type { TestServers } from "./test-server.ts";
+
+/** What a test cluster promises, wherever its API server comes from. */
+export function testClusterContract(servers: () => TestServers | undefined): void {
+  const open = (start: Parameters<typeof testCluster>[0]) => {
+    const given = servers();
+    return testCluster(start, given && { servers: given });
+  };
+
+  it("brings a world about, and keeps it so", async () => {
+    await using cluster = await open(({ client }) => siteController(client));
+    await cluster.apply(site("a", "Hi"));
+    await cluster.settled();
+    expect(await cluster.get(configMapKind, "a")).toMatchObject({ data: { html: "<h1>Hi</h1>" } });
+    expect(await cluster.get(siteKind, "a")).toMatchObject({ status: { page: "a", observedGeneration: 1 } });
+    await cluster.delete(configMapKind, "a");
+    await cluster.settled();
+    expect(await cluster.get(configMapKind, "a")).toMatchObject({ data: { html: "<h1>Hi</h1>" } });
+    await cluster.apply(site("a", "Ho"));
+    await cluster.settled();
+    expect(await cluster.get(configMapKind, "a")).toMatchObject({ data: { html: "<h1>Ho</h1>" } });
+  });
+
+  it("begins with nothing of another test's", async () => {
+    await using cluster = await open(({ client }) => siteController(client));
+    expect(await cluster.get(siteKind, "a")).toBeUndefined();
+    expect(await cluster.get(configMapKind, "a")).toBeUndefined();
+    await cluster.settled();
+    expect(cluster.runs).toEqual([]);
+  });
+
+  it("lets hours of waiting pass in no time", async () => {
+    let tries = 0;
+    const flaky = (client: KubeClient) => ({
+      ...siteController(client),
+      reconcile: () => {
+        if (tries++ < 3) throw new Error("not yet");
+        if (tries < 6) throw new RetryAfterError("soon", { after: "2h" });
+        return Promise.resolve({});
+      },
+    });
+    await using cluster = await open(({ client }) => flaky(client));
+    const before = cluster.now().getTime();
+    await cluster.apply(site("a", "Hi"));
+    await cluster.settled();
+    expect(tries).toBe(6);
+    expect(cluster.now().getTime() - before).toBeGreaterThan(4 * 3_600_000);
+  });
+
+  it("forgets with a process what that had in memory, and nothing else", async () => {
+    let lives = 0;
+    await using cluster = await open(({ client }) => (lives++, siteController(client)));
+    await cluster.apply(site("a", "Hi"));
+    await cluster.settled();
+    cluster.restart();
+    await cluster.apply(site("a", "Ho"));
+    await cluster.settled();
+    expect(lives).toBe(2);
+    expect(await cluster.get(configMapKind, "a")).toMatchObject({ data: { html: "<h1>Ho</h1>" } });
+  });
+
+  it("says so when a function is never done", async () => {
+    let count = 0;
+    const restless = (client: KubeClient) => ({
+      ...siteController(client),
+      reconcile: () => Promise.resolve({ status: { page: String(count++) }, requeueAfter: "1s" as const }),
+    });
+    await using cluster = await open(({ client }) => restless(client));
+    await cluster.apply(site("a", "Hi"));
+    await expect(cluster.settled()).rejects.toThrow(
+      /default\/a has run 100 times and is not done[^]*update sites.example.com\/status default\/a; is done/,
+    );
+  });
+
+  it("says which kinds there are when one is not", async () => {
+    await using cluster = await open(({ client }) => siteController(client));
+    const wrong = { apiVersion: "example.com/v1", kind: "Sight", metadata: { name: "a" } };
+    await expect(cluster.apply(wrong)).rejects.toThrow("serves no Sight in example.com/v1: Site there.");
+  });
+}

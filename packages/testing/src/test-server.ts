@@ -1,0 +1,69 @@
+import type { Upstream } from "@drover/fault-proxy";
+import { startSandbox } from "@drover/sandbox";
+import type { VirtualClock } from "./virtual-clock.ts";
+
+/** The API server of one test. */
+export interface TestServer {
+  readonly upstream: Upstream;
+  /** Another way to the same objects, which shows those of one moment once it is frozen. */
+  staleView(): Promise<{ readonly upstream: Upstream; freeze(): void }>;
+  /** Changes with everything that changes: spares looking where nothing has. */
+  readonly version?: () => string;
+  /** Others come after this test: what it made is to be removed. */
+  readonly isShared: boolean;
+  close(): Promise<void>;
+}
+
+/** Gives every test its API server. */
+export type TestServers = (clock: VirtualClock) => Promise<TestServer>;
+
+/** A sandbox for each, by the test's clock. */
+export const sandboxes: TestServers = async (clock) => {
+  const sandbox = await startSandbox({ now: clock.date });
+  return {
+    upstream: { url: sandbox.url },
+    async staleView() {
+      const view = await sandbox.staleView();
+      return { upstream: { url: view.url }, freeze: () => view.freeze() };
+    },
+    version: () => sandbox.resourceVersion,
+    isShared: false,
+    close: () => sandbox.close(),
+  };
+};
+
+export interface SharedServer {
+  /** Of an API server that nobody else uses meanwhile. */
+  readonly kubeconfig: string;
+  readonly context?: string;
+  /**
+   * A second API server of the same objects, whose link to them can be held up; it answers reads of the newest state
+   * with its cache's. Left out: a test that needs one fails.
+   */
+  readonly staleView?: () => Promise<{ readonly kubeconfig: string; freeze(): void; thaw(): void }>;
+}
+
+/**
+ * One API server for all tests, one after the other: what a test made is removed at its end, but for the definitions of
+ * kinds. Its clock is the machine's.
+ */
+export function sharedServer({ staleView, ...upstream }: SharedServer): TestServers {
+  return () => {
+    const thawing: (() => void)[] = [];
+    return Promise.resolve({
+      upstream,
+      async staleView() {
+        if (staleView === undefined)
+          throw new Error("This API server has no stale view: give one with `staleView`.");
+        const view = await staleView();
+        thawing.push(() => view.thaw());
+        return { upstream: { kubeconfig: view.kubeconfig }, freeze: () => view.freeze() };
+      },
+      isShared: true,
+      close() {
+        for (const thaw of thawing) thaw();
+        return Promise.resolve();
+      },
+    });
+  };
+}
