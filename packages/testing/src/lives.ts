@@ -21,7 +21,7 @@ export interface Lives {
 
 export interface LivesOptions {
   readonly start: FunctionUnderTest;
-  readonly server: Pick<TestServer, "upstream">;
+  readonly server: Pick<TestServer, "upstream" | "isShared">;
   /** Older states of the API server, by name, for faults to lead to. */
   readonly views?: Readonly<Record<string, Upstream>>;
   /** Servers outside of the cluster, by the name under which the function finds them. */
@@ -44,8 +44,10 @@ export async function openLives({
   const lives: Life[] = [];
   const kill = (): void => lives.at(-1)?.die();
   const proxies = await openProxies({ ...options, upstream: server.upstream, calls, onKill: kill });
+  // What a shared server holds at the end is known from the record, so that way leads through the proxy.
+  const isDirect = "url" in server.upstream && !server.isShared;
   return {
-    server: proxies.cluster.url,
+    server: isDirect ? server.upstream.url : proxies.cluster.url,
     record: proxies.cluster.record,
     calls,
     kill,
