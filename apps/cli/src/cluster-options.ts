@@ -36,19 +36,23 @@ export interface Cluster {
   readonly namespace: string;
 }
 
+/** @throws CommandError when nobody says which. */
+export async function kubeconfigOf({ kubeconfig }: Pick<ClusterOptions, "kubeconfig">): Promise<string> {
+  const { usualKubeconfig } = await import("@drover/runtime");
+  const found = kubeconfig ?? usualKubeconfig([ofHome]);
+  if (found !== undefined) return found;
+  throw new CommandError("Which cluster? Give --kubeconfig, or set KUBECONFIG.");
+}
+
 /**
  * Does something with the cluster that a person means, and gives the connections back.
  * @throws CommandError when nobody says which; KubeConfigError when it cannot be used.
  */
 export async function withCluster<T>(
-  { kubeconfig: said, context, namespace }: ClusterOptions,
+  { context, namespace, ...said }: ClusterOptions,
   use: (cluster: Cluster) => Promise<T>,
 ): Promise<T> {
-  const { usualKubeconfig } = await import("@drover/runtime");
-  const kubeconfig = said ?? usualKubeconfig([ofHome]);
-  if (kubeconfig === undefined) {
-    throw new CommandError("Which cluster? Give --kubeconfig, or set KUBECONFIG.");
-  }
+  const kubeconfig = await kubeconfigOf(said);
   const { connect, namespaceOf } = await import("@drover/kube");
   const source = { kubeconfig, context };
   const named = namespace ?? (await namespaceOf(source)) ?? "default";

@@ -27,5 +27,12 @@ export function cliConfig(): CliConfig {
   return { path, logLevel, processEnvironment: (settings) => ({ ...without, ...settings }) };
 }
 
+/** Our own, for a command that is to use a certain kubeconfig. */
+export const commandEnvironment = (kubeconfig: string): Environment => ({
+  ...process.env,
+  KUBECONFIG: kubeconfig,
+  DROVER_KUBECONFIG: kubeconfig,
+});
+
 /** Redis, where the environment names it. */
 export const usualRedis = (): string | undefined => environment.parse(process.env).DROVER_REDIS_URL;

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { cliConfig } from "./config.ts";
 import { existingFile } from "./cluster-options.ts";
 import { deployCommand } from "./deploy/deploy-command.ts";
+import { faultsCommand } from "./faults/faults-command.ts";
 import { generateCommand } from "./generate/generate-command.ts";
 import { initCommand } from "./init/init-command.ts";
 import { redisUrl } from "./redis-option.ts";
@@ -17,7 +18,7 @@ import { whyCommand } from "./why/why-command.ts";
 export function droverCommand(): Command {
   const program = new Command("drover").description("Serverless controllers for Kubernetes");
   const commands = [
-    ...[startCommand, initCommand, testCommand, generateCommand, deployCommand],
+    ...[startCommand, initCommand, testCommand, faultsCommand, generateCommand, deployCommand],
     ...[statusCommand, whyCommand],
   ];
   for (const command of commands) program.addCommand(command());

@@ -8,6 +8,7 @@
  * - `drover deploy`: applies them. `deploy/deploy.ts` is the order of things.
  * - `drover status`, `drover why`: what there is to do, and why an object runs or does not. `why/key-facts.ts` finds out,
  *   `why/explanation.ts` says it in a sentence.
+ * - `drover faults`: a command behind a proxy that lets go wrong what a plan says (@drover/fault-proxy).
  * - `drover start` (`npm start`): everything that it takes to see a Bucket object become a bucket, on this machine.
  *   It starts what is not given (an API server, a Redis, an S3 server), the bridge and the bucket function as processes
  *   of their own, applies `examples/bucket.yaml`, and tells in plain words what happens to Bucket objects until Ctrl-C.

@@ -43,6 +43,7 @@ describe("a plan that cannot be used names the place, and what was meant", () =>
       { rules: [{ when: { event: "any" }, do: "lose answer" }] },
       `rules[0].do: there is no fault "lose answer" here.`,
     ],
+    [{ rules: [{ do: "kill" }] }, "rules[0].do: say whether it is `kill before` or `kill after`."],
     [{ rules: [{ times: 1 }] }, "rules[0].do: say in `do` what goes wrong."],
     [{ rule: [] }, `the plan: there is no "rule" here. Did you mean rules?`],
     [{ seed: 1, faults: ["confilct"] }, `faults[0]: there is no "confilct" here. Did you mean conflict?`],
@@ -96,6 +97,12 @@ describe("a rule", () => {
     expect(parsePlan(decider.again())).toEqual(
       parsePlan({ rules: [{ when: { verb: "create" }, do: "reset" }, unmet] }),
     );
+  });
+  it("kills before or after", () => {
+    const kill = { do: "kill after", when: { nth: 1 } };
+    const decider = rules(kill);
+    expect(decider.ofCall(create("a"))).toEqual({ do: "kill", when: "after" });
+    expect(decider.again()).toEqual({ rules: [kill] });
   });
   it("is for events where it says so, by the object that they are about", () => {
     const watch = call("GET", `/api/v1/configmaps?watch=true`);

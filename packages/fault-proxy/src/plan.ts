@@ -74,9 +74,23 @@ const ruleSchema = z
     if (when.event !== undefined)
       return { ...rule, of: "event", fault: faultIn(eventFaultSchema, said, context) };
     const { quorum, ...rest } = quorumSchema.catch({ quorum: false }).parse(said);
-    const fault = faultIn(callFaultSchema, said["do"] === "stale" ? rest : said, context);
+    const fault = faultIn(callFaultSchema, said["do"] === "stale" ? rest : asKill(said, context), context);
     return { ...rule, of: "call", fault, quorum };
   });
+
+/** A rule has a `when` of its own: it says `kill before` or `kill after`. */
+const asKill = (said: Readonly<Record<string, unknown>>, context: z.core.$RefinementCtx): unknown => {
+  if (said["do"] === "kill") {
+    context.addIssue({
+      code: "custom",
+      path: ["do"],
+      message: "say whether it is `kill before` or `kill after`.",
+    });
+    return { do: "reset" };
+  }
+  const [, when] = /^kill (before|after)$/.exec(String(said["do"])) ?? [];
+  return when === undefined ? said : { ...said, do: "kill", when };
+};
 
 const quorumSchema = z.looseObject({ quorum: z.boolean().default(false) });
 
@@ -142,8 +156,8 @@ function problemsIn({ path, message, ...issue }: z.core.$ZodIssue): string[] {
 export function writtenRule(rule: Rule): object {
   const { when, times, fault } = rule;
   return {
+    ...(fault.do === "kill" ? { do: `kill ${fault.when}` } : fault),
     ...(Object.keys(when).length === 0 ? {} : { when }),
-    ...fault,
     ...(rule.of === "call" && rule.quorum ? { quorum: true } : {}),
     ...(times === undefined ? {} : { times }),
   };

@@ -56,7 +56,7 @@ export function describeFault(fault: CallFault): string {
   }
 }
 
-function describeEvent({ type, object, fault }: EventEntry): string {
+export function describeEvent({ type, object, fault }: EventEntry): string {
   const which = object === undefined ? "" : ` ${[object.namespace, object.name].filter(Boolean).join("/")}`;
   return `${type}${which}${object === undefined ? "" : `@${object.resourceVersion}`}: ${eventWords(fault)}`;
 }

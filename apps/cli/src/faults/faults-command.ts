@@ -1,0 +1,95 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { z } from "zod";
+import { existingFile, kubeconfigOf } from "../cluster-options.ts";
+import { CommandError } from "../command-error.ts";
+
+const optionsSchema = z.object({
+  plan: z.string().optional(),
+  seed: z.number().optional(),
+  rate: z.number().optional(),
+  kubeconfig: z.string().optional(),
+  context: z.string().optional(),
+  port: z.number(),
+  view: z.record(z.string(), z.string()),
+  writeKubeconfig: z.string().optional(),
+  record: z.string().optional(),
+});
+
+export const faultsCommand = (): Command =>
+  new Command("faults")
+    .summary("run a command against a cluster where things go wrong")
+    .description(
+      "Stand in front of a cluster's API server and let go wrong what a plan or a seed says. COMMAND gets there by its\n" +
+        "KUBECONFIG (and DROVER_KUBECONFIG); without one this runs until Ctrl-C. Tells every call and what came of it.\n" +
+        "Exits with COMMAND's code, or with 1 when a rule of the plan has met nothing.",
+    )
+    .argument("[command...]", "after --: what is run; a fault may kill it, then it is started again")
+    .addOption(
+      new Option("--plan <file>", "what goes wrong (YAML or JSON; docs/fault-proxy.md)").argParser(
+        existingPlan,
+      ),
+    )
+    .addOption(
+      new Option("--seed <number>", "let chance choose; the same seed chooses the same").argParser(
+        wholeNumber,
+      ),
+    )
+    .addOption(
+      new Option(
+        "--rate <share>",
+        "of calls and events that meet a fault, with --seed; default: 0.1",
+      ).argParser(share),
+    )
+    .addOption(
+      new Option("--kubeconfig <file>", "default: KUBECONFIG, or ~/.kube/config").argParser(existingFile),
+    )
+    .option("--context <name>", "of that kubeconfig; default: its current one")
+    .addOption(
+      new Option("--port <number>", "of 127.0.0.1; default: a free one")
+        .argParser(wholeNumber)
+        .default(0, "a free one"),
+    )
+    .addOption(
+      new Option("--view <name=kubeconfig>", "another server, for the fault `stale`; may be given again")
+        .argParser(view)
+        .default({}, "none"),
+    )
+    .option("--write-kubeconfig <file>", "where the kubeconfig that leads here is written")
+    .option("--record <file>", "where all calls are written, as JSON")
+    .allowExcessArguments(false)
+    .action(async (command: readonly string[], given: unknown) => {
+      const { plan: file, seed, rate, ...options } = optionsSchema.parse(given);
+      const { planOf } = await import("./plan-of.ts");
+      const plan = planOf({ file, seed, rate });
+      const [{ runWithFaults }, kubeconfig] = await Promise.all([
+        import("./run-with-faults.ts"),
+        kubeconfigOf(options),
+      ]);
+      process.exitCode = await runWithFaults({ ...options, kubeconfig, plan, command });
+    });
+
+function existingPlan(path: string): string {
+  try {
+    return existingFile(path);
+  } catch {
+    throw new InvalidArgumentError("There is no such file. Give the path of a plan.");
+  }
+}
+
+function wholeNumber(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Give a whole number.");
+}
+
+function share(text: string): number {
+  const number = Number(text);
+  if (text.trim() !== "" && number >= 0 && number <= 1) return number;
+  throw new InvalidArgumentError("Give a number from 0 to 1, such as 0.1.");
+}
+
+function view(text: string, others: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const [, name, path] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  if (name === undefined || path === undefined)
+    throw new CommandError(`--view ${text} names no file. Write: --view NAME=KUBECONFIG`);
+  return { ...others, [name]: existingFile(path) };
+}

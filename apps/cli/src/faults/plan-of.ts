@@ -1,0 +1,35 @@
+import { parsePlan, type Plan } from "@drover/fault-proxy";
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import { CommandError } from "../command-error.ts";
+
+/**
+ * The plan of a file, or of a seed.
+ * @throws CommandError when there is neither, or both; InvalidPlanError.
+ */
+export function planOf({
+  file,
+  seed,
+  rate,
+}: {
+  readonly file?: string | undefined;
+  readonly seed?: number | undefined;
+  readonly rate?: number | undefined;
+}): Plan {
+  if (file !== undefined && seed !== undefined)
+    throw new CommandError("Give --plan or --seed, not both: a plan may name a seed.");
+  if (rate !== undefined && seed === undefined)
+    throw new CommandError("--rate is the rate of a seed: give --seed too.");
+  if (file !== undefined) return parsePlan(yamlOf(file));
+  if (seed === undefined) throw new CommandError("What is to go wrong? Give --plan or --seed.");
+  return parsePlan({ seed, ...(rate === undefined ? {} : { rate }) });
+}
+
+function yamlOf(file: string): unknown {
+  try {
+    const value: unknown = parse(readFileSync(file, "utf8"));
+    return value;
+  } catch (error) {
+    throw new CommandError(`${file} is no YAML: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

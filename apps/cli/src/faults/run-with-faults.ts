@@ -1,0 +1,109 @@
+import {
+  decidePlan,
+  describeEntry,
+  describeEvent,
+  type Entry,
+  eventEntry,
+  type FaultProxy,
+  type Plan,
+  type PlannedDecider,
+  startFaultProxy,
+} from "@drover/fault-proxy";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { commandEnvironment } from "../config.ts";
+import { type MortalCommand, mortalCommand } from "./mortal-command.ts";
+
+export interface FaultsOptions {
+  readonly plan: Plan;
+  /** Of the cluster. */
+  readonly kubeconfig: string;
+  readonly context?: string | undefined;
+  readonly port: number;
+  /** Kubeconfigs of other servers. */
+  readonly view: Readonly<Record<string, string>>;
+  readonly writeKubeconfig?: string | undefined;
+  readonly record?: string | undefined;
+  /** Empty: until somebody asks to stop. */
+  readonly command: readonly string[];
+}
+
+/** Runs a command behind a fault proxy, telling all calls on stderr. Resolves with the exit code. */
+export async function runWithFaults(options: FaultsOptions): Promise<number> {
+  const { plan, kubeconfig, context, view, port } = options;
+  const decider = decidePlan(plan);
+  const views = Object.fromEntries(Object.entries(view).map(([name, path]) => [name, { kubeconfig: path }]));
+  let running: MortalCommand | undefined;
+  const proxy = await startFaultProxy({
+    upstream: { kubeconfig, context },
+    ...{ views, port, decider: telling(decider) },
+    onEntry: (entry) => tell(describeEntry(entry)),
+    // With nobody to kill, it is the connections that die.
+    onKill: () => (running === undefined ? proxy.nextLife() : running.die()),
+  });
+  const folder = await mkdtemp(join(tmpdir(), "drover-faults-"));
+  try {
+    const path = resolve(options.writeKubeconfig ?? join(folder, "kubeconfig"));
+    await writeFile(path, proxy.kubeconfig(), { mode: 0o600 });
+    const [command, ...args] = options.command;
+    if (command === undefined) {
+      tell(
+        `The API server with faults is ${proxy.url}, the kubeconfig that leads there ${path}. Ctrl-C ends it.`,
+      );
+    } else {
+      const env = commandEnvironment(path);
+      running = mortalCommand({ command, args, env, onDeath: () => proxy.nextLife() });
+    }
+    const code = await theEnd(running);
+    if (options.record !== undefined) await writeFile(options.record, recordOf(proxy, decider));
+    return summary(proxy.record, decider, "seed" in plan) || code;
+  } finally {
+    await proxy.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+const tell = (line: string): void => console.error(line);
+
+/** Faults of events are told as they happen; those of calls stand in their entries. */
+const telling = (decider: PlannedDecider): PlannedDecider => ({
+  ...decider,
+  ofEvent(event, call) {
+    const fault = decider.ofEvent(event, call);
+    if (fault !== undefined) tell(`#${call.id} ${describeEvent(eventEntry(event, fault))}`);
+    return fault;
+  },
+});
+
+/** Ctrl-C and SIGTERM are the command's, too. */
+async function theEnd(command: MortalCommand | undefined): Promise<number> {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const stopped = (["SIGINT", "SIGTERM"] as const).map(async (name) => {
+    await once(process, name, { signal });
+    command?.end(name);
+    return 0;
+  });
+  for (const each of stopped) each.catch(() => undefined);
+  try {
+    return await (command === undefined ? Promise.race(stopped) : command.ended);
+  } finally {
+    stopping.abort();
+  }
+}
+
+/** Says what came of the plan; 1 when something of it has met nothing. */
+function summary(record: readonly Entry[], decider: PlannedDecider, isSeeded: boolean): number {
+  const faults = record.flatMap(({ fault, events }) => [...(fault === undefined ? [] : [fault]), ...events]);
+  const lives = new Set(record.map(({ call }) => call.life)).size;
+  tell(`${record.length} calls, ${faults.length} faults, ${lives} ${lives === 1 ? "life" : "lives"}.`);
+  if (isSeeded) tell(`The same again, as a plan: ${JSON.stringify(decider.again())}`);
+  const unmet = decider.unmet();
+  for (const rule of unmet) tell(`Not met: ${JSON.stringify(rule)}`);
+  return unmet.length > 0 ? 1 : 0;
+}
+
+const recordOf = ({ record }: FaultProxy, decider: PlannedDecider): string =>
+  `${JSON.stringify({ plan: decider.again(), unmet: decider.unmet(), calls: record }, null, 2)}\n`;
