@@ -85,6 +85,16 @@ export function faultProxyContract(what: string, server: () => Server): void {
       ]);
     });
 
+    it("asks for what it can read, where the client takes that", async () => {
+      const { url, record } = await start({ ofCall: () => undefined });
+      const name = newName();
+      await oracle.create(builtin.configMap, { metadata: { namespace: "default", name } });
+      const headers = { accept: "application/vnd.kubernetes.protobuf,application/json" };
+      const answer = await fetch(`${url}${collection}/${name}`, { headers });
+      expect(answer.headers.get("content-type")).toBe("application/json");
+      expect(record[0]?.server?.object).toMatchObject({ name });
+    });
+
     it("refuses with a Status, and the server hears nothing of it", async () => {
       const { url } = await start(at("create", { do: "refuse", status: 429, retryAfter: 7 }));
       const name = newName();

@@ -18,8 +18,8 @@
  * decisions and the record have one order. In front of what is no API server, calls have the verb `other`, and all
  * headers, `Host` and signatures too, pass untouched.
  *
- * Caveats: HTTP/1.1 only. Watches in protobuf pass without faults at their events. Compression is taken back from what
- * is asked of an API server, so that answers can be read on their way.
+ * Caveats: HTTP/1.1 only, and no upgrades (exec, attach, port-forward). Who takes JSON from an API server is given JSON,
+ * uncompressed, so that it can be read on its way; a watch that must be protobuf meets no faults at its events.
  */
 export { type Call, callOf, type Verb } from "./call.ts";
 export { type Door, type FaultProxy, type FaultProxyOptions, startFaultProxy } from "./fault-proxy.ts";

@@ -18,15 +18,18 @@ export function describeEntry(entry: Entry): string {
     ...(fault === undefined && client === "hung" ? ["not answered: its process is dead"] : []),
     ...(problem === undefined ? [] : [problem]),
   ];
-  return `#${call.id} ${describeCall(call)} -> ${outcome.join(", ") || "waits"}`;
+  return `#${call.id} ${describeCall(call, server?.object?.name)} -> ${outcome.join(", ") || "waits"}`;
 }
 
-/** `create configmaps default/a`, or the method and the path of what is about no resource. */
-export function describeCall(call: Call): string {
+/**
+ * `create configmaps default/a`, or the method and the path of what is about no resource. `answered`: the name that the
+ * server gave it.
+ */
+export function describeCall(call: Call, answered = ""): string {
   const { method, path, verb, resource, subresource, namespace, isWrite } = call;
   if (resource === "") return `${method} ${path}`;
   const what = subresource === "" ? resource : `${resource}/${subresource}`;
-  const which = [namespace, nameIn(call)].filter((part) => part !== "").join("/");
+  const which = [namespace, nameIn(call) || answered].filter((part) => part !== "").join("/");
   const dry = !isWrite && !["get", "list", "watch"].includes(verb) ? " (changes nothing)" : "";
   return `${verb} ${what}${which === "" ? "" : ` ${which}`}${dry}`;
 }

@@ -24,7 +24,7 @@ export function takeCalls(options: {
       ...(call.isWrite ? { committed: false } : {}),
     };
     record.push(entry);
-    const headers = endToEnd(request.rawHeaders, call.resource === "" ? undefined : compression);
+    const headers = call.resource === "" ? endToEnd(request.rawHeaders) : readable(request.rawHeaders);
     const answered = (client: NonNullable<Entry["client"]>): void => {
       entry.client = client;
       onEntry(entry);
@@ -41,5 +41,18 @@ export function takeCalls(options: {
   };
 }
 
-/** What the server answers is read on its way. */
-const compression = /^accept-encoding$/i;
+/**
+ * What an API server answers is read on its way: who takes JSON is given JSON, uncompressed, as by a server that knows
+ * nothing else.
+ */
+function readable(raw: readonly string[]): string[] {
+  return endToEnd(raw, /^accept-encoding$/i).map((part, i, all) =>
+    i % 2 === 1 && /^accept$/i.test(all[i - 1] ?? "") ? withoutBinary(part) : part,
+  );
+}
+
+function withoutBinary(accept: string): string {
+  const all = accept.split(",");
+  const text = all.filter((type) => !/protobuf|cbor/.test(type));
+  return (text.length > 0 ? text : all).join(",");
+}

@@ -60,7 +60,7 @@ describe("drover faults", () => {
     expect(stderr).toContain(
       "#1 create configmaps default/a -> 201, answer lost\n#2 create configmaps default/a -> 409\n",
     );
-    expect(stderr).toContain("2 calls, 1 faults, 1 life.");
+    expect(stderr).toContain("Calls: 2. Faults: 1. Lives: 1.");
     expect(JSON.parse(readFileSync(join(folder, "record.json"), "utf8"))).toMatchObject({
       plan: { rules: [{ when: { verb: "create", nth: 1 }, do: "lose answer" }] },
       calls: [
@@ -78,7 +78,7 @@ describe("drover faults", () => {
     const plan = planned({ do: `kill ${when}`, when: { verb: "create", life: 1 } });
     const { code, stderr } = await ensure("--plan", plan);
     expect([code, noted(), made()]).toEqual([0, expected, 1]);
-    expect(stderr).toContain("2 calls, 1 faults, 2 lives.");
+    expect(stderr).toContain("Calls: 2. Faults: 1. Lives: 2.");
   });
 
   it("says which rules have met nothing, and fails for it", async () => {

@@ -98,7 +98,7 @@ async function theEnd(command: MortalCommand | undefined): Promise<number> {
 function summary(record: readonly Entry[], decider: PlannedDecider, isSeeded: boolean): number {
   const faults = record.flatMap(({ fault, events }) => [...(fault === undefined ? [] : [fault]), ...events]);
   const lives = new Set(record.map(({ call }) => call.life)).size;
-  tell(`${record.length} calls, ${faults.length} faults, ${lives} ${lives === 1 ? "life" : "lives"}.`);
+  tell(`Calls: ${record.length}. Faults: ${faults.length}. Lives: ${lives}.`);
   if (isSeeded) tell(`The same again, as a plan: ${JSON.stringify(decider.again())}`);
   const unmet = decider.unmet();
   for (const rule of unmet) tell(`Not met: ${JSON.stringify(rule)}`);
