@@ -27,6 +27,7 @@ import {
   strings,
   struct,
 } from "./schema-words.ts";
+import { podColumns, serviceColumns } from "./workload-columns.ts";
 import { workloads } from "./workload-types.ts";
 
 /** What rows may leave out. */
@@ -144,7 +145,7 @@ const core: readonly Row[] = [
       },
     }),
     behaviour: podBehaviour,
-    columns: [column("Status", ".status.phase"), ageColumn],
+    columns: podColumns,
     selectable: [
       "spec.nodeName",
       "spec.restartPolicy",
@@ -158,7 +159,7 @@ const core: readonly Row[] = [
     ...{ status, unconditionalUpdate, createOnUpdate, returnsDeleted },
     schema: fields({ spec: serviceSpec, status: struct({ loadBalancer: always(anyObject), conditions }) }),
     behaviour: serviceBehaviour,
-    columns: [column("Type", ".spec.type"), column("Cluster-IP", ".spec.clusterIP"), ageColumn],
+    columns: serviceColumns,
     selectable: ["spec.clusterIP", "spec.type"],
   },
   {

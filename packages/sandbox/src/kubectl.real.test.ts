@@ -1,47 +1,29 @@
-import { execFile, spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nameOf, uidOf } from "./kube-object.ts";
 import { configMap, startClient, widget, widgetDefinition, widgets } from "./testing/client.ts";
 import type { Client } from "./testing/client.ts";
 import { kubectlPath } from "./testing/config.ts";
+import { kubectlFor } from "./testing/kubectl.ts";
+import type { Kubectl } from "./testing/kubectl.ts";
 
 let api: Client;
-let folder: string;
-let env: Record<string, string>;
+let tool: Kubectl;
+let kubectl: Kubectl["run"];
+let file: Kubectl["file"];
 
 beforeAll(async () => {
   api = await startClient();
-  folder = await mkdtemp(join(tmpdir(), "drover-kubectl-"));
-  env = { HOME: folder, KUBECONFIG: join(folder, "kubeconfig"), PATH: "/usr/bin:/bin" };
-  await writeFile(join(folder, "kubeconfig"), api.kubeconfig());
+  tool = await kubectlFor(api);
+  ({ run: kubectl, file } = tool);
   await kubectl("create", "-f", await file(widgetDefinition()));
   await kubectl("wait", "--for=condition=Established", "crd/widgets.example.com", "--timeout=10s");
 });
 afterAll(async () => {
   await api.close();
-  await rm(folder, { recursive: true });
+  await tool.close();
 });
-
-let files = 0;
-async function file(content: unknown): Promise<string> {
-  files += 1;
-  const path = join(folder, `${files}.json`);
-  await writeFile(path, JSON.stringify(content));
-  return path;
-}
-
-/** What kubectl prints; rejects with what it complains about. */
-const kubectl = (...args: string[]): Promise<string> =>
-  new Promise((resolve, reject) => {
-    execFile(kubectlPath(), args, { env }, (error, out, complaint) => {
-      if (error) reject(new Error(complaint || error.message));
-      else resolve(out);
-    });
-  });
 
 describe("kubectl", () => {
   it("creates from literals and lists in every form", async () => {
@@ -157,7 +139,7 @@ describe("kubectl", () => {
   });
 
   it("watches", async () => {
-    const child = spawn(kubectlPath(), ["get", "wd", "-w", "-l", "watched=yes"], { env });
+    const child = spawn(kubectlPath(), ["get", "wd", "-w", "-l", "watched=yes"], { env: tool.env });
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
     await kubectl("apply", "-f", await file(widget("watched", { size: 1 }, { labels: { watched: "yes" } })));
     expect((await lines.next()).value).toMatch(/^NAME +SIZE +READY +AGE/);

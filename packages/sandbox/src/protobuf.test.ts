@@ -77,7 +77,7 @@ describe("a protobuf body", () => {
         ],
       ],
       [4, 1],
-      [15, "new"],
+      [15, ""],
     );
     expect(fromProtobuf(object)).toEqual({
       apiVersion: "v1",
@@ -87,6 +87,10 @@ describe("a protobuf body", () => {
       binaryData: { b: "AQI=" },
       immutable: true,
     });
+  });
+
+  it("with a field that is not known is refused rather than lost", () => {
+    expect(() => fromProtobuf(body("ConfigMap", [15, "new"]))).toThrow("application/json");
   });
 
   it("keeps empty texts in lists, where they mean something", () => {

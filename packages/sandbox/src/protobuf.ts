@@ -5,7 +5,9 @@ import type { Json, JsonObject } from "./json.ts";
 import { badRequest, unsupportedMediaType } from "./status.ts";
 
 /** A field's name in JSON (`[]` after those that repeat) and what its bytes mean. */
-type Field = readonly [string, "text" | "base64" | "number" | "flag" | "texts" | "base64s" | Shape];
+type Form = "text" | "base64" | "number" | "count" | "flag" | "port" | "texts" | "base64s" | Shape;
+/** A `count` is told also when it is zero; `-` is a name of what is not read. */
+type Field = readonly [string, Form];
 /** The fields of a message by number. */
 interface Shape {
   readonly [number: number]: Field;
@@ -41,8 +43,48 @@ const binding = numbered(
   ["subjects[]", texts("- kind apiGroup name namespace")],
   ["roleRef", texts("- apiGroup kind name")],
 );
+
+const selector = numbered(["matchLabels", "texts"], ["matchExpressions[]", texts("- key operator values[]")]);
+const containerPort: Shape = {
+  ...texts("- name - - protocol hostIP"),
+  2: ["hostPort", "number"],
+  3: ["containerPort", "number"],
+};
+const container: Shape = {
+  ...texts("- name image command[] args[] workingDir"),
+  6: ["ports[]", containerPort],
+  7: ["env[]", texts("- name value")],
+  14: ["imagePullPolicy", "text"],
+};
+const template = numbered(metadata, [
+  "spec",
+  { 2: ["containers[]", container], 3: ["restartPolicy", "text"] },
+]);
+const deployment: Shape = {
+  1: ["replicas", "count"],
+  2: ["selector", selector],
+  3: ["template", template],
+  4: ["strategy", { 1: ["type", "text"] }],
+};
+const servicePort: Shape = {
+  ...texts("- name protocol - - -"),
+  3: ["port", "number"],
+  4: ["targetPort", "port"],
+  5: ["nodePort", "number"],
+};
+const service: Shape = {
+  1: ["ports[]", servicePort],
+  2: ["selector", "texts"],
+  3: ["clusterIP", "text"],
+  4: ["type", "text"],
+  10: ["externalName", "text"],
+};
+const unread: Field = ["-", "text"];
+
 const kinds: Readonly<Record<string, Shape>> = {
-  Namespace: numbered(metadata),
+  Deployment: numbered(metadata, ["spec", deployment], unread),
+  Service: numbered(metadata, ["spec", service], unread),
+  Namespace: numbered(metadata, unread, unread),
   ConfigMap: numbered(metadata, ["data", "texts"], ["binaryData", "base64s"], ["immutable", "flag"]),
   Secret: numbered(
     metadata,
@@ -80,7 +122,14 @@ function* wire(bytes: Uint8Array): Generator<[number, number | Uint8Array]> {
   }
 }
 
-function valueOf(form: Field[1], raw: number | Uint8Array): Json {
+function valueOf(form: Form, raw: number | Uint8Array): Json {
+  if (form === "port" && typeof raw !== "number") {
+    const { kind, number, name } = message(
+      raw,
+      numbered(["kind", "number"], ["number", "number"], ["name", "text"]),
+    );
+    return kind === 1 ? (name ?? "") : (number ?? 0);
+  }
   if (typeof raw === "number") return form === "flag" ? raw !== 0 : raw;
   if (form === "base64") return Buffer.from(raw).toString("base64");
   if (form !== "texts" && form !== "base64s")
@@ -89,14 +138,22 @@ function valueOf(form: Field[1], raw: number | Uint8Array): Json {
   return { [textAt(entry, "key") ?? ""]: entry["value"] ?? "" };
 }
 
-/** One message. Empty texts and zeroes are left out, as they are in JSON. */
+const isZero = (raw: number | Uint8Array): boolean => (typeof raw === "number" ? raw : raw.length) === 0;
+
+/**
+ * One message. Empty texts and zeroes are left out, as they are in JSON. Throws 415 for a field with something in it
+ * that is not known: better sent again as JSON than lost.
+ */
 function message(bytes: Uint8Array, shape: Shape): JsonObject {
   let result: JsonObject = {};
   for (const [number, raw] of wire(bytes)) {
-    const [name, form] = shape[number] ?? ["", "text"];
+    const known = shape[number];
+    if (!known && !isZero(raw)) throw unsupportedMediaType(["application/json"]);
+    const [name, form] = known ?? unread;
+    if (name === "-" || name === "") continue;
     const value = valueOf(form, raw);
     const list = name.endsWith("[]") && name.slice(0, -2);
-    if (name === "" || name === "-" || (!list && (value === "" || value === 0))) continue;
+    if (!list && form !== "count" && (value === "" || value === 0)) continue;
     const merged = isObject(value) ? { ...objectAt(result, name), ...value } : value;
     result = list ? { ...result, [list]: [...listAt(result, list), value] } : { ...result, [name]: merged };
   }

@@ -1,6 +1,6 @@
 import type { FieldError } from "./field-errors.ts";
 import { isObject } from "./json.ts";
-import type { JsonObject } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { defaulted, pruned } from "./schema-fitting.ts";
 
@@ -12,6 +12,8 @@ export interface Column {
   readonly format?: string | undefined;
   readonly description?: string | undefined;
   readonly priority?: number;
+  /** Where no path says it: the cell itself. */
+  readonly of?: (object: KubeObject) => Json;
 }
 
 /** One resource in one version, as it is served: built in, or made from a CustomResourceDefinition. */

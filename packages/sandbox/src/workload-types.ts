@@ -11,6 +11,7 @@ import type { Behaviour, Column, ResourceType } from "./resource-type.ts";
 import { anyObject, anyScalar, boolean, each, fields } from "./schema-words.ts";
 import { integer, knowing, listOf, or, string, struct } from "./schema-words.ts";
 import { labelsMatch, selectorText } from "./selectors.ts";
+import { deploymentColumns, replicaSetColumns, statefulSetColumns } from "./workload-columns.ts";
 
 const column = (name: string, jsonPath: string, type = "string"): Column => ({ name, type, jsonPath });
 const selector = { selector: labelSelector, template: podTemplate };
@@ -97,12 +98,7 @@ export const workloads: readonly (Partial<ResourceType> &
       status: status("", "lastUpdateTime lastTransitionTime"),
     }),
     behaviour: behaviour("strategy", { maxSurge: "25%", maxUnavailable: "25%" }),
-    columns: [
-      column("Ready", ".status.readyReplicas"),
-      column("Up-to-date", ".status.updatedReplicas"),
-      column("Available", ".status.availableReplicas"),
-      ageColumn,
-    ],
+    columns: deploymentColumns,
   },
   {
     ...{ ...workload, kind: "ReplicaSet", resource: "replicasets", shortNames: ["rs"], scale },
@@ -111,12 +107,7 @@ export const workloads: readonly (Partial<ResourceType> &
       status: status("replicas", "lastTransitionTime"),
     }),
     behaviour: behaviour(undefined, {}),
-    columns: [
-      column("Desired", ".spec.replicas", "integer"),
-      column("Current", ".status.replicas", "integer"),
-      column("Ready", ".status.readyReplicas", "integer"),
-      ageColumn,
-    ],
+    columns: replicaSetColumns,
     selectable: ["status.replicas"],
   },
   {
@@ -137,7 +128,7 @@ export const workloads: readonly (Partial<ResourceType> &
       status: status("replicas availableReplicas", "lastTransitionTime"),
     }),
     behaviour: behaviour("updateStrategy", { partition: 0 }),
-    columns: [column("Ready", ".status.readyReplicas"), ageColumn],
+    columns: statefulSetColumns,
   },
   {
     ...{ kind: "ControllerRevision", resource: "controllerrevisions", unconditionalUpdate: true },
