@@ -3,17 +3,15 @@ import { describeCall } from "@drover/fault-proxy";
 import { z } from "zod";
 import type { Baseline } from "./baseline.ts";
 import { mayBeStale, writeName } from "./plan-decider.ts";
-import type { MadeObject, Plan, PlannedWrite } from "./plan.ts";
-import type { Scenario } from "./scenario.ts";
-import { namedAs, type RoleOf } from "./state.ts";
+import { type MadeObject, objectWords, type Plan, type PlannedWrite } from "./plan.ts";
+import { lastApplied, type Scenario } from "./scenario.ts";
+import { anyName, namedAs } from "./state.ts";
 import type { Take } from "./take.ts";
 
 /** Every plan for what was seen in a fault-free run: one fault each, at each place where it can hurt. */
-export function derivePlans(
-  scenario: Scenario,
-  { take, roleOf }: Pick<Baseline, "take" | "roleOf">,
-): readonly Plan[] {
-  const writes = take.writes.map((call, index) => planned(call, index, roleOf));
+export function derivePlans(scenario: Scenario, baseline: Baseline): readonly Plan[] {
+  const { take, again } = baseline;
+  const writes = take.writes.map((call, i) => planned(i + 1, call, again.writes[i] ?? call));
   const steps = scenario.steps.map((_, i) => i + 1);
   return [
     ...writes.flatMap((write): readonly Plan[] => [
@@ -23,30 +21,63 @@ export function derivePlans(
       { kind: "refused", status: refusalOf(take.writes[write.number - 1]), write },
     ]),
     ...staleViews(take, writes),
-    ...steps.slice(0, -1).map((step): Plan => ({ kind: "unobserved", step })),
-    ...scenario.steps.flatMap((step, i): readonly Plan[] =>
-      "delete" in step ? [{ kind: "made anew", step: i + 1 }] : [],
-    ),
+    ...unseenSteps(scenario).map((step): Plan => ({ kind: "unobserved", step })),
+    ...steps
+      .filter((step) => mayBeMadeAnew(scenario, take, step))
+      .map((step): Plan => ({ kind: "made anew", step })),
     ...steps.map((step): Plan => ({ kind: "looked at again", step })),
-    ...madeObjects(take).flatMap(({ made, lastStep, hasLabels }): readonly Plan[] => [
+    ...madeObjects(baseline).flatMap(({ made, lastStep, hasLabels }): readonly Plan[] => [
       ...(lastStep > 0 ? [{ kind: "taken away", step: lastStep, made } as const] : []),
-      { kind: "stranger", by: "name", made },
+      ...(made.name === anyName ? [] : [{ kind: "stranger", by: "name", made } as const]),
       ...(hasLabels ? [{ kind: "stranger", by: "labels", made } as const] : []),
     ]),
   ];
 }
 
-function planned(call: Call, index: number, roleOf: RoleOf): PlannedWrite {
-  const { resource, namespace } = call;
-  const words =
-    call.verb === "create" && call.subresource === ""
-      ? `create ${roleOf({ resource, namespace, name: createdName(call) })}`
-      : describeCall(call);
-  return { number: index + 1, what: writeName(call), words };
+/** Steps that may be unseen: what a person does in code may build upon what the function has done by then. */
+const unseenSteps = ({ steps }: Scenario): readonly number[] =>
+  steps.slice(1).flatMap((next, i) => ("act" in next ? [] : [i + 1]));
+
+/** What something holds is not gone before the function has seen to it, and so nobody can make it anew before that. */
+function mayBeMadeAnew(scenario: Scenario, { steps }: Take, step: number): boolean {
+  const deleted = scenario.steps[step - 1];
+  if (deleted === undefined || !("delete" in deleted) || lastApplied(scenario, step) === undefined)
+    return false;
+  const { kind, name } = deleted.delete;
+  const object = steps[step - 1]?.snapshot?.objects.find(
+    (one) => one.object.kind === kind && one.object.metadata.name === name.split("/").at(-1),
+  )?.object;
+  return object !== undefined && (object.metadata.finalizers ?? []).length === 0;
 }
 
-const bodySchema = z.object({ metadata: z.object({ name: z.string() }) });
-const createdName = ({ body }: Call): string => bodySchema.safeParse(body).data?.metadata.name ?? "";
+/** @param again the same write on another day: where they differ, chance is at work. */
+function planned(number: number, call: Call, again: Call): PlannedWrite {
+  const words = (one: Call): string => `${describeCall(one)}${one.verb === "create" ? createdName(one) : ""}`;
+  return {
+    number,
+    what: certainOf(writeName(call), writeName(again)),
+    words: certainOf(words(call), words(again)),
+  };
+}
+
+/** Words and parts of paths that are the same twice; a star for each that is not. */
+function certainOf(a: string, b: string): string {
+  const [parts, others] = [a, b].map((text) => text.split(/([/ ])/));
+  if (parts === undefined || parts.length !== others?.length) return a;
+  return parts.map((part, i) => (part === others[i] ? part : anyName)).join("");
+}
+
+const bodySchema = z.object({
+  metadata: z.object({ name: z.string().optional(), generateName: z.string().optional() }),
+});
+
+function createdName({ body, namespace, name }: Call): string {
+  const metadata = bodySchema.safeParse(body).data?.metadata;
+  const wanted =
+    metadata?.name ?? (metadata?.generateName === undefined ? undefined : `${metadata.generateName}*`);
+  if (name !== "" || wanted === undefined) return "";
+  return namespace === "" ? ` ${wanted}` : `/${wanted}`;
+}
 
 function refusalOf(call: Call | undefined): 409 | 500 | 503 {
   if (call === undefined || call.resource === "") return 503;
@@ -80,7 +111,7 @@ interface Made {
 }
 
 /** The objects that the function created and that were there when somebody looked. */
-function madeObjects({ calls, steps }: Take): readonly Made[] {
+function madeObjects({ take: { calls, steps }, roleOf }: Baseline): readonly Made[] {
   const byUid = new Map(
     calls.flatMap(({ call, server, committed }) => {
       const isCreated = call.verb === "create" || server?.status === 201;
@@ -97,7 +128,10 @@ function madeObjects({ calls, steps }: Take): readonly Made[] {
     if (one === undefined) return [];
     const { apiVersion, kind, metadata } = one.object;
     const hasLabels = Object.keys(metadata.labels ?? {}).length > 0;
-    return [{ made: { ...namedAs(one), apiVersion, kind }, lastStep, hasLabels }];
+    const named = namedAs(one);
+    const isCertain = roleOf(named) === objectWords(named);
+    const name = isCertain ? named.name : anyName;
+    return [{ made: { ...named, name, apiVersion, kind }, lastStep, hasLabels }];
   });
   // The latest one of a name: an earlier one was replaced by it.
   return [...new Map(found.map((one) => [JSON.stringify(one.made), one])).values()];

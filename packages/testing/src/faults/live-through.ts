@@ -2,24 +2,20 @@ import type { Entry } from "@drover/fault-proxy";
 import { type RunRecord, verdictWords, writesOf } from "../run-record.ts";
 import { NeverSettledError, settle } from "../settle.ts";
 import { StuckRunError } from "../stage.ts";
-import type { Plan } from "./plan.ts";
-import { type Scene, openScene } from "./scene.ts";
+import type { MadeObject, Plan } from "./plan.ts";
+import { openScene, type Scene, type SceneOptions } from "./scene.ts";
 import type { Scenario, Step } from "./scenario.ts";
-import { type Snapshot, snapshotOf } from "./snapshot.ts";
+import { type Found, type Snapshot, snapshotOf } from "./snapshot.ts";
+import { anyName, namedAs } from "./state.ts";
 import type { StepTake, Take } from "./take.ts";
 
-export interface LiveOptions {
-  /** Left out: nothing goes wrong. */
-  readonly plan?: Plan | undefined;
-  /** When the clock begins, ISO 8601. */
-  readonly at: string;
-}
-
 /** Lives through a scenario with one plan's fault, from nothing to its end. Whatever the function does, it answers. */
-export async function liveThrough(scenario: Scenario, { plan, at }: LiveOptions): Promise<Take> {
-  const scene = await openScene(scenario, { plan, at });
+export async function liveThrough(scenario: Scenario, options: SceneOptions): Promise<Take> {
+  const { plan, kinds = [] } = options;
+  const scene = await openScene(scenario, options);
   const steps: StepTake[] = [];
   let problem: string | undefined;
+  let seenKinds = kinds;
   try {
     for (const given of scenario.given ?? []) await scene.user.apply(given);
     steps.push(await settled(scene));
@@ -30,6 +26,7 @@ export async function liveThrough(scenario: Scenario, { plan, at }: LiveOptions)
         plan?.kind === "unobserved" && plan.step === i + 1 ? unseen(scene) : await seen(scene, plan, i + 1),
       );
     }
+    seenKinds = await scene.kinds();
   } catch (error) {
     if (!(error instanceof NeverSettledError || error instanceof StuckRunError)) throw error;
     problem = error.message;
@@ -38,7 +35,8 @@ export async function liveThrough(scenario: Scenario, { plan, at }: LiveOptions)
     await scene.close();
   }
   const { runs, calls } = scene.stage;
-  return { steps, runs, calls, writes: scene.decider.writes, hasMet: scene.hasMet(), problem };
+  const { writes } = scene.decider;
+  return { steps, runs, calls, writes, hasMet: scene.hasMet(), kinds: seenKinds, problem };
 }
 
 async function act({ user, outside }: Scene, step: Step): Promise<void> {
@@ -50,11 +48,10 @@ async function act({ user, outside }: Scene, step: Step): Promise<void> {
 async function seen(scene: Scene, plan: Plan | undefined, step: number): Promise<StepTake> {
   const taken = await settled(scene);
   if (plan === undefined || !("step" in plan) || plan.step !== step) return taken;
-  const { stage, user, clock } = scene;
+  const { stage, clock } = scene;
   const from = stage.runs.length;
   if (plan.kind === "taken away") {
-    const { namespace, name } = plan.made;
-    await user.delete(plan.made, [namespace, name].filter(Boolean).join("/"));
+    if (!(await takeAway(scene, plan.made, taken.snapshot))) return taken;
     await settle(stage, clock);
   }
   await stage.wakeAll();
@@ -62,6 +59,19 @@ async function seen(scene: Scene, plan: Plan | undefined, step: number): Promise
   const after = await settled(scene);
   const idle = plan.kind === "looked at again" ? stage.runs.slice(from).flatMap(writesOf) : [];
   return { ...after, idle };
+}
+
+/** False where there is none such. */
+async function takeAway({ stage, user }: Scene, made: MadeObject, snapshot?: Snapshot): Promise<boolean> {
+  const created = new Set(stage.calls.map(({ call, server }) => call.isWrite && server?.object?.uid));
+  const isIt = ({ resource, object: { metadata } }: Found): boolean =>
+    resource === made.resource &&
+    (metadata.namespace ?? "") === made.namespace &&
+    (made.name === anyName ? created.has(metadata.uid) : metadata.name === made.name);
+  const found = snapshot?.objects.find(isIt);
+  if (found === undefined) return false;
+  const { namespace, name } = namedAs(found);
+  return user.delete(made, [namespace, name].filter((part) => part !== "").join("/"));
 }
 
 async function settled(scene: Scene): Promise<StepTake> {

@@ -1,5 +1,6 @@
 import type { Call, CallFault, FaultDecider } from "@drover/fault-proxy";
 import type { Plan, PlannedWrite } from "./plan.ts";
+import { anyName } from "./state.ts";
 
 /** Lets a plan's fault meet its call, and notes every write on its way. */
 export interface PlanDecider extends FaultDecider {
@@ -41,7 +42,11 @@ export function planDecider(plan: Plan | undefined, running: () => number): Plan
 export const writeName = ({ verb, method, path, resource, subresource }: Call): string =>
   resource === "" ? `${method} ${path}` : [verb, [resource, subresource].filter(Boolean).join("/")].join(" ");
 
-const isMeant = (call: Call, { what }: PlannedWrite): boolean => writeName(call) === what;
+/** A part of a path that is another one every time is a star. */
+function isMeant(call: Call, { what }: PlannedWrite): boolean {
+  const [is, meant] = [writeName(call).split("/"), what.split("/")];
+  return is.length === meant.length && meant.every((part, i) => part === anyName || part === is[i]);
+}
 
 function faultOf(plan: Extract<Plan, { kind: "crash" | "lost answer" | "refused" }>): CallFault {
   switch (plan.kind) {

@@ -1,5 +1,6 @@
 import type { NewObject } from "@drover/kube";
 import type { FunctionUnderTest } from "../function-under-test.ts";
+import type { TestServers } from "../test-server.ts";
 import type { KindName } from "../served-kinds.ts";
 import type { Manifest, User } from "../user.ts";
 
@@ -15,6 +16,13 @@ export interface Scenario {
   readonly steps: readonly Step[];
   /** Servers outside of the cluster that the function uses; started anew for every plan. */
   readonly outside?: () => Promise<OutsideWorld>;
+  /** Where its API servers come from: a sandbox for each plan, or `sharedServer`, a real one. */
+  readonly servers?: TestServers;
+  /**
+   * Plans that are left out, by a part of their words, and why: those whose end must be another one, such as the loss of
+   * what only an object that is taken away has held.
+   */
+  readonly except?: Readonly<Record<string, string>>;
 }
 
 export type Step =
@@ -37,6 +45,20 @@ export interface OutsideWorld {
 
 /** What `drover test` reads from a module's default export. Answers its argument; it is there for its type. */
 export const faultScenario = (scenario: Scenario): Scenario => scenario;
+
+/** The manifest of what a step deletes, as it was applied last before it; undefined where none was. */
+export function lastApplied({ given = [], steps }: Scenario, step: number): Manifest | undefined {
+  const deleted = steps[step - 1];
+  if (deleted === undefined || !("delete" in deleted)) return undefined;
+  const [name, namespace = "default"] = deleted.delete.name.split("/").reverse();
+  const applied = steps.slice(0, step - 1).flatMap((one) => ("apply" in one ? [one.apply] : []));
+  return [...given, ...applied].findLast(
+    ({ kind, metadata }) =>
+      kind === deleted.delete.kind &&
+      metadata.name === name &&
+      (metadata.namespace ?? "default") === namespace,
+  );
+}
 
 /** `you apply Site default/a` */
 export function stepWords(step: Step): string {

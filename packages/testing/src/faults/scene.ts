@@ -1,6 +1,6 @@
-import type { ResourceRef } from "@drover/kube";
+import { nameOf, type ResourceRef } from "@drover/kube";
 import { openStage, type Stage } from "../stage.ts";
-import { sandboxes, type TestServers } from "../test-server.ts";
+import { sandboxes } from "../test-server.ts";
 import { touchedKinds } from "../touched-kinds.ts";
 import { installKinds, openUser, type User } from "../user.ts";
 import { type VirtualClock, virtualClock } from "../virtual-clock.ts";
@@ -13,8 +13,8 @@ export interface SceneOptions {
   readonly plan?: Plan | undefined;
   /** When the clock begins, ISO 8601. */
   readonly at: string;
-  /** Where API servers come from; default: a sandbox for each. */
-  readonly servers?: TestServers | undefined;
+  /** To be looked at from the beginning, beside those that the function follows. */
+  readonly kinds?: readonly ResourceRef[];
 }
 
 /** All that a scenario is lived through with, made for it alone. */
@@ -37,9 +37,10 @@ export interface Scene {
 
 export async function openScene(
   scenario: Scenario,
-  { plan, at, servers = sandboxes }: SceneOptions,
+  { plan, at, kinds: known = [] }: SceneOptions,
 ): Promise<Scene> {
   const clock = virtualClock(at);
+  const { servers = sandboxes } = scenario;
   const server = await servers(clock);
   const outside = await scenario.outside?.();
   const decider = planDecider(plan, () => stage.runs.length + 1);
@@ -60,7 +61,10 @@ export async function openScene(
     ...{ stage, clock, user, outside, decider, before },
     hasMet: () => hasMet || decider.hasMet(),
     met: () => void (hasMet = true),
-    kinds: () => touchedKinds(stage.controllers, stage.calls, (kind) => user.kind(kind)),
+    async kinds() {
+      const touched = await touchedKinds(stage.controllers, stage.calls, (kind) => user.kind(kind));
+      return [...new Map([...known, ...touched].map((ref) => [nameOf(ref), ref])).values()];
+    },
     async close() {
       await stage.close();
       await outside?.close();

@@ -15,11 +15,14 @@ export interface Named {
 /** What an object is called in every run: those that have their names by chance share one. */
 export type RoleOf = (object: Named) => string;
 
+/** Instead of a name that is another one every time. */
+export const anyName = "*";
+
 /** Roles where only these names are sure to come again. */
 export function rolesBy(isCertain: (object: Named) => boolean): RoleOf {
   return (object) => {
     const { resource, namespace, name } = object;
-    return `${resource} ${[namespace, isCertain(object) ? name : "*"].filter((part) => part !== "").join("/")}`;
+    return `${resource} ${[namespace, isCertain(object) ? name : anyName].filter((part) => part !== "").join("/")}`;
   };
 }
 

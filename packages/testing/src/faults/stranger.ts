@@ -18,7 +18,9 @@ const mark = "testing.drover.dev/stranger";
 export function withStranger(scenario: Scenario, { made, by }: StrangerPlan, like: Found): Scenario {
   const { metadata, ...content } = like.object;
   const name =
-    by === "name" ? made.name : `${made.name}-of-somebody-else`.slice(-63).replace(/^[^a-z0-9]+/, "");
+    by === "name"
+      ? made.name
+      : `${like.object.metadata.name}-of-somebody-else`.slice(-63).replace(/^[^a-z0-9]+/, "");
   const { labels = {}, annotations = {} } = metadata;
   const namespace = made.namespace === "" ? {} : { namespace: made.namespace };
   const home = made.namespace === "" ? "default" : made.namespace;
@@ -36,7 +38,7 @@ export function withStranger(scenario: Scenario, { made, by }: StrangerPlan, lik
         annotations: { ...annotations, [mark]: "yes" },
         ownerReferences,
       };
-      const object: Manifest = { ...content, metadata: theirs };
+      const object: Manifest = { ...content, status: undefined, metadata: theirs };
       await user.apply(object);
     },
   };

@@ -1,4 +1,5 @@
 import type { Call, Entry } from "@drover/fault-proxy";
+import type { ResourceRef } from "@drover/kube";
 import type { RunRecord } from "../run-record.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -13,6 +14,8 @@ export interface Take {
   readonly calls: readonly Entry[];
   /** The plan's fault has met what it was meant for. */
   readonly hasMet: boolean;
+  /** The kinds that were looked at in the end. */
+  readonly kinds: readonly ResourceRef[];
   /** Why it ended before its time. */
   readonly problem: string | undefined;
 }

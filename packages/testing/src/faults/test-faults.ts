@@ -3,7 +3,7 @@ import { type Divergence, divergence, judgementOf } from "./compare.ts";
 import { derivePlans } from "./derive-plans.ts";
 import { liveThrough } from "./live-through.ts";
 import { objectWords, type Plan, planWords } from "./plan.ts";
-import type { Scenario } from "./scenario.ts";
+import { lastApplied, type Scenario } from "./scenario.ts";
 import { namedAs } from "./state.ts";
 import { storyOf } from "./story.ts";
 import { harmDone, withStranger } from "./stranger.ts";
@@ -45,13 +45,19 @@ export interface TestFaultsOptions {
  */
 export async function testFaults(scenario: Scenario, options: TestFaultsOptions = {}): Promise<FaultReport> {
   const { only = "", faults = true, onPlan } = options;
+  const { except = {} } = scenario;
   const baseline = await recordBaseline(scenario);
   const { take } = baseline;
-  const problems = problemsOf(take);
+  const derived = derivePlans(scenario, baseline).map((plan) => ({ plan, words: planWords(plan) }));
+  const unused = Object.keys(except).filter((part) => !derived.some(({ words }) => words.includes(part)));
+  const problems = [
+    ...problemsOf(take),
+    ...unused.map((part) => `There is no plan ${JSON.stringify(part)}: take it out of \`except\`.`),
+  ];
+  const isLeftOut = (words: string): boolean => Object.keys(except).some((part) => words.includes(part));
   const plans: PlanResult[] = [];
-  for (const plan of problems.length > 0 || !faults ? [] : derivePlans(scenario, baseline)) {
-    const words = planWords(plan);
-    if (!words.includes(only)) continue;
+  for (const { plan, words } of problems.length > 0 || !faults ? [] : derived) {
+    if (!words.includes(only) || isLeftOut(words)) continue;
     const result = { plan, words, ...(await execute(scenario, baseline, plan)) };
     plans.push(result);
     onPlan?.(result);
@@ -69,22 +75,21 @@ type Outcome = Pick<PlanResult, "outcome" | "differences" | "story">;
 async function execute(scenario: Scenario, baseline: Baseline, plan: Plan): Promise<Outcome> {
   if (plan.kind === "stranger") return executeStranger(scenario, baseline, plan);
   if (plan.kind === "made anew") return executeMadeAnew(scenario, plan);
-  const take = await liveThrough(scenario, { plan, at: days[0] });
+  const take = await liveThrough(scenario, { plan, at: days[0], kinds: baseline.take.kinds });
   return outcomeOf(scenario, take, divergence(baseline, take, judgementOf(plan)));
 }
 
 async function executeStranger(
   scenario: Scenario,
-  { take }: Baseline,
+  { take, roleOf }: Baseline,
   plan: Extract<Plan, { kind: "stranger" }>,
 ): Promise<Outcome> {
-  const { made } = plan;
   const like = take.steps
     .flatMap(({ snapshot }) => snapshot?.objects ?? [])
-    .findLast((found) => objectWords(namedAs(found)) === objectWords(made));
-  if (like === undefined) return { outcome: "unexecuted", differences: [], story: [] };
+    .findLast((found) => roleOf(namedAs(found)) === objectWords(plan.made));
+  if (like === undefined) return unexecuted;
   const theirs = withStranger(scenario, plan, like);
-  const lived = await liveThrough(theirs, { at: days[0] });
+  const lived = await liveThrough(theirs, { at: days[0], kinds: take.kinds });
   return outcomeOf(theirs, lived, harmDone(plan, lived));
 }
 
@@ -93,22 +98,16 @@ async function executeMadeAnew(
   scenario: Scenario,
   { step }: Extract<Plan, { kind: "made anew" }>,
 ): Promise<Outcome> {
-  const deleted = scenario.steps[step - 1];
-  if (deleted === undefined || !("delete" in deleted))
-    return { outcome: "unexecuted", differences: [], story: [] };
-  const { kind, name } = deleted.delete;
-  const again = [...(scenario.given ?? []).map((apply) => ({ apply })), ...scenario.steps]
-    .slice(0, (scenario.given?.length ?? 0) + step - 1)
-    .findLast(
-      (one) =>
-        "apply" in one && one.apply.kind === kind && one.apply.metadata.name === name.split("/").at(-1),
-    );
-  if (again === undefined) return { outcome: "unexecuted", differences: [], story: [] };
-  const anew = { ...scenario, steps: [...scenario.steps.slice(0, step), again] };
+  const again = lastApplied(scenario, step);
+  if (again === undefined) return unexecuted;
+  const anew = { ...scenario, steps: [...scenario.steps.slice(0, step), { apply: again }] };
   const plan: Plan = { kind: "unobserved", step };
-  const take = await liveThrough(anew, { plan, at: days[0] });
-  return outcomeOf(anew, take, divergence(await recordBaseline(anew), take, judgementOf(plan)));
+  const baseline = await recordBaseline(anew);
+  const take = await liveThrough(anew, { plan, at: days[0], kinds: baseline.take.kinds });
+  return outcomeOf(anew, take, divergence(baseline, take, judgementOf(plan)));
 }
+
+const unexecuted: Outcome = { outcome: "unexecuted", differences: [], story: [] };
 
 function outcomeOf(scenario: Scenario, take: Take, diverged: Divergence | undefined): Outcome {
   if (!take.hasMet)
