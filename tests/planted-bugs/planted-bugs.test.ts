@@ -1,0 +1,62 @@
+import { type Plan, testFaults } from "@drover/testing";
+import { describe, expect, it } from "vitest";
+import * as alreadyExistsFails from "./already-exists-fails.ts";
+import * as childrenByLabels from "./children-by-labels.ts";
+import * as counterInChild from "./counter-in-child.ts";
+import * as counterInMemory from "./counter-in-memory.ts";
+import * as createWithoutKey from "./create-without-key.ts";
+import * as deleteThenCreate from "./delete-then-create.ts";
+import * as doneBeforeDeed from "./done-before-deed.ts";
+import * as filledWhenMade from "./filled-when-made.ts";
+import * as namedAfterGeneration from "./named-after-generation.ts";
+import * as noOwnerCheck from "./no-owner-check.ts";
+import * as randomChildNames from "./random-child-names.ts";
+import * as recordBeforeCleanup from "./record-before-cleanup.ts";
+import * as rememberedChildren from "./remembered-children.ts";
+import * as renamedInMemory from "./renamed-in-memory.ts";
+import * as statusAsTruth from "./status-as-truth.ts";
+import * as swallowedError from "./swallowed-error.ts";
+import type { Twins } from "./twins.ts";
+import * as writesEveryRun from "./writes-every-run.ts";
+
+/** Each bug, and the kinds of plans that must find it. */
+const bugs: readonly (readonly [Twins, ...Plan["kind"][]])[] = [
+  [alreadyExistsFails, "crash", "lost answer"],
+  [childrenByLabels, "stranger"],
+  [counterInChild, "crash", "lost answer"],
+  [counterInMemory, "crash"],
+  [createWithoutKey, "crash", "lost answer"],
+  [deleteThenCreate, "crash", "lost answer", "refused"],
+  [doneBeforeDeed, "crash", "refused"],
+  [filledWhenMade, "crash", "lost answer", "refused"],
+  [namedAfterGeneration, "unobserved"],
+  [noOwnerCheck, "stranger"],
+  [randomChildNames, "crash", "lost answer"],
+  [recordBeforeCleanup, "crash", "lost answer"],
+  [rememberedChildren, "taken away"],
+  [renamedInMemory, "crash"],
+  [statusAsTruth, "taken away"],
+  [swallowedError, "refused"],
+  [writesEveryRun, "looked at again"],
+];
+
+describe.each(bugs.map(([twins, ...kinds]) => ({ bug: twins.broken.name, twins, kinds })))(
+  "$bug",
+  ({ twins, kinds }) => {
+    it("is found", async () => {
+      const { problems, plans } = await testFaults(twins.broken);
+      expect(problems).toEqual([]);
+      const found = plans.filter(({ outcome }) => outcome === "differs");
+      expect(found.length).toBeGreaterThanOrEqual(2);
+      expect(found.map(({ plan }) => plan.kind)).toEqual(expect.arrayContaining(kinds));
+      expect(plans.filter(({ outcome }) => outcome === "unexecuted")).toEqual([]);
+    });
+
+    it("is not found once it is mended", async () => {
+      const { problems, plans } = await testFaults(twins.right);
+      expect(problems).toEqual([]);
+      expect(plans.length).toBeGreaterThan(10);
+      expect(plans.filter(({ outcome }) => outcome !== "same")).toEqual([]);
+    });
+  },
+);
