@@ -41,6 +41,7 @@ export { type EventRecorder, eventRecorder, type EventRecorderOptions } from "./
 export type { RecordedEvent, Reporter } from "./events/recorded-event.ts";
 export { digestOf, fingerprint, type Fingerprint } from "./fingerprint.ts";
 export { keyOf, type KubeObject } from "./kube-object.ts";
+export { isWellFormed } from "./well-formed.ts";
 export { listAll } from "./list-all.ts";
 export { oldestFirst } from "./oldest-first.ts";
 export {

@@ -6,6 +6,7 @@ import type { KubeObject } from "./kube-object.ts";
 import { kubeconfigFor } from "./kubeconfig.ts";
 import { keepLifecycles } from "./lifecycle.ts";
 import { listen } from "./listen.ts";
+import { asServed } from "./resource-type.ts";
 import { startStaleView } from "./stale-view.ts";
 import type { StaleView } from "./stale-view.ts";
 import { createStore } from "./store.ts";
@@ -31,7 +32,7 @@ export interface Sandbox {
   /** A kubeconfig (YAML) for this server. */
   kubeconfig(): string;
   readonly faults: Faults;
-  /** What is in the store now, for tests to look at: by plural and group (`pods`, `widgets.example.com`), in order of keys. */
+  /** What there is now, for tests to look at, as its first version shows it: by plural and group (`pods`, `widgets.example.com`), in order of keys. */
   objects(resource: string): readonly KubeObject[];
   /** Another address of the same objects, which can be frozen. Closes with the sandbox. */
   staleView(): Promise<StaleView>;
@@ -80,7 +81,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         return () => void hooks.delete(hook);
       },
     },
-    objects: (name) => store.list(name).objects,
+    objects(name) {
+      const type = cluster.types().find(({ bucket }) => bucket === name);
+      const { objects } = store.list(name);
+      return type === undefined ? objects : objects.map((object) => asServed(type, object));
+    },
     get resourceVersion() {
       return String(store.version);
     },

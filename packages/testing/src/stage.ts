@@ -17,7 +17,7 @@ import { type LivesOptions, openLives } from "./lives.ts";
 import type { RunRecord } from "./run-record.ts";
 import { removeMade } from "./remove-made.ts";
 import { steppedBridge } from "./stepped-bridge.ts";
-import type { TestServer } from "./test-server.ts";
+import type { Lister, TestServer } from "./test-server.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
 /** A key that waits for a time, and what it did the last time that it ran. */
@@ -34,6 +34,8 @@ export interface WaitingKey {
 export interface Stage {
   /** The test's own way to the API server: no faults. */
   readonly client: KubeClient;
+  /** The test's own way to look at all objects of a kind. */
+  readonly lister: Lister;
   /** The same, as a URL. */
   readonly server: string;
   /** Every call of the function so far. */
@@ -90,7 +92,8 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const opening = controllers.map((one) => lanesOf(one, { now: clock.now, random, log, announced }));
   const lanes = (await Promise.all(opening)).flat();
   const queues = new Map(lanes.map(({ queue }) => [queue.controller, queue]));
-  const bridge = steppedBridge({ client, followers: controllers.map(followerOf), queues });
+  const { lister = client } = server;
+  const bridge = steppedBridge({ client: lister, followers: controllers.map(followerOf), queues });
   const runs: RunRecord[] = [];
   let seen: string | undefined;
 
@@ -103,7 +106,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   };
   const reported = (of: "waiting" | "parked") => () => reportsOf(lanes, runs, of);
   return {
-    ...{ client, server: url, controllers, calls, runs, announcements },
+    ...{ client, lister, server: url, controllers, calls, runs, announcements },
     kill: () => lives.kill(),
     async look() {
       const now = server.version?.();

@@ -69,7 +69,7 @@ export async function testReconcile(
     const touched = await touchedKinds(controllers, calls, (kind) => user.kind(kind));
     const theirs = await Promise.all(others.map((other) => user.kind(other)));
     const kinds = new Map([...touched, ...theirs].map((ref) => [nameOf(ref), ref]));
-    return snapshotOf(client, [...kinds.values()], undefined);
+    return snapshotOf(stage.lister, [...kinds.values()], undefined);
   };
   const before = await look();
   const { verdict } = await stage.runOnce(controller.name, key);

@@ -1,4 +1,5 @@
 import type { Upstream } from "@drover/fault-proxy";
+import { isWellFormed, type KubeClient, type KubeObject, nameOf } from "@drover/kube";
 import { startSandbox } from "@drover/sandbox";
 import type { VirtualClock } from "./virtual-clock.ts";
 
@@ -9,10 +10,15 @@ export interface TestServer {
   staleView(): Promise<{ readonly upstream: Upstream; freeze(): void }>;
   /** Changes with everything that changes: spares looking where nothing has. */
   readonly version?: () => string;
+  /** Reads what there is without asking over HTTP. Which objects are asked for is not looked at: all of the kind come. */
+  readonly lister?: Lister;
   /** Others come after this test: what it made is to be removed. */
   readonly isShared: boolean;
   close(): Promise<void>;
 }
+
+/** What looks at the cluster from outside: tests and the bridge, which are quicker with a shorter way. */
+export type Lister = Pick<KubeClient, "list">;
 
 /** Gives every test its API server. */
 export type TestServers = (clock: VirtualClock) => Promise<TestServer>;
@@ -27,10 +33,22 @@ export const sandboxes: TestServers = async (clock) => {
       return { upstream: { url: view.url }, freeze: () => view.freeze() };
     },
     version: () => sandbox.resourceVersion,
+    lister: {
+      list: (ref) => {
+        const items = sandbox.objects(nameOf(ref)).map(wellFormed);
+        const { resourceVersion } = sandbox;
+        return Promise.resolve({ items, resourceVersion, continue: undefined, remaining: undefined });
+      },
+    },
     isShared: false,
     close: () => sandbox.close(),
   };
 };
+
+function wellFormed(object: unknown): KubeObject {
+  if (isWellFormed(object)) return object;
+  throw new Error(`The sandbox holds what is no object: ${JSON.stringify(object)}`);
+}
 
 export interface SharedServer {
   /** Of an API server that nobody else uses meanwhile. */

@@ -1,6 +1,5 @@
 import type { Call } from "@drover/fault-proxy";
 import { describeCall } from "@drover/fault-proxy";
-import { z } from "zod";
 import type { Baseline } from "./baseline.ts";
 import { mayBeStale, writeName } from "./plan-decider.ts";
 import { type MadeObject, objectWords, type Plan, type PlannedWrite } from "./plan.ts";
@@ -52,11 +51,10 @@ function mayBeMadeAnew(scenario: Scenario, { steps }: Take, step: number): boole
 
 /** @param again the same write on another day: where they differ, chance is at work. */
 function planned(number: number, call: Call, again: Call): PlannedWrite {
-  const words = (one: Call): string => `${describeCall(one)}${one.verb === "create" ? createdName(one) : ""}`;
   return {
     number,
     what: certainOf(writeName(call), writeName(again)),
-    words: certainOf(words(call), words(again)),
+    words: certainOf(describeCall(call), describeCall(again)),
   };
 }
 
@@ -65,18 +63,6 @@ function certainOf(a: string, b: string): string {
   const [parts, others] = [a, b].map((text) => text.split(/([/ ])/));
   if (parts === undefined || parts.length !== others?.length) return a;
   return parts.map((part, i) => (part === others[i] ? part : anyName)).join("");
-}
-
-const bodySchema = z.object({
-  metadata: z.object({ name: z.string().optional(), generateName: z.string().optional() }),
-});
-
-function createdName({ body, namespace, name }: Call): string {
-  const metadata = bodySchema.safeParse(body).data?.metadata;
-  const wanted =
-    metadata?.name ?? (metadata?.generateName === undefined ? undefined : `${metadata.generateName}*`);
-  if (name !== "" || wanted === undefined) return "";
-  return namespace === "" ? ` ${wanted}` : `/${wanted}`;
 }
 
 function refusalOf(call: Call | undefined): 409 | 500 | 503 {

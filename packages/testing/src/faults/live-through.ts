@@ -84,7 +84,7 @@ const unseen = ({ stage }: Scene): StepTake => ({
 });
 
 async function taken(scene: Scene): Promise<Snapshot> {
-  return snapshotOf(scene.stage.client, await scene.kinds(), await scene.outside?.state());
+  return snapshotOf(scene.stage.lister, await scene.kinds(), await scene.outside?.state());
 }
 
 /** What the last run of each key came to, where that is no good end. */

@@ -1,4 +1,5 @@
-import { type KubeClient, type KubeObject, listAll, nameOf, type ResourceRef } from "@drover/kube";
+import { type KubeObject, listAll, nameOf, type ResourceRef } from "@drover/kube";
+import type { Lister } from "../test-server.ts";
 
 /** All that there is at one moment, as it was read. */
 export interface Snapshot {
@@ -15,12 +16,12 @@ export interface Found {
 
 /** Reads all objects of these kinds, past every fault. */
 export async function snapshotOf(
-  client: KubeClient,
+  lister: Lister,
   refs: readonly ResourceRef[],
   outside: unknown,
 ): Promise<Snapshot> {
   const found = refs.map(async (ref) =>
-    (await listAll(client, ref)).map((object) => ({ resource: nameOf(ref), object })),
+    (await listAll(lister, ref)).map((object) => ({ resource: nameOf(ref), object })),
   );
   return { objects: (await Promise.all(found)).flat(), outside };
 }

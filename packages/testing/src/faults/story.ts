@@ -24,7 +24,7 @@ function runWords(run: RunRecord): readonly string[] {
 }
 
 function callWords({ call, fault, server }: Entry): string {
-  const name = call.name === "" ? (server?.object?.name ?? "") : call.name;
   const refused = server !== undefined && server.status >= 300 ? ` -> ${server.status}` : "";
-  return `${describeCall({ ...call, name })}${refused}${fault === undefined ? "" : `   <-- ${describeFault(fault)}`}`;
+  const met = fault === undefined ? "" : `   <-- ${describeFault(fault)}`;
+  return `${describeCall(call, server?.object?.name)}${refused}${met}`;
 }
