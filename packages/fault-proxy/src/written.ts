@@ -1,8 +1,13 @@
-import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 
-/** Writes, and waits until there is room for more. */
+/** Writes, and waits until there is room for more, or nobody to read it. */
 export async function written(to: ServerResponse, chunk: Uint8Array): Promise<void> {
   if (to.write(chunk) || to.destroyed) return;
-  await Promise.race([once(to, "drain"), once(to, "close")]).catch(() => undefined);
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      to.off("drain", done).off("close", done);
+      resolve();
+    };
+    to.on("drain", done).on("close", done);
+  });
 }

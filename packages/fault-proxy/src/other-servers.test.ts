@@ -1,0 +1,108 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer, text } from "node:stream/consumers";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { decidePlan } from "./decide-plan.ts";
+import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
+import { parsePlan } from "./plan.ts";
+
+let server: Server;
+let proxy: FaultProxy;
+let serve: (asked: IncomingMessage, answer: ServerResponse) => void;
+
+beforeEach(async () => {
+  server = createServer((asked, answer) => serve(asked, answer)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+});
+afterEach(async () => {
+  await proxy.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const start = async (...rules: object[]): Promise<void> => {
+  const { port } = server.address() as AddressInfo;
+  const decider = rules.length === 0 ? { ofCall: () => undefined } : decidePlan(parsePlan({ rules }));
+  proxy = await startFaultProxy({ upstream: { url: `http://127.0.0.1:${port}/root/` }, decider });
+};
+const send = async (
+  method: string,
+  path: string,
+  headers: string[],
+  body?: Buffer,
+): Promise<IncomingMessage> => {
+  const asking = request(new URL(path, proxy.url), {
+    method,
+    headers: ["host", "bucket.example.com", ...headers],
+  });
+  asking.end(body);
+  const [answer] = (await once(asking, "response")) as [IncomingMessage];
+  return answer;
+};
+
+describe("in front of what is no API server", () => {
+  it("headers pass as they are, so that what is signed stays signed", async () => {
+    let heard: readonly string[] = [];
+    serve = (asked, answer) => {
+      heard = asked.rawHeaders;
+      answer.writeHead(200, ["ETag", '"x"', "Set-Cookie", "a=1", "Set-Cookie", "b=2"]).end("done");
+    };
+    await start();
+    const sent = ["Authorization", "AWS4-HMAC-SHA256 Signature=0", "X-Amz-Date", "20260101T000000Z"];
+    const answer = await send("GET", "/key?list-type=2", [...sent, "Accept-Encoding", "gzip"]);
+    expect(heard).toEqual([
+      ...["host", "bucket.example.com", ...sent, "Accept-Encoding", "gzip"],
+      ...["Connection", "keep-alive"],
+    ]);
+    expect(answer.rawHeaders).toEqual(expect.arrayContaining(["ETag", '"x"', "a=1", "b=2"]));
+    expect(await text(answer)).toBe("done");
+    expect(proxy.record[0]).toMatchObject({
+      call: { verb: "other", resource: "", path: "/key" },
+      client: 200,
+    });
+  });
+
+  it("large bodies pass as they come, both ways", async () => {
+    const large = Buffer.alloc(20 * 2 ** 20, "large");
+    serve = (asked, answer) => {
+      // The answer begins while the request is still on its way.
+      answer.writeHead(200, { "content-length": large.length });
+      asked.pipe(answer);
+    };
+    await start();
+    const answer = await send("PUT", "/bucket/key", ["content-length", String(large.length)], large);
+    expect((await buffer(answer)).equals(large)).toBe(true);
+    expect(proxy.record[0]).toMatchObject({ call: { isWrite: true }, committed: true });
+  });
+
+  it("an answer that breaks off breaks off", async () => {
+    serve = (_, answer) => {
+      answer.writeHead(200, { "content-length": 10 });
+      answer.write("half", () => answer.destroy());
+    };
+    await start();
+    await expect(text(await send("GET", "/key", []))).rejects.toThrow("aborted");
+  });
+
+  it("calls are told apart by method and path", async () => {
+    const carriedOut: string[] = [];
+    serve = (asked, answer) => {
+      carriedOut.push(`${asked.method ?? ""} ${asked.url ?? ""}`);
+      answer.end();
+    };
+    await start({ do: "lose answer", when: { method: "PUT", path: "/photos" } });
+    await expect(send("PUT", "/photos", [])).rejects.toThrow("ECONNRESET");
+    expect((await send("PUT", "/others", [])).statusCode).toBe(200);
+    expect(carriedOut).toEqual(["PUT /root/photos", "PUT /root/others"]);
+  });
+
+  it("a server that is not there is a broken connection, and the record says why", async () => {
+    await start();
+    await new Promise((resolve) => server.close(resolve));
+    await expect(send("PUT", "/key", [])).rejects.toThrow("ECONNRESET");
+    expect(proxy.record[0]?.problem).toMatch(/the server cannot be reached: .*ECONNREFUSED/);
+    expect(proxy.record[0]).not.toHaveProperty("committed");
+    server.listen(0);
+  });
+});
