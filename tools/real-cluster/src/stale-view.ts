@@ -10,7 +10,7 @@ import { writeKubeconfig } from "./client-files.ts";
  *
  * What it may tell from its watch cache it goes on telling, as of the moment of the freeze: a get or a list with
  * `resourceVersion=0` or an older version, and watches, which stand and tell nothing. What must ask etcd hangs: a plain
- * get or list, and every write; see docs/fault-proxy.md for what was measured.
+ * get or list, and every write. docs/fault-proxy.md has what was measured.
  */
 export interface StaleView {
   /** As the cluster's, for this server. */
