@@ -76,6 +76,27 @@ describe("in front of what is no API server", () => {
     expect(proxy.record[0]).toMatchObject({ call: { isWrite: true }, committed: true });
   });
 
+  it("a write is carried through when its client has gone, and a read is not", async () => {
+    const waiting: { answer: ServerResponse; gone: Promise<unknown> }[] = [];
+    const came: (() => void)[] = [];
+    serve = (_, answer) => {
+      waiting.push({ answer, gone: once(answer, "close") });
+      came.shift()?.();
+    };
+    await start();
+    for (const method of ["PUT", "GET"]) {
+      const arrived = new Promise<void>((resolve) => came.push(resolve));
+      const asking = request(new URL("/key", proxy.url), { method }).end();
+      asking.on("error", () => undefined);
+      await arrived;
+      asking.destroy();
+    }
+    await waiting[1]!.gone;
+    expect(waiting[0]!.answer.destroyed).toBe(false);
+    waiting[0]!.answer.end();
+    await expect.poll(() => proxy.record[0]?.committed).toBe(true);
+  });
+
   it("an answer that breaks off breaks off", async () => {
     serve = (_, answer) => {
       answer.writeHead(200, { "content-length": 10 });
