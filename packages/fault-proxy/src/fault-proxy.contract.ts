@@ -222,6 +222,23 @@ export function faultProxyContract(what: string, server: () => Server): void {
       else expect(JSON.parse(body)).not.toHaveProperty("metadata");
     });
 
+    it("ends a list that had no end with a 410, once nothing is wrong with it any more", async () => {
+      let isEndless = true;
+      const { url } = await start({
+        ofCall: () => (isEndless ? { do: "spoil list", how: "endless", cycle: 2 } : undefined),
+      });
+      const tokenAfter = async (token: string): Promise<unknown> => {
+        const page = await fetch(`${url}${collection}?limit=500&continue=${token}`);
+        return ((await page.json()) as { metadata: { continue?: string } }).metadata.continue;
+      };
+      const tokens = ["", "endless-0", "endless-1", "endless-0"];
+      expect(await Promise.all(tokens.slice(0, 1).map(tokenAfter))).toEqual(["endless-0"]);
+      for (const [i, token] of tokens.slice(1).entries())
+        expect(await tokenAfter(token)).toBe(`endless-${(i + 1) % 2}`);
+      isEndless = false;
+      expect((await fetch(`${url}${collection}?continue=endless-1`)).status).toBe(410);
+    });
+
     it("answers from another view when a call is to be stale", async () => {
       const elsewhere = await startFaultProxy({
         upstream: server().upstream,
@@ -307,6 +324,37 @@ export function faultProxyContract(what: string, server: () => Server): void {
         await create(made);
         expect(await told).toEqual(all);
         expect(proxy?.record[1]?.events).toMatchObject([{ type: "ADDED", object: { name: made[1] }, fault }]);
+      });
+
+      it("is told which events are of the list that it begins with", async () => {
+        const listed: boolean[] = [];
+        const sleeps: number[] = [];
+        await start(
+          {
+            ofCall: () => undefined,
+            ofEvent: ({ isListed }) => {
+              listed.push(isListed);
+              return isListed ? undefined : { do: "delay", for: 40 };
+            },
+          },
+          { sleep: (time) => Promise.resolve(void sleeps.push(time)) },
+        );
+        await three();
+        const { take } = await watch(
+          "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=",
+        );
+        while (!(await take(1))[0]?.startsWith("BOOKMARK"));
+        expect(new Set(listed)).toEqual(new Set([true]));
+        const [a] = await three();
+        expect(await take(1)).toEqual([`ADDED ${a}`]);
+        expect([listed.at(-1), sleeps[0]]).toEqual([false, 40]);
+      });
+
+      it("breaks off when the proxy is shut", async () => {
+        await start({ ofCall: () => undefined });
+        const { take } = await watch();
+        await proxy?.shut();
+        expect(await take(1)).toEqual(["break"]);
       });
 
       it("falls silent: nothing comes, and nothing ends", async () => {

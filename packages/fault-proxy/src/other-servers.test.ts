@@ -63,6 +63,24 @@ describe("in front of what is no API server", () => {
     });
   });
 
+  it("only of an API server is asked what can be read on its way", async () => {
+    const heard: unknown[] = [];
+    serve = (asked, answer) => {
+      heard.push([asked.headers.accept, asked.headers["accept-encoding"]]);
+      answer.end();
+    };
+    await start();
+    const protobuf = "application/vnd.kubernetes.protobuf";
+    const accepts = [`${protobuf};stream=watch,application/json;stream=watch`, protobuf];
+    for (const path of ["/api/v1/pods", "/key"])
+      for (const accept of accepts) await send("GET", path, ["Accept", accept, "Accept-Encoding", "gzip"]);
+    expect(heard).toEqual([
+      ["application/json;stream=watch", undefined],
+      [protobuf, undefined],
+      ...accepts.map((accept) => [accept, "gzip"]),
+    ]);
+  });
+
   it("large bodies pass as they come, both ways", async () => {
     const large = Buffer.alloc(20 * 2 ** 20, "large");
     serve = (asked, answer) => {
