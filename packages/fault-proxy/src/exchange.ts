@@ -36,8 +36,13 @@ export async function asked(
   exchange: Exchange,
   upstream: OpenUpstream,
 ): Promise<IncomingMessage | undefined> {
-  const { call, entry, response, forwarded } = exchange;
+  const { call, entry, response, forwarded, answered } = exchange;
   const broken = new AbortController();
+  const isGone = (): boolean => !call.isWrite && response.destroyed;
+  if (isGone()) {
+    answered("gone");
+    return undefined;
+  }
   // What was to change something is carried out, whoever has gone: so it is known what became of it.
   if (!call.isWrite) response.once("close", () => broken.abort());
   delete entry.committed;
@@ -48,17 +53,23 @@ export async function asked(
     if (call.isWrite) entry.committed = status >= 200 && status < 300;
     return from;
   } catch (error) {
-    if (response.destroyed) return undefined;
-    entry.problem = `the server cannot be reached: ${error instanceof Error ? error.message : String(error)}`;
-    reset(exchange);
+    if (isGone()) answered("gone");
+    else {
+      entry.problem = `the server cannot be reached: ${error instanceof Error ? error.message : String(error)}`;
+      reset(exchange);
+    }
     return undefined;
   }
 }
 
-/** The whole of an answer, with what is noted of it. */
+/** The whole of an answer, as far as it comes, with what is noted of it. */
 export async function whole({ call, entry }: Exchange, from: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of from) if (Buffer.isBuffer(chunk)) chunks.push(chunk);
+  try {
+    for await (const chunk of from) if (Buffer.isBuffer(chunk)) chunks.push(chunk);
+  } catch {
+    // The server broke it off; what it had done is known by its status.
+  }
   const body = Buffer.concat(chunks);
   noteObject(call, entry, from, body);
   return body;

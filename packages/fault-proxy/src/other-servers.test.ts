@@ -113,6 +113,7 @@ describe("in front of what is no API server", () => {
     expect(waiting[0]!.answer.destroyed).toBe(false);
     waiting[0]!.answer.end();
     await expect.poll(() => proxy.record[0]?.committed).toBe(true);
+    expect(proxy.record[1]?.client).toBe("gone");
   });
 
   it("an answer that breaks off breaks off", async () => {

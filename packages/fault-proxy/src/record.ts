@@ -13,8 +13,11 @@ export interface Entry {
   readonly events: readonly EventEntry[];
   /** What the server said; absent while it was not asked, or has not answered. */
   readonly server?: ServerAnswer;
-  /** What the client was told: a status (where nothing went wrong the server's), or nothing. Absent while it waits. */
-  readonly client?: number | "reset" | "hung";
+  /**
+   * What the client was told: a status (where nothing went wrong the server's), or nothing; `gone` is who did not wait for
+   * it. Absent while it waits.
+   */
+  readonly client?: number | "reset" | "hung" | "gone";
   /** The header by which a refusal of the proxy's asks to be left alone. */
   readonly retryAfter?: string;
   /** Whether a write has changed the server; absent while nobody knows, and for what is no write. */

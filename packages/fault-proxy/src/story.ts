@@ -16,6 +16,7 @@ export function describeEntry(entry: Entry): string {
     ...(server === undefined ? [] : [String(server.status)]),
     ...(fault === undefined ? [] : [describeFault(fault)]),
     ...(fault === undefined && client === "hung" ? ["not answered: its process is dead"] : []),
+    ...(client === "gone" ? ["its client has gone"] : []),
     ...(problem === undefined ? [] : [problem]),
   ];
   return `#${call.id} ${describeCall(call, server?.object?.name)} -> ${outcome.join(", ") || "waits"}`;

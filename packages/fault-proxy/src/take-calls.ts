@@ -32,7 +32,9 @@ export function takeCalls(options: {
     const forwarded = { method, path: rewrite(call, url), headers, body };
     await serve({ call, entry, life, forwarded, response, answered }).catch((error: unknown) => {
       entry.problem = error instanceof Error ? error.message : String(error);
-      if (!response.headersSent) refuse(response, { status: 500, message: entry.problem });
+      if (response.headersSent) return;
+      refuse(response, { status: 500, message: entry.problem });
+      answered(500);
     });
   };
   return (life: Life, request: IncomingMessage, response: ServerResponse): void => {

@@ -1,7 +1,12 @@
 import type { Milliseconds } from "@drover/controller";
 import { type CredentialReader, type Credentials, namespaceOf, openCredentials } from "@drover/kube";
 import { once } from "node:events";
-import { Agent as PlainAgent, type IncomingMessage, request as plainRequest } from "node:http";
+import {
+  type ClientRequest,
+  Agent as PlainAgent,
+  type IncomingMessage,
+  request as plainRequest,
+} from "node:http";
 import { Agent as SecureAgent, request as secureRequest } from "node:https";
 import { Readable } from "node:stream";
 import { z } from "zod";
@@ -93,6 +98,14 @@ const connected = (credentials: Credentials) => ({
   connection: connectTo(credentials.server, credentials),
 });
 
+/** A body that breaks off is broken off. */
+function sendOn(body: Readable, request: ClientRequest): void {
+  body.pipe(request);
+  body.once("close", () => {
+    if (!body.readableEnded) request.destroy();
+  });
+}
+
 /** The kubeconfig's credentials take the place of those that the client brings, and its server's name that of ours. */
 function withoutCredentials(headers: readonly string[]): string[] {
   return headers.filter((_, i) => !/^(host|authorization)$/i.test(headers[i - (i % 2)] ?? ""));
@@ -115,7 +128,7 @@ function connectTo(
       const names = headers.some((name, i) => i % 2 === 0 && /^host$/i.test(name));
       const all = names ? headers : ["host", server.host, ...headers];
       const request = send(new URL(server), { agent, method, path: root + path, headers: all, signal });
-      if (body instanceof Readable) body.pipe(request);
+      if (body instanceof Readable) sendOn(body, request);
       else request.end(body);
       const [response] = z.tuple([z.custom<IncomingMessage>()]).parse(await once(request, "response"));
       request.on("error", () => undefined);

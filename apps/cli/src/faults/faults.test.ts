@@ -138,10 +138,15 @@ describe("drover faults", () => {
       /error: The plan cannot be used:\n {2}- rules\[0\]\.do: there is no fault "lose"/,
     ],
     ["a rate of nothing", ["--plan", "PLAN", "--rate", "1"], /--rate is the rate of a seed/],
+    [
+      "a view that nobody knows",
+      ["--plan", "STALE"],
+      /The plan has a view old\. Say where it is: --view old=KUBECONFIG/,
+    ],
     ["a rate that is none", ["--seed", "1", "--rate", "2"], /Give a number from 0 to 1/],
   ])("refuses %s", async (_, words, problem) => {
-    const plan = planned({ do: "lose" });
-    const { code, stderr } = await faults(...words.map((word) => (word === "PLAN" ? plan : word)));
+    const plan = planned(words.includes("STALE") ? { do: "stale", view: "old" } : { do: "lose" });
+    const { code, stderr } = await faults(...words.map((word) => (/^[A-Z]+$/.test(word) ? plan : word)));
     expect(stderr).toMatch(problem);
     expect(code).toBe(1);
   });

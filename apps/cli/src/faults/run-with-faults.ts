@@ -13,6 +13,7 @@ import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { CommandError } from "../command-error.ts";
 import { commandEnvironment } from "../config.ts";
 import { type MortalCommand, mortalCommand } from "./mortal-command.ts";
 
@@ -33,6 +34,7 @@ export interface FaultsOptions {
 /** Runs a command behind a fault proxy, telling all calls on stderr. Resolves with the exit code. */
 export async function runWithFaults(options: FaultsOptions): Promise<number> {
   const { plan, kubeconfig, context, view, port } = options;
+  refuseUnknownViews(plan, view);
   const decider = decidePlan(plan);
   const views = Object.fromEntries(Object.entries(view).map(([name, path]) => [name, { kubeconfig: path }]));
   let running: MortalCommand | undefined;
@@ -62,6 +64,16 @@ export async function runWithFaults(options: FaultsOptions): Promise<number> {
   } finally {
     await proxy.close();
     await rm(folder, { recursive: true });
+  }
+}
+
+function refuseUnknownViews(plan: Plan, views: FaultsOptions["view"]): void {
+  if (!("rules" in plan)) return;
+  for (const { fault } of plan.rules) {
+    if (fault.do === "stale" && !(fault.view in views))
+      throw new CommandError(
+        `The plan has a view ${fault.view}. Say where it is: --view ${fault.view}=KUBECONFIG`,
+      );
   }
 }
 
