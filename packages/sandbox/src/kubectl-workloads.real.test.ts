@@ -299,4 +299,14 @@ describe("kubectl deletes", () => {
     await gone;
     await expect(kubectl("get", "pod", "held")).rejects.toThrow("NotFound");
   });
+
+  it("what a Deployment owns, before it, with it, or not at all", async () => {
+    for (const cascade of ["foreground", "background", "orphan"]) {
+      await kubectl("create", "-f", await tool.file(deployment(cascade)));
+      await revise(cascade, 1, "i:1", "made");
+      expect(await kubectl("delete", "deploy", cascade, `--cascade=${cascade}`)).toContain("deleted");
+      const { code } = await api.call("GET", `${apps}/replicasets/${cascade}-1`);
+      expect(code).toBe(cascade === "orphan" ? 200 : 404);
+    }
+  });
 });

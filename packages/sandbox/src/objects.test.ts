@@ -273,9 +273,7 @@ describe("deleting", () => {
 
   it("waits for the last finalizer, and takes no new one meanwhile", async () => {
     await api.call("POST", configMaps, { metadata: { name: "held", finalizers: ["a.io/1", "a.io/2"] } });
-    const { code, body } = await api.call("DELETE", `${configMaps}/held`, {
-      propagationPolicy: "Foreground",
-    });
+    const { code, body } = await api.call("DELETE", `${configMaps}/held`);
     expect(code).toBe(200);
     expect(body).toMatchObject({
       kind: "ConfigMap",

@@ -261,14 +261,17 @@ async function deleteOptions({ query, body }: ApiRequest) {
   const sent = await body();
   const options = sent.length === 0 ? {} : parsed(sent, "DeleteOptions are not JSON");
   if (!isObject(options)) throw status.badRequest("DeleteOptions are a JSON object");
-  const policy = query.get("propagationPolicy") ?? options["propagationPolicy"] ?? "Background";
-  if (policy !== "Background" && policy !== "Foreground" && policy !== "Orphan")
+  const { orphanDependents } = options;
+  const legacy = orphanDependents === true ? "Orphan" : orphanDependents === false ? "Background" : undefined;
+  const policy = query.get("propagationPolicy") ?? options["propagationPolicy"] ?? legacy;
+  if (policy !== undefined && policy !== "Background" && policy !== "Foreground" && policy !== "Orphan")
     throw status.invalidOptions("DeleteOptions", [
       notSupported("propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"]),
     ]);
   const grace = query.get("gracePeriodSeconds");
   const asked = grace === null ? options : { gracePeriodSeconds: Number(grace), ...options };
-  return optionsOfDelete(asked, dryRunIn([...query.getAll("dryRun"), ...listAt(options, "dryRun")]));
+  const dryRun = dryRunIn([...query.getAll("dryRun"), ...listAt(options, "dryRun")]);
+  return optionsOfDelete(asked, dryRun, policy);
 }
 
 async function removeOne(context: ApiContext, request: ApiRequest, target: Target): Promise<ApiAnswer> {

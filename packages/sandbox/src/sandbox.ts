@@ -3,6 +3,7 @@ import { createCluster } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";
 import type { FaultHook, Faults } from "./faults.ts";
 import type { KubeObject } from "./kube-object.ts";
+import { collectGarbage } from "./garbage-collection.ts";
 import { kubeconfigFor } from "./kubeconfig.ts";
 import { keepLifecycles } from "./lifecycle.ts";
 import { listen } from "./listen.ts";
@@ -24,6 +25,11 @@ export interface SandboxOptions {
   readonly historyLimit?: number;
   /** How often a watch that allows bookmarks gets one; a minute by default. */
   readonly bookmarkEveryMs?: number;
+  /**
+   * Whether objects go with their owners, as kube-controller-manager has it; true by default. An API server alone
+   * only sets the finalizers that it would wait for.
+   */
+  readonly garbageCollection?: boolean;
 }
 
 /** A running API server. Whoever started it closes it. */
@@ -60,10 +66,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     now = () => new Date(),
     historyLimit = 10_000,
     bookmarkEveryMs = 60_000,
+    garbageCollection = true,
   } = options;
   const store = createStore(historyLimit);
   const cluster = createCluster(store, now);
   keepLifecycles(cluster);
+  if (garbageCollection) collectGarbage(cluster);
   createNamespaces(cluster);
   const watches = new Set<Watch>();
   const hooks = new Set<FaultHook>();

@@ -4,6 +4,8 @@ import { namespacesBucket } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";
 import { decoded, refuseUnknown } from "./decoding.ts";
 import type { FieldValidation } from "./decoding.ts";
+import { withDeletionPolicy } from "./deletion-policy.ts";
+import type { Propagation } from "./deletion-policy.ts";
 import { invalid } from "./field-errors.ts";
 import { emptyObject, occasionFor, ownersAfter, ownersOf, sameButTimes } from "./field-tracking.ts";
 import { withOwners, withoutManaged } from "./field-tracking.ts";
@@ -42,6 +44,8 @@ export interface DeleteOptions {
   readonly resourceVersion: string | undefined;
   /** Seconds, for kinds that are deleted gracefully. */
   readonly grace: number | undefined;
+  /** What becomes of what the object owns; undefined leaves it to the object's finalizers. */
+  readonly propagation: Propagation | undefined;
 }
 
 const find = ({ store }: Cluster, { type, namespace, name }: Target) =>
@@ -284,12 +288,16 @@ export function deleteObject(
   { store, now }: Cluster,
   type: ResourceType,
   old: KubeObject,
-  { dryRun = false, grace }: Partial<DeleteOptions> = {},
+  { dryRun = false, grace, propagation }: Partial<DeleteOptions> = {},
 ): { object: KubeObject; held: boolean } {
   const { gracePeriod } = type.behaviour;
+  const decided = (one: KubeObject): KubeObject => withDeletionPolicy(one, propagation);
+  const sooner = beingDeleted(old) && gracePeriod ? hastened(old, grace) : undefined;
   const object = beingDeleted(old)
-    ? hastened(old, gracePeriod && grace)
-    : markedDeleted(type, old, now(), gracePeriod?.(old, grace));
+    ? sooner === old
+      ? old
+      : decided(sooner ?? old)
+    : markedDeleted(type, decided(old), now(), gracePeriod?.(old, grace));
   const held = isHeld(type, object);
   if (dryRun) return { object: held ? object : old, held };
   const marked = (held || gracePeriod) && object !== old ? store.put(type.bucket, object) : object;
@@ -309,12 +317,17 @@ export function bind(cluster: Cluster, target: Target, body: Json, { dryRun }: W
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 };
 }
 
-export function optionsOfDelete(body: Json, dryRun: boolean): DeleteOptions {
+export function optionsOfDelete(
+  body: Json,
+  dryRun: boolean,
+  propagation: Propagation | undefined,
+): DeleteOptions {
   const kind = textAt(body, "kind") ?? "DeleteOptions";
   if (kind !== "DeleteOptions")
     throw status.badRequest(`no kind ${JSON.stringify(kind)} is registered for DeleteOptions`);
   const asked = (what: string): string | undefined => textAt(body, "preconditions", what);
-  return { dryRun, uid: asked("uid"), resourceVersion: asked("resourceVersion"), grace: graceAsked(body) };
+  const [uid, resourceVersion] = [asked("uid"), asked("resourceVersion")];
+  return { dryRun, uid, resourceVersion, grace: graceAsked(body), propagation };
 }
 
 function graceAsked(body: Json): number | undefined {
