@@ -49,6 +49,15 @@ describe("a bucket that was there before", () => {
     expect((await object.reconcile()).status?.adopted).toBe(true);
   });
 
+  test("is known to be adopted by the run after one that died before it could say so", async () => {
+    const object = scene.object({ adopt: "IfUnowned" });
+    await makeBucket(scene.s3, object.bucketName);
+    await object.reconcile();
+    object.status = {};
+    expect((await object.reconcile()).status?.adopted).toBe(true);
+    expect((await object.reconcile()).status?.adopted).toBe(true);
+  });
+
   test("and is another object's is never adopted", async () => {
     const first = scene.object({ tags: { team: "a" } });
     await first.settle();

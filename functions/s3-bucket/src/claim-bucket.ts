@@ -17,10 +17,12 @@ export async function claimOf(run: BucketRun, seen: PresentBucket): Promise<Clai
   const { context, store, owner, memory } = run;
   const answer = await whoseBucket(store, seen, owner, memory);
   switch (answer.whose) {
-    case "ours": {
-      const adopted = context.status.adopted === true && memory.bucketName === seen.address.name;
-      return { by: answer.by, adopted, createdAt: answer.createdAt?.toISOString() };
-    }
+    case "ours":
+      return {
+        by: answer.by,
+        adopted: wasAdopted(run, seen.address.name),
+        createdAt: answer.createdAt?.toISOString(),
+      };
     case "anothers":
       throw anothers(run, answer.owner);
     case "nobodys":
@@ -28,6 +30,15 @@ export async function claimOf(run: BucketRun, seen: PresentBucket): Promise<Clai
       context.log.info({ bucket: seen.address.name }, "Bucket is to be adopted.");
       return { by: "adoption", adopted: true };
   }
+}
+
+/**
+ * A run may have tagged the bucket, and died before it could say more. Had it been made for the object, that would have
+ * been announced in the status before.
+ */
+function wasAdopted({ context, memory }: BucketRun, name: string): boolean {
+  if (memory.bucketName === name) return context.status.adopted === true;
+  return memory.creating?.bucketName !== name;
 }
 
 /**
