@@ -1,0 +1,86 @@
+import {
+  CreateBucketCommand,
+  GetBucketTaggingCommand,
+  GetBucketVersioningCommand,
+  ListBucketsCommand,
+  S3Client,
+} from "@aws-sdk/client-s3";
+import { type S3Server, startS3 } from "@drover/local-servers";
+import { faultScenario, type FunctionUnderTest, type Manifest, type OutsideWorld } from "@drover/testing";
+import { bucketController } from "./bucket-controller.ts";
+import { s3ConfigSchema } from "./config.ts";
+import { s3BucketStores } from "./s3-bucket-store.ts";
+
+/** One server for all lives, which is made empty before each: it takes a second to start. It ends with this process. */
+let server: Promise<S3Server> | undefined;
+
+async function emptyS3(): Promise<OutsideWorld & { readonly s3: S3Client }> {
+  const { url, region, accessKeyId, secretAccessKey } = await (server ??= startS3());
+  await fetch(`${url}/moto-api/reset`, { method: "POST" });
+  const credentials = { accessKeyId, secretAccessKey };
+  const s3 = new S3Client({ endpoint: url, forcePathStyle: true, region, credentials });
+  return {
+    s3,
+    urls: { s3: url },
+    state: () => bucketsIn(s3),
+    close() {
+      s3.destroy();
+      return Promise.resolve();
+    },
+  };
+}
+
+async function bucketsIn(s3: S3Client): Promise<unknown> {
+  const { Buckets = [] } = await s3.send(new ListBucketsCommand({}));
+  const found = Buckets.map(async ({ Name: Bucket = "" }) => {
+    const { Status = "never" } = await s3.send(new GetBucketVersioningCommand({ Bucket }));
+    const { TagSet = [] } = await s3
+      .send(new GetBucketTaggingCommand({ Bucket }))
+      .catch(() => ({ TagSet: [] }));
+    const tags = Object.fromEntries(TagSet.map(({ Key = "", Value = "" }) => [Key, Value]));
+    return [Bucket, { versioning: Status, tags }] as const;
+  });
+  return Object.fromEntries(await Promise.all(found));
+}
+
+const start: FunctionUnderTest = ({ outside }) => {
+  const stores = s3BucketStores(s3ConfigSchema.parse({ s3Endpoint: outside["s3"], s3Timeout: "5s" }));
+  return { controllers: [bucketController(stores)], close: () => stores.close() };
+};
+const bucket = (spec: object): Manifest => ({
+  ...{ apiVersion: "s3.drover.dev/v1alpha1", kind: "Bucket", metadata: { name: "a" } },
+  spec: { credentialsSecret: { name: "keys" }, ...spec },
+});
+const keys: Manifest = {
+  ...{ apiVersion: "v1", kind: "Secret", metadata: { name: "keys" } },
+  stringData: { accessKeyId: "local", secretAccessKey: "local-secret" },
+};
+const goes = { delete: { apiVersion: "s3.drover.dev/v1alpha1", kind: "Bucket", name: "a" } };
+
+export const madeAndDeleted = faultScenario({
+  name: "a bucket is made, changes, and is deleted with its object",
+  ...{ start, outside: emptyS3, given: [keys] },
+  steps: [
+    { apply: bucket({ onDelete: "Delete", tags: { team: "a" } }) },
+    { apply: bucket({ onDelete: "Delete", tags: { team: "b" }, versioning: "Enabled" }) },
+    goes,
+  ],
+});
+
+export const adoptedAndRetained = faultScenario({
+  name: "a bucket is adopted, and stays when its object goes",
+  ...{ start, given: [keys] },
+  except: { "step 3 before anybody saw step 2": "what is let go of keeps the tags that it had" },
+  async outside() {
+    const world = await emptyS3();
+    await world.s3.send(new CreateBucketCommand({ Bucket: "pastures" }));
+    return world;
+  },
+  steps: [
+    { apply: bucket({ bucketName: "pastures", adopt: "IfUnowned", tags: { team: "a" } }) },
+    { apply: bucket({ bucketName: "pastures", adopt: "IfUnowned", tags: { team: "b" } }) },
+    goes,
+  ],
+});
+
+export default madeAndDeleted;
