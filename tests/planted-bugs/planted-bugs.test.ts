@@ -40,10 +40,13 @@ const bugs: readonly (readonly [Twins, ...Plan["kind"][]])[] = [
   [writesEveryRun, "looked at again"],
 ];
 
+// A life for each of some thirty plans.
+const patience = { timeout: 240_000 };
+
 describe.each(bugs.map(([twins, ...kinds]) => ({ bug: twins.broken.name, twins, kinds })))(
   "$bug",
   ({ twins, kinds }) => {
-    it("is found", async () => {
+    it("is found", patience, async () => {
       const { problems, plans } = await testFaults(twins.broken);
       expect(problems).toEqual([]);
       const found = plans.filter(({ outcome }) => outcome === "differs");
@@ -52,7 +55,7 @@ describe.each(bugs.map(([twins, ...kinds]) => ({ bug: twins.broken.name, twins, 
       expect(plans.filter(({ outcome }) => outcome === "unexecuted")).toEqual([]);
     });
 
-    it("is not found once it is mended", async () => {
+    it("is not found once it is mended", patience, async () => {
       const { problems, plans } = await testFaults(twins.right);
       expect(problems).toEqual([]);
       expect(plans.length).toBeGreaterThan(10);
