@@ -1,6 +1,6 @@
-import { describeCall } from "@drover/fault-proxy";
 import { type Baseline, deedsUntil } from "./baseline.ts";
 import type { Plan } from "./plan.ts";
+import { callName } from "./plan-decider.ts";
 import { type State, stateOf, type Values } from "./state.ts";
 import type { Take } from "./take.ts";
 
@@ -35,7 +35,7 @@ export function divergence(baseline: Baseline, take: Take, judgement: Judgement)
         : [
             ...problem,
             ...failing.filter((one) => !usual.failing.includes(one)),
-            ...idle.map(({ call }) => `does ${describeCall(call)}, though nothing has happened`),
+            ...idle.map(({ call }) => `does ${callName(call)}, though nothing has happened`),
             ...stateDifferences(baseline, step, {
               was: stateOf(usual.snapshot, baseline.roleOf),
               is: stateOf(snapshot, baseline.roleOf),

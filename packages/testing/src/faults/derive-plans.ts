@@ -1,7 +1,6 @@
 import type { Call } from "@drover/fault-proxy";
-import { describeCall } from "@drover/fault-proxy";
 import type { Baseline } from "./baseline.ts";
-import { mayBeStale, writeName } from "./plan-decider.ts";
+import { callName, mayBeStale, writeName } from "./plan-decider.ts";
 import { type MadeObject, objectWords, type Plan, type PlannedWrite } from "./plan.ts";
 import { lastApplied, type Scenario } from "./scenario.ts";
 import { anyName, namedAs } from "./state.ts";
@@ -54,7 +53,7 @@ function planned(number: number, call: Call, again: Call): PlannedWrite {
   return {
     number,
     what: certainOf(writeName(call), writeName(again)),
-    words: certainOf(describeCall(call), describeCall(again)),
+    words: certainOf(callName(call), callName(again)),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Call, CallFault, FaultDecider } from "@drover/fault-proxy";
+import { type Call, type CallFault, describeCall, type FaultDecider } from "@drover/fault-proxy";
 import type { Plan, PlannedWrite } from "./plan.ts";
 import { anyName } from "./state.ts";
 
@@ -38,9 +38,15 @@ export function planDecider(plan: Plan | undefined, running: () => number): Plan
   };
 }
 
+/** For people. The query is what tells requests to other servers apart. */
+export const callName = (call: Call): string =>
+  call.resource === "" && call.query !== "" ? `${describeCall(call)}?${call.query}` : describeCall(call);
+
 /** The same kind of request, at the same place. */
-export const writeName = ({ verb, method, path, resource, subresource }: Call): string =>
-  resource === "" ? `${method} ${path}` : [verb, [resource, subresource].filter(Boolean).join("/")].join(" ");
+export const writeName = (call: Call): string => {
+  const { verb, resource, subresource } = call;
+  return resource === "" ? callName(call) : `${verb} ${[resource, subresource].filter(Boolean).join("/")}`;
+};
 
 /** A part of a path that is another one every time is a star. */
 function isMeant(call: Call, { what }: PlannedWrite): boolean {

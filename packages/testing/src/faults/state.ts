@@ -53,6 +53,9 @@ export function stateOf({ objects, outside }: Snapshot, roleOf: RoleOf): State {
   return state;
 }
 
+/** When something happened says nothing: a backoff, or another clock than the test's, is in it. */
+const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+
 /** @param roles what the objects are called, by uid: a uid that one of them names is no chance. */
 export function valuesOf(found: Found, roles: ReadonlyMap<string, string>): Values {
   const { metadata, ...object } = found.object;
@@ -62,6 +65,7 @@ export function valuesOf(found: Found, roles: ReadonlyMap<string, string>): Valu
   const generation = String(metadata.generation);
   const told = ([path, value]: readonly [string, string]): readonly [string, string] => {
     if (path.endsWith("observedGeneration")) return [path, value === generation ? "current" : "behind"];
+    if (isTime.test(value)) return [path, "a time"];
     return [path, roles.get(value) ?? value];
   };
   return new Map([...flattened({ ...object, metadata: { ...kept, name, ...going } })].map(told));

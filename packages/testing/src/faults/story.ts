@@ -1,5 +1,6 @@
-import { describeCall, describeFault, type Entry } from "@drover/fault-proxy";
+import { describeFault, type Entry } from "@drover/fault-proxy";
 import { type RunRecord, verdictWords } from "../run-record.ts";
+import { callName } from "./plan-decider.ts";
 import { type Scenario, stepWords } from "./scenario.ts";
 import type { Take } from "./take.ts";
 
@@ -24,7 +25,7 @@ function runWords(run: RunRecord): readonly string[] {
 }
 
 function callWords({ call, fault, server }: Entry): string {
+  const name = call.name === "" ? (server?.object?.name ?? "") : call.name;
   const refused = server !== undefined && server.status >= 300 ? ` -> ${server.status}` : "";
-  const met = fault === undefined ? "" : `   <-- ${describeFault(fault)}`;
-  return `${describeCall(call, server?.object?.name)}${refused}${met}`;
+  return `${callName({ ...call, name })}${refused}${fault === undefined ? "" : `   <-- ${describeFault(fault)}`}`;
 }
