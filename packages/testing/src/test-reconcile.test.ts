@@ -23,7 +23,7 @@ it("says what a reconcile did, the same every time", async () => {
         status.conditions[0].reason: (none) -> AsAskedFor
         status.conditions[0].message: (none) -> The world is as the spec asks.
         status.conditions[0].observedGeneration: (none) -> current
-        status.conditions[0].lastTransitionTime: (none) -> 2026-01-01T00:00:00Z"
+        status.conditions[0].lastTransitionTime: (none) -> a time"
   `);
   expect((await reconciled()).changes).toBe(changes);
 });
@@ -44,7 +44,7 @@ it("reconciles in the world that is described", async () => {
         status.conditions[0].reason: (none) -> Failed
         status.conditions[0].message: (none) -> The ConfigMap default/a is somebody else's.
         status.conditions[0].observedGeneration: (none) -> current
-        status.conditions[0].lastTransitionTime: (none) -> 2026-01-01T00:00:00Z"
+        status.conditions[0].lastTransitionTime: (none) -> a time"
   `);
 });
 
