@@ -94,6 +94,22 @@ describe("in front of what is no API server", () => {
     expect(proxy.record[0]).toMatchObject({ call: { isWrite: true }, committed: true });
   });
 
+  it("a body that breaks off breaks off at the server, too", async () => {
+    let came: (asked: IncomingMessage) => void = () => undefined;
+    const arrived = new Promise<IncomingMessage>((resolve) => (came = resolve));
+    serve = (asked) => came(asked);
+    await start();
+    const asking = request(new URL("/key", proxy.url), {
+      method: "PUT",
+      headers: { "content-length": 2 ** 30 },
+    });
+    asking.on("error", () => undefined);
+    asking.write("the beginning");
+    const reading = text(await arrived);
+    asking.destroy();
+    await expect(reading).rejects.toThrow("aborted");
+  });
+
   it("a write is carried through when its client has gone, and a read is not", async () => {
     const waiting: { answer: ServerResponse; gone: Promise<unknown> }[] = [];
     const came: (() => void)[] = [];

@@ -1,7 +1,10 @@
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Forwarder, startForwarder } from "./forwarder.ts";
+import { type Forwarder, startForwarder, type Target } from "./forwarder.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -9,7 +12,7 @@ afterEach(async () => {
 });
 
 /** Answers every chunk with its name and the chunk. */
-async function echo(name: string, received: string[] = []): Promise<number> {
+async function echo(name: string, received: string[] = [], path?: string): Promise<number> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
     sockets.add(socket);
@@ -18,16 +21,18 @@ async function echo(name: string, received: string[] = []): Promise<number> {
       received.push(data.toString());
       socket.write(`${name} ${data.toString()}`);
     });
-  }).listen(0, "127.0.0.1");
+  });
+  if (path === undefined) server.listen(0, "127.0.0.1");
+  else server.listen(path);
   await once(server, "listening");
   closing.push(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  return (server.address() as AddressInfo).port;
+  return path === undefined ? (server.address() as AddressInfo).port : 0;
 }
 
-async function started(target: number): Promise<Forwarder> {
+async function started(target: Target): Promise<Forwarder> {
   const forwarder = await startForwarder(target);
   closing.push(() => forwarder.stop());
   return forwarder;
@@ -45,6 +50,19 @@ function dial(port: number) {
 }
 
 describe("a forwarder", () => {
+  it("leads to a Unix socket, and breaks what stands there too", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "drover-forwarder-"));
+    closing.push(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, "echo.sock");
+    await echo("unix", [], path);
+    const forwarder = await started(path);
+    const { say, heard, gone } = dial(forwarder.port);
+    say("hello");
+    expect(await heard()).toBe("unix hello");
+    forwarder.breakConnections();
+    expect(await gone).toBe("ECONNRESET");
+  });
+
   it("leads new connections elsewhere and leaves those that stand", async () => {
     const [first, second] = [await echo("first"), await echo("second")];
     const forwarder = await started(first);
