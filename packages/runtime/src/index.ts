@@ -53,10 +53,4 @@ export {
 } from "./permitted.ts";
 export { unlessAborted } from "./unless-aborted.ts";
 export { type SparingWarnings, sparingWarnings } from "./sparing-warnings.ts";
-export {
-  InvalidSettingsError,
-  readSettings,
-  secretFile,
-  wholeNumber,
-  type Environment,
-} from "./settings.ts";
+export { InvalidSettingsError, readSettings, secretFile, wholeNumber, type Environment } from "./settings.ts";
