@@ -463,9 +463,10 @@ describe("an object that cannot be used", () => {
   });
 
   it("a foreign owner reference is nobody's business", async () => {
+    // Of a kind that is not served: an owner that is known to be gone would take the object along.
     const owner = {
-      apiVersion: "v1",
-      kind: "Pod",
+      apiVersion: "example.org/v1",
+      kind: "Foreigner",
       name: "p",
       uid: "00000000-0000-0000-0000-000000000000",
       controller: true,

@@ -2,31 +2,40 @@
  * @drover/sandbox: a Kubernetes API server for demos and tests.
  *
  * Real HTTP, so kubectl and every client work against it; objects in memory, so it starts in a moment and forgets
- * everything at its end. It behaves like kube-apiserver where controllers can tell: resourceVersions, list and watch
- * with bookmarks, paging and 410, optimistic concurrency, finalizers, the status subresource, generations, custom
- * resources with their schemas, and errors as Status objects. What it does not have answers 501 and says so.
+ * everything at its end. It behaves like kube-apiserver where controllers and kubectl can tell: resourceVersions, list
+ * and watch with bookmarks, paging and 410, optimistic concurrency, managedFields and server-side apply, finalizers,
+ * status and scale, generations, custom resources with their schemas, and errors as Status objects; and like
+ * kube-controller-manager where objects go with their owners. What it does not have answers 501 and says where to test
+ * that instead. README.md has the table of what is there, and which test needs it.
  *
  * How a request is served:
  *   application.ts       HTTP: faults first, then health and discovery, then resources; refusals as Status objects
- *   routes.ts            path -> type, namespace, name; verb -> what is done
+ *   routes.ts            path -> type, namespace, name; verb -> what is done; missing.ts: what is not there
  *   reads.ts, watch.ts   get, list, watch; representation.ts and table.ts say in which shape they leave
- *   writes.ts            create, update, patch, delete; admission.ts decides about metadata, status and validity
+ *   writes.ts            create, update, patch, apply, delete; admission.ts decides about metadata, status and validity
+ *   field-tracking.ts    who writes, and what comes to be owned: managed-fields.ts keeps it, server-side-apply.ts merges
+ *                        by it, over field-sets.ts, merge-schema.ts and structured-*.ts, which know no Kubernetes
+ *   scale.ts             autoscaling/v1 Scales of what has one
  *   store.ts             objects, one counter of versions, the history that watches resume from
- *   built-in-types.ts    the table of built-in kinds; custom-resources.ts makes the same from definitions
+ *   built-in-types.ts    the table of built-in kinds, with pod-schema.ts and workload-types.ts; custom-resources.ts makes
+ *                        the same from definitions
  *   schema-*.ts          pruning, defaults and validation, for built-in kinds and definitions alike
  *   stale-view.ts        the same objects behind another address, as they were at one moment
  *   pods.ts              binding to a node, once, and deletion after a grace; service-addresses.ts allots loopback ones
- *   lifecycle.ts         what controllers do in a real cluster: establish definitions, empty deleted namespaces
+ *   lifecycle.ts         what controllers do in a real cluster: establish definitions, empty deleted namespaces;
+ *   garbage-collection.ts  and take along what deleted objects own
  *
- * Guarantees for tests: a write and all that follows from it (served definitions, emptied namespaces, events to
- * watches) has happened when its response is sent. Nothing is random but names, uids, addresses and the length of a watch.
+ * Guarantees for tests: a write and all that follows from it (served definitions, emptied namespaces, collected
+ * dependents, events to watches) has happened when its response is sent. Nothing is random but names, uids, addresses
+ * and the length of a watch.
  *
- * Caveats, against a real one: no TLS, authentication or authorisation; no server-side apply, managedFields, scale,
- * logs or exec; no garbage collection by owner reference, so every deletion is a background one; CEL rules of
- * definitions are not evaluated, and versions differ in name and schema only; built-in kinds with a large spec (Pod,
- * Service) are stored without looking at it, and hardly any defaults are set in it; no node is brought: pods that are
- * bound to one and deleted stay until something ends them, as tools/node does; of protobuf bodies only the small kinds'
- * are read; integers beyond 2^53 lose precision. v1 and events.k8s.io/v1 Events are one store, as in a real one.
+ * Caveats, against a real one: no TLS, authentication or authorisation; no logs or exec; nothing makes pods of a
+ * Deployment; CEL rules of definitions are not evaluated, and versions differ in name and schema only, so that fields
+ * owned in one are owned in all; built-in kinds are validated in little more than their shape, and of pods, Services and
+ * workloads what is deep (affinities, sources of volumes, security) is stored without looking at it, as nodes are
+ * altogether; quantities stay as they are written; no node is brought: pods that are bound to one and deleted stay until
+ * something ends them, as tools/node does; of protobuf bodies only the small kinds', Deployments' and Services' are read;
+ * integers beyond 2^53 lose precision. v1 and events.k8s.io/v1 Events are one store, as in a real one.
  */
 export type { FaultAnswer, Faults, SandboxRequest } from "./faults.ts";
 export type { Json, JsonObject } from "./json.ts";

@@ -369,11 +369,6 @@ describe("what is not there", () => {
         reason: "MethodNotAllowed",
       });
   });
-
-  it("answers 501 and names it", async () => {
-    const log = await api.call("GET", "/api/v1/namespaces/default/pods/x/log");
-    expect(log.body).toMatchObject({ code: 501, message: containing("pods/log") });
-  });
 });
 
 describe("bodies", () => {

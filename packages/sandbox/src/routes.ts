@@ -8,6 +8,7 @@ import { managerOf } from "./field-tracking.ts";
 import { isObject, listAt, parseJson } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { isKubeObject, nameOf, namespaceOf } from "./kube-object.ts";
+import { refuseMissing } from "./missing.ts";
 import { patchFor } from "./patch.ts";
 import { fromProtobuf } from "./protobuf.ts";
 import { get, list } from "./reads.ts";
@@ -55,11 +56,6 @@ export interface ApiContext {
   readonly bookmarkEveryMs: number;
 }
 
-/** Subresources of a real API server that the sandbox lacks. */
-const missing = new Set(
-  "log exec attach portforward proxy eviction ephemeralcontainers resize token finalize".split(" "),
-);
-
 function segments(path: string): string[] {
   try {
     return path.split("/").slice(1).map(decodeURIComponent);
@@ -85,7 +81,7 @@ function targetOf(cluster: Cluster, path: string): Target | undefined {
   const target = { type, name, namespace: inNamespace ? (rest[1] ?? "") : "" };
   if (subresource === "") return { ...target, subresource };
   if (subresource === "scale" && type.scale) return { ...target, subresource };
-  if (missing.has(subresource)) throw status.notImplemented(`the subresource ${resource}/${subresource}`);
+  refuseMissing(type, subresource);
   if (subresource === "status" && type.status) return { ...target, subresource };
   if (subresource === "binding" && type.bucket === "pods") return { ...target, subresource };
   throw type.custom ? status.notFound(type, name) : status.noSuchResource();

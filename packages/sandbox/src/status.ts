@@ -137,9 +137,9 @@ export const unsupportedMediaType = (accepted: readonly string[]): ApiError =>
     `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`,
   );
 export const notAcceptable = (message: string): ApiError => new ApiError(406, "NotAcceptable", message);
-/** What a real API server has and the sandbox does not: said, never guessed at. */
-export const notImplemented = (what: string): ApiError =>
-  new ApiError(501, "NotImplemented", `the sandbox does not have ${what}; use a real API server for it`);
+/** What a real API server has and the sandbox does not, and why: `where` says where to test it instead. */
+export const notImplemented = (what: string, where: string): ApiError =>
+  new ApiError(501, "NotImplemented", `the sandbox does not have ${what}, which ${where}`);
 /** 500 without a reason: how a real server answers some requests that are only wrong. */
 export const serverError = (message: string): ApiError => new ApiError(500, "", message);
 export const internalError = (message: string): ApiError =>

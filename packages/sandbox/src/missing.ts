@@ -1,0 +1,22 @@
+// What a real API server has and the sandbox does not, and where to test what needs it: said, never guessed at.
+import type { ResourceType } from "./resource-type.ts";
+import { notImplemented } from "./status.ts";
+
+const node = "needs a node that runs containers: test it in tests/cluster (npm run test:cluster)";
+const server = "is kube-apiserver's own: test it against a real one (tools/real-cluster, npm run test:real)";
+
+const missing: ReadonlyMap<string, string> = new Map([
+  ...["log", "exec", "attach", "portforward", "proxy", "ephemeralcontainers"].map(
+    (one) => [`pods/${one}`, node] as const,
+  ),
+  ...["services/proxy", "nodes/proxy"].map((one) => [one, node] as const),
+  ...["pods/eviction", "pods/resize", "serviceaccounts/token", "namespaces/finalize"].map(
+    (one) => [one, server] as const,
+  ),
+]);
+
+/** Throws 501 for a subresource that a real API server has of this resource. */
+export function refuseMissing({ resource, custom }: ResourceType, subresource: string): void {
+  const where = custom ? undefined : missing.get(`${resource}/${subresource}`);
+  if (where !== undefined) throw notImplemented(`the subresource ${resource}/${subresource}`, where);
+}
