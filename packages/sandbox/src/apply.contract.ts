@@ -167,6 +167,8 @@ export function applyContract(start: () => Promise<AnyServer>): void {
       await apply("a", at("shared"), widget("shared", { size: 1 }));
       const shared = await apply("b", at("shared"), widget("shared", { size: 1 }));
       expect(owned(shared)).toEqual({ a: ".spec.size", b: ".spec.size" });
+      const timed = listAt(shared, "metadata", "managedFields").filter((one) => textAt(one, "time"));
+      expect(timed).toMatchObject([{ manager: "a" }]);
       expect(await apply("a", at("shared"), widget("shared", {}))).toMatchObject({ spec: { size: 1 } });
       expect(field(await apply("b", at("shared"), widget("shared", {})), "spec", "size")).toBeUndefined();
     });
@@ -238,6 +240,7 @@ export function applyContract(start: () => Promise<AnyServer>): void {
       const next = widget("whole", { whole: { a: "1" }, free: { x: { y: 1 } } });
       const whole = await apply("a", at("whole"), next);
       expect(field(whole, "spec")).toEqual({ colour: "red", whole: { a: "1" }, free: { x: { y: 1 } } });
+      expect(owned(whole)).toEqual({ a: ".spec.whole .spec.free.x .spec.free.x.y" });
     });
 
     it("on status owns and prunes there only", async () => {

@@ -5,7 +5,7 @@ import { forbidden, invalid, required, tooLong, when } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
 import type { FieldSet } from "./field-sets.ts";
 import { setOf } from "./field-sets.ts";
-import { equal, field, isArray, isObject, listAt, objectAt, omit, textsAt } from "./json.ts";
+import { field, isArray, objectAt, textsAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { withMeta } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
@@ -143,17 +143,3 @@ export function ownersAfter(
   const before = live ?? emptyObject(writing.type);
   return ownersAfterUpdate(occasionFor(cluster, writing, manager), before, next, owners);
 }
-
-const timeless = (object: KubeObject): KubeObject => {
-  const entries = listAt(object, "metadata", "managedFields");
-  if (entries.length === 0) return object;
-  return withMeta(
-    object,
-    "managedFields",
-    entries.map((entry) => (isObject(entry) ? omit(entry, "time") : entry)),
-  );
-};
-
-/** Whether two versions of an object differ in nothing but when their managers wrote. */
-export const sameButTimes = (a: KubeObject, b: KubeObject): boolean =>
-  equal(a, b) || equal(timeless(a), timeless(b));

@@ -7,9 +7,9 @@ import type { FieldValidation } from "./decoding.ts";
 import { withDeletionPolicy } from "./deletion-policy.ts";
 import type { Propagation } from "./deletion-policy.ts";
 import { invalid } from "./field-errors.ts";
-import { emptyObject, occasionFor, ownersAfter, ownersOf, sameButTimes } from "./field-tracking.ts";
+import { emptyObject, occasionFor, ownersAfter, ownersOf } from "./field-tracking.ts";
 import { withOwners, withoutManaged } from "./field-tracking.ts";
-import { field, isObject, textAt } from "./json.ts";
+import { equal, field, isObject, textAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { beingDeleted, nameOf, namespaceOf, uidOf, versionOf, withMeta } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
@@ -249,7 +249,7 @@ function update(
   const given = inNamespace(target, object);
   const after = withOwners(admittedUpdate(type, given, before, part), owners(before, given));
   if (!beingDeleted(old) || isHeld(type, after))
-    return sameButTimes(after, before) ? before : commit(cluster, type, after, dryRun);
+    return equal(after, before) ? before : commit(cluster, type, after, dryRun);
   if (!dryRun) cluster.store.remove(type.bucket, namespace, name);
   return after;
 }
