@@ -1,4 +1,5 @@
 import type { Call } from "@drover/fault-proxy";
+import { writesOf } from "../run-record.ts";
 import type { Baseline } from "./baseline.ts";
 import { callName, mayBeStale, writeName } from "./plan-decider.ts";
 import { type MadeObject, objectWords, type Plan, type PlannedWrite } from "./plan.ts";
@@ -69,7 +70,10 @@ function refusalOf(call: Call | undefined): 409 | 500 | 503 {
   return call.verb === "update" || call.verb === "patch" ? 409 : 500;
 }
 
-/** For each run that wrote after having read what a cache may answer: as of before the last run of its key, and the step. */
+/**
+ * For each run that wrote after having read what a cache may answer: as of before the step, and as of before the last run
+ * of its key that made a difference, whose writes it does not see.
+ */
 function staleViews(take: Take, writes: readonly PlannedWrite[]): readonly Plan[] {
   return take.runs.flatMap(({ number, key, controller, calls }): readonly Plan[] => {
     const first = calls.find(({ call }) => call.isWrite);
@@ -77,7 +81,11 @@ function staleViews(take: Take, writes: readonly PlannedWrite[]): readonly Plan[
     if (write === undefined || !calls.some(({ call }) => mayBeStale(call))) return [];
     const step = take.steps.findIndex(({ runs }) => runs >= number);
     const earlier = take.runs.findLast(
-      (run) => run.number < number && run.key === key && run.controller === controller,
+      (run) =>
+        run.number < number &&
+        run.key === key &&
+        run.controller === controller &&
+        writesOf(run).some(({ call }) => call.subresource === ""),
     );
     return [
       ...(step > 0 ? [{ kind: "stale view", run: number, before: { step }, write } as const] : []),
