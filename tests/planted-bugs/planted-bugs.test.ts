@@ -8,6 +8,7 @@ import * as createWithoutKey from "./create-without-key.ts";
 import * as deleteThenCreate from "./delete-then-create.ts";
 import * as doneBeforeDeed from "./done-before-deed.ts";
 import * as filledWhenMade from "./filled-when-made.ts";
+import * as listFromCache from "./list-from-cache.ts";
 import * as namedAfterGeneration from "./named-after-generation.ts";
 import * as noOwnerCheck from "./no-owner-check.ts";
 import * as randomChildNames from "./random-child-names.ts";
@@ -29,6 +30,7 @@ const bugs: readonly (readonly [Twins, ...Plan["kind"][]])[] = [
   [deleteThenCreate, "crash", "lost answer", "refused"],
   [doneBeforeDeed, "crash", "refused"],
   [filledWhenMade, "crash", "lost answer", "refused"],
+  [listFromCache, "stale view"],
   [namedAfterGeneration, "unobserved"],
   [noOwnerCheck, "stranger"],
   [randomChildNames, "crash", "lost answer"],
