@@ -19,7 +19,7 @@ export interface Judgement {
 }
 
 export const judgementOf = (plan: Plan): Judgement => ({
-  mayDoLess: plan.kind === "unobserved" || plan.kind === "made anew",
+  mayDoLess: plan.kind === "unobserved" || plan.kind === "made anew" || plan.kind === "down",
   moreCreates: plan.kind === "taken away" ? 1 : 0,
 });
 

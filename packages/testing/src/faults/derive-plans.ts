@@ -19,6 +19,7 @@ export function derivePlans(scenario: Scenario, baseline: Baseline): readonly Pl
       { kind: "lost answer", write },
       { kind: "refused", status: refusalOf(take.writes[write.number - 1]), write },
     ]),
+    ...downTimes(scenario, take, writes),
     ...staleViews(take, writes),
     ...unseenSteps(scenario).map((step): Plan => ({ kind: "unobserved", step })),
     ...steps
@@ -36,6 +37,17 @@ export function derivePlans(scenario: Scenario, baseline: Baseline): readonly Pl
 /** Steps that may be unseen: what a person does in code may build upon what the function has done by then. */
 const unseenSteps = ({ steps }: Scenario): readonly number[] =>
   steps.slice(1).flatMap((next, i) => ("act" in next ? [] : [i + 1]));
+
+/** After every write but those of a status, which are the last of their runs: a crash after one is as good as none. */
+function downTimes(scenario: Scenario, take: Take, writes: readonly PlannedWrite[]): readonly Plan[] {
+  const unseen = unseenSteps(scenario);
+  return writes.flatMap((write): readonly Plan[] => {
+    const call = take.writes[write.number - 1];
+    const index = take.calls.findIndex((one) => one.call === call);
+    const step = take.steps.findIndex(({ calls }) => calls > index);
+    return call?.subresource === "" && unseen.includes(step) ? [{ kind: "down", step, write }] : [];
+  });
+}
 
 /** What something holds is not gone before the function has seen to it, and so nobody can make it anew before that. */
 function mayBeMadeAnew(scenario: Scenario, { steps }: Take, step: number): boolean {

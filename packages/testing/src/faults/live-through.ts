@@ -1,7 +1,7 @@
 import type { Entry } from "@drover/fault-proxy";
 import { type RunRecord, verdictWords, writesOf } from "../run-record.ts";
 import { NeverSettledError, settle } from "../settle.ts";
-import { StuckRunError } from "../stage.ts";
+import { type Stage, StuckRunError } from "../stage.ts";
 import type { MadeObject, Plan } from "./plan.ts";
 import { openScene, type Scene, type SceneOptions } from "./scene.ts";
 import type { Scenario, Step } from "./scenario.ts";
@@ -18,13 +18,11 @@ export async function liveThrough(scenario: Scenario, options: SceneOptions): Pr
   let seenKinds = kinds;
   try {
     for (const given of scenario.given ?? []) await scene.user.apply(given);
-    steps.push(await settled(scene));
+    steps.push(await seen(scene, plan, 0));
     for (const [i, step] of scenario.steps.entries()) {
       scene.before({ step: i + 1 });
       await act(scene, step);
-      steps.push(
-        plan?.kind === "unobserved" && plan.step === i + 1 ? unseen(scene) : await seen(scene, plan, i + 1),
-      );
+      steps.push(await seen(scene, plan, i + 1));
     }
     seenKinds = await scene.kinds();
   } catch (error) {
@@ -46,8 +44,10 @@ async function act({ user, outside }: Scene, step: Step): Promise<void> {
 }
 
 async function seen(scene: Scene, plan: Plan | undefined, step: number): Promise<StepTake> {
+  if (plan === undefined || !("step" in plan) || plan.step !== step) return settled(scene);
+  if (plan.kind === "down") await settle(untilMet(scene), scene.clock);
+  if (plan.kind === "down" || plan.kind === "unobserved") return unseen(scene);
   const taken = await settled(scene);
-  if (plan === undefined || !("step" in plan) || plan.step !== step) return taken;
   const { stage, clock } = scene;
   const from = stage.runs.length;
   if (plan.kind === "taken away") {
@@ -59,6 +59,15 @@ async function seen(scene: Scene, plan: Plan | undefined, step: number): Promise
   const after = await settled(scene);
   const idle = plan.kind === "looked at again" ? stage.runs.slice(from).flatMap(writesOf) : [];
   return { ...after, idle };
+}
+
+/** On which nothing happens any more once the plan's fault has met its call. */
+function untilMet({ stage, hasMet }: Scene): Stage {
+  return {
+    ...stage,
+    step: async () => (hasMet() ? undefined : stage.step()),
+    waiting: async () => (hasMet() ? [] : stage.waiting()),
+  };
 }
 
 /** False where there is none such. */

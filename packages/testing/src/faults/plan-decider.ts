@@ -54,10 +54,12 @@ function isMeant(call: Call, { what }: PlannedWrite): boolean {
   return is.length === meant.length && meant.every((part, i) => part === anyName || part === is[i]);
 }
 
-function faultOf(plan: Extract<Plan, { kind: "crash" | "lost answer" | "refused" }>): CallFault {
+function faultOf(plan: Extract<Plan, { kind: "crash" | "down" | "lost answer" | "refused" }>): CallFault {
   switch (plan.kind) {
     case "crash":
       return { do: "kill", when: plan.when };
+    case "down":
+      return { do: "kill", when: "after" };
     case "lost answer":
       return { do: "lose answer" };
     case "refused":

@@ -19,6 +19,8 @@ export type Plan =
       readonly before: Moment;
       readonly write: PlannedWrite;
     }
+  /** The process is killed between the commit of a write and its answer, and stays away until the next step has come. */
+  | { readonly kind: "down"; readonly step: number; readonly write: PlannedWrite }
   /** A step follows upon another before the function has seen what came of the first. */
   | { readonly kind: "unobserved"; readonly step: number }
   /** What a step deletes is made anew before the function has seen that it was gone. */
@@ -65,6 +67,8 @@ export function planWords(plan: Plan): string {
       const since = "run" in plan.before ? `run ${plan.before.run}` : `step ${plan.before.step}`;
       return `stale view, of before ${since}, in run ${plan.run}, which did ${writeWords(plan.write)}`;
     }
+    case "down":
+      return `crash after ${writeWords(plan.write)}, and down until step ${plan.step + 1} has come`;
     case "unobserved":
       return `step ${plan.step + 1} before anybody saw step ${plan.step}`;
     case "made anew":

@@ -25,7 +25,7 @@ export interface Scene {
   readonly outside: OutsideWorld | undefined;
   readonly decider: PlanDecider;
   /** Whether the plan's fault has met what it was meant for. */
-  hasMet(): boolean;
+  readonly hasMet: () => boolean;
   /** It has. */
   met(): void;
   /** To be called before a step or a run: a view may have to freeze. */
