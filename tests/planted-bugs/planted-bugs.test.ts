@@ -14,6 +14,7 @@ import * as noOwnerCheck from "./no-owner-check.ts";
 import * as randomChildNames from "./random-child-names.ts";
 import * as recordBeforeCleanup from "./record-before-cleanup.ts";
 import * as rememberedChildren from "./remembered-children.ts";
+import * as rememberedInStatus from "./remembered-in-status.ts";
 import * as renamedInMemory from "./renamed-in-memory.ts";
 import * as statusAsTruth from "./status-as-truth.ts";
 import * as swallowedError from "./swallowed-error.ts";
@@ -36,6 +37,7 @@ const bugs: readonly (readonly [Twins, ...Plan["kind"][]])[] = [
   [randomChildNames, "crash", "lost answer"],
   [recordBeforeCleanup, "crash", "lost answer"],
   [rememberedChildren, "taken away"],
+  [rememberedInStatus, "down"],
   [renamedInMemory, "crash"],
   [statusAsTruth, "taken away"],
   [swallowedError, "refused"],
