@@ -13,6 +13,7 @@ const SUITES = {
   "bridge chaos": ["chaos:bridge", "--schedules", "1000", "--parallel", "6"],
   pods: ["test:cluster"],
   "several bridges": ["soak:bridges", "--minutes", "10"],
+  "planted bugs": ["faults:real"],
   scaling: ["soak:scaling", "--cycles", "50"],
   "queue bench": ["bench:queue"],
   persistence: ["bench:persistence"],

@@ -51,6 +51,10 @@ export const tasks = {
     needsPython: always,
     run: (repository) => program(repository, "tests/scaling/main.ts"),
   },
+  "faults:real": {
+    needsPython: always,
+    run: (repository) => program(repository, "tests/planted-bugs/main.ts"),
+  },
   mutants: {
     needsPython: always,
     run: (repository) => program(repository, "packages/queue/mutants/main.ts"),
