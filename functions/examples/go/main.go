@@ -41,9 +41,9 @@ type call struct {
 			ResourceVersion string `json:"resourceVersion"`
 		} `json:"metadata"`
 		Spec *struct {
-			Name               any
-			Refuse, Fail, Hold bool
-			Wait               int
+			Name                      any
+			Refuse, Fail, Hold, Count bool
+			Wait                      int
 		} `json:"spec"`
 	} `json:"object"`
 }
@@ -87,7 +87,11 @@ func reconcile(c call) answer {
 		said.wait = spec.Wait
 		return said
 	}
-	return say(200, map[string]any{"status": map[string]any{"text": "Hello, " + name + "!", "runs": runs}})
+	status := map[string]any{"text": "Hello, " + name + "!"}
+	if spec.Count {
+		status["runs"] = runs
+	}
+	return say(200, map[string]any{"status": status})
 }
 
 func finalize(c call) answer {

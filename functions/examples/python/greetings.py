@@ -32,7 +32,8 @@ def reconcile(spec):
         raise Refused(500, "this one always fails")
     if "wait" in spec:
         raise Refused(503, "not yet", "TooEarly", spec["wait"])
-    return {"status": {"text": f"Hello, {spec['name']}!", "runs": runs}}
+    counted = {"runs": runs} if spec.get("count") else {}
+    return {"status": {"text": f"Hello, {spec['name']}!", **counted}}
 
 
 def secrets():

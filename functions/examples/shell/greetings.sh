@@ -17,7 +17,7 @@ reconcile() {
     elif .refuse then "422 \({reason: "NoGreeting", message: "no greeting for that"} | tojson)"
     elif .fail then "500 \({message: "this one always fails"} | tojson)"
     elif .wait then "503/\(.wait) \({reason: "TooEarly", message: "not yet"} | tojson)"
-    else "200 \({status: {text: "Hello, \(.name)!", runs: $runs}} | tojson)" end' <<<"$1"
+    else "200 \({status: ({text: "Hello, \(.name)!"} + if .count then {runs: $runs} else {} end)} | tojson)" end' <<<"$1"
 }
 finalize() { jq -r '"200 \({finalized: (.hold != true), requeueAfter: "1s"} | tojson)"' <<<"$1"; }
 

@@ -10,23 +10,26 @@ export const Greeting = defineResource({
     refuse: z.boolean().optional().meta({ description: "Give up until the object changes." }),
     fail: z.boolean().optional().meta({ description: "Fail, and be tried again." }),
     wait: z.int().min(1).optional().meta({ description: "Ask to be called again after so many seconds." }),
+    count: z
+      .boolean()
+      .optional()
+      .meta({ description: "Say how many runs there were: for tests of the contract." }),
     hold: z.boolean().optional().meta({ description: "Do not let the object go yet." }),
   }),
   status: z.object({ text: z.string().optional(), runs: z.int().optional() }),
 });
 
 export const greetings = () => {
-  // For the conformance suite alone, which asks that calls do not run twice. Nothing to copy: a status says what is so
-  // of the object, and never counts in memory; see greeting.faults.test.ts.
+  // For tests of the contract, by which calls do not run twice. Nothing to copy: what is counted in memory is lost with it.
   let runs = 0;
   return defineController({
     for: Greeting,
-    reconcile({ spec: { name, refuse, fail, wait } }) {
+    reconcile({ spec: { name, refuse, fail, wait, count } }) {
       runs++;
       if (refuse) throw new TerminalError("no greeting for that", { reason: "NoGreeting" });
       if (fail) throw new Error("this one always fails");
       if (wait !== undefined) throw new RetryAfterError("not yet", { after: `${wait}s`, reason: "TooEarly" });
-      return Promise.resolve({ status: { text: `Hello, ${name}!`, runs } });
+      return Promise.resolve({ status: { text: `Hello, ${name}!`, ...(count && { runs }) } });
     },
     finalize({ spec: { hold } }) {
       if (hold) throw new RetryAfterError("not yet", { after: "1s", reason: "TooEarly" });

@@ -2,8 +2,8 @@
  * # Does a function keep the contract?
  *
  * Whatever it is written in. It must be one that greets, as those in functions/examples do: `spec.name` is whom,
- * `status.text` is `Hello, <name>!`, `status.runs` counts its runs; `spec.refuse`, `fail`, `wait` and `hold` have it
- * refuse, fail, ask for a wait, and not let go.
+ * `status.text` is `Hello, <name>!`; `spec.refuse`, `fail`, `wait` and `hold` have it refuse, fail, ask for a wait, and not
+ * let go; with `spec.count`, `status.runs` counts its runs.
  */
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, request } from "node:http";
@@ -43,7 +43,11 @@ interface Heard {
 
 const otherSecret = `whsec_${Buffer.alloc(24, 7).toString("base64")}`;
 const sceneOf = ({ secret }: Subject): Scene => ({ secret, otherSecret, now: Date.now() });
-const callOf = ({ audience }: Subject, spec: object = { name: "Ada" }, more: Partial<Call> = {}): Call => {
+const callOf = (
+  { audience }: Subject,
+  spec: object = { name: "Ada", count: true },
+  more: Partial<Call> = {},
+): Call => {
   const call = callAt(Date.now(), { audience, ...more });
   return callSchema.parse({ ...call, object: { ...call.object, spec } });
 };
