@@ -33,6 +33,8 @@ export interface FaultReport {
 export interface TestFaultsOptions {
   /** Only plans whose words have this in them. */
   readonly only?: string | undefined;
+  /** Only plans of these kinds. */
+  readonly kinds?: readonly Plan["kind"][];
   /** False: only the run without faults. */
   readonly faults?: boolean;
   /** Told of each plan when it is over. */
@@ -44,7 +46,7 @@ export interface TestFaultsOptions {
  * function that is right comes to the same end, by the same creations and deletions.
  */
 export async function testFaults(scenario: Scenario, options: TestFaultsOptions = {}): Promise<FaultReport> {
-  const { only = "", faults = true, onPlan } = options;
+  const { only = "", kinds, faults = true, onPlan } = options;
   const { except = {} } = scenario;
   const baseline = await recordBaseline(scenario);
   const { take } = baseline;
@@ -57,7 +59,8 @@ export async function testFaults(scenario: Scenario, options: TestFaultsOptions 
   const isLeftOut = (words: string): boolean => Object.keys(except).some((part) => words.includes(part));
   const plans: PlanResult[] = [];
   for (const { plan, words } of problems.length > 0 || !faults ? [] : derived) {
-    if (!words.includes(only) || isLeftOut(words)) continue;
+    const isMeant = words.includes(only) && kinds?.includes(plan.kind) !== false;
+    if (!isMeant || isLeftOut(words)) continue;
     const result = { plan, words, ...(await execute(scenario, baseline, plan)) };
     plans.push(result);
     onPlan?.(result);
