@@ -31,7 +31,7 @@ export const bugs: readonly (readonly [Twins, ...Plan["kind"][]])[] = [
   [doneBeforeDeed, "crash", "refused"],
   [filledWhenMade, "crash", "lost answer", "refused"],
   [listFromCache, "stale view"],
-  [namedAfterGeneration, "unobserved"],
+  [namedAfterGeneration, "unobserved", "down"],
   [noOwnerCheck, "stranger"],
   [randomChildNames, "crash", "lost answer"],
   [recordBeforeCleanup, "crash", "lost answer"],

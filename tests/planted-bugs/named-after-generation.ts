@@ -7,7 +7,7 @@ import { twins } from "./twins.ts";
 export const { broken, right } = twins(
   {
     name: "named after the generation",
-    steps: ["one", "two", "three", "four"].map((text) => ({ apply: app({ text }) })),
+    steps: ["one", "two", "three"].map((text) => ({ apply: app({ text }) })),
   },
   (isRight) =>
     ({ client }) =>

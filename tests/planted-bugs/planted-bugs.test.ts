@@ -9,7 +9,7 @@ describe.each(bugs.map(([twins, ...kinds]) => ({ bug: twins.broken.name, twins, 
   "$bug",
   ({ twins, kinds }) => {
     it("is found", patience, async () => {
-      const { problems, plans } = await testFaults(twins.broken);
+      const { problems, plans } = await testFaults(twins.broken, { kinds });
       expect(problems).toEqual([]);
       const found = plans.filter(({ outcome }) => outcome === "differs");
       expect(found.length).toBeGreaterThanOrEqual(2);
