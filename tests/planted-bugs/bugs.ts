@@ -18,6 +18,7 @@ import * as renamedInMemory from "./renamed-in-memory.ts";
 import * as statusAsTruth from "./status-as-truth.ts";
 import * as swallowedError from "./swallowed-error.ts";
 import type { Twins } from "./twins.ts";
+import * as wholeObject from "./whole-object.ts";
 import * as writesEveryRun from "./writes-every-run.ts";
 
 /** Each bug, and the kinds of plans that must find it. */
@@ -40,5 +41,6 @@ export const bugs: readonly (readonly [Twins, ...Plan["kind"][]])[] = [
   [renamedInMemory, "crash"],
   [statusAsTruth, "taken away"],
   [swallowedError, "refused"],
+  [wholeObject, "interfered"],
   [writesEveryRun, "looked at again"],
 ];

@@ -28,6 +28,8 @@ export interface LivesOptions {
   readonly outside?: Readonly<Record<string, string>>;
   /** What goes wrong with the function's calls, of the cluster and of servers outside. */
   readonly decider?: FaultDecider;
+  /** In place of the time of a fault that is a delay. */
+  readonly sleep?: () => Promise<void>;
   readonly now: () => Date;
   /** Until a request is given up. */
   readonly requestTimeout: Milliseconds;

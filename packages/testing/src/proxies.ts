@@ -30,17 +30,20 @@ export interface ProxiesOptions {
   readonly outside?: Readonly<Record<string, string>>;
   readonly decider?: FaultDecider;
   readonly onKill: () => void;
+  /** In place of a delay's time. */
+  readonly sleep?: () => Promise<void>;
   /** The calls of all lives, of all servers, are added to it. */
   readonly calls: Entry[];
 }
 
 /** One proxy before each server; one decider for all. */
 export async function openProxies(options: ProxiesOptions): Promise<Proxies> {
-  const { upstream, views = {}, outside = {}, decider, onKill, calls } = options;
+  const { upstream, views = {}, outside = {}, decider, onKill, sleep, calls } = options;
   const start = (to: Upstream): Promise<FaultProxy> => {
     const isOfFunction = ({ life }: { readonly life: number }): boolean => life !== testsLife;
     return startFaultProxy({
       ...{ upstream: to, views, onKill },
+      ...(sleep && { sleep }),
       decider: { ofCall: (call) => (isOfFunction(call) ? decider?.ofCall(call) : undefined) },
       onEntry: (entry) => isOfFunction(entry.call) && calls.push(entry),
     });

@@ -17,6 +17,7 @@ export function derivePlans(scenario: Scenario, baseline: Baseline): readonly Pl
       { kind: "crash", when: "before", write },
       { kind: "crash", when: "after", write },
       { kind: "lost answer", write },
+      ...(mayBeInterfered(take.writes[write.number - 1]) ? [{ kind: "interfered", write } as const] : []),
       { kind: "refused", status: refusalOf(take.writes[write.number - 1]), write },
     ]),
     ...downTimes(scenario, take, writes),
@@ -76,6 +77,9 @@ function certainOf(a: string, b: string): string {
   if (parts === undefined || parts.length !== others?.length) return a;
   return parts.map((part, i) => (part === others[i] ? part : anyName)).join("");
 }
+
+const mayBeInterfered = (call: Call | undefined): boolean =>
+  call !== undefined && call.name !== "" && ["update", "patch", "delete"].includes(call.verb);
 
 function refusalOf(call: Call | undefined): 409 | 500 | 503 {
   if (call === undefined || call.resource === "") return 503;

@@ -34,7 +34,16 @@ export async function liveThrough(scenario: Scenario, options: SceneOptions): Pr
   }
   const { runs, calls } = scene.stage;
   const { writes } = scene.decider;
-  return { steps, runs, calls, writes, hasMet: scene.hasMet(), kinds: seenKinds, problem };
+  return {
+    steps,
+    runs,
+    calls,
+    writes,
+    hasMet: scene.hasMet(),
+    touched: scene.touched(),
+    kinds: seenKinds,
+    problem,
+  };
 }
 
 async function act({ user, outside }: Scene, step: Step): Promise<void> {

@@ -6,6 +6,8 @@ import { anyName } from "./state.ts";
 export interface PlanDecider extends FaultDecider {
   /** Whether the fault has met the call that it was meant for. */
   readonly hasMet: () => boolean;
+  /** The one that it has met. */
+  readonly met: () => Call | undefined;
   /** Those that were to change something, in the order in which they came. */
   readonly writes: readonly Call[];
 }
@@ -18,22 +20,23 @@ export const staleView = "stale";
  */
 export function planDecider(plan: Plan | undefined, running: () => number): PlanDecider {
   const writes: Call[] = [];
-  let met = false;
+  let met: Call | undefined;
   const ofWrite = (call: Call): CallFault | undefined => {
     writes.push(call);
     if (plan === undefined || !("write" in plan) || plan.kind === "stale view") return undefined;
     if (writes.length !== plan.write.number || !isMeant(call, plan.write)) return undefined;
-    met = true;
+    met = call;
     return faultOf(plan);
   };
   return {
     ofCall(call) {
       if (call.isWrite) return ofWrite(call);
       if (plan?.kind !== "stale view" || running() !== plan.run || !mayBeStale(call)) return undefined;
-      met = true;
+      met = call;
       return { do: "stale", view: staleView };
     },
-    hasMet: () => met,
+    hasMet: () => met !== undefined,
+    met: () => met,
     writes,
   };
 }
@@ -54,12 +57,16 @@ function isMeant(call: Call, { what }: PlannedWrite): boolean {
   return is.length === meant.length && meant.every((part, i) => part === anyName || part === is[i]);
 }
 
-function faultOf(plan: Extract<Plan, { kind: "crash" | "down" | "lost answer" | "refused" }>): CallFault {
+function faultOf(
+  plan: Extract<Plan, { kind: "crash" | "down" | "interfered" | "lost answer" | "refused" }>,
+): CallFault {
   switch (plan.kind) {
     case "crash":
       return { do: "kill", when: plan.when };
     case "down":
       return { do: "kill", when: "after" };
+    case "interfered":
+      return { do: "delay", for: 0 };
     case "lost answer":
       return { do: "lose answer" };
     case "refused":

@@ -9,6 +9,8 @@ export type Plan =
   | { readonly kind: "lost answer"; readonly write: PlannedWrite }
   /** The server says no, once: a conflict where something is changed, else an error of its own. */
   | { readonly kind: "refused"; readonly status: 409 | 500 | 503; readonly write: PlannedWrite }
+  /** Somebody else changes the object after the function has read it, and before its write arrives. */
+  | { readonly kind: "interfered"; readonly write: PlannedWrite }
   /**
    * What a run reads that a cache may answer is answered as of before an earlier run, or before the last step: it does not
    * see its own writes, or what people did.
@@ -63,6 +65,8 @@ export function planWords(plan: Plan): string {
       return `lost answer of ${writeWords(plan.write)}`;
     case "refused":
       return `${plan.status} for ${writeWords(plan.write)}`;
+    case "interfered":
+      return `somebody else changes it just before ${writeWords(plan.write)}`;
     case "stale view": {
       const since = "run" in plan.before ? `run ${plan.before.run}` : `step ${plan.before.step}`;
       return `stale view, of before ${since}, in run ${plan.run}, which did ${writeWords(plan.write)}`;

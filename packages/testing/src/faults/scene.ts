@@ -4,9 +4,11 @@ import { sandboxes } from "../test-server.ts";
 import { touchedKinds } from "../touched-kinds.ts";
 import { installKinds, openUser, type User } from "../user.ts";
 import { type VirtualClock, virtualClock } from "../virtual-clock.ts";
+import { interfere } from "./interference.ts";
 import type { Moment, Plan } from "./plan.ts";
 import { planDecider, type PlanDecider, staleView } from "./plan-decider.ts";
 import type { OutsideWorld, Scenario } from "./scenario.ts";
+import type { Take } from "./take.ts";
 
 export interface SceneOptions {
   /** Left out: nothing goes wrong. */
@@ -26,6 +28,8 @@ export interface Scene {
   readonly decider: PlanDecider;
   /** Whether the plan's fault has met what it was meant for. */
   readonly hasMet: () => boolean;
+  /** What somebody else has changed at the wrong moment. */
+  touched(): Take["touched"];
   /** It has. */
   met(): void;
   /** To be called before a step or a run: a view may have to freeze. */
@@ -45,7 +49,10 @@ export async function openScene(
   const outside = await scenario.outside?.();
   const decider = planDecider(plan, () => stage.runs.length + 1);
   const view = plan?.kind === "stale view" ? await server.staleView() : undefined;
+  let touched: Take["touched"];
+  let step = 0;
   const before = (moment: Moment): void => {
+    if ("step" in moment) ({ step } = moment);
     if (plan?.kind === "stale view" && isSame(plan.before, moment)) view?.freeze();
   };
   const stage: Stage = await openStage({
@@ -53,13 +60,20 @@ export async function openScene(
     beforeRun: (run) => before({ run }),
     ...(view && { views: { [staleView]: view.upstream } }),
     ...(outside && { outside: outside.urls }),
+    // The one thing that plans have wait: a write that somebody else comes before.
+    async sleep() {
+      const call = decider.met();
+      const uid = call && (await interfere(stage.server, call));
+      if (uid !== undefined) touched = { uid, step };
+    },
   });
   await installKinds(stage.client, stage.controllers, scenario.crds);
   const user = openUser(stage.client, stage.server);
   let hasMet = plan === undefined || plan.kind === "unobserved";
   return {
     ...{ stage, clock, user, outside, decider, before },
-    hasMet: () => hasMet || decider.hasMet(),
+    hasMet: () => (plan?.kind === "interfered" ? touched !== undefined : hasMet || decider.hasMet()),
+    touched: () => touched,
     met: () => void (hasMet = true),
     async kinds() {
       const touched = await touchedKinds(stage.controllers, stage.calls, (kind) => user.kind(kind));

@@ -1,3 +1,4 @@
+import { markOfSomebody } from "./interference.ts";
 import type { Found, Snapshot } from "./snapshot.ts";
 
 /** What there is at one moment, as far as it is the same whenever the same has happened: by object, its values. */
@@ -68,7 +69,8 @@ export function valuesOf(found: Found, roles: ReadonlyMap<string, string>): Valu
     if (isTime.test(value)) return [path, "a time"];
     return [path, roles.get(value) ?? value];
   };
-  return new Map([...flattened({ ...object, metadata: { ...kept, name, ...going } })].map(told));
+  const values = [...flattened({ ...object, metadata: { ...kept, name, ...going } })];
+  return new Map(values.filter(([path]) => path !== `metadata.annotations.${markOfSomebody}`).map(told));
 }
 
 function flattened(value: unknown, path = ""): Values {

@@ -16,6 +16,8 @@ export interface Take {
   readonly hasMet: boolean;
   /** The kinds that were looked at in the end. */
   readonly kinds: readonly ResourceRef[];
+  /** The object that somebody else has changed at the wrong moment, and in which step. */
+  readonly touched: { readonly uid: string; readonly step: number } | undefined;
   /** Why it ended before its time. */
   readonly problem: string | undefined;
 }

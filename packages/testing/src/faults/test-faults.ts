@@ -1,6 +1,7 @@
 import { type Baseline, days, recordBaseline } from "./baseline.ts";
 import { type Divergence, divergence, judgementOf } from "./compare.ts";
 import { derivePlans } from "./derive-plans.ts";
+import { lostUpdate } from "./interference.ts";
 import { liveThrough } from "./live-through.ts";
 import { objectWords, type Plan, planWords } from "./plan.ts";
 import { lastApplied, type Scenario } from "./scenario.ts";
@@ -79,7 +80,7 @@ async function execute(scenario: Scenario, baseline: Baseline, plan: Plan): Prom
   if (plan.kind === "stranger") return executeStranger(scenario, baseline, plan);
   if (plan.kind === "made anew") return executeMadeAnew(scenario, plan);
   const take = await liveThrough(scenario, { plan, at: days[0], kinds: baseline.take.kinds });
-  return outcomeOf(scenario, take, divergence(baseline, take, judgementOf(plan)));
+  return outcomeOf(scenario, take, divergence(baseline, take, judgementOf(plan)) ?? lostUpdate(take));
 }
 
 async function executeStranger(

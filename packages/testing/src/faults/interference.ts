@@ -1,0 +1,45 @@
+import type { Call } from "@drover/fault-proxy";
+import type { Divergence } from "./compare.ts";
+import type { Take } from "./take.ts";
+
+/** Carried by an object that somebody else has changed at the wrong moment. */
+export const markOfSomebody = "testing.drover.dev/somebody";
+
+/**
+ * Somebody else changes the object that a call is about, past every fault.
+ *
+ * @param server the URL of the API server, without credentials.
+ * @returns its uid; undefined when there is no such object.
+ */
+export async function interfere(server: string, { path, subresource }: Call): Promise<string | undefined> {
+  const object = subresource === "" ? path : path.slice(0, -subresource.length - 1);
+  const response = await fetch(`${server}${object}`, {
+    method: "PATCH",
+    headers: { "content-type": "application/merge-patch+json" },
+    body: JSON.stringify({ metadata: { annotations: { [markOfSomebody]: "was here" } } }),
+  });
+  const answer: unknown = await response.json();
+  return response.ok ? uidIn(answer) : undefined;
+}
+
+function uidIn(object: unknown): string | undefined {
+  if (typeof object !== "object" || object === null || !("metadata" in object)) return undefined;
+  const { metadata } = object;
+  if (typeof metadata !== "object" || metadata === null || !("uid" in metadata)) return undefined;
+  return typeof metadata.uid === "string" ? metadata.uid : undefined;
+}
+
+/** The first step after which what somebody wrote was lost, though the object is there. */
+export function lostUpdate({ touched, steps }: Take): Divergence | undefined {
+  for (const [step, { snapshot }] of steps.entries()) {
+    if (touched === undefined || step < touched.step) continue;
+    const now = snapshot?.objects.find(({ object }) => object.metadata.uid === touched.uid)?.object;
+    if (now === undefined || now.metadata.annotations?.[markOfSomebody] !== undefined) continue;
+    const { kind, metadata } = now;
+    return {
+      step,
+      differences: [`what somebody else wrote into ${kind} ${metadata.name} meanwhile was lost`],
+    };
+  }
+  return undefined;
+}
