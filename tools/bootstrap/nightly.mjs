@@ -15,6 +15,7 @@ const SUITES = {
   "several bridges": ["soak:bridges", "--minutes", "10"],
   "planted bugs": ["faults:real"],
   scaling: ["soak:scaling", "--cycles", "50"],
+  conformance: ["conformance", "--sequences", "20000"],
   "queue bench": ["bench:queue"],
   persistence: ["bench:persistence"],
 };

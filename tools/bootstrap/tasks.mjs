@@ -59,6 +59,10 @@ export const tasks = {
     needsPython: always,
     run: (repository) => program(repository, "packages/queue/mutants/main.ts"),
   },
+  conformance: {
+    needsPython: always,
+    run: (repository) => program(repository, "packages/sandbox/conformance/main.ts"),
+  },
   "bench:queue": {
     needsPython: always,
     run: (repository) => program(repository, "bench/queue/main.ts"),

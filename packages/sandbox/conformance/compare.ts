@@ -14,14 +14,20 @@ export interface Found extends Difference {
 
 /** Where two runs of a case differ. Notes in `used` which allowed differences were met; those are left out. */
 export function compareRuns(real: Run, sandbox: Run, used: Set<Allowed> = new Set()): readonly Found[] {
-  const [left, right] = [masked(real.answers), masked(sandbox.answers)];
+  const [left, right] = [masked(real), masked(sandbox)];
   return left.flatMap((answer, i) => {
     const asked = sandbox.asked[i];
-    const request = `${asked?.method ?? ""} ${asked?.path ?? ""}`;
+    const type = asked?.headers["content-type"] ?? "";
+    const request = `${asked?.method ?? ""} ${asked?.path ?? ""}${type === "" ? "" : ` (${type})`}`;
     const body = asked?.body ?? "";
     return differences({ ...answer }, right[i] && { ...right[i] })
-      .filter(({ path }) => {
-        const allowed = allowedDifferences.find((one) => one.request.test(request) && one.path.test(path));
+      .filter(({ path, real: theirs }) => {
+        const allowed = allowedDifferences.find(
+          (one) =>
+            one.request.test(request) &&
+            one.path.test(path) &&
+            (one.real?.test(JSON.stringify(theirs ?? null)) ?? true),
+        );
         if (allowed) used.add(allowed);
         return !allowed;
       })

@@ -13,9 +13,22 @@ import { report, runSuite } from "./suite.ts";
 const { values } = parseArgs({
   options: {
     only: { type: "string", default: "" },
+    sequences: { type: "string", default: "300" },
+    seed: { type: "string", default: String(Date.now() % 1_000_000) },
   },
 });
 
-const result = await runSuite({ only: values.only });
+function whole(name: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`--${name} is a whole number, not ${text}.`);
+  return value;
+}
+
+const result = await runSuite({
+  only: values.only,
+  sequences: whole("sequences", values.sequences),
+  seed: whole("seed", values.seed),
+});
 console.log(report(result));
-process.exitCode = result.failed.length > 0 ? 1 : 0;
+const { failed, unused, sequences } = result;
+process.exitCode = failed.length + unused.length + sequences.differing.length > 0 ? 1 : 0;

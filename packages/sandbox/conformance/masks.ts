@@ -1,7 +1,8 @@
 // What two servers cannot have in common is masked before their answers are compared, and nothing else: uids, times,
 // versions (their order stays), suffixes of generated names, continue tokens and allotted addresses.
-import { field, isArray, isObject, isString, textAt } from "../src/json.ts";
-import type { Json } from "../src/json.ts";
+import { field, isArray, isObject, isString, listAt, objectAt, textAt } from "../src/json.ts";
+import type { Json, JsonObject } from "../src/json.ts";
+import type { Run } from "./run-case.ts";
 import type { Answer } from "./servers.ts";
 
 /** Metadata that is not compared at all. Taken out when the sandbox has it. */
@@ -27,7 +28,7 @@ const versionText = (value: Json): string | undefined => {
 function* everyValue(value: Json): Generator<Json> {
   yield value;
   if (typeof value !== "object" || value === null) return;
-  for (const inner of Object.values(value)) yield* everyValue(inner as Json);
+  for (const inner of Object.values(value)) yield* everyValue(inner);
 }
 
 /** The versions of single objects in all answers, oldest first: lists and bookmarks are placed among them. */
@@ -42,27 +43,56 @@ function versionsIn(answers: readonly Answer[]): readonly number[] {
   return [...found].sort((a, b) => a - b);
 }
 
-function generatedNames(answers: readonly Answer[]): readonly string[] {
+/** The uids that the server has given. */
+function uidsIn(answers: readonly Answer[]): ReadonlySet<string> {
   const found = new Set<string>();
   for (const { body } of answers)
     for (const value of everyValue(body)) {
-      const base = textAt(value, "metadata", "generateName");
-      const name = textAt(value, "metadata", "name");
-      if (
-        base !== undefined &&
-        name !== undefined &&
-        name.startsWith(base) &&
-        name.length === base.length + 5
-      )
-        found.add(name);
+      const own = textAt(value, "metadata", "uid") ?? textAt(value, "details", "uid");
+      if (own !== undefined) found.add(own);
     }
-  return [...found];
+  return found;
+}
+
+const suffix = "[bcdfghjklmnpqrstvwxz2456789]{5}\\b";
+/** The prefixes that requests ask for a name with. */
+function prefixes({ asked }: Run): readonly RegExp[] {
+  const found = asked.flatMap(({ body }) =>
+    [...body.matchAll(/"generateName":"([^"]+)"/g)].map(([, base]) => base ?? ""),
+  );
+  return [...new Set(found)].map((base) => new RegExp(`(${RegExp.escape(base.slice(0, 58))})${suffix}`, "g"));
+}
+
+/**
+ * Several causes come in the order of a Go map, which is none; so they are sorted, and with them the list that the
+ * message makes of them.
+ */
+function withSortedCauses(status: JsonObject): JsonObject {
+  const causes = [...listAt(status, "details", "causes")].sort((a, b) =>
+    JSON.stringify(a) < JSON.stringify(b) ? -1 : 1,
+  );
+  if (causes.length < 2) return status;
+  const parts = new Set(
+    causes.map((one) => `${textAt(one, "field") ?? ""}: ${textAt(one, "message") ?? ""}`),
+  );
+  const message = textAt(status, "message") ?? "";
+  const start = message.indexOf("is invalid: [") + "is invalid: [".length;
+  const listed = message.slice(start, -1);
+  const sorted = [...parts].join(", ");
+  const same = listed.length === sorted.length && [...parts].every((part) => listed.includes(part));
+  return {
+    ...status,
+    details: { ...objectAt(status, "details"), causes },
+    message: same ? `${message.slice(0, start)}${sorted}]` : message,
+  };
 }
 
 /** Masks the answers of one case on one server. */
-export function masked(answers: readonly Answer[], now = Date.now()): readonly Answer[] {
+export function masked(run: Run, now = Date.now()): readonly Answer[] {
+  const { answers } = run;
   const versions = versionsIn(answers);
-  const generated = generatedNames(answers);
+  const generated = prefixes(run);
+  const given = uidsIn(answers);
   const uids = new Map<string, string>();
   const ofVersion = (text: string, exact: boolean): string => {
     const version = Number(text);
@@ -72,12 +102,10 @@ export function masked(answers: readonly Answer[], now = Date.now()): readonly A
       : `<version ${rank} or later>`;
   };
   const text = (value: string): string => {
-    const without = generated.reduce(
-      (rest, name, i) => rest.replaceAll(name, `${name.slice(0, -5)}<${i + 1}>`),
-      value,
-    );
+    const without = generated.reduce((rest, name) => rest.replaceAll(name, "$1<generated>"), value);
     return without
       .replaceAll(uid, (one) => {
+        if (!given.has(one)) return one;
         const known = uids.get(one) ?? `<uid ${uids.size + 1}>`;
         uids.set(one, known);
         return known;
@@ -94,7 +122,7 @@ export function masked(answers: readonly Answer[], now = Date.now()): readonly A
     if (isArray(value)) return value.map((one) => walk(one));
     if (!isObject(value)) return value;
     const listed = isListLike(value);
-    return Object.fromEntries(
+    const shown: JsonObject = Object.fromEntries(
       Object.entries(value)
         .filter(([key]) => !notCompared.has(key))
         .map(([key, inner]): [string, Json] => {
@@ -106,6 +134,7 @@ export function masked(answers: readonly Answer[], now = Date.now()): readonly A
           return [text(key), walk(inner, listed && key === "metadata")];
         }),
     );
+    return withSortedCauses(shown);
   };
   return answers.map(({ code, headers, body }) => ({
     code,

@@ -104,6 +104,6 @@ export async function runCases(
       if (one) results[i] = await runCase(server, one, `${prefix}${i}`);
     }
   };
-  await Promise.all(Array.from({ length: 8 }, worker));
+  await Promise.all(Array.from({ length: 12 }, worker));
   return results;
 }

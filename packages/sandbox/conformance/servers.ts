@@ -97,7 +97,11 @@ const silenceMs = 10_000;
 type Request = typeof requestPlain | typeof requestSecure;
 
 const sending =
-  (request: Request, url: string, options: RequestOptions & Partial<Pick<ClientAccess, "ca" | "cert" | "key">>) =>
+  (
+    request: Request,
+    url: string,
+    options: RequestOptions & Partial<Pick<ClientAccess, "ca" | "cert" | "key">>,
+  ) =>
   ({ method, path, headers, body, until }: Asked): Promise<Answer> =>
     new Promise((resolve) => {
       const framed = body === "" ? headers : { "content-length": Buffer.byteLength(body), ...headers };
@@ -115,7 +119,7 @@ const sending =
 /** A sandbox, over HTTP like any client. */
 export async function startSandboxServer(): Promise<Server> {
   const begun = performance.now();
-  const sandbox = await startSandbox();
+  const sandbox = await startSandbox({ garbageCollection: false });
   const startedMs = performance.now() - begun;
   const agent = new PlainAgent({ keepAlive: true });
   const close = async (): Promise<void> => {

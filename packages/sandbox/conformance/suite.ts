@@ -1,4 +1,5 @@
-// The whole suite on both servers, one after the other, so that each one's time is its own.
+// The whole suite on both servers: the cases one after the other, so that each server's time is its own, and then the
+// generated sequences.
 import { allowedDifferences } from "./allowed-differences.ts";
 import type { Allowed } from "./allowed-differences.ts";
 import { allCases } from "./cases/index.ts";
@@ -9,22 +10,42 @@ import { runCase, runCases } from "./run-case.ts";
 import type { Run } from "./run-case.ts";
 import type { Server } from "./servers.ts";
 import { startRealServer, startSandboxServer } from "./servers.ts";
+import { runSequences } from "./sequences/run.ts";
+import type { SequencesResult } from "./sequences/run.ts";
 import type { Case } from "./steps.ts";
+
+export interface SuiteOptions {
+  /** Only cases with this in their name. */
+  readonly only?: string;
+  readonly sequences: number;
+  readonly seed: number;
+}
 
 export interface Failed {
   readonly name: string;
   readonly found: readonly Found[];
 }
 
-export interface SuiteResult {
-  readonly cases: number;
-  readonly requests: number;
-  readonly failed: readonly Failed[];
-  readonly unused: readonly Allowed[];
-  readonly times: Readonly<Record<Server["name"], { readonly startedMs: number; readonly casesMs: number }>>;
+interface Times {
+  readonly startedMs: number;
+  readonly casesMs: number;
 }
 
-async function timed(server: Server, cases: readonly Case[]) {
+export interface SuiteResult {
+  readonly names: readonly string[];
+  readonly requests: number;
+  readonly failed: readonly Failed[];
+  /** Allowed differences that no case met. Empty where not all cases ran. */
+  readonly unused: readonly Allowed[];
+  readonly sequences: SequencesResult;
+  readonly seed: number;
+  readonly times: Readonly<Record<Server["name"], Times>>;
+}
+
+async function timed(
+  server: Server,
+  cases: readonly Case[],
+): Promise<{ runs: readonly Run[]; times: Times }> {
   await runCase(server, fixtures, "fixtures");
   const begun = performance.now();
   const runs = await runCases(server, cases);
@@ -45,23 +66,33 @@ function failures(
   });
 }
 
-/** Runs the cases whose name has `only` in it. Rejects when a server does not start. */
-export async function runSuite({ only = "" }: { readonly only?: string } = {}): Promise<SuiteResult> {
+async function runOn(
+  sandbox: Server,
+  real: Server,
+  { only = "", sequences, seed }: SuiteOptions,
+): Promise<SuiteResult> {
   const cases = allCases.filter(({ name }) => name.includes(only));
+  const ours = await timed(sandbox, cases);
+  const theirs = await timed(real, cases);
+  const used = new Set<Allowed>();
+  return {
+    names: cases.map(({ name }) => name),
+    requests: ours.runs.reduce((sum, run) => sum + run.asked.length, 0),
+    failed: failures(cases, theirs.runs, ours.runs, used),
+    unused: only === "" ? allowedDifferences.filter((one) => !used.has(one)) : [],
+    sequences: await runSequences({ real, sandbox }, { count: sequences, seed }),
+    seed,
+    times: { sandbox: ours.times, real: theirs.times },
+  };
+}
+
+/** Starts both servers, runs everything and stops them. Rejects when a server does not start. */
+export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
   const sandbox = await startSandboxServer();
   try {
     const real = await startRealServer();
     try {
-      const ours = await timed(sandbox, cases);
-      const theirs = await timed(real, cases);
-      const used = new Set<Allowed>();
-      return {
-        cases: cases.length,
-        requests: ours.runs.reduce((sum, run) => sum + run.asked.length, 0),
-        failed: failures(cases, theirs.runs, ours.runs, used),
-        unused: only === "" ? allowedDifferences.filter((one) => !used.has(one)) : [],
-        times: { sandbox: ours.times, real: theirs.times },
-      };
+      return await runOn(sandbox, real, options);
     } finally {
       await real.close();
     }
@@ -73,12 +104,18 @@ export async function runSuite({ only = "" }: { readonly only?: string } = {}): 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 1000 ? 3 : 1)} s`;
 
 /** The result for people. Its last line is the figures. */
-export function report({ cases, requests, failed, times }: SuiteResult): string {
+export function report({ names, requests, failed, unused, sequences, seed, times }: SuiteResult): string {
   const { sandbox, real } = times;
+  const { differing } = sequences;
   return [
     ...failed.map(({ name, found }) => `== ${name}\n${told(found)}`),
+    ...unused.map(({ reason }) => `== allowed, and never met: ${reason}`),
+    ...differing.map(
+      (one) => `== sequence ${one.seed}, ${one.least.steps.length} requests\n${told(one.found.slice(0, 10))}`,
+    ),
     `start: sandbox ${seconds(sandbox.startedMs)}, real ${seconds(real.startedMs)}; ` +
       `cases: sandbox ${seconds(sandbox.casesMs)}, real ${seconds(real.casesMs)}`,
-    `${cases} cases, ${requests} requests: ${failed.length} differ`,
+    `${names.length} cases, ${requests} requests: ${failed.length} differ; ${sequences.sequences} sequences of seed ` +
+      `${seed}, ${sequences.requests} requests: ${differing.length} differ`,
   ].join("\n");
 }

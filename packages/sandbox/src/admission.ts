@@ -6,10 +6,10 @@ import { equal, field, omit, textAt, withField } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { beingDeleted, finalizersOf, generationOf, nameOf, withMeta, withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
-import { metadataErrors } from "./names.ts";
+import { changeableErrors, metadataErrors } from "./names.ts";
 import { fitted } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
-import { objectErrors } from "./schema-validation.ts";
+import { objectErrors, validated } from "./schema-validation.ts";
 import { invalidObject } from "./status.ts";
 
 /** Consonants and digits, so that no words come out: what apiserver's name generator draws from. */
@@ -29,10 +29,11 @@ function refuseInvalid(
 ): void {
   const { metadata, ...content } = object;
   const errors = [
-    ...metadataErrors(type, metadata),
     ...more,
+    ...(old && type.custom ? [] : metadataErrors(type, metadata)),
     ...(type.behaviour.errors?.(object, old) ?? []),
-    ...objectErrors(content, type.schema),
+    // What repeats itself in a list of a built-in kind is told by the code of that kind.
+    ...(type.custom ? objectErrors(content, type.schema) : validated(content, type.schema, "")),
   ];
   if (errors.length > 0) throw invalidObject(type, nameOf(object), errors);
 }
@@ -44,6 +45,12 @@ const notForNew = [
   "resourceVersion",
   "managedFields",
 ];
+
+/** The object with its defaults and what the server adds to them. */
+function settled({ behaviour }: ResourceType, object: KubeObject, old: KubeObject | undefined): KubeObject {
+  const complete = behaviour.completed?.(object, old) ?? object;
+  return behaviour.admitted?.(complete, old) ?? complete;
+}
 
 /** The object to store for a create. Throws 422 with all that is wrong. */
 export function admittedNew(type: ResourceType, object: KubeObject, now: Date): KubeObject {
@@ -59,7 +66,7 @@ export function admittedNew(type: ResourceType, object: KubeObject, now: Date): 
   const fresh = { ...object, metadata };
   const withoutStatus = type.status ? withTop(fresh, "status", undefined) : fresh;
   const complete = type.custom ? withoutStatus : fitted(type, withoutStatus);
-  const admitted = type.behaviour.completed?.(complete, undefined) ?? complete;
+  const admitted = settled(type, complete, undefined);
   refuseInvalid(type, admitted, undefined, []);
   return admitted;
 }
@@ -99,12 +106,17 @@ function keptMetadata(object: KubeObject, old: KubeObject): JsonObject {
 }
 
 /** Of a status update only status counts; built-in kinds let labels and the like through as well. */
-const onlyStatus = (type: ResourceType, object: KubeObject, old: KubeObject): KubeObject => ({
-  ...withTop(old, "status", object["status"]),
-  metadata: type.custom ? old.metadata : object.metadata,
-});
+function onlyStatus(type: ResourceType, object: KubeObject, old: KubeObject): KubeObject {
+  const { metadata } = type.behaviour.keepsLabels
+    ? withMeta(object, "labels", old.metadata["labels"])
+    : object;
+  return { ...withTop(old, "status", object["status"]), metadata: type.custom ? old.metadata : metadata };
+}
 
-const asked = (object: KubeObject): JsonObject => omit(object, "metadata", "apiVersion");
+const asked = ({ behaviour }: ResourceType, object: KubeObject): JsonObject =>
+  behaviour.countsAnnotations
+    ? { ...omit(object, "apiVersion"), metadata: field(object, "metadata", "annotations") ?? null }
+    : omit(object, "metadata", "apiVersion");
 
 /** The object to store for an update of `old`, through the main endpoint or `/status`. Throws 422 with all that is wrong. */
 export function admittedUpdate(
@@ -120,11 +132,14 @@ export function admittedUpdate(
       : type.status
         ? withTop(kept, "status", old["status"])
         : kept;
-  const complete = type.behaviour.completed?.(written, old) ?? written;
+  const complete = settled(type, written, old);
   const askedAnew =
-    (type.generation || type.custom) && subresource === "" && !equal(asked(complete), asked(old));
+    (type.generation || type.custom) && subresource === "" && !equal(asked(type, complete), asked(type, old));
   const admitted = askedAnew ? withMeta(complete, "generation", generationOf(old) + 1) : complete;
-  refuseInvalid(type, admitted, old, updateErrors(admitted, old));
+  // The generic code and the kind's own each look at metadata, so a fault is told more than once.
+  const whole = metadataErrors({ ...type, custom: true }, admitted.metadata);
+  const changed = [...updateErrors(admitted, old), ...changeableErrors(admitted.metadata)];
+  refuseInvalid(type, admitted, old, [...whole, ...changed, ...changed]);
   return admitted;
 }
 

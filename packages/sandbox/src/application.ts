@@ -9,7 +9,7 @@ import type { FaultHook, SandboxRequest } from "./faults.ts";
 import type { JsonObject } from "./json.ts";
 import { serveResource } from "./routes.ts";
 import type { ApiContext } from "./routes.ts";
-import { ApiError, internalError, tooLargeBody } from "./status.ts";
+import { ApiError, internalError, methodNotAllowed, tooLargeBody } from "./status.ts";
 
 type Env = { Bindings: HttpBindings };
 
@@ -43,10 +43,16 @@ function faultOf(hooks: ReadonlySet<FaultHook>, request: SandboxRequest): Respon
   return undefined;
 }
 
-const notThere = (): Response => new Response("404 page not found\n", { status: 404 });
+const plainText = "text/plain; charset=utf-8";
+const notThere = (): Response =>
+  new Response("404 page not found\n", {
+    status: 404,
+    headers: { "content-type": plainText },
+  });
 
 async function resource(api: ApiContext, context: Context<Env>): Promise<Response> {
   const url = new URL(context.req.url);
+  const warnings = new Set<string>();
   const answer = await serveResource(api, {
     method: context.req.method,
     path: url.pathname,
@@ -54,13 +60,15 @@ async function resource(api: ApiContext, context: Context<Env>): Promise<Respons
     header: (name) => context.req.header(name) ?? "",
     body: () => limitedBody(context),
     out: context.env.outgoing,
+    warn: (text) => {
+      warnings.add(`299 - ${JSON.stringify(text)}`);
+      // One header for each: a Response would join them.
+      context.env.outgoing.setHeader("warning", [...warnings]);
+    },
   });
   if (answer === "watching") return RESPONSE_ALREADY_SENT;
   if (!answer) return notThere();
-  const response = respond(answer.body, answer.code);
-  for (const warning of answer.warnings)
-    response.headers.append("warning", `299 - ${JSON.stringify(warning)}`);
-  return response;
+  return respond(answer.body, answer.code);
 }
 
 /** The whole server as a Hono application. Needs Node's response in its environment: watches write to it. */
@@ -73,12 +81,22 @@ export function createApplication(api: ApiContext, hooks: ReadonlySet<FaultHook>
     if (!fault) await next();
     return fault;
   });
-  for (const path of ["/healthz", "/livez", "/readyz"]) app.get(path, (context) => context.text("ok"));
+  for (const path of ["/healthz", "/livez", "/readyz"])
+    app.all(path, () => new Response("ok", { headers: { "content-type": plainText } }));
   // An empty document in protobuf: what kubectl reads when it looks for a kind that is not served.
   app.get("/openapi/v2", () => new Response("", { headers: { "content-type": openApiV2 } }));
   app.get("*", async (context, next) => {
     const host = context.req.header("host") ?? "";
     const document = discoveryDocument(api.cluster.types(), context.req.path, host);
+    if (!document) await next();
+    return document && respond(document, 200);
+  });
+  app.all("*", async (context, next) => {
+    const document = discoveryDocument(api.cluster.types(), context.req.path, "");
+    const [, root, group] = context.req.path.split("/");
+    // Documents that are not made for built-in kinds are there for every verb.
+    const builtIn = api.cluster.types().some((type) => !type.custom && type.group === group);
+    if (document && (root !== "apis" || builtIn)) throw methodNotAllowed();
     if (!document) await next();
     return document && respond(document, 200);
   });

@@ -1,32 +1,40 @@
 // The table of kinds that are there without a CustomResourceDefinition. A new kind is a row, not code.
 import { definitionBehaviour, definitionSchema } from "./custom-resources.ts";
-import { isString, objectAt } from "./json.ts";
-import { withTop } from "./kube-object.ts";
-import type { KubeObject } from "./kube-object.ts";
+import { configMapBehaviour, secretBehaviour } from "./key-value-kinds.ts";
 import { namespaceBehaviour } from "./namespaces.ts";
-import { conditions, labelSelector, podSpec } from "./pod-schema.ts";
+import { podSpecSchema, podStatusSchema } from "./pod-schema.ts";
 import { podBehaviour } from "./pods.ts";
 import { ageColumn, plainType } from "./resource-type.ts";
 import type { Column, ResourceType } from "./resource-type.ts";
-import { serviceBehaviour } from "./service-addresses.ts";
 import {
   always,
   anyObject,
-  anyScalar,
   atomic,
   boolean,
   each,
   fields,
   integer,
+  intOrString,
   knowing,
+  labelSelector,
   listBy,
   listOf,
   mapOf,
+  omitted,
   or,
   string,
   strings,
   struct,
 } from "./schema-words.ts";
+import { serviceBehaviour, serviceSchema } from "./services.ts";
+import {
+  bindingBehaviour,
+  leaseBehaviour,
+  networkPolicyBehaviour,
+  nodeBehaviour,
+  nodeSchema,
+  policyPort,
+} from "./small-kinds.ts";
 import { podColumns, serviceColumns } from "./workload-columns.ts";
 import { workloads } from "./workload-types.ts";
 
@@ -42,36 +50,6 @@ const returnsDeleted = true;
 const namespaced = false;
 const status = true;
 
-/** `stringData` is for writing only: it ends up in `data`. */
-function encodedSecret(secret: KubeObject): KubeObject {
-  const plain = Object.entries(objectAt(secret, "stringData"));
-  if (plain.length === 0) return secret;
-  const encoded = plain.map(
-    ([key, value]) => [key, Buffer.from(isString(value) ? value : "").toString("base64")] as const,
-  );
-  const data = { ...objectAt(secret, "data"), ...Object.fromEntries(encoded) };
-  return withTop(withTop(secret, "stringData", undefined), "data", data);
-}
-
-const servicePort = fields({
-  ...strings("name appProtocol"),
-  ...each("port nodePort", integer),
-  targetPort: anyScalar,
-  protocol: or(string, "TCP"),
-});
-const serviceSpec = struct({
-  ...strings("clusterIP loadBalancerIP externalName externalTrafficPolicy ipFamilyPolicy loadBalancerClass"),
-  ...strings("internalTrafficPolicy trafficDistribution"),
-  ...each("clusterIPs externalIPs loadBalancerSourceRanges ipFamilies", listOf(string)),
-  ...each("publishNotReadyAddresses allocateLoadBalancerNodePorts", boolean),
-  ports: listBy("port protocol", servicePort),
-  selector: atomic(mapOf(string)),
-  type: or(string, "ClusterIP"),
-  sessionAffinity: or(string, "None"),
-  sessionAffinityConfig: anyObject,
-  healthCheckNodePort: integer,
-});
-
 const core: readonly Row[] = [
   {
     ...{
@@ -83,8 +61,8 @@ const core: readonly Row[] = [
       unconditionalUpdate,
     },
     schema: fields({
-      spec: struct({ finalizers: listOf(string) }),
-      status: always(knowing({ conditions })),
+      spec: always(fields({ finalizers: listOf(string) })),
+      status: always(knowing({ conditions: listBy("type", anyObject) })),
     }),
     nameRule: "label",
     behaviour: namespaceBehaviour,
@@ -94,6 +72,7 @@ const core: readonly Row[] = [
   {
     ...{ kind: "ConfigMap", resource: "configmaps", shortNames: ["cm"], unconditionalUpdate },
     schema: fields({ data: mapOf(string), binaryData: mapOf(bytes), immutable: boolean }),
+    behaviour: configMapBehaviour,
   },
   {
     ...{ kind: "Secret", resource: "secrets", unconditionalUpdate },
@@ -103,7 +82,7 @@ const core: readonly Row[] = [
       immutable: boolean,
       type: or(string, "Opaque"),
     }),
-    behaviour: { completed: encodedSecret },
+    behaviour: secretBehaviour,
     columns: [column("Type", ".type"), ageColumn],
     selectable: ["type"],
   },
@@ -137,19 +116,16 @@ const core: readonly Row[] = [
   {
     ...{ kind: "Pod", resource: "pods", shortNames: ["po"], categories: ["all"], generation: true },
     ...{ status, unconditionalUpdate, returnsDeleted },
-    schema: fields({
-      spec: podSpec,
-      status: {
-        ...always(knowing({ conditions, podIPs: listBy("ip", anyObject) })),
-        default: { phase: "Pending" },
-      },
-    }),
+    schema: fields({ spec: always(podSpecSchema), status: or(podStatusSchema, {}) }),
     behaviour: podBehaviour,
     columns: podColumns,
     selectable: [
       "spec.nodeName",
       "spec.restartPolicy",
       "spec.serviceAccountName",
+      "spec.schedulerName",
+      "spec.hostNetwork",
+      "status.nominatedNodeName",
       "status.phase",
       "status.podIP",
     ],
@@ -157,7 +133,7 @@ const core: readonly Row[] = [
   {
     ...{ kind: "Service", resource: "services", shortNames: ["svc"], categories: ["all"], nameRule: "label" },
     ...{ status, unconditionalUpdate, createOnUpdate, returnsDeleted },
-    schema: fields({ spec: serviceSpec, status: struct({ loadBalancer: always(anyObject), conditions }) }),
+    schema: serviceSchema,
     behaviour: serviceBehaviour,
     columns: serviceColumns,
     selectable: ["spec.clusterIP", "spec.type"],
@@ -180,10 +156,8 @@ const core: readonly Row[] = [
 
 const node: Row = {
   ...{ kind: "Node", resource: "nodes", shortNames: ["no"], namespaced, status, unconditionalUpdate },
-  schema: fields({
-    spec: always(anyObject),
-    status: always(knowing({ conditions, addresses: listBy("type", anyObject) })),
-  }),
+  schema: nodeSchema,
+  behaviour: nodeBehaviour,
   columns: [
     column("Status", '.status.conditions[?(@.type=="Ready")].reason'),
     ageColumn,
@@ -196,27 +170,36 @@ const networkPolicy: Row = {
   ...{ kind: "NetworkPolicy", resource: "networkpolicies", shortNames: ["netpol"] },
   ...{ generation: true, unconditionalUpdate },
   schema: fields({
-    spec: struct({
-      podSelector: labelSelector,
-      policyTypes: listOf(string),
-      ...each("ingress egress", listOf(anyObject)),
-    }),
+    spec: always(
+      fields({
+        podSelector: always(labelSelector),
+        policyTypes: listOf(string),
+        ingress: listOf(fields({ ports: listOf(policyPort), from: listOf(anyObject) })),
+        egress: listOf(fields({ ports: listOf(policyPort), to: listOf(anyObject) })),
+      }),
+    ),
   }),
+  behaviour: networkPolicyBehaviour,
 };
 
 const disruptionBudget: Row = {
   ...{ kind: "PodDisruptionBudget", resource: "poddisruptionbudgets", shortNames: ["pdb"] },
   ...{ generation: true, status },
   schema: fields({
-    spec: struct({
-      ...each("minAvailable maxUnavailable", anyScalar),
-      selector: labelSelector,
-      unhealthyPodEvictionPolicy: string,
-    }),
+    spec: always(
+      fields({
+        minAvailable: intOrString,
+        maxUnavailable: intOrString,
+        selector: labelSelector,
+        unhealthyPodEvictionPolicy: string,
+      }),
+    ),
     status: always(
-      knowing({
-        conditions,
-        ...each("currentHealthy desiredHealthy disruptionsAllowed expectedPods", or(integer, 0)),
+      fields({
+        ...each("disruptionsAllowed currentHealthy desiredHealthy expectedPods", or(integer, 0)),
+        observedGeneration: omitted(integer),
+        disruptedPods: mapOf(string),
+        conditions: listBy("type", anyObject),
       }),
     ),
   }),
@@ -263,30 +246,41 @@ const events: Row = {
 const lease: Row = {
   ...{ kind: "Lease", resource: "leases", createOnUpdate },
   schema: fields({
-    spec: struct({
-      ...strings("holderIdentity acquireTime renewTime strategy preferredHolder"),
-      leaseDurationSeconds: { ...integer, minimum: 1 },
-      leaseTransitions: { ...integer, minimum: 0 },
-    }),
+    spec: always(
+      fields({
+        ...strings("holderIdentity acquireTime renewTime strategy preferredHolder"),
+        leaseDurationSeconds: integer,
+        leaseTransitions: integer,
+      }),
+    ),
   }),
+  behaviour: leaseBehaviour,
   columns: [column("Holder", ".spec.holderIdentity"), ageColumn],
 };
 
 const definition: Row = {
   ...{ kind: "CustomResourceDefinition", resource: "customresourcedefinitions", shortNames: ["crd", "crds"] },
   ...{ categories: ["api-extensions"], namespaced, status, generation: true, returnsDeleted },
+  // The real server still stores them in the version before.
+  storedVersion: "v1beta1",
   schema: definitionSchema,
   behaviour: definitionBehaviour,
   columns: [column("Created At", ".metadata.creationTimestamp")],
 };
 
-const rules = listOf(
-  fields(each("apiGroups resources resourceNames nonResourceURLs verbs", listOf(string)), ["verbs"]),
+const rules = or(
+  listOf(fields(each("apiGroups resources resourceNames nonResourceURLs verbs", listOf(string)), ["verbs"])),
+  null,
 );
 const access = { unconditionalUpdate, createOnUpdate, nameRule: "path" } as const;
+const subject = struct({ kept: "kind name", text: "apiGroup namespace" });
 const binding = {
   ...access,
-  schema: fields({ subjects: listOf(anyObject), roleRef: always(atomic(anyObject)) }, ["roleRef"]),
+  schema: fields({
+    subjects: listOf(subject),
+    roleRef: always(atomic(struct({ kept: "kind name", text: "apiGroup" }))),
+  }),
+  behaviour: bindingBehaviour,
   columns: [column("Role", ".roleRef.name"), ageColumn],
 };
 const rbac: readonly Row[] = [

@@ -214,12 +214,6 @@ describe("a custom resource", () => {
       'Invalid value: "string": spec.size in body must be of type integer: "string"',
     ],
     [
-      { size: 1.5 },
-      "FieldValueTypeInvalid",
-      "spec.size",
-      'Invalid value: "number": spec.size in body must be of type integer: "number"',
-    ],
-    [
       { size: 0 },
       "FieldValueInvalid",
       "spec.size",

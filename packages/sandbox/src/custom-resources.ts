@@ -10,43 +10,47 @@ import { plainType } from "./resource-type.ts";
 import type { Behaviour, Column, ResourceType, ScalePaths } from "./resource-type.ts";
 import { scaledBehaviour } from "./scale.ts";
 import { always, anyObject, boolean, each, fields, integer, knowing, listBy } from "./schema-words.ts";
-import { listOf, or, string, strings, struct } from "./schema-words.ts";
+import { listOf, or, string, strings } from "./schema-words.ts";
 import { structuralErrors } from "./structural-schema.ts";
 
 /** Holds a deleted definition until its objects are gone. */
 export const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
 
-const names = struct({
-  ...strings("singular listKind"),
-  ...each("plural kind", or(string, "")),
-  shortNames: listOf(string),
-  categories: listOf(string),
-});
+const names = always(
+  fields({
+    ...strings("singular listKind"),
+    ...each("plural kind", or(string, "")),
+    shortNames: listOf(string),
+    categories: listOf(string),
+  }),
+);
 /** The schema of definitions themselves, but for the schemas in them. */
 export const definitionSchema = fields({
-  spec: struct({
-    ...strings("group scope"),
-    names,
-    preserveUnknownFields: boolean,
-    conversion: fields({ strategy: string, webhook: anyObject }),
-    versions: listOf(
-      fields({
-        ...strings("name deprecationWarning"),
-        served: boolean,
-        storage: boolean,
-        deprecated: boolean,
-        schema: fields({ openAPIV3Schema: anyObject }),
-        subresources: fields({
-          status: fields({}),
-          scale: fields(strings("specReplicasPath statusReplicasPath labelSelectorPath")),
+  spec: always(
+    fields({
+      ...strings("group scope"),
+      names,
+      preserveUnknownFields: boolean,
+      conversion: fields({ strategy: string, webhook: anyObject }),
+      versions: listOf(
+        fields({
+          ...strings("name deprecationWarning"),
+          served: boolean,
+          storage: boolean,
+          deprecated: boolean,
+          schema: fields({ openAPIV3Schema: anyObject }),
+          subresources: fields({
+            status: fields({}),
+            scale: fields(strings("specReplicasPath statusReplicasPath labelSelectorPath")),
+          }),
+          additionalPrinterColumns: listOf(
+            fields({ ...strings("name type format description jsonPath"), priority: integer }),
+          ),
+          selectableFields: listOf(fields({ jsonPath: string })),
         }),
-        additionalPrinterColumns: listOf(
-          fields({ ...strings("name type format description jsonPath"), priority: integer }),
-        ),
-        selectableFields: listOf(fields({ jsonPath: string })),
-      }),
-    ),
-  }),
+      ),
+    }),
+  ),
   status: always(knowing({ conditions: or(listBy("type", anyObject), null), acceptedNames: names })),
 });
 
@@ -234,13 +238,19 @@ export function typesOf(definition: KubeObject): ResourceType[] {
     bucket: nameOf(definition),
     ...{ custom: true, generation: true },
   };
+  const schemaOf = (version: Json | undefined): JsonObject => objectAt(version, "schema", "openAPIV3Schema");
+  const stored = listAt(spec, "versions").find(isStored);
   const served = listAt(spec, "versions").filter((version) => field(version, "served") === true);
   return served.map((version) => {
     const columns = listAt(version, "additionalPrinterColumns").map(column);
     return {
       ...common,
       version: textAt(version, "name") ?? "",
-      schema: objectAt(version, "schema", "openAPIV3Schema"),
+      schema: schemaOf(version),
+      ...(stored !== version && {
+        storedSchema: schemaOf(stored),
+        storedVersion: textAt(stored, "name") ?? "",
+      }),
       status: field(version, "subresources", "status") !== undefined,
       scale: scaleIn(version),
       behaviour: scaledBehaviour(scaleIn(version)),

@@ -1,12 +1,12 @@
 // A request's body, as an object of the kind that its path names.
 import { invalid } from "./field-errors.ts";
-import { field, isArray, isObject, omit, textAt } from "./json.ts";
+import { isArray, isObject, isString, omit, textAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
-import { nameOf, withTop } from "./kube-object.ts";
+import { nameOf } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { apiVersionOf, fitted } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
-import { defaulted, pruned } from "./schema-fitting.ts";
+import { defaulted, pruned, withoutEmpty } from "./schema-fitting.ts";
 import { validated } from "./schema-validation.ts";
 import { anyObject, boolean, each, fields, integer, listOf, mapOf, string, strings } from "./schema-words.ts";
 import { atomic, listBy, setOf } from "./schema-words.ts";
@@ -23,7 +23,8 @@ const owner = atomic(
 );
 /** Of every object's metadata. */
 export const metadataSchema = fields({
-  ...strings("name generateName namespace selfLink uid resourceVersion creationTimestamp deletionTimestamp"),
+  ...strings("name generateName namespace selfLink uid resourceVersion"),
+  ...each("creationTimestamp deletionTimestamp", { ...string, format: "date-time" }),
   ...each("generation deletionGracePeriodSeconds", integer),
   ...each("labels annotations", mapOf(string)),
   finalizers: setOf(string),
@@ -41,20 +42,38 @@ const isEmpty = (value: Json): boolean =>
 const mismatch = (type: ResourceType, kind: string, version: string, why: string): Error =>
   badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${type.kind}: ${why}`);
 
+/** As little of a body as a message needs to name it (apiserver, endpoints/handlers, summarizeData). */
+export function summary(body: string): string {
+  const most = 30;
+  const start = body.startsWith("{")
+    ? body.slice(0, most)
+    : Buffer.from(body).subarray(0, most).toString("hex");
+  return body === "" ? "<empty>" : `${start}${body.length > most ? " ..." : ""}`;
+}
+
+const unrecognized = ({ kind }: ResourceType, body: Json, why: string): Error =>
+  badRequest(
+    `the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(JSON.stringify(body))})`,
+  );
+
+export const notRegistered = (kind: string, version: string): string =>
+  `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(version)} in scheme "pkg/runtime/scheme.go:111"`;
+
 function typeMetaOf(type: ResourceType, body: JsonObject): { apiVersion: string; kind: string } {
   const expected = apiVersionOf(type);
-  const apiVersion = textAt(body, "apiVersion") ?? (type.custom ? "" : expected);
-  const kind = textAt(body, "kind") ?? (type.custom ? "" : type.kind);
-  if (kind === "")
-    throw badRequest(
-      `the object provided is unrecognized (must be of type ${type.kind}): Object 'Kind' is missing in '${JSON.stringify(body)}'`,
-    );
+  for (const key of ["apiVersion", "kind"])
+    if (!isString(body[key] ?? ""))
+      throw unrecognized(type, body, `couldn't get version/kind; json parse error: ${key} is not a text`);
+  const apiVersion = textAt(body, "apiVersion") || (type.custom ? "" : expected);
+  const kind = textAt(body, "kind") || (type.custom ? "" : type.kind);
+  if (kind === "") throw unrecognized(type, body, `Object 'Kind' is missing in '${JSON.stringify(body)}'`);
+  if (!type.custom && (apiVersion !== expected || kind !== type.kind))
+    throw mismatch(type, kind, apiVersion.split("/").at(-1) ?? "", notRegistered(kind, apiVersion));
   if (apiVersion !== expected)
     throw badRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
     );
   if (kind === type.kind) return { apiVersion, kind };
-  if (!type.custom) throw mismatch(type, kind, type.version, "it is of another kind");
   throw invalidObject({ group: type.group, kind }, nameOf(body), [
     invalid("kind", kind, `must be ${type.kind}`),
   ]);
@@ -67,50 +86,49 @@ function typeMetaOf(type: ResourceType, body: JsonObject): { apiVersion: string;
  * anywhere in a built-in kind. (Wrong types in a custom resource are 422 and come from its schema.) Nulls that mean
  * nothing are dropped, but kept for the schema to refuse where the object comes from server-side apply.
  */
-export function decoded(type: ResourceType, body: Json, unknown: string[], keepNulls = false): KubeObject {
+export function decoded(type: ResourceType, given: Json, unknown: string[], keepNulls = false): KubeObject {
+  const body = given === null && !type.custom ? {} : given;
+  if (body === null) throw unrecognized(type, body, "Object 'Kind' is missing in 'null'");
   if (!isObject(body))
-    throw badRequest(
-      `the object provided is unrecognized (must be of type ${type.kind}): it is not a JSON object`,
-    );
+    throw unrecognized(type, body, "couldn't get version/kind; json parse error: it is not a JSON object");
   const { apiVersion, kind } = typeMetaOf(type, body);
-  const given = withoutNulls(body["metadata"] ?? {}, unknown);
+  const metadata = withoutNulls(body["metadata"] ?? {}, unknown);
+  if (!metadata) throw mismatch(type, kind, type.version, "json: metadata: it is not an object");
   const content = fitted(type, { ...body, apiVersion, kind, metadata: {} }, unknown, keepNulls);
   const wrong = [
-    ...validated(given, metadataSchema, "metadata"),
+    ...validated(metadata, metadataSchema, "metadata"),
     ...(type.custom ? [] : validated(omit(content, "metadata"), type.schema, "")),
   ].find(({ reason }) => reason === "FieldValueTypeInvalid");
   if (wrong) throw mismatch(type, kind, type.version, `json: ${wrong.field}: ${wrong.body}`);
-  const metadata = Object.fromEntries(Object.entries(given).filter(([, value]) => !isEmpty(value)));
-  return type.custom ? { ...content, metadata } : { ...withoutEmptyCollections(type, content), metadata };
+  return {
+    ...content,
+    metadata: Object.fromEntries(Object.entries(metadata).filter(([, value]) => !isEmpty(value))),
+  };
 }
 
-function withoutNulls(given: Json, unknown: string[]): JsonObject {
-  const known = defaulted(pruned(given, metadataSchema, "metadata", unknown), metadataSchema);
-  if (!isObject(known)) throw badRequest("metadata has to be an object");
-  return known;
+function withoutNulls(given: Json, unknown: string[]): JsonObject | undefined {
+  const known = defaulted(
+    withoutEmpty(pruned(given, metadataSchema, "metadata", unknown), metadataSchema),
+    metadataSchema,
+  );
+  return isObject(known) ? known : undefined;
 }
 
-/** Maps and lists of built-in kinds that are empty are not there. */
-function withoutEmptyCollections(type: ResourceType, object: KubeObject): KubeObject {
-  const isCollection = (key: string): boolean =>
-    field(type.schema, "properties", key, "additionalProperties") !== undefined ||
-    textAt(type.schema, "properties", key, "type") === "array";
-  const gone = Object.entries(object).filter(([key, value]) => isCollection(key) && isEmpty(value));
-  return gone.reduce<KubeObject>((rest, [key]) => withTop(rest, key, undefined), object);
-}
-
-/** Unknown fields by the caller's wish: an error in the server's words, or warnings. */
+/** Faults of fields by the caller's wish: an error in the server's words, or warnings. */
 export function refuseUnknown(
   type: ResourceType,
-  unknown: readonly string[],
+  faults: readonly string[],
   how: FieldValidation,
   warn: (text: string) => void,
 ): void {
-  const told = unknown.map((path) => `unknown field ${JSON.stringify(path)}`);
-  if (how === "Strict" && told.length > 0)
-    throw mismatch(type, type.kind, type.version, `strict decoding error: ${told.join(", ")}`);
-  if (how === "Warn") told.forEach(warn);
+  if (how === "Strict" && faults.length > 0)
+    throw mismatch(type, type.kind, type.version, `strict decoding error: ${faults.join(", ")}`);
+  if (how === "Warn") faults.forEach(warn);
 }
+
+/** How a field is told that a kind does not know, or that a body has twice. */
+export const faultOf = (what: "unknown" | "duplicate", path: string): string =>
+  `${what} field ${JSON.stringify(path)}`;
 
 export const isFieldValidation = (text: string): text is FieldValidation =>
   ["Strict", "Warn", "Ignore"].includes(text);

@@ -1,9 +1,12 @@
 // How a deletion treats what an object owns: finalizers on it that the garbage collector waits for (registry/generic's
 // deletionFinalizersForGarbageCollection). The server sets them whether or not something collects.
+import type { Json } from "./json.ts";
 import { finalizersOf, withMeta } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 
 export type Propagation = "Background" | "Foreground" | "Orphan";
+export const isPropagation = (value: Json): value is Propagation =>
+  value === "Background" || value === "Foreground" || value === "Orphan";
 
 export const orphaning = "orphan";
 export const inForeground = "foregroundDeletion";

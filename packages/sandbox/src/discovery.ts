@@ -1,4 +1,5 @@
 // What is served, in the documents that clients find it by.
+import { createHash } from "node:crypto";
 import { omit, present } from "./json.ts";
 import type { JsonObject } from "./json.ts";
 import { apiVersionOf } from "./resource-type.ts";
@@ -7,6 +8,26 @@ import type { ResourceType } from "./resource-type.ts";
 type Types = readonly ResourceType[];
 
 const verbs = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+const verbsOf = ({ custom, bucket }: ResourceType): string[] => {
+  const some = bucket === "namespaces" ? verbs.filter((verb) => verb !== "deletecollection") : verbs;
+  return custom ? some : some.toSorted();
+};
+
+/** Tells clients which versions are one resource: by what is stored. */
+const storageVersionHash = ({
+  group,
+  version,
+  kind,
+  bucket,
+  storedVersion = version,
+}: ResourceType): string => {
+  const owner = bucket === "events" ? "" : group;
+  return createHash("sha256")
+    .update(`${owner}/${storedVersion}/${kind}`)
+    .digest()
+    .subarray(0, 8)
+    .toString("base64");
+};
 
 /** Versions as clients prefer them: stable before beta before alpha, newer first. */
 function rank(version: string): number {
@@ -38,7 +59,8 @@ function resourceList(types: Types, group: string, version: string): JsonObject 
   const resources = served.flatMap((type) => {
     const { resource, singular: singularName, namespaced, kind, shortNames, categories, status } = type;
     const main = present({
-      ...{ name: resource, singularName, namespaced, kind, verbs },
+      ...{ name: resource, singularName, namespaced, kind, verbs: verbsOf(type) },
+      storageVersionHash: storageVersionHash(type),
       shortNames: shortNames.length > 0 ? shortNames : undefined,
       categories: categories.length > 0 ? categories : undefined,
     });
@@ -91,7 +113,7 @@ function openApiDocument(types: Types, path: string): JsonObject | undefined {
 
 /** The document at a path, or undefined where the path is none of discovery's. */
 export function discoveryDocument(types: Types, path: string, host: string): JsonObject | undefined {
-  const [root, first, second, ...rest] = path.split("/").slice(1);
+  const [root, first, second, ...rest] = path.replace(/\/$/, "").split("/").slice(1);
   if (root === "version" && first === undefined)
     return { major: "1", minor: "36", gitVersion: "v1.36.0+sandbox" };
   if (root === "openapi" && first === "v3")

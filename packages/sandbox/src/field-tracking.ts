@@ -14,12 +14,11 @@ import type { Occasion, Owners } from "./managed-fields.ts";
 import { mergeSchemaOf } from "./merge-schema.ts";
 import { apiVersionOf } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
-import { invalidOptions } from "./status.ts";
 
 const longestManager = 128;
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
 
-function managerErrors(manager: string): FieldError[] {
+function nameErrors(manager: string): FieldError[] {
   const tooMany = Buffer.byteLength(manager) > longestManager;
   let position = 0;
   const odd = Array.from(manager).flatMap((letter) => {
@@ -42,24 +41,25 @@ const fromUserAgent = (agent: string): string =>
     .join("")
     .slice(0, longestManager);
 
-/** Under which name a request writes. Throws 422 for options that contradict its `kind` of write. */
-export function managerOf(
+/** What is wrong with the options of a `kind` of write about who writes. */
+export function managerErrors(
   query: URLSearchParams,
-  userAgent: string,
   kind: "CreateOptions" | "UpdateOptions" | "PatchOptions" | "apply",
-): string {
+): FieldError[] {
   const manager = query.get("fieldManager") ?? "";
-  const errors = [
+  return [
     ...when(kind === "apply" && manager === "", required("fieldManager", "is required for apply patch")),
     ...when(
       kind === "PatchOptions" && query.has("force"),
       forbidden("force", "may not be specified for non-apply patch"),
     ),
-    ...managerErrors(manager),
+    ...nameErrors(manager),
   ];
-  if (errors.length > 0) throw invalidOptions(kind === "apply" ? "PatchOptions" : kind, errors);
-  return manager || fromUserAgent(userAgent);
 }
+
+/** Under which name a request writes. */
+export const managerOf = (query: URLSearchParams, userAgent: string): string =>
+  query.get("fieldManager") || fromUserAgent(userAgent);
 
 const status: FieldSet = setOf([["f:status"]]);
 const spec: FieldSet = setOf([["f:spec"]]);

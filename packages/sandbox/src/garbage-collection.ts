@@ -11,7 +11,7 @@ import { beingDeleted, finalizersOf, keyOf, nameOf, namespaceOf, uidOf, withMeta
 import type { KubeObject } from "./kube-object.ts";
 import { apiVersionOf } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
-import { deleteObject } from "./writes.ts";
+import { deleteObject } from "./deletions.ts";
 
 /** Where an object is, whichever it is by now. */
 interface Place {

@@ -12,16 +12,19 @@
  *   application.ts       HTTP: faults first, then health and discovery, then resources; refusals as Status objects
  *   routes.ts            path -> type, namespace, name; verb -> what is done; missing.ts: what is not there
  *   reads.ts, watch.ts   get, list, watch; representation.ts and table.ts say in which shape they leave
- *   writes.ts            create, update, patch, apply, delete; admission.ts decides about metadata, status and validity
+ *   writes.ts            create, update, patch, apply; deletions.ts; admission.ts decides about metadata, status and
+ *                        validity
  *   field-tracking.ts    who writes, and what comes to be owned: managed-fields.ts keeps it, server-side-apply.ts merges
  *                        by it, over field-sets.ts, merge-schema.ts and structured-*.ts, which know no Kubernetes
  *   scale.ts             autoscaling/v1 Scales of what has one
  *   store.ts             objects, one counter of versions, the history that watches resume from
- *   built-in-types.ts    the table of built-in kinds, with pod-schema.ts and workload-types.ts; custom-resources.ts makes
+ *   built-in-types.ts    the table of built-in kinds, with workload-types.ts and small-kinds.ts; custom-resources.ts makes
  *                        the same from definitions
  *   schema-*.ts          pruning, defaults and validation, for built-in kinds and definitions alike
  *   stale-view.ts        the same objects behind another address, as they were at one moment
- *   pods.ts              binding to a node, once, and deletion after a grace; service-addresses.ts allots loopback ones
+ *   pods.ts              binding to a node, once, and deletion after a grace; pod-schema.ts, pod-defaults.ts and
+ *                        pod-validation.ts are its spec; workloads.ts has what holds templates of them
+ *   services.ts          Services; service-addresses.ts allots loopback addresses to them
  *   lifecycle.ts         what controllers do in a real cluster: establish definitions, empty deleted namespaces;
  *   garbage-collection.ts  and take along what deleted objects own
  *
@@ -31,11 +34,11 @@
  *
  * Caveats, against a real one: no TLS, authentication or authorisation; no logs or exec; nothing makes pods of a
  * Deployment; CEL rules of definitions are not evaluated, and versions differ in name and schema only, so that fields
- * owned in one are owned in all; built-in kinds are validated in little more than their shape, and of pods, Services and
- * workloads what is deep (affinities, sources of volumes, security) is stored without looking at it, as nodes are
- * altogether; quantities stay as they are written; no node is brought: pods that are bound to one and deleted stay until
- * something ends them, as tools/node does; of protobuf bodies only the small kinds', Deployments' and Services' are read;
- * integers beyond 2^53 lose precision. v1 and events.k8s.io/v1 Events are one store, as in a real one.
+ * owned in one are owned in all; of the large specs (Pod, Deployment, Service) all fields and defaults are known, of
+ * what can be wrong in them the more usual; quantities stay as they are written; no node is brought: pods that are bound
+ * to one and deleted stay until something ends them, as tools/node does; of protobuf bodies only the small kinds',
+ * Deployments' and Services' are read; integers beyond 2^53 lose precision. v1 and events.k8s.io/v1 Events are one
+ * store, as in a real one. What was compared with a real one, and what still differs: conformance/README.md.
  */
 export type { FaultAnswer, Faults, SandboxRequest } from "./faults.ts";
 export type { Json, JsonObject } from "./json.ts";

@@ -76,6 +76,7 @@ const deepest = 512;
 
 /** Whether it is what JSON can hold. */
 export function isJson(value: unknown, depth = 0): value is Json {
+  if (typeof value === "number") return Number.isFinite(value);
   if (typeof value !== "object" || value === null) return true;
   return depth < deepest && Object.values(value).every((inner) => isJson(inner, depth + 1));
 }

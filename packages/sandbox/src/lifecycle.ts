@@ -11,7 +11,7 @@ import type { KubeObject } from "./kube-object.ts";
 import type { Owners } from "./managed-fields.ts";
 import type { ResourceType } from "./resource-type.ts";
 import type { Change } from "./store.ts";
-import { deleteObject } from "./writes.ts";
+import { deleteObject } from "./deletions.ts";
 
 /** Starts looking after namespaces and definitions. Runs inside the store's notifications: there is nothing to stop. */
 export function keepLifecycles(cluster: Cluster): void {

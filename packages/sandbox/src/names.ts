@@ -81,7 +81,11 @@ function qualifiedFaults(text: string): string[] {
       `a valid label key ${sentence(rules.key)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
     ];
   const prefixed =
-    prefix === undefined ? [] : prefix === "" ? ["must be non-empty"] : broken(prefix, rules.subdomain);
+    prefix === undefined
+      ? []
+      : prefix === ""
+        ? ["must be non-empty"]
+        : broken(prefix, { ...rules.subdomain, unit: "bytes" });
   const named = [...(name === "" ? ["must be non-empty"] : []), ...broken(name, rules.key)];
   return [...prefixed.map((fault) => `prefix part ${fault}`), ...named.map((fault) => `name part ${fault}`)];
 }
@@ -95,13 +99,20 @@ function ownerErrors(owners: readonly Json[]): FieldError[] {
         invalid(`${at}.${part}`, "", `${part === "apiVersion" ? "version " : ""}must not be empty`),
       ),
   );
+  const unread = owners.flatMap((owner) => {
+    const version = textAt(owner, "apiVersion") ?? "";
+    if (version.split("/").length > 2)
+      return [invalid(`${at}.apiVersion`, version, "version must not be empty")];
+    const event = version === "v1" && textAt(owner, "kind") === "Event";
+    return event ? [invalid(at, owner, "/v1, Kind=Event is disallowed from being an owner")] : [];
+  });
   const controllers = owners.filter((owner) => objectAt(owner)["controller"] === true);
-  if (controllers.length < 2) return missing;
+  if (controllers.length < 2) return [...missing, ...unread];
   const told = controllers
     .slice(0, 2)
     .map((owner) => `${textAt(owner, "kind") ?? ""}/${textAt(owner, "name") ?? ""}`);
   const why = `Only one reference can have Controller set to true. Found "true" in references for ${told.join(" and ")}`;
-  return [...missing, invalid(at, owners, why)];
+  return [...missing, ...unread, invalid(at, owners, why)];
 }
 
 const annotationLimit = 256 * 1024;
@@ -112,7 +123,7 @@ function nameErrors(type: ResourceType, metadata: JsonObject): FieldError[] {
   const name = textAt(metadata, "name") ?? "";
   const base = textAt(metadata, "generateName") ?? "";
   // A prefix may end in what a name may not.
-  const prefix = nameFaults(type.nameRule, base.replace(/-$/, "a"));
+  const prefix = nameFaults(type.nameRule, base.length > 1 ? base.replace(/-$/, "a") : base);
   return [
     ...(base === "" ? [] : prefix.map((fault) => invalid("metadata.generateName", base, fault))),
     ...(name === "" ? [required("metadata.name", "name or generateName is required")] : []),
@@ -122,9 +133,45 @@ function nameErrors(type: ResourceType, metadata: JsonObject): FieldError[] {
   ];
 }
 
+/** What is wrong with a label's key, and with its value. */
+export const labelKeyFaults = (key: string): string[] => qualifiedFaults(key);
+export const labelValueFaults = (value: string): string[] => broken(value, rules.value);
+
+/** What is wrong with the keys and values of labels that stand at `path`. */
+export const labelErrors = (labels: JsonObject, path: string): FieldError[] =>
+  Object.entries(labels)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([name, value]) => [
+      ...qualifiedFaults(name).map((fault) => invalid(path, name, fault)),
+      ...(isString(value) ? broken(value, rules.value).map((fault) => invalid(path, value, fault)) : []),
+    ]);
+
+const standardFinalizers = ["kubernetes", "orphan", "foregroundDeletion"];
+const loose = "name is neither a standard finalizer name nor is it fully qualified";
+
+function finalizerErrors(type: ResourceType, metadata: JsonObject): FieldError[] {
+  const finalizers = textsAt(metadata, "finalizers");
+  const at = "metadata.finalizers";
+  const unqualified = (one: string): boolean => !one.includes("/") && !standardFinalizers.includes(one);
+  return [
+    ...finalizers.flatMap((one) => qualifiedFaults(one).map((fault) => invalid(at, one, fault))),
+    ...finalizers.flatMap((one, i) =>
+      !type.custom && unqualified(one) ? [invalid(`${at}[${i}]`, one, loose)] : [],
+    ),
+  ];
+}
+
+/** What is wrong with the parts of metadata that an update may change. */
+export const changeableErrors = (metadata: JsonObject): FieldError[] => [
+  ...labelErrors(objectAt(metadata, "labels"), "metadata.labels"),
+  ...Object.keys(objectAt(metadata, "annotations")).flatMap((name) =>
+    qualifiedFaults(name.toLowerCase()).map((fault) => invalid("metadata.annotations", name, fault)),
+  ),
+  ...ownerErrors(listAt(metadata, "ownerReferences")),
+];
+
 /** What is wrong with an object's metadata, whatever its kind. */
 export function metadataErrors(type: ResourceType, metadata: JsonObject): FieldError[] {
-  const labels = Object.entries(objectAt(metadata, "labels"));
   const annotations = Object.entries(objectAt(metadata, "annotations"));
   const at = (part: string, value: Json, faults: readonly string[]): FieldError[] =>
     faults.map((fault) => invalid(`metadata.${part}`, value, fault));
@@ -133,13 +180,10 @@ export function metadataErrors(type: ResourceType, metadata: JsonObject): FieldE
     ...(!type.namespaced && textAt(metadata, "namespace")
       ? [forbidden("metadata.namespace", "not allowed on this type")]
       : []),
-    ...labels.flatMap(([name, value]) => [
-      ...at("labels", name, qualifiedFaults(name)),
-      ...(isString(value) ? at("labels", value, broken(value, rules.value)) : []),
-    ]),
+    ...labelErrors(objectAt(metadata, "labels"), "metadata.labels"),
     ...annotations.flatMap(([name]) => at("annotations", name, qualifiedFaults(name.toLowerCase()))),
     ...(size(annotations) > annotationLimit ? [tooLong("metadata.annotations", annotationLimit)] : []),
     ...ownerErrors(listAt(metadata, "ownerReferences")),
-    ...textsAt(metadata, "finalizers").flatMap((one) => at("finalizers", one, qualifiedFaults(one))),
+    ...finalizerErrors(type, metadata),
   ];
 }

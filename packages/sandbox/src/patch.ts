@@ -1,7 +1,7 @@
 // The patch formats but server-side apply. Patches come from users: results are built without ever assigning to a key of theirs.
 import { equal, field, isArray, isObject, textAt, withField } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
-import { badRequest, unprocessable, unsupportedMediaType } from "./status.ts";
+import { badRequest, unprocessable, unsupportedMediaType, unsupportedPatch } from "./status.ts";
 import { strategicMerge } from "./strategic-merge.ts";
 
 /** RFC 7386. */
@@ -15,9 +15,21 @@ export function mergePatch(target: Json | undefined, patch: Json): Json {
   );
 }
 
-const pointer = (path: string): string[] => {
-  if (path !== "" && !path.startsWith("/"))
-    throw unprocessable(`jsonpatch: the path ${JSON.stringify(path)} does not start with /`);
+function wholeMerge(object: JsonObject, patch: Json): Json {
+  if (patch === null) throw badRequest("Invalid JSON Patch");
+  return mergePatch(object, patch);
+}
+
+/** What kind an object is of, a strategic merge does not change. */
+function wholeStrategic(object: JsonObject, patch: Json): Json {
+  const merged = strategicMerge(object, patch ?? {});
+  const { apiVersion = "", kind = "" } = object;
+  return isObject(merged) ? { ...merged, apiVersion, kind } : merged;
+}
+
+/** As evanphx/json-patch reads it: what is before the first slash does not count. */
+const pointer = (path: string | undefined): string[] => {
+  if (path === undefined || path === "") throw unprocessable("jsonpatch: a path is missing");
   return path
     .split("/")
     .slice(1)
@@ -25,9 +37,11 @@ const pointer = (path: string): string[] => {
 };
 
 function position(list: readonly Json[], key: string, adding: boolean): number {
-  const index = key === "-" && adding ? list.length : /^(0|[1-9]\d*)$/.test(key) ? Number(key) : -1;
-  if (index < 0 || index > list.length - (adding ? 0 : 1))
-    throw unprocessable(`jsonpatch: index ${key} is outside of the list`);
+  const length = list.length + (adding ? 1 : 0);
+  const number = /^-?(0|[1-9]\d*)$/.test(key) ? Number(key) : Number.NaN;
+  // Those below zero count from the end.
+  const index = key === "-" && adding ? list.length : number < 0 ? number + length : number;
+  if (!(index >= 0 && index < length)) throw unprocessable(`jsonpatch: index ${key} is outside of the list`);
   return index;
 }
 
@@ -37,6 +51,12 @@ function read(document: Json, path: readonly string[]): Json {
     if (found === undefined) throw unprocessable(`jsonpatch: the path /${path.join("/")} does not exist`);
     return found;
   }, document);
+}
+
+/** A test for null is met by what is not there. */
+function readOrNull(document: Json, path: readonly string[]): Json {
+  const parent = read(document, path.slice(0, -1));
+  return isArray(parent) ? read(document, path) : (field(parent, path.at(-1) ?? "") ?? null);
 }
 
 type Change = { readonly op: "add" | "replace"; readonly value: Json } | { readonly op: "remove" };
@@ -55,7 +75,7 @@ function changed(document: Json, path: readonly string[], change: Change): Json 
     );
   }
   const inner = field(document, key);
-  if (!isObject(document) || (inner === undefined && !(last && change.op === "add")))
+  if (!isObject(document) || (inner === undefined && !(last && change.op !== "remove")))
     throw unprocessable(`jsonpatch: the path ${key} does not exist`);
   return withField(
     document,
@@ -65,7 +85,9 @@ function changed(document: Json, path: readonly string[], change: Change): Json 
 }
 
 function apply(document: Json, operation: Json): Json {
-  const path = pointer(textAt(operation, "path") ?? "");
+  if (!isObject(operation))
+    throw badRequest("json: cannot unmarshal an operation of the patch: it is no object");
+  const path = pointer(textAt(operation, "path"));
   const value = field(operation, "value") ?? null;
   const op = textAt(operation, "op");
   switch (op) {
@@ -75,11 +97,12 @@ function apply(document: Json, operation: Json): Json {
     case "remove":
       return changed(document, path, { op });
     case "test":
-      if (!equal(read(document, path), value)) throw unprocessable(`testing value /${path.join("/")} failed`);
+      if (!equal(value === null ? readOrNull(document, path) : read(document, path), value))
+        throw unprocessable(`testing value /${path.join("/")} failed`);
       return document;
     case "move":
     case "copy": {
-      const from = pointer(textAt(operation, "from") ?? "");
+      const from = pointer(textAt(operation, "from"));
       const moved = read(document, from);
       const rest = op === "move" ? changed(document, from, { op: "remove" }) : document;
       return changed(rest, path, { op: "add", value: moved });
@@ -92,6 +115,7 @@ function apply(document: Json, operation: Json): Json {
 
 /** RFC 6902. Throws 422 where an operation does not fit. */
 export function jsonPatch(document: Json, patch: Json): Json {
+  if (patch === null) return document;
   if (!isArray(patch)) throw badRequest("error decoding patch: a JSON patch is a list of operations");
   return patch.reduce(apply, document);
 }
@@ -104,7 +128,8 @@ const strategic = "application/strategic-merge-patch+json";
 export function patchFor(contentType: string, custom: boolean): (object: JsonObject, patch: Json) => Json {
   const media = contentType.split(";")[0]?.trim() ?? "";
   if (media === json) return jsonPatch;
-  if (media === merge) return mergePatch;
-  if (media === strategic && !custom) return (object, patch) => strategicMerge(object, patch);
-  throw unsupportedMediaType([json, merge, "application/apply-patch+yaml", ...(custom ? [] : [strategic])]);
+  if (media === merge) return wholeMerge;
+  if (media === strategic && !custom) return wholeStrategic;
+  if (!custom) throw unsupportedPatch();
+  throw unsupportedMediaType([json, merge, "application/apply-patch+yaml"]);
 }

@@ -1,180 +1,306 @@
-// What the server knows of pods, in pods themselves and in templates: names of fields, defaults, how lists merge.
-// Deeper structures (probes' handlers, volumes' sources, affinities) are stored without looking at most of them.
-import { field, isObject, listAt, objectAt, omit, textAt } from "./json.ts";
+// The fields of a pod's spec, with those defaults that need no thought (core/v1, types.go and defaults.go).
 import type { Json, JsonObject } from "./json.ts";
 import {
+  always,
   anyObject,
-  anyScalar,
   atomic,
-  boolean,
-  each,
   fields,
-  integer,
-  knowing,
+  labelSelector,
   listBy,
   listOf,
-  mapOf,
   or,
+  quantity,
   string,
-  strings,
   struct,
 } from "./schema-words.ts";
 
-const reference = atomic(fields({ name: or(string, "") }));
-const keyed = atomic(knowing({ ...strings("key name apiVersion fieldPath") }));
-export const quantities = mapOf(anyScalar);
-export const labelSelector = atomic(
-  fields({ matchLabels: mapOf(string), matchExpressions: listOf(anyObject) }),
+const reference = atomic(struct({ text: "name" }));
+const optionalReference = struct({ text: "name", boolean: "optional" });
+const fieldRef = atomic(struct({ kept: "fieldPath" }, { apiVersion: or(string, "v1") }));
+const resourceFieldRef = atomic(
+  struct({ text: "containerName", kept: "resource" }, { divisor: or(quantity, "0") }),
 );
-export const conditions = listBy("type", anyObject);
-/** Conditions of which these times are there when nobody sets them. */
-export const conditionsTimed = (times: string): JsonObject =>
-  listBy("type", knowing(each(times, or(string, null))));
+const key = atomic(struct({ text: "name", kept: "key", boolean: "optional" }));
 
-const probe = knowing({
-  timeoutSeconds: or(integer, 1),
-  periodSeconds: or(integer, 10),
-  ...each("successThreshold", or(integer, 1)),
-  failureThreshold: or(integer, 3),
-  httpGet: knowing({ path: or(string, "/"), scheme: or(string, "HTTP"), port: anyScalar }),
-  exec: knowing({ command: listOf(string) }),
-});
-const containerPort = fields({
-  ...strings("name hostIP"),
-  ...each("containerPort hostPort", integer),
-  protocol: or(string, "TCP"),
-});
-const environment = fields({
-  ...strings("name value"),
-  valueFrom: fields({
-    ...each("configMapKeyRef secretKeyRef resourceFieldRef fileKeyRef", keyed),
-    fieldRef: atomic(fields({ apiVersion: or(string, "v1"), fieldPath: string })),
-  }),
-});
-const mount = fields({
-  ...strings("name mountPath subPath subPathExpr mountPropagation recursiveReadOnly"),
-  readOnly: boolean,
-});
-
-const container = fields(
+const envVar = struct(
+  { kept: "name", text: "value" },
   {
-    ...strings("name image workingDir restartPolicy imagePullPolicy"),
-    ...each("command args", listOf(string)),
-    ports: listBy("containerPort protocol", containerPort),
-    ...each("envFrom resizePolicy restartPolicyRules", listOf(anyObject)),
-    env: listBy("name", environment),
-    resources: struct({ ...each("limits requests", quantities), claims: listBy("name", anyObject) }),
-    volumeMounts: listBy("mountPath", mount),
-    volumeDevices: listBy("devicePath", anyObject),
-    ...each("livenessProbe readinessProbe startupProbe", probe),
-    ...each("lifecycle securityContext", anyObject),
-    terminationMessagePath: or(string, "/dev/termination-log"),
-    terminationMessagePolicy: or(string, "File"),
-    ...each("stdin stdinOnce tty", boolean),
-    targetContainerName: string,
+    valueFrom: fields({
+      ...{ fieldRef, resourceFieldRef, configMapKeyRef: key, secretKeyRef: key },
+      fileKeyRef: atomic(struct({ kept: "volumeName path key", boolean: "optional" })),
+    }),
   },
-  ["name"],
+);
+const envFrom = struct({ text: "prefix" }, { configMapRef: optionalReference, secretRef: optionalReference });
+
+const exec = struct({ texts: "command" });
+const httpGet = struct(
+  { port: "port", text: "host" },
+  {
+    path: or(string, "/"),
+    scheme: or(string, "HTTP"),
+    httpHeaders: listOf(struct({ kept: "name value" })),
+  },
+);
+const tcpSocket = struct({ port: "port", text: "host" });
+const number = (byDefault: number): JsonObject => ({
+  type: "integer",
+  default: byDefault,
+  "x-omitempty": true,
+});
+const probe = struct(
+  { number: "initialDelaySeconds", integer: "terminationGracePeriodSeconds" },
+  {
+    ...{ exec, httpGet, tcpSocket },
+    grpc: struct({ integer: "port" }, { service: or(string, "") }),
+    timeoutSeconds: number(1),
+    periodSeconds: number(10),
+    successThreshold: number(1),
+    failureThreshold: number(3),
+  },
+);
+const handler = fields({ exec, httpGet, tcpSocket, sleep: struct({ integer: "seconds" }) });
+
+const resources = struct(
+  { quantities: "limits requests" },
+  { claims: listBy("name", struct({ kept: "name", text: "request" })) },
+);
+const seLinuxOptions = struct({ text: "user role type level" });
+const windowsOptions = struct({
+  kept: "gmsaCredentialSpecName gmsaCredentialSpec runAsUserName",
+  boolean: "hostProcess",
+});
+const profile = struct({ kept: "type localhostProfile" });
+const identity = { integer: "runAsUser runAsGroup" };
+const profiles = { seLinuxOptions, windowsOptions, seccompProfile: profile, appArmorProfile: profile };
+const securityContext = struct(
+  {
+    ...identity,
+    boolean: "privileged runAsNonRoot readOnlyRootFilesystem allowPrivilegeEscalation",
+    kept: "procMount",
+  },
+  { ...profiles, capabilities: struct({ texts: "add drop" }) },
+);
+const podSecurityContext = struct(
+  {
+    integer: "runAsUser runAsGroup fsGroup",
+    boolean: "runAsNonRoot",
+    kept: "supplementalGroupsPolicy fsGroupChangePolicy seLinuxChangePolicy",
+  },
+  {
+    ...profiles,
+    supplementalGroups: listOf({ type: "integer" }),
+    sysctls: listOf(struct({ kept: "name value" })),
+  },
 );
 
-const files = knowing({ defaultMode: or(integer, 0o644) });
-const volume = knowing({
-  name: string,
-  emptyDir: anyObject,
-  ...each("configMap secret projected downwardAPI", files),
-  hostPath: knowing({ path: string, type: or(string, "") }),
+const port = struct(
+  { text: "name hostIP", number: "hostPort", integer: "containerPort" },
+  { protocol: or(string, "TCP") },
+);
+const mount = struct({
+  kept: "name mountPath recursiveReadOnly mountPropagation",
+  text: "subPath subPathExpr",
+  flag: "readOnly",
 });
-
-const podFields = {
-  ...strings("nodeName serviceAccountName serviceAccount hostname subdomain priorityClassName"),
-  ...strings("runtimeClassName preemptionPolicy hostnameOverride"),
-  ...each("activeDeadlineSeconds priority", integer),
-  ...each("automountServiceAccountToken hostNetwork hostPID hostIPC shareProcessNamespace", boolean),
-  ...each("setHostnameAsFQDN hostUsers enableServiceLinks", boolean),
-  ...each("affinity dnsConfig os resources workloadRef schedulingGroup", anyObject),
-  ...each("containers initContainers ephemeralContainers", listBy("name", container)),
-  volumes: listBy("name", volume),
-  restartPolicy: or(string, "Always"),
-  terminationGracePeriodSeconds: or(integer, 30),
-  dnsPolicy: or(string, "ClusterFirst"),
-  nodeSelector: atomic(mapOf(string)),
-  securityContext: or(anyObject, {}),
-  imagePullSecrets: listBy("name", reference),
-  schedulerName: or(string, "default-scheduler"),
-  ...each("tolerations readinessGates", listOf(anyObject)),
-  hostAliases: listBy("ip", anyObject),
-  overhead: quantities,
-  topologySpreadConstraints: listBy("topologyKey whenUnsatisfiable", anyObject),
-  ...each("schedulingGates resourceClaims", listBy("name", anyObject)),
+const containerFields: Readonly<Record<string, Json>> = {
+  ports: listBy("containerPort protocol", port),
+  env: listBy("name", envVar),
+  envFrom: listOf(envFrom),
+  resources: or(resources, {}),
+  volumeMounts: listBy("mountPath", mount),
+  volumeDevices: listBy("devicePath", struct({ kept: "name devicePath" })),
+  livenessProbe: probe,
+  readinessProbe: probe,
+  startupProbe: probe,
+  lifecycle: fields({ postStart: handler, preStop: handler, stopSignal: string }),
+  securityContext,
+  terminationMessagePath: { ...or(string, "/dev/termination-log"), "x-omitempty": true },
+  terminationMessagePolicy: { ...or(string, "File"), "x-omitempty": true },
+  resizePolicy: listOf(struct({ kept: "resourceName restartPolicy" })),
+  restartPolicyRules: listOf(anyObject),
 };
-const inTemplate = struct(podFields, ["containers"]);
+const container = struct(
+  {
+    kept: "name restartPolicy",
+    text: "image workingDir imagePullPolicy",
+    texts: "command args",
+    flag: "stdin stdinOnce tty",
+  },
+  containerFields,
+);
+const ephemeral = struct(
+  {
+    kept: "name restartPolicy",
+    text: "image workingDir imagePullPolicy targetContainerName",
+    texts: "command args",
+    flag: "stdin stdinOnce tty",
+  },
+  containerFields,
+);
 
-/** A pod's own spec. */
-export const podSpec: JsonObject = struct({ ...podFields, enableServiceLinks: or(boolean, true) }, [
-  "containers",
-]);
+const items = listOf(struct({ kept: "key path", integer: "mode" }));
+const downward = listOf(struct({ kept: "path", integer: "mode" }, { fieldRef, resourceFieldRef }));
+const mode = or({ type: "integer" }, 420);
+const named = { items, name: { ...string, "x-omitempty": true }, optional: { type: "boolean" } };
+const token = struct(
+  { text: "audience", kept: "path" },
+  { expirationSeconds: or({ type: "integer" }, 3600) },
+);
+const source = fields({
+  secret: fields(named),
+  configMap: fields(named),
+  downwardAPI: fields({ items: downward }),
+  serviceAccountToken: token,
+  clusterTrustBundle: anyObject,
+  podCertificate: anyObject,
+});
+/** Where a volume may come from; of those that are seldom met only the name is known. */
+export const volumeSources: Readonly<Record<string, Json>> = {
+  emptyDir: struct({ text: "medium" }, { sizeLimit: quantity }),
+  hostPath: struct({ kept: "path" }, { type: or(string, "") }),
+  secret: struct({ text: "secretName", boolean: "optional" }, { items, defaultMode: mode }),
+  configMap: fields({ ...named, defaultMode: mode }),
+  downwardAPI: fields({ items: downward, defaultMode: mode }),
+  projected: fields({ sources: or(listOf(source), null), defaultMode: mode }),
+  persistentVolumeClaim: struct({ kept: "claimName", flag: "readOnly" }),
+  nfs: struct({ kept: "server path", flag: "readOnly" }),
+  csi: struct(
+    { kept: "driver fsType", boolean: "readOnly", map: "volumeAttributes" },
+    { nodePublishSecretRef: reference },
+  ),
+  image: struct({ text: "reference pullPolicy" }),
+  ...Object.fromEntries(
+    (
+      "gcePersistentDisk awsElasticBlockStore gitRepo iscsi glusterfs rbd flexVolume cinder cephfs flocker fc azureFile " +
+      "vsphereVolume quobyte azureDisk photonPersistentDisk portworxVolume scaleIO storageos ephemeral"
+    )
+      .split(" ")
+      .map((name) => [name, anyObject]),
+  ),
+};
 
-/** A pod as a template of others describes it. */
-export const podTemplate: JsonObject = struct({
-  metadata: struct({
-    ...strings("name generateName namespace"),
-    ...each("labels annotations", mapOf(string)),
-    creationTimestamp: string,
-    finalizers: listOf(string),
+const requirement = struct({ kept: "key operator", texts: "values" });
+const nodeTerm = atomic(fields({ matchExpressions: listOf(requirement), matchFields: listOf(requirement) }));
+const podTerm = struct(
+  { texts: "namespaces matchLabelKeys mismatchLabelKeys", kept: "topologyKey" },
+  { labelSelector, namespaceSelector: labelSelector },
+);
+const podAffinity = fields({
+  requiredDuringSchedulingIgnoredDuringExecution: listOf(podTerm),
+  preferredDuringSchedulingIgnoredDuringExecution: listOf(
+    struct({ integer: "weight" }, { podAffinityTerm: podTerm }),
+  ),
+});
+const affinity = fields({
+  nodeAffinity: fields({
+    requiredDuringSchedulingIgnoredDuringExecution: atomic(fields({ nodeSelectorTerms: listOf(nodeTerm) })),
+    preferredDuringSchedulingIgnoredDuringExecution: listOf(
+      struct({ integer: "weight" }, { preference: nodeTerm }),
+    ),
   }),
-  spec: inTemplate,
+  podAffinity,
+  podAntiAffinity: podAffinity,
 });
+const spread = struct(
+  {
+    integer: "maxSkew minDomains",
+    kept: "topologyKey whenUnsatisfiable nodeAffinityPolicy nodeTaintsPolicy",
+    texts: "matchLabelKeys",
+  },
+  { labelSelector },
+);
+const toleration = struct({ text: "key operator value effect", integer: "tolerationSeconds" });
 
-function completedContainer(container: Json): Json {
-  if (!isObject(container)) return container;
-  const image = textAt(container, "image") ?? "";
-  const [, tag] = /:([^/:@]+)$/.exec(image) ?? [];
-  const latest = !image.includes("@") && (tag === undefined || tag === "latest");
-  const pulled = { imagePullPolicy: latest ? "Always" : "IfNotPresent", ...container };
-  const limits = objectAt(container, "resources", "limits");
-  if (Object.keys(limits).length === 0) return pulled;
-  const resources = objectAt(container, "resources");
-  return {
-    ...pulled,
-    resources: { ...resources, requests: { ...limits, ...objectAt(resources, "requests") } },
-  };
-}
+const omittedOr = (byDefault: string): JsonObject => ({ ...or(string, byDefault), "x-omitempty": true });
 
-const noTaint = (key: string): JsonObject => ({
-  key: `node.kubernetes.io/${key}`,
-  ...{ operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 },
-});
+/** What Pods and the templates of pods have in common. */
+export const podSpecSchema: JsonObject = struct(
+  {
+    text: "serviceAccountName serviceAccount nodeName hostname subdomain priorityClassName",
+    kept: "runtimeClassName preemptionPolicy hostnameOverride",
+    flag: "hostNetwork hostPID hostIPC",
+    boolean:
+      "automountServiceAccountToken shareProcessNamespace enableServiceLinks setHostnameAsFQDN hostUsers",
+    integer: "activeDeadlineSeconds priority",
+    quantities: "overhead",
+    any: "schedulingGroup workloadRef",
+  },
+  {
+    volumes: listBy("name", fields({ name: string, ...volumeSources })),
+    initContainers: listBy("name", container),
+    containers: or(listBy("name", container), null),
+    ephemeralContainers: listBy("name", ephemeral),
+    restartPolicy: omittedOr("Always"),
+    terminationGracePeriodSeconds: or({ type: "integer" }, 30),
+    dnsPolicy: omittedOr("ClusterFirst"),
+    schedulerName: omittedOr("default-scheduler"),
+    nodeSelector: atomic({ type: "object", additionalProperties: string }),
+    securityContext: or(podSecurityContext, {}),
+    imagePullSecrets: listBy("name", reference),
+    affinity,
+    tolerations: listOf(toleration),
+    hostAliases: listBy("ip", struct({ kept: "ip", texts: "hostnames" })),
+    dnsConfig: struct(
+      { texts: "nameservers searches" },
+      { options: listOf(struct({ text: "name", kept: "value" })) },
+    ),
+    readinessGates: listOf(struct({ kept: "conditionType" })),
+    topologySpreadConstraints: listBy("topologyKey whenUnsatisfiable", spread),
+    os: struct({ kept: "name" }),
+    schedulingGates: listBy("name", struct({ kept: "name" })),
+    resourceClaims: listBy("name", struct({ kept: "name resourceClaimName resourceClaimTemplateName" })),
+    resources,
+  },
+);
 
-/** What admission adds to a new pod's spec: a priority, and patience with nodes that are not there for a moment. */
-export function admittedPodSpec(spec: JsonObject): JsonObject {
-  const given = listAt(spec, "tolerations");
-  const added = [noTaint("not-ready"), noTaint("unreachable")].filter(
-    ({ key }) => !given.some((one) => [undefined, "", key].includes(textAt(one, "key"))),
-  );
-  return {
-    priority: 0,
-    preemptionPolicy: "PreemptLowerPriority",
-    ...spec,
-    tolerations: [...given, ...added],
-  };
-}
+const state = anyObject;
+const containerStatus = struct(
+  {
+    kept: "name image imageID",
+    text: "containerID",
+    boolean: "started",
+    any: "user",
+    anys: "volumeMounts allocatedResourcesStatus",
+    quantities: "allocatedResources",
+  },
+  {
+    ...{
+      state: or(state, {}),
+      lastState: or(state, {}),
+      ready: or({ type: "boolean" }, false),
+      restartCount: or({ type: "integer" }, 0),
+    },
+    image: or(string, ""),
+    imageID: or(string, ""),
+    resources,
+  },
+);
+const whenever = or(string, null);
+const condition = struct(
+  { kept: "type status", text: "reason message", number: "observedGeneration" },
+  { lastProbeTime: whenever, lastTransitionTime: whenever },
+);
+export const podStatusSchema: JsonObject = struct(
+  {
+    text: "phase message reason nominatedNodeName hostIP podIP qosClass resize",
+    kept: "startTime",
+    number: "observedGeneration",
+    quantities: "allocatedResources",
+    any: "extendedResourceClaimStatus",
+    anys: "resourceClaimStatuses nodeAllocatableResourceClaimStatuses",
+  },
+  {
+    conditions: listBy("type", condition),
+    hostIPs: listOf(struct({ text: "ip" })),
+    podIPs: listBy("ip", struct({ text: "ip" })),
+    initContainerStatuses: listOf(containerStatus),
+    containerStatuses: listOf(containerStatus),
+    ephemeralContainerStatuses: listOf(containerStatus),
+    resources,
+  },
+);
 
-/** The quality of service that a pod's requests and limits ask for. */
-export function qualityOf(spec: JsonObject): string {
-  const asked = [...listAt(spec, "initContainers"), ...listAt(spec, "containers")].map((one) =>
-    objectAt(one, "resources"),
-  );
-  const some = ({ limits = {}, requests = {} }: JsonObject): boolean =>
-    ["cpu", "memory"].some((key) => field(limits, key) !== undefined || field(requests, key) !== undefined);
-  const all = ({ limits = {}, requests = {} }: JsonObject): boolean =>
-    ["cpu", "memory"].every(
-      (key) => field(limits, key) !== undefined && field(limits, key) === field(requests, key),
-    );
-  return asked.every(all) ? "Guaranteed" : asked.some(some) ? "Burstable" : "BestEffort";
-}
-
-/** A pod's spec with the defaults that depend on other fields of it. */
-export function completedPodSpec(spec: JsonObject): JsonObject {
-  const lists = ["containers", "initContainers"].filter((key) => field(spec, key) !== undefined);
-  const completed = lists.map((key) => [key, listAt(spec, key).map(completedContainer)] as const);
-  return { ...omit(spec, ...lists), ...Object.fromEntries(completed) };
-}
+/** How a template of pods is written in the kinds that make them. */
+export const podTemplateSchema = (metadata: JsonObject): JsonObject =>
+  always(fields({ metadata: always(metadata), spec: always(podSpecSchema) }));

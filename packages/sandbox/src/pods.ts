@@ -1,10 +1,11 @@
 // What the API server itself does with pods: it binds them to a node, once, and lets them go only after their grace.
-import { invalid, notSupported, required } from "./field-errors.ts";
+import { notSupported, required } from "./field-errors.ts";
 import { field, listAt, objectAt, textAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { beingDeleted, isKubeObject, nameOf, withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
-import { admittedPodSpec, completedPodSpec, qualityOf } from "./pod-schema.ts";
+import { admittedPod, completedPod, qosClass } from "./pod-defaults.ts";
+import { podSpecErrors, podUpdateErrors } from "./pod-validation.ts";
 import type { Behaviour } from "./resource-type.ts";
 import * as status from "./status.ts";
 
@@ -22,19 +23,21 @@ function gracePeriod(pod: KubeObject, asked: number | undefined): number {
   return period < 0 ? 1 : period;
 }
 
+function admitted(pod: KubeObject, old: KubeObject | undefined): KubeObject {
+  const spec = admittedPod(objectAt(pod, "spec"), old && objectAt(old, "spec"));
+  const status = old ? objectAt(pod, "status") : { phase: "Pending" };
+  const quality = textAt(old, "status", "qosClass") ?? qosClass(spec);
+  return withTop(withTop(pod, "spec", spec), "status", { ...status, qosClass: quality });
+}
+
 export const podBehaviour: Behaviour = {
-  completed(pod, old) {
-    const spec = completedPodSpec(objectAt(pod, "spec"));
-    const complete = withTop(pod, "spec", spec);
-    if (old) return complete;
-    return withTop(complete, "status", { ...objectAt(pod, "status"), qosClass: qualityOf(spec) });
-  },
-  allotted: (pod) => withTop(pod, "spec", admittedPodSpec(objectAt(pod, "spec"))),
   gracePeriod,
-  errors: (pod, old) =>
-    old && nodeOf(old) !== nodeOf(pod)
-      ? [invalid("spec", nodeOf(pod), "pod updates may not change spec.nodeName; post to its binding")]
-      : [],
+  completed: (pod) => withTop(pod, "spec", completedPod(objectAt(pod, "spec"))),
+  admitted,
+  errors: (pod, old) => [
+    ...podSpecErrors(objectAt(pod, "spec"), "spec"),
+    ...(old ? podUpdateErrors(objectAt(pod, "spec"), objectAt(old, "spec")) : []),
+  ],
 };
 
 /** The node that a Binding is about. Throws 400 when it is none, or another pod's. */

@@ -33,8 +33,14 @@ export function integerIn(query: URLSearchParams, name: string): number | undefi
   if (text === "") return undefined;
   if (!/^-?\d+$/.test(text))
     throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  if (!Number.isSafeInteger(Number(text)))
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`);
   return Number(text);
 }
+
+/** A flag of a query, which stands for more than `true`. */
+export const flagIn = (query: URLSearchParams, name: string): boolean =>
+  !["", "0", "false"].includes(query.get(name) ?? "") || (query.has(name) && query.get(name) === "");
 
 export const selectorIn = (type: ResourceType, query: URLSearchParams): Matches | undefined =>
   selectedBy(type, query.get("labelSelector") ?? "", query.get("fieldSelector") ?? "");
@@ -80,12 +86,17 @@ const tokenOf = ({ version, after }: Position): string =>
     "base64url",
   );
 function positionIn(token: string): Position {
+  const refuse = (why: string): Error =>
+    badRequest(`invalid continue token: continue key is not valid: ${why}`);
+  if (!/^[\w-]*$/.test(token) || token.length % 4 === 1) throw refuse("illegal base64 data at input byte 0");
   let json: Json;
   try {
     json = parseJson(Buffer.from(token, "base64url").toString());
   } catch {
-    throw badRequest("invalid continue token: continue key is not valid");
+    throw refuse("it is not JSON");
   }
+  const format = textAt(json, "v") ?? "";
+  if (format !== "meta.k8s.io/v1") throw refuse(`server does not recognize this encoded version ${format}`);
   const [version, start] = [field(json, "rv"), textAt(json, "start")];
   if (typeof version !== "number" || start === undefined)
     throw badRequest("continue key is not valid: incorrect encoded start resourceVersion");
@@ -129,20 +140,23 @@ export function list(
 ): Listed {
   refuseListOptions(query);
   integerIn(query, "timeoutSeconds");
-  const limit = Math.max(0, integerIn(query, "limit") ?? 0);
+  const asked = Math.max(0, integerIn(query, "limit") ?? 0);
+  // What may be of any age comes out of the real server's cache, which has no pages.
+  const limit = query.get("resourceVersion") === "0" ? 0 : asked;
   const matches = selectorIn(type, query);
   const token = query.get("continue") ?? "";
   const position = token === "" ? undefined : positionIn(token);
   const { version, objects } = snapshotFor(cluster, type, query, position, limit);
   const keyed = (object: KubeObject): string => keyOf(namespaceOf(object), nameOf(object));
-  const rest = objects
+  const all = objects
     .filter((object) => namespace === "" || namespaceOf(object) === namespace)
-    .filter((object) => position === undefined || keyed(object) > position.after)
-    .map((object) => asServed(type, object))
-    .filter((object) => matches?.(object) ?? true);
+    .filter((object) => position === undefined || keyed(object) > position.after);
+  const rest = all.map((object) => asServed(type, object)).filter((object) => matches?.(object) ?? true);
   const page = limit > 0 ? rest.slice(0, limit) : rest;
   const last = page.at(-1);
-  const more = last !== undefined && rest.length > page.length;
+  const isFull = limit > 0 && last !== undefined && page.length === limit;
+  // Whether what comes after a full page is selected is only seen when somebody asks for it.
+  const more = isFull && all.some((object) => keyed(object) > keyed(last));
   return {
     objects: page,
     metadata: present({

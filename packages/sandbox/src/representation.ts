@@ -5,7 +5,7 @@ import { versionOf } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { apiVersionOf } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
-import { badRequest, notAcceptable } from "./status.ts";
+import { badRequest, notAcceptable, notAvailable, serverError } from "./status.ts";
 import { tableOf } from "./table.ts";
 import type { TableOptions } from "./table.ts";
 
@@ -18,6 +18,8 @@ const shapes: readonly string[] = [
 const isShape = (text: string): text is Shape => shapes.includes(text);
 
 export interface Representation {
+  /** The shape is one that single objects have. */
+  readonly hasEvents: boolean;
   object(object: KubeObject): JsonObject;
   list(objects: readonly KubeObject[], metadata: JsonObject): JsonObject;
   /** As `object`, for the next event of a watch. */
@@ -35,23 +37,35 @@ function mediaRanges(accept: string): readonly { media: string; parameters: Read
   });
 }
 
-function shapeOf(accept: string): Shape {
+/** A shape, and in which version of meta.k8s.io it is said. */
+interface Asked {
+  readonly shape: Shape;
+  readonly version: string;
+}
+
+function shapeOf(accept: string, custom: boolean): Asked {
+  const taken = ["*/*", "application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+  if (!custom && !mediaRanges(accept).some(({ media }) => taken.includes(media))) throw notAvailable();
   for (const { media, parameters } of mediaRanges(accept)) {
     if (media !== "application/json" && media !== "application/*" && media !== "*/*") continue;
     const as = parameters.get("as");
-    if (as === undefined) return "Object";
-    const served =
-      parameters.get("g") === "meta.k8s.io" && ["v1", "v1beta1"].includes(parameters.get("v") ?? "");
-    if (isShape(as) && served) return as;
+    const version = parameters.get("v") ?? "v1";
+    if (as === undefined) return { shape: "Object", version };
+    const served = parameters.get("g") === "meta.k8s.io" && ["v1", "v1beta1"].includes(version);
+    if (isShape(as) && served) return { shape: as, version };
   }
-  throw notAcceptable("only the following media types are accepted: application/json");
+  throw notAcceptable(
+    "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf",
+  );
 }
 
-const partial = (object: KubeObject): JsonObject => ({
-  kind: "PartialObjectMetadata",
-  apiVersion: "meta.k8s.io/v1",
-  metadata: object.metadata,
-});
+const partialIn =
+  (apiVersion: string) =>
+  (object: KubeObject): JsonObject => ({
+    kind: "PartialObjectMetadata",
+    apiVersion,
+    metadata: object.metadata,
+  });
 
 function tableOptions(query: URLSearchParams): TableOptions {
   const include = query.get("includeObject") ?? "Metadata";
@@ -78,18 +92,25 @@ export function representationFor(
   query: URLSearchParams,
   now: () => Date,
 ): Representation {
-  const shape = shapeOf(accept);
-  const options = tableOptions(query);
+  const { shape, version } = shapeOf(accept, type.custom);
+  const apiVersion = `meta.k8s.io/${version}`;
+  const partial = partialIn(apiVersion);
+  const options = shape === "Table" ? tableOptions(query) : ({ include: "None", headers: true } as const);
   let headers = true;
-  const table = (objects: readonly KubeObject[], metadata: JsonObject, heading = true): JsonObject =>
-    tableOf(type, objects, metadata, { ...options, headers: heading }, partial, now());
+  const table = (objects: readonly KubeObject[], metadata: JsonObject, heading = true): JsonObject => ({
+    ...tableOf(type, objects, metadata, { ...options, headers: heading }, partial, now()),
+    apiVersion,
+  });
   const object = (one: KubeObject, heading = true): JsonObject => {
     if (shape === "Object") return one;
     if (shape === "Table") return table([one], { resourceVersion: versionOf(one) }, heading);
     if (shape === "PartialObjectMetadata") return partial(one);
-    throw notAcceptable("you requested PartialObjectMetadataList, but the requested object is not a list");
+    throw type.custom
+      ? serverError("content is not a list")
+      : notAcceptable("you requested PartialObjectMetadataList, but the requested object is not a list");
   };
   return {
+    hasEvents: shape !== "PartialObjectMetadataList",
     object: (one) => object(one),
     event(one) {
       const shown = object(one, headers);
@@ -101,7 +122,7 @@ export function representationFor(
       if (shape === "Table") return table(objects, metadata);
       if (shape === "PartialObjectMetadata")
         throw notAcceptable("you requested PartialObjectMetadata, but the requested object is a list");
-      return { kind: shape, apiVersion: "meta.k8s.io/v1", metadata, items: objects.map(partial) };
+      return { kind: shape, apiVersion, metadata, items: objects.map(partial) };
     },
   };
 }

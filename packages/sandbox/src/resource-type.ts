@@ -2,7 +2,7 @@ import type { FieldError } from "./field-errors.ts";
 import { isObject } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { KubeObject } from "./kube-object.ts";
-import { defaulted, pruned } from "./schema-fitting.ts";
+import { defaulted, pruned, withoutEmpty } from "./schema-fitting.ts";
 
 /** A column of `kubectl get`, as a CustomResourceDefinition declares it. */
 export interface Column {
@@ -32,6 +32,10 @@ export interface ResourceType {
   readonly custom: boolean;
   /** Structural schema of everything but metadata: what is not in it is pruned. */
   readonly schema: JsonObject;
+  /** Of the version that is stored, where that is another: what it does not know is lost. */
+  readonly storedSchema?: JsonObject;
+  /** The version that is stored, where that is another. */
+  readonly storedVersion?: string;
   /** The status subresource exists: the main endpoint does not write status, `/status` writes nothing else. */
   readonly status: boolean;
   /** Paths of a scale subresource; without one for the selector, a built-in kind's `spec.selector` is it. */
@@ -64,8 +68,10 @@ export interface ScalePaths {
 
 /** The little that some kinds need code for. Every function is pure and may be left out. */
 export interface Behaviour {
-  /** Completes an object about to be created (`old` undefined) or updated. */
+  /** The defaults of an object about to be created (`old` undefined) or updated: who writes it owns them. */
   readonly completed?: (object: KubeObject, old: KubeObject | undefined) => KubeObject;
+  /** What the server and its admission plugins add after that: nobody owns it. */
+  readonly admitted?: (object: KubeObject, old: KubeObject | undefined) => KubeObject;
   /** What is wrong with it beyond its schema. */
   readonly errors?: (object: KubeObject, old: KubeObject | undefined) => FieldError[];
   /** What the first deletion changes, besides the deletion timestamp. */
@@ -74,6 +80,10 @@ export interface Behaviour {
   readonly allotted?: (object: KubeObject, others: readonly KubeObject[], turn: number) => KubeObject;
   /** Deletion is graceful: after how many seconds the object goes, where a request `asked` for that or did not. */
   readonly gracePeriod?: (object: KubeObject, asked: number | undefined) => number;
+  /** An update of its status leaves its labels alone. */
+  readonly keepsLabels?: true;
+  /** A change of annotations counts in metadata.generation as well. */
+  readonly countsAnnotations?: true;
   /** Something other than metadata.finalizers keeps a deleted object. */
   readonly held?: (object: KubeObject) => boolean;
 }
@@ -117,7 +127,8 @@ export function fitted(
   keepNulls = false,
 ): KubeObject {
   const { apiVersion, kind, metadata, ...rest } = object;
-  const content = defaulted(pruned(rest, type.schema, "", unknown), type.schema, keepNulls);
+  const known = pruned(rest, type.schema, "", unknown);
+  const content = defaulted(type.custom ? known : withoutEmpty(known, type.schema), type.schema, keepNulls);
   return { ...(isObject(content) ? content : {}), apiVersion, kind, metadata };
 }
 
@@ -145,6 +156,7 @@ export function asServed(type: ResourceType, stored: KubeObject): KubeObject {
 
 /** An object of this version under the field names of the version that owns the bucket. */
 export const asStored = (type: ResourceType, object: KubeObject): KubeObject => {
+  if (type.storedSchema) return fitted({ ...type, schema: type.storedSchema }, object);
   if (type.renames.length === 0) return object;
   const { kind, metadata } = object;
   return { ...renamed(object, type.renames), kind, apiVersion: "v1", metadata };

@@ -2,16 +2,23 @@
 import type { ServerResponse } from "node:http";
 import { appliedBody, isApply } from "./applied-body.ts";
 import type { Cluster } from "./cluster.ts";
-import { isFieldValidation } from "./decoding.ts";
-import { notSupported } from "./field-errors.ts";
-import { managerOf } from "./field-tracking.ts";
+import { isFieldValidation, summary } from "./decoding.ts";
+import { optionsOfDelete, remove } from "./deletions.ts";
+import { isPropagation } from "./deletion-policy.ts";
+import type { Propagation } from "./deletion-policy.ts";
+import { invalid, notSupported, when } from "./field-errors.ts";
+import type { FieldError } from "./field-errors.ts";
+import { managerErrors, managerOf } from "./field-tracking.ts";
+import { readDuplicates } from "./json-text.ts";
+import type { JsonText } from "./json-text.ts";
 import { isObject, listAt, parseJson } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { isKubeObject, nameOf, namespaceOf } from "./kube-object.ts";
+import type { KubeObject } from "./kube-object.ts";
 import { refuseMissing } from "./missing.ts";
 import { patchFor } from "./patch.ts";
 import { fromProtobuf } from "./protobuf.ts";
-import { get, list } from "./reads.ts";
+import { flagIn, get, integerIn, list } from "./reads.ts";
 import { representationFor } from "./representation.ts";
 import type { ResourceType } from "./resource-type.ts";
 import { readScale, scaleTypeOf } from "./scale.ts";
@@ -19,17 +26,7 @@ import type { ScaleChange } from "./scale.ts";
 import * as status from "./status.ts";
 import { startWatch } from "./watch.ts";
 import type { Watch } from "./watch.ts";
-import {
-  apply,
-  bind,
-  create,
-  optionsOfDelete,
-  patch,
-  refuseOtherName,
-  remove,
-  replace,
-  scale,
-} from "./writes.ts";
+import { apply, bind, create, patch, refuseOtherName, replace, scale } from "./writes.ts";
 import type { Target, WriteOptions } from "./writes.ts";
 
 export interface ApiRequest {
@@ -40,6 +37,8 @@ export interface ApiRequest {
   readonly header: (name: string) => string;
   /** Rejects with 413 when it is too large. */
   readonly body: () => Promise<Uint8Array>;
+  /** Tells the client something besides the answer, whatever that will be. */
+  readonly warn: (text: string) => void;
   /** The response, for a watch to write to. */
   readonly out: ServerResponse;
 }
@@ -47,7 +46,6 @@ export interface ApiRequest {
 export interface ApiAnswer {
   readonly code: number;
   readonly body: JsonObject;
-  readonly warnings: readonly string[];
 }
 
 export interface ApiContext {
@@ -74,8 +72,8 @@ function targetOf(cluster: Cluster, path: string): Target | undefined {
   const type = cluster.typeOf(group, version, resource);
   const misplaced = type && (type.namespaced ? !inNamespace && name !== "" : inNamespace);
   if (!type || misplaced) {
-    if (!cluster.types().some((one) => !one.custom && one.group === group && one.version === version))
-      return undefined;
+    const known = cluster.types().some((one) => !one.custom && one.group === group);
+    if (!known) return undefined;
     throw status.noSuchResource();
   }
   const target = { type, name, namespace: inNamespace ? (rest[1] ?? "") : "" };
@@ -87,46 +85,67 @@ function targetOf(cluster: Cluster, path: string): Target | undefined {
   throw type.custom ? status.notFound(type, name) : status.noSuchResource();
 }
 
-function writeOptions({ query, method, header }: ApiRequest, warnings: string[]): WriteOptions {
-  const patch = isApply(header("content-type")) ? "apply" : "PatchOptions";
-  const kind = method === "PATCH" ? patch : method === "PUT" ? "UpdateOptions" : "CreateOptions";
-  const manager = managerOf(query, header("user-agent"), kind);
+function writeOptions({ query, method, header, warn }: ApiRequest): WriteOptions {
+  const kind = method === "PATCH" ? "PatchOptions" : method === "PUT" ? "UpdateOptions" : "CreateOptions";
   const fieldValidation = query.get("fieldValidation") || "Warn";
-  if (!isFieldValidation(fieldValidation))
-    throw status.invalidOptions("CreateOptions", [
+  const dryRun = query.getAll("dryRun");
+  const errors = [
+    ...managerErrors(query, isApply(header("content-type")) ? "apply" : kind),
+    ...dryRunErrors(dryRun),
+    ...when(
+      !isFieldValidation(fieldValidation),
       notSupported("fieldValidation", fieldValidation, ["", "Ignore", "Strict", "Warn"]),
-    ]);
+    ),
+  ];
+  if (errors.length > 0 || !isFieldValidation(fieldValidation)) throw status.invalidOptions(kind, errors);
   return {
-    dryRun: dryRunIn(query.getAll("dryRun")),
+    dryRun: dryRun.length > 0,
     fieldValidation,
-    warn: (text) => void warnings.push(text),
-    manager,
+    warn,
+    duplicates: [],
+    manager: managerOf(query, header("user-agent")),
   };
 }
 
-const isForced = ({ query }: ApiRequest): boolean =>
-  ["true", "1", "t", "T", "TRUE", "True"].includes(query.get("force") ?? "");
-
-function dryRunIn(values: readonly Json[]): boolean {
-  if (values.some((value) => value !== "All" && value !== ""))
-    throw status.invalidOptions("CreateOptions", [notSupported("dryRun", values, ["All"])]);
-  return values.includes("All");
-}
+const dryRunErrors = (values: readonly Json[]): FieldError[] =>
+  when(
+    values.some((value) => value !== "All"),
+    notSupported("dryRun", values, ["All"]),
+  );
 
 function parsed(body: Uint8Array, what: string): Json {
+  const text = Buffer.from(body).toString();
   try {
-    return parseJson(Buffer.from(body).toString());
+    return parseJson(text);
   } catch (error) {
-    throw status.badRequest(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+    const why = error instanceof Error ? error.message : String(error);
+    throw status.badRequest(`${what}couldn't get version/kind; json parse error: ${why} (${summary(text)})`);
   }
 }
 
-async function objectBody(request: ApiRequest, { kind }: ResourceType): Promise<Json> {
-  const media = request.header("content-type").split(";")[0]?.trim() ?? "";
-  if (media === "application/vnd.kubernetes.protobuf") return fromProtobuf(await request.body());
-  if (media !== "" && media !== "application/json") throw status.unsupportedMediaType(["application/json"]);
-  const what = `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error`;
-  return parsed(await request.body(), what);
+const mediaOf = (request: ApiRequest): string => request.header("content-type").split(";")[0]?.trim() ?? "";
+
+function refuseMedia(request: ApiRequest): void {
+  const media = mediaOf(request);
+  const taken = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+  if (media !== "" && media !== "application/json") throw status.unsupportedMediaType(taken);
+}
+
+async function objectBody(request: ApiRequest, { kind, custom }: ResourceType): Promise<JsonText> {
+  if (mediaOf(request) === "application/vnd.kubernetes.protobuf")
+    return { value: fromProtobuf(await request.body()), duplicates: [] };
+  refuseMedia(request);
+  const body = await request.body();
+  parsed(body, `the object provided is unrecognized (must be of type ${kind}): `);
+  return readDuplicates(Buffer.from(body).toString(), !custom);
+}
+
+function refuseTimeout(query: URLSearchParams): void {
+  const timeout = query.get("timeout") ?? "";
+  if (timeout !== "" && !/^(\d+(\.\d*)?(ns|us|µs|ms|s|m|h))+$/.test(timeout))
+    throw status.badRequest(
+      `invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(timeout)}`,
+    );
 }
 
 /**
@@ -137,6 +156,7 @@ export async function serveResource(
   context: ApiContext,
   request: ApiRequest,
 ): Promise<ApiAnswer | "watching" | undefined> {
+  refuseTimeout(request.query);
   const target = targetOf(context.cluster, request.path);
   if (!target) return undefined;
   const { method } = request;
@@ -150,8 +170,13 @@ export async function serveResource(
   if (method === "DELETE")
     return target.name === "" ? removeMany(context, request, target) : removeOne(context, request, target);
   const { type, namespace } = target;
-  if (method === "POST" && type.namespaced && namespace === "" && type.custom) return undefined;
-  if (method === "POST" && target.name === "" && type.namespaced === (namespace !== ""))
+  if (type.custom && type.namespaced && namespace === "") return undefined;
+  if (type.custom && target.name === "" && method === "PUT") throw status.badRequest("name must be provided");
+  if (type.custom && !["POST", "PUT", "PATCH"].includes(method)) throw status.notSupportedVerb(type, "");
+  if (type.custom && method === "POST" && target.subresource !== "")
+    throw status.notSupportedVerb(type, "create");
+  if (type.custom && method === "PATCH" && target.name === "") patchFor(request.header("content-type"), true);
+  if (method === "POST" && (target.name === "" || type.custom) && type.namespaced === (namespace !== ""))
     return write(context, request, target);
   if ((method === "PUT" || method === "PATCH") && target.name !== "") return write(context, request, target);
   throw status.methodNotAllowed();
@@ -159,11 +184,7 @@ export async function serveResource(
 
 const shapeFor = ({ cluster }: ApiContext, { header, query }: ApiRequest, type: ResourceType) =>
   representationFor(type, header("accept"), query, cluster.now);
-const answer = (body: JsonObject, code = 200, warnings: readonly string[] = []): ApiAnswer => ({
-  code,
-  body,
-  warnings,
-});
+const answer = (body: JsonObject, code = 200): ApiAnswer => ({ code, body });
 
 function readOne(context: ApiContext, request: ApiRequest, target: Target): ApiAnswer {
   const shown = shapeFor(context, request, target.type);
@@ -178,7 +199,7 @@ function readMany(
   const { cluster, watches, bookmarkEveryMs } = context;
   const { query, out } = request;
   const shown = shapeFor(context, request, type);
-  if (!["true", "1"].includes(query.get("watch") ?? "")) {
+  if (!flagIn(query, "watch")) {
     const { objects, metadata } = list(cluster, type, namespace, query);
     return answer(shown.list(objects, metadata));
   }
@@ -191,87 +212,103 @@ function readMany(
 async function write(context: ApiContext, request: ApiRequest, target: Target): Promise<ApiAnswer> {
   const { cluster } = context;
   const { type } = target;
-  const warnings: string[] = [];
-  const options = writeOptions(request, warnings);
+  const options = writeOptions(request);
   const shown = shapeFor(context, request, type);
   if (request.method === "PATCH" && isApply(request.header("content-type"))) {
     const config = appliedBody(await request.body());
-    const { object, created } = apply(cluster, target, config, { ...options, force: isForced(request) });
-    return answer(shown.object(object), created ? 201 : 200, warnings);
+    const force = flagIn(request.query, "force");
+    const { object, created } = apply(cluster, target, config, { ...options, force });
+    return answer(shown.object(object), created ? 201 : 200);
   }
   if (request.method === "PATCH") {
-    const change = patchFor(request.header("content-type"), type.custom);
-    const body = parsed(await request.body(), "error decoding patch");
-    return answer(
-      shown.object(patch(cluster, target, (object) => change(object, body), options)),
-      200,
-      warnings,
-    );
+    const { change, duplicates } = await patchIn(request, type);
+    return answer(shown.object(patch(cluster, target, change, { ...options, duplicates })));
   }
-  const body = await objectBody(request, type);
+  const { value, duplicates } = await objectBody(request, type);
   if (request.method === "POST")
-    return answer(shown.object(create(cluster, target, body, options)), 201, warnings);
-  const { object, created } = replace(cluster, target, body, options);
-  return answer(shown.object(object), created ? 201 : 200, warnings);
+    return answer(shown.object(create(cluster, target, value, { ...options, duplicates })), 201);
+  const { object, created } = replace(cluster, target, value, { ...options, duplicates });
+  return answer(shown.object(object), created ? 201 : 200);
+}
+
+/** What the request's patch makes of an object, and the fields that it has more than once. */
+async function patchIn(request: ApiRequest, { custom }: ResourceType) {
+  const change = patchFor(request.header("content-type"), custom);
+  const body = await request.body();
+  const given = parsed(body, "error decoding patch: ");
+  const { duplicates } = readDuplicates(Buffer.from(body).toString(), false);
+  return { change: (object: KubeObject) => change(object, given), duplicates };
 }
 
 async function bindOne({ cluster }: ApiContext, request: ApiRequest, target: Target): Promise<ApiAnswer> {
-  const warnings: string[] = [];
-  const options = writeOptions(request, warnings);
-  const body = parsed(await request.body(), "the Binding is not JSON");
-  return answer(bind(cluster, target, body, options), 201, warnings);
+  const options = writeOptions(request);
+  const body = parsed(await request.body(), "");
+  return answer(bind(cluster, target, body, options), 201);
 }
 
 async function scaleOne(context: ApiContext, request: ApiRequest, target: Target): Promise<ApiAnswer> {
   const { cluster } = context;
-  const { method, query, header } = request;
+  const { method, query } = request;
   const type = scaleTypeOf(target.type);
   const shown = shapeFor(context, request, type);
   if (method === "GET") return answer(shown.object(readScale(target.type, get(cluster, target, query))));
   if (method !== "PUT" && method !== "PATCH") throw status.methodNotAllowed();
-  const warnings: string[] = [];
-  const options = writeOptions(request, warnings);
-  const change = await scaleChange(request, header("content-type"), type, target.name);
-  return answer(shown.object(scale(cluster, target, change, options)), 200, warnings);
+  const options = writeOptions(request);
+  const change = await scaleChange(request, type, target.name);
+  return answer(shown.object(scale(cluster, target, change, options)));
 }
 
-async function scaleChange(
-  request: ApiRequest,
-  contentType: string,
-  type: ResourceType,
-  name: string,
-): Promise<ScaleChange> {
-  if (request.method === "PATCH" && isApply(contentType))
-    return { kind: "apply", body: appliedBody(await request.body()), force: isForced(request) };
-  if (request.method === "PATCH") {
-    const change = patchFor(contentType, type.custom);
-    const patch = parsed(await request.body(), "error decoding patch");
-    return { kind: "update", body: (scale) => change(scale, patch) };
-  }
-  const body = await objectBody(request, type);
-  refuseOtherName(name, isObject(body) ? body : {});
-  return { kind: "update", body: () => body };
+async function scaleChange(request: ApiRequest, type: ResourceType, name: string): Promise<ScaleChange> {
+  if (request.method === "PATCH" && isApply(request.header("content-type")))
+    return {
+      kind: "apply",
+      body: appliedBody(await request.body()),
+      force: flagIn(request.query, "force"),
+    };
+  if (request.method === "PATCH") return { kind: "update", body: (await patchIn(request, type)).change };
+  const { value } = await objectBody(request, type);
+  refuseOtherName(name, isObject(value) ? value : {});
+  return { kind: "update", body: () => value };
 }
 
-async function deleteOptions({ query, body }: ApiRequest) {
+async function deleteOptions(request: ApiRequest) {
+  const { query, body } = request;
   const sent = await body();
-  const options = sent.length === 0 ? {} : parsed(sent, "DeleteOptions are not JSON");
-  if (!isObject(options)) throw status.badRequest("DeleteOptions are a JSON object");
-  const { orphanDependents } = options;
-  const legacy = orphanDependents === true ? "Orphan" : orphanDependents === false ? "Background" : undefined;
-  const policy = query.get("propagationPolicy") ?? options["propagationPolicy"] ?? legacy;
-  if (policy !== undefined && policy !== "Background" && policy !== "Foreground" && policy !== "Orphan")
-    throw status.invalidOptions("DeleteOptions", [
-      notSupported("propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"]),
-    ]);
-  const grace = query.get("gracePeriodSeconds");
-  const asked = grace === null ? options : { gracePeriodSeconds: Number(grace), ...options };
-  const dryRun = dryRunIn([...query.getAll("dryRun"), ...listAt(options, "dryRun")]);
-  return optionsOfDelete(asked, dryRun, policy);
+  if (sent.length > 0) refuseMedia(request);
+  const options = sent.length === 0 ? {} : (parsed(sent, "") ?? {});
+  if (!isObject(options)) throw status.badRequest("couldn't get version/kind; json parse error: no object");
+  const { policy, errors } = policyIn(query, options);
+  const dryRun = [...query.getAll("dryRun"), ...listAt(options, "dryRun")];
+  const all = [...errors, ...dryRunErrors(dryRun)];
+  if (all.length > 0) throw status.invalidOptions("DeleteOptions", all);
+  const grace = integerIn(query, "gracePeriodSeconds");
+  const asked = grace === undefined ? options : { gracePeriodSeconds: grace, ...options };
+  return optionsOfDelete(asked, dryRun.length > 0, policy);
+}
+
+/** What is to become of what the object owns: as a policy, or as older clients say it. */
+function policyIn(
+  query: URLSearchParams,
+  options: JsonObject,
+): { policy: Propagation | undefined; errors: FieldError[] } {
+  const policy = query.get("propagationPolicy") ?? options["propagationPolicy"];
+  const orphans = query.has("orphanDependents")
+    ? flagIn(query, "orphanDependents")
+    : options["orphanDependents"];
+  if (policy === undefined || policy === null)
+    return { policy: orphans === true ? "Orphan" : orphans === false ? "Background" : undefined, errors: [] };
+  if (!isPropagation(policy))
+    return {
+      policy: undefined,
+      errors: [notSupported("propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"])],
+    };
+  const both = "orphanDependents and deletionPropagation cannot be both set";
+  return { policy, errors: when(orphans !== undefined, invalid("propagationPolicy", policy, both)) };
 }
 
 async function removeOne(context: ApiContext, request: ApiRequest, target: Target): Promise<ApiAnswer> {
-  if (target.subresource !== "") throw status.methodNotAllowed();
+  if (target.subresource !== "")
+    throw target.type.custom ? status.notSupportedVerb(target.type, "delete") : status.methodNotAllowed();
   const options = await deleteOptions(request);
   const left = remove(context.cluster, target, options);
   return answer(

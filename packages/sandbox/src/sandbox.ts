@@ -52,8 +52,13 @@ export interface Sandbox {
 function createNamespaces(cluster: Cluster): void {
   const type = cluster.typeOf("", "v1", "namespaces");
   if (!type) return;
-  const manager = "kube-apiserver";
-  const options = { dryRun: false, fieldValidation: "Ignore", warn: () => undefined, manager } as const;
+  const options = {
+    dryRun: false,
+    fieldValidation: "Ignore",
+    warn: () => undefined,
+    duplicates: [],
+    manager: "kube-apiserver",
+  } as const;
   for (const name of ["default", "kube-node-lease", "kube-public", "kube-system"])
     create(cluster, { type, namespace: "", name, subresource: "" }, { metadata: { name } }, options);
 }

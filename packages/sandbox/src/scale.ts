@@ -14,14 +14,14 @@ import { idOf, ownersAfterUpdate } from "./managed-fields.ts";
 import type { Occasion, Owners, Ownership } from "./managed-fields.ts";
 import { plainType } from "./resource-type.ts";
 import type { Behaviour, ResourceType, ScalePaths } from "./resource-type.ts";
-import { fields, integer, or, string, struct } from "./schema-words.ts";
+import { always, fields, integer, or, string } from "./schema-words.ts";
 import { selectorText } from "./selectors.ts";
 import { applied, configuration } from "./server-side-apply.ts";
 import * as status from "./status.ts";
 
 const scaleSchema = fields({
-  spec: struct({ replicas: integer }),
-  status: struct({ replicas: or(integer, 0), selector: string }),
+  spec: always(fields({ replicas: integer })),
+  status: always(fields({ replicas: or(integer, 0), selector: string })),
 });
 
 /** A Scale as a type of its own, as far as decoding, merging and showing need it; named like the kind it scales. */

@@ -37,6 +37,43 @@ export function pruned(value: Json, schema: Json | undefined, path: string, unkn
   return Object.fromEntries(kept);
 }
 
+const isEmpty = (value: Json, schema: Json | undefined): boolean => {
+  const [type, values] = [field(schema, "type"), field(schema, "additionalProperties")];
+  if (isArray(value)) return type === "array" && value.length === 0;
+  if (isObject(value)) return values !== undefined && Object.keys(value).length === 0;
+  return field(schema, "x-omitempty") === true && (value === "" || value === 0 || value === false);
+};
+
+/** What Go makes of a null in a map or a list. */
+const zeroes: ReadonlyMap<Json | undefined, Json> = new Map<Json, Json>([
+  ["string", ""],
+  ["integer", 0],
+  ["number", 0],
+  ["boolean", false],
+  ["array", []],
+]);
+const zero = (schema: Json | undefined): Json => zeroes.get(field(schema, "type")) ?? {};
+
+/** The value of a built-in kind without what Go leaves out: empty maps and lists, and what is marked so. */
+export function withoutEmpty(value: Json, schema: Json | undefined): Json {
+  if (isArray(value)) {
+    const items = field(schema, "items");
+    return value.map((item) =>
+      withoutEmpty(item === null && items !== undefined ? zero(items) : item, items),
+    );
+  }
+  if (field(schema, "x-quantity") === true && typeof value === "number") return String(value);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, inner]): [string, Json][] => {
+      const of = schemaOfProperty(schema, key);
+      const isMapped = field(schema, "properties", key) === undefined && isObject(of);
+      const given = inner === null && isMapped ? zero(of) : inner;
+      return isEmpty(given, of) ? [] : [[key, withoutEmpty(given, of)]];
+    }),
+  );
+}
+
 const meaninglessNull = (value: Json | undefined, schema: Json | undefined): boolean =>
   value === null && isObject(schema) && field(schema, "nullable") !== true;
 
@@ -65,15 +102,16 @@ export function defaulted(value: Json, schema: Json | undefined, keepNulls = fal
 /** Duplicates that `x-kubernetes-list-type` forbids: [path, value] of each later one. */
 export function repeatedItems(value: Json, schema: Json | undefined, path: string): [string, Json][] {
   if (isArray(value)) {
-    const seen = new Set<string>();
+    const seen = new Map<string, number>();
     const keys = listAt(schema, "x-kubernetes-list-map-keys").map(String);
     const kind = field(schema, "x-kubernetes-list-type");
     return value.flatMap((item, i) => {
       const identity =
         kind === "map" ? Object.fromEntries(keys.map((key) => [key, field(item, key) ?? null])) : item;
       const text = JSON.stringify(identity);
-      const again = (kind === "map" || kind === "set") && seen.has(text);
-      seen.add(text);
+      const times = (seen.get(text) ?? 0) + 1;
+      seen.set(text, times);
+      const again = (kind === "map" || kind === "set") && times === 2;
       const own: [string, Json][] = again ? [[`${path}[${i}]`, identity]] : [];
       return [...own, ...repeatedItems(item, field(schema, "items"), `${path}[${i}]`)];
     });

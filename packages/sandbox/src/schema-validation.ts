@@ -1,9 +1,20 @@
 // Values against structural schemas, with the errors of the API server (kube-openapi's validation).
 // x-kubernetes-validations (CEL) is not evaluated: what only a rule forbids is accepted.
-import { duplicate, invalid, notSupported, required, tooLong, tooMany, typeInvalid } from "./field-errors.ts";
+import { isIP } from "node:net";
+import {
+  duplicate,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+  tooMany,
+  typeInvalid,
+  when,
+} from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
 import { equal, field, isArray, isObject, isString, listAt, objectAt, textAt, textsAt } from "./json.ts";
-import type { Json } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
+import { nameFaults } from "./names.ts";
 import { repeatedItems } from "./schema-fitting.ts";
 
 const typeOf = (value: Json): string => {
@@ -29,6 +40,10 @@ export function patternOf(source: string): RegExp {
 }
 
 const date = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
+const fitsMask = (cidr: string): boolean => {
+  const [address = "", bits] = cidr.split("/");
+  return Number(bits) <= (isIP(address) === 4 ? 32 : 128);
+};
 const octet = "(25[0-5]|2[0-4]\\d|1?\\d?\\d)";
 const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
   [
@@ -36,7 +51,9 @@ const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
     (s) =>
       /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/.test(s) && date.test(s.slice(0, 10)),
   ],
-  ["date", (s) => date.test(s)],
+  ["date", (s) => date.test(s) && new Date(s).toISOString().startsWith(s)],
+  ["cidr", (s) => /^[0-9a-f:.]+\/\d+$/i.test(s) && isIP(s.split("/")[0] ?? "") > 0 && fitsMask(s)],
+  ["mac", (s) => /^[0-9a-f]{2}([:-][0-9a-f]{2}){5}([:-][0-9a-f]{2}){0,14}$/i.test(s)],
   ["byte", (s) => s.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(s)],
   ["uuid", (s) => /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i.test(s)],
   ["ipv4", (s) => new RegExp(`^${octet}(\\.${octet}){3}$`).test(s)],
@@ -61,7 +78,13 @@ export function validated(value: Json, schema: Json | undefined, path: string): 
     ? type === "integer" || type === "string"
     : wanted === undefined || wanted === type || (wanted === "number" && type === "integer");
   const expected = intOrString ? "integer,string" : (wanted ?? "");
-  if (!fits) return [typeInvalid(path, type, `${path} in body must be of type ${expected}: "${type}"`)];
+  if (!fits)
+    return [
+      typeInvalid(path, type, `${path} in body must be of type ${expected}: "${type}"`),
+      ...(wanted === "integer" && type === "number" ? [unchecked("integer (default format)", path)] : []),
+      ...junctors(value, schema, path),
+      ...choices(value, schema, path),
+    ];
   return [
     ...junctors(value, schema, path),
     ...(isString(value) ? text(value, schema, path) : []),
@@ -71,6 +94,9 @@ export function validated(value: Json, schema: Json | undefined, path: string): 
     ...(isObject(value) ? object(value, schema, path) : []),
   ];
 }
+
+const unchecked = (what: string, path: string): FieldError =>
+  invalid("<nil>", undefined, `Checked value must be of type ${what} in ${path}`);
 
 function choices(value: Json, schema: Json, path: string): FieldError[] {
   const allowed = field(schema, "enum");
@@ -100,9 +126,7 @@ function quantity(value: number, schema: Json, path: string): FieldError[] {
   const fail = (detail: string): FieldError => invalid(path, value, `${path} in body should be ${detail}`);
   const errors: FieldError[] = [];
   if (textAt(schema, "format") === "int32" && value !== (value | 0))
-    errors.push(
-      invalid("<nil>", undefined, `Checked value must be of type integer with format int32 in ${path}`),
-    );
+    errors.push(unchecked("integer with format int32", path));
   const [most, least, factor] = [
     number(schema, "maximum"),
     number(schema, "minimum"),
@@ -179,8 +203,39 @@ function junctors(value: Json, schema: Json, path: string): FieldError[] {
   return errors;
 }
 
+/** What is wrong with the types of objects that stand in other objects. */
+function embeddedErrors(value: Json, schema: Json | undefined, path: string): FieldError[] {
+  if (isArray(value))
+    return value.flatMap((item, i) => embeddedErrors(item, field(schema, "items"), `${path}[${i}]`));
+  if (!isObject(value)) return [];
+  const own = field(schema, "x-kubernetes-embedded-resource") === true ? typeMetaErrors(value, path) : [];
+  const children = Object.entries(value).flatMap(([key, inner]) => {
+    const of = field(schema, "properties", key) ?? field(schema, "additionalProperties");
+    return isObject(of) ? embeddedErrors(inner, of, path === "" ? key : `${path}.${key}`) : [];
+  });
+  return [...own, ...children];
+}
+
+function typeMetaErrors(value: JsonObject, path: string): FieldError[] {
+  const [apiVersion, kind] = [textAt(value, "apiVersion"), textAt(value, "kind")];
+  const missing = ["apiVersion", "kind"].filter((key) => field(value, key) === undefined);
+  const mixed = "may have mixed case, but should otherwise match: ";
+  return [
+    ...missing.map((key) => required(`${path}.${key}`)),
+    ...when(apiVersion === "", invalid(`${path}.apiVersion`, "", "must not be empty")),
+    ...when(
+      (apiVersion ?? "").split("/").length > 2,
+      invalid(`${path}.apiVersion`, apiVersion, `unexpected GroupVersion string: ${apiVersion ?? ""}`),
+    ),
+    ...(kind === undefined ? [] : nameFaults("version", kind.toLowerCase())).map((fault) =>
+      invalid(`${path}.kind`, kind, `${mixed}${fault}`),
+    ),
+  ];
+}
+
 /** Validation of a whole object, including the uniqueness that list types ask for. */
 export const objectErrors = (value: Json, schema: Json): FieldError[] => [
+  ...embeddedErrors(value, schema, ""),
   ...validated(value, schema, ""),
   ...repeatedItems(value, schema, "").map(([path, item]) => duplicate(path, item)),
 ];

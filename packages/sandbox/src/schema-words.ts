@@ -25,10 +25,6 @@ export const knowing = (properties: Readonly<Record<string, Json>>): JsonObject 
   properties,
 });
 /** What is in every object of its kind, empty or not, as a Go struct that is no pointer. */
-export const struct = (
-  properties: Readonly<Record<string, Json>>,
-  required: readonly string[] = [],
-): JsonObject => always(fields(properties, required));
 export const always = (schema: JsonObject): JsonObject => ({ ...or(schema, {}), "x-drover-always": true });
 /** Items are told apart by these of their fields, named with spaces between; appliers share the list. */
 export const listBy = (keys: string, items: Json): JsonObject => ({
@@ -49,3 +45,43 @@ export const or = (schema: JsonObject, value: Json): JsonObject => ({
 export const each = (names: string, schema: JsonObject): JsonObject =>
   Object.fromEntries(names.split(" ").map((name) => [name, schema]));
 export const strings = (names: string): JsonObject => each(names, string);
+
+/** A field that is left out when it is empty, or zero: one of Go's that is `omitempty` and no pointer. */
+export const omitted = (schema: JsonObject): JsonObject => ({ ...schema, "x-omitempty": true });
+export const intOrString: JsonObject = { "x-kubernetes-int-or-string": true };
+/** An amount such as 100m or 1Gi, which is a text once it is stored. */
+export const quantity: JsonObject = { ...intOrString, "x-quantity": true };
+
+const plain = {
+  text: omitted(string),
+  /** Texts that stay when they are empty. */
+  kept: string,
+  texts: listOf(string),
+  flag: omitted(boolean),
+  boolean,
+  number: omitted(integer),
+  integer,
+  map: mapOf(string),
+  port: intOrString,
+  quantities: mapOf(quantity),
+  any: anyObject,
+  anys: listOf(anyObject),
+} satisfies Record<string, JsonObject>;
+
+/** A struct: its plain fields by sort, named with spaces between, and the others by name. */
+export const struct = (
+  sorts: Readonly<Partial<Record<keyof typeof plain, string>>>,
+  others: Readonly<Record<string, Json>> = {},
+): JsonObject => fields({ ...plainFields(sorts), ...others });
+
+function plainFields(sorts: Readonly<Partial<Record<string, string>>>): JsonObject {
+  return Object.entries(plain).reduce<JsonObject>((all, [sort, schema]) => {
+    const names = sorts[sort];
+    return names === undefined ? all : { ...all, ...each(names, schema) };
+  }, {});
+}
+
+const labelRequirement = struct({ text: "key operator", texts: "values" });
+export const labelSelector = atomic(
+  fields({ matchLabels: mapOf(string), matchExpressions: listOf(labelRequirement) }),
+);

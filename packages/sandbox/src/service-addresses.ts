@@ -1,6 +1,6 @@
 // Addresses of Services, from loopback: what stands behind them here can only be processes of this machine.
 import { invalid, when } from "./field-errors.ts";
-import { isObject, listAt, objectAt, textAt } from "./json.ts";
+import { objectAt, textAt } from "./json.ts";
 import type { JsonObject } from "./json.ts";
 import { withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
@@ -31,29 +31,16 @@ function free(others: readonly KubeObject[], turn: number): string | undefined {
   return undefined;
 }
 
-/** The defaults that depend on other fields. */
-function withDefaults(service: KubeObject): KubeObject {
-  const spec = objectAt(service, "spec");
-  if (textAt(spec, "type") === "ExternalName") return service;
-  const ports = listAt(spec, "ports").map((port) =>
-    isObject(port) && port["targetPort"] === undefined ? { ...port, targetPort: port["port"] ?? 0 } : port,
-  );
-  const more: JsonObject = ports.length > 0 ? { ports } : {};
-  return withTop(service, "spec", { internalTrafficPolicy: "Cluster", ...spec, ...more });
-}
-
 /** A Service of type ClusterIP that asks for no address gets one of 127.1.0.0/16, and keeps it. */
-export const serviceBehaviour: Behaviour = {
+export const addressBehaviour: Behaviour = {
   allotted(service, others, turn) {
     const type = textAt(service, "spec", "type") ?? "ClusterIP";
     if (type !== "ClusterIP" || addressOf(service) !== "") return service;
     const one = free(others, turn);
     return one === undefined ? service : at(service, one);
   },
-  completed: (given, old) => {
-    const service = withDefaults(given);
-    return old && addressOf(service) === "" && addressOf(old) !== "" ? at(service, addressOf(old)) : service;
-  },
+  admitted: (service, old) =>
+    old && addressOf(service) === "" && addressOf(old) !== "" ? at(service, addressOf(old)) : service,
   errors: (service, old) =>
     when(
       old !== undefined && addressOf(old) !== "" && addressOf(old) !== addressOf(service),

@@ -72,12 +72,28 @@ export const methodNotAllowed = (): ApiError =>
     "the server does not allow this method on the requested resource",
     {},
   );
+/** The same, as custom resources say it. */
+export const notSupportedVerb = (type: Named, verb: string): ApiError =>
+  new ApiError(
+    405,
+    "MethodNotAllowed",
+    `${verb} is not supported on resources of kind ${JSON.stringify(resourceOf(type))}`,
+    about(type, ""),
+  );
 export const alreadyExists = (type: Named, name: string, beingDeleted: boolean): ApiError =>
   new ApiError(
     409,
     "AlreadyExists",
     `${beingDeleted ? "object is being deleted: " : ""}${resourceOf(type)} ${JSON.stringify(name)} already exists`,
     about(type, name),
+  );
+/** The same where a prefix was given: another try may find a name that is free. */
+export const generatedNameTaken = (type: Named, name: string, beingDeleted: boolean): ApiError =>
+  new ApiError(
+    409,
+    "AlreadyExists",
+    `${alreadyExists(type, name, beingDeleted).message}, the server was not able to generate a unique name for the object`,
+    about(type, name, type.resource, { retryAfterSeconds: 1 }),
   );
 export const modified =
   "the object has been modified; please apply your changes to the latest version and try again";
@@ -135,6 +151,17 @@ export const unsupportedMediaType = (accepted: readonly string[]): ApiError =>
     415,
     "UnsupportedMediaType",
     `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`,
+  );
+/** Where the kind's route takes no patch of this sort at all. */
+export const unsupportedPatch = (): ApiError =>
+  new ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
+/** Where the kind's route brings nothing that is asked for. */
+export const notAvailable = (): ApiError =>
+  new ApiError(
+    406,
+    "NotAcceptable",
+    "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf",
+    {},
   );
 export const notAcceptable = (message: string): ApiError => new ApiError(406, "NotAcceptable", message);
 /** What a real API server has and the sandbox does not, and why: `where` says where to test it instead. */

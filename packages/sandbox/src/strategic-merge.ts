@@ -1,7 +1,8 @@
 // Strategic merge patch for built-in kinds: lists with a merge key are merged by it, all else as in a merge patch.
-// Simplifications: the key is looked up by the list's name alone, and merged lists keep the order they had.
+// A simplification: the key is looked up by the list's name alone.
 import { equal, field, isArray, isObject, listAt, textAt, withField } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
+import { serverError } from "./status.ts";
 
 const byName = [
   "containers",
@@ -36,16 +37,64 @@ function mergedByKey(list: readonly Json[], patch: readonly Json[], key: string)
   }, list);
 }
 
-function mergedList(name: string, list: readonly Json[], patch: readonly Json[]): readonly Json[] {
-  // The one list of plain values that is a set.
-  if (name === "finalizers") return [...list, ...patch.filter((item) => !list.includes(item))];
-  const key = mergeKeys(name).find((one) => patch.some((item) => field(item, one) !== undefined));
-  if (patch.some((item) => directive(item) === "replace"))
-    return patch.filter((item) => directive(item) === undefined);
-  return key === undefined ? patch : mergedByKey(list, patch, key);
+/**
+ * The items that a patch speaks of, in its order, and the others between them where they were (apimachinery,
+ * strategicpatch, mergeSortedSlice).
+ */
+function ordered(
+  merged: readonly Json[],
+  before: readonly Json[],
+  order: readonly Json[],
+  same: (a: Json, b: Json) => boolean,
+): readonly Json[] {
+  const placeIn = (items: readonly Json[], item: Json): number => items.findIndex((one) => same(one, item));
+  const spoken = merged
+    .filter((item) => placeIn(order, item) >= 0)
+    .sort((a, b) => placeIn(order, a) - placeIn(order, b));
+  const others = merged.filter((item) => placeIn(order, item) < 0);
+  const result: Json[] = [];
+  for (const item of spoken) {
+    const at = placeIn(before, item);
+    while (
+      others[0] !== undefined &&
+      at >= 0 &&
+      placeIn(before, others[0]) < at &&
+      placeIn(before, others[0]) >= 0
+    )
+      result.push(...others.splice(0, 1));
+    result.push(item);
+  }
+  return [...result, ...others];
 }
 
-function applied(result: JsonObject, [key, value]: [string, Json]): JsonObject {
+function mergedList(
+  name: string,
+  list: readonly Json[],
+  patch: readonly Json[],
+  order: readonly Json[],
+): readonly Json[] {
+  // The one list of plain values that is a set.
+  if (name === "finalizers")
+    return ordered([...list, ...patch.filter((item) => !list.includes(item))], list, order, equal);
+  if (patch.some((item) => directive(item) === "replace"))
+    return patch.filter((item) => directive(item) === undefined);
+  const keys = mergeKeys(name);
+  const key = keys.find((one) => patch.some((item) => field(item, one) !== undefined));
+  if (keys.length > 0 && patch.some((item) => !isObject(item)))
+    throw serverError("list element types are not identical");
+  if (key === undefined) {
+    const keyless = keys.length > 0 && patch.find((item) => isObject(item));
+    if (keyless)
+      throw serverError(
+        `map: ${JSON.stringify(keyless)} does not contain declared merge key: ${keys.join()}`,
+      );
+    return patch;
+  }
+  const same = (a: Json, b: Json): boolean => equal(field(a, key), field(b, key));
+  return ordered(mergedByKey(list, patch, key), list, order, same);
+}
+
+function applied(patch: JsonObject, result: JsonObject, [key, value]: [string, Json]): JsonObject {
   const [, emptied] = /^\$deleteFromPrimitiveList\/(.+)$/.exec(key) ?? [];
   if (emptied && isArray(value))
     return withField(
@@ -59,14 +108,23 @@ function applied(result: JsonObject, [key, value]: [string, Json]): JsonObject {
   return withField(
     result,
     key,
-    isArray(value) ? mergedList(key, isArray(before) ? before : [], value) : strategicMerge(before, value),
+    isArray(value)
+      ? mergedList(key, isArray(before) ? before : [], value, orderOf(patch, key, value))
+      : strategicMerge(before, value),
   );
 }
+
+const orderOf = (patch: JsonObject, key: string, value: readonly Json[]): readonly Json[] => {
+  const given = field(patch, `$setElementOrder/${key}`);
+  return isArray(given) ? given : value;
+};
 
 /** Applies a strategic merge patch. */
 export function strategicMerge(target: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch;
-  if (directive(patch) === "delete") return {};
+  const how = directive(patch) ?? "merge";
+  if (!["merge", "replace", "delete"].includes(how)) throw serverError(`unknown patch type: ${how} in map`);
+  if (how === "delete") return {};
   const old = isObject(target) && directive(patch) !== "replace" ? target : {};
-  return Object.entries(patch).reduce(applied, old);
+  return Object.entries(patch).reduce((result, entry) => applied(patch, result, entry), old);
 }

@@ -6,7 +6,7 @@ import type { FieldError } from "./field-errors.ts";
 import type { JsonObject } from "./json.ts";
 import { namespaceOf, withMeta } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
-import { integerIn, selectorIn, versionIn } from "./reads.ts";
+import { flagIn, integerIn, selectorIn, versionIn } from "./reads.ts";
 import type { Representation } from "./representation.ts";
 import { apiVersionOf, asServed } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
@@ -62,8 +62,6 @@ export interface WatchContext {
   readonly bookmarkEveryMs: number;
 }
 
-const yes = (text: string | null): boolean => text === "true" || text === "1";
-
 interface WatchOptions {
   /** Only changes after this version are told. */
   readonly since: number;
@@ -85,16 +83,16 @@ function missedSince({ store }: Cluster, bucket: string, since: number): readonl
 function optionsOf({ cluster, type, query }: WatchContext): WatchOptions {
   refuseWatchOptions(query);
   const since = versionIn(query, serverError) ?? 0;
+  integerIn(query, "limit");
   const seconds = integerIn(query, "timeoutSeconds") ?? 1_800 + Math.random() * 1_800;
-  const asked = query.get("sendInitialEvents") ?? "";
-  const initial = asked === "" ? since === 0 : yes(asked);
+  const initial = query.get("sendInitialEvents") ? flagIn(query, "sendInitialEvents") : since === 0;
   const { version } = cluster.store;
   const tooSoon = initial && since > version ? tooLargeVersion(since, version) : [];
   return {
     since: initial ? 0 : since,
     initial,
     missed: initial || since === 0 ? tooSoon : missedSince(cluster, type.bucket, since),
-    bookmarks: yes(query.get("allowWatchBookmarks")),
+    bookmarks: flagIn(query, "allowWatchBookmarks"),
     timeoutMs: Math.min(seconds * 1000, 2 ** 31 - 1),
   };
 }
@@ -107,19 +105,24 @@ export function startWatch(context: WatchContext, out: ServerResponse, done: () 
   const sees = (object: KubeObject): boolean =>
     (namespace === "" || namespaceOf(object) === namespace) && (matches?.(object) ?? true);
   const send = (event: string, object: JsonObject): void => {
-    out.write(`${JSON.stringify({ type: event, object })}\n`);
+    if (!out.writableEnded) out.write(`${JSON.stringify({ type: event, object })}\n`);
     if (out.writableLength > mostUnsent) out.destroy();
+  };
+  // In a shape that events cannot have, the watch ends instead of the first one.
+  const tellObject = (event: string, object: KubeObject): void => {
+    if (shown.hasEvents) send(event, shown.event(object));
+    else out.end();
   };
   const tell = (change: Change): void => {
     const seen = change.version > since ? seenAs(type, change, sees) : undefined;
-    if (seen) send(seen[0], shown.event(seen[1]));
+    if (seen) tellObject(seen[0], seen[1]);
   };
   const bookmark = (annotations?: JsonObject): void => {
     const metadata: JsonObject = {
       resourceVersion: String(cluster.store.version),
       ...(annotations && { annotations }),
     };
-    send("BOOKMARK", shown.event({ kind: type.kind, apiVersion: apiVersionOf(type), metadata }));
+    tellObject("BOOKMARK", { kind: type.kind, apiVersion: apiVersionOf(type), metadata });
   };
 
   // A shape that events cannot have is refused while it still can be.
@@ -140,7 +143,7 @@ export function startWatch(context: WatchContext, out: ServerResponse, done: () 
     out.end();
   } else {
     const there = initial ? cluster.store.list(type.bucket).objects.map((one) => asServed(type, one)) : [];
-    for (const object of there.filter(sees)) send("ADDED", shown.event(object));
+    for (const object of there.filter(sees)) tellObject("ADDED", object);
     if (initial && bookmarks) bookmark({ "k8s.io/initial-events-end": "true" });
     missed.forEach(tell);
   }

@@ -1,21 +1,27 @@
 // The verbs that change something. Each runs from its check to its commit without waiting, so requests cannot interleave.
-import { admittedNew, admittedUpdate, hastened, isHeld, markedDeleted, timestamp } from "./admission.ts";
+import { admittedNew, admittedUpdate, isHeld, timestamp } from "./admission.ts";
 import { namespacesBucket } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";
-import { decoded, refuseUnknown } from "./decoding.ts";
+import { decoded, faultOf, refuseUnknown } from "./decoding.ts";
 import type { FieldValidation } from "./decoding.ts";
-import { withDeletionPolicy } from "./deletion-policy.ts";
-import type { Propagation } from "./deletion-policy.ts";
 import { invalid } from "./field-errors.ts";
 import { emptyObject, occasionFor, ownersAfter, ownersOf } from "./field-tracking.ts";
 import { withOwners, withoutManaged } from "./field-tracking.ts";
-import { equal, field, isObject, textAt } from "./json.ts";
+import { equal, isObject, listAt, textAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
-import { beingDeleted, nameOf, namespaceOf, uidOf, versionOf, withMeta } from "./kube-object.ts";
+import {
+  beingDeleted,
+  finalizersOf,
+  nameOf,
+  namespaceOf,
+  uidOf,
+  versionOf,
+  withMeta,
+} from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import type { Owners } from "./managed-fields.ts";
 import { bound, nodeOfBinding } from "./pods.ts";
-import { asServed, asStored } from "./resource-type.ts";
+import { apiVersionOf, asServed, asStored } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
 import { scaled, scaleOf } from "./scale.ts";
 import type { ScaleChange } from "./scale.ts";
@@ -36,21 +42,14 @@ export interface WriteOptions {
   readonly warn: (text: string) => void;
   /** Under which name the request writes. */
   readonly manager: string;
-}
-
-export interface DeleteOptions {
-  readonly dryRun: boolean;
-  readonly uid: string | undefined;
-  readonly resourceVersion: string | undefined;
-  /** Seconds, for kinds that are deleted gracefully. */
-  readonly grace: number | undefined;
-  /** What becomes of what the object owns; undefined leaves it to the object's finalizers. */
-  readonly propagation: Propagation | undefined;
+  /** Paths of the fields that the body has more than once. */
+  readonly duplicates: readonly string[];
 }
 
 const find = ({ store }: Cluster, { type, namespace, name }: Target) =>
   store.get(type.bucket, namespace, name);
-function existing(cluster: Cluster, target: Target): KubeObject {
+/** Throws 404. */
+export function existing(cluster: Cluster, target: Target): KubeObject {
   const object = find(cluster, target);
   if (!object) throw status.notFound(target.type, target.name);
   return object;
@@ -58,11 +57,33 @@ function existing(cluster: Cluster, target: Target): KubeObject {
 const commit = ({ store }: Cluster, type: ResourceType, object: KubeObject, dryRun: boolean): KubeObject =>
   asServed(type, dryRun ? asStored(type, object) : store.put(type.bucket, asStored(type, object)));
 
-function decode({ type }: Target, body: Json, { fieldValidation, warn }: WriteOptions): KubeObject {
+/** Faults are told in the order of the body, where Go still knows it: it does not of custom resources and of patches. */
+function decode({ type }: Target, body: Json, options: WriteOptions, inOrder = !type.custom): KubeObject {
+  const { fieldValidation, warn, duplicates } = options;
   const unknown: string[] = [];
   const object = decoded(type, body, unknown);
-  refuseUnknown(type, unknown, fieldValidation, warn);
-  return object;
+  const faults = [
+    ...(inOrder ? duplicates.filter((path) => !unknown.includes(path)) : duplicates).map((path) =>
+      faultOf("duplicate", path),
+    ),
+    ...(inOrder ? unknown : unknown.sort()).map((path) => faultOf("unknown", path)),
+  ];
+  refuseUnknown(type, faults, fieldValidation, warn);
+  return withSingleOwners(object, warn);
+}
+
+/** An owner is named once; who names one twice is told. */
+function withSingleOwners(object: KubeObject, warn: (text: string) => void): KubeObject {
+  const owners = listAt(object, "metadata", "ownerReferences");
+  const single = owners.filter((owner, i) => !owners.slice(0, i).some((other) => equal(owner, other)));
+  if (single.length === owners.length) return object;
+  const again = new Set(
+    owners.filter((owner) => !single.includes(owner)).map((one) => textAt(one, "uid") ?? ""),
+  );
+  warn(
+    `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${[...again].join(", ")}`,
+  );
+  return withMeta(object, "ownerReferences", single);
 }
 
 function inNamespace({ type, namespace }: Target, object: KubeObject): KubeObject {
@@ -88,7 +109,24 @@ function refuseWithoutNamespace({ store }: Cluster, { type, namespace }: Target,
 /** POST. Throws 400, 404 (no such namespace), 409 or 422. */
 export function create(cluster: Cluster, target: Target, body: Json, options: WriteOptions): KubeObject {
   const object = decode(target, body, options);
-  return add(cluster, target, object, options.dryRun, tracked(cluster, target, body, options));
+  const made = add(cluster, target, object, options.dryRun, tracked(cluster, target, body, options));
+  warnOfFinalizers(target.type, object, undefined, options.warn);
+  return made;
+}
+
+/** Custom resources may have finalizers without a domain; whoever adds one is told. */
+function warnOfFinalizers(
+  type: ResourceType,
+  object: KubeObject,
+  old: KubeObject | undefined,
+  warn: (text: string) => void,
+): void {
+  const known = ["orphan", "foregroundDeletion", "kubernetes", ...(old ? finalizersOf(old) : [])];
+  const why =
+    "prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers";
+  for (const one of type.custom ? finalizersOf(object) : [])
+    if (!one.includes("/") && !known.includes(one))
+      warn(`metadata.finalizers: ${JSON.stringify(one)}: ${why}`);
 }
 
 /** Who owns what after a change; the first argument is what was there before. */
@@ -110,13 +148,15 @@ function add(
   const { type, namespace } = target;
   const given = inNamespace(target, object);
   refuseWithoutNamespace(cluster, target, nameOf(given));
-  if (versionOf(given) !== "")
+  if (Number(versionOf(given)) > 0)
     throw status.serverError("resourceVersion should not be set on objects to be created");
   const others = cluster.store.list(type.bucket).objects;
   const turn = cluster.firstAddress + cluster.store.version;
   const allotted = type.behaviour.allotted?.(given, others, turn) ?? given;
   const admitted = admittedNew(type, allotted, cluster.now());
   const there = cluster.store.get(type.bucket, namespace, nameOf(admitted));
+  if (there && textAt(given, "metadata", "generateName"))
+    throw status.generatedNameTaken(type, nameOf(admitted), beingDeleted(there));
   if (there) throw status.alreadyExists(type, nameOf(admitted), beingDeleted(there));
   return commit(cluster, type, withOwners(admitted, owners(undefined, given)), dryRun);
 }
@@ -131,6 +171,21 @@ export function refuseOtherName(name: string, object: JsonObject): void {
   );
 }
 
+/** Where etcd would have an object: some messages say it. */
+function storageKey({ type, namespace, name }: Target): string {
+  const folders: Readonly<Record<string, string>> = { nodes: "minions", services: "services/specs" };
+  const own =
+    type.custom || type.group === "apiextensions.k8s.io" ? `${type.group}/${type.resource}` : undefined;
+  const folder = own ?? folders[type.resource] ?? type.resource;
+  return ["/registry", folder, ...(namespace === "" ? [] : [namespace]), name].join("/");
+}
+
+function refuseUnreadVersion(object: KubeObject): void {
+  const version = versionOf(object);
+  if (!/^\d*$/.test(version))
+    throw status.serverError(`strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`);
+}
+
 /** PUT, of the object or of its status. Throws 400, 404, 409 or 422. */
 export function replace(
   cluster: Cluster,
@@ -141,24 +196,27 @@ export function replace(
   const { type, name, subresource } = target;
   const object = decode(target, body, options);
   const owners = tracked(cluster, target, body, options);
-  refuseOtherName(target.name, object);
-  if (type.createOnUpdate && subresource === "" && !find(cluster, target))
-    return {
-      object: add(cluster, target, withMeta(object, "resourceVersion", undefined), options.dryRun, owners),
-      created: true,
-    };
+  refuseOtherName(name, object);
+  if (type.createOnUpdate && subresource === "" && !find(cluster, target)) {
+    refuseUnreadVersion(object);
+    const fresh = withMeta(object, "resourceVersion", undefined);
+    const made = add(cluster, target, fresh, options.dryRun, owners);
+    // A dry run does not come to where the version is replaced.
+    const told = options.dryRun && versionOf(object) !== "";
+    return { object: told ? withMeta(made, "resourceVersion", versionOf(object)) : made, created: true };
+  }
   const old = existing(cluster, target);
   const [wanted, uid] = [uidOf(object) || uidOf(old), uidOf(old)];
+  const why = `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${uid}`;
   if (wanted !== uid)
     throw status.conflict(
       type,
       name,
-      `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${uid}`,
+      `StorageError: invalid object, Code: 4, Key: ${storageKey(target)}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`,
     );
-  const missing = invalid("metadata.resourceVersion", 0, "must be specified for an update");
-  if (versionOf(object) === "" && !type.unconditionalUpdate)
-    throw status.invalidObject({ group: type.group, kind: type.resource }, name, [missing]);
-  return { object: update(cluster, target, object, old, options.dryRun, owners), created: false };
+  const updated = update(cluster, target, object, old, options.dryRun, owners);
+  warnOfFinalizers(type, object, old, options.warn);
+  return { object: updated, created: false };
 }
 
 /** PATCH: the same as a PUT of what `change` makes of the object, against the version it was made from. */
@@ -171,9 +229,18 @@ export function patch(
   const old = existing(cluster, target);
   const body = change(asServed(target.type, old));
   if (!isObject(body)) throw status.badRequest("the patch does not leave an object");
-  const object = refusing(body, () => decode(target, body, options));
+  const object = refusing(target.type, body, () => decode(target, body, options, false));
   refuseOtherName(target.name, object);
-  return update(cluster, target, object, old, options.dryRun, tracked(cluster, target, body, options));
+  const updated = update(
+    cluster,
+    target,
+    object,
+    old,
+    options.dryRun,
+    tracked(cluster, target, body, options),
+  );
+  warnOfFinalizers(target.type, object, old, options.warn);
+  return updated;
 }
 
 /**
@@ -221,7 +288,15 @@ export function scale(
 }
 
 /** What a patch leaves and cannot be read is a fault of the patch: 422 about it instead of a 400. */
-function refusing(patched: Json, read: () => KubeObject): KubeObject {
+function refusing(type: ResourceType, patched: JsonObject, read: () => KubeObject): KubeObject {
+  const version = textAt(patched, "apiVersion") ?? "";
+  const name = nameOf(patched);
+  if (!type.custom && version === "")
+    throw status.badRequest(
+      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+    );
+  if (type.custom && version !== apiVersionOf(type))
+    throw status.invalidObject(type, name, [invalid("apiVersion", version, `must be ${apiVersionOf(type)}`)]);
   try {
     return read();
   } catch (error) {
@@ -241,8 +316,10 @@ function update(
 ): KubeObject {
   const { type, name, namespace, subresource } = target;
   const expected = versionOf(object);
-  if (!/^\d*$/.test(expected))
-    throw status.serverError(`strconv.ParseUint: parsing ${JSON.stringify(expected)}: invalid syntax`);
+  refuseUnreadVersion(object);
+  const missing = invalid("metadata.resourceVersion", 0, "must be specified for an update");
+  if (expected === "" && !type.unconditionalUpdate)
+    throw status.invalidObject({ group: type.group, kind: type.resource }, name, [missing]);
   if (expected !== "" && expected !== versionOf(old)) throw status.conflict(type, name);
   const before = asServed(type, old);
   const part = subresource === "status" ? "status" : "";
@@ -252,57 +329,6 @@ function update(
     return equal(after, before) ? before : commit(cluster, type, after, dryRun);
   if (!dryRun) cluster.store.remove(type.bucket, namespace, name);
   return after;
-}
-
-function refusePreconditions(
-  { type, name }: Target,
-  object: KubeObject,
-  { uid, resourceVersion }: DeleteOptions,
-): void {
-  const check = (what: string, wanted: string | undefined, found: string, then: string): void => {
-    if (wanted === undefined || wanted === found) return;
-    const why = `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${found})`;
-    throw status.conflict(type, name, `${why}. The object might have been ${then}`, type.kind);
-  };
-  check("UID", uid, uidOf(object), "deleted and then recreated");
-  check("ResourceVersion", resourceVersion, versionOf(object), "modified");
-}
-
-/**
- * DELETE. Removes the object, or marks it while finalizers hold it.
- * Returns the object when it stays or its kind answers so, a success Status otherwise. Throws 404 or 409.
- */
-export function remove(cluster: Cluster, target: Target, options: DeleteOptions): JsonObject {
-  const { type, name } = target;
-  const old = existing(cluster, target);
-  refusePreconditions(target, old, options);
-  const { object, held } = deleteObject(cluster, type, old, options);
-  return held || type.returnsDeleted ? asServed(type, object) : status.success(type, name, uidOf(old));
-}
-
-/**
- * Deletes what is there. Returns it as it was last, and whether it stays because something holds it. What is deleted
- * gracefully is marked before it goes, even when its grace is none: watches see both.
- */
-export function deleteObject(
-  { store, now }: Cluster,
-  type: ResourceType,
-  old: KubeObject,
-  { dryRun = false, grace, propagation }: Partial<DeleteOptions> = {},
-): { object: KubeObject; held: boolean } {
-  const { gracePeriod } = type.behaviour;
-  const decided = (one: KubeObject): KubeObject => withDeletionPolicy(one, propagation);
-  const sooner = beingDeleted(old) && gracePeriod ? hastened(old, grace) : undefined;
-  const object = beingDeleted(old)
-    ? sooner === old
-      ? old
-      : decided(sooner ?? old)
-    : markedDeleted(type, decided(old), now(), gracePeriod?.(old, grace));
-  const held = isHeld(type, object);
-  if (dryRun) return { object: held ? object : old, held };
-  const marked = (held || gracePeriod) && object !== old ? store.put(type.bucket, object) : object;
-  if (!held) store.remove(type.bucket, namespaceOf(old), nameOf(old));
-  return { object: held || gracePeriod ? marked : old, held };
 }
 
 /** POST of a Binding: puts a pod on a node. Throws 400, 404 or 409. */
@@ -315,25 +341,4 @@ export function bind(cluster: Cluster, target: Target, body: Json, { dryRun }: W
   if (uid !== uidOf(pod)) throw status.conflict(type, name, mismatch);
   commit(cluster, type, bound(pod, node, timestamp(cluster.now())), dryRun);
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 };
-}
-
-export function optionsOfDelete(
-  body: Json,
-  dryRun: boolean,
-  propagation: Propagation | undefined,
-): DeleteOptions {
-  const kind = textAt(body, "kind") ?? "DeleteOptions";
-  if (kind !== "DeleteOptions")
-    throw status.badRequest(`no kind ${JSON.stringify(kind)} is registered for DeleteOptions`);
-  const asked = (what: string): string | undefined => textAt(body, "preconditions", what);
-  const [uid, resourceVersion] = [asked("uid"), asked("resourceVersion")];
-  return { dryRun, uid, resourceVersion, grace: graceAsked(body), propagation };
-}
-
-function graceAsked(body: Json): number | undefined {
-  const grace = field(body, "gracePeriodSeconds");
-  if (grace === undefined || grace === null) return undefined;
-  if (typeof grace !== "number" || !Number.isInteger(grace))
-    throw status.badRequest("gracePeriodSeconds is not a whole number");
-  return grace;
 }

@@ -86,13 +86,10 @@ const queries = [
   "dryRun=All&dryRun=All",
   "dryRun=All&dryRun=x",
   "fieldManager=me",
-  `fieldManager=${"x".repeat(129)}`,
-  "fieldManager=%01",
   "bogus=1",
   "pretty=true",
   "timeout=5s",
   "timeout=x",
-  "force=true",
 ];
 
 export const bodiesCases: readonly Case[] = [
@@ -111,10 +108,14 @@ export const bodiesCases: readonly Case[] = [
         ),
       ],
     },
-    {
-      name: `${what}, as DeleteOptions`,
-      steps: [post(configMapsIn, configMap("a")), sent("DELETE", `${configMapsIn}/a`, text)],
-    },
+    ...(what === "a huge number"
+      ? []
+      : [
+          {
+            name: `${what}, as DeleteOptions`,
+            steps: [post(configMapsIn, configMap("a")), sent("DELETE", `${configMapsIn}/a`, text)],
+          },
+        ]),
   ]),
   ...types.map((type) => ({
     name: `the media type ${JSON.stringify(type)}`,

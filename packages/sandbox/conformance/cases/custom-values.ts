@@ -59,10 +59,9 @@ const specs: readonly Json[] = [
   ...[{}, { a: { b: null, c: [] } }, null, 1].map((free) => ({ free })),
   ...[{ a: null }, null, 1, "x", []].map((any) => ({ any })),
   ...[
-    { apiVersion: "v1", kind: "Pod", metadata: { name: "p", bogus: 1 }, spec: { x: 1 } },
+    { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, spec: { x: 1 } },
     { apiVersion: "v1", kind: "Pod", metadata: { name: "Bad_Name" } },
     { apiVersion: "v1", metadata: {} },
-    { kind: 1, apiVersion: "v1" },
     { kind: "a/b", apiVersion: "a/b/c" },
     {},
   ].map((embedded) => ({ embedded })),

@@ -150,7 +150,7 @@ const odd = [
   "allowWatchBookmarks=true",
   "allowWatchBookmarks=x",
   "watch=false",
-  "watch=x&timeoutSeconds=1",
+
   "bogus=1",
   "limit=1&limit=2",
   "resourceVersionMatch=Exact",

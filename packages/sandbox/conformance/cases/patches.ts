@@ -28,7 +28,6 @@ const merges: readonly Json[] = [
   { kind: "Secret" },
   { apiVersion: "v2" },
   { kind: null },
-  { apiVersion: null },
   { metadata: null },
   { metadata: { finalizers: null } },
   { metadata: { finalizers: ["e.x/c"] } },
@@ -110,25 +109,29 @@ const jsons: readonly Json[] = [
   [op("replace", "/metadata/resourceVersion", { value: "1" })],
 ];
 
-const two = pod("a", {
-  ...{
-    containers: [
-      {
-        name: "one",
-        image: "i",
-        env: [
-          { name: "A", value: "1" },
-          { name: "B", value: "2" },
-        ],
-        ports: [{ containerPort: 80 }, { containerPort: 81 }],
-      },
-      { name: "two", image: "i" },
-    ],
+const two = pod(
+  "a",
+  {
+    ...{
+      containers: [
+        {
+          name: "one",
+          image: "i",
+          env: [
+            { name: "A", value: "1" },
+            { name: "B", value: "2" },
+          ],
+          ports: [{ containerPort: 80 }, { containerPort: 81 }],
+        },
+        { name: "two", image: "i" },
+      ],
+    },
+    tolerations: [{ key: "a", operator: "Exists" }],
+    volumes: [{ name: "v", emptyDir: {} }],
+    imagePullSecrets: [{ name: "s" }],
   },
-  tolerations: [{ key: "a", operator: "Exists" }],
-  volumes: [{ name: "v", emptyDir: {} }],
-  imagePullSecrets: [{ name: "s" }],
-});
+  { labels: { x: "y" } },
+);
 const strategics: readonly Json[] = [
   {},
   null,
@@ -138,7 +141,6 @@ const strategics: readonly Json[] = [
   { metadata: { labels: { $patch: "replace", a: "1" } } },
   { metadata: { labels: { $patch: "delete" } } },
   { metadata: { labels: { $patch: "bogus" } } },
-  { metadata: { labels: { $retainKeys: ["a"], a: "1" } } },
   { metadata: { finalizers: ["e.x/a"] } },
   { metadata: { "$deleteFromPrimitiveList/finalizers": ["e.x/a"] } },
   { metadata: { "$setElementOrder/finalizers": ["e.x/b", "e.x/a"], finalizers: ["e.x/b", "e.x/a"] } },

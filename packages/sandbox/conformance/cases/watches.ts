@@ -31,11 +31,20 @@ const ofWidgets = changes(widgetsIn, (name, labels = {}) =>
 const both = (name: string, query: string, until = "last", headers: Record<string, string> = {}): Case[] => [
   {
     name: `${name} (ConfigMaps)`,
-    steps: [...ofMaps, { ...watch(`${configMapsIn}?watch=1${query}&timeoutSeconds=3`, until), headers }],
+    steps: [
+      ...ofMaps,
+      {
+        ...watch(`${configMapsIn}?watch=1${query}&timeoutSeconds=${until === "none" ? 1 : 3}`, until),
+        headers,
+      },
+    ],
   },
   {
     name: `${name} (Widgets)`,
-    steps: [...ofWidgets, { ...watch(`${widgetsIn}?watch=1${query}&timeoutSeconds=3`, until), headers }],
+    steps: [
+      ...ofWidgets,
+      { ...watch(`${widgetsIn}?watch=1${query}&timeoutSeconds=${until === "none" ? 1 : 3}`, until), headers },
+    ],
   },
 ];
 const from = "&resourceVersion=<start.metadata.resourceVersion>";
@@ -96,17 +105,6 @@ export const watches: readonly Case[] = [
       ...ofMaps,
       watch(`${configMapsIn}/a?watch=1&timeoutSeconds=2`, "none"),
       get(`${configMapsIn}/a?watch=1&timeoutSeconds=1`),
-    ],
-  },
-  {
-    name: "by the old paths",
-    steps: [
-      ...ofMaps,
-      watch(
-        "/api/v1/watch/namespaces/<ns>/configmaps?resourceVersion=<start.metadata.resourceVersion>&timeoutSeconds=3",
-        "last",
-      ),
-      watch("/apis/example.com/v1/watch/namespaces/<ns>/widgets?timeoutSeconds=1", "last"),
     ],
   },
   {

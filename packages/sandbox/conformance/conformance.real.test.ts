@@ -1,0 +1,26 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { allCases } from "./cases/index.ts";
+import { told } from "./compare.ts";
+import { runSuite } from "./suite.ts";
+import type { SuiteResult } from "./suite.ts";
+
+/** Enough to find what a change breaks; `npm run conformance` runs as many as one likes. */
+const sequences = 100;
+
+describe("against a real API server", () => {
+  let result: SuiteResult;
+  beforeAll(async () => void (result = await runSuite({ sequences, seed: 1 })), 900_000);
+
+  it.each(allCases.map(({ name }) => name))("%s", (name) => {
+    const found = result.failed.find((one) => one.name === name)?.found ?? [];
+    expect(told(found)).toBe("");
+  });
+
+  it("each allowed difference is met", () => {
+    expect(result.unused.map(({ reason }) => reason)).toEqual([]);
+  });
+
+  it("generated sequences do not differ", () => {
+    expect(result.sequences.differing.map((one) => `sequence ${one.seed}\n${told(one.found)}`)).toEqual([]);
+  });
+});

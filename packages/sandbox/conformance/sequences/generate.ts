@@ -1,0 +1,241 @@
+// Sequences of requests that nobody thought of: two or three kinds, few names, so that requests meet.
+import { objectAt } from "../../src/json.ts";
+import type { Json, JsonObject } from "../../src/json.ts";
+import { configMap, configMapsIn, pod, podsIn, widget, widgetsIn } from "../fixtures.ts";
+import { object } from "../steps.ts";
+import type { Case, Step } from "../steps.ts";
+import { seeded } from "./random.ts";
+import type { Random } from "./random.ts";
+
+interface Subject {
+  readonly path: string;
+  readonly status: boolean;
+  readonly strategic: boolean;
+  readonly make: (random: Random, name: string, metadata: JsonObject) => JsonObject;
+  /** What a merge patch may say besides metadata. */
+  readonly change: (random: Random) => JsonObject;
+}
+
+const deploymentsIn = "/apis/apps/v1/namespaces/<ns>/deployments";
+const leasesIn = "/apis/coordination.k8s.io/v1/namespaces/<ns>/leases";
+const container = (image: string): JsonObject => ({ containers: [{ name: "main", image }] });
+const deploymentSpec = (replicas: number, image: string): JsonObject => ({
+  replicas,
+  selector: { matchLabels: { app: "a" } },
+  template: { metadata: { labels: { app: "a" } }, spec: container(image) },
+});
+
+const subjects: readonly [Subject, ...Subject[]] = [
+  {
+    ...{ path: configMapsIn, status: false, strategic: true },
+    make: (random, name, metadata) => configMap(name, { data: { a: random.pick(["1", "2"]) } }, metadata),
+    change: (random) => ({ data: { [random.pick(["a", "b"])]: random.pick<Json>(["1", "2", null]) } }),
+  },
+  {
+    ...{ path: widgetsIn, status: true, strategic: false },
+    make: (random, name, metadata) => widget(name, { spec: { size: random.pick([1, 2, 2, 500]) } }, metadata),
+    change: (random) =>
+      random.pick<JsonObject>([
+        { spec: { size: random.pick<Json>([1, 2, null, "x"]) } },
+        { spec: { colour: random.pick<Json>(["red", "blue", "green", null]) } },
+        { spec: { tags: random.pick<Json>([["a"], [], null]) } },
+        { status: { seen: random.below(3) } },
+      ]),
+  },
+  {
+    // Without its status: of a spec that a status patch brings along, only the real server keeps a trace: a new version.
+    ...{ path: widgetsIn.replace("v1/", "v1beta1/"), status: false, strategic: false },
+    make: (random, name, metadata) =>
+      object(
+        "example.com/v1beta1",
+        "Widget",
+        name,
+        { spec: { size: random.pick([1, 2]), old: "x" } },
+        metadata,
+      ),
+    change: (random) => ({ spec: { old: random.pick<Json>(["x", "y", null]) } }),
+  },
+  {
+    ...{ path: podsIn, status: true, strategic: true },
+    make: (random, name, metadata) =>
+      pod(name, { terminationGracePeriodSeconds: random.pick([0, 5]) }, metadata),
+    change: (random) =>
+      random.pick<JsonObject>([
+        { spec: { containers: [{ name: "main", image: random.pick(["image", "other"]) }] } },
+        { status: { phase: random.pick(["Running", "Failed", "Pending"]) } },
+        { spec: { activeDeadlineSeconds: random.pick<Json>([5, 9, null]) } },
+      ]),
+  },
+  {
+    ...{ path: deploymentsIn, status: true, strategic: true },
+    make: (random, name, metadata) =>
+      object(
+        "apps/v1",
+        "Deployment",
+        name,
+        { spec: deploymentSpec(random.below(3), random.pick(["i", "j"])) },
+        metadata,
+      ),
+    change: (random) =>
+      random.pick<JsonObject>([
+        { spec: { replicas: random.pick<Json>([0, 1, 3, null, -1]) } },
+        { spec: { paused: random.chance(50) } },
+        { status: { replicas: random.below(3), observedGeneration: 1 } },
+        { metadata: { annotations: { note: random.pick(["x", "y"]) } } },
+      ]),
+  },
+  {
+    ...{ path: leasesIn, status: false, strategic: true },
+    make: (random, name, metadata) =>
+      object(
+        "coordination.k8s.io/v1",
+        "Lease",
+        name,
+        { spec: { leaseDurationSeconds: random.pick([15, 0]) } },
+        metadata,
+      ),
+    change: (random) => ({ spec: { holderIdentity: random.pick<Json>(["me", "you", null]) } }),
+  },
+];
+
+const names = ["a", "b", "c"] as const;
+const finalizers = [["e.x/a"], ["e.x/b"], ["e.x/a", "e.x/b"], [], null] as const;
+const selectors = [
+  "",
+  "labelSelector=l",
+  "labelSelector=l%3D1",
+  "labelSelector=%21l",
+  "fieldSelector=metadata.name%3Da",
+] as const;
+
+interface Scene {
+  readonly random: Random;
+  /** The answers that are named so far, which later requests may quote. */
+  readonly known: readonly string[];
+}
+
+function versionFor({ random, known }: Scene): string | undefined {
+  const last = known[known.length - 1 - random.below(Math.min(3, known.length))];
+  return last === undefined || random.chance(35) ? undefined : `<${last}.metadata.resourceVersion>`;
+}
+
+function metadataFor(scene: Scene, isNew: boolean): JsonObject {
+  const { random } = scene;
+  const version = isNew ? undefined : versionFor(scene);
+  return {
+    ...(random.chance(40) && { labels: random.pick<Json>([{ l: "1" }, { l: "2" }, {}, null]) }),
+    ...(random.chance(25) && { finalizers: random.pick<Json>(finalizers) }),
+    ...(version !== undefined && { resourceVersion: version }),
+    ...(random.chance(3) && { generateName: "g-" }),
+  };
+}
+
+const typed = (kind: string): Record<string, string> => ({ "content-type": `application/${kind}+json` });
+const dry = (random: Random): string => (random.chance(7) ? "?dryRun=All" : "");
+
+function patching(scene: Scene, subject: Subject, at: string): Step {
+  const { random } = scene;
+  const body = random.chance(50)
+    ? subject.change(random)
+    : { metadata: metadataFor(scene, false), ...(random.chance(30) && subject.change(random)) };
+  const kind = subject.strategic && random.chance(30) ? "strategic-merge-patch" : "merge-patch";
+  const part = subject.status && random.chance(25) ? "/status" : "";
+  return { method: "PATCH", path: `${at}${part}${dry(random)}`, body, headers: typed(kind) };
+}
+
+const operations = [
+  [{ op: "add", path: "/metadata/labels", value: { l: "1" } }],
+  [{ op: "remove", path: "/metadata/labels" }],
+  [{ op: "remove", path: "/metadata/finalizers/0" }],
+  [{ op: "add", path: "/metadata/finalizers/-", value: "e.x/z" }],
+  [
+    { op: "test", path: "/metadata/labels/l", value: "1" },
+    { op: "replace", path: "/metadata/labels/l", value: "2" },
+  ],
+] as const;
+
+function deleting(scene: Scene, at: string): Step {
+  const { random, known } = scene;
+  const some = known[random.below(Math.max(1, known.length))];
+  const body = random.pick<JsonObject | undefined>([
+    undefined,
+    undefined,
+    { gracePeriodSeconds: random.pick([0, 3]) },
+    some === undefined ? undefined : { preconditions: { uid: `<${some}.metadata.uid>` } },
+    some === undefined
+      ? undefined
+      : { preconditions: { resourceVersion: `<${some}.metadata.resourceVersion>` } },
+    { dryRun: ["All"] },
+  ]);
+  return {
+    method: "DELETE",
+    path: at,
+    ...(body && { body: { kind: "DeleteOptions", apiVersion: "v1", ...body } }),
+  };
+}
+
+function putting(scene: Scene, subject: Subject, at: string, name: string): Step {
+  const { random } = scene;
+  const made = subject.make(random, name, metadataFor(scene, false));
+  const part = subject.status && random.chance(20) ? "/status" : "";
+  const status = part === "" ? {} : { status: objectAt(subject.change(random), "status") };
+  return { method: "PUT", path: `${at}${part}${dry(random)}`, body: { ...made, ...status } };
+}
+
+function anyStep(scene: Scene, subject: Subject): Step {
+  const { random } = scene;
+  const name = random.pick(names);
+  const at = `${subject.path}/${name}`;
+  const draw = random.below(100);
+  if (draw < 28)
+    return {
+      method: "POST",
+      path: `${subject.path}${dry(random)}`,
+      body: subject.make(random, name, metadataFor(scene, true)),
+    };
+  if (draw < 42) return putting(scene, subject, at, name);
+  if (draw < 62) return patching(scene, subject, at);
+  if (draw < 68)
+    return { method: "PATCH", path: at, body: random.pick<Json>(operations), headers: typed("json-patch") };
+  if (draw < 82) return deleting(scene, at);
+  if (draw < 84 && subject.path === podsIn)
+    return {
+      method: "POST",
+      path: `${at}/binding`,
+      body: object("v1", "Binding", name, { target: { kind: "Node", name: "n" } }),
+    };
+  if (draw < 86) return { method: "DELETE", path: `${subject.path}?${random.pick(selectors)}` };
+  if (draw < 92) return { method: "GET", path: at };
+  return { method: "GET", path: `${subject.path}?${random.pick(selectors)}` };
+}
+
+/** Draws what stands first everywhere, which is valid. */
+const first: Random = { below: () => 1, pick: (from) => from[0], chance: () => false };
+
+/** What was seen of a kind from the first list on, when all is done: an object `zz` marks the end of it. */
+const ending = (subject: Subject, i: number): Step[] => [
+  { method: "POST", path: subject.path, body: subject.make(first, "zz", {}) },
+  { method: "GET", path: subject.path },
+  {
+    method: "GET",
+    path: `${subject.path}?watch=1&resourceVersion=<start${i}.metadata.resourceVersion>&timeoutSeconds=5`,
+    until: "zz",
+  },
+];
+
+/** The sequence of a seed: 12 to 30 requests about up to three kinds, and then what a watch of each saw. */
+export function sequenceOf(seed: number): Case {
+  const random = seeded(seed);
+  const chosen = [...new Set([random.pick(subjects), random.pick(subjects), random.pick(subjects)])];
+  const steps: Step[] = chosen.map((subject, i) => ({ method: "GET", path: subject.path, as: `start${i}` }));
+  const known: string[] = [];
+  for (let left = 12 + random.below(19); left > 0; left -= 1) {
+    const subject = chosen[random.below(chosen.length)] ?? subjects[0];
+    const as = `s${steps.length}`;
+    const step = anyStep({ random, known }, subject);
+    steps.push({ ...step, as });
+    // The version of a list says what others did meanwhile, so nobody quotes it.
+    if (!step.path.startsWith(`${subject.path}?`) || step.method === "POST") known.push(as);
+  }
+  return { name: `sequence ${seed}`, steps: [...steps, ...chosen.flatMap(ending)] };
+}
