@@ -1,7 +1,7 @@
-import type { Call } from "@drover/fault-proxy";
+import { type Call, mayBeStale } from "@drover/fault-proxy";
 import { writesOf } from "../run-record.ts";
 import type { Baseline } from "./baseline.ts";
-import { callName, mayBeStale, writeName } from "./plan-decider.ts";
+import { callName, writeName } from "./plan-decider.ts";
 import { type MadeObject, objectWords, type Plan, type PlannedWrite } from "./plan.ts";
 import { lastApplied, type Scenario } from "./scenario.ts";
 import { anyName, namedAs } from "./state.ts";
@@ -121,14 +121,11 @@ interface Made {
 
 /** The objects that the function created and that were there when somebody looked. */
 function madeObjects({ take: { calls, steps }, roleOf }: Baseline): readonly Made[] {
-  const byUid = new Map(
-    calls.flatMap(({ call, server, committed }) => {
-      const isCreated = call.verb === "create" || server?.status === 201;
-      const object = server?.object;
-      return isCreated && committed === true && object !== undefined ? [[object.uid, call] as const] : [];
-    }),
-  );
-  const found = [...byUid.keys()].flatMap((uid): readonly Made[] => {
+  const created = calls.flatMap(({ call, server, committed }) => {
+    const isCreated = call.verb === "create" || server?.status === 201;
+    return isCreated && committed === true ? (server?.object?.uid ?? []) : [];
+  });
+  const found = [...new Set(created)].flatMap((uid): readonly Made[] => {
     const there = steps.map(({ snapshot }) =>
       snapshot?.objects.find(({ object }) => object.metadata.uid === uid),
     );

@@ -1,4 +1,3 @@
-import type { Entry } from "@drover/fault-proxy";
 import { type RunRecord, verdictWords, writesOf } from "../run-record.ts";
 import { NeverSettledError, settle } from "../settle.ts";
 import { type Stage, StuckRunError } from "../stage.ts";
@@ -34,16 +33,8 @@ export async function liveThrough(scenario: Scenario, options: SceneOptions): Pr
   }
   const { runs, calls } = scene.stage;
   const { writes } = scene.decider;
-  return {
-    steps,
-    runs,
-    calls,
-    writes,
-    hasMet: scene.hasMet(),
-    touched: scene.touched(),
-    kinds: seenKinds,
-    problem,
-  };
+  const came = { hasMet: scene.hasMet(), touched: scene.touched(), kinds: seenKinds, problem };
+  return { steps, runs, calls, writes, ...came };
 }
 
 async function act({ user, outside }: Scene, step: Step): Promise<void> {
@@ -112,7 +103,3 @@ function failing(runs: readonly RunRecord[]): readonly string[] {
     .filter(({ verdict: { kind } }) => kind !== "done" && kind !== "gone")
     .map((run) => `${run.key} ${verdictWords(run)}`);
 }
-
-/** The calls of one step. */
-export const callsOf = ({ calls, steps }: Take, step: number): readonly Entry[] =>
-  calls.slice(steps[step - 1]?.calls ?? 0, steps[step]?.calls);

@@ -1,4 +1,4 @@
-import { type Call, type CallFault, describeCall, type FaultDecider } from "@drover/fault-proxy";
+import { type Call, type CallFault, describeCall, type FaultDecider, mayBeStale } from "@drover/fault-proxy";
 import type { Plan, PlannedWrite } from "./plan.ts";
 import { anyName } from "./state.ts";
 
@@ -72,14 +72,4 @@ function faultOf(
     case "refused":
       return { do: "refuse", status: plan.status };
   }
-}
-
-/**
- * Whether Kubernetes may answer it from a cache that lags behind: where a version is named that need not be the newest
- * (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions). What names none reads the newest.
- */
-export function mayBeStale({ verb, query }: Pick<Call, "verb" | "query">): boolean {
-  if (verb !== "get" && verb !== "list") return false;
-  const asked = new URLSearchParams(query);
-  return (asked.get("resourceVersion") ?? "") !== "" && asked.get("resourceVersionMatch") !== "Exact";
 }

@@ -76,8 +76,8 @@ export async function openScene(
     touched: () => touched,
     met: () => void (hasMet = true),
     async kinds() {
-      const touched = await touchedKinds(stage.controllers, stage.calls, (kind) => user.kind(kind));
-      return [...new Map([...known, ...touched].map((ref) => [nameOf(ref), ref])).values()];
+      const met = await touchedKinds(stage.controllers, stage.calls, (kind) => user.kind(kind));
+      return [...new Map([...known, ...met].map((ref) => [nameOf(ref), ref])).values()];
     },
     async close() {
       await stage.close();
