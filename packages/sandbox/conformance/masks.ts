@@ -5,9 +5,6 @@ import type { Json, JsonObject } from "../src/json.ts";
 import type { Run } from "./run-case.ts";
 import type { Answer } from "./servers.ts";
 
-/** Metadata that is not compared at all. Taken out when the sandbox has it. */
-const notCompared = new Set(["managedFields"]);
-
 const uid = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
 const time = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 const address = /\b(?:10\.0|127\.1)(?:\.\d{1,3}){2}\b/g;
@@ -87,6 +84,17 @@ function withSortedCauses(status: JsonObject): JsonObject {
   };
 }
 
+/** Entries are in the order of their times, to the second: which of two servers is how fast. */
+const withSortedOwners = (metadata: JsonObject): JsonObject =>
+  isArray(metadata["managedFields"])
+    ? {
+        ...metadata,
+        managedFields: [...metadata["managedFields"]].sort((a, b) => (ownerOf(a) < ownerOf(b) ? -1 : 1)),
+      }
+    : metadata;
+const ownerOf = (entry: Json): string =>
+  ["operation", "manager", "apiVersion", "subresource"].map((key) => textAt(entry, key) ?? "").join(" ");
+
 /** Masks the answers of one case on one server. */
 export function masked(run: Run, now = Date.now()): readonly Answer[] {
   const { answers } = run;
@@ -123,18 +131,16 @@ export function masked(run: Run, now = Date.now()): readonly Answer[] {
     if (!isObject(value)) return value;
     const listed = isListLike(value);
     const shown: JsonObject = Object.fromEntries(
-      Object.entries(value)
-        .filter(([key]) => !notCompared.has(key))
-        .map(([key, inner]): [string, Json] => {
-          if (key === "resourceVersion" && isString(inner) && /^\d+$/.test(inner))
-            return [key, ofVersion(inner, !inList && isExact(value))];
-          if (key === "continue" && isString(inner) && inner !== "") return [key, "<continue>"];
-          if (key === "cells" && isArray(inner))
-            return [key, inner.map((one) => (isString(one) && age.test(one) ? "<age>" : walk(one)))];
-          return [text(key), walk(inner, listed && key === "metadata")];
-        }),
+      Object.entries(value).map(([key, inner]): [string, Json] => {
+        if (key === "resourceVersion" && isString(inner) && /^\d+$/.test(inner))
+          return [key, ofVersion(inner, !inList && isExact(value))];
+        if (key === "continue" && isString(inner) && inner !== "") return [key, "<continue>"];
+        if (key === "cells" && isArray(inner))
+          return [key, inner.map((one) => (isString(one) && age.test(one) ? "<age>" : walk(one)))];
+        return [text(key), walk(inner, listed && key === "metadata")];
+      }),
     );
-    return withSortedCauses(shown);
+    return withSortedOwners(withSortedCauses(shown));
   };
   return answers.map(({ code, headers, body }) => ({
     code,

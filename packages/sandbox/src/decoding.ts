@@ -10,7 +10,7 @@ import { defaulted, pruned, withoutEmpty } from "./schema-fitting.ts";
 import { validated } from "./schema-validation.ts";
 import { anyObject, boolean, each, fields, integer, listOf, mapOf, string, strings } from "./schema-words.ts";
 import { atomic, listBy, setOf } from "./schema-words.ts";
-import { badRequest, invalidObject } from "./status.ts";
+import { ApiError, badRequest, invalidObject } from "./status.ts";
 
 /** What happens to fields that a kind does not know: 400, a Warning header, or nothing. They are never stored. */
 export type FieldValidation = "Strict" | "Warn" | "Ignore";
@@ -104,6 +104,25 @@ export function decoded(type: ResourceType, given: Json, unknown: string[], keep
     ...content,
     metadata: Object.fromEntries(Object.entries(metadata).filter(([, value]) => !isEmpty(value))),
   };
+}
+
+/** What a patch leaves and cannot be read is a fault of the patch: 422 about it instead of a 400. */
+export function refusing(type: ResourceType, patched: JsonObject, read: () => KubeObject): KubeObject {
+  const version = textAt(patched, "apiVersion") ?? "";
+  const name = nameOf(patched);
+  if (!type.custom && version === "")
+    throw badRequest(
+      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+    );
+  if (type.custom && version !== apiVersionOf(type))
+    throw invalidObject(type, name, [invalid("apiVersion", version, `must be ${apiVersionOf(type)}`)]);
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 400) throw error;
+    const fault = invalid("patch", JSON.stringify(patched), error.message);
+    throw invalidObject({ group: "", kind: "" }, "", [fault]);
+  }
 }
 
 function withoutNulls(given: Json, unknown: string[]): JsonObject | undefined {

@@ -12,6 +12,7 @@ import type { KubeObject } from "./kube-object.ts";
 import { entriesOf, isReset, ownersAfterUpdate, ownersIn } from "./managed-fields.ts";
 import type { Occasion, Owners } from "./managed-fields.ts";
 import { mergeSchemaOf } from "./merge-schema.ts";
+import { applyFault } from "./structured-compare.ts";
 import { apiVersionOf } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
 
@@ -116,12 +117,37 @@ export const withOwners = (object: KubeObject, owners: Owners): KubeObject =>
 export const ownersOf = ({ metadata }: KubeObject): Owners => ownersIn(metadata) ?? new Map();
 
 /** Who owned what, as a request sees it: it may bring entries of its own, or ask for none. Subresources may not. */
-function ownersBefore(live: KubeObject | undefined, body: Json, subresource: string): Owners | undefined {
+function ownersBefore(
+  live: KubeObject | undefined,
+  body: Json,
+  { type, subresource }: Writing,
+): Owners | undefined {
   const [given, known] = [field(body, "metadata", "managedFields"), live ? ownersOf(live) : new Map()];
   if (subresource !== "" || !isArray(given)) return known;
-  if (isReset(given)) return new Map();
+  // Of custom resources an empty list is lost before anybody sees it.
+  if (isReset(given) && !(type.custom && given.length === 0)) return new Map();
   const owners = ownersIn({ managedFields: given });
   return owners && owners.size > 0 ? owners : known;
+}
+
+/**
+ * Whether each version in which something is owned has a schema for all that is there: where one has not, a real
+ * server cannot compare, and forgets all owners.
+ */
+function readInAll(
+  cluster: Cluster,
+  type: ResourceType,
+  owners: Owners,
+  ...objects: readonly (KubeObject | undefined)[]
+): boolean {
+  const versions = new Set([...owners.values()].map(({ apiVersion }) => apiVersion));
+  versions.delete(apiVersionOf(type));
+  return cluster
+    .types()
+    .filter((one) => type.custom && one.bucket === type.bucket && versions.has(apiVersionOf(one)))
+    .every((one) =>
+      objects.every((object) => !object || applyFault(mergeSchemaOf(one), object) === undefined),
+    );
 }
 
 /**
@@ -138,8 +164,9 @@ export function ownersAfter(
     manager,
   }: { live: KubeObject | undefined; next: KubeObject; body: Json; manager: string },
 ): Owners {
-  const owners = ownersBefore(live, body, writing.subresource) ?? new Map();
+  const owners = ownersBefore(live, body, writing) ?? new Map();
   if (live && owners.size === 0) return owners;
+  if (!readInAll(cluster, writing.type, owners, live, next)) return new Map();
   const before = live ?? emptyObject(writing.type);
   return ownersAfterUpdate(occasionFor(cluster, writing, manager), before, next, owners);
 }

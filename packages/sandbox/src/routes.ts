@@ -265,7 +265,7 @@ async function scaleChange(request: ApiRequest, type: ResourceType, name: string
       body: appliedBody(await request.body()),
       force: flagIn(request.query, "force"),
     };
-  if (request.method === "PATCH") return { kind: "update", body: (await patchIn(request, type)).change };
+  if (request.method === "PATCH") return { kind: "patch", body: (await patchIn(request, type)).change };
   const { value } = await objectBody(request, type);
   refuseOtherName(name, isObject(value) ? value : {});
   return { kind: "update", body: () => value };

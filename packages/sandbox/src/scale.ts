@@ -1,6 +1,6 @@
 // The scale subresource: an autoscaling/v1 Scale of an object, made from its fields and written back into one of them.
-import { decoded } from "./decoding.ts";
-import { field, objectAt, omit, textAt, withField } from "./json.ts";
+import { decoded, refusing } from "./decoding.ts";
+import { field, isObject, objectAt, omit, textAt, withField } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { Cluster } from "./cluster.ts";
 import { invalid, when } from "./field-errors.ts";
@@ -115,7 +115,7 @@ function ownersInParent(owners: Owners, scaled: Owners, path: FieldSet, apiVersi
 
 /** How a request changes a Scale: by what its body makes of it, or by applying its body. */
 export type ScaleChange =
-  | { readonly kind: "update"; readonly body: (scale: KubeObject) => Json }
+  | { readonly kind: "update" | "patch"; readonly body: (scale: KubeObject) => Json }
   | { readonly kind: "apply"; readonly body: Json; readonly force: boolean };
 
 /** No replicas are no field, as in Go. */
@@ -129,8 +129,10 @@ function changed(
   owners: Owners,
   change: ScaleChange & { readonly custom: boolean },
 ): { next: KubeObject; owners: Owners } {
-  if (change.kind === "update") {
-    const next = withoutZero(decoded(type, change.body(scale), []));
+  if (change.kind !== "apply") {
+    const body = change.body(scale);
+    const read = (): KubeObject => decoded(type, body, []);
+    const next = withoutZero(change.kind === "patch" && isObject(body) ? refusing(type, body, read) : read());
     return { next, owners: owners.size > 0 ? ownersAfterUpdate(occasion, scale, next, owners) : owners };
   }
   const config = configuration(occasion, "Scale", change.body);

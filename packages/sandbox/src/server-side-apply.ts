@@ -170,7 +170,8 @@ const shownKind = (apiVersion: string, kind: string): string =>
   `${apiVersion.includes("/") ? "" : "/"}${apiVersion}, Kind=${kind}`;
 
 /** The applied configuration. Throws 400 for another kind and 500, as Kubernetes does, for what the schema does not know. */
-export function configuration({ schema, apiVersion }: Occasion, kind: string, body: Json): KubeObject {
+export function configuration({ schema, apiVersion }: Occasion, kind: string, given: Json): KubeObject {
+  const body = isObject(given) ? { metadata: {}, ...given } : given;
   if (!isKubeObject(body) || body.apiVersion !== apiVersion || body.kind !== kind) {
     const [version, of] = [textAt(body, "apiVersion") ?? "", textAt(body, "kind") ?? ""];
     throw badRequest(

@@ -125,8 +125,6 @@ export function startWatch(context: WatchContext, out: ServerResponse, done: () 
     tellObject("BOOKMARK", { kind: type.kind, apiVersion: apiVersionOf(type), metadata });
   };
 
-  // A shape that events cannot have is refused while it still can be.
-  shown.object({ kind: type.kind, apiVersion: apiVersionOf(type), metadata: {} });
   out.writeHead(200, { "content-type": "application/json", "cache-control": "no-cache, private" });
   out.flushHeaders();
   const unsubscribe = cluster.store.subscribe(type.bucket, tell);

@@ -2,12 +2,12 @@
 import { admittedNew, admittedUpdate, isHeld, timestamp } from "./admission.ts";
 import { namespacesBucket } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";
-import { decoded, faultOf, refuseUnknown } from "./decoding.ts";
+import { decoded, faultOf, refuseUnknown, refusing } from "./decoding.ts";
 import type { FieldValidation } from "./decoding.ts";
 import { invalid } from "./field-errors.ts";
 import { emptyObject, occasionFor, ownersAfter, ownersOf } from "./field-tracking.ts";
 import { withOwners, withoutManaged } from "./field-tracking.ts";
-import { equal, isObject, listAt, textAt } from "./json.ts";
+import { equal, isObject, listAt, omit, textAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import {
   beingDeleted,
@@ -21,7 +21,7 @@ import {
 import type { KubeObject } from "./kube-object.ts";
 import type { Owners } from "./managed-fields.ts";
 import { bound, nodeOfBinding } from "./pods.ts";
-import { apiVersionOf, asServed, asStored } from "./resource-type.ts";
+import { asServed, asStored } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
 import { scaled, scaleOf } from "./scale.ts";
 import type { ScaleChange } from "./scale.ts";
@@ -108,7 +108,8 @@ function refuseWithoutNamespace({ store }: Cluster, { type, namespace }: Target,
 
 /** POST. Throws 400, 404 (no such namespace), 409 or 422. */
 export function create(cluster: Cluster, target: Target, body: Json, options: WriteOptions): KubeObject {
-  const object = decode(target, body, options);
+  const { metadata, ...content } = decode(target, body, options);
+  const object = { ...content, metadata: omit(metadata, "deletionTimestamp", "deletionGracePeriodSeconds") };
   const made = add(cluster, target, object, options.dryRun, tracked(cluster, target, body, options));
   warnOfFinalizers(target.type, object, undefined, options.warn);
   return made;
@@ -268,7 +269,8 @@ export function apply(
     return { object: update(cluster, target, next, old, options.dryRun, () => owners), created: false };
   const uid = `uid mismatch: the provided object specified uid ${uidOf(next)}, and no existing object was found`;
   if (uidOf(next) !== "") throw status.conflict(type, name, uid);
-  return { object: add(cluster, target, next, options.dryRun, () => owners), created: true };
+  const fresh = withMeta(next, "resourceVersion", undefined);
+  return { object: add(cluster, target, fresh, options.dryRun, () => owners), created: true };
 }
 
 /** PUT or PATCH of the scale: writes the replicas of the object. Returns the new Scale. Throws 400, 404, 409 or 422. */
@@ -285,25 +287,6 @@ export function scale(
     type,
     update(cluster, { ...target, subresource: "" }, object, old, dryRun, () => owners),
   );
-}
-
-/** What a patch leaves and cannot be read is a fault of the patch: 422 about it instead of a 400. */
-function refusing(type: ResourceType, patched: JsonObject, read: () => KubeObject): KubeObject {
-  const version = textAt(patched, "apiVersion") ?? "";
-  const name = nameOf(patched);
-  if (!type.custom && version === "")
-    throw status.badRequest(
-      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
-    );
-  if (type.custom && version !== apiVersionOf(type))
-    throw status.invalidObject(type, name, [invalid("apiVersion", version, `must be ${apiVersionOf(type)}`)]);
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof status.ApiError) || error.code !== 400) throw error;
-    const fault = invalid("patch", JSON.stringify(patched), error.message);
-    throw status.invalidObject({ group: "", kind: "" }, "", [fault]);
-  }
 }
 
 function update(

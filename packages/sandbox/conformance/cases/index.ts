@@ -1,4 +1,5 @@
 import type { Case } from "../steps.ts";
+import { applied } from "./apply.ts";
 import { bodiesCases } from "./bodies.ts";
 import { customValues } from "./custom-values.ts";
 import { deletion } from "./deletion.ts";
@@ -10,6 +11,7 @@ import { paths } from "./paths.ts";
 import { watches } from "./watches.ts";
 
 const themes: Readonly<Record<string, readonly Case[]>> = {
+  apply: applied,
   bodies: bodiesCases,
   "custom values": customValues,
   deletion,
