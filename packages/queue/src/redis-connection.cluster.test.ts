@@ -156,6 +156,8 @@ describe("on three primaries", () => {
     await ring(["a", "b"]);
     await expect.poll(() => done.length).toBe(2);
     const owner = await cluster.primaryOf(prefix);
+    // It gives up a blocking read; any other call would wait for the node, which waits for it here.
+    await expect.poll(() => ask(owner, "INFO", "clients")).toContain("blocked_clients:1");
     const connectedAnew = duplicates.mock.results.flatMap((result) =>
       result.type === "return" ? [new Promise((resolve) => void result.value.once("end", resolve))] : [],
     );
