@@ -32,7 +32,7 @@ it(
 
     linkModules(folder);
     const [tested] = await Promise.all([runNpm(folder, "test"), runNpm(folder, "run", "check")]);
-    expect(tested).toMatch(/3 passed[^]*14 executed, 14 with the same end/);
+    expect(tested).toMatch(/3 passed[^]*?(\d+) executed, \1 with the same end/);
     await runNpm(folder, "run", "build");
     expect(statSync(join(folder, "dist/main.mjs")).size).toBeGreaterThan(100_000);
   },
