@@ -37,6 +37,13 @@ export { InvalidPlanError, parsePlan, type Plan, type Rule, type When } from "./
 export { type RandomKind, randomKinds, usualKinds } from "./random-faults.ts";
 export { linesOf } from "./lines-of.ts";
 export { random, type Random } from "./random.ts";
-export { type AnsweredObject, type Entry, type EventEntry, eventEntry, type ServerAnswer } from "./record.ts";
+export {
+  type AnsweredObject,
+  answeredObject,
+  type Entry,
+  type EventEntry,
+  eventEntry,
+  type ServerAnswer,
+} from "./record.ts";
 export { describeCall, describeEntry, describeEvent, describeFault, storyOf } from "./story.ts";
 export type { Upstream } from "./upstream.ts";

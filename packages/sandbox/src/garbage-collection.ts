@@ -58,10 +58,12 @@ type Graph = ReturnType<typeof createGraph>;
 const typeIn = (cluster: Cluster, bucket: string): ResourceType | undefined =>
   cluster.types().find((type) => type.bucket === bucket);
 
+const typeNamed = (cluster: Cluster, apiVersion?: string, kind?: string): ResourceType | undefined =>
+  cluster.types().find((type) => type.kind === kind && apiVersionOf(type) === apiVersion);
+
 /** Owners are looked for in the dependent's own namespace; one of a kind that is not served is not known to be gone. */
 function ownerOf(cluster: Cluster, dependent: KubeObject, reference: Json): Owner {
-  const [apiVersion, kind] = [textAt(reference, "apiVersion"), textAt(reference, "kind")];
-  const type = cluster.types().find((one) => one.kind === kind && apiVersionOf(one) === apiVersion);
+  const type = typeNamed(cluster, textAt(reference, "apiVersion"), textAt(reference, "kind"));
   const namespace = type?.namespaced === true ? namespaceOf(dependent) : "";
   if (!type || (type.namespaced && namespace === "")) return "unknown";
   const found = cluster.store.get(type.bucket, namespace, textAt(reference, "name") ?? "");
@@ -81,9 +83,7 @@ export function collectGarbage(cluster: Cluster): void {
     for (const reference of [...(previous ? referencesOf(previous) : []), ...referencesOf(object)]) {
       const owner = ownerOf(cluster, object, reference);
       if (typeof owner === "object" && waitsFor(inForeground, owner)) {
-        const of = cluster
-          .types()
-          .find((one) => one.kind === owner.kind && apiVersionOf(one) === owner.apiVersion);
+        const of = typeNamed(cluster, owner.apiVersion, owner.kind);
         if (of) attend(cluster, graph, placeOf(of.bucket, owner));
       }
     }

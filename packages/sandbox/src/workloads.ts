@@ -258,6 +258,16 @@ const selectorKept = (spec: JsonObject, old: KubeObject | undefined): FieldError
   );
 };
 
+/** What ReplicaSets and StatefulSets have in common. */
+function setErrors(spec: JsonObject, old: KubeObject | undefined): FieldError[] {
+  return [
+    ...notNegative(spec, "spec", "replicas", "minReadySeconds"),
+    ...selectorErrors(field(spec, "selector")),
+    ...templateErrors(spec),
+    ...selectorKept(spec, old),
+  ];
+}
+
 export const deploymentBehaviour: Behaviour = {
   countsAnnotations: true,
   keepsLabels: true,
@@ -289,27 +299,13 @@ export const deploymentBehaviour: Behaviour = {
 
 export const replicaSetBehaviour: Behaviour = {
   completed: withTemplate,
-  errors: (set, old) => {
-    const spec = objectAt(set, "spec");
-    return [
-      ...notNegative(spec, "spec", "replicas", "minReadySeconds"),
-      ...selectorErrors(field(spec, "selector")),
-      ...templateErrors(spec),
-      ...selectorKept(spec, old),
-      ...statusErrors(objectAt(set, "status"), "fullyLabeledReplicas", "readyReplicas", "availableReplicas"),
-    ];
-  },
+  errors: (set, old) => [
+    ...setErrors(objectAt(set, "spec"), old),
+    ...statusErrors(objectAt(set, "status"), "fullyLabeledReplicas", "readyReplicas", "availableReplicas"),
+  ],
 };
 
 export const statefulSetBehaviour: Behaviour = {
   completed: (set) => withTemplate(withStrategy(set, "updateStrategy", { partition: 0 })),
-  errors: (set, old) => {
-    const spec = objectAt(set, "spec");
-    return [
-      ...notNegative(spec, "spec", "replicas", "minReadySeconds"),
-      ...selectorErrors(field(spec, "selector")),
-      ...templateErrors(spec),
-      ...selectorKept(spec, old),
-    ];
-  },
+  errors: (set, old) => setErrors(objectAt(set, "spec"), old),
 };

@@ -1,4 +1,4 @@
-import { namedAs, rolesBy, stateOf, type Values } from "./faults/state.ts";
+import { differingPaths, namedAs, rolesBy, stateOf, type Values } from "./faults/state.ts";
 import type { Snapshot } from "./faults/snapshot.ts";
 
 /** What became another thing between two looks, a line each: `+` what is new, `-` what is gone, `~` what has changed. */
@@ -22,7 +22,7 @@ function changeOf(role: string, was: Values | undefined, is: Values | undefined)
   if (was === undefined)
     return [`+ ${role}`, ...[...(is ?? [])].filter(isTold).map(([path, value]) => `    ${path}: ${value}`)];
   if (is === undefined) return [`- ${role}`];
-  const paths = [...new Set([...was.keys(), ...is.keys()])].filter((path) => was.get(path) !== is.get(path));
+  const paths = differingPaths(was, is);
   const shown = (values: Values, path: string): string => values.get(path) ?? "(none)";
   if (paths.length === 0) return [];
   return [`~ ${role}`, ...paths.map((path) => `    ${path}: ${shown(was, path)} -> ${shown(is, path)}`)];

@@ -39,7 +39,6 @@ export async function lanesOf(controller: Controller, options: LaneOptions): Pro
   const { name, retry: backoff } = controller;
   const open = (queue: string) => openSteppedQueue({ controller: queue, backoff, now, random });
   const own = await open(name);
-  const parts = (life: Life) => ({ controller: livingOf(life, name), client: life.client, log });
   const asking = controller.watches.filter(isInCode).map(async ({ kind }): Promise<Lane> => {
     const queue = await open(namesQueueOf(name, kind));
     const named = memoryNamedKeys();
@@ -61,7 +60,7 @@ export async function lanesOf(controller: Controller, options: LaneOptions): Pro
     perform: (life, run) =>
       reconcileOnce(
         {
-          ...parts(life),
+          ...{ controller: livingOf(life, name), client: life.client, log },
           announce: (_, announcement) => announced(announcement),
           now: () => new Date(now()),
           random,

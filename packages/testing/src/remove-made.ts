@@ -1,4 +1,5 @@
 import type { Entry } from "@drover/fault-proxy";
+import { plainRequest } from "./plain-request.ts";
 
 /**
  * Removes every object whose creation is in the record, whatever holds it; definitions of kinds stay.
@@ -7,12 +8,9 @@ import type { Entry } from "@drover/fault-proxy";
  */
 export async function removeMade(server: string, record: readonly Entry[]): Promise<void> {
   for (const path of new Set(record.flatMap(madePath)).values()) {
-    await ask(`${server}${path}`, "PATCH", { metadata: { finalizers: null } });
-    await ask(`${server}${path}`, "DELETE", {
-      kind: "DeleteOptions",
-      apiVersion: "v1",
-      gracePeriodSeconds: 0,
-    });
+    // Whatever is answered: the object may be gone.
+    await plainRequest(`${server}${path}`, "PATCH", { metadata: { finalizers: null } });
+    await plainRequest(`${server}${path}`, "DELETE", atOnce);
   }
 }
 
@@ -23,14 +21,4 @@ function madePath({ call, server }: Entry): readonly string[] {
 }
 
 const definitions = "customresourcedefinitions.apiextensions.k8s.io";
-
-/** Whatever it answers: the object may be gone. */
-async function ask(url: string, method: string, body: object): Promise<void> {
-  const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
-  const response = await fetch(url, {
-    method,
-    headers: { "content-type": type },
-    body: JSON.stringify(body),
-  });
-  await response.arrayBuffer();
-}
+const atOnce = { kind: "DeleteOptions", apiVersion: "v1", gracePeriodSeconds: 0 };

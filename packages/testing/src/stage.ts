@@ -7,7 +7,7 @@ import {
   silentLog,
 } from "@drover/controller";
 import type { Entry } from "@drover/fault-proxy";
-import { connect, type KubeClient, keyOf, listAll, nameOf, refOf } from "@drover/kube";
+import { connect, type KubeClient, keyOf, listAll, nameOf, refOf, type ResourceRef } from "@drover/kube";
 import type { KeyReport, Run, SteppedTurn, Wake } from "@drover/queue";
 import type { Announcement } from "@drover/runtime";
 import { impatientTimers } from "./impatient-timers.ts";
@@ -42,6 +42,8 @@ export interface Stage {
   readonly calls: readonly Entry[];
   /** Those of the first life. */
   readonly controllers: readonly Controller[];
+  /** The kinds that they follow, their own first. */
+  readonly followed: readonly ResourceRef[];
   readonly runs: readonly RunRecord[];
   readonly announcements: readonly Announcement[];
   /** Has the queues told of what has changed. */
@@ -93,10 +95,10 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const lanes = (await Promise.all(opening)).flat();
   const queues = new Map(lanes.map(({ queue }) => [queue.controller, queue]));
   const { lister = client } = server;
-  const bridge = steppedBridge({ client: lister, followers: controllers.map(followerOf), queues });
+  const followers = controllers.map(followerOf);
+  const followed = followers.flatMap(({ follows }) => follows.map(({ ref }) => ref));
+  const bridge = steppedBridge({ client: lister, followers, queues });
   const runs: RunRecord[] = [];
-  let seen: string | undefined;
-
   const perform = async (lane: Lane, turn: SteppedTurn): Promise<RunRecord> => {
     options.beforeRun?.(runs.length + 1);
     const record = await performed({ lane, life: await lives.current(), turn, calls, now: clock.now });
@@ -106,14 +108,9 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   };
   const reported = (of: "waiting" | "parked") => () => reportsOf(lanes, runs, of);
   return {
-    ...{ client, lister, server: url, controllers, calls, runs, announcements },
+    ...{ client, lister, server: url, controllers, followed, calls, runs, announcements },
     kill: () => lives.kill(),
-    async look() {
-      const now = server.version?.();
-      if (now !== undefined && now === seen) return;
-      await bridge.look();
-      seen = now;
-    },
+    look: sparingly(() => bridge.look(), server.version),
     async step() {
       for (const lane of lanes) {
         const turn = await lane.queue.take();
@@ -131,7 +128,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     parked: reported("parked"),
     async wakeAll() {
       for (const { name, for: resource } of controllers) {
-        await queues.get(name)?.wake(await wakesForAll(client, resource));
+        await queues.get(name)?.wake(await wakesForAll(lister, resource));
       }
     },
     async close() {
@@ -140,6 +137,17 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       await lives.close();
       await server.close();
     },
+  };
+}
+
+/** Looks, unless nothing can have changed since. */
+function sparingly(look: () => Promise<unknown>, version: TestServer["version"]): () => Promise<void> {
+  let seen: string | undefined;
+  return async () => {
+    const now = version?.();
+    if (now !== undefined && now === seen) return;
+    await look();
+    seen = now;
   };
 }
 
@@ -153,10 +161,10 @@ async function reportsOf(lanes: readonly Lane[], runs: readonly RunRecord[], of:
   return (await Promise.all(found)).flat().sort((a, b) => a.report.at - b.report.at);
 }
 
-async function wakesForAll(client: KubeClient, resource: Resource): Promise<readonly Wake[]> {
+async function wakesForAll(lister: Lister, resource: Resource): Promise<readonly Wake[]> {
   const ref = refOf(resource);
   const about = { kind: nameOf(ref), resourceVersion: "0", reason: "Asked for", class: "change" } as const;
-  return (await listAll(client, ref)).map((object) => ({ key: keyOf(object), ...about }));
+  return (await listAll(lister, ref)).map((object) => ({ key: keyOf(object), ...about }));
 }
 
 interface Performing {

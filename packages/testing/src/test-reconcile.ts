@@ -66,7 +66,7 @@ export async function testReconcile(
   if (controller === undefined) throw new Error(`No controller of the function is for ${object.kind}.`);
   if (object["status"] !== undefined) await user.state(object);
   const look = async () => {
-    const touched = await touchedKinds(controllers, calls, (kind) => user.kind(kind));
+    const touched = await touchedKinds(stage, (kind) => user.kind(kind));
     const theirs = await Promise.all(others.map((other) => user.kind(other)));
     const kinds = new Map([...touched, ...theirs].map((ref) => [nameOf(ref), ref]));
     return snapshotOf(stage.lister, [...kinds.values()], undefined);

@@ -1,19 +1,12 @@
-import type { Controller } from "@drover/controller";
-import type { Entry } from "@drover/fault-proxy";
-import { nameOf, refOf, type ResourceRef } from "@drover/kube";
-import { followerOf } from "./lane.ts";
+import { nameOf, type ResourceRef } from "@drover/kube";
 import type { KindName } from "./served-kinds.ts";
+import type { Stage } from "./stage.ts";
 
-/** The kinds that controllers follow, and those that they have written. */
+/** The kinds that a stage's controllers follow, and those that they have written. */
 export async function touchedKinds(
-  controllers: readonly Controller[],
-  calls: readonly Entry[],
+  { followed, calls }: Pick<Stage, "followed" | "calls">,
   served: (kind: KindName) => Promise<ResourceRef>,
 ): Promise<readonly ResourceRef[]> {
-  const followed = controllers.flatMap((one) => [
-    refOf(one.for),
-    ...followerOf(one).follows.map(({ ref }) => ref),
-  ]);
   const kinds = new Map(followed.map((ref) => [nameOf(ref), ref]));
   for (const { call, server } of calls) {
     const { resource, path } = call;

@@ -1,7 +1,7 @@
 import { deedsOf } from "./deeds.ts";
 import { liveThrough } from "./live-through.ts";
 import type { Scenario } from "./scenario.ts";
-import { namedAs, type Named, type RoleOf, rolesBy, type State, stateOf } from "./state.ts";
+import { differingPaths, namedAs, type Named, type RoleOf, rolesBy, type State, stateOf } from "./state.ts";
 import type { Take } from "./take.ts";
 
 /** What happens where nothing goes wrong, and what of it is the same every time. */
@@ -49,10 +49,7 @@ function differing(a: State, b: State): readonly string[] {
   return [...a].flatMap(([role, all]) =>
     (b.has(role) ? all : []).flatMap((values, i) => {
       const other = b.get(role)?.[i] ?? new Map<string, string>();
-      const paths = new Set([...values.keys(), ...other.keys()]);
-      return [...paths]
-        .filter((path) => values.get(path) !== other.get(path))
-        .map((path) => `${role} ${path}`);
+      return differingPaths(values, other).map((path) => `${role} ${path}`);
     }),
   );
 }

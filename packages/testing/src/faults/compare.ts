@@ -1,7 +1,7 @@
 import { type Baseline, deedsUntil } from "./baseline.ts";
 import type { Plan } from "./plan.ts";
 import { callName } from "./plan-decider.ts";
-import { type State, stateOf, type Values } from "./state.ts";
+import { differingPaths, type State, stateOf, type Values } from "./state.ts";
 import type { Take } from "./take.ts";
 
 /** The first step after which all was not as it is without the fault, and what was not. */
@@ -68,21 +68,17 @@ function stateDifferences(
 
 /** Takes one out that is equal; false where there is none. */
 function take(from: Values[], values: Values): boolean {
-  const index = from.findIndex((other) => isSame(other, values));
+  const index = from.findIndex((other) => differingPaths(other, values).length === 0);
   if (index >= 0) from.splice(index, 1);
   return index >= 0;
 }
 
-const isSame = (a: Values, b: Values): boolean =>
-  a.size === b.size && [...a].every(([path, value]) => b.get(path) === value);
-
 const mostNamed = 6;
 
 function valueDifferences(role: string, was: Values, is: Values): readonly string[] {
-  const paths = [...new Set([...was.keys(), ...is.keys()])].filter((path) => was.get(path) !== is.get(path));
   const shown = (value: string | undefined): string =>
     value === undefined ? "not there" : JSON.stringify(value);
-  return paths
+  return differingPaths(was, is)
     .slice(0, mostNamed)
     .map(
       (path) => `${role}: ${path} is ${shown(is.get(path))}, and without the fault ${shown(was.get(path))}`,

@@ -1,4 +1,5 @@
-import type { Call } from "@drover/fault-proxy";
+import { answeredObject, type Call } from "@drover/fault-proxy";
+import { plainRequest } from "../plain-request.ts";
 import type { Divergence } from "./compare.ts";
 import type { Take } from "./take.ts";
 
@@ -13,20 +14,8 @@ export const markOfSomebody = "testing.drover.dev/somebody";
  */
 export async function interfere(server: string, { path, subresource }: Call): Promise<string | undefined> {
   const object = subresource === "" ? path : path.slice(0, -subresource.length - 1);
-  const response = await fetch(`${server}${object}`, {
-    method: "PATCH",
-    headers: { "content-type": "application/merge-patch+json" },
-    body: JSON.stringify({ metadata: { annotations: { [markOfSomebody]: "was here" } } }),
-  });
-  const answer: unknown = await response.json();
-  return response.ok ? uidIn(answer) : undefined;
-}
-
-function uidIn(object: unknown): string | undefined {
-  if (typeof object !== "object" || object === null || !("metadata" in object)) return undefined;
-  const { metadata } = object;
-  if (typeof metadata !== "object" || metadata === null || !("uid" in metadata)) return undefined;
-  return typeof metadata.uid === "string" ? metadata.uid : undefined;
+  const metadata = { annotations: { [markOfSomebody]: "was here" } };
+  return answeredObject(await plainRequest(`${server}${object}`, "PATCH", { metadata }))?.uid;
 }
 
 /** The first step after which what somebody wrote was lost, though the object is there. */

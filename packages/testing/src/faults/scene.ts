@@ -76,7 +76,7 @@ export async function openScene(
     touched: () => touched,
     met: () => void (hasMet = true),
     async kinds() {
-      const met = await touchedKinds(stage.controllers, stage.calls, (kind) => user.kind(kind));
+      const met = await touchedKinds(stage, (kind) => user.kind(kind));
       return [...new Map([...known, ...met].map((ref) => [nameOf(ref), ref])).values()];
     },
     async close() {

@@ -73,6 +73,10 @@ export function valuesOf(found: Found, roles: ReadonlyMap<string, string>): Valu
   return new Map(values.filter(([path]) => path !== `metadata.annotations.${markOfSomebody}`).map(told));
 }
 
+/** Where two objects are not alike. */
+export const differingPaths = (a: Values, b: Values): readonly string[] =>
+  [...new Set([...a.keys(), ...b.keys()])].filter((path) => a.get(path) !== b.get(path));
+
 function flattened(value: unknown, path = ""): Values {
   if (typeof value !== "object" || value === null || Object.keys(value).length === 0) {
     return new Map([[path, typeof value === "string" ? value : JSON.stringify(value)]]);

@@ -3,7 +3,7 @@ import type { Divergence } from "./compare.ts";
 import type { Plan } from "./plan.ts";
 import type { Scenario, Step } from "./scenario.ts";
 import type { Found } from "./snapshot.ts";
-import { valuesOf } from "./state.ts";
+import { differingPaths, valuesOf } from "./state.ts";
 import type { Take } from "./take.ts";
 
 type StrangerPlan = Extract<Plan, { kind: "stranger" }>;
@@ -57,10 +57,7 @@ export function harmDone({ made }: StrangerPlan, { steps }: Take): Divergence | 
     if (step < 2 || snapshot === undefined) continue;
     const now = snapshot.objects.find(({ object }) => object.metadata.uid === uid);
     if (now === undefined) return { step, differences: [`${name}, which is somebody else's, was deleted`] };
-    const is = valuesOf(now, new Map());
-    const changed = [...new Set([...was.keys(), ...is.keys()])].filter(
-      (path) => was.get(path) !== is.get(path),
-    );
+    const changed = differingPaths(was, valuesOf(now, new Map()));
     const differences = changed.map((path) => `${name}, which is somebody else's: ${path} was changed`);
     if (differences.length > 0) return { step, differences };
   }
