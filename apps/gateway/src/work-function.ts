@@ -1,4 +1,5 @@
 import {
+  type Announcement,
   controllerFrom,
   type Log,
   milliseconds,
@@ -17,7 +18,7 @@ import {
   type Verdict,
   type WorkQueue,
 } from "@drover/queue";
-import { type Announcement, reconcileOnce, type RunMetrics } from "@drover/runtime";
+import { reconcileOnce, type RunMetrics } from "@drover/runtime";
 import { type Answer, type CallType, type RememberedSecrets, rememberSecrets } from "@drover/webhook";
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";

@@ -16,6 +16,17 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
+/** Something that happened to an object and that people should find beside it: a Kubernetes Event. */
+export interface Announcement {
+  readonly type: "Normal" | "Warning";
+  /** CamelCase: why this is told, such as `BucketCreated`. */
+  readonly reason: string;
+  /** CamelCase: what was done or tried. */
+  readonly action: string;
+  /** A sentence for people. Kubernetes keeps 1 kB of it. */
+  readonly note: string;
+}
+
 /** What one run is given. The object was read live and parsed just before. */
 export interface ReconcileContext<R extends Resource> {
   readonly key: ObjectKey;
@@ -33,6 +44,11 @@ export interface ReconcileContext<R extends Resource> {
    * Give it to the client that writes (`client.guarded(guard)`).
    */
   readonly guard: { beforeWrite(): void };
+  /**
+   * Tell people of something: an Event beside the object, as well as it can be written; what is told again is counted.
+   * A function that is called by webhook has no way to the cluster: there it goes to the log.
+   */
+  readonly announce: (announcement: Announcement) => void;
   /**
    * The values of a Secret in the object's own namespace, decoded; undefined when there is none.
    * Read live, never copied, cached or logged.
@@ -80,6 +96,11 @@ export interface ControllerDefinition<R extends Resource> {
    * reconcile, which comes off only after this has returned. To wait, throw a RetryAfterError.
    */
   finalize?(context: ReconcileContext<R>): Promise<void>;
+  /**
+   * Called in place of `reconcile` for an object that is being deleted and carries no finalizer of this controller: what
+   * is still said of it while others hold it. Left out: nothing happens then.
+   */
+  whileDeleting?(context: ReconcileContext<R>): Promise<ReconcileResult<R> | undefined>;
 }
 
 /** A controller, defined: durations parsed, defaults in place. */
@@ -98,6 +119,7 @@ export interface Controller<R extends Resource = Resource> {
   readonly finalizer: string | undefined;
   reconcile(context: ReconcileContext<R>): Promise<ReconcileResult<R> | undefined>;
   finalize(context: ReconcileContext<R>): Promise<void>;
+  whileDeleting?(context: ReconcileContext<R>): Promise<ReconcileResult<R> | undefined>;
 }
 
 /** What a controller may be called. */
@@ -163,6 +185,9 @@ export function controllerFrom<R extends Resource>(definition: ControllerDefinit
     finalizer: definition.finalize === undefined ? undefined : finalizerOf(name),
     reconcile: (context) => definition.reconcile(context),
     finalize: (context) => definition.finalize?.(context) ?? Promise.resolve(),
+    ...(definition.whileDeleting !== undefined && {
+      whileDeleting: (context) => definition.whileDeleting?.(context) ?? Promise.resolve(undefined),
+    }),
   };
 }
 

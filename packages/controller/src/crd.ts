@@ -1,4 +1,4 @@
-import type { PrinterColumn, Resource, ScalePaths } from "./resource.ts";
+import { InvalidResourceError, type PrinterColumn, type Resource, type ScalePaths } from "./resource.ts";
 import { statusSchema } from "./status-schema.ts";
 import { structuralSchema } from "./structural/from-zod.ts";
 import { InvalidSchemaError } from "./structural/invalid-schema.ts";
@@ -38,10 +38,12 @@ export interface CustomResourceVersion {
 /**
  * The CustomResourceDefinition of a resource: its zod schemas in structural form.
  *
- * @throws InvalidSchemaError when a schema says what a CRD cannot, naming each path and what to write instead.
+ * @throws InvalidResourceError when the kind is defined by others; InvalidSchemaError when a schema says what a CRD cannot, naming each path and what to write instead.
  */
 export function customResourceDefinition(resource: Resource): CustomResourceDefinition {
   const { group, version, kind, scope, plural, singular, shortNames, categories } = resource;
+  if (resource.foreign)
+    throw new InvalidResourceError(kind, "it is defined by others; install their definition.");
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",

@@ -31,7 +31,7 @@ export function leastPermissions<R extends Resource>(
     scope === "Namespaced" && home !== undefined && namespaces?.every((one) => one === home) === true;
   const own = [
     rule(kind.group, kind.plural, finalizer === undefined ? ["get"] : ["get", "patch"]),
-    rule(kind.group, `${kind.plural}/status`, ["update"]),
+    ...(kind.foreign ? [] : [rule(kind.group, `${kind.plural}/status`, ["update"])]),
     rule("events.k8s.io", "events", ["create", "patch"]),
     ...secretRules(readsSecrets),
   ].map((one) => ({ one, local: isLocal(kind, only.namespaces) }));

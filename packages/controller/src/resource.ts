@@ -50,6 +50,8 @@ export interface Resource<
   readonly singular: string;
   /** `group/version`. */
   readonly apiVersion: string;
+  /** It is somebody else's: see `foreignResource`. */
+  readonly foreign?: true;
 }
 
 /** The spec of a resource, parsed: defaults applied. */
@@ -105,6 +107,23 @@ export function defineResource<Spec extends z.ZodObject, Status extends z.ZodObj
   const problem = nameProblem(resource) ?? columnProblem(definition.printerColumns ?? []);
   if (problem !== undefined) throw new InvalidResourceError(kind, problem);
   return resource;
+}
+
+/**
+ * A kind that is defined elsewhere, such as Kubernetes' own: the schemas say what the function reads of it, as loose objects,
+ * and no CRD is made of them. Its status is its own: the runtime states neither conditions nor an observed generation there,
+ * and takes no `status` from `reconcile`. Failures are in logs, metrics and the queue.
+ */
+export function foreignResource<Spec extends z.ZodObject, Status extends z.ZodObject>(
+  definition: Pick<
+    ResourceDefinition<Spec, Status>,
+    "group" | "version" | "kind" | "scope" | "plural" | "spec" | "status"
+  >,
+): Resource<Spec, Status> {
+  const { group, version, kind } = definition;
+  const singular = kind.toLowerCase();
+  const apiVersion = group === "" ? version : `${group}/${version}`;
+  return { ...definition, singular, plural: definition.plural ?? `${singular}s`, apiVersion, foreign: true };
 }
 
 const label = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;

@@ -39,6 +39,7 @@ export function testContext<Spec extends z.ZodObject, Status extends z.ZodObject
     log,
     signal: signal ?? new AbortController().signal,
     guard: { beforeWrite: () => undefined },
+    announce: () => undefined,
     readSecret: (secret) => Promise.resolve(secrets[secret]),
   };
 }

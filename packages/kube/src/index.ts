@@ -40,7 +40,7 @@ export * from "./errors.ts";
 export { type EventRecorder, eventRecorder, type EventRecorderOptions } from "./events/event-recorder.ts";
 export type { RecordedEvent, Reporter } from "./events/recorded-event.ts";
 export { digestOf, fingerprint, type Fingerprint } from "./fingerprint.ts";
-export { keyOf, type KubeObject } from "./kube-object.ts";
+export { keyOf, type KubeObject, kubeObjectSchema } from "./kube-object.ts";
 export { isWellFormed } from "./well-formed.ts";
 export { listAll } from "./list-all.ts";
 export { oldestFirst } from "./oldest-first.ts";

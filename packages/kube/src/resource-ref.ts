@@ -30,6 +30,8 @@ export const builtin = {
   secret: { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true },
   namespace: { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false },
   event: { group: "events.k8s.io", version: "v1", plural: "events", kind: "Event", namespaced: true },
+  replicaSet: { group: "apps", version: "v1", plural: "replicasets", kind: "ReplicaSet", namespaced: true },
+  deployment: { group: "apps", version: "v1", plural: "deployments", kind: "Deployment", namespaced: true },
   serviceAccount: {
     ...{ group: "", version: "v1", plural: "serviceaccounts", kind: "ServiceAccount", namespaced: true },
   },

@@ -160,6 +160,7 @@ function contextOf<R extends Resource>(
     key: parseObjectKey(text),
     ...{ metadata, spec, status, object, log, signal },
     guard: { beforeWrite: () => signal.throwIfAborted() },
+    announce: ({ note, ...announcement }) => log.info({ key: text, ...announcement }, note),
     readSecret: () =>
       Promise.reject(
         new TerminalError("A function that is called has no way to the cluster: mount the Secret instead."),

@@ -31,7 +31,7 @@ export {
   type ServedSettings,
   serveFunction,
 } from "./serve-function.ts";
-export { type Announce, type Announcement, reconcileOnce, type ReconcileParts } from "./reconcile-once.ts";
+export { type Announce, reconcileOnce, type ReconcileParts } from "./reconcile-once.ts";
 export { nameOnce, type NameParts } from "./name-once.ts";
 export {
   type DeclaredFunction,

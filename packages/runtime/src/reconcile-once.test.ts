@@ -1,4 +1,5 @@
 import {
+  type Announcement,
   type ControllerDefinition,
   defineController,
   defineResource,
@@ -17,7 +18,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type Announcement, reconcileOnce } from "./reconcile-once.ts";
+import { reconcileOnce } from "./reconcile-once.ts";
 
 const Widget = defineResource({
   group: "tests.drover.dev",

@@ -1,4 +1,5 @@
 import {
+  type Announcement,
   type Condition,
   type Controller,
   type Log,
@@ -19,14 +20,6 @@ import { outcomeOf } from "./outcome.ts";
 import { secretReader } from "./secrets.ts";
 import { readyChange, type Statement, statusToWrite } from "./stated-status.ts";
 
-/** What people are told about an object beside its status: a Kubernetes Event. */
-export interface Announcement {
-  readonly type: "Normal" | "Warning";
-  readonly reason: string;
-  /** What was being done. */
-  readonly action: "Reconcile" | "Finalize";
-  readonly note: string;
-}
 export type Announce = (about: KubeObject, announcement: Announcement) => void;
 
 export interface ReconcileParts<R extends Resource> {
@@ -91,23 +84,30 @@ export async function reconcileOnce<R extends Resource>(
 }
 
 async function moveOn<R extends Resource>(step: Step<R>, raw: KubeObject): Promise<Verdict> {
-  const { finalizer } = step.controller;
+  const { finalizer, reconcile, whileDeleting } = step.controller;
   const deleting = raw.metadata.deletionTimestamp !== undefined;
-  if (deleting && (finalizer === undefined || !hasFinalizer(raw, finalizer))) return { kind: "done" };
+  const isOurs = finalizer !== undefined && hasFinalizer(raw, finalizer);
+  if (deleting && !isOurs && whileDeleting === undefined) return { kind: "done" };
   const parsed = parseLiveObject(step.controller.for, raw);
   if (!parsed.ok) {
     return stopWith(step, raw, new TerminalError(parsed.problem, { reason: "InvalidSpec" }));
   }
-  return deleting ? cleanUp(step, parsed.object) : bringNearer(step, parsed.object);
+  if (!deleting) return bringNearer(step, await withFinalizer(step, parsed.object), reconcile);
+  if (isOurs || whileDeleting === undefined) return cleanUp(step, parsed.object);
+  return bringNearer(step, parsed.object, whileDeleting);
 }
 
-async function bringNearer<R extends Resource>(step: Step<R>, read: LiveObject<R>): Promise<Verdict> {
-  const { controller, run } = step;
-  const object = await withFinalizer(step, read);
+async function bringNearer<R extends Resource>(
+  step: Step<R>,
+  object: LiveObject<R>,
+  act: Controller<R>["reconcile"],
+): Promise<Verdict> {
+  const { run } = step;
   let result: ReconcileResult<R>;
   try {
-    result = (await controller.reconcile(contextOf(step, object))) ?? {};
+    result = (await act(contextOf(step, object))) ?? {};
     run.signal.throwIfAborted();
+    refuseForeignStatus(step, result);
   } catch (error) {
     return stopWith(step, object.raw, error);
   }
@@ -137,6 +137,17 @@ async function withFinalizer<R extends Resource>(
     signal: run.signal,
   });
   return { ...object, raw, metadata: raw.metadata };
+}
+
+function refuseForeignStatus<R extends Resource>(
+  { controller }: Step<R>,
+  { status, conditions }: ReconcileResult<R>,
+): void {
+  const { foreign, kind } = controller.for;
+  if (foreign && (status !== undefined || conditions !== undefined))
+    throw new TerminalError(
+      `${kind} is a kind of others: its status is not written for you. Write it with a client, or return none.`,
+    );
 }
 
 async function cleanUp<R extends Resource>(step: Step<R>, object: LiveObject<R>): Promise<Verdict> {
@@ -183,7 +194,8 @@ async function state<R extends Resource>(
   raw: KubeObject,
   statement: Statement,
 ): Promise<void> {
-  const { client, ref, announce, now = () => new Date() } = step;
+  const { client, controller, ref, announce, now = () => new Date() } = step;
+  if (controller.for.foreign) return;
   const status = statusToWrite(raw, statement, now());
   if (status !== undefined) {
     // A run whose time is up may still say so, as long as it holds the lease: hence no signal.
@@ -201,8 +213,11 @@ function contextOf<R extends Resource>(step: Step<R>, object: LiveObject<R>): Re
   const { client, run, guard, log } = step;
   const { raw, metadata, spec, status } = object;
   const { key, signal } = run;
-  const readSecret = secretReader(client, key, signal);
-  return { key, metadata, spec, status, object: raw, log, signal, guard, readSecret };
+  return {
+    ...{ key, metadata, spec, status, object: raw, log, signal, guard },
+    announce: (announcement) => step.announce(raw, announcement),
+    readSecret: secretReader(client, key, signal),
+  };
 }
 
 function withReady(conditions: readonly Condition[]): readonly Condition[] {

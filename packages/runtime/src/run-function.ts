@@ -1,5 +1,11 @@
 import { hostname } from "node:os";
-import { type Controller, isInCode, namesQueueOf, type Resource } from "@drover/controller";
+import {
+  type Announcement,
+  type Controller,
+  isInCode,
+  namesQueueOf,
+  type Resource,
+} from "@drover/controller";
 import { eventRecorder, type KubeObject, refOf } from "@drover/kube";
 import { openNamedKeys, openWorkQueue, type WorkQueue } from "@drover/queue";
 import type { FunctionSettings } from "./function-settings.ts";
@@ -7,7 +13,7 @@ import { nameOnce } from "./name-once.ts";
 import { pacedController } from "./paced-controller.ts";
 import { type Process, runProcess } from "./run-process.ts";
 import { queueMetrics, runMetrics } from "./process-metrics.ts";
-import { type Announcement, reconcileOnce } from "./reconcile-once.ts";
+import { reconcileOnce } from "./reconcile-once.ts";
 
 /** A function: a controller and the process it runs in. */
 export interface FunctionDefinition<Settings extends FunctionSettings, R extends Resource> {

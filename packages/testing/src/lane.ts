@@ -1,4 +1,5 @@
 import {
+  type Announcement,
   type Controller,
   isInCode,
   type Log,
@@ -7,7 +8,7 @@ import {
   reconcileFunctionOf,
 } from "@drover/controller";
 import { openSteppedQueue, type Run, type SteppedQueue, type Verdict } from "@drover/queue";
-import { type Announcement, nameOnce, reconcileOnce } from "@drover/runtime";
+import { nameOnce, reconcileOnce } from "@drover/runtime";
 import { type Follower, followsOf } from "@drover/streams";
 import type { Life } from "./life.ts";
 import { memoryNamedKeys } from "./memory-named-keys.ts";

@@ -1,4 +1,5 @@
 import {
+  type Announcement,
   type Controller,
   type Log,
   type Milliseconds,
@@ -9,7 +10,6 @@ import {
 import type { Entry } from "@drover/fault-proxy";
 import { connect, type KubeClient, keyOf, listAll, nameOf, refOf, type ResourceRef } from "@drover/kube";
 import type { KeyReport, Run, SteppedTurn, Wake } from "@drover/queue";
-import type { Announcement } from "@drover/runtime";
 import { impatientTimers } from "./impatient-timers.ts";
 import { followerOf, type Lane, lanesOf } from "./lane.ts";
 import type { Life } from "./life.ts";

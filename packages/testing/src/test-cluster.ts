@@ -1,6 +1,5 @@
-import type { Duration, Log } from "@drover/controller";
+import type { Announcement, Duration, Log } from "@drover/controller";
 import type { NewObject } from "@drover/kube";
-import type { Announcement } from "@drover/runtime";
 import type { FunctionUnderTest } from "./function-under-test.ts";
 import type { RunRecord } from "./run-record.ts";
 import { pass, settle } from "./settle.ts";

@@ -1,8 +1,7 @@
-import { objectKey, type ObjectKey } from "@drover/controller";
+import { type Announcement, objectKey, type ObjectKey } from "@drover/controller";
 import { describeCall } from "@drover/fault-proxy";
 import { type KubeObject, nameOf, type NewObject, refOf } from "@drover/kube";
 import type { Verdict } from "@drover/queue";
-import type { Announcement } from "@drover/runtime";
 import { changesBetween } from "./changes.ts";
 import { snapshotOf } from "./faults/snapshot.ts";
 import type { FunctionUnderTest } from "./function-under-test.ts";

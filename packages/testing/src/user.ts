@@ -80,7 +80,7 @@ export async function installKinds(
   more: readonly NewObject[] = [],
 ): Promise<void> {
   const own = controllers
-    .filter(({ for: { group } }) => group.includes(".") && !group.endsWith(".k8s.io"))
+    .filter(({ for: { foreign } }) => !foreign)
     .map(({ for: resource }): NewObject => ({ ...customResourceDefinition(resource) }));
   for (const crd of [...own, ...more]) await installCrd(client, crd);
 }

@@ -15,8 +15,9 @@ const header = "# Written by `drover generate` from the code: change that, and r
  */
 export function functionFiles(definition: DeployableFunction): Files {
   const yaml = (manifest: object): string => header + stringify(manifest, { lineWidth: 110 });
+  const { for: resource } = definition.controller;
   return {
-    "deploy/crd.yaml": yaml(customResourceDefinition(definition.controller.for)),
+    ...(resource.foreign ? {} : { "deploy/crd.yaml": yaml(customResourceDefinition(resource)) }),
     "deploy/function.yaml": yaml(manifestOf(definition)),
     Dockerfile: dockerfile(definition),
   };

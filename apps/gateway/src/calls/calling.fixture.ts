@@ -125,6 +125,7 @@ export function contextOf({ key, signal }: Run): ReconcileContext<Resource> {
   return {
     ...{ key, metadata, spec: { name: "Ada" }, status: {}, object, log: silentLog, signal },
     guard: { beforeWrite: () => {} },
+    announce: () => undefined,
     readSecret: () => Promise.resolve(undefined),
   };
 }
