@@ -1,0 +1,94 @@
+import { builtin, listAll } from "@drover/kube";
+import {
+  controllerOf,
+  createPods,
+  deletePods,
+  findMatching,
+  inDeletionOrder,
+  isControlledBy,
+  isOfEndingNamespace,
+  mostAtOnce,
+  type Pod,
+  podSchema,
+  replicaSetSchema,
+} from "@drover/workloads";
+import type { SetPods } from "./find-pods.ts";
+import type { SetStep } from "./reconcile-replica-set.ts";
+
+/** The pods there are after it, and what stood in the way. */
+export interface Kept extends SetPods {
+  readonly failed: boolean;
+  readonly failure: unknown;
+  /** What could not be done. */
+  readonly reason: "FailedCreate" | "FailedDelete" | undefined;
+}
+
+export const nothingKept = { failed: false, failure: undefined, reason: undefined } as const;
+
+/** Makes the pods that are missing, or deletes those that are too many: 500 at most in one run. */
+export async function keepReplicas(step: SetStep, found: SetPods): Promise<Kept> {
+  const surplus = found.active.length - step.set.spec.replicas;
+  if (surplus < 0) return makeMissing(step, found, Math.min(-surplus, mostAtOnce));
+  if (surplus > 0) return deleteSurplus(step, found, Math.min(surplus, mostAtOnce));
+  return { ...nothingKept, ...found };
+}
+
+async function makeMissing(step: SetStep, found: SetPods, count: number): Promise<Kept> {
+  const { active, terminating } = found;
+  const seen = [...active, ...terminating];
+  const { done, failed, failure } = await createPods(controlOf(step), step.set.spec.template, {
+    count,
+    seen,
+  });
+  // In a namespace that is being deleted nothing can be made, and nothing needs to be.
+  if (isOfEndingNamespace(failure)) return { ...nothingKept, ...found };
+  const isThere = (pod: Pod): boolean => active.some(({ metadata }) => metadata.uid === pod.metadata.uid);
+  const made = done.filter((pod) => !isThere(pod));
+  return {
+    ...{ active: [...active, ...made], terminating, failed, failure },
+    reason: failed ? "FailedCreate" : undefined,
+  };
+}
+
+async function deleteSurplus(step: SetStep, { active, terminating }: SetPods, count: number): Promise<Kept> {
+  const goers = count < active.length ? await leastMissed(step, active) : active;
+  const { done, failed, failure } = await deletePods(controlOf(step), goers.slice(0, count));
+  const gone = new Set(done.map(({ metadata }) => metadata.uid));
+  // Whoever is on a node takes its time to end.
+  const ending = done.filter(({ spec }) => spec.nodeName !== undefined);
+  return {
+    ...{ active: active.filter(({ metadata }) => !gone.has(metadata.uid)), failed, failure },
+    terminating: [...terminating, ...ending],
+    reason: failed ? "FailedDelete" : undefined,
+  };
+}
+
+async function leastMissed(step: SetStep, active: readonly Pod[]): Promise<readonly Pod[]> {
+  const related = await podsOfSiblings(step);
+  return inDeletionOrder(active, [...active, ...related], step.now().getTime());
+}
+
+/** The pods of the other sets of the same controller, such as those of a Deployment's other revisions. */
+async function podsOfSiblings({ client, owner, context: { signal } }: SetStep): Promise<readonly Pod[]> {
+  const controller = controllerOf(owner.metadata);
+  if (controller === undefined) return [];
+  const { namespace } = owner.metadata;
+  const sets = await listAll(client, builtin.replicaSet, { namespace, signal });
+  const siblings = sets
+    .filter(({ metadata }) => isControlledBy(metadata, controller) && metadata.uid !== owner.metadata.uid)
+    .map((set) => replicaSetSchema.parse(set))
+    .filter(({ status }) => status.replicas > 0);
+  const pods = siblings.map(({ metadata, spec: { selector } }) =>
+    findMatching({
+      client,
+      owner: { ref: builtin.replicaSet, metadata, selector },
+      kind: builtin.pod,
+      signal,
+    }),
+  );
+  return (await Promise.all(pods)).flat().map((pod) => podSchema.parse(pod));
+}
+
+const controlOf = ({ client, owner, context: { announce, signal } }: SetStep) => ({
+  ...{ client, owner, announce, signal },
+});

@@ -1,0 +1,9 @@
+import { runFunction } from "@drover/runtime";
+import { functionConfig } from "./config.ts";
+import { replicaSetController } from "./replica-set-controller.ts";
+
+await runFunction({
+  name: "replicaset",
+  settings: functionConfig,
+  controller: (_, { client }) => ({ controller: replicaSetController({ client }) }),
+});

@@ -1,0 +1,37 @@
+import { testCluster, type TestCluster } from "@drover/testing";
+import { afterEach, expect, it } from "vitest";
+import { replicaSetController } from "./replica-set-controller.ts";
+
+const pods = { apiVersion: "v1", kind: "Pod" };
+const sets = { apiVersion: "apps/v1", kind: "ReplicaSet" };
+const web = (replicas: number, more: object = {}) => ({
+  ...sets,
+  metadata: { name: "web" },
+  spec: {
+    replicas,
+    selector: { matchLabels: { app: "web" } },
+    template: {
+      metadata: { labels: { app: "web" } },
+      spec: { containers: [{ name: "web", image: "web:1" }] },
+    },
+    ...more,
+  },
+});
+
+let cluster: TestCluster | undefined;
+afterEach(async () => {
+  await cluster?.close();
+  cluster = undefined;
+});
+const open = async (): Promise<TestCluster> =>
+  (cluster = await testCluster(({ client, now }) => replicaSetController({ client, now })));
+
+it("makes as many pods as are asked for, and says so", async () => {
+  const { apply, get, list, settled } = await open();
+  await apply(web(3));
+  await settled();
+  expect((await list(pods)).map(({ metadata }) => metadata.name)).toHaveLength(3);
+  expect((await get(sets, "web"))?.["status"]).toEqual({
+    ...{ replicas: 3, fullyLabeledReplicas: 3, terminatingReplicas: 0, observedGeneration: 1 },
+  });
+});

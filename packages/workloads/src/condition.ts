@@ -1,0 +1,30 @@
+import { z } from "zod";
+
+/** A condition of a built-in workload; those of Deployments and Jobs carry times that others do not. */
+export const condition = z.looseObject({
+  type: z.string(),
+  status: z.enum(["True", "False", "Unknown"]),
+  reason: z.string().optional(),
+  message: z.string().optional(),
+  lastTransitionTime: z.string().nullish(),
+});
+export type WorkloadCondition = z.output<typeof condition>;
+
+interface Typed {
+  readonly type: string;
+}
+
+export const conditionOf = <C extends Typed>(conditions: readonly C[] = [], type: string): C | undefined =>
+  conditions.find((one) => one.type === type);
+
+export const withoutCondition = <C extends Typed>(conditions: readonly C[] = [], type: string): C[] =>
+  conditions.filter((one) => one.type !== type);
+
+/** The conditions with this one last, in place of another of its type. */
+export const withCondition = <C extends Typed>(conditions: readonly C[] = [], stated: C): C[] => [
+  ...withoutCondition(conditions, stated.type),
+  stated,
+];
+
+/** A time as Kubernetes writes it. */
+export const timestamp = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`;

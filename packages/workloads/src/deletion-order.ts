@@ -1,0 +1,74 @@
+import { isActive, isReady, mostRestarts, type Pod, readySince } from "./pod.ts";
+
+/**
+ * Pods in the order in which they are given up when there are too many, as Kubernetes documents it
+ * (https://kubernetes.io/docs/concepts/workloads/controllers/replicaset/#scaling-down-a-replicaset): those that serve
+ * least first, then those that share their node with most others, then the younger ones.
+ *
+ * Ages are compared by the power of two that they are near (KEP 2185), so that of pods that are about as old not always
+ * the youngest goes; among those, the uid decides.
+ *
+ * @param neighbours pods that count as company on a node: of the same owner, or of its owner's other sets.
+ * @param now milliseconds since 1970.
+ */
+export function inDeletionOrder(pods: readonly Pod[], neighbours: readonly Pod[], now: number): Pod[] {
+  const onNode = new Map<string | undefined, number>();
+  for (const pod of neighbours.filter(isActive)) {
+    const node = pod.spec.nodeName;
+    onNode.set(node, (onNode.get(node) ?? 0) + 1);
+  }
+  const company = (pod: Pod): number => onNode.get(pod.spec.nodeName) ?? 0;
+  const rules: readonly ((a: Pod, b: Pod) => number)[] = [
+    by((pod) => (pod.spec.nodeName === undefined ? 0 : 1)),
+    by((pod) => phases.indexOf(pod.status.phase ?? "")),
+    by((pod) => (isReady(pod) ? 1 : 0)),
+    by(deletionCost),
+    by((pod) => -company(pod)),
+    (a, b) => (isReady(a) && isReady(b) ? youngerFirst(readySince(a), readySince(b), a, b, now) : 0),
+    by((pod) => -mostRestarts(pod)[0]),
+    by((pod) => -mostRestarts(pod)[1]),
+    (a, b) => youngerFirst(created(a), created(b), a, b, now),
+  ];
+  return [...pods].sort((a, b) => {
+    for (const rule of rules) {
+      const order = rule(a, b);
+      if (order !== 0) return order;
+    }
+    return 0;
+  });
+}
+
+const phases = ["Pending", "Unknown", "Running"];
+
+const by =
+  (value: (pod: Pod) => number) =>
+  (a: Pod, b: Pod): number =>
+    value(a) - value(b);
+
+/** `controller.kubernetes.io/pod-deletion-cost`: an int32, or nothing is said. */
+function deletionCost({ metadata: { annotations } }: Pod): number {
+  const text = annotations?.["controller.kubernetes.io/pod-deletion-cost"] ?? "";
+  const cost = /^(0|-?[1-9]\d*)$/.test(text) ? Number(text) : 0;
+  return cost === (cost | 0) ? cost : 0;
+}
+
+const created = ({ metadata: { creationTimestamp } }: Pod): number | undefined =>
+  creationTimestamp === undefined ? undefined : Date.parse(creationTimestamp);
+
+/** What has no time counts as the youngest. */
+function youngerFirst(
+  since: number | undefined,
+  otherSince: number | undefined,
+  a: Pod,
+  b: Pod,
+  now: number,
+): number {
+  if (since === otherSince) return 0;
+  if (since === undefined) return -1;
+  if (otherSince === undefined) return 1;
+  const difference = magnitude(now - since) - magnitude(now - otherSince);
+  return difference !== 0 ? difference : a.metadata.uid < b.metadata.uid ? -1 : 1;
+}
+
+/** Of a span in milliseconds; as kube-controller-manager has it, which counts nanoseconds. */
+const magnitude = (span: number): number => (span > 0 ? Math.trunc(Math.log2(span * 1e6)) : -1);

@@ -1,0 +1,12 @@
+import { z } from "zod";
+
+/** `intstr.IntOrString`: a number, or a percentage such as `25%`. */
+export const intOrPercent = z.union([z.int(), z.string().regex(/^\d+%$/)]);
+export type IntOrPercent = z.output<typeof intOrPercent>;
+
+/** So many of `total`; a percentage is rounded as asked for. */
+export function scaled(value: IntOrPercent, total: number, round: "up" | "down"): number {
+  if (typeof value === "number") return value;
+  const part = (Number(value.slice(0, -1)) * total) / 100;
+  return round === "up" ? Math.ceil(part) : Math.floor(part);
+}

@@ -1,0 +1,40 @@
+import { kubeObjectSchema } from "@drover/kube";
+import { z } from "zod";
+
+/** A count as Kubernetes writes it: 32 bits, absent for its default. */
+export const count = z.int().min(0);
+
+/** A time as Kubernetes writes it, to the second, as milliseconds since 1970; undefined where Go wrote null. */
+export const time = z
+  .string()
+  .nullish()
+  .transform((text) => (text == null ? undefined : Date.parse(text)));
+
+const requirement = z.union([
+  z.object({ key: z.string(), operator: z.enum(["In", "NotIn"]), values: z.array(z.string()) }),
+  z.object({ key: z.string(), operator: z.enum(["Exists", "DoesNotExist"]) }),
+]);
+
+/** `meta/v1` LabelSelector. */
+export const labelSelector = z.object({
+  matchLabels: z.record(z.string(), z.string()).optional(),
+  matchExpressions: z.array(requirement).optional(),
+});
+
+/** A pod's template: what is not named here is passed on as it came. */
+export const podTemplate = z.looseObject({
+  metadata: z
+    .looseObject({
+      labels: z.record(z.string(), z.string()).optional(),
+      annotations: z.record(z.string(), z.string()).optional(),
+      finalizers: z.array(z.string()).optional(),
+    })
+    .nullish()
+    .transform((metadata) => metadata ?? {}),
+  spec: z.looseObject({}).optional(),
+});
+export type PodTemplate = z.output<typeof podTemplate>;
+
+/** The schema of a kind's objects, by what is read of their spec and status. */
+export const objectOf = <Spec extends z.ZodType, Status extends z.ZodType>(spec: Spec, status: Status) =>
+  z.looseObject({ ...kubeObjectSchema.shape, spec, status });

@@ -1,0 +1,141 @@
+import { type Announcement, objectKey } from "@drover/controller";
+import {
+  ApiError,
+  builtin,
+  isApiError,
+  type KubeClient,
+  keyOf,
+  type NewObject,
+  type RequestOptions,
+} from "@drover/kube";
+import { nameSuffix } from "./name-suffix.ts";
+import type { PodTemplate } from "./object.ts";
+import { controllerReference, isControlledBy, type Owner } from "./ownership.ts";
+import { type Pod, podSchema } from "./pod.ts";
+import { type Batches, slowStart } from "./slow-start.ts";
+
+export interface PodControl extends RequestOptions {
+  readonly client: KubeClient;
+  readonly owner: Owner;
+  readonly announce: (announcement: Announcement) => void;
+}
+
+/** What a controller asks for at once, at most: kube-controller-manager's burst. */
+export const mostAtOnce = 500;
+
+/**
+ * Makes pods of a template, in batches that double for as long as they succeed.
+ *
+ * Their names are made of what was seen when they were decided upon. So if a run dies, or hears no answer, and the next
+ * one decides the same while a creation of the first is still on its way, both ask for the same pods, and there is one of
+ * each: no reading, however fresh, can promise that.
+ *
+ * @param seen all pods of the owner that the decision knew of.
+ */
+export function createPods(
+  control: PodControl,
+  template: PodTemplate,
+  { count, seen }: { readonly count: number; readonly seen: readonly Pod[] },
+): Promise<Batches<Pod>> {
+  const { uid, resourceVersion } = control.owner.metadata;
+  const uids = seen.map(({ metadata }) => metadata.uid).sort();
+  return slowStart(count, (index) =>
+    createPod(control, template, nameSuffix([uid, resourceVersion, uids, index], suffixLength)),
+  );
+}
+
+/** What Kubernetes adds to `generateName`, and how much of that it keeps. */
+const suffixLength = 5;
+const longestBase = 58;
+
+async function createPod(control: PodControl, template: PodTemplate, suffix: string): Promise<Pod> {
+  const { client, owner, announce, signal } = control;
+  const wanted = podOf(owner, template);
+  const { generateName } = wanted.metadata;
+  const named = { ...wanted.metadata, name: `${generateName.slice(0, longestBase)}${suffix}` };
+  try {
+    const made = await client.create(
+      builtin.pod,
+      { ...wanted, metadata: named },
+      { ...(signal && { signal }) },
+    );
+    announce(said("Normal", "SuccessfulCreate", `Created pod: ${made.metadata.name}`));
+    return podSchema.parse(made);
+  } catch (error) {
+    const earlier = isApiError(error, "AlreadyExists") ? await ownPod(control, named.name) : undefined;
+    if (earlier !== undefined) return earlier;
+    if (!isOfEndingNamespace(error))
+      announce(said("Warning", "FailedCreate", `Error creating: ${wordsOf(error)}`));
+    throw error;
+  }
+}
+
+function podOf({ ref, metadata }: Owner, template: PodTemplate) {
+  const { namespace = "", name } = metadata;
+  const { labels, annotations, finalizers } = template.metadata;
+  return {
+    metadata: {
+      namespace,
+      generateName: `${name}-`,
+      ...(labels && { labels }),
+      ...(annotations && { annotations }),
+      ...(finalizers && { finalizers }),
+      ownerReferences: [controllerReference({ ref, metadata })],
+    },
+    ...(template.spec && { spec: template.spec }),
+  } satisfies Omit<NewObject, "metadata"> & { metadata: object };
+}
+
+/** The pod of this name, if it is the owner's: an earlier run has made it. */
+async function ownPod({ client, owner, signal }: PodControl, name: string): Promise<Pod | undefined> {
+  const { namespace = "" } = owner.metadata;
+  const found = await client.get(builtin.pod, objectKey({ namespace, name }), { ...(signal && { signal }) });
+  return found !== undefined && isControlledBy(found.metadata, owner.metadata)
+    ? podSchema.parse(found)
+    : undefined;
+}
+
+/**
+ * Deletes pods, all at once. One that is another by now, or gone, is left alone.
+ *
+ * @returns what the first that could not be deleted failed with.
+ */
+export async function deletePods(control: PodControl, pods: readonly Pod[]): Promise<Batches<Pod>> {
+  const results = await Promise.allSettled(pods.map((pod) => deletePod(control, pod)));
+  const refused = results.find((result) => result.status === "rejected");
+  const done = pods.filter((_, i) => results[i]?.status === "fulfilled");
+  return { done, failure: refused?.reason, failed: refused !== undefined };
+}
+
+async function deletePod({ client, announce, signal }: PodControl, pod: Pod): Promise<void> {
+  const { name, uid } = pod.metadata;
+  try {
+    const wasThere = await client.delete(builtin.pod, keyOf(pod), { uid, ...(signal && { signal }) });
+    if (wasThere) announce(said("Normal", "SuccessfulDelete", `Deleted pod: ${name}`));
+  } catch (error) {
+    // Another pod has the name.
+    if (isApiError(error, "Conflict")) return;
+    announce(said("Warning", "FailedDelete", `Error deleting: ${wordsOf(error)}`));
+    throw error;
+  }
+}
+
+const said = (type: Announcement["type"], reason: string, note: string): Announcement => ({
+  ...{ type, reason, note },
+  action: reason.endsWith("Create") ? "CreatePod" : "DeletePod",
+});
+
+/** What an error says to people: a refusal in the API server's own words. */
+export const wordsOf = (error: unknown): string =>
+  error instanceof ApiError ? error.serverMessage : error instanceof Error ? error.message : String(error);
+
+/** The namespace is being deleted: whatever is created in it is refused, and that is as it should be. */
+export function isOfEndingNamespace(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return false;
+  const { details } = error;
+  const causes = typeof details === "object" && details !== null && "causes" in details ? details.causes : [];
+  return (
+    Array.isArray(causes) &&
+    causes.some((cause: unknown) => JSON.stringify(cause)?.includes('"NamespaceTerminating"'))
+  );
+}
