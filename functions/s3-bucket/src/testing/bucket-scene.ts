@@ -109,6 +109,7 @@ function testObject(
     log,
     signal,
     guard: { beforeWrite: () => {} },
+    announce: () => undefined,
     readSecret: (secret) => Promise.resolve(secrets.get(secret)),
   });
   const object: TestObject = {

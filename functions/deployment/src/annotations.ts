@@ -1,0 +1,47 @@
+/** Which rollout a set was made for; on a Deployment, which one it is at. */
+export const revisionAnnotation = "deployment.kubernetes.io/revision";
+/** The revisions that a set was before somebody went back to it. */
+export const historyAnnotation = "deployment.kubernetes.io/revision-history";
+/** The Deployment's `replicas` when it last scaled a set: another number now means that somebody has scaled it. */
+export const desiredAnnotation = "deployment.kubernetes.io/desired-replicas";
+/** The same with surge: of which a set's size was a part. */
+export const maxAnnotation = "deployment.kubernetes.io/max-replicas";
+/** What became of `spec.rollbackTo` of the API's first versions. */
+export const rollbackAnnotation = "deprecated.deployment.rollback.to";
+/** The label that tells the pods of a Deployment's sets apart. */
+export const hashLabel = "pod-template-hash";
+
+export type Annotations = Readonly<Record<string, string>>;
+
+/** Those that a set does not get from its Deployment. */
+const own: ReadonlySet<string> = new Set([
+  "kubectl.kubernetes.io/last-applied-configuration",
+  revisionAnnotation,
+  historyAnnotation,
+  desiredAnnotation,
+  maxAnnotation,
+  rollbackAnnotation,
+]);
+
+const only = (annotations: Annotations, isWanted: (name: string) => boolean): Annotations =>
+  Object.fromEntries(Object.entries(annotations).filter(([name]) => isWanted(name)));
+
+/** What both have, a Deployment and its newest set. */
+export const sharedOf = (annotations: Annotations): Annotations =>
+  only(annotations, (name) => !own.has(name));
+/** What each has of its own. */
+export const ownOf = (annotations: Annotations): Annotations => only(annotations, (name) => own.has(name));
+
+/** A revision; 0 where there is none, and undefined for what is no number. */
+export function revisionOf(annotations: Annotations = {}): number | undefined {
+  const text = annotations[revisionAnnotation];
+  if (text === undefined) return 0;
+  return /^[+-]?\d+$/.test(text) ? Number(text) : undefined;
+}
+
+/** A size in an annotation; undefined where there is none, or what is no 32-bit size. */
+export function sizeIn(annotations: Annotations, name: string): number | undefined {
+  const text = annotations[name] ?? "";
+  const size = /^\d+$/.test(text) ? Number(text) : undefined;
+  return size !== undefined && size < 2 ** 31 ? size : undefined;
+}

@@ -1,0 +1,141 @@
+import { isDeepStrictEqual } from "node:util";
+import { builtin, isApiError, keyOf, type NewObject } from "@drover/kube";
+import {
+  isControlledBy,
+  isOfEndingNamespace,
+  type ReplicaSetObject,
+  replicaSetSchema,
+  wordsOf,
+} from "@drover/workloads";
+import { condition, setCondition } from "./deployment-conditions.ts";
+import type { Draft, DraftSet } from "./draft.ts";
+import type { DeploymentStep } from "./reconcile-deployment.ts";
+import { isSameTemplate } from "./template.ts";
+
+/**
+ * Writes what was decided, every part for the version that was read; the Deployment last, so that it tells of what is so.
+ * A part that is refused ends it: the next run decides anew.
+ */
+export async function carryOut(step: DeploymentStep, draft: Draft): Promise<void> {
+  if (draft.template !== undefined || isWithoutRollback(draft)) return writeTemplate(step, draft);
+  for (const one of draft.sets) await writeSet(step, draft, one);
+  for (const announcement of draft.said) step.context.announce(announcement);
+  await writeStatus(step, draft);
+}
+
+async function writeSet(step: DeploymentStep, draft: Draft, one: DraftSet): Promise<void> {
+  const { client, context } = step;
+  const { signal } = context;
+  const { set, isNew, isGone, replicas, minReadySeconds, annotations } = one;
+  if (isNew) return createSet(step, draft, one);
+  if (isGone) {
+    const { uid, resourceVersion } = set.metadata;
+    await client.delete(builtin.replicaSet, keyOf(set), { uid, resourceVersion, signal });
+    return;
+  }
+  const isAsItWas =
+    set.spec.replicas === replicas &&
+    set.spec.minReadySeconds === minReadySeconds &&
+    isDeepStrictEqual(set.metadata.annotations ?? {}, annotations);
+  if (!isAsItWas) await client.replace(builtin.replicaSet, written(one), { signal });
+}
+
+const written = ({ set, replicas, minReadySeconds, annotations }: DraftSet): ReplicaSetObject => ({
+  ...set,
+  metadata: { ...set.metadata, annotations: { ...annotations } },
+  spec: { ...set.spec, replicas, minReadySeconds },
+});
+
+async function createSet(step: DeploymentStep, draft: Draft, one: DraftSet): Promise<void> {
+  const { client, context } = step;
+  const { status: _, ...wanted } = written(one);
+  const { uid, resourceVersion, ...metadata } = wanted.metadata;
+  try {
+    await client.create(builtin.replicaSet, { ...wanted, metadata } satisfies NewObject, {
+      signal: context.signal,
+    });
+  } catch (error) {
+    if (isApiError(error, "AlreadyExists")) await resolveCollision(step, draft, one, error);
+    else if (!isOfEndingNamespace(error)) await sayNotCreated(step, draft, one, error);
+    throw error;
+  }
+}
+
+/**
+ * Another set has the name. Where it is the one that was wanted, made by an earlier run, the next run finds it; else the
+ * template's hash is another's, too, and the next one is made with another hash.
+ */
+async function resolveCollision(
+  step: DeploymentStep,
+  draft: Draft,
+  { set }: DraftSet,
+  error: unknown,
+): Promise<void> {
+  const { client, deployment, context } = step;
+  const found = await client.get(builtin.replicaSet, keyOf(set), { signal: context.signal });
+  if (found === undefined) throw error;
+  const isWanted =
+    isControlledBy(found.metadata, deployment.metadata) &&
+    isSameTemplate(replicaSetSchema.parse(found).spec.template, deployment.spec.template);
+  if (isWanted) return;
+  const { status } = deployment;
+  const collisionCount = (status.collisionCount ?? 0) + 1;
+  await writeStatus(step, {
+    ...draft,
+    annotations: deployment.metadata.annotations ?? {},
+    status: { ...status, collisionCount },
+  });
+}
+
+async function sayNotCreated(
+  step: DeploymentStep,
+  draft: Draft,
+  { set }: DraftSet,
+  error: unknown,
+): Promise<void> {
+  const { deployment, context } = step;
+  const reason = "ReplicaSetCreateError";
+  const note = `Failed to create new replica set "${set.metadata.name}": ${wordsOf(error)}`;
+  context.announce({ type: "Warning", reason, note, action: "Create" });
+  if (deployment.spec.progressDeadlineSeconds === undefined) return;
+  const said: Draft = {
+    ...draft,
+    annotations: deployment.metadata.annotations ?? {},
+    status: deployment.status,
+  };
+  setCondition(said, condition("Progressing", "False", reason, note));
+  await writeStatus(step, said);
+}
+
+const isWithoutRollback = ({ deployment, annotations }: Draft): boolean =>
+  Object.keys(deployment.metadata.annotations ?? {}).some((name) => !(name in annotations));
+
+/** The Deployment as somebody had it before, or as it is, without the request for that. */
+async function writeTemplate({ client, context }: DeploymentStep, draft: Draft): Promise<void> {
+  const { deployment, annotations, template = deployment.spec.template } = draft;
+  const { progressDeadlineSeconds, revisionHistoryLimit, ...spec } = deployment.spec;
+  const raw = context.object["spec"];
+  const asked = typeof raw === "object" && raw !== null ? raw : spec;
+  await client.replace(
+    builtin.deployment,
+    {
+      ...deployment,
+      metadata: { ...deployment.metadata, annotations: { ...annotations } },
+      spec: { ...asked, template },
+    },
+    { signal: context.signal },
+  );
+  for (const announcement of draft.said) context.announce(announcement);
+}
+
+/** Its status, and the revision that it is at, if they say something new. */
+async function writeStatus({ client }: DeploymentStep, draft: Draft): Promise<void> {
+  const { deployment, annotations, status } = draft;
+  const before = deployment.metadata.annotations ?? {};
+  if (isDeepStrictEqual(plain(deployment.status), plain(status)) && isDeepStrictEqual(before, annotations))
+    return;
+  const metadata = { ...deployment.metadata, annotations: { ...annotations } };
+  await client.replace(builtin.deployment, { ...deployment, metadata, status }, { subresource: "status" });
+}
+
+const plain = ({ conditions = [], ...status }: Draft["status"]): object => ({ ...status, conditions });

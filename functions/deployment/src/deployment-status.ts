@@ -1,0 +1,56 @@
+import { condition, setCondition } from "./deployment-conditions.ts";
+import { boundsOf } from "./deployment.ts";
+import { availableOf, type Draft, type DraftSet, totalOf } from "./draft.ts";
+import { newSetOf } from "./newest-set.ts";
+
+type Count = "replicas" | "readyReplicas" | "availableReplicas";
+const sum = (sets: readonly DraftSet[], count: Count): number =>
+  sets.reduce((total, { set }) => total + set.status[count], 0);
+
+/** Counts what the sets say, and states whether that is enough. */
+export function countReplicas(draft: Draft): void {
+  const { deployment, sets } = draft;
+  const newest = newSetOf(draft);
+  const available = sum(sets, "availableReplicas");
+  const { terminatingReplicas: _, ...before } = draft.status;
+  const terminating = terminatingIn(sets);
+  draft.status = {
+    ...before,
+    observedGeneration: deployment.metadata.generation ?? 0,
+    replicas: sum(sets, "replicas"),
+    updatedReplicas: newest?.set.status.replicas ?? 0,
+    readyReplicas: sum(sets, "readyReplicas"),
+    availableReplicas: available,
+    unavailableReplicas: Math.max(0, totalOf(sets) - available),
+    ...(terminating !== undefined && { terminatingReplicas: terminating }),
+  };
+  const isEnough = availableOf(sets) >= deployment.spec.replicas - boundsOf(deployment).maxUnavailable;
+  setCondition(
+    draft,
+    isEnough
+      ? condition("Available", "True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
+      : condition(
+          "Available",
+          "False",
+          "MinimumReplicasUnavailable",
+          "Deployment does not have minimum availability.",
+        ),
+  );
+}
+
+/** Undefined where a set's controller does not count them: then nobody knows the sum. */
+function terminatingIn(sets: readonly DraftSet[]): number | undefined {
+  const counted = sets.filter(
+    ({ set: { status } }) => status.observedGeneration > 0 || status.terminatingReplicas !== undefined,
+  );
+  const counts = counted.map(({ set }) => set.status.terminatingReplicas);
+  return counts.every((count) => count !== undefined)
+    ? counts.reduce((total, count) => total + count, 0)
+    : undefined;
+}
+
+/** All that is asked for is there, of the newest template, available, and nothing else. */
+export function isComplete({ deployment: { spec }, status }: Draft): boolean {
+  const { updatedReplicas, replicas, availableReplicas } = status;
+  return [updatedReplicas, replicas, availableReplicas].every((count) => count === spec.replicas);
+}

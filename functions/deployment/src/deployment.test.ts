@@ -1,0 +1,69 @@
+import { replicaSetController } from "@drover/replicaset";
+import { testCluster, type TestCluster } from "@drover/testing";
+import { afterEach, expect, it } from "vitest";
+import { deploymentController } from "./deployment-controller.ts";
+
+const pods = { apiVersion: "v1", kind: "Pod" };
+const sets = { apiVersion: "apps/v1", kind: "ReplicaSet" };
+const deployments = { apiVersion: "apps/v1", kind: "Deployment" };
+const web = (image: string, replicas: number, more: object = {}) => ({
+  ...deployments,
+  metadata: { name: "web" },
+  spec: {
+    replicas,
+    selector: { matchLabels: { app: "web" } },
+    template: {
+      metadata: { labels: { app: "web" } },
+      spec: { containers: [{ name: "web", image }] },
+    },
+    ...more,
+  },
+});
+
+let cluster: TestCluster | undefined;
+afterEach(async () => {
+  await cluster?.close();
+  cluster = undefined;
+});
+const open = async (): Promise<TestCluster> =>
+  (cluster = await testCluster(({ client, now }) => ({
+    controllers: [replicaSetController({ client, now }), deploymentController({ client, now })],
+  })));
+
+/** What a kubelet does: pods that are not ready become so, until nothing changes any more. */
+async function run({ list, state, settled, now }: TestCluster): Promise<void> {
+  for (;;) {
+    await settled();
+    const waiting = (await list(pods)).filter(({ status }) => !JSON.stringify(status).includes('"Ready"'));
+    if (waiting.length === 0) return;
+    const lastTransitionTime = now().toISOString().replace(/\.\d+/, "");
+    const status = { phase: "Running", conditions: [{ type: "Ready", status: "True", lastTransitionTime }] };
+    for (const { metadata } of waiting) await state({ ...pods, metadata, status });
+  }
+}
+
+it("makes a set with its pods, and is available when they are", async () => {
+  const opened = await open();
+  await opened.apply(web("web:1", 3));
+  await run(opened);
+  expect((await opened.get(deployments, "web"))?.["status"]).toMatchObject({
+    ...{ replicas: 3, updatedReplicas: 3, readyReplicas: 3, availableReplicas: 3, observedGeneration: 1 },
+    conditions: [
+      { type: "Available", status: "True", reason: "MinimumReplicasAvailable" },
+      { type: "Progressing", status: "True", reason: "NewReplicaSetAvailable" },
+    ],
+  });
+});
+
+it("goes to another image, and keeps the old set", async () => {
+  const opened = await open();
+  await opened.apply(web("web:1", 3));
+  await run(opened);
+  await opened.apply(web("web:2", 3));
+  await run(opened);
+  const found = await opened.list(sets);
+  expect(found.map(({ spec }) => spec)).toMatchObject([{ replicas: 0 }, { replicas: 3 }]);
+  expect((await opened.get(deployments, "web"))?.metadata.annotations).toEqual({
+    "deployment.kubernetes.io/revision": "2",
+  });
+});

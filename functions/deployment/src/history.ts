@@ -1,0 +1,26 @@
+import { revisionOf } from "./annotations.ts";
+import { type Draft, type DraftSet, olderFirst } from "./draft.ts";
+import { oldSetsOf } from "./newest-set.ts";
+
+/** Lets go of the earliest of the old sets that nothing runs in, but for as many as the Deployment keeps. */
+export function forgetOldSets(draft: Draft): void {
+  const { revisionHistoryLimit: limit } = draft.deployment.spec;
+  if (limit === undefined) return;
+  const old = oldSetsOf(draft)
+    .filter(({ set }) => set.metadata.deletionTimestamp === undefined)
+    .sort(byRevision);
+  for (const one of old.slice(0, Math.max(0, old.length - limit))) one.isGone = isEmpty(one);
+}
+
+/** Nothing is in it, nothing is asked of it, and it knows that. */
+const isEmpty = ({ set: { metadata, spec, status }, replicas }: DraftSet): boolean =>
+  status.replicas === 0 &&
+  spec.replicas === 0 &&
+  replicas === 0 &&
+  (metadata.generation ?? 0) <= status.observedGeneration;
+
+function byRevision(a: DraftSet, b: DraftSet): number {
+  const [first, second] = [revisionOf(a.annotations), revisionOf(b.annotations)];
+  const known = first !== undefined && second !== undefined;
+  return (known ? first - second : 0) || olderFirst(a.set, b.set);
+}

@@ -1,0 +1,59 @@
+import { builtin } from "@drover/kube";
+import { controllerReference, nameSuffix, type ReplicaSetObject, replicaSetSchema } from "@drover/workloads";
+import { hashLabel } from "./annotations.ts";
+import { condition, setCondition } from "./deployment-conditions.ts";
+import { boundsOf, type DeploymentObject } from "./deployment.ts";
+import { type Draft, type DraftSet, draftSet, noteSizes, sayScaled, totalOf } from "./draft.ts";
+import { inheritAnnotations, nextRevision } from "./revision.ts";
+import { essence } from "./template.ts";
+
+/** Drafts the set of the Deployment's template, with as many replicas as the strategy allows it at first. */
+export function makeNewSet(draft: Draft): DraftSet {
+  const made = draftSet(emptySet(draft.deployment, draft.status.collisionCount), true);
+  const revision = nextRevision(draft);
+  draft.sets.push(made);
+  made.replicas = roomForNew(draft, made);
+  noteSizes(draft, made);
+  inheritAnnotations(draft, made, revision);
+  if (made.replicas > 0) sayScaled(draft, made, 0);
+  if (draft.deployment.spec.progressDeadlineSeconds !== undefined) {
+    const note = `Created new replica set "${made.set.metadata.name}"`;
+    setCondition(draft, condition("Progressing", "True", "NewReplicaSetCreated", note));
+  }
+  return made;
+}
+
+/** How many replicas the new set may have now. */
+export function roomForNew({ deployment, sets }: Draft, newest: DraftSet): number {
+  const { replicas, strategy } = deployment.spec;
+  if (strategy.type === "Recreate") return replicas;
+  const room = replicas + boundsOf(deployment).maxSurge - totalOf(sets);
+  return room <= 0 ? newest.replicas : newest.replicas + Math.min(room, replicas - newest.replicas);
+}
+
+const hashLength = 10;
+const longestName = 253;
+
+/** Its name is made of the template, so that a second try makes the same set. */
+function emptySet({ metadata, spec }: DeploymentObject, collisions = 0): ReplicaSetObject {
+  const hash = nameSuffix([essence(spec.template), collisions], hashLength);
+  const { template, selector, minReadySeconds } = spec;
+  const labels = { ...template.metadata.labels, [hashLabel]: hash };
+  return replicaSetSchema.parse({
+    apiVersion: "apps/v1",
+    kind: "ReplicaSet",
+    metadata: {
+      name: `${metadata.name.slice(0, longestName - hashLength - 1)}-${hash}`,
+      namespace: metadata.namespace,
+      // It gets others when it is made.
+      ...{ uid: "new", resourceVersion: "new" },
+      labels,
+      ownerReferences: [controllerReference({ ref: builtin.deployment, metadata })],
+    },
+    spec: {
+      ...{ replicas: 0, minReadySeconds },
+      selector: { ...selector, matchLabels: { ...selector.matchLabels, [hashLabel]: hash } },
+      template: { ...template, metadata: { ...template.metadata, labels } },
+    },
+  });
+}

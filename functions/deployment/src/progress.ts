@@ -1,0 +1,98 @@
+import { conditionOf, type WorkloadCondition } from "@drover/workloads";
+import {
+  condition,
+  conditionIn,
+  dropCondition,
+  put,
+  restate,
+  setCondition,
+  type Stated,
+} from "./deployment-conditions.ts";
+import type { DeploymentStatus } from "./deployment.ts";
+import { isComplete } from "./deployment-status.ts";
+import type { Draft } from "./draft.ts";
+import { newSetOf, oldSetsOf } from "./newest-set.ts";
+
+/** The deadline does not run while a Deployment is paused, and begins again after it. */
+export function noteWhetherPaused(draft: Draft): void {
+  const { paused, progressDeadlineSeconds } = draft.deployment.spec;
+  const reason = conditionIn(draft.status, "Progressing")?.reason;
+  if (progressDeadlineSeconds === undefined || reason === "ProgressDeadlineExceeded") return;
+  const wasPaused = reason === "DeploymentPaused";
+  if (paused && !wasPaused)
+    setCondition(draft, condition("Progressing", "Unknown", "DeploymentPaused", "Deployment is paused"));
+  if (!paused && wasPaused)
+    setCondition(draft, condition("Progressing", "Unknown", "DeploymentResumed", "Deployment is resumed"));
+}
+
+/**
+ * States how the rollout goes: complete, moving, or stuck for longer than `progressDeadlineSeconds`; and what stands in
+ * the way of the sets.
+ */
+export function noteProgress(draft: Draft): void {
+  const { status, deployment } = draft;
+  if (deployment.spec.progressDeadlineSeconds === undefined) dropCondition(draft, "Progressing");
+  else if (!wasComplete(draft)) noteRollout(draft, status);
+  noteFailure(draft);
+}
+
+/** One rollout was completed, and there is none since: what its pods do now is no progress. */
+function wasComplete({ status, deployment }: Draft): boolean {
+  const { reason } = conditionIn(deployment.status, "Progressing") ?? {};
+  return status.replicas === status.updatedReplicas && reason === "NewReplicaSetAvailable";
+}
+
+function noteRollout(draft: Draft, status: DeploymentStatus): void {
+  const name = newSetOf(draft)?.set.metadata.name;
+  const who = name === undefined ? `Deployment "${draft.deployment.metadata.name}"` : `ReplicaSet "${name}"`;
+  const say = (is: Stated["status"], reason: string, what: string): Stated =>
+    condition("Progressing", is, reason, `${who} ${what}`);
+  if (isComplete(draft)) {
+    setCondition(draft, say("True", "NewReplicaSetAvailable", "has successfully progressed."));
+  } else if (hasMoved(draft.deployment.status, status)) {
+    restate(draft, say("True", "ReplicaSetUpdated", "is progressing."));
+  } else if (isLate(draft)) {
+    setCondition(draft, say("False", "ProgressDeadlineExceeded", "has timed out progressing."));
+  }
+}
+
+/** More new pods, fewer old ones, or more that are ready or available. */
+const hasMoved = (before: DeploymentStatus, now: DeploymentStatus): boolean =>
+  now.updatedReplicas > before.updatedReplicas ||
+  now.replicas - now.updatedReplicas < before.replicas - before.updatedReplicas ||
+  now.readyReplicas > before.readyReplicas ||
+  now.availableReplicas > before.availableReplicas;
+
+function isLate(draft: Draft): boolean {
+  const deadline = deadlineOf(draft);
+  return deadline !== undefined && deadline < draft.now.getTime();
+}
+
+/**
+ * When the rollout counts as stuck unless something moves, in milliseconds since 1970; undefined when it is complete, or is
+ * stuck already.
+ */
+export function deadlineOf({ status, deployment }: Draft): number | undefined {
+  const { progressDeadlineSeconds } = deployment.spec;
+  const { reason = "", lastUpdateTime } = conditionIn(status, "Progressing") ?? {};
+  if (progressDeadlineSeconds === undefined || lastUpdateTime == null || settled.has(reason))
+    return undefined;
+  return Date.parse(lastUpdateTime) + progressDeadlineSeconds * 1_000;
+}
+
+const settled: ReadonlySet<string> = new Set(["NewReplicaSetAvailable", "ProgressDeadlineExceeded"]);
+
+/** What a set could not do is said of the Deployment, too: the newest set's, or else any. */
+function noteFailure(draft: Draft): void {
+  const newest = newSetOf(draft);
+  const sets = [...(newest ? [newest] : []), ...oldSetsOf(draft)];
+  const [failure] = sets.flatMap(({ set }) => conditionOf(set.status.conditions, "ReplicaFailure") ?? []);
+  if (failure === undefined) dropCondition(draft, "ReplicaFailure");
+  else if (!isStanding(draft, failure))
+    put(draft, { ...failure, lastUpdateTime: failure.lastTransitionTime });
+}
+
+function isStanding({ status }: Draft, { type, status: is, reason }: WorkloadCondition): boolean {
+  const standing = conditionIn(status, type);
+  return standing?.status === is && standing.reason === reason;
+}

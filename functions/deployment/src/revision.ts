@@ -1,0 +1,59 @@
+import {
+  type Annotations,
+  historyAnnotation,
+  revisionAnnotation,
+  revisionOf,
+  sharedOf,
+} from "./annotations.ts";
+import { condition, conditionIn, setCondition } from "./deployment-conditions.ts";
+import type { Draft, DraftSet } from "./draft.ts";
+import { newSetOf, oldSetsOf } from "./newest-set.ts";
+
+/** The revision after the highest of the sets that are not the newest. */
+export const nextRevision = (draft: Draft): number =>
+  Math.max(0, ...oldSetsOf(draft).map(({ annotations }) => revisionOf(annotations) ?? 0)) + 1;
+
+/**
+ * Brings the newest set's annotations, revision and `minReadySeconds` in line with the Deployment, and the Deployment's
+ * revision with the set. A set that somebody went back to gets a new revision, and remembers those it was.
+ */
+export function syncRevision(draft: Draft): void {
+  const newest = newSetOf(draft);
+  if (newest === undefined) return;
+  inheritAnnotations(draft, newest, nextRevision(draft));
+  newest.minReadySeconds = draft.deployment.spec.minReadySeconds;
+  const { progressDeadlineSeconds } = draft.deployment.spec;
+  if (progressDeadlineSeconds === undefined || conditionIn(draft.status, "Progressing") !== undefined) return;
+  const note = `Found new replica set "${newest.set.metadata.name}"`;
+  setCondition(draft, condition("Progressing", "True", "FoundNewReplicaSet", note));
+}
+
+/** The newest set's annotations are those of the Deployment, and its revision is the Deployment's. */
+export function inheritAnnotations(draft: Draft, newest: DraftSet, revision: number): void {
+  const shared = { ...newest.annotations, ...sharedOf(draft.annotations) };
+  newest.annotations = withRevision(shared, revision);
+  const stated = newest.annotations[revisionAnnotation];
+  if (stated !== undefined) draft.annotations = { ...draft.annotations, [revisionAnnotation]: stated };
+}
+
+function withRevision(annotations: Annotations, revision: number): Annotations {
+  const before = revisionOf(annotations);
+  // Somebody wrote what is no revision: it stays theirs. A set's own revision may be higher, when older sets are gone.
+  if (before === undefined || before >= revision) return annotations;
+  const was = annotations[revisionAnnotation];
+  return {
+    ...annotations,
+    [revisionAnnotation]: String(revision),
+    ...(was !== undefined && { [historyAnnotation]: remembered(annotations[historyAnnotation] ?? "", was) }),
+  };
+}
+
+/** Characters of history that a set carries; the earliest go first. */
+const longestHistory = 2_000;
+
+function remembered(history: string, revision: string): string {
+  const all = history === "" ? [] : history.split(",");
+  const kept = [...all, revision];
+  while (kept.length > 1 && kept.join(",").length > longestHistory) kept.shift();
+  return kept.join(",");
+}

@@ -1,0 +1,24 @@
+import { isDeepStrictEqual } from "node:util";
+import type { PodTemplate } from "@drover/workloads";
+import { hashLabel } from "./annotations.ts";
+
+/** Whether two templates ask for the same pods: but for the label that tells sets apart, and for what is empty. */
+export const isSameTemplate = (a: PodTemplate, b: PodTemplate): boolean =>
+  isDeepStrictEqual(essence(withoutHash(a)), essence(withoutHash(b)));
+
+/** A template as a Deployment has it. */
+export function withoutHash(template: PodTemplate): PodTemplate {
+  const { [hashLabel]: _, ...labels } = template.metadata.labels ?? {};
+  return { ...template, metadata: { ...template.metadata, labels } };
+}
+
+/** A value without what is empty: Go writes an empty list and an absent one alike. */
+export function essence(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(essence);
+  if (typeof value !== "object" || value === null) return value ?? undefined;
+  const parts = Object.entries(value)
+    .map(([name, part]) => [name, essence(part)] as const)
+    .filter(([, part]) => part !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return parts.length === 0 ? undefined : Object.fromEntries(parts);
+}
