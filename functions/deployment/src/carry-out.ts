@@ -113,16 +113,13 @@ const isWithoutRollback = ({ deployment, annotations }: Draft): boolean =>
 /** The Deployment as somebody had it before, or as it is, without the request for that. */
 async function writeTemplate({ client, context }: DeploymentStep, draft: Draft): Promise<void> {
   const { deployment, annotations, template = deployment.spec.template } = draft;
-  const { progressDeadlineSeconds, revisionHistoryLimit, ...spec } = deployment.spec;
-  const raw = context.object["spec"];
-  const asked = typeof raw === "object" && raw !== null ? raw : spec;
+  const metadata = { ...deployment.metadata, annotations: { ...annotations } };
+  // As it was read: what was parsed has no number for "none".
+  const { spec } = context.object;
+  const asked = { ...(typeof spec === "object" && spec), template };
   await client.replace(
     builtin.deployment,
-    {
-      ...deployment,
-      metadata: { ...deployment.metadata, annotations: { ...annotations } },
-      spec: { ...asked, template },
-    },
+    { ...deployment, metadata, spec: asked },
     { signal: context.signal },
   );
   for (const announcement of draft.said) context.announce(announcement);

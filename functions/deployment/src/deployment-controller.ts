@@ -1,10 +1,11 @@
-import { defineController, type Kind } from "@drover/controller";
+import { defineController, type Kind, type ReconcileContext } from "@drover/controller";
 import { builtin, type KubeClient, type ResourceRef } from "@drover/kube";
 import { Deployment } from "./deployment.ts";
 import { reconcileDeployment } from "./reconcile-deployment.ts";
 
 export interface DeploymentParts {
-  readonly client: KubeClient;
+  /** The process's: it is asked for in every run. */
+  readonly client: () => KubeClient;
   readonly now?: () => Date;
 }
 
@@ -15,8 +16,10 @@ const kindOf = ({ namespaced, ...ref }: ResourceRef): Kind => ({
 const sets = kindOf(builtin.replicaSet);
 
 /** Brings a Deployment's pods from one template to the next, by ReplicaSets, one for each template. */
-export const deploymentController = ({ client, now = () => new Date() }: DeploymentParts) =>
-  defineController({
+export const deploymentController = ({ client, now = () => new Date() }: DeploymentParts) => {
+  const run = (context: ReconcileContext<typeof Deployment>) =>
+    reconcileDeployment({ client: client().guarded(context.guard), now, context });
+  return defineController({
     name: "deployment",
     for: Deployment,
     owns: [{ kind: sets }],
@@ -29,6 +32,7 @@ export const deploymentController = ({ client, now = () => new Date() }: Deploym
       },
     ],
     retry: { first: "50ms", longest: "5m" },
-    reconcile: (context) => reconcileDeployment({ client: client.guarded(context.guard), now, context }),
-    whileDeleting: (context) => reconcileDeployment({ client: client.guarded(context.guard), now, context }),
+    reconcile: run,
+    whileDeleting: run,
   });
+};

@@ -26,19 +26,22 @@ afterEach(async () => {
   cluster = undefined;
 });
 const open = async (): Promise<TestCluster> =>
-  (cluster = await testCluster(({ client, now }) => ({
-    controllers: [replicaSetController({ client, now }), deploymentController({ client, now })],
-  })));
+  (cluster = await testCluster((world) => {
+    const parts = { now: world.now, client: () => world.client };
+    return { controllers: [replicaSetController(parts), deploymentController(parts)] };
+  }));
 
 /** What a kubelet does: pods that are not ready become so, until nothing changes any more. */
-async function run({ list, state, settled, now }: TestCluster): Promise<void> {
+async function run(opened: TestCluster): Promise<void> {
   for (;;) {
-    await settled();
-    const waiting = (await list(pods)).filter(({ status }) => !JSON.stringify(status).includes('"Ready"'));
+    await opened.settled();
+    const waiting = (await opened.list(pods)).filter(
+      ({ status }) => !JSON.stringify(status).includes('"Ready"'),
+    );
     if (waiting.length === 0) return;
-    const lastTransitionTime = now().toISOString().replace(/\.\d+/, "");
+    const lastTransitionTime = opened.now().toISOString().replace(/\.\d+/, "");
     const status = { phase: "Running", conditions: [{ type: "Ready", status: "True", lastTransitionTime }] };
-    for (const { metadata } of waiting) await state({ ...pods, metadata, status });
+    for (const { metadata } of waiting) await opened.state({ ...pods, metadata, status });
   }
 }
 

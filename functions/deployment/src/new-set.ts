@@ -1,10 +1,9 @@
 import { builtin } from "@drover/kube";
 import { controllerReference, nameSuffix, type ReplicaSetObject, replicaSetSchema } from "@drover/workloads";
 import { hashLabel } from "./annotations.ts";
-import { condition, setCondition } from "./deployment-conditions.ts";
 import { boundsOf, type DeploymentObject } from "./deployment.ts";
 import { type Draft, type DraftSet, draftSet, noteSizes, sayScaled, totalOf } from "./draft.ts";
-import { inheritAnnotations, nextRevision } from "./revision.ts";
+import { inheritAnnotations, nextRevision, sayCreated } from "./revision.ts";
 import { essence } from "./template.ts";
 
 /** Drafts the set of the Deployment's template, with as many replicas as the strategy allows it at first. */
@@ -16,10 +15,7 @@ export function makeNewSet(draft: Draft): DraftSet {
   noteSizes(draft, made);
   inheritAnnotations(draft, made, revision);
   if (made.replicas > 0) sayScaled(draft, made, 0);
-  if (draft.deployment.spec.progressDeadlineSeconds !== undefined) {
-    const note = `Created new replica set "${made.set.metadata.name}"`;
-    setCondition(draft, condition("Progressing", "True", "NewReplicaSetCreated", note));
-  }
+  sayCreated(draft, made.set.metadata.name);
   return made;
 }
 

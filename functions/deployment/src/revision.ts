@@ -20,12 +20,25 @@ export const nextRevision = (draft: Draft): number =>
 export function syncRevision(draft: Draft): void {
   const newest = newSetOf(draft);
   if (newest === undefined) return;
+  const told = revisionOf(draft.annotations) ?? 0;
   inheritAnnotations(draft, newest, nextRevision(draft));
   newest.minReadySeconds = draft.deployment.spec.minReadySeconds;
-  const { progressDeadlineSeconds } = draft.deployment.spec;
-  if (progressDeadlineSeconds === undefined || conditionIn(draft.status, "Progressing") !== undefined) return;
-  const note = `Found new replica set "${newest.set.metadata.name}"`;
-  setCondition(draft, condition("Progressing", "True", "FoundNewReplicaSet", note));
+  if (draft.deployment.spec.progressDeadlineSeconds === undefined) return;
+  const { name } = newest.set.metadata;
+  if (conditionIn(draft.status, "Progressing") === undefined) {
+    const note = `Found new replica set "${name}"`;
+    setCondition(draft, condition("Progressing", "True", "FoundNewReplicaSet", note));
+  } else if (told < (revisionOf(newest.annotations) ?? 0) && !(historyAnnotation in newest.annotations)) {
+    // A run has made it that did not live to tell: what is told of progress is of the rollout before.
+    sayCreated(draft, name);
+  }
+}
+
+/** A rollout begins, and with it its deadline. */
+export function sayCreated(draft: Draft, name: string): void {
+  if (draft.deployment.spec.progressDeadlineSeconds === undefined) return;
+  const note = `Created new replica set "${name}"`;
+  setCondition(draft, condition("Progressing", "True", "NewReplicaSetCreated", note));
 }
 
 /** The newest set's annotations are those of the Deployment, and its revision is the Deployment's. */

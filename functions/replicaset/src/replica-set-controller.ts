@@ -1,10 +1,11 @@
-import { defineController, type Kind } from "@drover/controller";
+import { defineController, type Kind, type ReconcileContext } from "@drover/controller";
 import { builtin, type KubeClient, type ResourceRef } from "@drover/kube";
 import { ReplicaSet } from "@drover/workloads";
 import { reconcileReplicaSet } from "./reconcile-replica-set.ts";
 
 export interface ReplicaSetParts {
-  readonly client: KubeClient;
+  /** The process's: it is asked for in every run. */
+  readonly client: () => KubeClient;
   readonly now?: () => Date;
 }
 
@@ -20,8 +21,10 @@ const changed = [
 ];
 
 /** Keeps as many pods of a template as a ReplicaSet asks for, and says how they are. */
-export const replicaSetController = ({ client, now = () => new Date() }: ReplicaSetParts) =>
-  defineController({
+export const replicaSetController = ({ client, now = () => new Date() }: ReplicaSetParts) => {
+  const run = (context: ReconcileContext<typeof ReplicaSet>) =>
+    reconcileReplicaSet({ client: client().guarded(context.guard), now, context });
+  return defineController({
     name: "replicaset",
     for: ReplicaSet,
     owns: [{ kind: pods, changed }],
@@ -34,6 +37,7 @@ export const replicaSetController = ({ client, now = () => new Date() }: Replica
       },
     ],
     retry: { first: "50ms", longest: "5m" },
-    reconcile: (context) => reconcileReplicaSet({ client: client.guarded(context.guard), now, context }),
-    whileDeleting: (context) => reconcileReplicaSet({ client: client.guarded(context.guard), now, context }),
+    reconcile: run,
+    whileDeleting: run,
   });
+};

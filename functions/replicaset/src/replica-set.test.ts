@@ -24,14 +24,14 @@ afterEach(async () => {
   cluster = undefined;
 });
 const open = async (): Promise<TestCluster> =>
-  (cluster = await testCluster(({ client, now }) => replicaSetController({ client, now })));
+  (cluster = await testCluster(({ client, now }) => replicaSetController({ client: () => client, now })));
 
 it("makes as many pods as are asked for, and says so", async () => {
-  const { apply, get, list, settled } = await open();
-  await apply(web(3));
-  await settled();
-  expect((await list(pods)).map(({ metadata }) => metadata.name)).toHaveLength(3);
-  expect((await get(sets, "web"))?.["status"]).toEqual({
+  const opened = await open();
+  await opened.apply(web(3));
+  await opened.settled();
+  expect((await opened.list(pods)).map(({ metadata }) => metadata.name)).toHaveLength(3);
+  expect((await opened.get(sets, "web"))?.["status"]).toEqual({
     ...{ replicas: 3, fullyLabeledReplicas: 3, terminatingReplicas: 0, observedGeneration: 1 },
   });
 });

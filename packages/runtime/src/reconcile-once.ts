@@ -84,17 +84,21 @@ export async function reconcileOnce<R extends Resource>(
 }
 
 async function moveOn<R extends Resource>(step: Step<R>, raw: KubeObject): Promise<Verdict> {
-  const { finalizer, reconcile, whileDeleting } = step.controller;
+  const { controller } = step;
+  const { finalizer } = controller;
   const deleting = raw.metadata.deletionTimestamp !== undefined;
   const isOurs = finalizer !== undefined && hasFinalizer(raw, finalizer);
-  if (deleting && !isOurs && whileDeleting === undefined) return { kind: "done" };
+  if (deleting && !isOurs && controller.whileDeleting === undefined) return { kind: "done" };
   const parsed = parseLiveObject(step.controller.for, raw);
   if (!parsed.ok) {
     return stopWith(step, raw, new TerminalError(parsed.problem, { reason: "InvalidSpec" }));
   }
-  if (!deleting) return bringNearer(step, await withFinalizer(step, parsed.object), reconcile);
-  if (isOurs || whileDeleting === undefined) return cleanUp(step, parsed.object);
-  return bringNearer(step, parsed.object, whileDeleting);
+  if (!deleting) {
+    const object = await withFinalizer(step, parsed.object);
+    return bringNearer(step, object, (context) => controller.reconcile(context));
+  }
+  if (isOurs) return cleanUp(step, parsed.object);
+  return bringNearer(step, parsed.object, async (context) => controller.whileDeleting?.(context));
 }
 
 async function bringNearer<R extends Resource>(

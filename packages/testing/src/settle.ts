@@ -53,11 +53,16 @@ export async function pass(stage: Stage, clock: VirtualClock, time: Duration): P
 /** Whether nothing would come of a key's next run, for all that can be told from its last ones. */
 function isAtRest({ controller, report, last }: WaitingKey, runs: readonly RunRecord[]): boolean {
   if (last === undefined || report.state === "leased") return false;
-  if (report.why === "again") return !last.asksAgain || writesOf(last).length === 0;
-  const lately = runs
-    .filter((run) => run.controller === controller && run.key === report.key)
-    .slice(-patience);
+  const its = runs.filter((run) => run.controller === controller && run.key === report.key);
+  if (report.why === "again") return !last.asksAgain || hasOnlyLooked(its);
+  const lately = its.slice(-patience);
   return lately.length === patience && lately.every((run) => isSameEnd(run, last));
+}
+
+/** The time had come that the run before had asked for, nobody woke it, and it changed nothing: so will the next one. */
+function hasOnlyLooked(runs: readonly RunRecord[]): boolean {
+  const [before, last] = runs.slice(-2);
+  return before?.asksAgain === true && last?.reasons.length === 0 && writesOf(last).length === 0;
 }
 
 const isSameEnd = (run: RunRecord, last: RunRecord): boolean =>

@@ -185,7 +185,7 @@ async function performed({ lane, life, turn, calls, now }: Performing): Promise<
   const died = life.died.then(() => ({ kind: "killed" }) as const);
   const verdict = await inTime(Promise.race([lane.perform(life, run), died]), run);
   if (verdict.kind !== "killed") await queue.settle(turn, verdict);
-  const asksAgain = life.asksAgain(controller, key);
+  const asksAgain = verdict.kind === "done" && life.asksAgain(controller, key);
   return { controller, key, reasons: claim.reasons, verdict, asksAgain, calls: calls.slice(from) };
 }
 

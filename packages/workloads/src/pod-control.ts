@@ -136,6 +136,6 @@ export function isOfEndingNamespace(error: unknown): boolean {
   const causes = typeof details === "object" && details !== null && "causes" in details ? details.causes : [];
   return (
     Array.isArray(causes) &&
-    causes.some((cause: unknown) => JSON.stringify(cause)?.includes('"NamespaceTerminating"'))
+    causes.some((cause: unknown) => JSON.stringify(cause).includes('"NamespaceTerminating"'))
   );
 }

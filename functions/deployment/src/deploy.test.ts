@@ -1,0 +1,13 @@
+import { functionManifestOf } from "@drover/controller";
+import { expect, it } from "vitest";
+import { stringify } from "yaml";
+import deploymentFunction from "./function.ts";
+
+// The file in deploy/ is written from the code: `npx vitest run -u functions/deployment/src/deploy.test.ts`.
+const written = "# Written from the code; see src/deploy.test.ts.\n";
+
+it("deploy/function.yaml is what the function says", async () => {
+  await expect(
+    written + stringify(functionManifestOf(deploymentFunction), { lineWidth: 110 }),
+  ).toMatchFileSnapshot("../deploy/function.yaml");
+});

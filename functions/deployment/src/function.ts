@@ -1,0 +1,34 @@
+import { defineFunction } from "@drover/controller";
+import { deploymentController } from "./deployment-controller.ts";
+
+const notConnected = (): never => {
+  throw new Error("This is the function's declaration: only its process has a client.");
+};
+
+/**
+ * How it is deployed: `deploy/function.yaml`. Nobody else may reconcile the kind: start kube-controller-manager with
+ * `--controllers=*,-deployment-controller`.
+ */
+export default defineFunction({
+  controller: deploymentController({ client: notConnected }),
+  deployment: {
+    container: { image: "drover/deployment:0.1.0" },
+    permissions: {
+      cluster: [
+        { apiGroups: ["apps"], resources: ["deployments"], verbs: ["update"] },
+        {
+          apiGroups: ["apps"],
+          resources: ["deployments/status", "deployments/finalizers"],
+          verbs: ["update"],
+        },
+        {
+          apiGroups: ["apps"],
+          resources: ["replicasets"],
+          verbs: ["get", "list", "create", "update", "patch", "delete"],
+        },
+        { apiGroups: [""], resources: ["pods"], verbs: ["list"] },
+      ],
+    },
+    scaling: { min: 1, max: 3 },
+  },
+});

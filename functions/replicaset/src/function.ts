@@ -1,0 +1,29 @@
+import { defineFunction } from "@drover/controller";
+import { replicaSetController } from "./replica-set-controller.ts";
+
+const notConnected = (): never => {
+  throw new Error("This is the function's declaration: only its process has a client.");
+};
+
+/**
+ * How it is deployed: `deploy/function.yaml`. Nobody else may reconcile the kind: start kube-controller-manager with
+ * `--controllers=*,-replicaset-controller`.
+ */
+export default defineFunction({
+  controller: replicaSetController({ client: notConnected }),
+  deployment: {
+    container: { image: "drover/replicaset:0.1.0" },
+    permissions: {
+      cluster: [
+        { apiGroups: ["apps"], resources: ["replicasets"], verbs: ["list"] },
+        {
+          apiGroups: ["apps"],
+          resources: ["replicasets/status", "replicasets/finalizers"],
+          verbs: ["update"],
+        },
+        { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "create", "patch", "delete"] },
+      ],
+    },
+    scaling: { min: 1, max: 3 },
+  },
+});

@@ -1,0 +1,66 @@
+import { faultScenario, type FunctionUnderTest, type Manifest, type User } from "@drover/testing";
+import { replicaSetController } from "./replica-set-controller.ts";
+
+const pods = { apiVersion: "v1", kind: "Pod" };
+const sets = { apiVersion: "apps/v1", kind: "ReplicaSet" };
+
+const start: FunctionUnderTest = ({ client, now }) => replicaSetController({ client: () => client, now });
+const web = (replicas: number): Manifest => ({
+  ...sets,
+  metadata: { name: "web" },
+  spec: {
+    replicas,
+    selector: { matchLabels: { app: "web" } },
+    template: {
+      metadata: { labels: { app: "web" } },
+      spec: { containers: [{ name: "web", image: "web:1" }] },
+    },
+  },
+});
+const orphan: Manifest = {
+  ...pods,
+  metadata: { name: "orphan", labels: { app: "web" } },
+  spec: { containers: [{ name: "web", image: "web:1" }] },
+};
+
+/** As a kubelet does; what a plan puts beside them is left alone. */
+const allReady = {
+  title: "all its pods become ready",
+  async act(user: User) {
+    const owners = new Set((await user.list(sets)).map(({ metadata }) => metadata.uid));
+    for (const { metadata } of await user.list(pods)) {
+      if (!metadata.ownerReferences?.some(({ uid }) => owners.has(uid))) continue;
+      const ready = { type: "Ready", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" };
+      await user.state({ ...pods, metadata, status: { phase: "Running", conditions: [ready] } });
+    }
+  },
+};
+const relabelled = {
+  title: "the orphan is relabelled",
+  act: (user: User) => user.apply({ ...orphan, metadata: { name: "orphan", labels: { app: "other" } } }),
+};
+
+export const scaled = faultScenario({
+  name: "a ReplicaSet comes, grows, shrinks and goes",
+  start,
+  except: { "taken away after step": "there is nobody who makes the new pods ready" },
+  steps: [
+    { apply: web(2) },
+    allReady,
+    { apply: web(4) },
+    { apply: web(1) },
+    { delete: { ...sets, name: "web" } },
+  ],
+});
+
+export const adopted = faultScenario({
+  name: "a ReplicaSet adopts an orphan, and lets it go again",
+  ...{ start, given: [orphan] },
+  except: {
+    "step 3 before anybody saw step 2": "it is the set's until it is released, and goes with it",
+    "pods default/* taken away": "the orphan does not come again",
+  },
+  steps: [{ apply: web(2) }, relabelled, { delete: { ...sets, name: "web" } }],
+});
+
+export default scaled;
