@@ -1,0 +1,180 @@
+import { replicaSetSchema } from "@drover/workloads";
+import { describe, expect, it } from "vitest";
+import { decide } from "./decide.ts";
+import { boundsOf, deploymentSchema } from "./deployment.ts";
+import { type Draft, draftOf } from "./draft.ts";
+
+const template = (image: string) => ({
+  metadata: { labels: { app: "web" } },
+  spec: { containers: [{ name: "web", image }] },
+});
+const metadata = { name: "web", namespace: "default", uid: "u", resourceVersion: "1", generation: 1 };
+
+interface Asked {
+  readonly replicas: number;
+  readonly maxSurge?: number | string;
+  readonly maxUnavailable?: number | string;
+  readonly more?: object;
+}
+
+/** Asks for `web:new`. */
+const deployment = ({ replicas, maxSurge = 1, maxUnavailable = 0, more = {} }: Asked) =>
+  deploymentSchema.parse({
+    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata },
+    spec: {
+      ...{ replicas, selector: { matchLabels: { app: "web" } }, template: template("web:new") },
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge, maxUnavailable } },
+      ...more,
+    },
+  });
+
+/** A set of an image, with as many replicas, of which as many are available; made for as many, with surge. */
+const set = (
+  image: string,
+  replicas: number,
+  available = replicas,
+  [desired, max]: readonly [number, number] = [10, 10],
+  age = 0,
+) =>
+  replicaSetSchema.parse({
+    ...{ apiVersion: "apps/v1", kind: "ReplicaSet" },
+    metadata: {
+      ...metadata,
+      name: image,
+      creationTimestamp: new Date(Date.UTC(2026, 0, 1, 0, age)).toISOString(),
+      annotations: {
+        "deployment.kubernetes.io/desired-replicas": String(desired),
+        "deployment.kubernetes.io/max-replicas": String(max),
+      },
+    },
+    spec: { replicas, selector: {}, template: template(image) },
+    status: { replicas, readyReplicas: available, availableReplicas: available, observedGeneration: 1 },
+  });
+
+function decided(asked: Asked, ...sets: readonly ReturnType<typeof set>[]): Draft {
+  const draft = draftOf(deployment(asked), sets, new Date("2026-01-02T00:00:00Z"));
+  decide(draft, false);
+  return draft;
+}
+const sizes = ({ sets }: Draft): Record<string, number> =>
+  Object.fromEntries(
+    sets
+      .map(({ set: { spec }, replicas }) => [JSON.stringify(spec.template.spec), replicas])
+      .map(([spec, replicas]) => [/web:\w+/.exec(String(spec))?.[0] ?? "", Number(replicas)]),
+  );
+
+describe("a rolling update", () => {
+  it.each([
+    ["goes as far above as it may", { replicas: 10, maxSurge: 3 }, [10, 10], undefined, { old: 10, new: 3 }],
+    [
+      "takes old pods for new ones that are available",
+      { replicas: 10, maxSurge: 3 },
+      [10, 10],
+      [3, 3],
+      { old: 7, new: 3 },
+    ],
+    [
+      "leaves old pods while new ones are not",
+      { replicas: 10, maxSurge: 3 },
+      [10, 10],
+      [3, 0],
+      { old: 10, new: 3 },
+    ],
+    [
+      "gives up old pods that are of no use first",
+      { replicas: 10, maxSurge: 3 },
+      [10, 8],
+      [3, 0],
+      { old: 10, new: 3 },
+    ],
+    [
+      "goes below as far as it may",
+      { replicas: 10, maxSurge: 0, maxUnavailable: 2 },
+      [10, 10],
+      [0, 0],
+      { old: 8, new: 0 },
+    ],
+    ["ends with the new ones alone", { replicas: 10, maxSurge: 3 }, [1, 1], [10, 10], { old: 0, new: 10 }],
+  ] as const)("%s", (_, asked, [old, oldAvailable], fresh, expected) => {
+    const sets = [
+      set("web:old", old, oldAvailable),
+      ...(fresh ? [set("web:new", fresh[0], fresh[1], [10, 10], 1)] : []),
+    ];
+    expect(sizes(decided(asked, ...sets))).toEqual({ "web:old": expected.old, "web:new": expected.new });
+  });
+});
+
+describe("how far a rollout may go", () => {
+  it.each([
+    [
+      { replicas: 10, maxSurge: "25%", maxUnavailable: "25%" },
+      { maxSurge: 3, maxUnavailable: 2 },
+    ],
+    [
+      { replicas: 1, maxSurge: "1%", maxUnavailable: "25%" },
+      { maxSurge: 1, maxUnavailable: 0 },
+    ],
+    [
+      { replicas: 2, maxSurge: "0%", maxUnavailable: "1%" },
+      { maxSurge: 0, maxUnavailable: 1 },
+    ],
+    [
+      { replicas: 2, maxSurge: 0, maxUnavailable: 5 },
+      { maxSurge: 0, maxUnavailable: 2 },
+    ],
+    [
+      { replicas: 0, maxSurge: 1, maxUnavailable: 1 },
+      { maxSurge: 1, maxUnavailable: 0 },
+    ],
+  ])("%o", (asked, bounds) => {
+    expect(boundsOf(deployment(asked))).toEqual(bounds);
+  });
+});
+
+describe("scaling in the middle of a rollout", () => {
+  it("shares out what is added, the rest to the largest", () => {
+    const from = [10, 13] as const;
+    const sets = [set("web:old", 8, 8, from), set("web:new", 5, 0, from, 1)];
+    expect(sizes(decided({ replicas: 15, maxSurge: 3 }, ...sets))).toEqual({ "web:old": 11, "web:new": 7 });
+  });
+
+  it("takes in proportion, too", () => {
+    const from = [10, 13] as const;
+    const sets = [set("web:old", 8, 8, from), set("web:new", 5, 0, from, 1)];
+    expect(sizes(decided({ replicas: 5, maxSurge: 3 }, ...sets))).toEqual({ "web:old": 5, "web:new": 3 });
+  });
+
+  it("gives all to the only set that has any", () => {
+    expect(sizes(decided({ replicas: 4 }, set("web:old", 10)))).toEqual({ "web:old": 4 });
+  });
+
+  it("lets nothing of a paused Deployment roll", () => {
+    expect(sizes(decided({ replicas: 10, more: { paused: true } }, set("web:old", 10)))).toEqual({
+      "web:old": 10,
+    });
+  });
+});
+
+describe("revisions", () => {
+  const revision = "deployment.kubernetes.io/revision";
+
+  it("go up by one with every new set, and the Deployment tells which it is at", () => {
+    const old = set("web:old", 1);
+    const annotated = { ...old, metadata: { ...old.metadata, annotations: { [revision]: "4" } } };
+    const draft = decided({ replicas: 1 }, annotated);
+    expect(draft.sets.map(({ annotations }) => annotations[revision])).toEqual(["4", "5"]);
+    expect(draft.annotations[revision]).toBe("5");
+  });
+
+  it("are remembered by a set that somebody goes back to", () => {
+    const noted = (image: string, at: string, age: number) => {
+      const one = set(image, 0, 0, [1, 2], age);
+      return { ...one, metadata: { ...one.metadata, annotations: { [revision]: at } } };
+    };
+    const draft = decided({ replicas: 1 }, noted("web:new", "1", 0), noted("web:old", "2", 1));
+    expect(draft.sets.map(({ annotations }) => annotations)).toMatchObject([
+      { [revision]: "3", "deployment.kubernetes.io/revision-history": "1" },
+      { [revision]: "2" },
+    ]);
+  });
+});
