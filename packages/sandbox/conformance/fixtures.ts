@@ -152,12 +152,14 @@ const samples = definitionOf({
   versions: [version("v1", spec(sampleSpec))],
 });
 
+export const fixturePlurals = ["widgets", "gadgets", "samples"];
+
 /** All of them, and the wait until each is served. */
 export const fixtures: Case = {
   name: "definitions",
   steps: [
     ...[widgets, gadgets, samples].map((definition): Step => post(definitions, definition)),
-    ...["widgets", "gadgets", "samples"].map((plural) => awaited(`/apis/example.com/v1/${plural}`)),
+    ...fixturePlurals.map((plural) => awaited(`/apis/example.com/v1/${plural}`)),
   ],
 };
 

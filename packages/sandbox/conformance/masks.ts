@@ -1,7 +1,10 @@
 // What two servers cannot have in common is masked before their answers are compared, and nothing else: uids, times,
 // versions (their order stays), suffixes of generated names, continue tokens and allotted addresses.
 import { field, isArray, isObject, isString, listAt, objectAt, textAt } from "../src/json.ts";
+import { builtInTypes } from "../src/built-in-types.ts";
 import type { Json, JsonObject } from "../src/json.ts";
+import { isMissing } from "../src/missing.ts";
+import { fixturePlurals } from "./fixtures.ts";
 import type { Run } from "./run-case.ts";
 import type { Answer } from "./servers.ts";
 
@@ -95,6 +98,42 @@ const withSortedOwners = (metadata: JsonObject): JsonObject =>
 const ownerOf = (entry: Json): string =>
   ["operation", "manager", "apiVersion", "subresource"].map((key) => textAt(entry, key) ?? "").join(" ");
 
+/** Whether both servers have it, at any time: other cases make and delete definitions meanwhile. */
+const isShared = (group: string, resource?: string): boolean => {
+  const [plural = "", subresource = ""] = (resource ?? "").split("/");
+  if (group === "example.com") return resource === undefined || fixturePlurals.includes(plural);
+  const known = builtInTypes.filter((type) => type.group === group);
+  if (resource === undefined) return known.length > 0;
+  return known.some((type) => type.resource === plural) && !isMissing(plural, subresource);
+};
+const isSharedPath = (path: string): boolean => {
+  const [root = "", first, second, ...rest] = path.split("/").slice(1);
+  if (root === "apis" && first) return isShared(first) && rest.length === 0;
+  if (root === "api") return second === undefined;
+  return (
+    ["apis", "openapi", "version"].includes(root) ||
+    (/^(health|live|ready)z$/.test(root) && first === undefined)
+  );
+};
+
+/**
+ * The documents that say what there is, without what the sandbox does not have. The kinds of definitions come in the
+ * order of a Go map, each followed by its subresources.
+ */
+function withShared(body: Json): Json {
+  if (!isObject(body)) return body;
+  const { paths, groups, resources } = body;
+  if (isArray(paths)) return { ...body, paths: paths.filter((one) => isString(one) && isSharedPath(one)) };
+  if (isArray(groups))
+    return { ...body, groups: groups.filter((one) => isShared(textAt(one, "name") ?? "")) };
+  if (!isArray(resources)) return body;
+  const [group = ""] = (textAt(body, "groupVersion") ?? "").split("/").slice(0, -1);
+  const main = (one: Json): string => (textAt(one, "name") ?? "").split("/")[0] ?? "";
+  const shared = resources.filter((one) => isShared(group, textAt(one, "name") ?? ""));
+  const sorted = group === "example.com" ? shared.sort((a, b) => main(a).localeCompare(main(b))) : shared;
+  return { ...body, resources: sorted };
+}
+
 /** Masks the answers of one case on one server. */
 export function masked(run: Run, now = Date.now()): readonly Answer[] {
   const { answers } = run;
@@ -145,6 +184,6 @@ export function masked(run: Run, now = Date.now()): readonly Answer[] {
   return answers.map(({ code, headers, body }) => ({
     code,
     headers: walk(headers) as Answer["headers"],
-    body: walk(body),
+    body: walk(withShared(body)),
   }));
 }

@@ -309,11 +309,12 @@ const served = (group: string, rows: readonly Row[]): ResourceType[] =>
 /** The kinds that every sandbox serves. */
 export const builtInTypes: readonly ResourceType[] = [
   ...served("", [...core, node]),
+  // As a real server prefers them.
   ...served("apps", workloads),
   ...served("events.k8s.io", [events]),
-  ...served("coordination.k8s.io", [lease]),
-  ...served("apiextensions.k8s.io", [definition]),
-  ...served("rbac.authorization.k8s.io", rbac),
   ...served("networking.k8s.io", [networkPolicy]),
   ...served("policy", [disruptionBudget]),
+  ...served("rbac.authorization.k8s.io", rbac),
+  ...served("apiextensions.k8s.io", [definition]),
+  ...served("coordination.k8s.io", [lease]),
 ];

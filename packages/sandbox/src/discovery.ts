@@ -1,7 +1,8 @@
 // What is served, in the documents that clients find it by.
 import { createHash } from "node:crypto";
-import { omit, present } from "./json.ts";
+import { omit } from "./json.ts";
 import type { JsonObject } from "./json.ts";
+import { segmentsOf } from "./paths.ts";
 import { apiVersionOf } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
 
@@ -58,26 +59,30 @@ function resourceList(types: Types, group: string, version: string): JsonObject 
   const served = types.filter((type) => type.group === group && type.version === version);
   const resources = served.flatMap((type) => {
     const { resource, singular: singularName, namespaced, kind, shortNames, categories, status } = type;
-    const main = present({
+    const main = {
       ...{ name: resource, singularName, namespaced, kind, verbs: verbsOf(type) },
       storageVersionHash: storageVersionHash(type),
-      shortNames: shortNames.length > 0 ? shortNames : undefined,
-      categories: categories.length > 0 ? categories : undefined,
-    });
+      ...(shortNames.length > 0 && { shortNames }),
+      ...(categories.length > 0 && { categories }),
+    };
     const part = { singularName: "", namespaced, kind, verbs: ["get", "patch", "update"] };
     const scaled = { group: "autoscaling", version: "v1", ...part, kind: "Scale" };
     return [
       main,
-      ...(type.scale ? [{ name: `${resource}/scale`, ...scaled }] : []),
+      ...(type.bucket === "pods"
+        ? [{ name: "pods/binding", ...part, kind: "Binding", verbs: ["create"] }]
+        : []),
       ...(status ? [{ name: `${resource}/status`, ...part }] : []),
+      ...(type.scale ? [{ name: `${resource}/scale`, ...scaled }] : []),
     ];
   });
+  const builtIn = served.some(({ custom }) => !custom);
   return (
     served[0] && {
       kind: "APIResourceList",
-      apiVersion: "v1",
+      ...(group !== "" && { apiVersion: "v1" }),
       groupVersion: apiVersionOf(served[0]),
-      resources,
+      resources: builtIn ? resources.sort((a, b) => (a.name < b.name ? -1 : 1)) : resources,
     }
   );
 }
@@ -111,11 +116,34 @@ function openApiDocument(types: Types, path: string): JsonObject | undefined {
   return served[0] && { openapi: "3.0.0", info, paths: Object.fromEntries(paths), components: {} };
 }
 
+const otherPaths = [
+  "/healthz",
+  "/livez",
+  "/openapi/v2",
+  "/openapi/v3",
+  "/openapi/v3/",
+  "/readyz",
+  "/version",
+];
+const pathsOf = (types: Types): string[] => {
+  const groups = groupsOf(types).map((group) => `/apis/${group}`);
+  const versions = types.map((type) => `/${pathOf(type)}`);
+  return [...new Set(["/api", "/apis", "/apis/", ...groups, ...versions, ...otherPaths])].sort();
+};
+
+const versionDocument = {
+  ...{ major: "1", minor: "36", emulationMajor: "1", emulationMinor: "36" },
+  ...{ minCompatibilityMajor: "1", minCompatibilityMinor: "35" },
+  ...{ gitVersion: "v1.36.0+sandbox", gitCommit: "", gitTreeState: "", buildDate: "1970-01-01T00:00:00Z" },
+  ...{ goVersion: "", compiler: "", platform: "" },
+};
+
 /** The document at a path, or undefined where the path is none of discovery's. */
 export function discoveryDocument(types: Types, path: string, host: string): JsonObject | undefined {
-  const [root, first, second, ...rest] = path.replace(/\/$/, "").split("/").slice(1);
-  if (root === "version" && first === undefined)
-    return { major: "1", minor: "36", gitVersion: "v1.36.0+sandbox" };
+  const [root, first, second, ...rest] = segmentsOf(path);
+  if (path === "/") return { paths: pathsOf(types) };
+  if (path.startsWith("/apis//")) return undefined;
+  if (root === "version" && first === undefined) return versionDocument;
   if (root === "openapi" && first === "v3")
     return second === undefined ? openApiRoot(types) : openApiDocument(types, [second, ...rest].join("/"));
   const addresses = [{ clientCIDR: "0.0.0.0/0", serverAddress: host }];

@@ -15,6 +15,9 @@ const missing: ReadonlyMap<string, string> = new Map([
   ),
 ]);
 
+export const isMissing = (resource: string, subresource: string): boolean =>
+  missing.has(`${resource}/${subresource}`);
+
 /** Throws 501 for a subresource that a real API server has of this resource. */
 export function refuseMissing({ resource, custom }: ResourceType, subresource: string): void {
   const where = custom ? undefined : missing.get(`${resource}/${subresource}`);
