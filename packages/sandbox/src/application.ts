@@ -7,11 +7,12 @@ import { discoveryDocument } from "./discovery.ts";
 import { faultStatus } from "./faults.ts";
 import type { FaultHook, SandboxRequest } from "./faults.ts";
 import type { JsonObject } from "./json.ts";
+import { decodedPath, isVerbAlone, segmentsOf } from "./paths.ts";
 import { serveResource } from "./routes.ts";
 import type { ApiContext } from "./routes.ts";
-import { ApiError, internalError, methodNotAllowed, tooLargeBody } from "./status.ts";
+import { ApiError, internalError, methodNotAllowed, quoted, tooLargeBody } from "./status.ts";
 
-type Env = { Bindings: HttpBindings };
+type Env = { Bindings: HttpBindings; Variables: { path: string } };
 
 const openApiV2 = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 const bodyLimit = 3 * 1024 * 1024;
@@ -44,18 +45,16 @@ function faultOf(hooks: ReadonlySet<FaultHook>, request: SandboxRequest): Respon
 }
 
 const plainText = "text/plain; charset=utf-8";
-const notThere = (): Response =>
-  new Response("404 page not found\n", {
-    status: 404,
-    headers: { "content-type": plainText },
-  });
+const said = (text: string, status: number): Response =>
+  new Response(text, { status, headers: { "content-type": plainText } });
+const notThere = (): Response => said("404 page not found\n", 404);
 
 async function resource(api: ApiContext, context: Context<Env>): Promise<Response> {
   const url = new URL(context.req.url);
   const warnings = new Set<string>();
   const answer = await serveResource(api, {
     method: context.req.method,
-    path: url.pathname,
+    path: context.get("path"),
     query: url.searchParams,
     header: (name) => context.req.header(name) ?? "",
     body: () => limitedBody(context),
@@ -71,6 +70,19 @@ async function resource(api: ApiContext, context: Context<Env>): Promise<Respons
   return respond(answer.body, answer.code);
 }
 
+/** Documents that are not made for built-in kinds are there for every verb. */
+function takesAnyVerb({ cluster }: ApiContext, path: string): boolean {
+  const [root, group] = segmentsOf(path);
+  const builtIn = cluster.types().some((type) => !type.custom && type.group === group);
+  return root === undefined || (root === "apis" && !builtIn);
+}
+
+function unreadable(given: string): string {
+  const { pathname, search } = new URL(given);
+  const why = `unable to determine kind and namespace from url, ${pathname}${search}`;
+  return `Internal Server Error: ${quoted(pathname + search)}: failed to create RequestInfo: ${why}\n`;
+}
+
 /** The whole server as a Hono application. Needs Node's response in its environment: watches write to it. */
 export function createApplication(api: ApiContext, hooks: ReadonlySet<FaultHook>): Hono<Env> {
   const app = new Hono<Env>();
@@ -78,30 +90,24 @@ export function createApplication(api: ApiContext, hooks: ReadonlySet<FaultHook>
   app.use(async (context, next) => {
     const { pathname: path, searchParams: query } = new URL(context.req.url);
     const fault = faultOf(hooks, { method: context.req.method, path, query });
-    if (!fault) await next();
-    return fault;
+    if (fault) return fault;
+    const decoded = decodedPath(path);
+    if (decoded === undefined) return said("400 Bad Request", 400);
+    context.set("path", decoded);
+    return next();
   });
   for (const path of ["/healthz", "/livez", "/readyz"])
     app.all(path, () => new Response("ok", { headers: { "content-type": plainText } }));
   // An empty document in protobuf: what kubectl reads when it looks for a kind that is not served.
   app.get("/openapi/v2", () => new Response("", { headers: { "content-type": openApiV2 } }));
-  app.get("*", async (context, next) => {
-    const host = context.req.header("host") ?? "";
-    const document = discoveryDocument(api.cluster.types(), context.req.path, host);
-    if (!document) await next();
-    return document && respond(document, 200);
+  app.all("*", (context) => {
+    const [path, host, { method }] = [context.get("path"), context.req.header("host") ?? "", context.req];
+    const document = discoveryDocument(api.cluster.types(), path, host);
+    if (document && !["GET", "HEAD"].includes(method) && !takesAnyVerb(api, path)) throw methodNotAllowed();
+    if (document) return respond(document, 200);
+    if (isVerbAlone(path)) return said(unreadable(context.req.url), 500);
+    return /^\/apis?\//.test(path) ? resource(api, context) : notThere();
   });
-  app.all("*", async (context, next) => {
-    const document = discoveryDocument(api.cluster.types(), context.req.path, "");
-    const [, root, group] = context.req.path.split("/");
-    // Documents that are not made for built-in kinds are there for every verb.
-    const builtIn = api.cluster.types().some((type) => !type.custom && type.group === group);
-    if (document && (root !== "apis" || builtIn)) throw methodNotAllowed();
-    if (!document) await next();
-    return document && respond(document, 200);
-  });
-  app.all("/api/*", (context) => resource(api, context));
-  app.all("/apis/*", (context) => resource(api, context));
   app.notFound(notThere);
   return app;
 }

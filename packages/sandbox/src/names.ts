@@ -177,6 +177,7 @@ export function metadataErrors(type: ResourceType, metadata: JsonObject): FieldE
     faults.map((fault) => invalid(`metadata.${part}`, value, fault));
   return [
     ...nameErrors(type, metadata),
+    ...(type.namespaced && !textAt(metadata, "namespace") ? [required("metadata.namespace")] : []),
     ...(!type.namespaced && textAt(metadata, "namespace")
       ? [forbidden("metadata.namespace", "not allowed on this type")]
       : []),

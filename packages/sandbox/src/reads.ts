@@ -12,6 +12,7 @@ import type { Matches } from "./selectors.ts";
 import { selectedBy } from "./selectors.ts";
 import { badRequest, expired, invalidOptions, notFound, serverError, tooLargeVersion } from "./status.ts";
 import type { Snapshot } from "./store.ts";
+import { refuseUnkeyed } from "./writes.ts";
 import type { Target } from "./writes.ts";
 
 export interface Listed {
@@ -46,8 +47,10 @@ export const selectorIn = (type: ResourceType, query: URLSearchParams): Matches 
   selectedBy(type, query.get("labelSelector") ?? "", query.get("fieldSelector") ?? "");
 
 /** GET of one object. Throws 404, or 504 for a version that has not happened yet. */
-export function get(cluster: Cluster, { type, namespace, name }: Target, query: URLSearchParams): KubeObject {
+export function get(cluster: Cluster, target: Target, query: URLSearchParams): KubeObject {
+  const { type, namespace, name } = target;
   refuseFuture(cluster, versionIn(query, serverError));
+  refuseUnkeyed(target);
   const object = cluster.store.get(type.bucket, namespace, name);
   if (!object) throw notFound(type, name);
   return asServed(type, object);

@@ -17,6 +17,7 @@ import { isKubeObject, nameOf, namespaceOf } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { refuseMissing } from "./missing.ts";
 import { patchFor } from "./patch.ts";
+import { segmentsOf } from "./paths.ts";
 import { fromProtobuf } from "./protobuf.ts";
 import { flagIn, get, integerIn, list } from "./reads.ts";
 import { representationFor } from "./representation.ts";
@@ -54,21 +55,25 @@ export interface ApiContext {
   readonly bookmarkEveryMs: number;
 }
 
-function segments(path: string): string[] {
-  try {
-    return path.split("/").slice(1).map(decodeURIComponent);
-  } catch {
-    throw status.badRequest(`the path ${path} is not encoded as a URL`);
-  }
+/** What a path names, and how it says it. */
+interface Route extends Target {
+  /** All namespaces at once: only reading is possible. */
+  readonly everywhere: boolean;
+  /** Watched, by the older way to say so: `/api/v1/watch/pods`. */
+  readonly watched: boolean;
 }
 
 /** What a path names, or undefined where nothing serves it. Throws 404 or 501 inside of what is served. */
-function targetOf(cluster: Cluster, path: string): Target | undefined {
-  const [root, ...parts] = segments(path);
-  const [group = "", version = "", ...rest] = root === "api" ? ["", ...parts] : parts;
+function targetOf(cluster: Cluster, path: string): Route | undefined {
+  const [root, ...parts] = segmentsOf(path);
+  const [group = "", version = "", ...after] = root === "api" ? ["", ...parts] : parts;
+  if (root === "apis" && group === "") return undefined;
+  const watched = after[0] === "watch";
+  const rest = watched ? after.slice(1) : after;
   const ofNamespace = group === "" && (rest[2] === "status" || rest[2] === "finalize");
   const inNamespace = rest[0] === "namespaces" && rest.length > 2 && !ofNamespace;
-  const [resource = "", name = "", subresource = ""] = inNamespace ? rest.slice(2) : rest;
+  const named = inNamespace ? rest.slice(2) : rest;
+  const [resource = "", name = "", subresource = ""] = named;
   const type = cluster.typeOf(group, version, resource);
   const misplaced = type && (type.namespaced ? !inNamespace && name !== "" : inNamespace);
   if (!type || misplaced) {
@@ -76,10 +81,12 @@ function targetOf(cluster: Cluster, path: string): Target | undefined {
     if (!known) return undefined;
     throw status.noSuchResource();
   }
-  const target = { type, name, namespace: inNamespace ? (rest[1] ?? "") : "" };
+  const namespace = inNamespace ? (rest[1] ?? "") : "";
+  const target = { type, name, namespace, watched, everywhere: type.namespaced && !inNamespace };
+  refuseMissing(type, subresource);
+  if (!type.custom && named.length > 3) throw status.noSuchResource();
   if (subresource === "") return { ...target, subresource };
   if (subresource === "scale" && type.scale) return { ...target, subresource };
-  refuseMissing(type, subresource);
   if (subresource === "status" && type.status) return { ...target, subresource };
   if (subresource === "binding" && type.bucket === "pods") return { ...target, subresource };
   throw type.custom ? status.notFound(type, name) : status.noSuchResource();
@@ -160,6 +167,10 @@ export async function serveResource(
   const target = targetOf(context.cluster, request.path);
   if (!target) return undefined;
   const { method } = request;
+  if (target.watched) return watchOne(context, request, target);
+  const outside = target.type.namespaced && target.namespace === "";
+  if (outside && target.type.custom && !(method === "GET" && target.name === "")) return undefined;
+  if (target.everywhere && method !== "GET") throw status.methodNotAllowed();
   if (target.subresource === "binding") {
     if (method !== "POST") throw status.methodNotAllowed();
     return bindOne(context, request, target);
@@ -169,15 +180,13 @@ export async function serveResource(
     return target.name === "" ? readMany(context, request, target) : readOne(context, request, target);
   if (method === "DELETE")
     return target.name === "" ? removeMany(context, request, target) : removeOne(context, request, target);
-  const { type, namespace } = target;
-  if (type.custom && type.namespaced && namespace === "") return undefined;
+  const { type } = target;
   if (type.custom && target.name === "" && method === "PUT") throw status.badRequest("name must be provided");
   if (type.custom && !["POST", "PUT", "PATCH"].includes(method)) throw status.notSupportedVerb(type, "");
   if (type.custom && method === "POST" && target.subresource !== "")
     throw status.notSupportedVerb(type, "create");
   if (type.custom && method === "PATCH" && target.name === "") patchFor(request.header("content-type"), true);
-  if (method === "POST" && (target.name === "" || type.custom) && type.namespaced === (namespace !== ""))
-    return write(context, request, target);
+  if (method === "POST" && (target.name === "" || type.custom)) return write(context, request, target);
   if ((method === "PUT" || method === "PATCH") && target.name !== "") return write(context, request, target);
   throw status.methodNotAllowed();
 }
@@ -207,6 +216,22 @@ function readMany(
   const watch = startWatch(about, out, () => void watches.delete(watch));
   watches.add(watch);
   return "watching";
+}
+
+/** The older way to watch: a name stands in the path, not in a field selector. */
+function watchOne(context: ApiContext, request: ApiRequest, target: Route): ApiAnswer | "watching" {
+  const { type, subresource } = target;
+  if (subresource !== "")
+    throw type.custom ? status.notSupportedVerb(type, "watch") : status.noSuchResource();
+  // Of definitions' kinds the word in the path is the verb, whatever the request's own.
+  if (request.method !== "GET" && !type.custom) throw status.methodNotAllowed();
+  const query = new URLSearchParams(request.query);
+  query.set("watch", "true");
+  const selected = /(?:^|,)metadata\.name==?([^,]*)/.exec(query.get("fieldSelector") ?? "")?.[1];
+  if (target.name !== "" && query.get("fieldSelector") && selected !== target.name)
+    throw status.badRequest("fieldSelector metadata.name doesn't match requested name");
+  if (target.name !== "") query.set("fieldSelector", `metadata.name=${target.name}`);
+  return readMany(context, { ...request, query }, target);
 }
 
 async function write(context: ApiContext, request: ApiRequest, target: Target): Promise<ApiAnswer> {

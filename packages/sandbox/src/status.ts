@@ -34,7 +34,7 @@ export class ApiError extends Error {
       apiVersion: "v1",
       metadata,
       status: "Failure",
-      message,
+      message: message.toWellFormed(),
       reason: reason === "" ? undefined : reason,
       details,
       code,
@@ -42,6 +42,11 @@ export class ApiError extends Error {
   }
 }
 
+/** A text in quotes as Go's strconv.Quote has it: names out of paths may have any byte in them. */
+export const quoted = (text: string): string =>
+  JSON.stringify(text).replaceAll(/\\(?:\\|u(?:00|dc)(..))/g, (all, byte: string | undefined) =>
+    byte === undefined ? all : `\\x${byte}`,
+  );
 const qualified = (name: string, group: string): string => (group === "" ? name : `${name}.${group}`);
 const resourceOf = (type: Named): string => qualified(type.resource, type.group);
 const about = (
@@ -50,7 +55,12 @@ const about = (
   kind = type.resource,
   more: Record<string, Json> = {},
 ): JsonObject =>
-  present({ name: name || undefined, group: type.group || undefined, kind: kind || undefined, ...more });
+  present({
+    name: name.toWellFormed() || undefined,
+    group: type.group || undefined,
+    kind: kind || undefined,
+    ...more,
+  });
 
 export const success = (type: Named, name: string, uid: string): JsonObject => ({
   kind: "Status",
@@ -61,7 +71,7 @@ export const success = (type: Named, name: string, uid: string): JsonObject => (
 });
 
 export const notFound = (type: Named, name: string): ApiError =>
-  new ApiError(404, "NotFound", `${resourceOf(type)} ${JSON.stringify(name)} not found`, about(type, name));
+  new ApiError(404, "NotFound", `${resourceOf(type)} ${quoted(name)} not found`, about(type, name));
 /** Answer for a path inside a served group version that leads nowhere. */
 export const noSuchResource = (): ApiError =>
   new ApiError(404, "NotFound", "the server could not find the requested resource", {});

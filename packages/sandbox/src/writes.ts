@@ -20,6 +20,7 @@ import {
 } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import type { Owners } from "./managed-fields.ts";
+import { nameFaults } from "./names.ts";
 import { bound, nodeOfBinding } from "./pods.ts";
 import { asServed, asStored } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
@@ -48,8 +49,17 @@ export interface WriteOptions {
 
 const find = ({ store }: Cluster, { type, namespace, name }: Target) =>
   store.get(type.bucket, namespace, name);
-/** Throws 404. */
+/** Throws 400 where a name cannot be one, or a namespace is missing. */
+export function refuseUnkeyed({ type, namespace, name }: Target): void {
+  if (type.namespaced && namespace === "") throw status.badRequest("Namespace parameter required.");
+  const [fault] = nameFaults("path", name);
+  if (fault !== undefined)
+    throw status.badRequest(`Name parameter invalid: ${status.quoted(name)}: ${fault}`);
+}
+
+/** Throws 400 or 404. */
 export function existing(cluster: Cluster, target: Target): KubeObject {
+  refuseUnkeyed(target);
   const object = find(cluster, target);
   if (!object) throw status.notFound(target.type, target.name);
   return object;
@@ -92,12 +102,12 @@ function inNamespace({ type, namespace }: Target, object: KubeObject): KubeObjec
     throw status.badRequest(
       "the namespace of the provided object does not match the namespace sent on the request",
     );
-  return withMeta(object, "namespace", type.namespaced ? namespace : undefined);
+  return withMeta(object, "namespace", namespace || undefined);
 }
 
 /** Nothing is created in a namespace that is not there or about to go. */
 function refuseWithoutNamespace({ store }: Cluster, { type, namespace }: Target, name: string): void {
-  if (!type.namespaced) return;
+  if (namespace === "") return;
   const home = store.get(namespacesBucket, "", namespace);
   if (!home) throw status.notFound({ group: "", resource: namespacesBucket, kind: "Namespace" }, namespace);
   const message = `namespace ${namespace} is being terminated`;
