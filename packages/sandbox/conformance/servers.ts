@@ -119,7 +119,7 @@ const sending =
 /** A sandbox, over HTTP like any client. */
 export async function startSandboxServer(): Promise<Server> {
   const begun = performance.now();
-  const sandbox = await startSandbox({ garbageCollection: false });
+  const sandbox = await startSandbox({ controllers: false });
   const startedMs = performance.now() - begun;
   const agent = new PlainAgent({ keepAlive: true });
   const close = async (): Promise<void> => {

@@ -1,4 +1,4 @@
 import { applyContract } from "./apply.contract.ts";
 import { startClient } from "./testing/client.ts";
 
-applyContract(() => startClient({ garbageCollection: false }));
+applyContract(() => startClient({ controllers: false }));

@@ -2,4 +2,4 @@ import { garbageCollectionContract, uncollectedContract } from "./garbage-collec
 import { startClient } from "./testing/client.ts";
 
 garbageCollectionContract(() => startClient());
-uncollectedContract(() => startClient({ garbageCollection: false }));
+uncollectedContract(() => startClient({ controllers: false }));

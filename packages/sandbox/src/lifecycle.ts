@@ -1,11 +1,11 @@
-// What a real cluster's controllers do with namespaces and definitions, at once and inside the server:
+// What a real cluster does with namespaces and definitions after a request, at once and inside the server:
 // definitions are established and, when deleted, take their objects along; so do namespaces.
 import { timestamp } from "./admission.ts";
 import { definitionsBucket, namespacesBucket } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";
 import { cleanupFinalizer, typesOf, withCondition } from "./custom-resources.ts";
 import { ownersAfter, withOwners } from "./field-tracking.ts";
-import { equal, field, listAt, objectAt } from "./json.ts";
+import { equal, field, objectAt, textsAt } from "./json.ts";
 import { beingDeleted, finalizersOf, nameOf, namespaceOf, withMeta, withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import type { Owners } from "./managed-fields.ts";
@@ -13,18 +13,24 @@ import type { ResourceType } from "./resource-type.ts";
 import type { Change } from "./store.ts";
 import { deleteObject } from "./deletions.ts";
 
-/** Starts looking after namespaces and definitions. Runs inside the store's notifications: there is nothing to stop. */
-export function keepLifecycles(cluster: Cluster): void {
+/** Starts looking after definitions, as the API server itself does. Runs inside the store's notifications: there is nothing to stop. */
+export function keepDefinitions(cluster: Cluster): void {
   cluster.store.subscribe(definitionsBucket, (change) => keepDefinition(cluster, change));
+  cluster.store.subscribeAll(({ type, bucket }) => {
+    const definition = type === "DELETED" ? cluster.store.get(definitionsBucket, "", bucket) : undefined;
+    if (definition && beingDeleted(definition)) releaseDefinition(cluster, definition);
+  });
+}
+
+/** Starts emptying deleted namespaces, as kube-controller-manager does. */
+export function keepNamespaces(cluster: Cluster): void {
   cluster.store.subscribe(namespacesBucket, ({ type, object }) => {
     if (type !== "DELETED" && beingDeleted(object)) emptyNamespace(cluster, nameOf(object));
   });
-  cluster.store.subscribeAll(({ type, object, bucket }) => {
-    if (type !== "DELETED") return;
-    const home = cluster.store.get(namespacesBucket, "", namespaceOf(object));
+  cluster.store.subscribeAll(({ type, object }) => {
+    const home =
+      type === "DELETED" ? cluster.store.get(namespacesBucket, "", namespaceOf(object)) : undefined;
     if (home && beingDeleted(home)) releaseNamespace(cluster, home);
-    const definition = cluster.store.get(definitionsBucket, "", bucket);
-    if (definition && beingDeleted(definition)) releaseDefinition(cluster, definition);
   });
 }
 
@@ -107,8 +113,11 @@ function releaseNamespace(cluster: Cluster, namespace: KubeObject): void {
   const full = namespacedTypes(cluster).some(({ bucket }) =>
     cluster.store.list(bucket).objects.some((object) => namespaceOf(object) === name),
   );
-  if (full || listAt(namespace, "spec", "finalizers").length === 0) return;
-  const empty = withTop(namespace, "spec", {});
-  if (finalizersOf(namespace).length === 0) cluster.store.remove(namespacesBucket, "", name);
-  else cluster.store.put(namespacesBucket, empty);
+  if (full) return;
+  const finalizers = textsAt(namespace, "spec", "finalizers");
+  const left = finalizers.filter((one) => one !== "kubernetes");
+  const spec = left.length > 0 ? { finalizers: left } : {};
+  if (left.length + finalizersOf(namespace).length === 0) cluster.store.remove(namespacesBucket, "", name);
+  else if (left.length < finalizers.length)
+    cluster.store.put(namespacesBucket, withTop(namespace, "spec", spec));
 }

@@ -5,7 +5,7 @@ import type { FaultHook, Faults } from "./faults.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { collectGarbage } from "./garbage-collection.ts";
 import { kubeconfigFor } from "./kubeconfig.ts";
-import { keepLifecycles } from "./lifecycle.ts";
+import { keepDefinitions, keepNamespaces } from "./lifecycle.ts";
 import { listen } from "./listen.ts";
 import { asServed } from "./resource-type.ts";
 import { startStaleView } from "./stale-view.ts";
@@ -26,10 +26,11 @@ export interface SandboxOptions {
   /** How often a watch that allows bookmarks gets one; a minute by default. */
   readonly bookmarkEveryMs?: number;
   /**
-   * Whether objects go with their owners, as kube-controller-manager has it; true by default. An API server alone
-   * only sets the finalizers that it would wait for.
+   * Whether there is what kube-controller-manager does here: objects go with their owners, deleted namespaces are
+   * emptied; true by default. An API server alone only sets the finalizers that it would wait for, and leaves
+   * deleted namespaces Terminating.
    */
-  readonly garbageCollection?: boolean;
+  readonly controllers?: boolean;
 }
 
 /** A running API server. Whoever started it closes it. */
@@ -71,12 +72,15 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     now = () => new Date(),
     historyLimit = 10_000,
     bookmarkEveryMs = 60_000,
-    garbageCollection = true,
+    controllers = true,
   } = options;
   const store = createStore(historyLimit);
   const cluster = createCluster(store, now);
-  keepLifecycles(cluster);
-  if (garbageCollection) collectGarbage(cluster);
+  keepDefinitions(cluster);
+  if (controllers) {
+    keepNamespaces(cluster);
+    collectGarbage(cluster);
+  }
   createNamespaces(cluster);
   const watches = new Set<Watch>();
   const hooks = new Set<FaultHook>();
