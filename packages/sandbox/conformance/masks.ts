@@ -14,7 +14,7 @@ const address = /\b(?:10\.0|127\.1)(?:\.\d{1,3}){2}\b/g;
 const server = /\b127\.0\.0\.1:\d+\b/g;
 /** Versions in the words of messages. */
 const spoken =
-  /(resource version: |current: |in record \(|ResourceVersion in the precondition \(|resource version: \d+ \()(\d+)/g;
+  /(resource version: |current: |in record \(|ResourceVersion in the precondition \(|ResourceVersion in object meta: |resource version: \d+ \()(\d+)/g;
 const age = /^\d+s$/;
 const day = 86_400_000;
 

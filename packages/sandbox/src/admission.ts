@@ -145,7 +145,8 @@ export function admittedUpdate(
 
 const inSeconds = (from: Date, seconds: number): string =>
   timestamp(new Date(from.getTime() + seconds * 1000));
-const graceOf = (object: KubeObject): number | undefined => {
+/** The seconds that a deleted object was given. */
+export const graceOf = (object: KubeObject): number | undefined => {
   const grace = field(object, "metadata", "deletionGracePeriodSeconds");
   return typeof grace === "number" ? grace : undefined;
 };

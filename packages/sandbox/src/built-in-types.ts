@@ -37,6 +37,7 @@ import {
 } from "./small-kinds.ts";
 import { podColumns, serviceColumns } from "./workload-columns.ts";
 import { workloads } from "./workload-types.ts";
+import { conditions } from "./workloads.ts";
 
 /** What rows may leave out. */
 type Row = Partial<ResourceType> & Pick<ResourceType, "kind" | "resource" | "schema">;
@@ -59,10 +60,11 @@ const core: readonly Row[] = [
       namespaced,
       status,
       unconditionalUpdate,
+      returnsDeleted,
     },
     schema: fields({
       spec: always(fields({ finalizers: listOf(string) })),
-      status: always(knowing({ conditions: listBy("type", anyObject) })),
+      status: always(knowing({ phase: or(string, "Active"), conditions: conditions("lastTransitionTime") })),
     }),
     nameRule: "label",
     behaviour: namespaceBehaviour,

@@ -1,5 +1,6 @@
 // Deletion: what it asks for, what holds an object back, and what is left of it.
-import { hastened, isHeld, markedDeleted } from "./admission.ts";
+import { graceOf, hastened, isHeld, markedDeleted } from "./admission.ts";
+import { namespacesBucket } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";
 import { notRegistered } from "./decoding.ts";
 import { withDeletionPolicy } from "./deletion-policy.ts";
@@ -22,6 +23,8 @@ export interface DeleteOptions {
   readonly grace: number | undefined;
   /** What becomes of what the object owns; undefined leaves it to the object's finalizers. */
   readonly propagation: Propagation | undefined;
+  /** What an older client said of that, true or false. */
+  readonly orphans: boolean | undefined;
 }
 
 function refusePreconditions(
@@ -31,6 +34,10 @@ function refusePreconditions(
 ): void {
   const check = (what: string, wanted: string | undefined, found: string, then: string): void => {
     if (wanted === undefined || wanted === found) return;
+    if (type.bucket === namespacesBucket) {
+      const why = `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${found}`;
+      throw status.conflict(type, name, why);
+    }
     const why = `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${found})`;
     throw status.conflict(type, name, `${why}. The object might have been ${then}`, type.kind);
   };
@@ -38,16 +45,28 @@ function refusePreconditions(
   check("ResourceVersion", resourceVersion, versionOf(object), "modified");
 }
 
+const immortal = ["default", "kube-system", "kube-public"];
+
 /**
  * DELETE. Removes the object, or marks it while finalizers hold it.
- * Returns the object when it stays or its kind answers so, a success Status otherwise. Throws 404 or 409.
+ * Returns the object when it stays or its kind answers so, a success Status otherwise. Throws 403, 404 or 409.
  */
-export function remove(cluster: Cluster, target: Target, options: DeleteOptions): JsonObject {
+export function remove(
+  cluster: Cluster,
+  target: Target,
+  options: DeleteOptions,
+): { left: JsonObject; held: boolean } {
   const { type, name } = target;
+  const isNamespace = type.bucket === namespacesBucket;
+  if (isNamespace && immortal.includes(name))
+    throw status.forbiddenBy(type, name, "this namespace may not be deleted");
   const old = existing(cluster, target);
   refusePreconditions(target, old, options);
-  const { object, held } = deleteObject(cluster, type, old, options);
-  return held || type.returnsDeleted ? asServed(type, object) : status.success(type, name, uidOf(old));
+  // The code of namespaces takes "not orphaned" for "waited for".
+  const propagation = isNamespace && options.orphans === false ? "Foreground" : options.propagation;
+  const { object, held } = deleteObject(cluster, type, old, { ...options, propagation });
+  const left = held || type.returnsDeleted ? asServed(type, object) : status.success(type, name, uidOf(old));
+  return { left, held };
 }
 
 /**
@@ -60,20 +79,23 @@ export function deleteObject(
   old: KubeObject,
   { dryRun = false, grace, propagation }: Partial<DeleteOptions> = {},
 ): { object: KubeObject; held: boolean } {
-  const { gracePeriod } = type.behaviour;
-  const decided = (one: KubeObject): KubeObject => withDeletionPolicy(one, propagation);
-  const sooner = beingDeleted(old) && gracePeriod ? hastened(old, grace) : undefined;
-  const object = beingDeleted(old)
-    ? sooner === old
-      ? old
-      : decided(sooner ?? old)
-    : markedDeleted(type, decided(old), now(), gracePeriod?.(old, grace));
-  const held = isHeld(type, object);
-  if (dryRun) return { object: held || gracePeriod ? object : old, held };
-  const marked = (held || gracePeriod) && object !== old ? store.put(type.bucket, object) : object;
+  const { gracePeriod, held: heldByKind } = type.behaviour;
+  const again = beingDeleted(old);
+  const graceful = gracePeriod !== undefined && (!again || (graceOf(old) ?? 0) > 0);
+  const sooner = again && graceful ? hastened(old, grace) : old;
+  // A policy changes nothing while there is something else to wait for than finalizers.
+  if (again && ((graceful && sooner === old) || heldByKind?.(old) === true))
+    return { object: old, held: true };
+  const decided = withDeletionPolicy(sooner, propagation);
+  const timed = graceOf(decided) === undefined ? withMeta(decided, "deletionGracePeriodSeconds", 0) : decided;
+  const object = again ? timed : markedDeleted(type, decided, now(), gracePeriod?.(old, grace));
+  // What its kind may hold is only marked by the first deletion, even when nothing holds it.
+  const held = isHeld(type, object) || (!again && heldByKind !== undefined);
+  if (dryRun) return { object: held || graceful ? object : old, held };
+  const marked = (held || graceful) && object !== old ? store.put(type.bucket, object) : object;
   if (!held) store.remove(type.bucket, namespaceOf(old), nameOf(old));
   if (held) return { object: marked, held };
-  const last = gracePeriod ? marked : old;
+  const last = graceful ? marked : old;
   return {
     object: type.returnsDeleted ? withMeta(last, "resourceVersion", String(store.version)) : last,
     held,
@@ -83,7 +105,7 @@ export function deleteObject(
 export function optionsOfDelete(
   body: Json,
   dryRun: boolean,
-  propagation: Propagation | undefined,
+  { propagation, orphans }: Pick<DeleteOptions, "propagation" | "orphans">,
 ): DeleteOptions {
   if (!isString(field(body, "kind") ?? ""))
     throw status.badRequest("couldn't get version/kind; json parse error: kind is not a text");
@@ -94,7 +116,7 @@ export function optionsOfDelete(
   if (wrong) throw status.badRequest(`json: preconditions.${wrong[0]} is not a text`);
   const asked = (what: string): string | undefined => textAt(body, "preconditions", what);
   const [uid, resourceVersion] = [asked("uid"), asked("resourceVersion")];
-  return { dryRun, uid, resourceVersion, grace: graceAsked(body), propagation };
+  return { dryRun, uid, resourceVersion, grace: graceAsked(body), propagation, orphans };
 }
 
 function graceAsked(body: Json): number | undefined {

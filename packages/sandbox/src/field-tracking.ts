@@ -67,10 +67,9 @@ const spec: FieldSet = setOf([["f:spec"]]);
 const specAndMetadata: FieldSet = setOf([["f:spec"], ["f:metadata"]]);
 
 /** Fields that an endpoint does not write, whatever is sent. */
-function ignoredBy({ status: split, custom, kind }: ResourceType, subresource: string): FieldSet {
+function ignoredBy({ status: split, custom }: ResourceType, subresource: string): FieldSet {
+  if (subresource === "finalize") return status;
   if (subresource !== "") return custom ? specAndMetadata : spec;
-  // What a namespace waits for is set by the server itself.
-  if (kind === "Namespace") return setOf([["f:status"], ["f:spec"]]);
   return split ? status : {};
 }
 

@@ -10,9 +10,7 @@ const missing: ReadonlyMap<string, string> = new Map([
     (one) => [`pods/${one}`, node] as const,
   ),
   ...["services/proxy", "nodes/proxy"].map((one) => [one, node] as const),
-  ...["pods/eviction", "pods/resize", "serviceaccounts/token", "namespaces/finalize"].map(
-    (one) => [one, server] as const,
-  ),
+  ...["pods/eviction", "pods/resize", "serviceaccounts/token"].map((one) => [one, server] as const),
 ]);
 
 export const isMissing = (resource: string, subresource: string): boolean =>

@@ -1,5 +1,6 @@
 // The rules for names, labels and annotations, with the words in which the API server refuses them.
-import { forbidden, invalid, required, tooLong } from "./field-errors.ts";
+import { inForeground, orphaning } from "./deletion-policy.ts";
+import { forbidden, invalid, required, tooLong, when } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
 import { isString, listAt, objectAt, textAt, textsAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
@@ -146,15 +147,26 @@ export const labelErrors = (labels: JsonObject, path: string): FieldError[] =>
       ...(isString(value) ? broken(value, rules.value).map((fault) => invalid(path, value, fault)) : []),
     ]);
 
-const standardFinalizers = ["kubernetes", "orphan", "foregroundDeletion"];
+const standardFinalizers = ["kubernetes", orphaning, inForeground];
 const loose = "name is neither a standard finalizer name nor is it fully qualified";
+
+/** What is wrong with the name of a finalizer, where the kind is no custom one. */
+export const finalizerFaults = (one: string): string[] => [
+  ...qualifiedFaults(one),
+  ...(one.includes("/") || standardFinalizers.includes(one) ? [] : [loose]),
+];
 
 function finalizerErrors(type: ResourceType, metadata: JsonObject): FieldError[] {
   const finalizers = textsAt(metadata, "finalizers");
   const at = "metadata.finalizers";
+  const both = `finalizer ${orphaning} and ${inForeground} cannot be both set`;
   const unqualified = (one: string): boolean => !one.includes("/") && !standardFinalizers.includes(one);
   return [
     ...finalizers.flatMap((one) => qualifiedFaults(one).map((fault) => invalid(at, one, fault))),
+    ...when(
+      finalizers.includes(orphaning) && finalizers.includes(inForeground),
+      invalid(at, finalizers, both),
+    ),
     ...finalizers.flatMap((one, i) =>
       !type.custom && unqualified(one) ? [invalid(`${at}[${i}]`, one, loose)] : [],
     ),

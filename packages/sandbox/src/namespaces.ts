@@ -1,7 +1,9 @@
 import { invalid, when } from "./field-errors.ts";
-import { listAt, objectAt, textAt } from "./json.ts";
+import type { FieldError } from "./field-errors.ts";
+import { listAt, objectAt, textAt, textsAt } from "./json.ts";
 import { beingDeleted, nameOf, withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
+import { finalizerFaults } from "./names.ts";
 import type { Behaviour } from "./resource-type.ts";
 
 const labelled = (namespace: KubeObject): KubeObject => {
@@ -12,13 +14,29 @@ const labelled = (namespace: KubeObject): KubeObject => {
   return { ...namespace, metadata: { ...namespace.metadata, labels } };
 };
 
+const heldBySpec = (namespace: KubeObject): boolean => listAt(namespace, "spec", "finalizers").length > 0;
+
+function finalizerErrors(namespace: KubeObject): FieldError[] {
+  return textsAt(namespace, "spec", "finalizers").flatMap((one, i) =>
+    finalizerFaults(one).map((fault) => invalid(`spec.finalizers[${i}]`, one, fault)),
+  );
+}
+
+const withFinalizer = (namespace: KubeObject): KubeObject => {
+  const given = textsAt(namespace, "spec", "finalizers");
+  const finalizers = given.includes("kubernetes") ? given : [...given, "kubernetes"];
+  return withTop(namespace, "spec", { ...objectAt(namespace, "spec"), finalizers });
+};
+
 /** A namespace carries its name as a label, and stays, Terminating, until its content is gone. */
 export const namespaceBehaviour: Behaviour = {
-  completed: (namespace, old) =>
+  completed: labelled,
+  admitted: (namespace, old) =>
     old
-      ? withTop(labelled(namespace), "spec", objectAt(old, "spec"))
-      : { ...labelled(namespace), spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } },
-  errors(namespace) {
+      ? withTop(namespace, "spec", objectAt(old, "spec"))
+      : withTop(withFinalizer(namespace), "status", { phase: "Active" }),
+  errors(namespace, old) {
+    if (!old) return finalizerErrors(namespace);
     const phase = textAt(namespace, "status", "phase") ?? "";
     const right = beingDeleted(namespace) ? "Terminating" : "Active";
     const why = `may only be '${right}' if \`deletionTimestamp\` is ${beingDeleted(namespace) ? "not " : ""}empty`;
@@ -26,5 +44,12 @@ export const namespaceBehaviour: Behaviour = {
   },
   terminating: (namespace) =>
     withTop(namespace, "status", { ...objectAt(namespace, "status"), phase: "Terminating" }),
-  held: (namespace) => listAt(namespace, "spec", "finalizers").length > 0,
+  held: heldBySpec,
+};
+
+/** Of `finalize`, where whoever emptied a namespace says so. */
+export const finalizingBehaviour: Behaviour = {
+  completed: labelled,
+  errors: finalizerErrors,
+  held: heldBySpec,
 };

@@ -16,6 +16,7 @@ import type { Json, JsonObject } from "./json.ts";
 import { isKubeObject, nameOf, namespaceOf } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { refuseMissing } from "./missing.ts";
+import { finalizingBehaviour } from "./namespaces.ts";
 import { patchFor } from "./patch.ts";
 import { segmentsOf } from "./paths.ts";
 import { fromProtobuf } from "./protobuf.ts";
@@ -87,6 +88,8 @@ function targetOf(cluster: Cluster, path: string): Route | undefined {
   if (!type.custom && named.length > 3) throw status.noSuchResource();
   if (subresource === "") return { ...target, subresource };
   if (subresource === "scale" && type.scale) return { ...target, subresource };
+  if (subresource === "finalize" && type.bucket === "namespaces")
+    return { ...target, type: { ...type, behaviour: finalizingBehaviour }, subresource };
   if (subresource === "status" && type.status) return { ...target, subresource };
   if (subresource === "binding" && type.bucket === "pods") return { ...target, subresource };
   throw type.custom ? status.notFound(type, name) : status.noSuchResource();
@@ -175,6 +178,7 @@ export async function serveResource(
     if (method !== "POST") throw status.methodNotAllowed();
     return bindOne(context, request, target);
   }
+  if (target.subresource === "finalize" && method !== "PUT") throw status.methodNotAllowed();
   if (target.subresource === "scale") return scaleOne(context, request, target);
   if (method === "GET")
     return target.name === "" ? readMany(context, request, target) : readOne(context, request, target);
@@ -302,7 +306,7 @@ async function deleteOptions(request: ApiRequest) {
   if (sent.length > 0) refuseMedia(request);
   const options = sent.length === 0 ? {} : (parsed(sent, "") ?? {});
   if (!isObject(options)) throw status.badRequest("couldn't get version/kind; json parse error: no object");
-  const { policy, errors } = policyIn(query, options);
+  const { errors, ...policy } = policyIn(query, options);
   const dryRun = [...query.getAll("dryRun"), ...listAt(options, "dryRun")];
   const all = [...errors, ...dryRunErrors(dryRun)];
   if (all.length > 0) throw status.invalidOptions("DeleteOptions", all);
@@ -315,32 +319,32 @@ async function deleteOptions(request: ApiRequest) {
 function policyIn(
   query: URLSearchParams,
   options: JsonObject,
-): { policy: Propagation | undefined; errors: FieldError[] } {
+): { propagation: Propagation | undefined; orphans: boolean | undefined; errors: FieldError[] } {
   const policy = query.get("propagationPolicy") ?? options["propagationPolicy"];
-  const orphans = query.has("orphanDependents")
+  const given = query.has("orphanDependents")
     ? flagIn(query, "orphanDependents")
     : options["orphanDependents"];
-  if (policy === undefined || policy === null)
-    return { policy: orphans === true ? "Orphan" : orphans === false ? "Background" : undefined, errors: [] };
+  const orphans = typeof given === "boolean" ? given : undefined;
+  const older = orphans === undefined ? undefined : orphans ? "Orphan" : "Background";
+  if (policy === undefined || policy === null) return { propagation: older, orphans, errors: [] };
   if (!isPropagation(policy))
     return {
-      policy: undefined,
+      ...{ propagation: undefined, orphans },
       errors: [notSupported("propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"])],
     };
   const both = "orphanDependents and deletionPropagation cannot be both set";
-  return { policy, errors: when(orphans !== undefined, invalid("propagationPolicy", policy, both)) };
+  const errors = when(given !== undefined, invalid("propagationPolicy", policy, both));
+  return { propagation: policy, orphans, errors };
 }
 
 async function removeOne(context: ApiContext, request: ApiRequest, target: Target): Promise<ApiAnswer> {
   if (target.subresource !== "")
     throw target.type.custom ? status.notSupportedVerb(target.type, "delete") : status.methodNotAllowed();
   const options = await deleteOptions(request);
-  const left = remove(context.cluster, target, options);
-  return answer(
-    isKubeObject(left) && left.kind !== "Status"
-      ? shapeFor(context, request, target.type).object(left)
-      : left,
-  );
+  const { left, held } = remove(context.cluster, target, options);
+  const isObjectLeft = isKubeObject(left) && left.kind !== "Status";
+  const shown = isObjectLeft ? shapeFor(context, request, target.type).object(left) : left;
+  return answer(shown, held && options.orphans === false ? 202 : 200);
 }
 
 async function removeMany(

@@ -114,12 +114,12 @@ export const conflict = (type: Named, name: string, why = modified, kind = type.
     `Operation cannot be fulfilled on ${qualified(kind, type.group)} ${JSON.stringify(name)}: ${why}`,
     about(type, name, kind),
   );
-export const forbiddenBy = (type: Named, name: string, why: string, cause: JsonObject): ApiError =>
+export const forbiddenBy = (type: Named, name: string, why: string, cause?: JsonObject): ApiError =>
   new ApiError(
     403,
     "Forbidden",
     `${resourceOf(type)} ${JSON.stringify(name)} is forbidden: ${why}`,
-    about(type, name, type.resource, { causes: [cause] }),
+    about(type, name, type.resource, cause && { causes: [cause] }),
   );
 
 /** 422 with one cause per field error; equal errors are told once in the message. */

@@ -26,7 +26,8 @@ import {
 } from "./schema-words.ts";
 
 const whenever = or(string, null);
-const conditions = (...times: readonly string[]): JsonObject =>
+/** Conditions of a status, with the times that each has. */
+export const conditions = (...times: readonly string[]): JsonObject =>
   listBy("type", struct({ kept: "type status", text: "reason message" }, each(times.join(" "), whenever)));
 const whole = { type: "integer" };
 const common = (metadata: JsonObject): JsonObject => ({

@@ -34,7 +34,7 @@ export interface Target {
   readonly type: ResourceType;
   readonly namespace: string;
   readonly name: string;
-  readonly subresource: "" | "status" | "binding" | "scale";
+  readonly subresource: "" | "status" | "binding" | "scale" | "finalize";
 }
 
 export interface WriteOptions {
@@ -106,8 +106,9 @@ function inNamespace({ type, namespace }: Target, object: KubeObject): KubeObjec
 }
 
 /** Nothing is created in a namespace that is not there or about to go. */
-function refuseWithoutNamespace({ store }: Cluster, { type, namespace }: Target, name: string): void {
+function refuseWithoutNamespace({ store }: Cluster, { type, namespace }: Target, object: JsonObject): void {
   if (namespace === "") return;
+  const name = nameOf(object) || (textAt(object, "metadata", "generateName") ?? "");
   const home = store.get(namespacesBucket, "", namespace);
   if (!home) throw status.notFound({ group: "", resource: namespacesBucket, kind: "Namespace" }, namespace);
   const message = `namespace ${namespace} is being terminated`;
@@ -158,7 +159,7 @@ function add(
 ): KubeObject {
   const { type, namespace } = target;
   const given = inNamespace(target, object);
-  refuseWithoutNamespace(cluster, target, nameOf(given));
+  refuseWithoutNamespace(cluster, target, given);
   if (Number(versionOf(given)) > 0)
     throw status.serverError("resourceVersion should not be set on objects to be created");
   const others = cluster.store.list(type.bucket).objects;
@@ -329,6 +330,7 @@ export function bind(cluster: Cluster, target: Target, body: Json, { dryRun }: W
   const { type, name } = target;
   const node = nodeOfBinding(body, name);
   const pod = existing(cluster, target);
+  refuseWithoutNamespace(cluster, target, pod);
   const uid = textAt(body, "metadata", "uid") ?? uidOf(pod);
   const mismatch = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${uidOf(pod)}`;
   if (uid !== uidOf(pod)) throw status.conflict(type, name, mismatch);

@@ -6,8 +6,10 @@ import { deletion } from "./deletion.ts";
 import { kinds } from "./kinds.ts";
 import { lists } from "./lists.ts";
 import { metadata } from "./metadata.ts";
+import { namespaces } from "./namespaces.ts";
 import { patches } from "./patches.ts";
 import { paths } from "./paths.ts";
+import { policies } from "./policies.ts";
 import { watches } from "./watches.ts";
 
 const themes: Readonly<Record<string, readonly Case[]>> = {
@@ -18,8 +20,10 @@ const themes: Readonly<Record<string, readonly Case[]>> = {
   kinds,
   lists,
   metadata,
+  namespaces,
   patches,
   paths,
+  policies,
   watches,
 };
 

@@ -243,9 +243,4 @@ function moreOf({ path, object: first, status }: Kind, life: Life): Case[] {
   ];
 }
 
-/** Who lets go of a namespace is a controller, which the real server here is without. */
-const needsController = /^Namespace: is deleted/;
-
-export const kinds: readonly Case[] = kindsOf
-  .flatMap(livesOf)
-  .filter(({ name }) => !needsController.test(name));
+export const kinds: readonly Case[] = kindsOf.flatMap(livesOf);

@@ -1,0 +1,203 @@
+// Namespaces on their way out. Neither server has a controller that would empty them: they stay, Terminating.
+import type { Json, JsonObject } from "../../src/json.ts";
+import { configMap, configMapsIn, pod, podsIn, widget, widgetsIn } from "../fixtures.ts";
+import { del, get, named, object, patch, post, put, watch } from "../steps.ts";
+import type { Case, Step } from "../steps.ts";
+
+const all = "/api/v1/namespaces";
+const home = `${all}/<ns>`;
+const options = (more: JsonObject): JsonObject => ({ kind: "DeleteOptions", apiVersion: "v1", ...more });
+const namespace = (more: JsonObject = {}, metadata: JsonObject = {}): JsonObject =>
+  object("v1", "Namespace", "<id>", more, metadata);
+const own = `${all}/<id>`;
+
+/** The namespace of the case is on its way out, with something in it. */
+const leaving = (name: string, ...steps: readonly Step[]): Case => ({
+  name: `one with content: ${name}`,
+  steps: [
+    post(configMapsIn, configMap("a")),
+    post(widgetsIn, widget("a")),
+    post(podsIn, pod("a")),
+    named("gone", del(home)),
+    ...steps,
+  ],
+});
+
+const deleted = (name: string, body?: Json, metadata?: JsonObject): Case => ({
+  name: `deleted with ${name}`,
+  steps: [
+    named("made", post(all, namespace({}, metadata))),
+    del(own, body),
+    get(own),
+    del(own),
+    del(own, options({ propagationPolicy: "Orphan" })),
+    get(own),
+  ],
+});
+
+const apply = (path: string, body: JsonObject): Step => ({
+  ...{ method: "PATCH", path: `${path}?fieldManager=m`, text: JSON.stringify(body) },
+  headers: { "content-type": "application/apply-patch+yaml" },
+});
+const finalized = (finalizers: Json, more: JsonObject = {}): JsonObject =>
+  namespace({ spec: { finalizers }, ...more });
+
+const finalizing: readonly Case[] = [
+  {
+    name: "finalize: lets go of one that is deleted",
+    steps: [post(all, namespace()), del(own), put(`${own}/finalize`, finalized([])), get(own)],
+  },
+  {
+    name: "finalize: of one that nobody deleted",
+    steps: [
+      post(all, namespace()),
+      put(`${own}/finalize`, finalized([])),
+      get(own),
+      put(own, namespace()),
+      del(own),
+      get(own),
+      del(own, options({ preconditions: { resourceVersion: "1" } })),
+      del(own),
+      get(own),
+    ],
+  },
+  {
+    name: "finalize: takes no other method",
+    steps: [
+      post(all, namespace()),
+      get(`${own}/finalize`),
+      patch(`${own}/finalize`, { spec: { finalizers: [] } }),
+      post(`${own}/finalize`, finalized([])),
+      del(`${own}/finalize`),
+    ],
+  },
+  {
+    name: "finalize: names, versions and what else it lets through",
+    steps: [
+      named("made", post(all, namespace())),
+      put(`${own}/finalize`, finalized(["kubernetes", "example.com/a"])),
+      put(`${own}/finalize`, finalized(["Bad_Name/x", "plain", "example.com/b"])),
+      put(`${own}/finalize`, finalized(["kubernetes"], { status: { phase: "Terminating" } })),
+      put(`${own}/finalize`, namespace({ spec: { finalizers: ["kubernetes"] } }, { labels: { a: "b" } })),
+      put(`${own}/finalize`, namespace({}, { resourceVersion: "<made.metadata.resourceVersion>" })),
+      put(`${own}/finalize?dryRun=All`, finalized([])),
+      put(`${own}/finalize`, { ...namespace(), metadata: { name: "other" } }),
+      put(`${own}/finalize`, namespace({ spec: { finalizers: "x" } })),
+      put(own, namespace({ spec: { finalizers: ["example.com/c"] } })),
+      put(own, namespace()),
+      get(own),
+    ],
+  },
+  {
+    name: "finalize: held by metadata as well",
+    steps: [
+      post(all, namespace({}, { finalizers: ["example.com/a"] })),
+      del(own),
+      put(`${own}/finalize`, namespace({}, { finalizers: ["example.com/a"] })),
+      get(own),
+      del(own),
+      patch(own, { metadata: { finalizers: null } }),
+      get(own),
+    ],
+  },
+  {
+    name: "finalize: metadata first",
+    steps: [
+      post(all, namespace({}, { finalizers: ["example.com/a"] })),
+      del(own),
+      patch(own, { metadata: { finalizers: null } }),
+      put(`${own}/finalize`, finalized([])),
+      get(own),
+      post(all, namespace()),
+    ],
+  },
+  {
+    name: "finalize: of none",
+    steps: [
+      put(`${own}/finalize`, finalized([])),
+      post(all, namespace({ spec: { finalizers: ["example.com/a"] } })),
+      post(all, namespace({ spec: { finalizers: ["kubernetes"] } })),
+    ],
+  },
+];
+
+export const namespaces: readonly Case[] = [
+  deleted("nothing"),
+  deleted("a grace", options({ gracePeriodSeconds: 30 })),
+  deleted("no grace", options({ gracePeriodSeconds: 0 })),
+  deleted("Foreground", options({ propagationPolicy: "Foreground" })),
+  deleted("Orphan", options({ propagationPolicy: "Orphan" })),
+  deleted("Background", options({ propagationPolicy: "Background" })),
+  deleted("a dry run", options({ dryRun: ["All"] })),
+  deleted("a wrong uid", options({ preconditions: { uid: "00000000-0000-0000-0000-000000000000" } })),
+  deleted("its uid", options({ preconditions: { uid: "<made.metadata.uid>" } })),
+  deleted("an old version", options({ preconditions: { resourceVersion: "1" } })),
+  deleted("a finalizer of its own", undefined, { finalizers: ["example.com/a"] }),
+  deleted("the finalizer orphan", undefined, { finalizers: ["orphan"] }),
+  deleted("orphanDependents false", options({ orphanDependents: false }), { finalizers: ["orphan"] }),
+  leaving(
+    "nothing new",
+    post(configMapsIn, configMap("b")),
+    post(widgetsIn, widget("b")),
+    post(podsIn, pod("b")),
+    post(configMapsIn, { metadata: { generateName: "b-" } }),
+    post(`${configMapsIn}?dryRun=All`, configMap("b")),
+    post(configMapsIn, configMap("a")),
+    post(widgetsIn, { ...widget("b"), spec: { size: 1000 } }),
+    post(configMapsIn, configMap("B_")),
+    put(
+      "/apis/coordination.k8s.io/v1/namespaces/<ns>/leases/a",
+      object("coordination.k8s.io/v1", "Lease", "a"),
+    ),
+    apply(`${configMapsIn}/b`, configMap("b")),
+    apply(`${configMapsIn}/a`, configMap("a", { data: { a: "1" } })),
+  ),
+  leaving(
+    "what is there is changed and deleted",
+    put(`${configMapsIn}/a`, configMap("a", { data: { a: "1" } })),
+    patch(`${configMapsIn}/a`, { metadata: { labels: { a: "b" } } }),
+    patch(`${widgetsIn}/a`, { spec: { size: 3 } }),
+    put(`${widgetsIn}/a/status`, widget("a", { spec: {}, status: { seen: 1 } })),
+    post(`${podsIn}/a/binding`, object("v1", "Binding", "a", { target: { kind: "Node", name: "n" } })),
+    get(podsIn),
+    del(`${configMapsIn}/a`),
+    del(widgetsIn),
+    get(configMapsIn),
+    get(widgetsIn),
+  ),
+  leaving(
+    "itself is read, listed and changed",
+    get(home),
+    get(`${all}?fieldSelector=metadata.name%3D<ns>,status.phase%3DTerminating`),
+    get(`${all}?fieldSelector=metadata.name%3D<ns>,status.phase%3DActive`),
+    patch(home, { metadata: { labels: { a: "b" } } }),
+    patch(home, { metadata: { labels: { "kubernetes.io/metadata.name": null } } }),
+    patch(home, { metadata: { finalizers: ["example.com/late"] } }),
+    patch(home, { metadata: { deletionTimestamp: null } }),
+    patch(home, { spec: { finalizers: [] } }),
+    put(home, object("v1", "Namespace", "<ns>")),
+    patch(`${home}/status`, { status: { phase: "Active" } }),
+    patch(`${home}/status`, {
+      status: { conditions: [{ type: "NamespaceContentRemaining", status: "True", reason: "r" }] },
+    }),
+    post(all, object("v1", "Namespace", "<ns>")),
+    del(home),
+  ),
+  leaving(
+    "is watched",
+    post(all, namespace()),
+    watch(
+      `${all}?watch=true&resourceVersion=<gone.metadata.resourceVersion>&fieldSelector=metadata.name%3D<id>`,
+      "<id>",
+    ),
+  ),
+  {
+    name: "a collection of them is not deleted",
+    steps: [post(all, namespace()), del(all), del(`${all}?labelSelector=none`)],
+  },
+  {
+    name: "those that stay for ever",
+    steps: ["default", "kube-system", "kube-public"].map((name) => del(`${all}/${name}`)),
+  },
+  ...finalizing,
+];

@@ -1,0 +1,214 @@
+// What a deletion leaves for a garbage collector to do. There is none on either side: finalizers say what it would.
+import type { JsonObject } from "../../src/json.ts";
+import { configMap, configMapsIn, gadgetsAt, pod, podsIn, widget, widgetsIn } from "../fixtures.ts";
+import { del, get, object, patch, post, put, watch } from "../steps.ts";
+import type { Case, Step } from "../steps.ts";
+
+const options = (more: JsonObject): JsonObject => ({ kind: "DeleteOptions", apiVersion: "v1", ...more });
+const policy = (propagationPolicy: string, more: JsonObject = {}): JsonObject =>
+  options({ propagationPolicy, ...more });
+
+/** Where an object is made, and the object. */
+interface Place {
+  readonly kind: string;
+  readonly path: string;
+  readonly of: (metadata?: JsonObject) => JsonObject;
+}
+const places: readonly Place[] = [
+  { kind: "ConfigMap", path: configMapsIn, of: (metadata = {}) => configMap("<id>", {}, metadata) },
+  {
+    kind: "Widget",
+    path: widgetsIn,
+    of: (metadata = {}) => widget("<id>", { spec: { size: 1 } }, metadata),
+  },
+  {
+    kind: "Gadget",
+    path: gadgetsAt,
+    of: (metadata = {}) => object("example.com/v1", "Gadget", "<id>", {}, metadata),
+  },
+  { kind: "Pod", path: podsIn, of: (metadata = {}) => pod("<id>", {}, metadata) },
+  {
+    kind: "ReplicaSet",
+    path: "/apis/apps/v1/namespaces/<ns>/replicasets",
+    of: (metadata = {}) =>
+      object(
+        "apps/v1",
+        "ReplicaSet",
+        "<id>",
+        {
+          spec: {
+            selector: { matchLabels: { app: "a" } },
+            template: {
+              metadata: { labels: { app: "a" } },
+              spec: { containers: [{ name: "main", image: "image" }] },
+            },
+          },
+        },
+        metadata,
+      ),
+  },
+  {
+    kind: "Namespace",
+    path: "/api/v1/namespaces",
+    of: (metadata = {}) => object("v1", "Namespace", "<id>", {}, metadata),
+  },
+];
+
+const bodies: readonly JsonObject[] = [
+  policy("Foreground"),
+  policy("Orphan"),
+  options({ orphanDependents: true }),
+  policy("Orphan", { gracePeriodSeconds: 0 }),
+  policy("Foreground", { dryRun: ["All"] }),
+  policy("Foreground", { preconditions: { resourceVersion: "1" } }),
+  policy("Foreground", { orphanDependents: false }),
+];
+
+/** A second deletion, after which a third says nothing. */
+const again: readonly (readonly [string, string])[] = [
+  ["Foreground", "Orphan"],
+  ["Foreground", "Background"],
+  ["Foreground", "Foreground"],
+  ["Orphan", "Foreground"],
+  ["Orphan", "Background"],
+  ["Orphan", "Orphan"],
+];
+
+/** What stands there before, in every order that matters. */
+const before: readonly (readonly string[])[] = [
+  ["orphan"],
+  ["foregroundDeletion"],
+  ["orphan", "foregroundDeletion"],
+  ["example.com/a", "orphan", "example.com/b"],
+  ["foregroundDeletion", "example.com/a"],
+  ["example.com/a"],
+];
+
+/** Of several finalizers of a Namespace the real server keeps no order once a deletion changes them. */
+const unordered = ({ kind }: Place, finalizers: readonly string[]): boolean =>
+  kind === "Namespace" && finalizers.some((one) => one.includes("/"));
+
+const afterOne = (place: Place): Case[] => {
+  const { kind, path, of } = place;
+  const at = `${path}/<id>`;
+  const release = (named: string): Step => patch(at, { metadata: { finalizers: [named] } });
+  return [
+    ...bodies.map((body) => ({
+      name: `a ${kind} with ${JSON.stringify(body).slice(43)}`,
+      steps: [post(path, of()), del(at, body), get(at), del(at), get(at)],
+    })),
+    ...again.map(([first, then]) => ({
+      name: `a ${kind} with ${first}, then ${then}`,
+      steps: [post(path, of()), del(at, policy(first)), del(at, policy(then)), get(at), del(at), get(at)],
+    })),
+    ...before
+      .filter((finalizers) => !unordered(place, finalizers))
+      .flatMap((finalizers) =>
+        ["", "Foreground", "Orphan", "Background"].map((asked) => ({
+          name: `a ${kind} held by ${finalizers.join(", ")}, deleted with ${asked || "nothing"}`,
+          steps: [post(path, of({ finalizers })), del(at, asked === "" ? {} : policy(asked)), get(at)],
+        })),
+      ),
+    ...["orphan", "foregroundDeletion"].map((finalizer) => ({
+      name: `a ${kind} from which somebody takes ${finalizer}`,
+      steps: [
+        post(path, kind === "Namespace" ? of() : of({ finalizers: ["example.com/a"] })),
+        del(at, policy(finalizer === "orphan" ? "Orphan" : "Foreground")),
+        release("example.com/b"),
+        patch(at, { metadata: { finalizers: ["example.com/a", "orphan", "foregroundDeletion"] } }),
+        release(finalizer),
+        get(at),
+        patch(at, [{ op: "remove", path: "/metadata/finalizers/0" }], "json-patch"),
+        get(at),
+      ],
+    })),
+    {
+      name: `a ${kind}, and a status while it waits`,
+      steps: [
+        post(path, of()),
+        del(at, policy("Foreground")),
+        put(`${at}/status`, of()),
+        patch(at, { metadata: { labels: { a: "b" } } }),
+        post(path, of()),
+        patch(at, { metadata: { finalizers: null } }),
+        get(at),
+      ],
+    },
+  ];
+};
+
+const many = (path: string, of: (name: string, metadata: JsonObject) => JsonObject): Step[] => [
+  post(path, of("a", {})),
+  post(path, of("b", { finalizers: ["example.com/a"] })),
+  post(path, of("c", { finalizers: ["orphan"] })),
+  post(path, of("d", { finalizers: ["foregroundDeletion"], labels: { d: "d" } })),
+];
+const collections = ["Foreground", "Orphan", "Background", "Other"].flatMap((asked) => [
+  `?propagationPolicy=${asked}`,
+  `?propagationPolicy=${asked}&labelSelector=d`,
+]);
+
+const owned = (name: string, blockOwnerDeletion: boolean): JsonObject => ({
+  ...{ apiVersion: "v1", kind: "ConfigMap", name, uid: `<${name}.metadata.uid>` },
+  blockOwnerDeletion,
+});
+
+export const policies: readonly Case[] = [
+  ...places.flatMap(afterOne),
+  ...[...collections, "?orphanDependents=true", "?orphanDependents=false"].map((query) => ({
+    name: `all of a kind with ${query.slice(1)}`,
+    steps: [
+      ...many(configMapsIn, (name, metadata) => configMap(name, {}, metadata)),
+      del(configMapsIn + query),
+      get(configMapsIn),
+      del(configMapsIn),
+      get(configMapsIn),
+      ...many(widgetsIn, (name, metadata) => widget(name, { spec: { size: 1 } }, metadata)),
+      del(widgetsIn + query),
+      get(widgetsIn),
+      del(widgetsIn, policy("Orphan")),
+      del(widgetsIn, policy("Background")),
+      get(widgetsIn),
+    ],
+  })),
+  ...["Foreground", "Orphan", "Background"].map((asked) => ({
+    name: `an owner with ${asked}: what it owns stays as it is`,
+    steps: [
+      { ...post(configMapsIn, configMap("owner")), as: "owner" },
+      post(configMapsIn, configMap("blocks", {}, { ownerReferences: [owned("owner", true)] })),
+      post(configMapsIn, configMap("free", {}, { ownerReferences: [owned("owner", false)] })),
+      del(`${configMapsIn}/owner`, policy(asked)),
+      get(configMapsIn),
+      patch(`${configMapsIn}/owner`, { metadata: { finalizers: [] } }),
+      get(configMapsIn),
+    ],
+  })),
+  ...["Foreground", "Orphan"].map((asked) => ({
+    name: `a watch of ${asked}`,
+    steps: [
+      { ...post(configMapsIn, configMap("a")), as: "made" },
+      del(`${configMapsIn}/a`, policy(asked)),
+      del(`${configMapsIn}/a`, policy("Background")),
+      post(configMapsIn, configMap("last")),
+      watch(`${configMapsIn}?watch=true&resourceVersion=<made.metadata.resourceVersion>`, "last"),
+    ],
+  })),
+  {
+    name: "a pod on a node",
+    steps: ["Foreground", "Orphan"].flatMap((asked) => {
+      const name = asked.toLowerCase();
+      const target = { kind: "Node", name: "n" };
+      return [
+        post(podsIn, pod(name)),
+        post(`${podsIn}/${name}/binding`, object("v1", "Binding", name, { target })),
+        get(podsIn),
+        del(`${podsIn}/${name}`, policy(asked)),
+        del(`${podsIn}/${name}`, policy("Background")),
+        del(`${podsIn}/${name}`, policy("Orphan", { gracePeriodSeconds: 3 })),
+        del(`${podsIn}/${name}`, options({ gracePeriodSeconds: 0 })),
+        del(`${podsIn}/${name}`, policy("Background", { gracePeriodSeconds: 0 })),
+        get(`${podsIn}/${name}`),
+      ];
+    }),
+  },
+];
