@@ -26,16 +26,25 @@ function refuseInvalid(
   object: KubeObject,
   old: KubeObject | undefined,
   more: readonly FieldError[],
+  subresource: "" | "status" = "",
 ): void {
   const { metadata, ...content } = object;
   const errors = [
     ...more,
-    ...(old && type.custom ? [] : metadataErrors(type, metadata)),
+    ...(old && (type.custom || type.behaviour.leavesMetadata || subresource !== "")
+      ? []
+      : metadataErrors(type, metadata)),
     ...(type.behaviour.errors?.(object, old) ?? []),
     // What repeats itself in a list of a built-in kind is told by the code of that kind.
     ...(type.custom ? objectErrors(content, type.schema) : validated(content, type.schema, "")),
   ];
-  if (errors.length > 0) throw invalidObject(type, nameOf(object), errors);
+  if (errors.length > 0)
+    throw invalidObject(
+      // Events are one kind, by whichever name.
+      type.bucket === "events" ? { group: "", kind: type.kind } : type,
+      nameOf(object),
+      errors,
+    );
 }
 
 const notForNew = [
@@ -139,7 +148,8 @@ export function admittedUpdate(
   // The generic code and the kind's own each look at metadata, so a fault is told more than once.
   const whole = metadataErrors({ ...type, custom: true }, admitted.metadata);
   const changed = [...updateErrors(admitted, old), ...changeableErrors(admitted.metadata)];
-  refuseInvalid(type, admitted, old, [...whole, ...changed, ...changed]);
+  const again = type.behaviour.leavesMetadata === "all" ? [] : changed;
+  refuseInvalid(type, admitted, old, [...whole, ...changed, ...again], subresource);
   return admitted;
 }
 

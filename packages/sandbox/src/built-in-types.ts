@@ -100,6 +100,7 @@ const core: readonly Row[] = [
       source: always(anyObject),
       count: integer,
     }),
+    behaviour: { leavesMetadata: "all" },
     columns: [
       column("Last Seen", ".lastTimestamp", "date"),
       column("Type", ".type"),
@@ -205,6 +206,7 @@ const disruptionBudget: Row = {
       }),
     ),
   }),
+  behaviour: { leavesMetadata: "all" },
   columns: [
     column("Min Available", ".spec.minAvailable"),
     column("Max Unavailable", ".spec.maxUnavailable"),
@@ -232,6 +234,7 @@ const events: Row = {
     deprecatedSource: always(anyObject),
     deprecatedCount: integer,
   }),
+  behaviour: { leavesMetadata: "whole" },
   renames: [
     ["regarding", "involvedObject"],
     ["note", "message"],

@@ -82,6 +82,8 @@ export interface Behaviour {
   readonly gracePeriod?: (object: KubeObject, asked: number | undefined) => number;
   /** An update of its status leaves its labels alone. */
   readonly keepsLabels?: true;
+  /** An update of it leaves metadata to the generic code: as a whole, or even what may change of it. */
+  readonly leavesMetadata?: "whole" | "all";
   /** A change of annotations counts in metadata.generation as well. */
   readonly countsAnnotations?: true;
   /** Something other than metadata.finalizers keeps a deleted object. */

@@ -171,6 +171,7 @@ function errors(service: KubeObject, old: KubeObject | undefined): FieldError[] 
 
 /** Services of type ClusterIP have an address, which they keep. */
 export const serviceBehaviour: Behaviour = {
+  leavesMetadata: "whole",
   ...(addressBehaviour.allotted && { allotted: addressBehaviour.allotted }),
   completed,
   admitted,

@@ -71,6 +71,7 @@ export const policyPort: JsonObject = struct(
 
 /** A policy is about what comes in, and about what goes out where it says so. */
 export const networkPolicyBehaviour: Behaviour = {
+  leavesMetadata: "whole",
   completed(policy) {
     const spec = objectAt(policy, "spec");
     if (listAt(spec, "policyTypes").length > 0) return policy;
@@ -131,6 +132,7 @@ export const bindingBehaviour: Behaviour = {
 };
 
 export const leaseBehaviour: Behaviour = {
+  leavesMetadata: "whole",
   errors(lease) {
     const spec = objectAt(lease, "spec");
     const [seconds, transitions] = [field(spec, "leaseDurationSeconds"), field(spec, "leaseTransitions")];

@@ -270,6 +270,7 @@ function setErrors(spec: JsonObject, old: KubeObject | undefined): FieldError[] 
 }
 
 export const deploymentBehaviour: Behaviour = {
+  leavesMetadata: "whole",
   countsAnnotations: true,
   keepsLabels: true,
   completed: (deployment) =>
@@ -299,6 +300,7 @@ export const deploymentBehaviour: Behaviour = {
 };
 
 export const replicaSetBehaviour: Behaviour = {
+  leavesMetadata: "whole",
   completed: withTemplate,
   errors: (set, old) => [
     ...setErrors(objectAt(set, "spec"), old),
@@ -307,6 +309,7 @@ export const replicaSetBehaviour: Behaviour = {
 };
 
 export const statefulSetBehaviour: Behaviour = {
+  leavesMetadata: "whole",
   completed: (set) => withTemplate(withStrategy(set, "updateStrategy", { partition: 0 })),
   errors: (set, old) => setErrors(objectAt(set, "spec"), old),
 };

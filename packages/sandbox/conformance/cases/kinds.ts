@@ -212,6 +212,13 @@ function moreOf({ path, object: first, status }: Kind, life: Life): Case[] {
       patch(at, { metadata: { finalizers: null } }),
       get(at),
     ),
+    life(
+      "is changed, and its metadata is wrong",
+      create,
+      patch(at, { metadata: { finalizers: ["orphan", "foregroundDeletion"] } }),
+      patch(at, { metadata: { labels: { "a b": "c d" }, ownerReferences: [{ kind: "Event" }] } }),
+      patch(`${at}/status`, { metadata: { annotations: { "a b": "c" } } }),
+    ),
     life("is deleted, and deleted again", create, del(at), del(at), get(at)),
     life("is created by a dry run", post(`${path}?dryRun=All`, first), get(at)),
     life(
