@@ -23,7 +23,8 @@
  *   schema-*.ts          pruning, defaults and validation, for built-in kinds and definitions alike
  *   stale-view.ts        the same objects behind another address, as they were at one moment
  *   pods.ts              binding to a node, once, and deletion after a grace; pod-schema.ts, pod-defaults.ts and
- *                        pod-validation.ts are its spec; workloads.ts has what holds templates of them
+ *                        pod-validation.ts are its spec; workloads.ts and stateful-sets.ts have what holds
+ *                        templates of them
  *   services.ts          Services; service-addresses.ts allots loopback addresses to them
  *   lifecycle.ts         what controllers do in a real cluster: establish definitions, empty deleted namespaces;
  *   garbage-collection.ts  and take along what deleted objects own

@@ -173,20 +173,22 @@ function finalizerErrors(type: ResourceType, metadata: JsonObject): FieldError[]
   ];
 }
 
+/** What is wrong with the keys of annotations that stand at `path`. */
+export const annotationErrors = (annotations: JsonObject, path: string): FieldError[] =>
+  Object.keys(annotations).flatMap((name) =>
+    qualifiedFaults(name.toLowerCase()).map((fault) => invalid(path, name, fault)),
+  );
+
 /** What is wrong with the parts of metadata that an update may change. */
 export const changeableErrors = (metadata: JsonObject): FieldError[] => [
   ...labelErrors(objectAt(metadata, "labels"), "metadata.labels"),
-  ...Object.keys(objectAt(metadata, "annotations")).flatMap((name) =>
-    qualifiedFaults(name.toLowerCase()).map((fault) => invalid("metadata.annotations", name, fault)),
-  ),
+  ...annotationErrors(objectAt(metadata, "annotations"), "metadata.annotations"),
   ...ownerErrors(listAt(metadata, "ownerReferences")),
 ];
 
 /** What is wrong with an object's metadata, whatever its kind. */
 export function metadataErrors(type: ResourceType, metadata: JsonObject): FieldError[] {
   const annotations = Object.entries(objectAt(metadata, "annotations"));
-  const at = (part: string, value: Json, faults: readonly string[]): FieldError[] =>
-    faults.map((fault) => invalid(`metadata.${part}`, value, fault));
   return [
     ...nameErrors(type, metadata),
     ...(type.namespaced && !textAt(metadata, "namespace") ? [required("metadata.namespace")] : []),
@@ -194,7 +196,7 @@ export function metadataErrors(type: ResourceType, metadata: JsonObject): FieldE
       ? [forbidden("metadata.namespace", "not allowed on this type")]
       : []),
     ...labelErrors(objectAt(metadata, "labels"), "metadata.labels"),
-    ...annotations.flatMap(([name]) => at("annotations", name, qualifiedFaults(name.toLowerCase()))),
+    ...annotationErrors(objectAt(metadata, "annotations"), "metadata.annotations"),
     ...(size(annotations) > annotationLimit ? [tooLong("metadata.annotations", annotationLimit)] : []),
     ...ownerErrors(listAt(metadata, "ownerReferences")),
     ...finalizerErrors(type, metadata),

@@ -129,7 +129,9 @@ export function podSpecErrors(spec: JsonObject, path: string): FieldError[] {
     ]);
   };
   const deadline = field(spec, "activeDeadlineSeconds");
+  const named = ["hostname", "subdomain"].filter((key) => text(spec, key) !== "");
   return [
+    ...named.flatMap((key) => labelled(text(spec, key), `${path}.${key}`)),
     ...volumeErrors(volumes, `${path}.volumes`),
     ...(listAt(spec, "containers").length === 0 ? [required(`${path}.containers`)] : all("containers")),
     ...all("initContainers"),

@@ -74,6 +74,8 @@ export interface Behaviour {
   readonly admitted?: (object: KubeObject, old: KubeObject | undefined) => KubeObject;
   /** What is wrong with it beyond its schema. */
   readonly errors?: (object: KubeObject, old: KubeObject | undefined) => FieldError[];
+  /** What whoever writes it is told. */
+  readonly warnings?: (object: KubeObject) => string[];
   /** What the first deletion changes, besides the deletion timestamp. */
   readonly terminating?: (object: KubeObject, now: string) => KubeObject;
   /** Completes an object about to be created by what no `other` of its kind has; `turn` grows with every change. */

@@ -2,10 +2,10 @@
 import { metadataSchema } from "./decoding.ts";
 import { ageColumn } from "./resource-type.ts";
 import type { Column, ResourceType } from "./resource-type.ts";
-import { anyScalar, fields, integer } from "./schema-words.ts";
+import { anyObject, atomic, fields, integer } from "./schema-words.ts";
+import { statefulSetBehaviour, statefulSetSchema } from "./stateful-sets.ts";
 import { deploymentColumns, replicaSetColumns, statefulSetColumns } from "./workload-columns.ts";
 import { deploymentBehaviour, deploymentSchema, replicaSetBehaviour, replicaSetSchema } from "./workloads.ts";
-import { statefulSetBehaviour, statefulSetSchema } from "./workloads.ts";
 
 const column = (name: string, jsonPath: string, type = "string"): Column => ({ name, type, jsonPath });
 /** What a scale subresource of these kinds maps to. */
@@ -34,13 +34,14 @@ export const workloads: readonly (Partial<ResourceType> &
   },
   {
     ...{ ...workload, kind: "StatefulSet", resource: "statefulsets", shortNames: ["sts"], scale },
+    nameRule: "label",
     schema: statefulSetSchema(metadataSchema),
     behaviour: statefulSetBehaviour,
     columns: statefulSetColumns,
   },
   {
     ...{ kind: "ControllerRevision", resource: "controllerrevisions", unconditionalUpdate: true },
-    schema: fields({ data: anyScalar, revision: integer }),
+    schema: fields({ data: atomic(anyObject), revision: integer }),
     columns: [column("Revision", ".revision", "integer"), ageColumn],
   },
 ];

@@ -1,22 +1,20 @@
-// Deployments, ReplicaSets and StatefulSets as the API server knows them: their fields, defaults, and what is wrong with them
+// Deployments and ReplicaSets as the API server knows them: their fields, defaults, and what is wrong with them
 // (apis/apps). What makes pods of them is a controller's.
 import { forbidden, invalid, notSupported, required, when } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
-import { equal, field, listAt, objectAt, textAt } from "./json.ts";
+import { equal, field, listAt, objectAt, textAt, textsAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
-import { labelErrors } from "./names.ts";
+import { annotationErrors, labelErrors, labelKeyFaults, labelValueFaults } from "./names.ts";
 import { completedPodSpec } from "./pod-defaults.ts";
 import { podTemplateSchema } from "./pod-schema.ts";
 import { podSpecErrors } from "./pod-validation.ts";
 import type { Behaviour } from "./resource-type.ts";
 import {
   always,
-  anyObject,
   each,
   fields,
-  listOf,
   intOrString,
   labelSelector,
   listBy,
@@ -29,8 +27,9 @@ const whenever = or(string, null);
 /** Conditions of a status, with the times that each has. */
 export const conditions = (...times: readonly string[]): JsonObject =>
   listBy("type", struct({ kept: "type status", text: "reason message" }, each(times.join(" "), whenever)));
-const whole = { type: "integer" };
-const common = (metadata: JsonObject): JsonObject => ({
+export const whole = { type: "integer" };
+/** What the specs of all of them have. */
+export const common = (metadata: JsonObject): JsonObject => ({
   replicas: or(whole, 1),
   selector: or(labelSelector, null),
   template: podTemplateSchema(metadata),
@@ -85,44 +84,8 @@ export const replicaSetSchema = (metadata: JsonObject): JsonObject =>
     ),
   });
 
-/** Of a StatefulSet, with the schema of metadata for its template. */
-export const statefulSetSchema = (metadata: JsonObject): JsonObject =>
-  fields({
-    spec: always(
-      struct(
-        { number: "minReadySeconds" },
-        {
-          ...common(metadata),
-          serviceName: or(string, ""),
-          volumeClaimTemplates: listOf(anyObject),
-          podManagementPolicy: or(string, "OrderedReady"),
-          updateStrategy: always(fields({ type: or(string, "RollingUpdate"), rollingUpdate: anyObject })),
-          revisionHistoryLimit: or(whole, 10),
-          persistentVolumeClaimRetentionPolicy: or(
-            fields(each("whenDeleted whenScaled", or(string, "Retain"))),
-            {},
-          ),
-          ordinals: struct({ integer: "start" }),
-        },
-      ),
-    ),
-    status: always(
-      struct(
-        {
-          number: "observedGeneration readyReplicas currentReplicas updatedReplicas",
-          text: "currentRevision updateRevision",
-          integer: "collisionCount",
-        },
-        {
-          replicas: or(whole, 0),
-          availableReplicas: or(whole, 0),
-          conditions: conditions("lastTransitionTime"),
-        },
-      ),
-    ),
-  });
-
-function withTemplate(object: KubeObject): KubeObject {
+/** With the defaults of its pods. */
+export function withTemplate(object: KubeObject): KubeObject {
   const spec = objectAt(object, "spec");
   const template = objectAt(spec, "template");
   return withTop(object, "spec", {
@@ -132,20 +95,22 @@ function withTemplate(object: KubeObject): KubeObject {
 }
 
 /** Under RollingUpdate there are limits; under another strategy there are none. */
-function withStrategy(object: KubeObject, key: string, limits: JsonObject): KubeObject {
+function withStrategy(object: KubeObject): KubeObject {
   const spec = objectAt(object, "spec");
-  const strategy = objectAt(spec, key);
+  const strategy = objectAt(spec, "strategy");
   const type = textAt(strategy, "type") ?? "RollingUpdate";
   if (type !== "RollingUpdate") return object;
-  const rollingUpdate = { ...limits, ...objectAt(strategy, "rollingUpdate") };
-  return withTop(object, "spec", { ...spec, [key]: { ...strategy, type, rollingUpdate } });
+  const rollingUpdate = { maxUnavailable: "25%", maxSurge: "25%", ...objectAt(strategy, "rollingUpdate") };
+  return withTop(object, "spec", { ...spec, strategy: { ...strategy, type, rollingUpdate } });
 }
 
-const numberAt = (value: Json | undefined, key: string): number => {
+/** The number there, or 0. */
+export const numberAt = (value: Json | undefined, key: string): number => {
   const found = field(value, key);
   return typeof found === "number" ? found : 0;
 };
-const notNegative = (of: Json | undefined, path: string, ...keys: readonly string[]): FieldError[] =>
+/** Errors for those of these numbers that are below 0. */
+export const notNegative = (of: Json | undefined, path: string, ...keys: readonly string[]): FieldError[] =>
   keys.flatMap((key) =>
     when(
       numberAt(of, key) < 0,
@@ -179,38 +144,79 @@ function matches(selector: Json | undefined, labels: JsonObject): boolean {
   );
 }
 
-function selectorErrors(selector: Json | undefined): FieldError[] {
-  if (selector === undefined || selector === null) return [required("spec.selector")];
-  const empty =
-    Object.keys(objectAt(selector, "matchLabels")).length + listAt(selector, "matchExpressions").length === 0;
+function requirementErrors(one: Json, path: string): FieldError[] {
+  const [key, operator] = [textAt(one, "key") ?? "", textAt(one, "operator") ?? ""];
+  const values = textsAt(one, "values");
+  const [listed, bare] = [["In", "NotIn"].includes(operator), ["Exists", "DoesNotExist"].includes(operator)];
+  const needed = "must be specified when `operator` is 'In' or 'NotIn'";
+  const unwanted = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
   return [
-    ...labelErrors(objectAt(selector, "matchLabels"), "spec.selector.matchLabels"),
-    ...when(empty, invalid("spec.selector", selector, "empty selector is invalid for deployment")),
+    ...when(listed && values.length === 0, required(`${path}.values`, needed)),
+    ...when(bare && values.length > 0, forbidden(`${path}.values`, unwanted)),
+    ...when(!listed && !bare, invalid(`${path}.operator`, operator, "not a valid selector operator")),
+    ...labelKeyFaults(key).map((fault) => invalid(`${path}.key`, key, fault)),
+    ...values.flatMap((value, i) =>
+      labelValueFaults(value).map((fault) => invalid(`${path}.values[${i}]`, value, fault)),
+    ),
   ];
 }
 
-function templateErrors(spec: JsonObject): FieldError[] {
+/** How a kind says what is wrong with its selector and its template. */
+export interface Wording {
+  readonly empty: string;
+  readonly unread: string;
+  readonly deadline: string;
+}
+const wording: Wording = { empty: "deployment", unread: "invalid label selector", deadline: "ReplicaSet" };
+
+/** What is wrong with the selector of a spec, and with its template, of which `pod` is the part that is looked at. */
+export function selectionErrors(spec: JsonObject, pod: JsonObject, words: Wording = wording): FieldError[] {
   const selector = field(spec, "selector");
-  const template = objectAt(spec, "template");
-  const labels = objectAt(template, "metadata", "labels");
-  const pod = objectAt(template, "spec");
-  const restart = textAt(pod, "restartPolicy") ?? "";
-  const unmatched = "`selector` does not match template `labels`";
-  const at = "spec.template.metadata.labels";
-  return [
-    ...when(
-      selector !== null && !matches(selector, labels),
-      invalid(at, "labels" in objectAt(template, "metadata") ? labels : null, unmatched),
+  const at = "spec.selector";
+  if (selector === undefined || selector === null)
+    return [required(at), ...templateErrors(spec, pod, words, true)];
+  const empty =
+    Object.keys(objectAt(selector, "matchLabels")).length + listAt(selector, "matchExpressions").length === 0;
+  const wrong = [
+    ...labelErrors(objectAt(selector, "matchLabels"), `${at}.matchLabels`),
+    ...listAt(selector, "matchExpressions").flatMap((one, i) =>
+      requirementErrors(one, `${at}.matchExpressions[${i}]`),
     ),
-    ...labelErrors(labels, at),
+  ];
+  const labels = objectAt(spec, "template", "metadata", "labels");
+  return [
+    ...wrong,
+    ...when(empty, invalid(at, selector, `empty selector is invalid for ${words.empty}`)),
+    ...(wrong.length > 0
+      ? [invalid(at, selector, words.unread)]
+      : templateErrors(spec, pod, words, !matches(selector, labels))),
+  ];
+}
+
+/** What is wrong with the labels and annotations of the template. */
+export const templateNameErrors = (spec: JsonObject): FieldError[] => [
+  ...labelErrors(objectAt(spec, "template", "metadata", "labels"), "spec.template.labels"),
+  ...annotationErrors(objectAt(spec, "template", "metadata", "annotations"), "spec.template.annotations"),
+];
+
+function templateErrors(
+  spec: JsonObject,
+  pod: JsonObject,
+  { deadline }: Wording,
+  unmatched: boolean,
+): FieldError[] {
+  const metadata = objectAt(spec, "template", "metadata");
+  const restart = textAt(pod, "restartPolicy") ?? "";
+  const mismatch = "`selector` does not match template `labels`";
+  const why = `activeDeadlineSeconds in ${deadline} is not Supported`;
+  return [
+    ...when(unmatched, invalid("spec.template.metadata.labels", metadata["labels"] ?? null, mismatch)),
+    ...templateNameErrors(spec),
     ...podSpecErrors(pod, "spec.template.spec"),
     ...when(restart !== "Always", notSupported("spec.template.spec.restartPolicy", restart, ["Always"])),
     ...when(
       field(pod, "activeDeadlineSeconds") !== undefined,
-      forbidden(
-        "spec.template.spec.activeDeadlineSeconds",
-        "activeDeadlineSeconds in ReplicaSet is not Supported",
-      ),
+      forbidden("spec.template.spec.activeDeadlineSeconds", why),
     ),
   ];
 }
@@ -236,7 +242,9 @@ function strategyErrors(strategy: JsonObject): FieldError[] {
 }
 
 const tooMany = "cannot be greater than status.replicas";
-function statusErrors(status: JsonObject, ...parts: readonly string[]): FieldError[] {
+/** What is wrong with the counts of a status, which has these `parts` besides replicas. */
+export function statusErrors(status: JsonObject, ...parts: readonly string[]): FieldError[] {
+  const moreThanReady = `cannot be greater than ${parts.includes("currentReplicas") ? "status." : ""}readyReplicas`;
   const most = numberAt(status, "replicas");
   const [available, ready] = [numberAt(status, "availableReplicas"), numberAt(status, "readyReplicas")];
   return [
@@ -244,10 +252,7 @@ function statusErrors(status: JsonObject, ...parts: readonly string[]): FieldErr
     ...parts.flatMap((key) =>
       when(numberAt(status, key) > most, invalid(`status.${key}`, numberAt(status, key), tooMany)),
     ),
-    ...when(
-      available > ready,
-      invalid("status.availableReplicas", available, "cannot be greater than readyReplicas"),
-    ),
+    ...when(available > ready, invalid("status.availableReplicas", available, moreThanReady)),
   ];
 }
 
@@ -259,29 +264,17 @@ const selectorKept = (spec: JsonObject, old: KubeObject | undefined): FieldError
   );
 };
 
-/** What ReplicaSets and StatefulSets have in common. */
-function setErrors(spec: JsonObject, old: KubeObject | undefined): FieldError[] {
-  return [
-    ...notNegative(spec, "spec", "replicas", "minReadySeconds"),
-    ...selectorErrors(field(spec, "selector")),
-    ...templateErrors(spec),
-    ...selectorKept(spec, old),
-  ];
-}
-
 export const deploymentBehaviour: Behaviour = {
   leavesMetadata: "whole",
   countsAnnotations: true,
   keepsLabels: true,
-  completed: (deployment) =>
-    withTemplate(withStrategy(deployment, "strategy", { maxUnavailable: "25%", maxSurge: "25%" })),
+  completed: (deployment) => withTemplate(withStrategy(deployment)),
   errors: (deployment, old) => {
     const spec = objectAt(deployment, "spec");
     const [deadline, ready] = [numberAt(spec, "progressDeadlineSeconds"), numberAt(spec, "minReadySeconds")];
     return [
       ...notNegative(spec, "spec", "replicas"),
-      ...selectorErrors(field(spec, "selector")),
-      ...templateErrors(spec),
+      ...selectionErrors(spec, objectAt(spec, "template", "spec")),
       ...strategyErrors(objectAt(spec, "strategy")),
       ...notNegative(spec, "spec", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"),
       ...when(
@@ -302,14 +295,13 @@ export const deploymentBehaviour: Behaviour = {
 export const replicaSetBehaviour: Behaviour = {
   leavesMetadata: "whole",
   completed: withTemplate,
-  errors: (set, old) => [
-    ...setErrors(objectAt(set, "spec"), old),
-    ...statusErrors(objectAt(set, "status"), "fullyLabeledReplicas", "readyReplicas", "availableReplicas"),
-  ],
-};
-
-export const statefulSetBehaviour: Behaviour = {
-  leavesMetadata: "whole",
-  completed: (set) => withTemplate(withStrategy(set, "updateStrategy", { partition: 0 })),
-  errors: (set, old) => setErrors(objectAt(set, "spec"), old),
+  errors: (set, old) => {
+    const spec = objectAt(set, "spec");
+    return [
+      ...notNegative(spec, "spec", "replicas", "minReadySeconds"),
+      ...selectionErrors(spec, objectAt(spec, "template", "spec")),
+      ...selectorKept(spec, old),
+      ...statusErrors(objectAt(set, "status"), "fullyLabeledReplicas", "readyReplicas", "availableReplicas"),
+    ];
+  },
 };

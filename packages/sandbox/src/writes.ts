@@ -122,17 +122,18 @@ export function create(cluster: Cluster, target: Target, body: Json, options: Wr
   const { metadata, ...content } = decode(target, body, options);
   const object = { ...content, metadata: omit(metadata, "deletionTimestamp", "deletionGracePeriodSeconds") };
   const made = add(cluster, target, object, options.dryRun, tracked(cluster, target, body, options));
-  warnOfFinalizers(target.type, object, undefined, options.warn);
+  warnOf(target.type, object, undefined, options.warn);
   return made;
 }
 
-/** Custom resources may have finalizers without a domain; whoever adds one is told. */
-function warnOfFinalizers(
+/** Custom resources may have finalizers without a domain; whoever adds one is told. Other warnings are the kind's. */
+function warnOf(
   type: ResourceType,
   object: KubeObject,
   old: KubeObject | undefined,
   warn: (text: string) => void,
 ): void {
+  type.behaviour.warnings?.(object).forEach(warn);
   const known = ["orphan", "foregroundDeletion", "kubernetes", ...(old ? finalizersOf(old) : [])];
   const why =
     "prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers";
@@ -227,7 +228,7 @@ export function replace(
       `StorageError: invalid object, Code: 4, Key: ${storageKey(target)}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`,
     );
   const updated = update(cluster, target, object, old, options.dryRun, owners);
-  warnOfFinalizers(type, object, old, options.warn);
+  warnOf(type, object, old, options.warn);
   return { object: updated, created: false };
 }
 
@@ -251,7 +252,7 @@ export function patch(
     options.dryRun,
     tracked(cluster, target, body, options),
   );
-  warnOfFinalizers(target.type, object, old, options.warn);
+  warnOf(target.type, object, old, options.warn);
   return updated;
 }
 

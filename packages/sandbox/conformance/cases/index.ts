@@ -10,6 +10,7 @@ import { namespaces } from "./namespaces.ts";
 import { patches } from "./patches.ts";
 import { paths } from "./paths.ts";
 import { policies } from "./policies.ts";
+import { statefulSets } from "./stateful-sets.ts";
 import { watches } from "./watches.ts";
 
 const themes: Readonly<Record<string, readonly Case[]>> = {
@@ -24,6 +25,7 @@ const themes: Readonly<Record<string, readonly Case[]>> = {
   patches,
   paths,
   policies,
+  "stateful sets": statefulSets,
   watches,
 };
 

@@ -91,6 +91,21 @@ const kindsOf: readonly Kind[] = [
     { replicas: 1 },
   ),
   kind(
+    inNamespace("apps/v1", "statefulsets"),
+    "apps/v1",
+    "StatefulSet",
+    { spec: { selector, template, serviceName: "s" } },
+    { spec: { replicas: 2, selector, template, serviceName: "s", updateStrategy: { type: "OnDelete" } } },
+    { replicas: 1 },
+  ),
+  kind(
+    inNamespace("apps/v1", "controllerrevisions"),
+    "apps/v1",
+    "ControllerRevision",
+    { revision: 1, data: { a: 1 } },
+    { revision: 2, data: { a: 1 } },
+  ),
+  kind(
     inNamespace("coordination.k8s.io/v1", "leases"),
     "coordination.k8s.io/v1",
     "Lease",
