@@ -14,9 +14,11 @@ export interface ApiServerOptions {
   readonly etcdEndpoint: string;
   /**
    * Where pods reach it, for a cluster that has a node and a controller manager. Left out: it is on loopback alone, and
-   * takes pods without a ServiceAccount.
+   * takes pods without a ServiceAccount unless `serviceAccounts` says otherwise.
    */
   readonly nodeAddress?: string;
+  /** True where a controller manager makes ServiceAccounts, so that pods can be asked to have one. */
+  readonly serviceAccounts?: boolean;
   readonly extraArgs: readonly string[];
 }
 
@@ -45,10 +47,13 @@ export async function startApiServer(
   return child;
 }
 
-function flags({ pki, etcdEndpoint, nodeAddress }: ApiServerOptions, port: number): string[] {
+function flags(options: ApiServerOptions, port: number): string[] {
+  const { pki, etcdEndpoint, nodeAddress, serviceAccounts = nodeAddress !== undefined } = options;
   const file = (name: string) => join(pki.folder, name);
   return [
-    ...(nodeAddress === undefined ? aloneOnLoopback : besideANode(nodeAddress, file)),
+    ...(nodeAddress === undefined ? onLoopback : besideANode(nodeAddress, file)),
+    // Pods need a ServiceAccount `default`, and without a controller manager nobody makes it.
+    ...(serviceAccounts ? [] : ["--disable-admission-plugins=ServiceAccount"]),
     `--etcd-servers=${etcdEndpoint}`,
     `--secure-port=${port}`,
     `--tls-cert-file=${file("apiserver.crt")}`,
@@ -63,13 +68,11 @@ function flags({ pki, etcdEndpoint, nodeAddress }: ApiServerOptions, port: numbe
   ];
 }
 
-const aloneOnLoopback = [
+const onLoopback = [
   "--bind-address=127.0.0.1",
   "--advertise-address=127.0.0.1",
   // It would publish the loopback address as an endpoint, which is refused.
   "--endpoint-reconciler-type=none",
-  // Pods need a ServiceAccount `default`, and without a controller manager nobody makes it.
-  "--disable-admission-plugins=ServiceAccount",
 ];
 
 /** The node has a network of its own, in which all addresses are ours. */

@@ -24,8 +24,9 @@ const packages = {
   etcd: "go.etcd.io/etcd/server/v3",
   pki: "./pki",
   pause: "./pause",
-  registry: "./registry",
-  dns: "./dns",
+  registry: ".",
+  dns: ".",
+  kwok: "sigs.k8s.io/kwok/cmd/kwok",
 };
 
 /** A program of the cluster; `pki` is our own and writes keys and certificates, `pause` is the first in every pod. */
@@ -45,8 +46,13 @@ export const nodeTargets: readonly Target[] = [
     "kube-proxy",
   ] as const),
 ];
+/** What a cluster with fake nodes takes. */
+export const fakeNodeTargets: readonly Target[] = [
+  ...apiServerTargets,
+  ...(["kube-controller-manager", "kube-scheduler", "kwok"] as const),
+];
 /** Modules of their own, whose requirements are not Kubernetes'. */
-const ownModules: ReadonlySet<Target> = new Set<Target>(["registry", "dns"]);
+const ownModules: ReadonlySet<Target> = new Set<Target>(["registry", "dns", "kwok"]);
 
 export interface BuildOptions {
   /** What to build; by default what `startRealCluster` needs. */
@@ -117,9 +123,9 @@ async function compile(target: Target, file: string, { version, log, signal }: B
       stamp(version),
       "-o",
       file,
-      ownModules.has(target) ? "." : packages[target],
+      packages[target],
     ],
-    cwd: ownModules.has(target) ? join(moduleFolder, packages[target]) : moduleFolder,
+    cwd: ownModules.has(target) ? join(moduleFolder, target) : moduleFolder,
     env: goEnvironment,
     logFile: join(cacheFolder, `${target}.log`),
     onLine(line) {
@@ -187,6 +193,7 @@ async function kubernetesVersion(): Promise<string> {
 const sourceFiles = [
   ...["go.mod", "go.sum", "pki/main.go", "pause/main.go"],
   ...["registry", "dns"].flatMap((name) => ["go.mod", "go.sum", "main.go"].map((file) => `${name}/${file}`)),
+  ...["kwok/go.mod", "kwok/go.sum"],
 ];
 
 /** Names all that decides what the programs are: our sources and flags, the sums of all modules, and the compiler. */

@@ -1,15 +1,21 @@
-// Writes ../go/go.mod and ../go/go.sum anew, for another version of Kubernetes:
+// Writes ../go/go.mod, ../go/go.sum and those of ../go/kwok anew, for another version of Kubernetes:
 //
 //   node tools/real-cluster/src/generate-module.ts v1.36.3
 //
 // k8s.io/kubernetes is not made to be required: its go.mod replaces some thirty modules by folders of its own
 // repository. They are published, too, as v0.X.Y beside v1.X.Y, so each is replaced by that. Everything else, etcd
 // included, is then at the version that Kubernetes itself is built with.
+//
+// kwok asks for other versions of some thirty modules that both use. It is a module of its own, which changes nothing of
+// what Kubernetes is built with; and it takes Kubernetes' versions, so that most of it is compiled already.
 import { execFileSync } from "node:child_process";
-import { rmSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const folder = fileURLToPath(new URL("../go", import.meta.url));
+const kwokFolder = `${folder}/kwok`;
+const kwokVersion = "v0.8.0";
+const kwokProgram = "sigs.k8s.io/kwok/cmd/kwok";
 const tools = [
   "k8s.io/kubernetes/cmd/kube-apiserver",
   "k8s.io/kubernetes/cmd/kube-controller-manager",
@@ -19,6 +25,10 @@ const tools = [
   "k8s.io/kubernetes/cmd/kube-proxy",
   "go.etcd.io/etcd/server/v3",
 ];
+
+/** A module and the version that it is built at, as a template for `go list`. */
+const moduleLine =
+  "{{if not .Main}}{{.Path}} {{with .Replace}}{{.Version}}{{else}}{{.Version}}{{end}}{{end}}";
 
 interface UpstreamModule {
   readonly go: string;
@@ -33,11 +43,28 @@ if (!/^v1\.\d+\.\d+$/.test(version)) {
   process.exit(2);
 }
 const upstream = readUpstream(version);
-rmSync(`${folder}/go.mod`, { force: true });
-rmSync(`${folder}/go.sum`, { force: true });
+for (const file of ["go.mod", "go.sum", "kwok/go.mod", "kwok/go.sum"])
+  rmSync(`${folder}/${file}`, { force: true });
 go("mod", "init", "drover.dev/tools/real-cluster");
 go("mod", "edit", ...edits(version, upstream));
 go("mod", "tidy");
+generateKwok(upstream);
+
+function generateKwok({ go: language }: UpstreamModule): void {
+  mkdirSync(kwokFolder, { recursive: true });
+  const kwok = (...args: string[]): string => goIn(kwokFolder, ...args);
+  kwok("mod", "init", "drover.dev/tools/real-cluster/kwok");
+  kwok("mod", "edit", `-go=${language}`, `-require=sigs.k8s.io/kwok@${kwokVersion}`, `-tool=${kwokProgram}`);
+  kwok("mod", "tidy");
+  const ours = modules(go("list", "-m", "-f", moduleLine, "all"));
+  const theirs = modules(kwok("list", "-deps", "-f", `{{with .Module}}${moduleLine}{{end}}`, kwokProgram));
+  const replaced = [...theirs].flatMap(([name, wanted]) => {
+    const version = ours.get(name) ?? wanted;
+    return version === wanted ? [] : [`-replace=${name}=${name}@${version}`];
+  });
+  kwok("mod", "edit", ...replaced.sort());
+  kwok("mod", "tidy");
+}
 
 function edits(kubernetes: string, { go: language, godebug, staged }: UpstreamModule): string[] {
   const published = kubernetes.replace("v1.", "v0.");
@@ -63,10 +90,22 @@ function readUpstream(kubernetes: string): UpstreamModule {
   };
 }
 
+function modules(lines: string): ReadonlyMap<string, string> {
+  const pairs = lines.split("\n").map((line): [string, string] => {
+    const [name = "", moduleVersion = ""] = line.trim().split(" ");
+    return [name, moduleVersion];
+  });
+  return new Map(pairs.filter(([name]) => name !== ""));
+}
+
 function go(...args: string[]): string {
+  return goIn(folder, ...args);
+}
+
+function goIn(cwd: string, ...args: string[]): string {
   const env = { ...process.env, GOWORK: "off" };
   return execFileSync("go", args, {
-    cwd: folder,
+    cwd,
     env,
     encoding: "utf8",
     stdio: ["ignore", "pipe", "inherit"],

@@ -11,10 +11,17 @@
 // the one that started them, even when that is killed.
 //
 // It is an API server and nothing behind it: no controller manager, so nobody collects garbage by owner reference,
-// empties namespaces that are deleted or makes ServiceAccounts; no scheduler, no nodes. Where pods are to run, there is
-// `startClusterWithNode`: all of that, in namespaces of its own (root, Linux).
+// empties namespaces that are deleted or makes ServiceAccounts; no scheduler, no nodes. Where Kubernetes' controllers are
+// to work there is `startClusterWithFakeNodes`: the whole control plane, and pods that only look as if they ran. Where
+// pods are to run, there is `startClusterWithNode`: all of that, in namespaces of its own (root, Linux).
 export { buildRealCluster, type BuildOptions, type Target } from "./build.ts";
 export { type ClientAccess, readKubeconfig } from "./client-files.ts";
+export { delayAnnotation, fateAnnotation } from "./fake-nodes/stages.ts";
+export {
+  type FakeNodeCluster,
+  type FakeNodeOptions,
+  startClusterWithFakeNodes,
+} from "./fake-nodes/start-with-fake-nodes.ts";
 export { type Reached } from "./node/door.ts";
 export { type ExecOptions, FailedInsideError } from "./node/enter-namespaces.ts";
 export { type NodeCluster, startClusterWithNode } from "./node/start-with-node.ts";

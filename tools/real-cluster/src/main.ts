@@ -2,10 +2,12 @@
 import { once } from "node:events";
 import { buildRealCluster } from "./build.ts";
 import { startClusterWithNode } from "./node/start-with-node.ts";
-import { startRealCluster } from "./start.ts";
+import { startClusterWithFakeNodes } from "./fake-nodes/start-with-fake-nodes.ts";
+import { type RealCluster, startRealCluster } from "./start.ts";
 
 const usage = `usage: node tools/real-cluster/src/main.ts COMMAND
   up           build what is missing, start an API server, and end it with Ctrl-C
+  up --fake    the same with the whole control plane and a node that only pretends to run pods
   up --node    the same with a node on which pods run (takes root, on Linux)
   build        only build what \`up\` needs`;
 
@@ -23,7 +25,8 @@ try {
 }
 
 async function run(command: string): Promise<void> {
-  if (command === "up") await up();
+  if (command === "up") await up(await startRealCluster({ log, signal }));
+  else if (command === "up --fake") await up(await startClusterWithFakeNodes({ log, signal }));
   else if (command === "up --node") await upWithNode();
   else if (command === "build") await build();
   else {
@@ -37,8 +40,7 @@ async function build(): Promise<void> {
   log(`The programs are in ${bin}`);
 }
 
-async function up(): Promise<void> {
-  const cluster = await startRealCluster({ log, signal });
+async function up(cluster: RealCluster): Promise<void> {
   console.log(`export KUBECONFIG=${cluster.kubeconfig}`);
   log(
     `The API server is ${cluster.url}, a kubectl for it ${cluster.kubectl}. Ctrl-C ends it and forgets its data.`,

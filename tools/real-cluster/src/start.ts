@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onFreePort, type TiedProcess } from "@drover/local-servers";
 import { startApiServer } from "./api-server.ts";
-import { buildRealCluster } from "./build.ts";
+import { buildRealCluster, type Target } from "./build.ts";
 import { writeKubeconfig, writeKubectl } from "./client-files.ts";
 import { startEtcd } from "./etcd.ts";
 import { type StaleView, startStaleView } from "./stale-view.ts";
-import { createPki } from "./pki.ts";
+import { createPki, type Pki } from "./pki.ts";
 import { switchable } from "./switchable.ts";
 
 export interface StartOptions {
@@ -62,8 +62,23 @@ export interface RealCluster {
  * @throws when Go is missing, or a program does not start: the message carries the last lines of its log
  */
 export async function startRealCluster(options: StartOptions = {}): Promise<RealCluster> {
+  return (await startApiServerOnEtcd(options, {})).cluster;
+}
+
+/** What differs where more than an API server is started. */
+interface Surroundings {
+  /** What to build; by default what the API server needs. */
+  readonly targets?: readonly Target[];
+  readonly serviceAccounts?: boolean;
+}
+
+/** As `startRealCluster`, with what it takes to start more programs beside it. */
+export async function startApiServerOnEtcd(
+  options: StartOptions,
+  { targets, serviceAccounts = false }: Surroundings,
+): Promise<{ readonly cluster: RealCluster; readonly bin: string; readonly pki: Pki }> {
   const { signal, dir: parent = tmpdir(), log, apiServerArgs = [] } = options;
-  const { bin } = await buildRealCluster({ signal, ...(log && { log }) });
+  const { bin } = await buildRealCluster({ signal, ...(log && { log }), ...(targets && { targets }) });
   const dir = await mkdtemp(join(parent, "drover-real-"));
   const running: TiedProcess[] = [];
   const views: StaleView[] = [];
@@ -77,7 +92,14 @@ export async function startRealCluster(options: StartOptions = {}): Promise<Real
     const pki = await createPki({ bin, dir });
     const etcd = await startEtcd({ bin, dir, signal });
     running.push(etcd.process);
-    const settings = { bin, dir, pki, etcdEndpoint: etcd.endpoint, extraArgs: apiServerArgs };
+    const settings = {
+      bin,
+      dir,
+      pki,
+      etcdEndpoint: etcd.endpoint,
+      extraArgs: apiServerArgs,
+      serviceAccounts,
+    };
     const { child, port } = await onFreePort(async (port) => {
       return { child: await startApiServer(settings, port, signal), port };
     });
@@ -86,7 +108,7 @@ export async function startRealCluster(options: StartOptions = {}): Promise<Real
     const kubeconfig = await writeKubeconfig(dir, url, pki);
     const kubectl = await writeKubectl(dir, { bin, kubeconfig });
     const apiServer = switchable(child, (closing) => startApiServer(settings, port, closing));
-    return {
+    const cluster: RealCluster = {
       ...{ kubeconfig, kubectl, url, dir },
       pids: () => [etcd.process.pid, apiServer.pid()].filter((pid) => pid !== undefined),
       stopApiServer: (how = "SIGKILL") => apiServer.down(how),
@@ -98,6 +120,7 @@ export async function startRealCluster(options: StartOptions = {}): Promise<Real
       },
       stop: () => apiServer.close().then(cleanUp),
     };
+    return { cluster, bin, pki };
   } catch (error) {
     await cleanUp();
     throw error;

@@ -24,16 +24,18 @@ async function start({ bin, dir, apiServerArgs }: InsideOptions): Promise<void> 
   await setUpPrivateMachine(dir);
   await openDoor(join(dir, doorName));
   const pki = await createPki({ bin, dir });
-  const kubeconfig = await writeKubeconfig(dir, `https://127.0.0.1:${apiServerPort}`, pki);
+  const url = `https://127.0.0.1:${apiServerPort}`;
+  const plane = { bin, dir, pki, url };
+  const kubeconfig = await writeKubeconfig(dir, url, pki);
   const kubectl = await writeKubectl(dir, { bin, kubeconfig });
   await Promise.all([
-    startControlPlane({ bin, dir, pki }, apiServerArgs),
+    startControlPlane(plane, apiServerArgs),
     startContainerRuntime({ bin, dir }),
     startImageRegistry({ bin, dir }),
   ]);
   await Promise.all([
     startNameServer({ bin, dir, kubeconfig }),
-    startNode({ bin, dir, pki }),
+    startNode(plane),
     untilPodsAreTaken(kubectl),
   ]);
 }

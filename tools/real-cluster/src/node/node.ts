@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type ControlPlane, startClient } from "./control-plane.ts";
+import { type ControlPlane, startClient } from "../control-plane-client.ts";
 import { containerdSocket, nodeAddress, nodeName, podRange } from "./layout.ts";
 import { bridgesAreFiltered } from "./private-machine.ts";
 

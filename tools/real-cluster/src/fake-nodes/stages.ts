@@ -1,0 +1,131 @@
+// What kwok makes of nodes and pods, as its Stages: a stage is taken by every object that its selector matches, after a
+// delay. Those of a kind exclude one another, for among several kwok draws.
+
+/**
+ * A pod's annotation that says what becomes of it on a fake node; it may be set, changed and taken away at any time:
+ *
+ * - left out, or anything else: Running, and Ready
+ * - `pending`: on its node, and no more
+ * - `unready`: Running, and not Ready; set on a pod that is Ready, it is so no longer
+ * - `fails`: its phase becomes Failed, which is for good
+ */
+export const fateAnnotation = "fake-node/fate";
+/** A pod's annotation: how long it takes to be what it is to be, as in `2s`. */
+export const delayAnnotation = "fake-node/delay";
+
+const nodeCapacity = "{cpu: 10k, memory: 10Ti, pods: 1M}";
+const pause = { durationMilliseconds: 50 };
+const exists = (key: string) => ({ key, operator: "Exists" });
+const lacks = (key: string) => ({ key, operator: "DoesNotExist" });
+const isOneOf = (key: string, ...values: readonly string[]) => ({ key, operator: "In", values });
+const isNone = (key: string, ...values: readonly string[]) => ({ key, operator: "NotIn", values });
+
+const readyCondition = '.status.conditions.[] | select( .type == "Ready" ) | .status';
+const fate = `.metadata.annotations["${fateAnnotation}"]`;
+const phase = ".status.phase";
+const stays = lacks(".metadata.deletionTimestamp");
+
+const nodeStatus = `
+{{ $now := Now }}
+conditions:
+{{ range NodeConditions }}
+- lastHeartbeatTime: {{ $now | Quote }}
+  lastTransitionTime: {{ $now | Quote }}
+  message: {{ .message | Quote }}
+  reason: {{ .reason | Quote }}
+  status: {{ .status | Quote }}
+  type: {{ .type | Quote }}
+{{ end }}
+addresses:
+- {address: {{ NodeIP | Quote }}, type: InternalIP}
+allocatable: ${nodeCapacity}
+capacity: ${nodeCapacity}
+phase: Running
+`;
+
+/** What a kubelet says of a pod whose containers run, or have failed. */
+const podStatus = (of: { readonly phase: "Running" | "Failed"; readonly ready: boolean }): string => `
+{{ $now := Now }}
+{{ $started := or .status.startTime $now }}
+{{ $node := .spec.nodeName }}
+conditions:
+- {lastTransitionTime: {{ $started | Quote }}, status: "True", type: Initialized}
+- {lastTransitionTime: {{ $now | Quote }}, status: "${of.ready ? "True" : "False"}", type: Ready}
+- {lastTransitionTime: {{ $now | Quote }}, status: "${of.ready ? "True" : "False"}", type: ContainersReady}
+containerStatuses:
+{{ range .spec.containers }}
+- image: {{ .image | Quote }}
+  name: {{ .name | Quote }}
+  ready: ${of.ready}
+  restartCount: 0
+  started: ${of.phase === "Running"}
+  state:
+${
+  of.phase === "Running"
+    ? "    running: {startedAt: {{ $started | Quote }}}"
+    : "    terminated: {exitCode: 1, reason: Error, startedAt: {{ $started | Quote }}, finishedAt: {{ $now | Quote }}}"
+}
+{{ end }}
+{{ if not .status.podIP }}
+{{ with PodIPsWith .spec.nodeName ( or .spec.hostNetwork false ) ( or .metadata.uid "" ) ( or .metadata.name "" ) ( or .metadata.namespace "" ) }}
+hostIP: {{ NodeIPWith $node | Quote }}
+podIP: {{ index . 0 | Quote }}
+podIPs:
+- ip: {{ index . 0 | Quote }}
+{{ end }}
+{{ end }}
+phase: ${of.phase}
+startTime: {{ $started | Quote }}
+`;
+
+const stage = (name: string, kind: "Node" | "Pod", spec: object) => ({
+  apiVersion: "kwok.x-k8s.io/v1alpha1",
+  kind: "Stage",
+  metadata: { name },
+  spec: { resourceRef: { apiGroup: "v1", kind }, ...spec },
+});
+
+const podStage = (name: string, matchExpressions: readonly object[], statusTemplate: string) =>
+  stage(name, "Pod", {
+    selector: { matchExpressions: [stays, ...matchExpressions] },
+    delay: { ...pause, durationFrom: { expressionFrom: `.metadata.annotations["${delayAnnotation}"]` } },
+    next: { statusTemplate },
+  });
+
+const stages: readonly object[] = [
+  stage("node", "Node", {
+    selector: { matchExpressions: [isNone(readyCondition, "True")] },
+    next: { statusTemplate: nodeStatus },
+  }),
+  podStage(
+    "pod-ready",
+    [
+      isOneOf(phase, "Pending", "Running"),
+      isNone(readyCondition, "True"),
+      isNone(fate, "pending", "unready", "fails"),
+    ],
+    podStatus({ phase: "Running", ready: true }),
+  ),
+  podStage(
+    "pod-begins-unready",
+    [isOneOf(phase, "Pending"), isOneOf(fate, "unready")],
+    podStatus({ phase: "Running", ready: false }),
+  ),
+  podStage(
+    "pod-turns-unready",
+    [isOneOf(phase, "Running"), isOneOf(readyCondition, "True"), isOneOf(fate, "unready")],
+    podStatus({ phase: "Running", ready: false }),
+  ),
+  podStage(
+    "pod-fails",
+    [isOneOf(phase, "Pending", "Running"), isOneOf(fate, "fails")],
+    podStatus({ phase: "Failed", ready: false }),
+  ),
+  stage("pod-goes", "Pod", {
+    selector: { matchExpressions: [exists(".metadata.deletionTimestamp")] },
+    next: { delete: true },
+  }),
+];
+
+/** The stages as a file for kwok. JSON is YAML. */
+export const stagesFile = (): string => stages.map((one) => JSON.stringify(one)).join("\n---\n");

@@ -1,0 +1,106 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { isRunning } from "@drover/local-servers";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { delayAnnotation, fateAnnotation } from "./stages.ts";
+import { type FakeNodeCluster, startClusterWithFakeNodes } from "./start-with-fake-nodes.ts";
+
+let cluster: FakeNodeCluster;
+beforeAll(async () => {
+  cluster = await startClusterWithFakeNodes({ nodes: 3, log: (line) => console.log(line) });
+}, 3_600_000);
+afterAll(() => cluster.stop());
+
+const kubectl = async (...args: string[]): Promise<string> =>
+  (await promisify(execFile)(cluster.kubectl, args)).stdout;
+async function create(object: object): Promise<void> {
+  const creating = promisify(execFile)(cluster.kubectl, ["create", "-f", "-"]);
+  creating.child.stdin?.end(JSON.stringify(object));
+  await creating;
+}
+const deployment = (name: string, replicas: number) => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name },
+  spec: {
+    replicas,
+    selector: { matchLabels: { app: name } },
+    template: {
+      metadata: { labels: { app: name } },
+      spec: { containers: [{ name: "main", image: "none" }] },
+    },
+  },
+});
+const pod = (name: string, annotations: Record<string, string>) => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name, annotations },
+  spec: { terminationGracePeriodSeconds: 3600, containers: [{ name: "main", image: "none" }] },
+});
+const statusOf = async (name: string): Promise<string> => {
+  const ready = '{.status.phase} {.status.conditions[?(@.type=="Ready")].status} {.spec.nodeName}';
+  return (await kubectl("get", "pod", name, "-o", `jsonpath=${ready}`)).replace(/fake-\d/, "on a node");
+};
+
+describe("a control plane with fake nodes", () => {
+  it("makes a Deployment of three available", async () => {
+    await create(deployment("three", 3));
+    await kubectl("wait", "--timeout=60s", "--for=condition=Available", "deployment/three");
+    expect(await kubectl("get", "deployment", "three", "-o", "jsonpath={.status.readyReplicas}")).toBe("3");
+  });
+
+  it.each([
+    ["stays", {}, "Running True on a node"],
+    ["pending", { [fateAnnotation]: "pending" }, "Pending  on a node"],
+    ["unready", { [fateAnnotation]: "unready" }, "Running False on a node"],
+    ["fails", { [fateAnnotation]: "fails" }, "Failed False on a node"],
+    ["late", { [delayAnnotation]: "2s" }, "Running True on a node"],
+  ])("a pod's annotation says what becomes of it: %s", async (name, annotations, status) => {
+    await create(pod(name, annotations));
+    await vi.waitFor(async () => expect(await statusOf(name)).toBe(status), {
+      timeout: 20_000,
+      interval: 200,
+    });
+  });
+
+  it("a pod that is ready is made unready and ready again, and at last it fails", async () => {
+    await create(pod("changing", {}));
+    const becomes = (status: string) =>
+      vi.waitFor(async () => expect(await statusOf("changing")).toBe(status), {
+        timeout: 20_000,
+        interval: 200,
+      });
+    await becomes("Running True on a node");
+    await kubectl("annotate", "pod", "changing", `${fateAnnotation}=unready`);
+    await becomes("Running False on a node");
+    await kubectl("annotate", "pod", "changing", `${fateAnnotation}-`);
+    await becomes("Running True on a node");
+    await kubectl("annotate", "pod", "changing", `${fateAnnotation}=fails`);
+    await becomes("Failed False on a node");
+  });
+
+  it("a deleted pod goes, however long it might have taken", async () => {
+    await kubectl("delete", "pod", "stays", "--timeout=20s");
+  });
+
+  it("runs other controllers while the API server stays: nothing becomes of a Deployment without its own", async () => {
+    await cluster.runControllers(["*", "-deployment-controller", "-replicaset-controller"]);
+    await create(deployment("alone", 3));
+    // The others work: what is in a namespace goes with it, and that takes longer than a ReplicaSet would.
+    await kubectl("create", "namespace", "passing");
+    await kubectl("create", "configmap", "content", "-n", "passing");
+    await kubectl("delete", "namespace", "passing", "--timeout=60s");
+    expect(await kubectl("get", "replicasets", "-l", "app=alone", "-o", "name")).toBe("");
+
+    await cluster.runControllers(["*"]);
+    await kubectl("wait", "--timeout=60s", "--for=condition=Available", "deployment/alone");
+  });
+
+  it("leaves no process behind", async () => {
+    const other = await startClusterWithFakeNodes();
+    const pids = other.pids();
+    expect(pids.map(isRunning)).toEqual([true, true, true, true, true]);
+    await other.stop();
+    expect(pids.map(isRunning)).toEqual([false, false, false, false, false]);
+  });
+});
