@@ -10,10 +10,14 @@ import { defaulted, pruned, withoutEmpty } from "./schema-fitting.ts";
 import { validated } from "./schema-validation.ts";
 import { anyObject, boolean, each, fields, integer, listOf, mapOf, string, strings } from "./schema-words.ts";
 import { atomic, listBy, setOf } from "./schema-words.ts";
-import { ApiError, badRequest, invalidObject } from "./status.ts";
+import { ApiError, badRequest, internalError, invalidObject } from "./status.ts";
 
 /** What happens to fields that a kind does not know: 400, a Warning header, or nothing. They are never stored. */
 export type FieldValidation = "Strict" | "Warn" | "Ignore";
+export interface Telling {
+  readonly fieldValidation: FieldValidation;
+  readonly warn: (text: string) => void;
+}
 
 const owner = atomic(
   fields({
@@ -107,14 +111,27 @@ export function decoded(type: ResourceType, given: Json, unknown: string[], keep
 }
 
 /** What a patch leaves and cannot be read is a fault of the patch: 422 about it instead of a 400. */
-export function refusing(type: ResourceType, patched: JsonObject, read: () => KubeObject): KubeObject {
-  const version = textAt(patched, "apiVersion") ?? "";
+export function refusing(
+  type: ResourceType,
+  patched: JsonObject,
+  { fieldValidation, warn }: Telling,
+  read: () => KubeObject,
+): KubeObject {
+  const { apiVersion, kind } = patched;
+  const version = apiVersion ?? "";
   const name = nameOf(patched);
-  if (!type.custom && version === "")
+  if (type.custom && version === "" && kind)
+    throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
+  if (!type.custom && version === "") {
+    // Without a version it is decoded as something that has no fields at all.
+    const fields = Object.keys(omit(patched, "apiVersion", "kind")).sort();
+    const faults = fields.map((key) => faultOf("unknown", key));
+    refuseUnknown(type, faults, fieldValidation, warn);
     throw badRequest(
       `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
     );
-  if (type.custom && version !== apiVersionOf(type))
+  }
+  if (type.custom && isString(version) && kind && version !== apiVersionOf(type))
     throw invalidObject(type, name, [invalid("apiVersion", version, `must be ${apiVersionOf(type)}`)]);
   try {
     return read();

@@ -1,5 +1,6 @@
 // The scale subresource: an autoscaling/v1 Scale of an object, made from its fields and written back into one of them.
 import { decoded, refusing } from "./decoding.ts";
+import type { Telling } from "./decoding.ts";
 import { field, isObject, objectAt, omit, textAt, withField } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { Cluster } from "./cluster.ts";
@@ -127,12 +128,14 @@ function changed(
   type: ResourceType,
   scale: KubeObject,
   owners: Owners,
-  change: ScaleChange & { readonly custom: boolean },
+  change: ScaleChange & Telling & { readonly custom: boolean },
 ): { next: KubeObject; owners: Owners } {
   if (change.kind !== "apply") {
     const body = change.body(scale);
     const read = (): KubeObject => decoded(type, body, []);
-    const next = withoutZero(change.kind === "patch" && isObject(body) ? refusing(type, body, read) : read());
+    const next = withoutZero(
+      change.kind === "patch" && isObject(body) ? refusing(type, body, change, read) : read(),
+    );
     return { next, owners: owners.size > 0 ? ownersAfterUpdate(occasion, scale, next, owners) : owners };
   }
   const config = configuration(occasion, "Scale", change.body);
@@ -161,7 +164,7 @@ export function scaled(
   type: ResourceType,
   old: KubeObject,
   change: ScaleChange,
-  manager: string,
+  { manager, fieldValidation, warn }: Telling & { readonly manager: string },
 ): { object: KubeObject; owners: Owners } {
   const { specReplicasPath } = pathsOf(type);
   const path = setOf([keysOf(specReplicasPath).map((key) => `f:${key}`)]);
@@ -175,7 +178,12 @@ export function scaled(
     ignored: noFields,
     isServed: () => true,
   };
-  const { next, owners } = changed(occasion, scaleType, before, known, { ...change, custom: type.custom });
+  const { next, owners } = changed(occasion, scaleType, before, known, {
+    ...change,
+    fieldValidation,
+    warn,
+    custom: type.custom,
+  });
   const wanted = numberAt(next, ".spec.replicas") ?? 0;
   refuse(type, old, next, wanted, specReplicasPath);
   const object = withMeta(

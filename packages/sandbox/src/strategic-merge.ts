@@ -2,7 +2,7 @@
 // A simplification: the key is looked up by the list's name alone.
 import { equal, field, isArray, isObject, listAt, textAt, withField } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
-import { serverError } from "./status.ts";
+import { badRequest, serverError } from "./status.ts";
 
 const byName = [
   "containers",
@@ -32,7 +32,7 @@ function mergedByKey(list: readonly Json[], patch: readonly Json[], key: string)
     const index = merged.findIndex((one) => equal(field(one, key), field(item, key)));
     if (directive(item) === "delete") return index < 0 ? merged : merged.toSpliced(index, 1);
     return index < 0
-      ? [...merged, strategicMerge({}, item)]
+      ? [...merged, strategicMerge(undefined, item)]
       : merged.with(index, strategicMerge(merged[index], item));
   }, list);
 }
@@ -125,6 +125,20 @@ export function strategicMerge(target: Json | undefined, patch: Json): Json {
   const how = directive(patch) ?? "merge";
   if (!["merge", "replace", "delete"].includes(how)) throw serverError(`unknown patch type: ${how} in map`);
   if (how === "delete") return {};
-  const old = isObject(target) && directive(patch) !== "replace" ? target : {};
-  return Object.entries(patch).reduce((result, entry) => applied(patch, result, entry), old);
+  const old = isObject(target) && how !== "replace" ? retained(target, patch) : undefined;
+  const merged = Object.entries(patch).reduce((result, entry) => applied(patch, result, entry), old ?? {});
+  // What there is nothing to merge with keeps this directive, for the decoder to stumble over.
+  return withField(merged, "$retainKeys", old ? undefined : field(patch, "$retainKeys"));
 }
+
+/** What $retainKeys leaves of an object: these keys, which have to be all that the patch has a value for. */
+function retained(target: JsonObject, patch: JsonObject): JsonObject {
+  const keys = field(patch, "$retainKeys");
+  if (keys === undefined) return target;
+  const fits = ([key, value]: [string, Json]): boolean =>
+    value === null || /^\$(retainKeys$|setElementOrder\/|deleteFrom)/.test(key) || listOf(keys).includes(key);
+  if (!isArray(keys) || !Object.entries(patch).every(fits))
+    throw badRequest("invalid patch format of retainKeys");
+  return Object.fromEntries(Object.entries(target).filter(([key]) => keys.includes(key)));
+}
+const listOf = (value: Json): readonly Json[] => (isArray(value) ? value : []);

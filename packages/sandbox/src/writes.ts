@@ -3,7 +3,7 @@ import { admittedNew, admittedUpdate, isHeld, timestamp } from "./admission.ts";
 import { namespacesBucket } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";
 import { decoded, faultOf, refuseUnknown, refusing } from "./decoding.ts";
-import type { FieldValidation } from "./decoding.ts";
+import type { Telling } from "./decoding.ts";
 import { invalid } from "./field-errors.ts";
 import { emptyObject, occasionFor, ownersAfter, ownersOf } from "./field-tracking.ts";
 import { withOwners, withoutManaged } from "./field-tracking.ts";
@@ -37,10 +37,8 @@ export interface Target {
   readonly subresource: "" | "status" | "binding" | "scale" | "finalize";
 }
 
-export interface WriteOptions {
+export interface WriteOptions extends Telling {
   readonly dryRun: boolean;
-  readonly fieldValidation: FieldValidation;
-  readonly warn: (text: string) => void;
   /** Under which name the request writes. */
   readonly manager: string;
   /** Paths of the fields that the body has more than once. */
@@ -242,7 +240,7 @@ export function patch(
   const old = existing(cluster, target);
   const body = change(asServed(target.type, old));
   if (!isObject(body)) throw status.badRequest("the patch does not leave an object");
-  const object = refusing(target.type, body, () => decode(target, body, options, false));
+  const object = refusing(target.type, body, options, () => decode(target, body, options, false));
   refuseOtherName(target.name, object);
   const updated = update(
     cluster,
@@ -290,14 +288,14 @@ export function scale(
   cluster: Cluster,
   target: Target,
   change: ScaleChange,
-  { dryRun, manager }: WriteOptions,
+  options: WriteOptions,
 ): KubeObject {
   const { type } = target;
   const old = existing(cluster, target);
-  const { object, owners } = scaled(cluster, type, asServed(type, old), change, manager);
+  const { object, owners } = scaled(cluster, type, asServed(type, old), change, options);
   return scaleOf(
     type,
-    update(cluster, { ...target, subresource: "" }, object, old, dryRun, () => owners),
+    update(cluster, { ...target, subresource: "" }, object, old, options.dryRun, () => owners),
   );
 }
 

@@ -28,6 +28,12 @@ const merges: readonly Json[] = [
   { kind: "Secret" },
   { apiVersion: "v2" },
   { kind: null },
+  { apiVersion: null },
+  { apiVersion: "" },
+  { kind: "" },
+  { apiVersion: null, kind: null },
+  { apiVersion: 1 },
+  { apiVersion: null, data: { x: 1 } },
   { metadata: null },
   { metadata: { finalizers: null } },
   { metadata: { finalizers: ["e.x/c"] } },
@@ -50,6 +56,14 @@ const widgetMerges: readonly Json[] = [
   { status: { ready: true } },
   { metadata: { generation: 9 } },
   { kind: "Gadget" },
+  { kind: null },
+  { apiVersion: null },
+  { apiVersion: "" },
+  { kind: "" },
+  { apiVersion: null, kind: null },
+  { apiVersion: 1 },
+  { kind: 1 },
+  { apiVersion: null, spec: { size: 0 } },
   { apiVersion: "example.com/v1beta1" },
   { apiVersion: "example.com/v1beta1", spec: { old: "x" } },
   null,
@@ -106,6 +120,9 @@ const jsons: readonly Json[] = [
   [op("remove", "/data/x"), op("test", "/data/x", { value: "1" })],
   [op("replace", "/metadata/name", { value: "b" })],
   [op("replace", "/kind", { value: "Secret" })],
+  [op("remove", "/kind")],
+  [op("remove", "/apiVersion")],
+  [op("replace", "/apiVersion", { value: "" })],
   [op("replace", "/metadata/resourceVersion", { value: "1" })],
 ];
 
@@ -181,6 +198,26 @@ const strategics: readonly Json[] = [
   { spec: null },
   { status: { phase: "Running" } },
   { kind: "Other" },
+  { kind: null },
+  { apiVersion: null },
+  { metadata: { labels: { $retainKeys: ["a"], a: "1" } } },
+  { metadata: { labels: { $retainKeys: ["x", "a"], a: "1" } } },
+  { metadata: { labels: { $retainKeys: ["x"] } } },
+  { metadata: { labels: { $retainKeys: [], a: "1" } } },
+  { metadata: { labels: { $retainKeys: [] } } },
+  { metadata: { labels: { $retainKeys: "x" } } },
+  { metadata: { labels: { $retainKeys: null, a: "1" } } },
+  { metadata: { labels: { $retainKeys: [1] } } },
+  { metadata: { labels: { $retainKeys: ["x"], $patch: "replace", a: "1" } } },
+  { metadata: { annotations: { $retainKeys: ["a"], a: "1" } } },
+  { metadata: { $retainKeys: ["labels"], labels: { a: "1" } } },
+  { $retainKeys: ["metadata"], metadata: { labels: { a: "1" } } },
+  { spec: { $retainKeys: ["containers"], containers: [{ name: "one", image: "j" }] } },
+  { spec: { volumes: [{ name: "v", $retainKeys: ["name", "configMap"], configMap: { name: "c" } }] } },
+  { spec: { volumes: [{ name: "w", $retainKeys: ["name", "configMap"], configMap: { name: "c" } }] } },
+  { spec: { volumes: [{ name: "v", $retainKeys: ["name", "emptyDir"], emptyDir: { medium: "Memory" } }] } },
+  { spec: { containers: [{ name: "one", $retainKeys: ["name", "image"], image: "j" }] } },
+  { spec: { nodeSelector: { $retainKeys: ["a"], a: "1" } } },
   { bogus: 1, spec: { other: 1 } },
 ];
 const services: readonly Json[] = [
@@ -192,7 +229,30 @@ const services: readonly Json[] = [
   { spec: { type: "NodePort" } },
   { spec: { clusterIP: "10.0.77.77" } },
   { spec: { sessionAffinity: "ClientIP" } },
+  { spec: { selector: { $retainKeys: ["x"], x: "y" } } },
+  { spec: { selector: { $retainKeys: ["x", "app"], x: "y" } } },
+  { spec: { selector: { $patch: "replace", x: "y" } } },
 ];
+const deployments: readonly Json[] = [
+  { spec: { strategy: { $retainKeys: ["type"], type: "Recreate" } } },
+  { spec: { strategy: { $retainKeys: ["type", "rollingUpdate"], rollingUpdate: { maxSurge: 2 } } } },
+  { spec: { strategy: { $retainKeys: ["rollingUpdate"], type: "Recreate" } } },
+  { spec: { strategy: { $retainKeys: [], type: "Recreate" } } },
+  { spec: { strategy: { $retainKeys: ["type", 1], type: "Recreate" } } },
+  { spec: { strategy: { $retainKeys: ["type", "none"], type: "Recreate" } } },
+  { spec: { template: { metadata: { labels: { $retainKeys: ["app", "b"], b: "c" } } } } },
+];
+const deployment = {
+  ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "a" } },
+  spec: {
+    selector: { matchLabels: { app: "a" } },
+    strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1 } },
+    template: {
+      metadata: { labels: { app: "a", x: "y" } },
+      spec: { containers: [{ name: "main", image: "image" }] },
+    },
+  },
+};
 
 const short = (value: Json): string => JSON.stringify(value).slice(0, 100);
 const servicesIn = "/api/v1/namespaces/<ns>/services";
@@ -219,12 +279,22 @@ export const patches: readonly Case[] = [
   ...of("ConfigMap", configMapsIn, map, "json-patch", jsons),
   ...of("Pod", podsIn, two, "strategic-merge-patch", strategics),
   ...of("Service", servicesIn, service, "strategic-merge-patch", services),
+  ...of(
+    "Deployment",
+    "/apis/apps/v1/namespaces/<ns>/deployments",
+    deployment,
+    "strategic-merge-patch",
+    deployments,
+  ),
   ...of("Widget", widgetsIn, thing, "json-patch", [
     [op("add", "/spec/tags/-", { value: "z" })],
     [op("remove", "/spec/tags/1")],
     [op("replace", "/spec/size", { value: "x" })],
     [op("add", "/status", { value: { a: 1 } })],
     [op("remove", "/spec")],
+    [op("remove", "/kind")],
+    [op("remove", "/apiVersion")],
+    [op("replace", "/apiVersion", { value: "" })],
     [op("test", "/spec/size", { value: 1 }), op("replace", "/spec/size", { value: 2 })],
     [op("test", "/spec/size", { value: 1.0 })],
   ]),
@@ -243,6 +313,15 @@ export const patches: readonly Case[] = [
       }),
       patch(`${configMapsIn}/a`, { metadata: { resourceVersion: "<made.metadata.resourceVersion>" } }),
       patch(`${configMapsIn}/a`, { metadata: { uid: "<made.metadata.uid>" }, data: { x: "8" } }),
+    ],
+  },
+  {
+    name: "of a Scale that takes its type away",
+    steps: [
+      post("/apis/apps/v1/namespaces/<ns>/deployments", deployment),
+      ...[{ apiVersion: null }, { kind: null }, { apiVersion: 1 }, { apiVersion: null, kind: null }].map(
+        (one) => patch("/apis/apps/v1/namespaces/<ns>/deployments/a/scale", one),
+      ),
     ],
   },
   {
