@@ -9,6 +9,7 @@ import type { KubeObject } from "./kube-object.ts";
 import { changeableErrors, metadataErrors } from "./names.ts";
 import { fitted } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
+import { changedErrors } from "./ratcheting.ts";
 import { objectErrors, validated } from "./schema-validation.ts";
 import { invalidObject } from "./status.ts";
 
@@ -36,7 +37,9 @@ function refuseInvalid(
       : metadataErrors(type, metadata)),
     ...(type.behaviour.errors?.(object, old) ?? []),
     // What repeats itself in a list of a built-in kind is told by the code of that kind.
-    ...(type.custom ? objectErrors(content, type.schema) : validated(content, type.schema, "")),
+    ...(type.custom
+      ? changedErrors(objectErrors(content, type.schema), content, old)
+      : validated(content, type.schema, "")),
   ];
   if (errors.length > 0)
     throw invalidObject(

@@ -83,7 +83,7 @@ export function collectGarbage(cluster: Cluster): void {
     for (const reference of [...(previous ? referencesOf(previous) : []), ...referencesOf(object)]) {
       const owner = ownerOf(cluster, object, reference);
       if (typeof owner === "object" && waitsFor(inForeground, owner)) {
-        const of = typeNamed(cluster, owner.apiVersion, owner.kind);
+        const of = typeNamed(cluster, textAt(reference, "apiVersion"), textAt(reference, "kind"));
         if (of) attend(cluster, graph, placeOf(of.bucket, owner));
       }
     }

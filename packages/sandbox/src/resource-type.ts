@@ -158,9 +158,13 @@ export function asServed(type: ResourceType, stored: KubeObject): KubeObject {
   return result;
 }
 
-/** An object of this version under the field names of the version that owns the bucket. */
+/** An object of this version as it is stored: in the version, and under the field names, that own the bucket. */
 export const asStored = (type: ResourceType, object: KubeObject): KubeObject => {
-  if (type.storedSchema) return fitted({ ...type, schema: type.storedSchema }, object);
+  const { storedSchema, storedVersion = type.version } = type;
+  if (storedSchema) {
+    const apiVersion = apiVersionOf({ group: type.group, version: storedVersion });
+    return { ...fitted({ ...type, schema: storedSchema }, object), apiVersion };
+  }
   if (type.renames.length === 0) return object;
   const { kind, metadata } = object;
   return { ...renamed(object, type.renames), kind, apiVersion: "v1", metadata };

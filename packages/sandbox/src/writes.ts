@@ -319,7 +319,8 @@ function update(
   const given = inNamespace(target, object);
   const after = withOwners(admittedUpdate(type, given, before, part), owners(before, given));
   if (!beingDeleted(old) || isHeld(type, after))
-    return equal(after, before) ? before : commit(cluster, type, after, dryRun);
+    // What looks the same is written where it is stored otherwise: in another version, or with what its schema has lost.
+    return equal(asStored(type, after), old) ? before : commit(cluster, type, after, dryRun);
   if (!dryRun) cluster.store.remove(type.bucket, namespace, name);
   return after;
 }
