@@ -19,6 +19,8 @@ export interface Step {
   readonly until?: string;
   /** Asked again until it answers so; what it answered is not compared. */
   readonly awaiting?: number;
+  /** What is in such an answer, as JSON without spaces, its keys in order. */
+  readonly saying?: string;
 }
 
 export interface Case {
@@ -42,6 +44,8 @@ export const patch = (path: string, body: Json, kind = "merge-patch"): Step => (
 export const watch = (path: string, until: string): Step => ({ method: "GET", path, until });
 export const named = (as: string, step: Step): Step => ({ ...step, as });
 export const awaited = (path: string, awaiting = 200): Step => ({ method: "GET", path, awaiting });
+/** Asks again until the answer has this in it, as JSON without spaces, its keys in order. */
+export const saying = (path: string, text: string): Step => ({ ...awaited(path), saying: text });
 /** A case that is one request. */
 export const one = (name: string, ...steps: readonly Step[]): Case => ({ name, steps });
 

@@ -35,7 +35,7 @@ function refuseInvalid(
     ...(old && (type.custom || type.behaviour.leavesMetadata || subresource !== "")
       ? []
       : metadataErrors(type, metadata)),
-    ...(type.behaviour.errors?.(object, old) ?? []),
+    ...(type.behaviour.errors?.(object, old, subresource) ?? []),
     // What repeats itself in a list of a built-in kind is told by the code of that kind.
     ...(type.custom
       ? changedErrors(objectErrors(content, type.schema), content, old)

@@ -1,17 +1,14 @@
 // CustomResourceDefinitions: what makes one valid, and the types it serves.
-import { forbidden, invalid, notSupported, required, when } from "./field-errors.ts";
-import type { FieldError } from "./field-errors.ts";
-import { equal, field, isObject, listAt, objectAt, textAt, textsAt } from "./json.ts";
+import { definitionErrors } from "./definition-validation.ts";
+import { field, listAt, objectAt, textAt, textsAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { finalizersOf, nameOf, withMeta, withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
-import { nameFaults } from "./names.ts";
-import { plainType } from "./resource-type.ts";
+import { ageColumn, plainType, rankOf } from "./resource-type.ts";
 import type { Behaviour, Column, ResourceType, ScalePaths } from "./resource-type.ts";
 import { scaledBehaviour } from "./scale.ts";
 import { always, anyObject, boolean, each, fields, integer, knowing, listBy } from "./schema-words.ts";
 import { listOf, or, string, strings } from "./schema-words.ts";
-import { structuralErrors } from "./structural-schema.ts";
 
 /** Holds a deleted definition until its objects are gone. */
 export const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
@@ -77,14 +74,15 @@ export function withCondition(
 
 const isStored = (version: Json): boolean => field(version, "storage") === true;
 
-function completed(definition: KubeObject, old: KubeObject | undefined): KubeObject {
+function completed(definition: KubeObject): KubeObject {
   const spec = objectAt(definition, "spec");
   const kind = textAt(spec, "names", "kind");
-  const implied = kind === undefined ? {} : { singular: kind.toLowerCase(), listKind: `${kind}List` };
+  const implied = kind ? { singular: kind.toLowerCase(), listKind: `${kind}List` } : {};
   const stored = listAt(spec, "versions")
     .filter(isStored)
+    .slice(0, 1)
     .map((version) => textAt(version, "name") ?? "");
-  const known = textsAt(old, "status", "storedVersions");
+  const known = textsAt(definition, "status", "storedVersions");
   const status = {
     conditions: null,
     acceptedNames: { plural: "", kind: "" },
@@ -99,94 +97,11 @@ function completed(definition: KubeObject, old: KubeObject | undefined): KubeObj
   return withTop(withTop(definition, "spec", complete), "status", status);
 }
 
-const columnTypes = ["boolean", "date", "integer", "number", "string"];
-
-/** In a definition of one version the server speaks of its schema and columns as if they stood beside the versions. */
-function versionErrors(version: Json, path: string, only: boolean): FieldError[] {
-  const name = textAt(version, "name") ?? "";
-  const schema = field(version, "schema", "openAPIV3Schema");
-  const schemaAt = only ? "spec.validation.openAPIV3Schema" : `${path}.schema.openAPIV3Schema`;
-  const columnsAt = `${only ? "spec" : path}.additionalPrinterColumns`;
-  return [
-    ...nameFaults("version", name).map((fault) => invalid(`${path}.name`, name, fault)),
-    ...(isObject(schema) ? structuralErrors(schema, schemaAt) : [required(`${path}.schema.openAPIV3Schema`)]),
-    ...listAt(version, "additionalPrinterColumns").flatMap((column, i) =>
-      columnErrors(column, `${columnsAt}[${i}]`),
-    ),
-  ];
-}
-
-function columnErrors(column: Json, path: string): FieldError[] {
-  const text = (key: string): string => textAt(column, key) ?? "";
-  const [type, jsonPath] = [text("type"), text("jsonPath")];
-  const kinds = `must be one of ${columnTypes.join(",")}`;
-  return [
-    ...when(text("name") === "", required(`${path}.name`)),
-    ...when(type === "", required(`${path}.type`, kinds)),
-    ...when(type !== "" && !columnTypes.includes(type), invalid(`${path}.type`, type, kinds)),
-    ...when(jsonPath === "", required(`${path}.JSONPath`)),
-    ...when(
-      !/^(\.|$)/.test(jsonPath),
-      invalid(`${path}.JSONPath`, jsonPath, "must be a simple json path starting with ."),
-    ),
-  ];
-}
-
-const pruning =
-  "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
-
-function specErrors(spec: JsonObject): FieldError[] {
-  const [group, scope] = [textAt(spec, "group") ?? "", textAt(spec, "scope") ?? ""];
-  const versions = listAt(spec, "versions");
-  const unnamed = ["plural", "singular", "kind", "listKind"].filter((key) => !textAt(spec, "names", key));
-  const scopes = ["Cluster", "Namespaced"];
-  return [
-    ...unnamed.map((key) => required(`spec.names.${key}`)),
-    ...when(group === "", required("spec.group")),
-    ...when(
-      group !== "" && !group.includes("."),
-      invalid("spec.group", group, "should be a domain with at least one dot"),
-    ),
-    ...when(scope === "", required("spec.scope")),
-    ...when(scope !== "" && !scopes.includes(scope), notSupported("spec.scope", scope, scopes)),
-    ...when(
-      versions.filter(isStored).length !== 1,
-      invalid("spec.versions", versions, "must have exactly one version marked as storage version"),
-    ),
-    ...when(
-      field(spec, "preserveUnknownFields") === true,
-      invalid("spec.preserveUnknownFields", true, pruning),
-    ),
-    ...when(
-      textAt(spec, "conversion", "strategy") !== "None",
-      forbidden("spec.conversion.strategy", "the sandbox converts between versions with None only"),
-    ),
-  ];
-}
-
-const fixedOnceServed = [["group"], ["scope"], ["names", "plural"], ["names", "kind"]];
-
-function errors(definition: KubeObject, old: KubeObject | undefined): FieldError[] {
-  const spec = objectAt(definition, "spec");
-  const versions = listAt(spec, "versions");
-  const name = [textAt(spec, "names", "plural"), textAt(spec, "group")].join(".");
-  const fixed = old && conditionOf(old, "Established") === "True" ? fixedOnceServed : [];
-  const changed = fixed.filter((path) => !equal(field(spec, ...path), field(old, "spec", ...path)));
-  return [
-    ...when(
-      nameOf(definition) !== name,
-      invalid("metadata.name", nameOf(definition), `must be spec.names.plural+"."+spec.group`),
-    ),
-    ...specErrors(spec),
-    ...versions.flatMap((version, i) => versionErrors(version, `spec.versions[${i}]`, versions.length === 1)),
-    ...changed.map((path) => invalid(`spec.${path.join(".")}`, field(spec, ...path), "field is immutable")),
-  ];
-}
-
 /** How definitions differ from objects that are only stored. */
 export const definitionBehaviour: Behaviour = {
+  leavesMetadata: "whole",
   completed,
-  errors,
+  errors: definitionErrors,
   terminating: (definition, now) => {
     const held = withMeta(definition, "finalizers", [...finalizersOf(definition), cleanupFinalizer]);
     const message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
@@ -197,6 +112,10 @@ export const definitionBehaviour: Behaviour = {
     );
   },
 };
+
+/** What the column of a definition without any says. */
+const createdAt =
+  "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 
 const column = (json: Json): Column => ({
   name: textAt(json, "name") ?? "",
@@ -219,10 +138,28 @@ function scaleIn(version: Json): ScalePaths | undefined {
       };
 }
 
+const warningsIn = (
+  version: Json,
+  versions: readonly Json[],
+  apiVersion: (name: string) => string,
+): string[] => {
+  if (field(version, "deprecated") !== true) return [];
+  const own = rankOf(textAt(version, "name") ?? "");
+  const [better] = versions
+    .filter((one) => field(one, "served") === true && field(one, "deprecated") !== true)
+    .map((one) => textAt(one, "name") ?? "")
+    .filter((one) => rankOf(one) > own)
+    .sort((a, b) => rankOf(b) - rankOf(a));
+  const instead = better === undefined ? "" : `; use ${apiVersion(better)}`;
+  const said = textAt(version, "deprecationWarning");
+  return [said ?? `${apiVersion(textAt(version, "name") ?? "")} is deprecated${instead}`];
+};
+
 /** One type for each version that a definition serves. */
 export function typesOf(definition: KubeObject): ResourceType[] {
   const spec = objectAt(definition, "spec");
-  const name = (key: string): string => textAt(spec, "names", key) ?? "";
+  const names = objectAt(definition, "status", "acceptedNames");
+  const name = (key: string): string => textAt(names, key) ?? "";
   const common = {
     ...plainType,
     group: textAt(spec, "group") ?? "",
@@ -233,8 +170,8 @@ export function typesOf(definition: KubeObject): ResourceType[] {
       listKind: name("listKind"),
     },
     namespaced: textAt(spec, "scope") === "Namespaced",
-    shortNames: textsAt(spec, "names", "shortNames"),
-    categories: textsAt(spec, "names", "categories"),
+    shortNames: textsAt(names, "shortNames"),
+    categories: textsAt(names, "categories"),
     bucket: nameOf(definition),
     ...{ custom: true, generation: true },
   };
@@ -254,7 +191,12 @@ export function typesOf(definition: KubeObject): ResourceType[] {
       status: field(version, "subresources", "status") !== undefined,
       scale: scaleIn(version),
       behaviour: scaledBehaviour(scaleIn(version)),
-      columns: columns.length > 0 ? columns : common.columns,
+      columns: columns.length > 0 ? columns : [{ ...ageColumn, description: createdAt }],
+      warnings: warningsIn(
+        version,
+        listAt(spec, "versions"),
+        (one) => `${common.group}/${one} ${common.kind}`,
+      ),
       selectable: listAt(version, "selectableFields").map((one) => (textAt(one, "jsonPath") ?? "").slice(1)),
     };
   });

@@ -1,6 +1,6 @@
 // Deletion: what it asks for, what holds an object back, and what is left of it.
 import { graceOf, hastened, isHeld, markedDeleted } from "./admission.ts";
-import { namespacesBucket } from "./cluster.ts";
+import { definitionsBucket, namespacesBucket } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";
 import { notRegistered } from "./decoding.ts";
 import { withDeletionPolicy } from "./deletion-policy.ts";
@@ -34,7 +34,7 @@ function refusePreconditions(
 ): void {
   const check = (what: string, wanted: string | undefined, found: string, then: string): void => {
     if (wanted === undefined || wanted === found) return;
-    if (type.bucket === namespacesBucket) {
+    if ([namespacesBucket, definitionsBucket].includes(type.bucket)) {
       const why = `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${found}`;
       throw status.conflict(type, name, why);
     }
@@ -63,7 +63,10 @@ export function remove(
   const old = existing(cluster, target);
   refusePreconditions(target, old, options);
   // The code of namespaces takes "not orphaned" for "waited for".
-  const propagation = isNamespace && options.orphans === false ? "Foreground" : options.propagation;
+  const asked = isNamespace && options.orphans === false ? "Foreground" : options.propagation;
+  // The first deletion of a definition heeds no policy.
+  const isFirst = type.bucket === definitionsBucket && !beingDeleted(old);
+  const propagation = isFirst ? undefined : asked;
   const { object, held } = deleteObject(cluster, type, old, { ...options, propagation });
   const left = held || type.returnsDeleted ? asServed(type, object) : status.success(type, name, uidOf(old));
   return { left, held };

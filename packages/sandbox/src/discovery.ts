@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { omit } from "./json.ts";
 import type { JsonObject } from "./json.ts";
 import { segmentsOf } from "./paths.ts";
-import { apiVersionOf } from "./resource-type.ts";
+import { apiVersionOf, rankOf } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
 
 type Types = readonly ResourceType[];
@@ -30,20 +30,13 @@ const storageVersionHash = ({
     .toString("base64");
 };
 
-/** Versions as clients prefer them: stable before beta before alpha, newer first. */
-function rank(version: string): number {
-  const [, major = "0", stage = "", minor = "0"] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version) ?? [];
-  const stability = { "": 2e6, beta: 1e6, alpha: 0 }[stage] ?? 0;
-  return major === "0" ? -1 : stability + Number(major) * 1000 + Number(minor);
-}
-
 const groupsOf = (types: Types): string[] =>
   [...new Set(types.map(({ group }) => group))].filter((group) => group !== "");
 
 function groupDocument(types: Types, group: string): JsonObject | undefined {
   const names = new Set(types.filter((type) => type.group === group).map(({ version }) => version));
   const versions = [...names]
-    .sort((a, b) => rank(b) - rank(a))
+    .sort((a, b) => rankOf(b) - rankOf(a))
     .map((version) => ({ groupVersion: `${group}/${version}`, version }));
   const [preferredVersion] = versions;
   return preferredVersion && { kind: "APIGroup", apiVersion: "v1", name: group, versions, preferredVersion };

@@ -26,8 +26,9 @@
  *                        pod-validation.ts are its spec; workloads.ts and stateful-sets.ts have what holds
  *                        templates of them
  *   services.ts          Services; service-addresses.ts allots loopback addresses to them
- *   lifecycle.ts         what controllers do in a real cluster: establish definitions, empty deleted namespaces;
- *   garbage-collection.ts  and take along what deleted objects own
+ *   definition-lifecycle.ts  what the server's own controllers do: accept names, establish definitions and end them;
+ *   namespace-lifecycle.ts   what kube-controller-manager does: empty deleted namespaces,
+ *   garbage-collection.ts    and take along what deleted objects own
  *
  * Guarantees for tests: a write and all that follows from it (served definitions, emptied namespaces, collected
  * dependents, events to watches) has happened when its response is sent. Nothing is random but names, uids, addresses

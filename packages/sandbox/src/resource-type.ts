@@ -49,6 +49,8 @@ export interface ResourceType {
   /** DELETE answers the object instead of a Status. */
   readonly returnsDeleted: boolean;
   readonly nameRule: NameRule;
+  /** What everybody is told who asks for it: that the version is deprecated. */
+  readonly warnings: readonly string[];
   /** Columns after NAME; the last is an age. */
   readonly columns: readonly Column[];
   /** Fields, besides metadata.name and metadata.namespace, that a field selector may ask for. */
@@ -73,7 +75,11 @@ export interface Behaviour {
   /** What the server and its admission plugins add after that: nobody owns it. */
   readonly admitted?: (object: KubeObject, old: KubeObject | undefined) => KubeObject;
   /** What is wrong with it beyond its schema. */
-  readonly errors?: (object: KubeObject, old: KubeObject | undefined) => FieldError[];
+  readonly errors?: (
+    object: KubeObject,
+    old: KubeObject | undefined,
+    subresource?: "" | "status",
+  ) => FieldError[];
   /** What whoever writes it is told. */
   readonly warnings?: (object: KubeObject) => string[];
   /** What the first deletion changes, besides the deletion timestamp. */
@@ -110,10 +116,18 @@ export const plainType = {
   returnsDeleted: false,
   nameRule: "subdomain",
   columns: [ageColumn],
+  warnings: [],
   selectable: [],
   renames: [],
   behaviour: {},
 } satisfies Partial<ResourceType>;
+
+/** Versions as clients prefer them: stable before beta before alpha, newer first. */
+export function rankOf(version: string): number {
+  const [, major = "0", stage = "", minor = "0"] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version) ?? [];
+  const stability = { "": 2e6, beta: 1e6, alpha: 0 }[stage] ?? 0;
+  return major === "0" ? -1 : stability + Number(major) * 1000 + Number(minor);
+}
 
 export const apiVersionOf = (type: Pick<ResourceType, "group" | "version">): string =>
   type.group === "" ? type.version : `${type.group}/${type.version}`;

@@ -169,6 +169,7 @@ export async function serveResource(
   refuseTimeout(request.query);
   const target = targetOf(context.cluster, request.path);
   if (!target) return undefined;
+  target.type.warnings.forEach(request.warn);
   const { method } = request;
   if (target.watched) return watchOne(context, request, target);
   const outside = target.type.namespaced && target.namespace === "";

@@ -1,11 +1,12 @@
 import { createApplication } from "./application.ts";
 import { createCluster } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";
+import { keepDefinitions } from "./definition-lifecycle.ts";
 import type { FaultHook, Faults } from "./faults.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { collectGarbage } from "./garbage-collection.ts";
 import { kubeconfigFor } from "./kubeconfig.ts";
-import { keepDefinitions, keepNamespaces } from "./lifecycle.ts";
+import { keepNamespaces } from "./namespace-lifecycle.ts";
 import { listen } from "./listen.ts";
 import { asServed } from "./resource-type.ts";
 import { startStaleView } from "./stale-view.ts";

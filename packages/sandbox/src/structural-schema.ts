@@ -1,7 +1,7 @@
 // Whether a CustomResourceDefinition's schema is structural, as apiextensions-apiserver asks before it serves one.
 import { forbidden, invalid, notSupported, required, when } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
-import { equal, field, isArray, isObject, listAt, objectAt, omit, textAt } from "./json.ts";
+import { equal, field, isArray, isObject, listAt, objectAt, omit, textAt, textsAt } from "./json.ts";
 import type { Json } from "./json.ts";
 import { defaulted, pruned } from "./schema-fitting.ts";
 import { patternOf, validated } from "./schema-validation.ts";
@@ -73,6 +73,10 @@ function keywordErrors(schema: Json, path: string, level: Level): FieldError[] {
   const additional = field(schema, "additionalProperties");
   const beside = additional !== undefined && additional !== true && properties(schema).length > 0;
   const list = textAt(schema, "x-kubernetes-list-type") ?? "atomic";
+  const notAtomic =
+    list === "set" &&
+    textAt(schema, "items", "type") === "object" &&
+    textAt(schema, "items", "x-kubernetes-map-type") !== "atomic";
   const keyless = list === "map" && listAt(schema, "x-kubernetes-list-map-keys").length === 0;
   const no = (holds: boolean, key: string, why: string): FieldError[] =>
     when(holds, forbidden(`${path}.${key}`, why));
@@ -88,10 +92,34 @@ function keywordErrors(schema: Json, path: string, level: Level): FieldError[] {
     ...no(isArray(field(schema, "items")), "items", "items must be a schema object and not an array"),
     ...when(!listTypes.includes(list), notSupported(`${path}.x-kubernetes-list-type`, list, listTypes)),
     ...when(
+      notAtomic,
+      invalid(
+        `${path}.items.x-kubernetes-map-type`,
+        null,
+        "must be atomic as item of a list with x-kubernetes-list-type=set",
+      ),
+    ),
+    ...(list === "map" ? keyErrors(schema, path) : []),
+    ...when(
       keyless,
       required(`${path}.x-kubernetes-list-map-keys`, "must not be empty if x-kubernetes-list-type is map"),
     ),
   ];
+}
+
+/** What tells items of a list apart is in each of them. */
+function keyErrors(schema: Json, path: string): FieldError[] {
+  const items = field(schema, "items");
+  const keys = textsAt(schema, "x-kubernetes-list-map-keys");
+  const nowhere = "entries must all be names of item properties";
+  const missing =
+    "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property";
+  return keys.flatMap((key) => {
+    const property = field(items, "properties", key);
+    if (property === undefined) return [invalid(`${path}.x-kubernetes-list-map-keys`, keys, nowhere)];
+    const given = textsAt(items, "required").includes(key) || field(property, "default") !== undefined;
+    return when(!given, required(`${keyed(`${path}.items`, key)}.default`, missing));
+  });
 }
 
 /** Metadata is the server's: a schema may say no more about it than what names it takes. */

@@ -1,7 +1,8 @@
 // The verbs that change something. Each runs from its check to its commit without waiting, so requests cannot interleave.
 import { admittedNew, admittedUpdate, isHeld, timestamp } from "./admission.ts";
-import { namespacesBucket } from "./cluster.ts";
+import { definitionsBucket, namespacesBucket } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";
+import { conditionOf } from "./custom-resources.ts";
 import { decoded, faultOf, refuseUnknown, refusing } from "./decoding.ts";
 import type { Telling } from "./decoding.ts";
 import { invalid } from "./field-errors.ts";
@@ -149,6 +150,8 @@ const tracked =
     return ownersAfter(cluster, target, { live, next: complete, body, manager });
   };
 
+const leaving = "create not allowed while custom resource definition is terminating";
+
 function add(
   cluster: Cluster,
   target: Target,
@@ -165,6 +168,9 @@ function add(
   const turn = cluster.firstAddress + cluster.store.version;
   const allotted = type.behaviour.allotted?.(given, others, turn) ?? given;
   const admitted = admittedNew(type, allotted, cluster.now());
+  const definition = type.custom ? cluster.store.get(definitionsBucket, "", type.bucket) : undefined;
+  if (definition && conditionOf(definition, "Terminating") === "True")
+    throw status.forbiddenBy(type, nameOf(admitted), leaving);
   const there = cluster.store.get(type.bucket, namespace, nameOf(admitted));
   if (there && textAt(given, "metadata", "generateName"))
     throw status.generatedNameTaken(type, nameOf(admitted), beingDeleted(there));

@@ -2,6 +2,7 @@ import type { Case } from "../steps.ts";
 import { applied } from "./apply.ts";
 import { bodiesCases } from "./bodies.ts";
 import { customValues } from "./custom-values.ts";
+import { definitionCases } from "./definitions.ts";
 import { deletion } from "./deletion.ts";
 import { kinds } from "./kinds.ts";
 import { lists } from "./lists.ts";
@@ -17,6 +18,7 @@ const themes: Readonly<Record<string, readonly Case[]>> = {
   apply: applied,
   bodies: bodiesCases,
   "custom values": customValues,
+  definitions: definitionCases,
   deletion,
   kinds,
   lists,
