@@ -6,6 +6,17 @@ let api: Client;
 beforeAll(async () => void (api = await startClient()));
 afterAll(() => api.close());
 
+it("answers 501 for reviews of access, and says where to test that", async () => {
+  for (const path of [
+    "authorization.k8s.io/v1/selfsubjectaccessreviews",
+    "authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews",
+    "authentication.k8s.io/v1/tokenreviews",
+  ]) {
+    const { body } = await api.call("POST", `/apis/${path}`, {});
+    expect(body).toMatchObject({ code: 501, message: containing("everybody may do everything") });
+  }
+});
+
 it.each([
   ["pods", "log exec attach portforward proxy ephemeralcontainers", "test it in tests/cluster"],
   ["services", "proxy", "test it in tests/cluster"],

@@ -5,6 +5,18 @@ import { notImplemented } from "./status.ts";
 const node = "needs a node that runs containers: test it in tests/cluster (npm run test:cluster)";
 const server = "is kube-apiserver's own: test it against a real one (tools/real-cluster, npm run test:real)";
 
+const access =
+  "asks who may do what, and here everybody may do everything: test it against a real one (tools/real-cluster, npm run test:real)";
+const reviews = new Set([
+  ...[
+    "subjectaccessreviews",
+    "selfsubjectaccessreviews",
+    "localsubjectaccessreviews",
+    "selfsubjectrulesreviews",
+  ].map((one) => `${one}.authorization.k8s.io`),
+  ...["tokenreviews", "selfsubjectreviews"].map((one) => `${one}.authentication.k8s.io`),
+]);
+
 const missing: ReadonlyMap<string, string> = new Map([
   ...["log", "exec", "attach", "portforward", "proxy", "ephemeralcontainers"].map(
     (one) => [`pods/${one}`, node] as const,
@@ -15,6 +27,12 @@ const missing: ReadonlyMap<string, string> = new Map([
 
 export const isMissing = (resource: string, subresource: string): boolean =>
   missing.has(`${resource}/${subresource}`);
+
+/** Throws 501 for a kind by which a real API server tells who somebody is, and what they may do. */
+export function refuseReview(group: string, resource: string): void {
+  const name = `${resource}.${group}`;
+  if (reviews.has(name)) throw notImplemented(name, access);
+}
 
 /** Throws 501 for a subresource that a real API server has of this resource. */
 export function refuseMissing({ resource, custom }: ResourceType, subresource: string): void {

@@ -15,7 +15,7 @@ import { isObject, listAt, parseJson } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { isKubeObject, nameOf, namespaceOf } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
-import { refuseMissing } from "./missing.ts";
+import { refuseMissing, refuseReview } from "./missing.ts";
 import { finalizingBehaviour } from "./namespaces.ts";
 import { patchFor } from "./patch.ts";
 import { segmentsOf } from "./paths.ts";
@@ -77,6 +77,7 @@ function targetOf(cluster: Cluster, path: string): Route | undefined {
   const [resource = "", name = "", subresource = ""] = named;
   const type = cluster.typeOf(group, version, resource);
   const misplaced = type && (type.namespaced ? !inNamespace && name !== "" : inNamespace);
+  if (!type) refuseReview(group, resource);
   if (!type || misplaced) {
     const known = cluster.types().some((one) => !one.custom && one.group === group);
     if (!known) return undefined;
