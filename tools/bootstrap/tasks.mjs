@@ -59,6 +59,12 @@ export const tasks = {
     needsPython: always,
     run: (repository) => program(repository, "packages/queue/mutants/main.ts"),
   },
+  workloads: {
+    needsPython: never,
+    // For the control plane, whose garbage would take much of a small machine.
+    run: (repository) =>
+      program({ ...repository, env: { ...repository.env, GOGC: "400" } }, "tests/workloads/main.ts"),
+  },
   conformance: {
     needsPython: always,
     run: (repository) => program(repository, "packages/sandbox/conformance/main.ts"),

@@ -1,0 +1,43 @@
+/**
+ * The same user actions with kube-controller-manager's controllers for Deployments and ReplicaSets and with others in
+ * their place, and where what comes of it differs.
+ *
+ * ```
+ * npm run workloads -- --self                       # kube-controller-manager against itself
+ * npm run workloads -- --sequences 300 --seed 7
+ * npm run workloads -- --only 1156                  # one sequence again
+ * ```
+ */
+import { parseArgs } from "node:util";
+import { report } from "./report.ts";
+import { nobody, reference } from "./subjects.ts";
+import { runSuite } from "./suite.ts";
+
+const { values } = parseArgs({
+  options: {
+    sequences: { type: "string", default: "300" },
+    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    only: { type: "string" },
+    self: { type: "boolean", default: false },
+    "at-once": { type: "string", default: "24" },
+    shrink: { type: "string", default: "3" },
+  },
+});
+
+function whole(name: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`--${name} is a whole number, not ${text}.`);
+  return value;
+}
+
+const { only } = values;
+const result = await runSuite({
+  subject: values.self ? reference : nobody,
+  sequences: only === undefined ? whole("sequences", values.sequences) : 1,
+  seed: whole("seed", only ?? values.seed),
+  atOnce: whole("at-once", values["at-once"]),
+  shrink: whole("shrink", values.shrink),
+  log: (line) => console.error(line),
+});
+console.log(report(result));
+process.exitCode = result.differing.length + result.violated.length + result.unused.length > 0 ? 1 : 0;

@@ -1,0 +1,22 @@
+import { shownAction } from "./actions.ts";
+import { told } from "./compare.ts";
+import type { SuiteResult } from "./suite.ts";
+
+/** The result for people. Its last line is the figures. */
+export function report({ actions, differing, violated, unused, unsettled, seconds }: SuiteResult): string {
+  return [
+    ...differing.map(
+      ({ sequence, found }) =>
+        `== sequence ${sequence.seed} differs\n` +
+        `${sequence.actions.map((action, i) => `${i + 1}. ${shownAction(action)}`).join("\n")}\n` +
+        told(found.slice(0, 12)),
+    ),
+    ...violated.map(
+      ({ seed, who, action, problem }) => `== sequence ${seed}, ${who}, action ${action}: ${problem}`,
+    ),
+    ...unused.map(({ reason }) => `== allowed, and never met: ${reason}`),
+    ...unsettled.map((one) => `not settled: ${one}`),
+    `${actions} actions: ${differing.length} sequences differ, ${violated.length} violations; ` +
+      `reference ${seconds.reference.toFixed(0)} s, subject ${seconds.subject.toFixed(0)} s`,
+  ].join("\n");
+}

@@ -1,0 +1,201 @@
+// When the world of a namespace has come to rest. Silence alone says little on a busy machine, where a controller may be
+// about to act for seconds; so what must still come is known here, for whoever the controller is. What is wrong for good
+// is waited for in vain, and then shown as it is.
+import { setTimeout as delay } from "node:timers/promises";
+import { fateAnnotation } from "@drover/real-cluster";
+import { field, listAt, textAt } from "../../packages/sandbox/src/json.ts";
+import type { Json, JsonObject } from "../../packages/sandbox/src/json.ts";
+import {
+  conditionOf,
+  controllerOf,
+  holdingFinalizer,
+  isActive,
+  isLeaving,
+  isOwnedBy,
+  isReady,
+  nameOf,
+  numberAt,
+  selects,
+  templateOf,
+  uidOf,
+} from "./kinds.ts";
+import type { World } from "./observe.ts";
+
+/** Nothing has changed for so long, and nothing is known that must still come: it has settled. */
+export const quietMs = 1_200;
+/** Who has not settled by then is compared as it is. A quota that was lifted is noticed after a back-off. */
+export const patienceMs = 60_000;
+/** Deadlines and ripening (minReadySeconds) up to so many seconds are waited for; longer ones are taken for never. */
+const awaitedSeconds = 10;
+
+interface Scene {
+  readonly world: World;
+  readonly deployments: readonly JsonObject[];
+  readonly sets: readonly JsonObject[];
+  readonly pods: readonly JsonObject[];
+  /** A quota refuses pods. */
+  readonly quota: boolean;
+}
+
+/** Somebody keeps it from going. */
+const isHeld = (object: Json): boolean =>
+  listAt(object, "metadata", "finalizers").some((one) => one === holdingFinalizer);
+
+const fateOf = (pod: Json): string => textAt(pod, "metadata", "annotations", fateAnnotation) ?? "";
+
+function unsettledPod(pod: Json): string | undefined {
+  if (isLeaving(pod)) return isHeld(pod) ? undefined : "is on its way out";
+  if (textAt(pod, "spec", "nodeName") === undefined) return "has no node";
+  const phase = textAt(pod, "status", "phase");
+  if (phase === "Failed") return undefined;
+  switch (fateOf(pod)) {
+    case "pending":
+      return undefined;
+    case "fails":
+      return "has not failed yet";
+    case "unready":
+      return phase === "Running" && !isReady(pod) ? undefined : "is not unready yet";
+    default:
+      return isReady(pod) ? undefined : "is not ready yet";
+  }
+}
+
+const isBehind = (object: Json): boolean =>
+  numberAt(object, "status", "observedGeneration") !== numberAt(object, "metadata", "generation");
+const counted = (object: Json, name: string): number => numberAt(object, "status", name) ?? 0;
+const wanted = (object: Json): number => numberAt(object, "spec", "replicas") ?? 1;
+
+/** What belongs to it by its labels or by its owner reference, and not by both. */
+function misfiled(owner: Json, objects: readonly Json[]): string | undefined {
+  for (const object of objects) {
+    if (isLeaving(object)) continue;
+    const matches = selects(owner, object);
+    if (isOwnedBy(object, owner) && !matches) return `must release ${nameOf(object)}`;
+    if (controllerOf(object) === undefined && matches) return `may adopt ${nameOf(object)}`;
+  }
+  return undefined;
+}
+
+function unsettledSet(set: Json, { pods, quota, sets }: Scene): string | undefined {
+  if (isLeaving(set))
+    return pods.some((pod) => isHeld(pod) && isOwnedBy(pod, set)) ? undefined : "is on its way out";
+  if (isBehind(set)) return "has a spec that nobody has seen";
+  const rivals = sets.filter((other) => selects(other, field(set, "spec", "template") ?? null)).length;
+  const filing = rivals === 1 ? misfiled(set, pods.filter(isActive)) : undefined;
+  if (filing !== undefined) return filing;
+  const theirs = pods.filter((pod) => isOwnedBy(pod, set) && isActive(pod));
+  if (counted(set, "replicas") !== theirs.length) return "has other pods than its status says";
+  if (counted(set, "readyReplicas") !== theirs.filter(isReady).length)
+    return "has other ready pods than its status says";
+  if (conditionOf(set, "ReplicaFailure")) return quota ? undefined : "may create its pods now";
+  if (counted(set, "replicas") !== wanted(set)) return "has other pods than it wants";
+  const ripening = numberAt(set, "spec", "minReadySeconds") ?? 0;
+  return ripening <= awaitedSeconds && counted(set, "readyReplicas") !== counted(set, "availableReplicas")
+    ? "has pods that ripen"
+    : undefined;
+}
+
+const neverSeconds = 2_147_483_647;
+
+/** What may keep a rollout from ever being complete. */
+function isStuck(deployment: Json, theirs: readonly Json[], { pods }: Scene): boolean {
+  const fates = [
+    fateOf(field(deployment, "spec", "template") ?? null),
+    ...pods.filter((pod) => theirs.some((set) => isOwnedBy(pod, set))).map(fateOf),
+  ];
+  return (
+    field(deployment, "spec", "paused") === true ||
+    theirs.some((set) => conditionOf(set, "ReplicaFailure") !== undefined) ||
+    fates.some((fate) => fate === "pending" || fate === "unready") ||
+    (numberAt(deployment, "spec", "minReadySeconds") ?? 0) > awaitedSeconds ||
+    pods.some(isHeld)
+  );
+}
+
+/** What must still come of a rollout that nothing is in the way of. */
+function incomplete(deployment: Json, theirs: readonly Json[]): string | undefined {
+  const all = wanted(deployment);
+  const counts = ["replicas", "updatedReplicas", "availableReplicas"];
+  if (counts.some((name) => counted(deployment, name) !== all)) return "is not rolled out yet";
+  const deadline = numberAt(deployment, "spec", "progressDeadlineSeconds") ?? neverSeconds;
+  const reason = textAt(conditionOf(deployment, "Progressing"), "reason");
+  if (deadline !== neverSeconds && reason !== "NewReplicaSetAvailable") return "does not say that it is done";
+  const template = templateOf(deployment);
+  const old = theirs.filter(
+    (set) => templateOf(set) !== template && wanted(set) + counted(set, "replicas") === 0,
+  );
+  const limit = numberAt(deployment, "spec", "revisionHistoryLimit") ?? Infinity;
+  return old.length > limit ? "has more history than it may have" : undefined;
+}
+
+function unsettledDeployment(deployment: Json, scene: Scene): string | undefined {
+  const { sets, pods } = scene;
+  if (isLeaving(deployment)) return pods.some(isHeld) ? undefined : "is on its way out";
+  if (isBehind(deployment)) return "has a spec that nobody has seen";
+  const filing = misfiled(deployment, sets);
+  if (filing !== undefined) return filing;
+  const theirs = sets.filter((set) => isOwnedBy(set, deployment));
+  const sum = (name: string): number => theirs.reduce((total, set) => total + counted(set, name), 0);
+  for (const name of ["replicas", "readyReplicas", "availableReplicas"])
+    if (counted(deployment, name) !== sum(name)) return `has other ${name} than its status says`;
+  const stuck = isStuck(deployment, theirs, scene);
+  const left = stuck ? undefined : incomplete(deployment, theirs);
+  if (left !== undefined) return left;
+  const progress = conditionOf(deployment, "Progressing");
+  const deadline = numberAt(deployment, "spec", "progressDeadlineSeconds") ?? neverSeconds;
+  const runs =
+    textAt(progress, "status") === "True" && textAt(progress, "reason") !== "NewReplicaSetAvailable";
+  return runs && deadline <= awaitedSeconds ? "has neither progressed nor failed to" : undefined;
+}
+
+function unownedBy(objects: readonly Json[], owners: readonly Json[], kind: string): Json | undefined {
+  const uids = new Set(owners.map(uidOf));
+  return objects.find((object) => {
+    const owner = controllerOf(object);
+    return textAt(owner, "kind") === kind && !uids.has(textAt(owner, "uid") ?? "") && !isHeld(object);
+  });
+}
+
+/** What must still come, for people; undefined when nothing must. */
+export function unsettled(world: World, quota: boolean): string | undefined {
+  const [deployments, sets, pods] = [
+    world.objects("Deployment"),
+    world.objects("ReplicaSet"),
+    world.objects("Pod"),
+  ];
+  const scene = { world, deployments, sets, pods, quota };
+  const left = unownedBy(sets, deployments, "Deployment") ?? unownedBy(pods, sets, "ReplicaSet");
+  if (left !== undefined) return `${nameOf(left)} has lost its owner, and is not collected`;
+  const find = (
+    kind: string,
+    objects: readonly Json[],
+    why: (one: Json) => string | undefined,
+  ): string | undefined => {
+    for (const object of objects) {
+      const reason = why(object);
+      if (reason !== undefined) return `${kind} ${nameOf(object)} ${reason}`;
+    }
+    return undefined;
+  };
+  return (
+    find("Pod", pods, unsettledPod) ??
+    find("ReplicaSet", sets, (set) => unsettledSet(set, scene)) ??
+    find("Deployment", deployments, (one) => unsettledDeployment(one, scene))
+  );
+}
+
+/** Waits until the world has settled. Says what it still waits for when its patience is over. */
+export async function settle(
+  world: World,
+  { quota }: { readonly quota: boolean },
+): Promise<string | undefined> {
+  const begun = Date.now();
+  for (;;) {
+    const reason = unsettled(world, quota);
+    const now = Date.now();
+    const quietSince = Math.max(begun, world.lastChange());
+    if (reason === undefined && now - quietSince >= quietMs && world.toldUpTo(quietSince)) return undefined;
+    if (now - begun > patienceMs) return reason ?? "it goes on changing";
+    await delay(100);
+  }
+}
