@@ -22,6 +22,8 @@ const combined = /^\(combined from similar events\): /;
 interface Told {
   readonly what: string;
   readonly times: number;
+  /** It stands for several that said something else. */
+  readonly combines: boolean;
 }
 
 /**
@@ -30,35 +32,44 @@ interface Told {
  */
 function told(event: Json, mask: Mask): Told {
   const times = numberAt(event, "count") ?? numberAt(event, "series", "count") ?? 1;
-  const said = mask(textAt(event, "message") ?? textAt(event, "note") ?? "").replace(combined, "");
-  const reason = textAt(event, "reason") ?? "";
-  const type = textAt(event, "type") ?? "";
+  const message = mask(textAt(event, "message") ?? textAt(event, "note") ?? "");
+  const said = message.replace(combined, "");
   const [, scaling, from, to] = scaled.exec(said) ?? [];
-  if (scaling !== undefined)
-    return { what: `${type} ${reason}: ${scaling} by`, times: times * Math.abs(Number(to) - Number(from)) };
-  return { what: `${type} ${reason}: ${said}`, times: reason === "FailedCreate" ? NaN : times };
+  if (scaling === undefined) return { what: said, times, combines: false };
+  const by = Math.abs(Number(to) - Number(from));
+  return { what: `${scaling} by`, times: times * by, combines: said !== message };
+}
+
+/** What was said of an object for one reason. */
+interface Said {
+  readonly whom: string;
+  readonly counts: Map<string, number>;
+  events: number;
+  combines: boolean;
 }
 
 export function tellEvents(world: World, mask: Mask): JsonObject {
-  const all: Record<string, Record<string, number>> = {};
-  const said: Record<string, number> = {};
+  const all = new Map<string, Said>();
   for (const event of world.objects("Event")) {
-    if (others.has(textAt(event, "reason") ?? "")) continue;
+    const reason = textAt(event, "reason") ?? "";
+    if (others.has(reason)) continue;
     const about = field(event, "involvedObject") ?? field(event, "regarding") ?? null;
     const whom = `${textAt(about, "kind") ?? ""} ${mask(textAt(about, "name") ?? "")}`;
-    const { what, times } = told(event, mask);
-    const counts = (all[whom] ??= {});
-    counts[what] = (counts[what] ?? 0) + times;
-    said[whom] = (said[whom] ?? 0) + (numberAt(event, "count") ?? 1);
+    const key = `${whom}: ${textAt(event, "type") ?? ""} ${reason}`;
+    const said = all.get(key) ?? { whom, counts: new Map<string, number>(), events: 0, combines: false };
+    all.set(key, said);
+    const { what, times, combines } = told(event, mask);
+    said.counts.set(what, (said.counts.get(what) ?? 0) + times);
+    said.events += numberAt(event, "count") ?? 1;
+    said.combines ||= combines;
   }
+  const heard = new Map<string, number>();
+  for (const { whom, events } of all.values()) heard.set(whom, (heard.get(whom) ?? 0) + events);
   return Object.fromEntries(
-    Object.entries(all).map(([whom, counts]): [string, Json] => [
-      whom,
-      (said[whom] ?? 0) > most
-        ? { [uncounted]: true }
-        : Object.fromEntries(
-            Object.entries(counts).map(([what, times]) => [what, Number.isNaN(times) ? "some" : times]),
-          ),
-    ]),
+    [...all].map(([key, { whom, counts, combines }]): [string, Json] => {
+      if (combines || (heard.get(whom) ?? 0) > most) return [key, { [uncounted]: true }];
+      const some = key.endsWith(" FailedCreate");
+      return [key, Object.fromEntries([...counts].map(([what, times]) => [what, some ? "some" : times]))];
+    }),
   );
 }

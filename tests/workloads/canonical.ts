@@ -133,16 +133,25 @@ const whole = (object: JsonObject, how: Walk): JsonObject =>
     status: conditionsSorted(objectAt(walk(objectAt(object, "status"), how))),
   });
 
+/** Which of the two a rollout is that stands still, is decided by which of two writes comes first. */
+const standing = new Set(["NewReplicaSetCreated", "ReplicaSetUpdated"]);
+
 /**
  * When it became available is chance where it was not for a moment: the controller may have looked away meanwhile.
  */
+function deploymentCondition(condition: JsonObject): JsonObject {
+  if (condition["type"] === "Available")
+    return { ...condition, lastUpdateTime: "<time>", lastTransitionTime: "<time>" };
+  return standing.has(textAt(condition, "reason") ?? "")
+    ? { ...condition, reason: [...standing].join(" or "), message: "<as the reason>" }
+    : condition;
+}
+
 function deployment(object: JsonObject, how: Walk): JsonObject {
   const { status, ...rest } = whole(object, how);
   const conditions = listAt(status ?? null, "conditions")
     .filter(isObject)
-    .map((one) =>
-      one["type"] === "Available" ? { ...one, lastUpdateTime: "<time>", lastTransitionTime: "<time>" } : one,
-    );
+    .map(deploymentCondition);
   return { ...rest, status: { ...objectAt(status ?? null), conditions } };
 }
 

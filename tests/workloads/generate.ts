@@ -96,39 +96,44 @@ function replicaSet(random: Random, name: string, app = name): JsonObject {
   };
 }
 
-/** Nobody's, and the first to go where there are too many: which goes else is chance. */
-const orphan = (name: string, app: string): JsonObject => ({
+const costAnnotation = "controller.kubernetes.io/pod-deletion-cost";
+/**
+ * Which of several pods goes first is chance where nothing but their age tells them apart. So whatever makes a pod
+ * different gives it a cost of its own.
+ */
+const ownCost = (at: number): JsonObject => ({ [costAnnotation]: String(-10 - at) });
+
+const orphan = (at: number, app: string): JsonObject => ({
   apiVersion: "v1",
   kind: "Pod",
-  metadata: {
-    ...{ name, labels: { app } },
-    annotations: { "controller.kubernetes.io/pod-deletion-cost": "-10" },
-  },
+  metadata: { name: `orphan-${at}`, labels: { app }, annotations: ownCost(at) },
   spec: container("img:orphan"),
 });
 
-const cost = (value: string): Change => ({
-  patch: { metadata: { annotations: { "controller.kubernetes.io/pod-deletion-cost": value } } },
+const cost = (value: number): Change => ({
+  patch: { metadata: { annotations: { [costAnnotation]: String(value) } } },
 });
-const fate = (value: Json): Change => ({
-  patch: { metadata: { annotations: { [fateAnnotation]: value } } },
+const fate = (value: Json, at: number): Change => ({
+  patch: { metadata: { annotations: { [fateAnnotation]: value, ...ownCost(at) } } },
 });
 /** It stays though it was deleted, as one does whose containers take their time. */
-const hold = (value: Json): Change => ({ patch: { metadata: { finalizers: value } } });
+const hold = (value: Json, at: number): Change => ({
+  patch: { metadata: { finalizers: value, annotations: ownCost(at) } },
+});
 const released: JsonObject = { metadata: { labels: { app: "released" } } };
 
-function podAction(random: Random, of: string): Action {
+function podAction(random: Random, of: string, at: number): Action {
   const change = random.pick<Change>([
     "delete",
     "delete",
-    fate("unready"),
-    fate(null),
-    fate("fails"),
-    cost("-5"),
-    cost("7"),
+    fate("unready", at),
+    fate(null, at),
+    fate("fails", at),
+    cost(-100 - at),
+    cost(100 + at),
     { patch: released },
-    hold([holdingFinalizer]),
-    hold(null),
+    hold([holdingFinalizer], at),
+    hold(null, at),
   ]);
   return { do: "pods", of, count: random.pick([1, 1, 2, 9]), change };
 }
@@ -161,7 +166,7 @@ const rollbackBySpec = (random: Random, name: string): Action => ({
   },
 });
 
-function deploymentAction(random: Random, name: string): Action {
+function deploymentAction(random: Random, name: string, at: number): Action {
   const draw = random.below(100);
   if (draw < 16) return spec("Deployment", name, { replicas: replicas(random) });
   if (draw < 42) return spec("Deployment", name, { template: templateChange(random) });
@@ -188,15 +193,15 @@ function deploymentAction(random: Random, name: string): Action {
     ]);
     return { do: "replicaSet", of: name, which: random.pick(["newest", "oldest"]), change };
   }
-  return podAction(random, name);
+  return podAction(random, name, at);
 }
 
-function replicaSetAction(random: Random, name: string): Action {
+function replicaSetAction(random: Random, name: string, at: number): Action {
   const draw = random.below(100);
   if (draw < 30) return spec("ReplicaSet", name, { replicas: replicas(random) });
   if (draw < 38) return spec("ReplicaSet", name, { minReadySeconds: ripening(random) });
   if (draw < 46) return spec("ReplicaSet", name, { template: templateChange(random) });
-  return podAction(random, name);
+  return podAction(random, name, at);
 }
 
 function creation({ random, made }: Scene, kind: Workload, name: string): Action {
@@ -213,7 +218,7 @@ function creation({ random, made }: Scene, kind: Workload, name: string): Action
 function encounter(scene: Scene, { name }: Made, at: number): Action {
   const { random } = scene;
   const draw = random.below(10);
-  if (draw < 4) return { do: "create", object: orphan(`orphan-${at}`, name) };
+  if (draw < 4) return { do: "create", object: orphan(at, name) };
   if (draw < 6) return { do: "create", object: replicaSet(random, `stray-${at}`, name) };
   scene.quota = !scene.quota;
   return { do: "quota", pods: scene.quota ? random.pick([0, 2, 4]) : undefined };
@@ -241,7 +246,9 @@ function nextAction(scene: Scene, at: number): Action {
   if (draw < 18) return encounter(scene, one, at);
   if (draw < 22 && made.length < 2)
     return creation(scene, random.chance(50) ? "Deployment" : "ReplicaSet", "api");
-  return one.kind === "Deployment" ? deploymentAction(random, one.name) : replicaSetAction(random, one.name);
+  return one.kind === "Deployment"
+    ? deploymentAction(random, one.name, at)
+    : replicaSetAction(random, one.name, at);
 }
 
 /** The sequence of a seed: 5 to 12 actions. */

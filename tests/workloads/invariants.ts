@@ -61,7 +61,7 @@ function follow(lives: Map<string, Seen>, one: Seen): void {
 interface Watched {
   readonly deployment: JsonObject;
   readonly bounds: readonly Bounds[];
-  /** Uids of all ReplicaSets that it controlled at any time. */
+  /** Uids of all ReplicaSets that it made; those it adopted have had a life of their own. */
   readonly sets: ReadonlySet<string>;
 }
 
@@ -132,7 +132,8 @@ function watchedIn({ before, after, during }: Span): readonly Watched[] {
     .map((deployment) => {
       const was = before.deployments.find((one) => uidOf(one) === uidOf(deployment));
       const sets = [...before.seen, ...during].filter(
-        ({ kind, object }) => kind === "ReplicaSet" && isOwnedBy(object, deployment),
+        ({ kind, type, object }) =>
+          kind === "ReplicaSet" && type === "ADDED" && isOwnedBy(object, deployment),
       );
       return {
         deployment,

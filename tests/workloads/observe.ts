@@ -44,7 +44,7 @@ interface Kept extends World {
  */
 function recorders() {
   const known = new Map<string, { recordedAt: number; heardAt: number }>();
-  const silenceMs = 2_000;
+  const silenceMs = 4_000;
   return {
     hear(event: JsonObject): void {
       const who = textAt(event, "source", "component") ?? textAt(event, "reportingComponent") ?? "";

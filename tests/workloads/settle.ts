@@ -25,6 +25,8 @@ import type { World } from "./observe.ts";
 export const quietMs = 1_200;
 /** Who has not settled by then is compared as it is. A quota that was lifted is noticed after a back-off. */
 export const patienceMs = 60_000;
+/** How long the events of what was done may be missing before nobody waits for them any more. */
+const eventPatienceMs = 20_000;
 /** Deadlines and ripening (minReadySeconds) up to so many seconds are waited for; longer ones are taken for never. */
 const awaitedSeconds = 10;
 
@@ -184,6 +186,32 @@ export function unsettled(world: World, quota: boolean): string | undefined {
   );
 }
 
+const timesOf = (event: Json): number => numberAt(event, "count") ?? numberAt(event, "series", "count") ?? 1;
+const about = (event: Json): string =>
+  textAt(event, "involvedObject", "uid") ?? textAt(event, "regarding", "uid") ?? "";
+
+/** The recorder of the real controllers may keep further ones to itself. */
+const mostEvents = 20;
+
+/** Whether fewer events tell of pods that were created than were. */
+function untoldPods(world: World): boolean {
+  const created = new Map<string, number>();
+  for (const { kind, type, object } of world.seen) {
+    const owner = controllerOf(object);
+    if (kind !== "Pod" || type !== "ADDED" || textAt(owner, "kind") !== "ReplicaSet") continue;
+    const uid = textAt(owner, "uid") ?? "";
+    created.set(uid, (created.get(uid) ?? 0) + 1);
+  }
+  const events = world.objects("Event");
+  return [...created].some(([uid, count]) => {
+    const theirs = events.filter((event) => about(event) === uid);
+    const sum = (of: readonly Json[]): number => of.reduce((total: number, one) => total + timesOf(one), 0);
+    const isRefused = theirs.some((event) => textAt(event, "reason") === "FailedCreate");
+    if (isRefused || sum(theirs) >= mostEvents) return false;
+    return sum(theirs.filter((event) => textAt(event, "reason") === "SuccessfulCreate")) < count;
+  });
+}
+
 /** Waits until the world has settled. Says what it still waits for when its patience is over. */
 export async function settle(
   world: World,
@@ -194,7 +222,9 @@ export async function settle(
     const reason = unsettled(world, quota);
     const now = Date.now();
     const quietSince = Math.max(begun, world.lastChange());
-    if (reason === undefined && now - quietSince >= quietMs && world.toldUpTo(quietSince)) return undefined;
+    const isQuiet = reason === undefined && now - quietSince >= quietMs;
+    const isTold = world.toldUpTo(quietSince) && !untoldPods(world);
+    if (isQuiet && (isTold || now - quietSince > eventPatienceMs)) return undefined;
     if (now - begun > patienceMs) return reason ?? "it goes on changing";
     await delay(100);
   }
