@@ -78,6 +78,11 @@ const gadgets = definitionOf({
 
 const list = (items: JsonObject, more: JsonObject = {}): JsonObject => ({ type: "array", items, ...more });
 const pair = { type: "object", properties: { name: text, value: whole }, required: ["name"] };
+const embeddedPod = {
+  type: "object",
+  "x-kubernetes-embedded-resource": true,
+  properties: { spec: { type: "object", properties: { known: text } } },
+};
 /** One property for each thing that a schema can say. */
 const sampleSpec: JsonObject = {
   ...{
@@ -123,6 +128,9 @@ const sampleSpec: JsonObject = {
     "x-kubernetes-embedded-resource": true,
     "x-kubernetes-preserve-unknown-fields": true,
   },
+  closed: embeddedPod,
+  many: list(embeddedPod),
+  mapped: { type: "object", additionalProperties: embeddedPod },
   either: {
     type: "object",
     properties: { a: text, b: text },

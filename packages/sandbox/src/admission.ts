@@ -1,5 +1,6 @@
 // What the server itself decides about an object before it is stored: system metadata, generation, status, validity.
 import { randomInt, randomUUID } from "node:crypto";
+import { embeddedErrors } from "./embedded-objects.ts";
 import { forbidden, invalid, when } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
 import { equal, field, omit, textAt, withField } from "./json.ts";
@@ -37,6 +38,7 @@ function refuseInvalid(
       : metadataErrors(type, metadata)),
     ...(type.behaviour.errors?.(object, old, subresource) ?? []),
     // What repeats itself in a list of a built-in kind is told by the code of that kind.
+    ...(type.custom ? embeddedErrors(content, type.schema, "") : []),
     ...(type.custom
       ? changedErrors(objectErrors(content, type.schema), content, old)
       : validated(content, type.schema, "")),

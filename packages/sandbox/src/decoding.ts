@@ -1,15 +1,14 @@
 // A request's body, as an object of the kind that its path names.
+import { coerced } from "./embedded-objects.ts";
 import { invalid } from "./field-errors.ts";
-import { isArray, isObject, isString, omit, textAt } from "./json.ts";
+import { isObject, isString, objectAt, omit, textAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { nameOf } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
+import { filledFields, metadataIn, metadataSchema } from "./object-metadata.ts";
 import { apiVersionOf, fitted } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
-import { defaulted, pruned, withoutEmpty } from "./schema-fitting.ts";
 import { validated } from "./schema-validation.ts";
-import { anyObject, boolean, each, fields, integer, listOf, mapOf, string, strings } from "./schema-words.ts";
-import { atomic, listBy, setOf } from "./schema-words.ts";
 import { ApiError, badRequest, internalError, invalidObject } from "./status.ts";
 
 /** What happens to fields that a kind does not know: 400, a Warning header, or nothing. They are never stored. */
@@ -18,30 +17,6 @@ export interface Telling {
   readonly fieldValidation: FieldValidation;
   readonly warn: (text: string) => void;
 }
-
-const owner = atomic(
-  fields({
-    ...strings("apiVersion kind name uid"),
-    ...each("controller blockOwnerDeletion", boolean),
-  }),
-);
-/** Of every object's metadata. */
-export const metadataSchema = fields({
-  ...strings("name generateName namespace selfLink uid resourceVersion"),
-  ...each("creationTimestamp deletionTimestamp", { ...string, format: "date-time" }),
-  ...each("generation deletionGracePeriodSeconds", integer),
-  ...each("labels annotations", mapOf(string)),
-  finalizers: setOf(string),
-  ownerReferences: listBy("uid", owner),
-  managedFields: listOf(anyObject),
-});
-
-/** Metadata fields that mean nothing when they are empty: Go's `omitempty`. */
-const isEmpty = (value: Json): boolean =>
-  value === null ||
-  value === "" ||
-  (isArray(value) && value.length === 0) ||
-  (isObject(value) && Object.keys(value).length === 0);
 
 const mismatch = (type: ResourceType, kind: string, version: string, why: string): Error =>
   badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${type.kind}: ${why}`);
@@ -96,18 +71,19 @@ export function decoded(type: ResourceType, given: Json, unknown: string[], keep
   if (!isObject(body))
     throw unrecognized(type, body, "couldn't get version/kind; json parse error: it is not a JSON object");
   const { apiVersion, kind } = typeMetaOf(type, body);
-  const metadata = withoutNulls(body["metadata"] ?? {}, unknown);
+  const metadata = metadataIn(body["metadata"] ?? {}, "metadata", unknown);
   if (!metadata) throw mismatch(type, kind, type.version, "json: metadata: it is not an object");
   const content = fitted(type, { ...body, apiVersion, kind, metadata: {} }, unknown, keepNulls);
+  const found: string[] = [];
+  const refusal = (why: string): Error => mismatch(type, kind, type.version, why);
+  const inner = type.custom ? coerced(content, type.schema, "", found, refusal) : content;
+  if (type.custom) unknown.sort().push(...found.sort());
   const wrong = [
     ...validated(metadata, metadataSchema, "metadata"),
     ...(type.custom ? [] : validated(omit(content, "metadata"), type.schema, "")),
   ].find(({ reason }) => reason === "FieldValueTypeInvalid");
   if (wrong) throw mismatch(type, kind, type.version, `json: ${wrong.field}: ${wrong.body}`);
-  return {
-    ...content,
-    metadata: Object.fromEntries(Object.entries(metadata).filter(([, value]) => !isEmpty(value))),
-  };
+  return { ...objectAt(inner), apiVersion, kind, metadata: filledFields(metadata) };
 }
 
 /** What a patch leaves and cannot be read is a fault of the patch: 422 about it instead of a 400. */
@@ -140,14 +116,6 @@ export function refusing(
     const fault = invalid("patch", JSON.stringify(patched), error.message);
     throw invalidObject({ group: "", kind: "" }, "", [fault]);
   }
-}
-
-function withoutNulls(given: Json, unknown: string[]): JsonObject | undefined {
-  const known = defaulted(
-    withoutEmpty(pruned(given, metadataSchema, "metadata", unknown), metadataSchema),
-    metadataSchema,
-  );
-  return isObject(known) ? known : undefined;
 }
 
 /** Faults of fields by the caller's wish: an error in the server's words, or warnings. */

@@ -1,6 +1,6 @@
 // What a structural schema means for merging: which maps and lists are one value, and what tells items of a list apart.
 // The rules are those of kube-openapi's schemaconv and of structured-merge-diff.
-import { metadataSchema } from "./decoding.ts";
+import { metadataSchema } from "./object-metadata.ts";
 import { field, isArray, isObject, textAt, textsAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { ResourceType } from "./resource-type.ts";
@@ -41,8 +41,10 @@ export const isNamed = (parent: MergeSchema, name: string): boolean => named(par
 
 /** The schema of a map's field, or undefined where there can be none. */
 export function schemaOfField(parent: MergeSchema, name: string): MergeSchema | undefined {
-  const found = named(parent, name);
+  const found = field(parent.schema, "properties", name);
   if (found !== undefined) return at(found, parent);
+  const implied = named(parent, name);
+  if (implied !== undefined) return at(implied, { schema: undefined, open: false });
   const others = field(parent.schema, "additionalProperties");
   if (isObject(others)) return at(others, parent);
   if (others === false) return undefined;

@@ -120,7 +120,10 @@ const annotationLimit = 256 * 1024;
 const size = (entries: readonly [string, Json][]): number =>
   entries.reduce((sum, [name, value]) => sum + name.length + (isString(value) ? value.length : 0), 0);
 
-function nameErrors(type: ResourceType, metadata: JsonObject): FieldError[] {
+/** What of a kind decides over its names. */
+type NameRules = Pick<ResourceType, "nameRule" | "namespaced" | "custom">;
+
+function nameErrors(type: NameRules, metadata: JsonObject): FieldError[] {
   const name = textAt(metadata, "name") ?? "";
   const base = textAt(metadata, "generateName") ?? "";
   // A prefix may end in what a name may not.
@@ -156,7 +159,7 @@ export const finalizerFaults = (one: string): string[] => [
   ...(one.includes("/") || standardFinalizers.includes(one) ? [] : [loose]),
 ];
 
-function finalizerErrors(type: ResourceType, metadata: JsonObject): FieldError[] {
+function finalizerErrors(type: NameRules, metadata: JsonObject): FieldError[] {
   const finalizers = textsAt(metadata, "finalizers");
   const at = "metadata.finalizers";
   const both = `finalizer ${orphaning} and ${inForeground} cannot be both set`;
@@ -187,7 +190,7 @@ export const changeableErrors = (metadata: JsonObject): FieldError[] => [
 ];
 
 /** What is wrong with an object's metadata, whatever its kind. */
-export function metadataErrors(type: ResourceType, metadata: JsonObject): FieldError[] {
+export function metadataErrors(type: NameRules, metadata: JsonObject): FieldError[] {
   const annotations = Object.entries(objectAt(metadata, "annotations"));
   return [
     ...nameErrors(type, metadata),

@@ -1,20 +1,10 @@
 // Values against structural schemas, with the errors of the API server (kube-openapi's validation).
 // x-kubernetes-validations (CEL) is not evaluated: what only a rule forbids is accepted.
 import { isIP } from "node:net";
-import {
-  duplicate,
-  invalid,
-  notSupported,
-  required,
-  tooLong,
-  tooMany,
-  typeInvalid,
-  when,
-} from "./field-errors.ts";
+import { duplicate, invalid, notSupported, required, tooLong, tooMany, typeInvalid } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
 import { equal, field, isArray, isObject, isString, listAt, objectAt, textAt, textsAt } from "./json.ts";
-import type { Json, JsonObject } from "./json.ts";
-import { nameFaults } from "./names.ts";
+import type { Json } from "./json.ts";
 import { repeatedItems } from "./schema-fitting.ts";
 
 const typeOf = (value: Json): string => {
@@ -203,39 +193,8 @@ function junctors(value: Json, schema: Json, path: string): FieldError[] {
   return errors;
 }
 
-/** What is wrong with the types of objects that stand in other objects. */
-function embeddedErrors(value: Json, schema: Json | undefined, path: string): FieldError[] {
-  if (isArray(value))
-    return value.flatMap((item, i) => embeddedErrors(item, field(schema, "items"), `${path}[${i}]`));
-  if (!isObject(value)) return [];
-  const own = field(schema, "x-kubernetes-embedded-resource") === true ? typeMetaErrors(value, path) : [];
-  const children = Object.entries(value).flatMap(([key, inner]) => {
-    const of = field(schema, "properties", key) ?? field(schema, "additionalProperties");
-    return isObject(of) ? embeddedErrors(inner, of, path === "" ? key : `${path}.${key}`) : [];
-  });
-  return [...own, ...children];
-}
-
-function typeMetaErrors(value: JsonObject, path: string): FieldError[] {
-  const [apiVersion, kind] = [textAt(value, "apiVersion"), textAt(value, "kind")];
-  const missing = ["apiVersion", "kind"].filter((key) => field(value, key) === undefined);
-  const mixed = "may have mixed case, but should otherwise match: ";
-  return [
-    ...missing.map((key) => required(`${path}.${key}`)),
-    ...when(apiVersion === "", invalid(`${path}.apiVersion`, "", "must not be empty")),
-    ...when(
-      (apiVersion ?? "").split("/").length > 2,
-      invalid(`${path}.apiVersion`, apiVersion, `unexpected GroupVersion string: ${apiVersion ?? ""}`),
-    ),
-    ...(kind === undefined ? [] : nameFaults("version", kind.toLowerCase())).map((fault) =>
-      invalid(`${path}.kind`, kind, `${mixed}${fault}`),
-    ),
-  ];
-}
-
 /** Validation of a whole object, including the uniqueness that list types ask for. */
 export const objectErrors = (value: Json, schema: Json): FieldError[] => [
-  ...embeddedErrors(value, schema, ""),
   ...validated(value, schema, ""),
   ...repeatedItems(value, schema, "").map(([path, item]) => duplicate(path, item)),
 ];

@@ -1,5 +1,5 @@
 // The kinds of apps/v1 as the API server alone has them: stored, defaulted, scaled; nothing here makes a pod.
-import { metadataSchema } from "./decoding.ts";
+import { metadataSchema } from "./object-metadata.ts";
 import { ageColumn } from "./resource-type.ts";
 import type { Column, ResourceType } from "./resource-type.ts";
 import { anyObject, atomic, fields, integer } from "./schema-words.ts";

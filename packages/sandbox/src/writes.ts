@@ -75,7 +75,7 @@ function decode({ type }: Target, body: Json, options: WriteOptions, inOrder = !
     ...(inOrder ? duplicates.filter((path) => !unknown.includes(path)) : duplicates).map((path) =>
       faultOf("duplicate", path),
     ),
-    ...(inOrder ? unknown : unknown.sort()).map((path) => faultOf("unknown", path)),
+    ...(inOrder || type.custom ? unknown : unknown.sort()).map((path) => faultOf("unknown", path)),
   ];
   refuseUnknown(type, faults, fieldValidation, warn);
   return withSingleOwners(object, warn);
