@@ -119,11 +119,12 @@ function keptMetadata(object: KubeObject, old: KubeObject): JsonObject {
   return kept;
 }
 
+/** What comes by way of `/status`, without what the kind leaves alone then. */
+export const throughStatus = ({ behaviour }: ResourceType, object: KubeObject, old: KubeObject): KubeObject =>
+  (behaviour.statusKeeps ?? []).reduce((kept, key) => withMeta(kept, key, old.metadata[key]), object);
+
 /** Of a status update only status counts; built-in kinds let labels and the like through as well. */
-function onlyStatus(type: ResourceType, object: KubeObject, old: KubeObject): KubeObject {
-  const { metadata } = type.behaviour.keepsLabels
-    ? withMeta(object, "labels", old.metadata["labels"])
-    : object;
+function onlyStatus(type: ResourceType, { metadata, ...object }: KubeObject, old: KubeObject): KubeObject {
   return { ...withTop(old, "status", object["status"]), metadata: type.custom ? old.metadata : metadata };
 }
 

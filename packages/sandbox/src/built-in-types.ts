@@ -9,6 +9,7 @@ import type { Column, ResourceType } from "./resource-type.ts";
 import {
   always,
   anyObject,
+  apiCondition,
   atomic,
   boolean,
   each,
@@ -29,6 +30,7 @@ import {
 import { serviceBehaviour, serviceSchema } from "./services.ts";
 import {
   bindingBehaviour,
+  disruptionBudgetBehaviour,
   leaseBehaviour,
   networkPolicyBehaviour,
   nodeBehaviour,
@@ -202,11 +204,11 @@ const disruptionBudget: Row = {
         ...each("disruptionsAllowed currentHealthy desiredHealthy expectedPods", or(integer, 0)),
         observedGeneration: omitted(integer),
         disruptedPods: mapOf(string),
-        conditions: listBy("type", anyObject),
+        conditions: listBy("type", apiCondition),
       }),
     ),
   }),
-  behaviour: { leavesMetadata: "all" },
+  behaviour: disruptionBudgetBehaviour,
   columns: [
     column("Min Available", ".spec.minAvailable"),
     column("Max Unavailable", ".spec.maxUnavailable"),

@@ -31,6 +31,8 @@ function admitted(pod: KubeObject, old: KubeObject | undefined): KubeObject {
 }
 
 export const podBehaviour: Behaviour = {
+  // Kubelets of old did not know owners, and took them away.
+  statusKeeps: ["ownerReferences", "deletionTimestamp"],
   gracePeriod,
   completed: (pod) => withTop(pod, "spec", completedPod(objectAt(pod, "spec"))),
   admitted,

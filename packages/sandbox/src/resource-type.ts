@@ -84,12 +84,20 @@ export interface Behaviour {
   readonly warnings?: (object: KubeObject) => string[];
   /** What the first deletion changes, besides the deletion timestamp. */
   readonly terminating?: (object: KubeObject, now: string) => KubeObject;
-  /** Completes an object about to be created by what no `other` of its kind has; `turn` grows with every change. */
-  readonly allotted?: (object: KubeObject, others: readonly KubeObject[], turn: number) => KubeObject;
+  /**
+   * Completes an object about to be created by what no `other` of its kind has; `turn` grows with every change. Throws
+   * 422 for what nothing can be allotted to, unless nothing is stored.
+   */
+  readonly allotted?: (
+    object: KubeObject,
+    others: readonly KubeObject[],
+    turn: number,
+    dryRun: boolean,
+  ) => KubeObject;
   /** Deletion is graceful: after how many seconds the object goes, where a request `asked` for that or did not. */
   readonly gracePeriod?: (object: KubeObject, asked: number | undefined) => number;
-  /** An update of its status leaves its labels alone. */
-  readonly keepsLabels?: true;
+  /** Metadata that an update of its status leaves alone. */
+  readonly statusKeeps?: readonly string[];
   /** An update of it leaves metadata to the generic code: as a whole, or even what may change of it. */
   readonly leavesMetadata?: "whole" | "all";
   /** A change of annotations counts in metadata.generation as well. */

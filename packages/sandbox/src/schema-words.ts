@@ -46,6 +46,13 @@ export const each = (names: string, schema: JsonObject): JsonObject =>
   Object.fromEntries(names.split(" ").map((name) => [name, schema]));
 export const strings = (names: string): JsonObject => each(names, string);
 
+/** A condition as newer kinds have it (meta/v1). */
+export const apiCondition = fields({
+  ...each("type status reason message", or(string, "")),
+  lastTransitionTime: or({ ...string, format: "date-time" }, null),
+  observedGeneration: { ...integer, "x-omitempty": true },
+});
+
 /** A field that is left out when it is empty, or zero: one of Go's that is `omitempty` and no pointer. */
 export const omitted = (schema: JsonObject): JsonObject => ({ ...schema, "x-omitempty": true });
 export const intOrString: JsonObject = { "x-kubernetes-int-or-string": true };

@@ -5,6 +5,7 @@ import { equal, field, isObject, listAt, objectAt, textAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
+import { labelKeyFaults } from "./names.ts";
 import type { Behaviour } from "./resource-type.ts";
 import { always, anyObject, each, fields, listBy, listOf, or, string, struct } from "./schema-words.ts";
 
@@ -145,4 +146,37 @@ export const leaseBehaviour: Behaviour = {
       ),
     ];
   },
+};
+
+const statuses = ["False", "True", "Unknown"];
+const wrongReason =
+  "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')";
+
+export const disruptionBudgetBehaviour: Behaviour = {
+  leavesMetadata: "all",
+  errors: (budget) =>
+    listAt(budget, "status", "conditions").flatMap((condition, i) => {
+      const at = `status.conditions[${i}]`;
+      const text = (key: string): string => textAt(condition, key) ?? "";
+      const [type, status, reason, seen] = [
+        text("type"),
+        text("status"),
+        text("reason"),
+        field(condition, "observedGeneration"),
+      ];
+      const missing = ["lastTransitionTime", "reason"].filter((key) => text(key) === "");
+      return [
+        ...labelKeyFaults(type).map((fault) => invalid(`${at}.type`, type, fault)),
+        ...when(!statuses.includes(status), notSupported(`${at}.status`, status, statuses)),
+        ...when(
+          typeof seen === "number" && seen < 0,
+          invalid(`${at}.observedGeneration`, seen, "must be greater than or equal to zero"),
+        ),
+        ...missing.map((key) => required(`${at}.${key}`)),
+        ...when(
+          reason !== "" && !/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(reason),
+          invalid(`${at}.reason`, reason, wrongReason),
+        ),
+      ];
+    }),
 };

@@ -267,7 +267,7 @@ const selectorKept = (spec: JsonObject, old: KubeObject | undefined): FieldError
 export const deploymentBehaviour: Behaviour = {
   leavesMetadata: "whole",
   countsAnnotations: true,
-  keepsLabels: true,
+  statusKeeps: ["labels"],
   completed: (deployment) => withTemplate(withStrategy(deployment)),
   errors: (deployment, old) => {
     const spec = objectAt(deployment, "spec");

@@ -1,5 +1,5 @@
 // The verbs that change something. Each runs from its check to its commit without waiting, so requests cannot interleave.
-import { admittedNew, admittedUpdate, isHeld, timestamp } from "./admission.ts";
+import { admittedNew, admittedUpdate, isHeld, throughStatus, timestamp } from "./admission.ts";
 import { definitionsBucket, namespacesBucket } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";
 import { conditionOf } from "./custom-resources.ts";
@@ -150,6 +150,12 @@ const tracked =
     return ownersAfter(cluster, target, { live, next: complete, body, manager });
   };
 
+/** An object that comes into being by way of its status gets nothing from the server. */
+function withoutAdmission(type: ResourceType): ResourceType {
+  const { completed, errors } = type.behaviour;
+  return { ...type, behaviour: { ...(completed && { completed }), ...(errors && { errors }) } };
+}
+
 const leaving = "create not allowed while custom resource definition is terminating";
 
 function add(
@@ -159,14 +165,15 @@ function add(
   dryRun: boolean,
   owners: Tracking,
 ): KubeObject {
-  const { type, namespace } = target;
+  const { namespace, subresource } = target;
+  const type = subresource === "" ? target.type : withoutAdmission(target.type);
   const given = inNamespace(target, object);
   refuseWithoutNamespace(cluster, target, given);
   if (Number(versionOf(given)) > 0)
     throw status.serverError("resourceVersion should not be set on objects to be created");
   const others = cluster.store.list(type.bucket).objects;
   const turn = cluster.firstAddress + cluster.store.version;
-  const allotted = type.behaviour.allotted?.(given, others, turn) ?? given;
+  const allotted = type.behaviour.allotted?.(given, others, turn, dryRun) ?? given;
   const admitted = admittedNew(type, allotted, cluster.now());
   const definition = type.custom ? cluster.store.get(definitionsBucket, "", type.bucket) : undefined;
   if (definition && conditionOf(definition, "Terminating") === "True")
@@ -210,11 +217,11 @@ export function replace(
   body: Json,
   options: WriteOptions,
 ): { object: KubeObject; created: boolean } {
-  const { type, name, subresource } = target;
+  const { type, name } = target;
   const object = decode(target, body, options);
   const owners = tracked(cluster, target, body, options);
   refuseOtherName(name, object);
-  if (type.createOnUpdate && subresource === "" && !find(cluster, target)) {
+  if (type.createOnUpdate && !find(cluster, target)) {
     refuseUnreadVersion(object);
     const fresh = withMeta(object, "resourceVersion", undefined);
     const made = add(cluster, target, fresh, options.dryRun, owners);
@@ -271,7 +278,8 @@ export function apply(
   options: WriteOptions & { readonly force: boolean },
 ): { object: KubeObject; created: boolean } {
   const { type, name } = target;
-  const old = target.subresource === "" ? find(cluster, target) : existing(cluster, target);
+  const old =
+    target.subresource === "" || type.createOnUpdate ? find(cluster, target) : existing(cluster, target);
   const occasion = occasionFor(cluster, target, options.manager);
   const config = configuration(occasion, type.kind, body);
   const empty = emptyObject(type);
@@ -322,7 +330,8 @@ function update(
   if (expected !== "" && expected !== versionOf(old)) throw status.conflict(type, name);
   const before = asServed(type, old);
   const part = subresource === "status" ? "status" : "";
-  const given = inNamespace(target, object);
+  const sent = inNamespace(target, object);
+  const given = part === "status" ? throughStatus(type, sent, before) : sent;
   const after = withOwners(admittedUpdate(type, given, before, part), owners(before, given));
   if (!beingDeleted(old) || isHeld(type, after))
     // What looks the same is written where it is stored otherwise: in another version, or with what its schema has lost.
