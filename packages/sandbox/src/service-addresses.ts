@@ -1,10 +1,12 @@
 // Addresses of Services, from loopback: what stands behind them here can only be processes of this machine.
-import { invalid, when } from "./field-errors.ts";
+import { invalid, required, when } from "./field-errors.ts";
 import { objectAt, textAt } from "./json.ts";
 import type { JsonObject } from "./json.ts";
-import { withTop } from "./kube-object.ts";
+import { nameOf, withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
+import { nameFaults } from "./names.ts";
 import type { Behaviour } from "./resource-type.ts";
+import { invalidObject } from "./status.ts";
 
 /** How many addresses 127.1.0.0/16 has for Services. */
 const room = 65_534;
@@ -31,12 +33,26 @@ function free(others: readonly KubeObject[], turn: number): string | undefined {
   return undefined;
 }
 
-/** A Service of type ClusterIP that asks for no address gets one of 127.1.0.0/16, and keeps it. */
+/** The object of an address bears its Service's name, which is looked at only after that: one that none can have fails. */
+function refuseUnnamed(service: KubeObject, one: string): void {
+  const name = nameOf(service);
+  if (name === "" && textAt(service, "metadata", "generateName")) return;
+  const faults =
+    name === "" ? [required("name")] : nameFaults("path", name).map((why) => invalid("name", name, why));
+  const told = faults.map(({ body }) => `spec.parentRef.name: ${body}`);
+  const all = told.length === 1 ? told.join() : `[${told.join(", ")}]`;
+  const why = `failed to allocate IP: IPAddress.networking.k8s.io ${JSON.stringify(one)} is invalid: ${all}`;
+  if (faults.length > 0)
+    throw invalidObject({ group: "", kind: "Service" }, name, [invalid("spec.clusterIPs", [""], why)]);
+}
+
+/** A Service, unless it is ExternalName, that asks for no address gets one of 127.1.0.0/16, and keeps it. */
 export const addressBehaviour: Behaviour = {
-  allotted(service, others, turn) {
+  allotted(service, others, turn, dryRun) {
     const type = textAt(service, "spec", "type") ?? "ClusterIP";
-    if (type !== "ClusterIP" || addressOf(service) !== "") return service;
+    if (type === "ExternalName" || addressOf(service) !== "") return service;
     const one = free(others, turn);
+    if (one !== undefined && !dryRun) refuseUnnamed(service, one);
     return one === undefined ? service : at(service, one);
   },
   admitted: (service, old) =>

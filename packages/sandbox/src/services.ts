@@ -1,7 +1,7 @@
 // Services: their fields and defaults, what is wrong with them, and what an update keeps (core/v1; registry/core/service).
 import { duplicate, forbidden, invalid, notSupported, required, when } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
-import { field, isObject, listAt, objectAt, omit, textAt } from "./json.ts";
+import { equal, field, isObject, listAt, objectAt, omit, textAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
@@ -10,6 +10,7 @@ import type { Behaviour } from "./resource-type.ts";
 import {
   always,
   anyObject,
+  apiCondition,
   atomic,
   fields,
   listBy,
@@ -55,7 +56,7 @@ export const serviceSchema: JsonObject = fields({
           ingress: listOf(struct({ text: "ip hostname", kept: "ipMode" }, { ports: listOf(anyObject) })),
         }),
       ),
-      conditions: listBy("type", anyObject),
+      conditions: listBy("type", apiCondition),
     }),
   ),
 });
@@ -98,10 +99,17 @@ function completed(service: KubeObject, old: KubeObject | undefined): KubeObject
 /** What the server allots, and an update keeps. */
 function admitted(service: KubeObject, old: KubeObject | undefined): KubeObject {
   const spec = objectAt(service, "spec");
+  if (old && equal(spec, objectAt(old, "spec"))) return service;
   const kept = (key: string, byDefault: Json): JsonObject => ({
     [key]: field(spec, key) ?? field(old, "spec", key) ?? byDefault,
   });
-  const families = { ...kept("ipFamilies", ["IPv4"]), ...kept("ipFamilyPolicy", "SingleStack") };
+  // Without a selector nobody knows of which families the addresses behind it are: all of them.
+  const isOpen = textAt(spec, "clusterIP") === "None" && Object.keys(objectAt(spec, "selector")).length === 0;
+  const families = {
+    ...kept("ipFamilies", isOpen ? ["IPv4", "IPv6"] : ["IPv4"]),
+    ...kept("ipFamilyPolicy", isOpen ? "RequireDualStack" : "SingleStack"),
+    ...(textAt(spec, "clusterIP") === "None" && { clusterIPs: ["None"] }),
+  };
   const isExternal = textAt(spec, "type") === "ExternalName";
   const whole = isExternal ? service : withTop(service, "spec", { ...spec, ...families });
   return addressBehaviour.admitted?.(whole, old) ?? whole;
