@@ -70,6 +70,49 @@ describe("a definition", () => {
     await api.call("DELETE", `${definitions}/gadgets.example.com`);
   });
 
+  it("gets the names that another one has, once that is gone", async () => {
+    const own = await startClient();
+    const names = { plural: "rivals", singular: "rival", kind: "Widget", listKind: "RivalList" };
+    const rival = { ...widgetDefinition({}, { names }), metadata: { name: "rivals.example.com" } };
+    await own.call("POST", definitions, widgetDefinition());
+    await own.call("POST", definitions, rival);
+    const at = `${definitions}/rivals.example.com`;
+    expect((await own.call("GET", at)).body["status"]).toMatchObject({
+      conditions: [{ status: "False", reason: "KindConflict", message: '"Widget" is already in use' }, {}],
+      acceptedNames: { plural: "rivals", kind: "" },
+    });
+    await own.call("DELETE", `${definitions}/widgets.example.com`);
+    expect((await own.call("GET", at)).body["status"]).toMatchObject({ acceptedNames: { kind: "Widget" } });
+    expect((await own.call("GET", "/apis/example.com/v1/rivals")).code).toBe(200);
+    await own.close();
+  });
+
+  it("takes no new objects while it waits for those that are held", async () => {
+    const own = await startClient();
+    await own.call("POST", definitions, widgetDefinition());
+    await own.call("POST", widgets, widget("held", { size: 1 }, { finalizers: ["example.com/hold"] }));
+    await own.call("DELETE", `${definitions}/widgets.example.com`);
+    expect((await own.call("POST", widgets, widget("late"))).body).toMatchObject({ code: 403 });
+    expect((await own.patch(`${widgets}/held`, { metadata: { finalizers: null } })).code).toBe(200);
+    expect((await own.call("GET", `${definitions}/widgets.example.com`)).code).toBe(404);
+    await own.close();
+  });
+
+  it("that is tightened lets its objects be changed elsewhere", async () => {
+    const own = await startClient();
+    const spec = objectAt(widgetSchema, "properties", "spec");
+    const size = { type: "integer", maximum: 10 };
+    const properties = { ...objectAt(spec, "properties"), size };
+    const tighter = { ...widgetSchema, properties: { spec: { ...spec, properties } } };
+    await own.call("POST", definitions, widgetDefinition());
+    await own.call("POST", widgets, widget("big", { size: 50 }));
+    const { versions } = objectAt(widgetDefinition({ schema: { openAPIV3Schema: tighter } }), "spec");
+    await own.patch(`${definitions}/widgets.example.com`, { spec: { versions: versions ?? [] } });
+    expect((await own.patch(`${widgets}/big`, { spec: { colour: "blue" } })).code).toBe(200);
+    expect((await own.patch(`${widgets}/big`, { spec: { size: 51 } })).code).toBe(422);
+    await own.close();
+  });
+
   it("serves a changed schema from then on, also for objects stored before", async () => {
     const other = await startClient();
     await other.call("POST", definitions, widgetDefinition());

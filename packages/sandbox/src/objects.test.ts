@@ -346,6 +346,21 @@ describe("namespaces", () => {
   });
 });
 
+describe("namespaces without controllers", () => {
+  it("stay until somebody finalizes them, and three of them for ever", async () => {
+    const alone = await startClient({ controllers: false });
+    const home = "/api/v1/namespaces/stays";
+    await alone.call("POST", "/api/v1/namespaces", { metadata: { name: "stays" } });
+    await alone.call("POST", `${home}/configmaps`, configMap("free"));
+    await alone.call("DELETE", home);
+    expect((await alone.call("GET", `${home}/configmaps/free`)).code).toBe(200);
+    expect((await alone.call("PUT", `${home}/finalize`, { metadata: { name: "stays" } })).code).toBe(200);
+    expect((await alone.call("GET", home)).code).toBe(404);
+    expect((await alone.call("DELETE", "/api/v1/namespaces/default")).code).toBe(403);
+    await alone.close();
+  });
+});
+
 describe("what is not there", () => {
   it("answers 404 for resources and groups that are not served, in the two ways of a real server", async () => {
     expect((await api.call("GET", "/api/v1/things")).body).toMatchObject({
