@@ -2,7 +2,9 @@ import type { Case } from "../steps.ts";
 import { applied } from "./apply.ts";
 import { bodiesCases } from "./bodies.ts";
 import { customValues } from "./custom-values.ts";
-import { definitionCases } from "./definitions.ts";
+import { definitionChanges } from "./definition-changes.ts";
+import { definitionEnds } from "./definition-ends.ts";
+import { refusals } from "./definition-refusals.ts";
 import { deletion } from "./deletion.ts";
 import { kinds } from "./kinds.ts";
 import { lists } from "./lists.ts";
@@ -18,7 +20,7 @@ const themes: Readonly<Record<string, readonly Case[]>> = {
   apply: applied,
   bodies: bodiesCases,
   "custom values": customValues,
-  definitions: definitionCases,
+  definitions: [...refusals, ...definitionChanges, ...definitionEnds],
   deletion,
   kinds,
   lists,

@@ -1,0 +1,255 @@
+// Definitions of which something changes while there are objects.
+import { definitions, spec, version } from "../fixtures.ts";
+import { awaited, del, get, named, patch, post, put, saying, watch } from "../steps.ts";
+import type { Case } from "../steps.ts";
+import {
+  group,
+  at,
+  inHome,
+  text,
+  whole,
+  plain,
+  things,
+  thing,
+  settled,
+  served,
+  made,
+  probed,
+  inVersions,
+} from "../things.ts";
+
+const states: readonly Case[] = [
+  {
+    name: "what is said of one that is new",
+    steps: [
+      named("made", post(definitions, things({ names: { shortNames: ["th"], categories: ["all"] } }))),
+      settled(),
+      get(at),
+      get(`${at}/status`),
+      post(definitions, things()),
+    ],
+  },
+  {
+    name: "with a status of its own, and read fields",
+    steps: [
+      post(definitions, {
+        ...things(),
+        status: { storedVersions: ["v9"], acceptedNames: { plural: "x", kind: "y" }, conditions: [] },
+      }),
+      settled(),
+      get(at),
+    ],
+  },
+  {
+    name: "a dry run of one",
+    steps: [post(`${definitions}?dryRun=All`, things()), get(at)],
+  },
+  {
+    name: "a status that somebody else writes",
+    steps: [
+      ...made(),
+      patch(`${at}/status`, { status: { storedVersions: [] } }),
+      patch(`${at}/status`, { status: { storedVersions: ["v1", "v2"] } }),
+      patch(`${at}/status`, { status: { acceptedNames: { kind: "Bad Kind" } } }),
+      patch(`${at}/status`, { spec: { scope: "Cluster" }, metadata: { labels: { a: "b" } } }),
+      patch(at, { metadata: { labels: { c: "d" } } }),
+      patch(at, { status: { storedVersions: [] } }),
+      get(at),
+    ],
+  },
+  {
+    name: "watched from the first to the last",
+    steps: [
+      named("made", post(definitions, things())),
+      settled(),
+      patch(at, { metadata: { labels: { last: "yes" } } }),
+      watch(
+        `${definitions}?watch=true&resourceVersion=<made.metadata.resourceVersion>&labelSelector=last%3Dyes`,
+        `things.${group}`,
+      ),
+    ],
+  },
+];
+
+const two = [version("v1", plain), version("v2", spec({ size: whole, more: text }), { storage: false })];
+const changed: readonly Case[] = [
+  {
+    name: "a schema is tightened over objects that are there",
+    steps: [
+      ...made(),
+      post(inHome(), thing("big", { size: 50, name: "x" })),
+      post(inHome(), thing("small", { size: 1 })),
+      patch(at, inVersions(version("v1", spec({ size: { ...whole, maximum: 10 } }, { required: ["size"] })))),
+      probed(thing("probe", { size: 50 }), 422),
+      served(),
+      get(inHome()),
+      post(inHome(), thing("new", { size: 11 })),
+      patch(`${inHome()}/small`, { spec: { size: null } }),
+      patch(`${inHome()}/big`, { spec: { name: "y" } }),
+      patch(`${inHome()}/big?fieldManager=m`, { metadata: { annotations: { a: "b" } } }),
+      patch(`${inHome()}/big`, { metadata: { labels: { a: "b" } } }),
+      patch(`${inHome()}/big`, { spec: { size: 60 } }),
+      patch(`${inHome()}/big`, { spec: { size: 5 } }),
+      put(`${inHome()}/small`, thing("small", {})),
+      del(`${inHome()}/big`),
+    ],
+  },
+  {
+    name: "a field goes, and one with a default comes",
+    steps: [
+      ...made(),
+      post(inHome(), thing("a", { size: 1, name: "kept" })),
+      patch(at, inVersions(version("v1", spec({ size: whole, added: { ...text, default: "given" } })))),
+      saying(`${inHome()}/a`, '"given"'),
+      served(),
+      get(`${inHome()}/a`),
+      patch(`${inHome()}/a`, { metadata: { labels: { a: "b" } } }),
+      patch(at, inVersions(version("v1", plain))),
+      {
+        ...post(`${inHome()}?dryRun=All&fieldValidation=Strict`, thing("probe", { name: "x" })),
+        awaiting: 201,
+      },
+      get(`${inHome()}/a`),
+    ],
+  },
+  {
+    name: "a version is added, and stored instead",
+    steps: [
+      ...made(),
+      post(inHome(), thing("a", { size: 1, name: "first" })),
+      patch(at, inVersions(...two)),
+      served("v2"),
+      served(),
+      get(at),
+      get(`${inHome("v2")}/a`),
+      post(inHome("v2"), thing("b", { size: 2, more: "second" }, {}, "v2")),
+      get(`${inHome()}/b`),
+      patch(
+        at,
+        inVersions(
+          version("v1", plain, { storage: false }),
+          version("v2", spec({ size: whole, more: text })),
+          version("v3", spec({ size: whole }), { storage: false }),
+        ),
+      ),
+      served("v3"),
+      served("v2"),
+      served(),
+      get(at),
+      patch(`${inHome()}/a`, { spec: { size: 3 } }),
+      post(inHome("v2"), thing("c", { size: 2, more: "third" }, {}, "v2")),
+      get(`${inHome()}/c`),
+      // What is still stored as v1 could not be read without it: a change that changes nothing moves it.
+      patch(`${inHome()}/b`, {}),
+      patch(`${inHome()}/b`, {}),
+      patch(at, inVersions(version("v2", spec({ size: whole, more: text })))),
+      patch(`${at}/status`, { status: { storedVersions: ["v2"] } }),
+      patch(at, inVersions(version("v2", spec({ size: whole, more: text })))),
+      awaited(`/apis/${group}/v1/things`, 404),
+      served("v2"),
+      get(at),
+      get(`${inHome("v2")}/c`),
+    ],
+  },
+  {
+    name: "a version is no longer served",
+    steps: [
+      ...made({ versions: two }),
+      served("v2"),
+      post(inHome(), thing("a")),
+      patch(
+        at,
+        inVersions(
+          version("v1", plain, { served: false }),
+          version("v2", spec({ size: whole, more: text }), { storage: false }),
+        ),
+      ),
+      awaited(`/apis/${group}/v1/things`, 404),
+      served("v2"),
+      get(`${inHome()}/a`),
+      post(inHome(), thing("b")),
+      get(`${inHome("v2")}/a`),
+      post(inHome("v2"), thing("b", { size: 2 }, {}, "v2")),
+      patch(at, inVersions(version("v1", plain, { served: false }))),
+      awaited(`/apis/${group}/v2/things`, 404),
+      get(at),
+      awaited(`/apis/${group}`, 404),
+      patch(at, inVersions(version("v1", plain))),
+      served(),
+      get(`${inHome()}/a`),
+    ],
+  },
+  {
+    name: "columns change",
+    steps: [
+      ...made({ versions: two }),
+      post(inHome(), thing("a", { size: 1, name: "n" })),
+      get(inHome(), { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" }),
+      patch(
+        at,
+        inVersions(
+          version("v1", plain, {
+            additionalPrinterColumns: [{ name: "Size", type: "integer", jsonPath: ".spec.size" }],
+          }),
+          version("v3", plain, { storage: false }),
+        ),
+      ),
+      served("v3"),
+      served(),
+      get(inHome(), { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" }),
+    ],
+  },
+  {
+    name: "a status comes, and goes",
+    steps: [
+      ...made(),
+      post(inHome(), { ...thing("a"), status: { ready: true } }),
+      get(`${inHome()}/a/status`),
+      patch(at, inVersions(version("v1", plain, { subresources: { status: {} } }))),
+      awaited(`${inHome()}/a/status`),
+      served(),
+      get(`${inHome()}/a/status`),
+      patch(`${inHome()}/a`, { status: { ready: false } }),
+      patch(`${inHome()}/a/status`, { status: { ready: false } }),
+      patch(at, inVersions(version("v1", plain))),
+      awaited(`${inHome()}/a/status`, 404),
+      served(),
+      patch(`${inHome()}/a`, { status: { ready: true } }),
+      get(at),
+    ],
+  },
+  {
+    name: "other names for the same",
+    steps: [
+      ...made({ names: { shortNames: ["th"] } }),
+      patch(at, { spec: { names: { shortNames: ["tg", "tx"], singular: "one", categories: ["all"] } } }),
+      saying(at, '"singular":"one"},"conditions"'),
+      saying(`/apis/${group}/v1`, '"tx"'),
+      get(at),
+      get(`/apis/${group}/v1`),
+      patch(at, { spec: { names: { listKind: "ThingCollection" } } }),
+      saying(
+        at,
+        '"listKind":"ThingCollection","plural":"things","shortNames":["tg","tx"],"singular":"one"},"conditions"',
+      ),
+      get(at),
+    ],
+  },
+  {
+    name: "a deprecated version warns",
+    steps: [
+      ...made({
+        versions: [
+          version("v1", plain, { deprecated: true }),
+          version("v2", plain, { storage: false, deprecated: true, deprecationWarning: "use v3" }),
+        ],
+      }),
+      served("v2"),
+      get(inHome()),
+      get(inHome("v2")),
+      post(inHome(), thing("a")),
+      get(`${inHome("v2")}/a`),
+    ],
+  },
+];
+export const definitionChanges: readonly Case[] = [...states, ...changed];

@@ -1,0 +1,188 @@
+// Rivals for a name, and the end of definitions.
+import type { JsonObject } from "../../src/json.ts";
+import { definitionOf, definitions, spec, version } from "../fixtures.ts";
+import { awaited, del, get, object, patch, post, put, saying } from "../steps.ts";
+import type { Case } from "../steps.ts";
+import {
+  group,
+  apiVersion,
+  at,
+  inHome,
+  text,
+  plain,
+  things,
+  thing,
+  settled,
+  served,
+  made,
+  probed,
+} from "../things.ts";
+
+const rivalAt = `${definitions}/rivals.${group}`;
+const rival = (names: JsonObject, name = "rivals"): JsonObject =>
+  definitionOf({ group, plural: name, kind: "Rival", names, versions: [version("v1", plain)] });
+const rivals: readonly (readonly [string, JsonObject, string])[] = [
+  ["kind", { kind: "Thing", singular: "rival", listKind: "RivalList" }, "KindConflict"],
+  ["list kind", { listKind: "ThingList" }, "ListKindConflict"],
+  ["kind that is a list", { kind: "ThingList" }, "KindConflict"],
+  ["singular", { singular: "thing" }, "SingularConflict"],
+  ["singular that is a plural", { singular: "things" }, "SingularConflict"],
+  ["short name", { shortNames: ["ok", "th"] }, "ShortNamesConflict"],
+  ["short names", { shortNames: ["th", "tg"] }, "ShortNamesConflict"],
+  ["short name that is a plural", { shortNames: ["things"] }, "ShortNamesConflict"],
+  [
+    "kind, singular and short name",
+    { kind: "Thing", singular: "thing", shortNames: ["th"] },
+    "ListKindConflict",
+  ],
+];
+const conflicts: readonly Case[] = [
+  ...rivals.map(([name, names, reason]) => ({
+    name: `rivals for one ${name}`,
+    steps: [
+      ...made({ names: { shortNames: ["th", "tg"] } }),
+      post(definitions, rival(names)),
+      saying(rivalAt, `"reason":"${reason}"`),
+      get(rivalAt),
+      get(`/apis/${group}/v1/rivals`),
+      get(`/apis/${group}/v1/namespaces/<ns>/rivals`),
+      get(at),
+    ],
+  })),
+  {
+    name: "a rival waits until the name is free",
+    steps: [
+      ...made(),
+      post(definitions, rival({ kind: "Thing", singular: "rival", listKind: "RivalList" })),
+      saying(rivalAt, '"KindConflict"'),
+      del(at),
+      awaited(at, 404),
+      settled(rivalAt),
+      awaited(`/apis/${group}/v1/rivals`),
+      get(rivalAt),
+      post(`/apis/${group}/v1/namespaces/<ns>/rivals`, object(apiVersion, "Thing", "a")),
+    ],
+  },
+  {
+    name: "a rival takes another name",
+    steps: [
+      ...made(),
+      post(definitions, rival({ kind: "Thing" })),
+      saying(rivalAt, '"ListKindConflict"'),
+      patch(rivalAt, { spec: { names: { kind: "Rival", singular: "rival", listKind: "RivalList" } } }),
+      settled(rivalAt),
+      get(rivalAt),
+      awaited(`/apis/${group}/v1/rivals`),
+      get(`/apis/${group}/v1/rivals`),
+    ],
+  },
+  {
+    name: "one that is served wants a name that is taken",
+    steps: [
+      ...made({ names: { shortNames: ["th"] } }),
+      post(definitions, rival({})),
+      settled(rivalAt),
+      patch(rivalAt, { spec: { names: { shortNames: ["th"], singular: "thing" } } }),
+      saying(rivalAt, '"ShortNamesConflict"'),
+      get(rivalAt),
+      awaited(`/apis/${group}/v1/rivals`),
+      patch(rivalAt, { spec: { names: { shortNames: ["rv"], singular: "rival" } } }),
+      saying(rivalAt, '"NoConflicts"'),
+      get(rivalAt),
+    ],
+  },
+];
+
+const gone = awaited(at, 404);
+const notServed = awaited(`/apis/${group}/v1/things`, 404);
+const deleted: readonly Case[] = [
+  {
+    name: "deleted with nothing in it",
+    steps: [...made(), del(at), gone, notServed, get(inHome()), get(at), del(at)],
+  },
+  {
+    name: "deleted by the policies",
+    steps: [
+      ...made(),
+      del(at, { propagationPolicy: "Foreground", dryRun: ["All"] }),
+      del(at, { preconditions: { uid: "00000000-0000-0000-0000-000000000000" } }),
+      del(at, { preconditions: { resourceVersion: "1" } }),
+      del(at, { propagationPolicy: "Orphan" }),
+      gone,
+    ],
+  },
+  {
+    name: "deleted with objects, and made again",
+    steps: [
+      ...made(),
+      post(inHome(), thing("a")),
+      post(inHome(), thing("b")),
+      del(at),
+      gone,
+      notServed,
+      get(`${inHome()}/a`),
+      ...made({ versions: [version("v1", spec({ other: text }))] }),
+      get(inHome()),
+      post(inHome(), thing("a", { other: "x" })),
+    ],
+  },
+  {
+    name: "deleted with an object that a finalizer holds",
+    steps: [
+      ...made(),
+      post(inHome(), thing("free")),
+      post(inHome(), thing("held", { size: 1 }, { finalizers: ["example.com/hold"] })),
+      del(at),
+      saying(at, '"InstanceDeletionInProgress"'),
+      saying(`${inHome()}/held`, '"deletionTimestamp"'),
+      awaited(`${inHome()}/free`, 404),
+      get(at),
+      get(`${inHome()}/held`),
+      probed(thing("probe"), 403),
+      post(inHome(), thing("late")),
+      put(`${inHome()}/none`, thing("none")),
+      patch(at, { metadata: { labels: { a: "b" } } }),
+      post(definitions, things()),
+      del(at),
+      patch(`${inHome()}/held`, { spec: { size: 2 } }),
+      patch(`${inHome()}/held`, { metadata: { finalizers: null } }),
+      gone,
+      notServed,
+      get(`${inHome()}/held`),
+    ],
+  },
+  {
+    name: "deleted while a finalizer of its own holds it",
+    steps: [
+      post(definitions, {
+        ...things(),
+        metadata: { name: `things.${group}`, finalizers: ["example.com/hold"] },
+      }),
+      settled(),
+      served(),
+      post(inHome(), thing("a")),
+      // Whether the end comes in the second in which it began decides who owns its time: nobody does, then.
+      patch(at, { metadata: { managedFields: [{}] } }),
+      del(at),
+      saying(at, '"InstanceDeletionCompleted"'),
+      saying(at, '"finalizers":["example.com/hold"]'),
+      get(at),
+      get(inHome()),
+      patch(at, { metadata: { finalizers: null } }),
+      gone,
+    ],
+  },
+  {
+    name: "deleted though it was never served",
+    steps: [
+      ...made(),
+      post(definitions, rival({ kind: "Thing" })),
+      saying(rivalAt, '"ListKindConflict"'),
+      del(rivalAt),
+      awaited(rivalAt, 404),
+      get(at),
+    ],
+  },
+];
+
+export const definitionEnds: readonly Case[] = [...conflicts, ...deleted];

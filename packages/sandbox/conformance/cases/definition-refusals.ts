@@ -1,0 +1,174 @@
+// Definitions that are refused, and changes of those that are served.
+import type { JsonObject } from "../../src/json.ts";
+import { definitionOf, definitions, spec, version } from "../fixtures.ts";
+import { get, patch, post, put } from "../steps.ts";
+import type { Case } from "../steps.ts";
+import { group, at, text, plain, things, made, inVersions } from "../things.ts";
+
+const wrong: readonly (readonly [string, JsonObject])[] = [
+  ["no name of its own", { ...things(), metadata: { name: "others.example.com" } }],
+  ["no group", things({ more: { group: "" } })],
+  ["a group without a dot", things({ more: { group: "example" } })],
+  ["a group that is no name", things({ more: { group: "Not_A.Name" } })],
+  ["no scope", things({ more: { scope: "" } })],
+  ["another scope", things({ more: { scope: "Galaxy" } })],
+  ["no names", things({ more: { names: {} } })],
+  ["a plural that is no name", things({ names: { plural: "Things" } })],
+  ["a singular that is no name", things({ names: { singular: "A Thing" } })],
+  ["a kind that is no name", things({ names: { kind: "Thing_1" } })],
+  ["a list kind that is the kind", things({ names: { listKind: "Thing" } })],
+  ["a list kind that is no name", things({ names: { listKind: "1Things" } })],
+  ["short names that are none", things({ names: { shortNames: ["OK", "t", ""] } })],
+  ["categories that are none", things({ names: { categories: ["All", "a.b"] } })],
+  ["no versions", things({ versions: [] })],
+  ["no version that is stored", things({ versions: [version("v1", plain, { storage: false })] })],
+  ["two versions that are stored", things({ versions: [version("v1", plain), version("v2", spec({}))] })],
+  ["a version twice", things({ versions: [version("v1", plain), version("v1", plain, { storage: false })] })],
+  ["a version that is no name", things({ versions: [version("V1", plain)] })],
+  ["a version without a schema", things({ versions: [{ name: "v1", served: true, storage: true }] })],
+  ["a schema that is empty", things({ versions: [version("v1", {})] })],
+  ["a schema without types", things({ versions: [version("v1", spec({ a: {} }))] })],
+  [
+    "two versions, one without a type",
+    things({ versions: [version("v1", plain), version("v2", spec({ a: {} }), { storage: false })] }),
+  ],
+  ["a schema of lists without items", things({ versions: [version("v1", spec({ a: { type: "array" } }))] })],
+  [
+    "a default that does not fit",
+    things({ versions: [version("v1", spec({ a: { type: "integer", default: "x" } }))] }),
+  ],
+  [
+    "a list by keys that are not required",
+    things({
+      versions: [
+        version(
+          "v1",
+          spec({
+            a: {
+              type: "array",
+              "x-kubernetes-list-type": "map",
+              "x-kubernetes-list-map-keys": ["name"],
+              items: { type: "object", properties: { name: text } },
+            },
+          }),
+        ),
+      ],
+    }),
+  ],
+  [
+    "a list by keys that are not there",
+    things({
+      versions: [
+        version(
+          "v1",
+          spec({
+            a: {
+              type: "array",
+              "x-kubernetes-list-type": "map",
+              "x-kubernetes-list-map-keys": ["name"],
+              items: { type: "object", properties: { other: text } },
+            },
+          }),
+        ),
+      ],
+    }),
+  ],
+  [
+    "a set of maps",
+    things({
+      versions: [
+        version(
+          "v1",
+          spec({ a: { type: "array", "x-kubernetes-list-type": "set", items: { type: "object" } } }),
+        ),
+      ],
+    }),
+  ],
+  ["what it keeps is unknown", things({ more: { preserveUnknownFields: true } })],
+  ["an unknown conversion", things({ more: { conversion: { strategy: "Magic" } } })],
+  [
+    "columns that are none",
+    things({
+      versions: [
+        version("v1", plain, {
+          additionalPrinterColumns: [
+            { name: "A", type: "strange", jsonPath: ".spec.name" },
+            { name: "", type: "string", jsonPath: "spec" },
+            { name: "C", type: "string", jsonPath: ".spec[", format: "strange" },
+          ],
+        }),
+      ],
+    }),
+  ],
+  [
+    "selectable fields that are none",
+    things({
+      versions: [
+        version("v1", plain, {
+          selectableFields: [
+            { jsonPath: ".spec.none" },
+            { jsonPath: "spec.name" },
+            { jsonPath: ".spec" },
+            { jsonPath: ".spec.name" },
+            { jsonPath: ".spec.name" },
+          ],
+        }),
+      ],
+    }),
+  ],
+  [
+    "a scale that is none",
+    things({
+      versions: [
+        version("v1", plain, {
+          subresources: {
+            scale: { specReplicasPath: ".status.size", statusReplicasPath: "", labelSelectorPath: "x" },
+          },
+        }),
+      ],
+    }),
+  ],
+  [
+    "a warning of what is not deprecated",
+    things({ versions: [version("v1", plain, { deprecationWarning: "old" })] }),
+  ],
+  [
+    "an empty warning",
+    things({ versions: [version("v1", plain, { deprecated: true, deprecationWarning: "" })] }),
+  ],
+  [
+    "a group of Kubernetes' own",
+    definitionOf({
+      group: "<id>.k8s.io",
+      plural: "things",
+      kind: "Thing",
+      versions: [version("v1", plain)],
+    }),
+  ],
+];
+
+export const refusals: readonly Case[] = [
+  ...wrong.map(([name, body]) => ({
+    name: `refused: ${name}`,
+    steps: [post(definitions, body), get(at)],
+  })),
+  {
+    name: "refused: changes of one that is served",
+    steps: [
+      ...made(),
+      patch(at, { spec: { group: "other.example.com" } }),
+      patch(at, { spec: { scope: "Cluster" } }),
+      patch(at, { spec: { names: { plural: "others" } } }),
+      patch(at, { spec: { names: { kind: "Other" } } }),
+      patch(at, { spec: { names: { singular: "A" } } }),
+      patch(at, { spec: { preserveUnknownFields: true } }),
+      patch(at, { spec: { scope: "Cluster", names: { kind: "Other", plural: "x" } } }),
+      patch(at, inVersions(version("v2", plain))),
+      patch(at, inVersions(version("v1", plain, { storage: false }))),
+      patch(at, inVersions(version("v1", { type: "string" }))),
+      put(at, things()),
+      put(at, { ...things(), metadata: { name: `things.${group}`, resourceVersion: "1" } }),
+      get(at),
+    ],
+  },
+];

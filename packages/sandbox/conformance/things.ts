@@ -1,0 +1,50 @@
+// A definition that belongs to one case alone, and may therefore be changed and deleted, and its objects.
+// A real server's controllers work after the answer: each case waits for what it can see, never for a time.
+import { objectAt } from "../src/json.ts";
+import type { Json, JsonObject } from "../src/json.ts";
+import { definitionOf, definitions, spec, version } from "./fixtures.ts";
+import { awaited, object, post, saying } from "./steps.ts";
+import type { Step } from "./steps.ts";
+
+/** Every case has a group of its own: names are accepted by group. */
+export const group = "<id>.example.com";
+export const apiVersion = `${group}/v1`;
+/** The definition of things. */
+export const at = `${definitions}/things.${group}`;
+/** Things in the namespace of the case. */
+export const inHome = (name = "v1"): string => `/apis/${group}/${name}/namespaces/<ns>/things`;
+export const text = { type: "string" };
+export const whole = { type: "integer" };
+/** The usual schema. */
+export const plain = spec({ size: whole, name: text });
+
+export interface Thing {
+  readonly versions?: readonly Json[];
+  readonly names?: JsonObject;
+  readonly more?: JsonObject;
+}
+/** The definition of things, with parts of its spec exchanged. */
+export function things({ versions = [version("v1", plain)], names = {}, more = {} }: Thing = {}): JsonObject {
+  const made = definitionOf({ group, plural: "things", kind: "Thing", names, versions });
+  return { ...made, spec: { ...objectAt(made, "spec"), ...more } };
+}
+export const thing = (
+  name: string,
+  given: Json = { size: 1 },
+  metadata: JsonObject = {},
+  of = "v1",
+): JsonObject => object(`${group}/${of}`, "Thing", name, { spec: given }, metadata);
+
+/** Waits until a definition is established. */
+export const settled = (path = at): Step => saying(path, '"InitialNamesAccepted"');
+/** Waits until a version is served. */
+export const served = (name = "v1"): Step => awaited(`/apis/${group}/${name}/things`);
+/** A definition, until it is served. */
+export const made = (thing: Thing = {}): Step[] => [post(definitions, things(thing)), settled(), served()];
+/** Asks for this, as a dry run, until it is answered so: then the definition's change is served. */
+export const probed = (body: JsonObject, awaiting: number): Step => ({
+  ...post(`${inHome()}?dryRun=All`, body),
+  awaiting,
+});
+/** A patch of the versions. */
+export const inVersions = (...versions: readonly Json[]): Json => ({ spec: { versions } });
