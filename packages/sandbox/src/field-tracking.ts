@@ -64,12 +64,13 @@ export const managerOf = (query: URLSearchParams, userAgent: string): string =>
 
 const status: FieldSet = setOf([["f:status"]]);
 const spec: FieldSet = setOf([["f:spec"]]);
+const specAndLabels: FieldSet = setOf([["f:spec"], ["f:metadata", "f:labels"]]);
 const specAndMetadata: FieldSet = setOf([["f:spec"], ["f:metadata"]]);
 
 /** Fields that an endpoint does not write, whatever is sent. */
-function ignoredBy({ status: split, custom }: ResourceType, subresource: string): FieldSet {
+function ignoredBy({ status: split, custom, behaviour }: ResourceType, subresource: string): FieldSet {
   if (subresource === "finalize") return status;
-  if (subresource !== "") return custom ? specAndMetadata : spec;
+  if (subresource !== "") return custom ? specAndMetadata : behaviour.keepsLabels ? specAndLabels : spec;
   return split ? status : {};
 }
 
