@@ -63,14 +63,14 @@ export const managerOf = (query: URLSearchParams, userAgent: string): string =>
   query.get("fieldManager") || fromUserAgent(userAgent);
 
 const status: FieldSet = setOf([["f:status"]]);
-const spec: FieldSet = setOf([["f:spec"]]);
-const specAndLabels: FieldSet = setOf([["f:spec"], ["f:metadata", "f:labels"]]);
+const specAnd = (kept: readonly string[] = []): FieldSet =>
+  setOf([["f:spec"], ...kept.map((one) => ["f:metadata", `f:${one}`])]);
 const specAndMetadata: FieldSet = setOf([["f:spec"], ["f:metadata"]]);
 
 /** Fields that an endpoint does not write, whatever is sent. */
 function ignoredBy({ status: split, custom, behaviour }: ResourceType, subresource: string): FieldSet {
   if (subresource === "finalize") return status;
-  if (subresource !== "") return custom ? specAndMetadata : behaviour.keepsLabels ? specAndLabels : spec;
+  if (subresource !== "") return custom ? specAndMetadata : specAnd(behaviour.statusKeeps);
   return split ? status : {};
 }
 
