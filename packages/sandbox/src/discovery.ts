@@ -65,6 +65,7 @@ function resourceList(types: Types, group: string, version: string): JsonObject 
       ...(type.bucket === "pods"
         ? [{ name: "pods/binding", ...part, kind: "Binding", verbs: ["create"] }]
         : []),
+      ...(type.bucket === "namespaces" ? [{ name: "namespaces/finalize", ...part, verbs: ["update"] }] : []),
       ...(status ? [{ name: `${resource}/status`, ...part }] : []),
       ...(type.scale ? [{ name: `${resource}/scale`, ...scaled }] : []),
     ];
