@@ -18,6 +18,8 @@ interface Made {
 interface Scene {
   readonly random: Random;
   readonly made: Made[];
+  /** ReplicaSets that a Deployment is to adopt, once they have their pods: else it would be a race. */
+  readonly strays: { readonly name: string; readonly app: string }[];
   quota: boolean;
 }
 
@@ -82,15 +84,15 @@ function deployment(random: Random, name: string): JsonObject {
   };
 }
 
-function replicaSet(random: Random, name: string, app = name): JsonObject {
+function replicaSet(random: Random, name: string): JsonObject {
   return {
     apiVersion: "apps/v1",
     kind: "ReplicaSet",
-    metadata: { name, labels: { app } },
+    metadata: { name, labels: { app: name } },
     spec: {
       replicas: replicas(random),
-      selector: { matchLabels: { app } },
-      template: { metadata: { labels: { app } }, spec: container(random.pick(images)) },
+      selector: { matchLabels: { app: name } },
+      template: { metadata: { labels: { app: name } }, spec: container(random.pick(images)) },
       ...(random.chance(30) && { minReadySeconds: ripening(random) }),
     },
   };
@@ -219,7 +221,11 @@ function encounter(scene: Scene, { name }: Made, at: number): Action {
   const { random } = scene;
   const draw = random.below(10);
   if (draw < 4) return { do: "create", object: orphan(at, name) };
-  if (draw < 6) return { do: "create", object: replicaSet(random, `stray-${at}`, name) };
+  if (draw < 6) {
+    const stray = { name: `stray-${at}`, app: name };
+    scene.strays.push(stray);
+    return { do: "create", object: replicaSet(random, stray.name) };
+  }
   scene.quota = !scene.quota;
   return { do: "quota", pods: scene.quota ? random.pick([0, 2, 4]) : undefined };
 }
@@ -232,6 +238,12 @@ function nextAction(scene: Scene, at: number): Action {
   if (scene.quota && random.chance(50)) {
     scene.quota = false;
     return { do: "quota", pods: undefined };
+  }
+  const stray = scene.strays[0];
+  if (stray !== undefined && random.chance(50)) {
+    scene.strays.shift();
+    const patch = { metadata: { labels: { app: stray.app } } };
+    return { do: "patch", kind: "ReplicaSet", name: stray.name, patch };
   }
   const draw = random.below(100);
   if (draw < 7) {
@@ -253,7 +265,7 @@ function nextAction(scene: Scene, at: number): Action {
 
 /** The sequence of a seed: 5 to 12 actions. */
 export function sequenceOf(seed: number): Sequence {
-  const scene: Scene = { random: seeded(seed), made: [], quota: false };
+  const scene: Scene = { random: seeded(seed), made: [], strays: [], quota: false };
   const length = 5 + scene.random.below(8);
   return { seed, actions: Array.from({ length }, (_, i) => nextAction(scene, i + 1)) };
 }

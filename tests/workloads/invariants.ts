@@ -61,8 +61,10 @@ function follow(lives: Map<string, Seen>, one: Seen): void {
 interface Watched {
   readonly deployment: JsonObject;
   readonly bounds: readonly Bounds[];
-  /** Uids of all ReplicaSets that it made; those it adopted have had a life of their own. */
+  /** Uids of all ReplicaSets that it controlled at any time. */
   readonly sets: ReadonlySet<string>;
+  /** Of those, the ones that it made; one that was adopted has had a life of its own. */
+  readonly made: ReadonlySet<string>;
 }
 
 const wanted = (set: Json): number => numberAt(set, "spec", "replicas") ?? 1;
@@ -104,14 +106,14 @@ const isTheirs = (pod: Json, sets: ReadonlySet<string>): boolean =>
   sets.has(textAt(controllerOf(pod), "uid") ?? "");
 
 /** With Recreate, new pods come when the old ones are gone. */
-function overlapping({ bounds, sets }: Watched, lives: ReadonlyMap<string, Seen>, one: Seen): string[] {
-  if (one.kind !== "Pod" || one.type !== "ADDED" || !isTheirs(one.object, sets)) return [];
+function overlapping({ bounds, made }: Watched, lives: ReadonlyMap<string, Seen>, one: Seen): string[] {
+  if (one.kind !== "Pod" || one.type !== "ADDED" || !isTheirs(one.object, made)) return [];
   if (!bounds.every(({ recreates }) => recreates)) return [];
   const owner = textAt(controllerOf(one.object), "uid");
   const old = [...lives.values()].find(
     ({ kind, object }) =>
       kind === "Pod" &&
-      isTheirs(object, sets) &&
+      isTheirs(object, made) &&
       textAt(controllerOf(object), "uid") !== owner &&
       !["Failed", "Succeeded"].includes(textAt(object, "status", "phase") ?? ""),
   );
@@ -132,13 +134,14 @@ function watchedIn({ before, after, during }: Span): readonly Watched[] {
     .map((deployment) => {
       const was = before.deployments.find((one) => uidOf(one) === uidOf(deployment));
       const sets = [...before.seen, ...during].filter(
-        ({ kind, type, object }) =>
-          kind === "ReplicaSet" && type === "ADDED" && isOwnedBy(object, deployment),
+        ({ kind, object }) => kind === "ReplicaSet" && isOwnedBy(object, deployment),
       );
+      const made = sets.filter(({ type }) => type === "ADDED");
       return {
         deployment,
         bounds: [boundsOf(deployment), ...(was ? [boundsOf(was)] : [])],
         sets: new Set(sets.map(({ object }) => uidOf(object))),
+        made: new Set(made.map(({ object }) => uidOf(object))),
       };
     });
 }

@@ -4,13 +4,13 @@
  *
  * ```
  * npm run workloads -- --self                       # kube-controller-manager against itself
- * npm run workloads -- --sequences 300 --seed 7
- * npm run workloads -- --only 1156                  # one sequence again
+ * npm run workloads -- --subject FILE.ts --sequences 300 --seed 7
+ * npm run workloads -- --subject FILE.ts --only 1156     # one sequence again
  * ```
  */
 import { parseArgs } from "node:util";
 import { report } from "./report.ts";
-import { nobody, reference } from "./subjects.ts";
+import { nobody, reference, subjectOf } from "./subjects.ts";
 import { runSuite } from "./suite.ts";
 
 const { values } = parseArgs({
@@ -19,6 +19,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     only: { type: "string" },
     self: { type: "boolean", default: false },
+    subject: { type: "string" },
     "at-once": { type: "string", default: "24" },
     shrink: { type: "string", default: "3" },
   },
@@ -30,9 +31,10 @@ function whole(name: string, text: string): number {
   return value;
 }
 
-const { only } = values;
+const { only, self, subject } = values;
+const chosen = self ? reference : subject === undefined ? nobody : await subjectOf(subject);
 const result = await runSuite({
-  subject: values.self ? reference : nobody,
+  subject: chosen,
   sequences: only === undefined ? whole("sequences", values.sequences) : 1,
   seed: whole("seed", only ?? values.seed),
   atOnce: whole("at-once", values["at-once"]),

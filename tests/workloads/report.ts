@@ -3,7 +3,8 @@ import { told } from "./compare.ts";
 import type { SuiteResult } from "./suite.ts";
 
 /** The result for people. Its last line is the figures. */
-export function report({ actions, differing, violated, unused, unsettled, seconds }: SuiteResult): string {
+export function report(result: SuiteResult): string {
+  const { actions, differing, byChance, violated, unused, unsettled, seconds } = result;
   return [
     ...differing.map(
       ({ sequence, found }) =>
@@ -11,12 +12,15 @@ export function report({ actions, differing, violated, unused, unsettled, second
         `${sequence.actions.map((action, i) => `${i + 1}. ${shownAction(action)}`).join("\n")}\n` +
         told(found.slice(0, 12)),
     ),
+    ...byChance.map(
+      ({ sequence, found }) => `by chance: sequence ${sequence.seed}\n${told(found.slice(0, 2))}`,
+    ),
     ...violated.map(
       ({ seed, who, action, problem }) => `== sequence ${seed}, ${who}, action ${action}: ${problem}`,
     ),
     ...unused.map(({ reason }) => `== allowed, and never met: ${reason}`),
     ...unsettled.map((one) => `not settled: ${one}`),
-    `${actions} actions: ${differing.length} sequences differ, ${violated.length} violations; ` +
+    `${actions} actions: ${differing.length} sequences differ, ${byChance.length} by chance, ${violated.length} violations; ` +
       `reference ${seconds.reference.toFixed(0)} s, subject ${seconds.subject.toFixed(0)} s`,
   ].join("\n");
 }

@@ -69,6 +69,8 @@ export async function runSequence({ client, kubectl, observer }: Stage, sequence
     const during = world.seen.slice(before.seen.length);
     for (const problem of violations({ action, before, after, during }))
       broken.push({ action: i + 1, problem: mask(problem) });
+    // What comes of further actions depends on when they are done.
+    if (waitsFor !== undefined) break;
   }
   await letGo(actor);
   observer.forget(namespace);

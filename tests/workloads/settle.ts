@@ -89,12 +89,11 @@ function unsettledSet(set: Json, { pods, quota, sets }: Scene): string | undefin
   if (counted(set, "replicas") !== theirs.length) return "has other pods than its status says";
   if (counted(set, "readyReplicas") !== theirs.filter(isReady).length)
     return "has other ready pods than its status says";
-  if (conditionOf(set, "ReplicaFailure")) return quota ? undefined : "may create its pods now";
-  if (counted(set, "replicas") !== wanted(set)) return "has other pods than it wants";
   const ripening = numberAt(set, "spec", "minReadySeconds") ?? 0;
-  return ripening <= awaitedSeconds && counted(set, "readyReplicas") !== counted(set, "availableReplicas")
-    ? "has pods that ripen"
-    : undefined;
+  if (ripening <= awaitedSeconds && counted(set, "readyReplicas") !== counted(set, "availableReplicas"))
+    return "has pods that ripen";
+  if (conditionOf(set, "ReplicaFailure")) return quota ? undefined : "may create its pods now";
+  return counted(set, "replicas") === wanted(set) ? undefined : "has other pods than it wants";
 }
 
 const neverSeconds = 2_147_483_647;
@@ -193,8 +192,13 @@ const about = (event: Json): string =>
 /** The recorder of the real controllers may keep further ones to itself. */
 const mostEvents = 20;
 
-/** Whether fewer events tell of pods that were created than were. */
+/** Whether fewer events tell of pods that were created, or refused, than were. */
 function untoldPods(world: World): boolean {
+  const events = world.objects("Event");
+  const isUntold = (set: Json): boolean =>
+    conditionOf(set, "ReplicaFailure") !== undefined &&
+    !events.some((event) => about(event) === uidOf(set) && textAt(event, "reason") === "FailedCreate");
+  if (world.objects("ReplicaSet").some(isUntold)) return true;
   const created = new Map<string, number>();
   for (const { kind, type, object } of world.seen) {
     const owner = controllerOf(object);
@@ -202,7 +206,6 @@ function untoldPods(world: World): boolean {
     const uid = textAt(owner, "uid") ?? "";
     created.set(uid, (created.get(uid) ?? 0) + 1);
   }
-  const events = world.objects("Event");
   return [...created].some(([uid, count]) => {
     const theirs = events.filter((event) => about(event) === uid);
     const sum = (of: readonly Json[]): number => of.reduce((total: number, one) => total + timesOf(one), 0);

@@ -1,4 +1,7 @@
 // Who is put in place of kube-controller-manager's two controllers.
+import { basename } from "node:path";
+import { pathToFileURL } from "node:url";
+import { z } from "zod";
 
 export interface Running {
   stop(): Promise<void>;
@@ -21,12 +24,26 @@ export const reference: Subject = {
   start: () => Promise.resolve(nothing),
 };
 
-/** One that takes the place of both controllers. */
-export const inPlaceOfBoth = (name: string, start: Subject["start"]): Subject => ({
-  name,
-  controllers: ["*", "-deployment-controller", "-replicaset-controller"],
-  start,
+/** What kube-controller-manager runs beside one that takes the place of both controllers. */
+const butBoth: readonly string[] = ["*", "-deployment-controller", "-replicaset-controller"];
+
+/** Does nothing at all: it must be found to differ. */
+export const nobody: Subject = {
+  name: "nobody",
+  controllers: butBoth,
+  start: () => Promise.resolve(nothing),
+};
+
+const moduleSchema = z.looseObject({
+  start: z.custom<Subject["start"]>(
+    (value) => typeof value === "function",
+    "It exports no function `start`.",
+  ),
+  controllers: z.array(z.string()).optional(),
 });
 
-/** Does nothing at all: whoever is compared with it must be found to differ. */
-export const nobody: Subject = inPlaceOfBoth("nobody", () => Promise.resolve(nothing));
+/** The subject that a module exports: `start`, and `controllers` where it takes the place of other controllers than both. */
+export async function subjectOf(file: string): Promise<Subject> {
+  const { start, controllers = butBoth } = moduleSchema.parse(await import(pathToFileURL(file).href));
+  return { name: basename(file, ".ts"), controllers, start };
+}
