@@ -1,13 +1,14 @@
 /**
- * The same user actions with kube-controller-manager's controllers for Deployments and ReplicaSets and with others in
- * their place, and where what comes of it differs.
+ * The same user actions with kube-controller-manager's controllers for Deployments and ReplicaSets and with ours, or
+ * others, in their place, and where what comes of it differs.
  *
  * ```
+ * npm run workloads -- --sequences 300 --seed 7
+ * npm run workloads -- --only 1156                  # one sequence again
  * npm run workloads -- --self                       # kube-controller-manager against itself
- * npm run workloads -- --subject FILE.ts --sequences 300 --seed 7
- * npm run workloads -- --subject FILE.ts --only 1156     # one sequence again
  * ```
  */
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { report } from "./report.ts";
 import { nobody, reference, subjectOf } from "./subjects.ts";
@@ -19,7 +20,8 @@ const { values } = parseArgs({
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     only: { type: "string" },
     self: { type: "boolean", default: false },
-    subject: { type: "string" },
+    nobody: { type: "boolean", default: false },
+    subject: { type: "string", default: join(import.meta.dirname, "our-functions.ts") },
     "at-once": { type: "string", default: "24" },
     shrink: { type: "string", default: "3" },
   },
@@ -32,7 +34,7 @@ function whole(name: string, text: string): number {
 }
 
 const { only, self, subject } = values;
-const chosen = self ? reference : subject === undefined ? nobody : await subjectOf(subject);
+const chosen = self ? reference : values.nobody ? nobody : await subjectOf(subject);
 const result = await runSuite({
   subject: chosen,
   sequences: only === undefined ? whole("sequences", values.sequences) : 1,

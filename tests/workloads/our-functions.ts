@@ -13,13 +13,13 @@ export interface OurFunctions {
   stop(): Promise<void>;
 }
 
-export async function startOurFunctions(kubeconfig: string): Promise<OurFunctions> {
+export async function start(kubeconfig: string): Promise<OurFunctions> {
   const folder = mkdtempSync(join(tmpdir(), "drover-workloads-"));
   for (const name of names) {
     copyFileSync(join(root, "functions", name, "deploy/function.yaml"), join(folder, `${name}.yaml`));
   }
   const redis = await startRedis({ persistence: true });
-  const start = async (name: string, main: string, awaited: RegExp, times: number) => {
+  const run = async (name: string, main: string, awaited: RegExp, times: number) => {
     const ready = Promise.withResolvers<undefined>();
     let left = times;
     const child = await spawnTied({
@@ -45,8 +45,8 @@ export async function startOurFunctions(kubeconfig: string): Promise<OurFunction
   };
   const [bridge, replicaset, deployment] = await Promise.all([
     // Of three kinds.
-    start("bridge", "apps/bridge/src/main.ts", /; watching/, 3),
-    ...names.map((name) => start(name, `functions/${name}/src/main.ts`, /Taking keys/, 1)),
+    run("bridge", "apps/bridge/src/main.ts", /; watching/, 3),
+    ...names.map((name) => run(name, `functions/${name}/src/main.ts`, /Taking keys/, 1)),
   ] as const);
   if (bridge === undefined || replicaset === undefined || deployment === undefined)
     throw new Error("Not all are there.");

@@ -104,6 +104,13 @@ describe("a rolling update", () => {
   });
 });
 
+it("does not count again what a set is about to lose", () => {
+  // The old set was scaled from five to two, and its status does not know yet.
+  const old = set("web:old", 2, 5, [5, 8]);
+  const draft = decided({ replicas: 5, maxSurge: 3 }, old, set("web:new", 5, 4, [5, 8], 1));
+  expect(sizes(draft)).toEqual({ "web:old": 1, "web:new": 5 });
+});
+
 describe("how far a rollout may go", () => {
   it.each([
     [

@@ -1,6 +1,6 @@
 import { condition, setCondition } from "./deployment-conditions.ts";
 import { boundsOf } from "./deployment.ts";
-import { availableOf, type Draft, type DraftSet, totalOf } from "./draft.ts";
+import { type Draft, type DraftSet, totalOf } from "./draft.ts";
 import { newSetOf } from "./newest-set.ts";
 
 type Count = "replicas" | "readyReplicas" | "availableReplicas";
@@ -24,7 +24,7 @@ export function countReplicas(draft: Draft): void {
     unavailableReplicas: Math.max(0, totalOf(sets) - available),
     ...(terminating !== undefined && { terminatingReplicas: terminating }),
   };
-  const isEnough = availableOf(sets) >= deployment.spec.replicas - boundsOf(deployment).maxUnavailable;
+  const isEnough = available >= deployment.spec.replicas - boundsOf(deployment).maxUnavailable;
   setCondition(
     draft,
     isEnough

@@ -59,8 +59,12 @@ export const activeOf = (sets: readonly DraftSet[]): DraftSet[] =>
 export const totalOf = (sets: readonly DraftSet[]): number =>
   sets.reduce((sum, { replicas }) => sum + replicas, 0);
 
-export const availableOf = (sets: readonly DraftSet[]): number =>
-  sets.reduce((sum, { set }) => sum + set.status.availableReplicas, 0);
+/**
+ * How many replicas of a set are available and will stay: of a set that is being scaled down its status may still tell
+ * of more, and whoever counted those would take as many again.
+ */
+export const availableIn = ({ set, replicas }: DraftSet): number =>
+  Math.min(set.status.availableReplicas, replicas);
 
 /** Notes on a set which size of the Deployment its own was made for. */
 export function noteSizes({ deployment }: Draft, one: DraftSet): void {

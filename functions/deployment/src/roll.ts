@@ -1,5 +1,5 @@
 import { boundsOf } from "./deployment.ts";
-import { activeOf, availableOf, type Draft, type DraftSet, resize, totalOf } from "./draft.ts";
+import { activeOf, availableIn, type Draft, type DraftSet, resize, totalOf } from "./draft.ts";
 import { makeNewSet, roomForNew } from "./new-set.ts";
 import { newSetOf, oldSetsOf } from "./newest-set.ts";
 
@@ -23,11 +23,11 @@ function shrinkOld(draft: Draft, newest: DraftSet): boolean {
   if (old.length === 0) return false;
   const minAvailable = deployment.spec.replicas - boundsOf(deployment).maxUnavailable;
   // New pods that are not available must not make old ones go that are.
-  const newUnavailable = newest.replicas - newest.set.status.availableReplicas;
+  const newUnavailable = newest.replicas - availableIn(newest);
   const spare = totalOf(sets) - minAvailable - newUnavailable;
   if (spare <= 0) return false;
-  const useless = takeFrom(draft, old, spare, ({ replicas, set }) => replicas - set.status.availableReplicas);
-  const free = availableOf(sets) - minAvailable;
+  const useless = takeFrom(draft, old, spare, (one) => one.replicas - availableIn(one));
+  const free = sets.reduce((sum, one) => sum + availableIn(one), 0) - minAvailable;
   return useless + takeFrom(draft, old, free, ({ replicas }) => replicas) > 0;
 }
 

@@ -30,8 +30,10 @@ export interface EventRecorderOptions extends Reporter {
   readonly date?: () => Date;
 }
 
-/** A count is written at most this often, and what failed is tried again after it. */
-const writeEvery: Milliseconds = 10_000;
+/** A count is written at most this often. */
+const countEvery: Milliseconds = 1_000;
+/** What failed is tried again after it. */
+const retryEvery: Milliseconds = 10_000;
 const writeTimeout: Milliseconds = 5_000;
 const mostRemembered = 4_096;
 
@@ -39,7 +41,7 @@ export function eventRecorder(options: EventRecorderOptions): EventRecorder {
   const { timers = processTimers, date = () => new Date() } = options;
   const memory = eventMemory(mostRemembered);
   const write = writerOf(options, timers, (told) => memory.forget(told));
-  const isDue = ({ triedAt }: Told): boolean => timers.now() - triedAt >= writeEvery;
+  const isDue = ({ triedAt }: Told): boolean => timers.now() - triedAt >= countEvery;
   let alarm: CancelTimer | undefined;
   let writing: Promise<void> = Promise.resolve();
   let isQueued = false;
@@ -59,7 +61,7 @@ export function eventRecorder(options: EventRecorderOptions): EventRecorder {
       await pass(isDue);
       alarm?.();
       alarm =
-        !closed && memory.all().some(isUnwritten) ? timers.after(writeEvery, "events", wake) : undefined;
+        !closed && memory.all().some(isUnwritten) ? timers.after(countEvery, "events", wake) : undefined;
     });
   };
   const flush = (): Promise<void> => (writing = writing.then(() => pass(() => true)));
@@ -103,7 +105,7 @@ function writerOf(options: EventRecorderOptions, timers: Timers, forget: (told: 
       complained = true;
       if (isLasting(error)) forget(told);
       else
-        holdUntil = timers.now() + ((error instanceof ApiError ? error.retryAfter : undefined) ?? writeEvery);
+        holdUntil = timers.now() + ((error instanceof ApiError ? error.retryAfter : undefined) ?? retryEvery);
     }
   };
 }
