@@ -16,6 +16,7 @@ const SUITES = {
   "planted bugs": ["faults:real"],
   scaling: ["soak:scaling", "--cycles", "50"],
   conformance: ["conformance", "--sequences", "20000"],
+  workloads: ["workloads", "--sequences", "300"],
   "queue bench": ["bench:queue"],
   persistence: ["bench:persistence"],
 };
