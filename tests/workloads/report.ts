@@ -20,7 +20,9 @@ export function report(result: SuiteResult): string {
     ),
     ...unused.map(({ reason }) => `== allowed, and never met: ${reason}`),
     ...unsettled.map((one) => `not settled: ${one}`),
-    `${actions} actions: ${differing.length} sequences differ, ${byChance.length} by chance, ${violated.length} violations; ` +
+    `${actions} actions: ${differing.length} sequences differ, ${byChance.length} by chance; ` +
+      `rules broken: ${violated.filter(({ who }) => who === "kube-controller-manager").length} times by the reference, ` +
+      `${violated.filter(({ who }) => who !== "kube-controller-manager").length} times by the subject; ` +
       `reference ${seconds.reference.toFixed(0)} s, subject ${seconds.subject.toFixed(0)} s`,
   ].join("\n");
 }
