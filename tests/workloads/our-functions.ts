@@ -43,13 +43,14 @@ export async function start(kubeconfig: string): Promise<OurFunctions> {
     await Promise.race([ready.promise, died]);
     return child;
   };
+  const worker = (name: (typeof names)[number]) =>
+    run(name, `functions/${name}/src/main.ts`, /Taking keys/, 1);
   const [bridge, replicaset, deployment] = await Promise.all([
     // Of three kinds.
     run("bridge", "apps/bridge/src/main.ts", /; watching/, 3),
-    ...names.map((name) => run(name, `functions/${name}/src/main.ts`, /Taking keys/, 1)),
-  ] as const);
-  if (bridge === undefined || replicaset === undefined || deployment === undefined)
-    throw new Error("Not all are there.");
+    worker("replicaset"),
+    worker("deployment"),
+  ]);
   const processes = { bridge, replicaset, deployment };
   return {
     processes,
