@@ -15,29 +15,38 @@ import { isSameTemplate } from "./template.ts";
 /**
  * Writes what was decided, every part for the version that was read; the Deployment last, so that it tells of what is so.
  * A part that is refused ends it: the next run decides anew.
+ *
+ * @returns whether there was anything to write.
  */
-export async function carryOut(step: DeploymentStep, draft: Draft): Promise<void> {
-  if (draft.template !== undefined || isWithoutRollback(draft)) return writeTemplate(step, draft);
-  for (const one of draft.sets) await writeSet(step, draft, one);
+export async function carryOut(step: DeploymentStep, draft: Draft): Promise<boolean> {
+  if (draft.template !== undefined || isWithoutRollback(draft)) {
+    await writeTemplate(step, draft);
+    return true;
+  }
+  const changed = draft.sets.filter((one) => !isAsItWas(one));
+  for (const one of changed) await writeSet(step, draft, one);
   for (const announcement of draft.said) step.context.announce(announcement);
-  await writeStatus(step, draft);
+  return (await writeStatus(step, draft)) || changed.length > 0;
 }
+
+const isAsItWas = ({ set, isNew, isGone, replicas, minReadySeconds, annotations }: DraftSet): boolean =>
+  !isNew &&
+  !isGone &&
+  set.spec.replicas === replicas &&
+  set.spec.minReadySeconds === minReadySeconds &&
+  isDeepStrictEqual(set.metadata.annotations ?? {}, annotations);
 
 async function writeSet(step: DeploymentStep, draft: Draft, one: DraftSet): Promise<void> {
   const { client, context } = step;
   const { signal } = context;
-  const { set, isNew, isGone, replicas, minReadySeconds, annotations } = one;
+  const { set, isNew, isGone } = one;
   if (isNew) return createSet(step, draft, one);
   if (isGone) {
     const { uid, resourceVersion } = set.metadata;
     await client.delete(builtin.replicaSet, keyOf(set), { uid, resourceVersion, signal });
     return;
   }
-  const isAsItWas =
-    set.spec.replicas === replicas &&
-    set.spec.minReadySeconds === minReadySeconds &&
-    isDeepStrictEqual(set.metadata.annotations ?? {}, annotations);
-  if (!isAsItWas) await client.replace(builtin.replicaSet, written(one), { signal });
+  await client.replace(builtin.replicaSet, written(one), { signal });
 }
 
 const written = ({ set, replicas, minReadySeconds, annotations }: DraftSet): ReplicaSetObject => ({
@@ -126,13 +135,14 @@ async function writeTemplate({ client, context }: DeploymentStep, draft: Draft):
 }
 
 /** Its status, and the revision that it is at, if they say something new. */
-async function writeStatus({ client }: DeploymentStep, draft: Draft): Promise<void> {
+async function writeStatus({ client }: DeploymentStep, draft: Draft): Promise<boolean> {
   const { deployment, annotations, status } = draft;
   const before = deployment.metadata.annotations ?? {};
   if (isDeepStrictEqual(plain(deployment.status), plain(status)) && isDeepStrictEqual(before, annotations))
-    return;
+    return false;
   const metadata = { ...deployment.metadata, annotations: { ...annotations } };
   await client.replace(builtin.deployment, { ...deployment, metadata, status }, { subresource: "status" });
+  return true;
 }
 
 const plain = ({ conditions = [], ...status }: Draft["status"]): object => ({ ...status, conditions });

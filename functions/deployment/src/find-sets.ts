@@ -12,26 +12,26 @@ import {
 import type { DeploymentStep } from "./reconcile-deployment.ts";
 import { isSameTemplate } from "./template.ts";
 
-/** The sets of a Deployment in their newest state, after it has adopted orphans and released what no longer matches. */
+/** The sets of a Deployment in their newest state, after it has adopted orphans. */
 export async function findSets(step: DeploymentStep): Promise<readonly ReplicaSetObject[]> {
-  const { client, owner, context, deployment } = step;
-  const parts = { client, owner, kind: builtin.replicaSet, signal: context.signal };
-  const matching = (await findMatching(parts)).map((set) => replicaSetSchema.parse(set));
-  const sets = await claim(parts, matching);
-  if (misses(deployment, sets)) await claim(parts, await findStrayed(parts, matching));
-  return sets;
+  const matching = await findMatching(partsOf(step));
+  return claim(
+    partsOf(step),
+    matching.map((set) => replicaSetSchema.parse(set)),
+  );
 }
 
-/** Pods that it told of are of no set here, or the set that it is at is not here: one may have been relabelled. */
-function misses(
-  { metadata, spec, status }: DeploymentStep["deployment"],
-  sets: readonly ReplicaSetObject[],
-): boolean {
-  const replicas = sets.reduce((sum, set) => sum + set.status.replicas, 0);
-  const isCurrent = status.observedGeneration === metadata.generation;
-  const hasNewest = sets.some((set) => isSameTemplate(set.spec.template, spec.template));
-  return replicas < status.replicas || (isCurrent && !hasNewest && !spec.paused);
+/**
+ * Releases the sets whose labels no longer match. They are not among those that a run lists, and are looked for by a run
+ * that had nothing to do: something must have woken it.
+ */
+export async function releaseStrayed(step: DeploymentStep): Promise<void> {
+  await claim(partsOf(step), await findStrayed(partsOf(step)));
 }
+
+const partsOf = ({ client, owner, context: { signal } }: DeploymentStep) => ({
+  ...{ client, owner, kind: builtin.replicaSet, signal },
+});
 
 /** Whether a pod of the sets of other templates may still run: asked only of a Deployment that waits for that. */
 export async function oldPodsMayRun(

@@ -5,7 +5,7 @@ import { carryOut } from "./carry-out.ts";
 import { decide, nextLook } from "./decide.ts";
 import { type Deployment, type DeploymentObject, deploymentSchema } from "./deployment.ts";
 import { draftOf } from "./draft.ts";
-import { findSets, oldPodsMayRun } from "./find-sets.ts";
+import { findSets, oldPodsMayRun, releaseStrayed } from "./find-sets.ts";
 
 /** What all steps of a run share. */
 export interface Step {
@@ -30,7 +30,7 @@ export async function reconcileDeployment(step: Step): Promise<ReconcileResult<t
   const sets = await findSets(deploymentStep);
   const draft = draftOf(deployment, sets, step.now());
   decide(draft, await oldPodsMayRun(deploymentStep, sets));
-  await carryOut(deploymentStep, draft);
+  if (!(await carryOut(deploymentStep, draft))) await releaseStrayed(deploymentStep);
   const wait = nextLook(draft);
   return wait === undefined ? {} : { requeueAfter: `${Math.ceil(wait)}ms` };
 }

@@ -24,8 +24,7 @@ export async function findPods(step: SetStep): Promise<SetPods> {
   const matching = (await findMatching(parts)).map((pod) => podSchema.parse(pod));
   const terminating = matching.filter((pod) => isTerminating(pod) && claimOf(owner, pod) === "own");
   const active = await claim(parts, matching.filter(isActive));
-  if (misses(step, active.length + terminating.length))
-    await claim(parts, await findStrayed(parts, matching));
+  if (misses(step, active.length + terminating.length)) await claim(parts, await findStrayed(parts));
   return { active, terminating };
 }
 

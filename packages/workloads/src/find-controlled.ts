@@ -6,7 +6,7 @@ import {
   type ResourceRef,
   selectorQuery,
 } from "@drover/kube";
-import { isControlledBy, type Owner } from "./ownership.ts";
+import { claimOf, type Owner } from "./ownership.ts";
 
 export interface FindParts extends RequestOptions {
   readonly client: KubeClient;
@@ -25,15 +25,9 @@ export const findMatching = (parts: FindParts): Promise<readonly KubeObject[]> =
  * Those that an owner controls though its selector does not match them, or no longer: what it is to release. It looks at
  * the metadata of every object of the namespace, and is for when one is missed.
  */
-export async function findStrayed(
-  parts: FindParts,
-  matching: readonly KubeObject[],
-): Promise<readonly KubeObject[]> {
-  const known = new Set(matching.map(({ metadata }) => metadata.uid));
+export async function findStrayed(parts: FindParts): Promise<readonly KubeObject[]> {
   const all = await listAll(parts.client, parts.kind, { ...within(parts), metadataOnly: true });
-  return all.filter(
-    ({ metadata }) => isControlledBy(metadata, parts.owner.metadata) && !known.has(metadata.uid),
-  );
+  return all.filter((object) => claimOf(parts.owner, object) === "release");
 }
 
 const within = ({ owner, signal }: FindParts) => ({
