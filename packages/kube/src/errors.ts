@@ -4,7 +4,7 @@ import type { Milliseconds } from "@drover/controller";
 export type ApiErrorKind =
   /** The object is not there (or, on create, its namespace). */
   | "NotFound"
-  /** The server does not serve this kind: its CRD is missing, or the version is wrong. */
+  /** The server does not serve this kind: its CRD is missing, the version is wrong, or it has no such thing (501). */
   | "NotServed"
   /** The object changed since it was read, or a precondition failed: read again. */
   | "Conflict"

@@ -91,6 +91,8 @@ function kindOf(code: number, status: Status | undefined): ApiErrorKind {
     case 408:
     case 504:
       return "Timeout";
+    case 501:
+      return "NotServed";
     default:
       return code >= 500 ? "ServerError" : "Invalid";
   }
