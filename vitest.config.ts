@@ -3,12 +3,14 @@ import { defineConfig } from "vitest/config";
 const cluster = process.env["DROVER_TEST_CLUSTER"];
 
 // Three suites, one runner. `*.real.test.ts` needs what is built from Go modules, `tests/end-to-end` runs with it and
-// without; `*.pods.test.ts` needs a node on which pods run. Who is killed at a call to S3 need not be twice.
+// without; `*.pods.test.ts` needs a node on which pods run. What is about workers and their queue need not be twice.
 const included: Record<string, string[]> = {
   real: ["**/*.real.test.ts", "tests/end-to-end/**/*.test.ts"],
   node: ["**/*.pods.test.ts"],
 };
-const once = ["tests/end-to-end/killed-worker.test.ts"];
+const once = ["killed-worker", "stopped-worker", "rolled-out"].map(
+  (name) => `tests/end-to-end/${name}.test.ts`,
+);
 const apart = ["**/*.real.test.ts", "**/*.pods.test.ts"];
 
 export default defineConfig({

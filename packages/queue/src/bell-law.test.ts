@@ -5,7 +5,12 @@ import { expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const file = `${root}/packages/queue/src/bullmq-bells.ts`;
-const eslint = new ESLint({ cwd: root });
+// The law needs no types, without which a minute of a busy machine is spared.
+const eslint = new ESLint({
+  cwd: root,
+  overrideConfig: { files: ["**/*.ts"], languageOptions: { parserOptions: { projectService: false } } },
+  ruleFilter: ({ ruleId }) => ruleId.startsWith("no-restricted-"),
+});
 
 /** What the linter says of bullmq-bells.ts when `text` stands where its options are. */
 async function complaints(change: (source: string) => string): Promise<readonly string[]> {
