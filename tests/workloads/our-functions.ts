@@ -4,59 +4,68 @@ import { join } from "node:path";
 import { spawnTied, startRedis, type TiedProcess } from "@drover/local-servers";
 
 const root = new URL("../..", import.meta.url).pathname;
-const names = ["replicaset", "deployment"] as const;
+
+/** What each process is, and what it says, and how often, when it is there. */
+const parts = {
+  // Of three kinds.
+  bridge: { main: "apps/bridge/src/main.ts", ready: /; watching/, times: 3 },
+  replicaset: { main: "functions/replicaset/src/main.ts", ready: /Taking keys/, times: 1 },
+  deployment: { main: "functions/deployment/src/main.ts", ready: /Taking keys/, times: 1 },
+} as const;
+export type Part = keyof typeof parts;
 
 /** Drover's functions for both kinds, as people run them: a bridge and a process for each, with a Redis that keeps what it hears. */
 export interface OurFunctions {
-  readonly processes: Readonly<Record<"bridge" | (typeof names)[number], TiedProcess>>;
-  readonly redis: { readonly url: string; readonly pid: number };
+  /** SIGKILL, and a new process in its place; resolves when that is there. */
+  restart(part: Part): Promise<void>;
   stop(): Promise<void>;
 }
 
 export async function start(kubeconfig: string): Promise<OurFunctions> {
   const folder = mkdtempSync(join(tmpdir(), "drover-workloads-"));
-  for (const name of names) {
+  for (const name of ["replicaset", "deployment"])
     copyFileSync(join(root, "functions", name, "deploy/function.yaml"), join(folder, `${name}.yaml`));
-  }
   const redis = await startRedis({ persistence: true });
-  const run = async (name: string, main: string, awaited: RegExp, times: number) => {
-    const ready = Promise.withResolvers<undefined>();
-    let left = times;
+  const run = async (part: Part): Promise<TiedProcess> => {
+    const { main, ready, times } = parts[part];
+    const isThere = Promise.withResolvers<undefined>();
+    let left: number = times;
     const child = await spawnTied({
       command: process.execPath,
       args: [join(root, main)],
-      name,
-      logFile: join(folder, `${name}.log`),
+      name: part,
+      logFile: join(folder, `${part}.log`),
       env: {
+        ...{ DROVER_TEST_CLUSTER: undefined, DROVER_KUBECTL: undefined },
         NODE_COMPILE_CACHE: join(root, ".cache/compiled"),
         DROVER_REDIS_URL: redis.url,
         DROVER_KUBECONFIG: kubeconfig,
-        ...(name === "bridge" ? { DROVER_FUNCTIONS: folder } : { DROVER_CONCURRENCY: "16" }),
+        ...(part === "bridge" ? { DROVER_FUNCTIONS: folder } : { DROVER_CONCURRENCY: "16" }),
       },
       onLine(line) {
-        if (awaited.test(line) && --left === 0) ready.resolve(undefined);
+        if (ready.test(line) && --left === 0) isThere.resolve(undefined);
       },
     });
     const died = child.exited.then(() => {
-      throw new Error(`${name} ended before it was ready:\n${readFileSync(child.logFile, "utf8")}`);
+      throw new Error(`${part} ended before it was ready:\n${readFileSync(child.logFile, "utf8")}`);
     });
-    await Promise.race([ready.promise, died]);
+    await Promise.race([isThere.promise, died]);
     return child;
   };
-  const worker = (name: (typeof names)[number]) =>
-    run(name, `functions/${name}/src/main.ts`, /Taking keys/, 1);
   const [bridge, replicaset, deployment] = await Promise.all([
-    // Of three kinds.
-    run("bridge", "apps/bridge/src/main.ts", /; watching/, 3),
-    worker("replicaset"),
-    worker("deployment"),
+    run("bridge"),
+    run("replicaset"),
+    run("deployment"),
   ]);
-  const processes = { bridge, replicaset, deployment };
+  const children: Record<Part, TiedProcess> = { bridge, replicaset, deployment };
   return {
-    processes,
-    redis,
+    async restart(part) {
+      children[part].kill("SIGKILL");
+      await children[part].exited;
+      children[part] = await run(part);
+    },
     async stop() {
-      await Promise.all(Object.values(processes).map((child) => child.stop()));
+      await Promise.all(Object.values(children).map((child) => child.stop()));
       await redis.stop();
       rmSync(folder, { recursive: true });
     },
