@@ -160,5 +160,5 @@ export default tseslint.config(
   // A bench puts others beside us: it opens their doors too.
   layer(["bench/**"], [], ["bullmq", "ioredis"]),
   // A test may bring the real parts that its subject stands on.
-  { files: tests, rules: { "no-restricted-imports": "off" } },
+  { files: [...tests, "functions/*/src/testing/**"], rules: { "no-restricted-imports": "off" } },
 );

@@ -1,15 +1,14 @@
 // The kinds that are looked at, and what is often asked of their objects.
-import type { ResourceRef } from "@drover/kube";
+import { builtin, type ResourceRef } from "@drover/kube";
 import { field, isObject, listAt, objectAt, textAt, textsAt } from "../../packages/sandbox/src/json.ts";
 import type { Json, JsonObject } from "../../packages/sandbox/src/json.ts";
 
-const apps = { group: "apps", version: "v1", namespaced: true } as const;
 const core = { group: "", version: "v1", namespaced: true } as const;
 
 export const kinds = {
-  Deployment: { ...apps, plural: "deployments", kind: "Deployment" },
-  ReplicaSet: { ...apps, plural: "replicasets", kind: "ReplicaSet" },
-  Pod: { ...core, plural: "pods", kind: "Pod" },
+  Deployment: builtin.deployment,
+  ReplicaSet: builtin.replicaSet,
+  Pod: builtin.pod,
   Event: { ...core, plural: "events", kind: "Event" },
 } as const satisfies Record<string, ResourceRef>;
 export type Kind = keyof typeof kinds;

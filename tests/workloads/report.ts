@@ -1,10 +1,12 @@
 import { shownAction } from "./actions.ts";
 import { told } from "./compare.ts";
+import { reference } from "./subjects.ts";
 import type { SuiteResult } from "./suite.ts";
 
 /** The result for people. Its last line is the figures. */
 export function report(result: SuiteResult): string {
   const { actions, differing, byChance, violated, unused, unsettled, seconds } = result;
+  const byReference = violated.filter(({ who }) => who === reference.name).length;
   return [
     ...differing.map(
       ({ sequence, found }) =>
@@ -21,8 +23,7 @@ export function report(result: SuiteResult): string {
     ...unused.map(({ reason }) => `== allowed, and never met: ${reason}`),
     ...unsettled.map((one) => `not settled: ${one}`),
     `${actions} actions: ${differing.length} sequences differ, ${byChance.length} by chance; ` +
-      `rules broken: ${violated.filter(({ who }) => who === "kube-controller-manager").length} times by the reference, ` +
-      `${violated.filter(({ who }) => who !== "kube-controller-manager").length} times by the subject; ` +
+      `rules broken: ${byReference} times by the reference, ${violated.length - byReference} times by the subject; ` +
       `reference ${seconds.reference.toFixed(0)} s, subject ${seconds.subject.toFixed(0)} s`,
   ].join("\n");
 }

@@ -1,11 +1,8 @@
 import { type ControllerDefinition, ReconcileFunction } from "@drover/controller";
-import { builtin, type ResourceRef } from "@drover/kube";
+import { builtin, kindOf } from "@drover/kube";
 import { functionLabel } from "./names.ts";
 
 const ours = { labelSelector: { matchExpressions: [{ key: functionLabel, operator: "Exists" as const }] } };
-const kindOf = ({ group, version, plural, kind, namespaced }: ResourceRef) => ({
-  ...{ group, version, plural, kind, scope: namespaced ? ("Namespaced" as const) : ("Cluster" as const) },
-});
 const kept = [
   ...[builtin.secret, builtin.serviceAccount, builtin.service],
   ...[builtin.role, builtin.roleBinding, builtin.networkPolicy],

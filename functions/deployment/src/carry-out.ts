@@ -3,6 +3,7 @@ import { builtin, isApiError, keyOf, type NewObject } from "@drover/kube";
 import {
   isControlledBy,
   isOfEndingNamespace,
+  isSameStatus,
   type ReplicaSetObject,
   replicaSetSchema,
   wordsOf,
@@ -89,11 +90,7 @@ async function resolveCollision(
   if (isWanted) return;
   const { status } = deployment;
   const collisionCount = (status.collisionCount ?? 0) + 1;
-  await writeStatus(step, {
-    ...draft,
-    annotations: deployment.metadata.annotations ?? {},
-    status: { ...status, collisionCount },
-  });
+  await writeStatus(step, saying(draft, { ...status, collisionCount }));
 }
 
 async function sayNotCreated(
@@ -107,14 +104,17 @@ async function sayNotCreated(
   const note = `Failed to create new replica set "${set.metadata.name}": ${wordsOf(error)}`;
   context.announce({ type: "Warning", reason, note, action: "Create" });
   if (deployment.spec.progressDeadlineSeconds === undefined) return;
-  const said: Draft = {
-    ...draft,
-    annotations: deployment.metadata.annotations ?? {},
-    status: deployment.status,
-  };
+  const said = saying(draft, deployment.status);
   setCondition(said, condition("Progressing", "False", reason, note));
   await writeStatus(step, said);
 }
+
+/** Nothing of what was decided but this status. */
+const saying = (draft: Draft, status: Draft["status"]): Draft => ({
+  ...draft,
+  annotations: draft.deployment.metadata.annotations ?? {},
+  status,
+});
 
 const isWithoutRollback = ({ deployment, annotations }: Draft): boolean =>
   Object.keys(deployment.metadata.annotations ?? {}).some((name) => !(name in annotations));
@@ -138,11 +138,8 @@ async function writeTemplate({ client, context }: DeploymentStep, draft: Draft):
 async function writeStatus({ client }: DeploymentStep, draft: Draft): Promise<boolean> {
   const { deployment, annotations, status } = draft;
   const before = deployment.metadata.annotations ?? {};
-  if (isDeepStrictEqual(plain(deployment.status), plain(status)) && isDeepStrictEqual(before, annotations))
-    return false;
+  if (isSameStatus(deployment.status, status) && isDeepStrictEqual(before, annotations)) return false;
   const metadata = { ...deployment.metadata, annotations: { ...annotations } };
   await client.replace(builtin.deployment, { ...deployment, metadata, status }, { subresource: "status" });
   return true;
 }
-
-const plain = ({ conditions = [], ...status }: Draft["status"]): object => ({ ...status, conditions });

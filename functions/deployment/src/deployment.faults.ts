@@ -1,27 +1,5 @@
-import { replicaSetController } from "@drover/replicaset";
-import { faultScenario, type FunctionUnderTest, type Manifest, type User } from "@drover/testing";
-import { deploymentController } from "./deployment-controller.ts";
-
-const pods = { apiVersion: "v1", kind: "Pod" };
-const sets = { apiVersion: "apps/v1", kind: "ReplicaSet" };
-const deployments = { apiVersion: "apps/v1", kind: "Deployment" };
-
-/** With the function that keeps its sets. */
-const start: FunctionUnderTest = ({ client, now }) => {
-  const parts = { client: () => client, now };
-  return { controllers: [replicaSetController(parts), deploymentController(parts)] };
-};
-const web = (image: string, replicas: number, more: object = {}): Manifest => ({
-  ...deployments,
-  metadata: { name: "web" },
-  spec: {
-    replicas,
-    revisionHistoryLimit: 1,
-    selector: { matchLabels: { app: "web" } },
-    template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image }] } },
-    ...more,
-  },
-});
+import { faultScenario, type User } from "@drover/testing";
+import { bothFunctions, deployments, pods, sets, web } from "./testing/web.ts";
 
 /** As a kubelet does; what a plan puts beside them is left alone. */
 const allReady = {
@@ -40,31 +18,29 @@ const allReady = {
   },
 };
 
+const keepingOne = { revisionHistoryLimit: 1 };
 export const rolled = faultScenario({
   name: "a Deployment comes, rolls to another image, and goes",
-  start,
+  start: bothFunctions,
   except: {
     "taken away after step 5": "there is nobody who makes the new pods ready, and an old set stays gone",
   },
   steps: [
-    { apply: web("web:1", 2) },
+    { apply: web("web:1", 2, keepingOne) },
     allReady,
-    { apply: web("web:2", 2) },
+    { apply: web("web:2", 2, keepingOne) },
     allReady,
     allReady,
     { delete: { ...deployments, name: "web" } },
   ],
 });
 
+const recreating = { revisionHistoryLimit: 1, strategy: { type: "Recreate" } };
 export const recreated = faultScenario({
   name: "a Deployment is recreated",
-  start,
+  start: bothFunctions,
   except: { "taken away after step 3": "an old set stays gone" },
-  steps: [
-    { apply: web("web:1", 1, { strategy: { type: "Recreate" } }) },
-    allReady,
-    { apply: web("web:2", 1, { strategy: { type: "Recreate" } }) },
-  ],
+  steps: [{ apply: web("web:1", 1, recreating) }, allReady, { apply: web("web:2", 1, recreating) }],
 });
 
 export default rolled;

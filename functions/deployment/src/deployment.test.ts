@@ -1,35 +1,13 @@
-import { replicaSetController } from "@drover/replicaset";
 import { testCluster, type TestCluster } from "@drover/testing";
 import { afterEach, expect, it } from "vitest";
-import { deploymentController } from "./deployment-controller.ts";
-
-const pods = { apiVersion: "v1", kind: "Pod" };
-const sets = { apiVersion: "apps/v1", kind: "ReplicaSet" };
-const deployments = { apiVersion: "apps/v1", kind: "Deployment" };
-const web = (image: string, replicas: number, more: object = {}) => ({
-  ...deployments,
-  metadata: { name: "web" },
-  spec: {
-    replicas,
-    selector: { matchLabels: { app: "web" } },
-    template: {
-      metadata: { labels: { app: "web" } },
-      spec: { containers: [{ name: "web", image }] },
-    },
-    ...more,
-  },
-});
+import { bothFunctions, deployments, pods, sets, web } from "./testing/web.ts";
 
 let cluster: TestCluster | undefined;
 afterEach(async () => {
   await cluster?.close();
   cluster = undefined;
 });
-const open = async (): Promise<TestCluster> =>
-  (cluster = await testCluster((world) => {
-    const parts = { now: world.now, client: () => world.client };
-    return { controllers: [replicaSetController(parts), deploymentController(parts)] };
-  }));
+const open = async (): Promise<TestCluster> => (cluster = await testCluster(bothFunctions));
 
 /** What a kubelet does: pods that are not ready become so, until nothing changes any more. */
 async function run(opened: TestCluster): Promise<void> {

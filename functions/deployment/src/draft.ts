@@ -2,12 +2,15 @@ import type { Announcement } from "@drover/controller";
 import type { ReplicaSetObject } from "@drover/workloads";
 import { type Annotations, desiredAnnotation, maxAnnotation } from "./annotations.ts";
 import { boundsOf, type DeploymentObject, type DeploymentStatus } from "./deployment.ts";
+import { isSameTemplate } from "./template.ts";
 
 /** A set as it is to be after a run; `set.status` stays what it is. */
 export interface DraftSet {
   readonly set: ReplicaSetObject;
   /** It is to be made. */
   readonly isNew: boolean;
+  /** Its template is the Deployment's. */
+  readonly isCurrent: boolean;
   replicas: number;
   minReadySeconds: number;
   annotations: Annotations;
@@ -36,12 +39,15 @@ export function draftOf(deployment: DeploymentObject, sets: readonly ReplicaSetO
     ...{ deployment, now, template: undefined, said: [] },
     annotations: deployment.metadata.annotations ?? {},
     status: deployment.status,
-    sets: [...sets].sort(olderFirst).map((set) => draftSet(set, false)),
+    sets: [...sets].sort(olderFirst).map((set) => ({
+      ...draftSet(set),
+      isCurrent: isSameTemplate(set.spec.template, deployment.spec.template),
+    })),
   };
 }
 
-export const draftSet = (set: ReplicaSetObject, isNew: boolean): DraftSet => ({
-  ...{ set, isNew, isGone: false },
+export const draftSet = (set: ReplicaSetObject) => ({
+  ...{ set, isNew: false, isGone: false },
   replicas: set.spec.replicas,
   minReadySeconds: set.spec.minReadySeconds,
   annotations: set.metadata.annotations ?? {},

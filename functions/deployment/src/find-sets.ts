@@ -9,8 +9,9 @@ import {
   type ReplicaSetObject,
   replicaSetSchema,
 } from "@drover/workloads";
+import type { Draft } from "./draft.ts";
 import type { DeploymentStep } from "./reconcile-deployment.ts";
-import { isSameTemplate } from "./template.ts";
+import { newSetOf, oldSetsOf } from "./newest-set.ts";
 
 /** The sets of a Deployment in their newest state, after it has adopted orphans. */
 export async function findSets(step: DeploymentStep): Promise<readonly ReplicaSetObject[]> {
@@ -35,16 +36,14 @@ const partsOf = ({ client, owner, context: { signal } }: DeploymentStep) => ({
 
 /** Whether a pod of the sets of other templates may still run: asked only of a Deployment that waits for that. */
 export async function oldPodsMayRun(
-  { client, owner, context, deployment }: DeploymentStep,
-  sets: readonly ReplicaSetObject[],
+  { client, owner, context: { signal } }: DeploymentStep,
+  draft: Draft,
 ): Promise<boolean> {
-  const { strategy, template, replicas, paused } = deployment.spec;
-  const newest = sets.find((set) => isSameTemplate(set.spec.template, template));
-  const old = sets.filter((set) => set !== newest);
-  const isWaiting = strategy.type === "Recreate" && !paused && newest?.spec.replicas !== replicas;
+  const { strategy, replicas, paused } = draft.deployment.spec;
+  const old = oldSetsOf(draft).map(({ set }) => set);
+  const isWaiting = strategy.type === "Recreate" && !paused && newSetOf(draft)?.replicas !== replicas;
   if (!isWaiting || old.length === 0) return false;
   if (old.some(({ spec, status }) => spec.replicas > 0 || status.replicas > 0)) return true;
-  const { signal } = context;
   const found = await findMatching({ client, owner, kind: builtin.pod, signal });
   return found.some(
     (pod) =>

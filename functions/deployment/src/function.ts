@@ -1,16 +1,13 @@
 import { defineFunction } from "@drover/controller";
+import { unconnected } from "@drover/workloads";
 import { deploymentController } from "./deployment-controller.ts";
-
-const notConnected = (): never => {
-  throw new Error("This is the function's declaration: only its process has a client.");
-};
 
 /**
  * How it is deployed: `deploy/function.yaml`. Nobody else may reconcile the kind: start kube-controller-manager with
  * `--controllers=*,-deployment-controller`.
  */
 export default defineFunction({
-  controller: deploymentController({ client: notConnected }),
+  controller: deploymentController(unconnected),
   deployment: {
     container: { image: "drover/deployment:0.1.0" },
     permissions: {

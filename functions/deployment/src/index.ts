@@ -9,4 +9,4 @@
  * - `draft`: what a decision changes, and says; `revision`, `new-set`, `proportional-scaling`, `roll`, `recreate`, `history`.
  * - `deployment-status`, `progress`: what is said of it. `carry-out`: the writes.
  */
-export { type DeploymentParts, deploymentController } from "./deployment-controller.ts";
+export { deploymentController } from "./deployment-controller.ts";

@@ -8,7 +8,8 @@ import { essence } from "./template.ts";
 
 /** Drafts the set of the Deployment's template, with as many replicas as the strategy allows it at first. */
 export function makeNewSet(draft: Draft): DraftSet {
-  const made = draftSet(emptySet(draft.deployment, draft.status.collisionCount), true);
+  const set = emptySet(draft.deployment, draft.status.collisionCount);
+  const made: DraftSet = { ...draftSet(set), isNew: true, isCurrent: true };
   const revision = nextRevision(draft);
   draft.sets.push(made);
   made.replicas = roomForNew(draft, made);

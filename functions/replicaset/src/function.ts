@@ -1,16 +1,13 @@
 import { defineFunction } from "@drover/controller";
+import { unconnected } from "@drover/workloads";
 import { replicaSetController } from "./replica-set-controller.ts";
-
-const notConnected = (): never => {
-  throw new Error("This is the function's declaration: only its process has a client.");
-};
 
 /**
  * How it is deployed: `deploy/function.yaml`. Nobody else may reconcile the kind: start kube-controller-manager with
  * `--controllers=*,-replicaset-controller`.
  */
 export default defineFunction({
-  controller: replicaSetController({ client: notConnected }),
+  controller: replicaSetController(unconnected),
   deployment: {
     container: { image: "drover/replicaset:0.1.0" },
     permissions: {

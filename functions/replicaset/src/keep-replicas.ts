@@ -17,49 +17,41 @@ import type { SetStep } from "./reconcile-replica-set.ts";
 
 /** The pods there are after it, and what stood in the way. */
 export interface Kept extends SetPods {
-  readonly failed: boolean;
-  readonly failure: unknown;
-  /** What could not be done. */
-  readonly reason: "FailedCreate" | "FailedDelete" | undefined;
+  readonly failure?: { readonly reason: "FailedCreate" | "FailedDelete"; readonly error: unknown };
 }
-
-export const nothingKept = { failed: false, failure: undefined, reason: undefined } as const;
 
 /** Makes the pods that are missing, or deletes those that are too many: 500 at most in one run. */
 export async function keepReplicas(step: SetStep, found: SetPods): Promise<Kept> {
   const surplus = found.active.length - step.set.spec.replicas;
   if (surplus < 0) return makeMissing(step, found, Math.min(-surplus, mostAtOnce));
   if (surplus > 0) return deleteSurplus(step, found, Math.min(surplus, mostAtOnce));
-  return { ...nothingKept, ...found };
+  return found;
 }
 
 async function makeMissing(step: SetStep, found: SetPods, count: number): Promise<Kept> {
   const { active, terminating } = found;
   const seen = [...active, ...terminating];
-  const { done, failed, failure } = await createPods(controlOf(step), step.set.spec.template, {
-    count,
-    seen,
-  });
+  const { done, refused } = await createPods(controlOf(step), step.set.spec.template, { count, seen });
   // In a namespace that is being deleted nothing can be made, and nothing needs to be.
-  if (isOfEndingNamespace(failure)) return { ...nothingKept, ...found };
+  if (isOfEndingNamespace(refused?.reason)) return found;
   const isThere = (pod: Pod): boolean => active.some(({ metadata }) => metadata.uid === pod.metadata.uid);
   const made = done.filter((pod) => !isThere(pod));
   return {
-    ...{ active: [...active, ...made], terminating, failed, failure },
-    reason: failed ? "FailedCreate" : undefined,
+    ...{ active: [...active, ...made], terminating },
+    ...(refused && { failure: { reason: "FailedCreate", error: refused.reason } }),
   };
 }
 
 async function deleteSurplus(step: SetStep, { active, terminating }: SetPods, count: number): Promise<Kept> {
   const goers = count < active.length ? await leastMissed(step, active) : active;
-  const { done, failed, failure } = await deletePods(controlOf(step), goers.slice(0, count));
+  const { done, refused } = await deletePods(controlOf(step), goers.slice(0, count));
   const gone = new Set(done.map(({ metadata }) => metadata.uid));
   // Whoever is on a node takes its time to end.
   const ending = done.filter(({ spec }) => spec.nodeName !== undefined);
   return {
-    ...{ active: active.filter(({ metadata }) => !gone.has(metadata.uid)), failed, failure },
+    active: active.filter(({ metadata }) => !gone.has(metadata.uid)),
     terminating: [...terminating, ...ending],
-    reason: failed ? "FailedDelete" : undefined,
+    ...(refused && { failure: { reason: "FailedDelete", error: refused.reason } }),
   };
 }
 

@@ -1,9 +1,9 @@
-import { isDeepStrictEqual } from "node:util";
 import { builtin, matchesLabels } from "@drover/kube";
 import {
   conditionOf,
   isAvailable,
   isReady,
+  isSameStatus,
   type ReplicaSetObject,
   timestamp,
   withCondition,
@@ -18,20 +18,11 @@ type Status = ReplicaSetObject["status"];
 /** What a set's status is to say of its pods. */
 export function statusOf(
   { metadata, spec, status }: ReplicaSetObject,
-  { active, terminating, failed, failure, reason }: Kept,
+  { active, terminating, failure }: Kept,
   now: Date,
 ): Status {
   const { labels = {} } = spec.template.metadata;
-  const standing = conditionOf(status.conditions, "ReplicaFailure");
-  const failing = {
-    ...{ type: "ReplicaFailure", status: "True" as const, ...(reason && { reason }) },
-    ...{ lastTransitionTime: timestamp(now), message: wordsOf(failure) },
-  };
-  const conditions = failed
-    ? standing
-      ? status.conditions
-      : withCondition(status.conditions, failing)
-    : withoutCondition(status.conditions, "ReplicaFailure");
+  const conditions = conditionsOf(status, failure, now);
   return {
     ...status,
     replicas: active.length,
@@ -45,10 +36,19 @@ export function statusOf(
   };
 }
 
-/** Writes a status that says something new, for the version that it is about. */
-export async function writeStatus({ client, set }: SetStep, status: Status): Promise<void> {
-  if (isDeepStrictEqual(plain(set.status), plain(status))) return;
-  await client.replace(builtin.replicaSet, { ...set, status }, { subresource: "status" });
+/** One that says already that something failed stays as it is. */
+function conditionsOf({ conditions }: Status, failure: Kept["failure"], now: Date): Status["conditions"] {
+  if (failure === undefined) return withoutCondition(conditions, "ReplicaFailure");
+  if (conditionOf(conditions, "ReplicaFailure") !== undefined) return conditions;
+  const { reason, error } = failure;
+  return withCondition(conditions, {
+    ...{ type: "ReplicaFailure", status: "True" as const, reason },
+    ...{ lastTransitionTime: timestamp(now), message: wordsOf(error) },
+  });
 }
 
-const plain = ({ conditions = [], ...status }: Status): object => ({ ...status, conditions });
+/** Writes a status that says something new, for the version that it is about. */
+export async function writeStatus({ client, set }: SetStep, status: Status): Promise<void> {
+  if (isSameStatus(set.status, status)) return;
+  await client.replace(builtin.replicaSet, { ...set, status }, { subresource: "status" });
+}

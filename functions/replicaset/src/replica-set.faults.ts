@@ -1,22 +1,8 @@
 import { faultScenario, type FunctionUnderTest, type Manifest, type User } from "@drover/testing";
 import { replicaSetController } from "./replica-set-controller.ts";
-
-const pods = { apiVersion: "v1", kind: "Pod" };
-const sets = { apiVersion: "apps/v1", kind: "ReplicaSet" };
+import { pods, sets, web } from "./testing/web.ts";
 
 const start: FunctionUnderTest = ({ client, now }) => replicaSetController({ client: () => client, now });
-const web = (replicas: number): Manifest => ({
-  ...sets,
-  metadata: { name: "web" },
-  spec: {
-    replicas,
-    selector: { matchLabels: { app: "web" } },
-    template: {
-      metadata: { labels: { app: "web" } },
-      spec: { containers: [{ name: "web", image: "web:1" }] },
-    },
-  },
-});
 const orphan: Manifest = {
   ...pods,
   metadata: { name: "orphan", labels: { app: "web" } },

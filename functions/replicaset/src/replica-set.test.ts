@@ -1,22 +1,7 @@
 import { testCluster, type TestCluster } from "@drover/testing";
 import { afterEach, expect, it } from "vitest";
 import { replicaSetController } from "./replica-set-controller.ts";
-
-const pods = { apiVersion: "v1", kind: "Pod" };
-const sets = { apiVersion: "apps/v1", kind: "ReplicaSet" };
-const web = (replicas: number, more: object = {}) => ({
-  ...sets,
-  metadata: { name: "web" },
-  spec: {
-    replicas,
-    selector: { matchLabels: { app: "web" } },
-    template: {
-      metadata: { labels: { app: "web" } },
-      spec: { containers: [{ name: "web", image: "web:1" }] },
-    },
-    ...more,
-  },
-});
+import { pods, sets, web } from "./testing/web.ts";
 
 let cluster: TestCluster | undefined;
 afterEach(async () => {

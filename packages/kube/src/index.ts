@@ -92,6 +92,14 @@ export type { Beginning } from "./reflector/stream-state.ts";
 export { memorySeenIndex, type SeenChange, type SeenIndex, type SeenObject } from "./reflector/seen-index.ts";
 export type { ObjectList } from "./reply.ts";
 export { longestRetryAfter, retryAfter } from "./retry-after.ts";
-export { apiVersionOf, builtin, nameOf, refOf, type ResourceRef, WrongScopeError } from "./resource-ref.ts";
+export {
+  apiVersionOf,
+  builtin,
+  kindOf,
+  nameOf,
+  refOf,
+  type ResourceRef,
+  WrongScopeError,
+} from "./resource-ref.ts";
 export { processTimers, type Timers } from "./timers.ts";
 export type { WatchFrame } from "./watch-frames.ts";

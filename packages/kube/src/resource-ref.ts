@@ -1,4 +1,4 @@
-import { type ObjectKey, type Resource, splitObjectKey } from "@drover/controller";
+import { type Kind, type ObjectKey, type Resource, splitObjectKey } from "@drover/controller";
 
 /** Where a kind is served: what it takes to write its URL and to recognise its objects. */
 export interface ResourceRef {
@@ -20,6 +20,12 @@ export function refOf({
 }: Pick<Resource, "group" | "version" | "plural" | "kind" | "scope">): ResourceRef {
   return { group, version, plural, kind, namespaced: scope === "Namespaced" };
 }
+
+/** The kind as a controller declares it, in `owns` and `watches`. */
+export const kindOf = ({ namespaced, ...names }: ResourceRef): Kind => ({
+  ...names,
+  scope: namespaced ? "Namespaced" : "Cluster",
+});
 
 /** Kinds of Kubernetes itself that Drover uses. */
 export const builtin = {

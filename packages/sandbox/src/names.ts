@@ -153,17 +153,19 @@ export const labelErrors = (labels: JsonObject, path: string): FieldError[] =>
 const standardFinalizers = ["kubernetes", orphaning, inForeground];
 const loose = "name is neither a standard finalizer name nor is it fully qualified";
 
+const isLoose = (finalizer: string): boolean =>
+  !finalizer.includes("/") && !standardFinalizers.includes(finalizer);
+
 /** What is wrong with the name of a finalizer, where the kind is no custom one. */
 export const finalizerFaults = (one: string): string[] => [
   ...qualifiedFaults(one),
-  ...(one.includes("/") || standardFinalizers.includes(one) ? [] : [loose]),
+  ...(isLoose(one) ? [loose] : []),
 ];
 
 function finalizerErrors(type: NameRules, metadata: JsonObject): FieldError[] {
   const finalizers = textsAt(metadata, "finalizers");
   const at = "metadata.finalizers";
   const both = `finalizer ${orphaning} and ${inForeground} cannot be both set`;
-  const unqualified = (one: string): boolean => !one.includes("/") && !standardFinalizers.includes(one);
   return [
     ...finalizers.flatMap((one) => qualifiedFaults(one).map((fault) => invalid(at, one, fault))),
     ...when(
@@ -171,7 +173,7 @@ function finalizerErrors(type: NameRules, metadata: JsonObject): FieldError[] {
       invalid(at, finalizers, both),
     ),
     ...finalizers.flatMap((one, i) =>
-      !type.custom && unqualified(one) ? [invalid(`${at}[${i}]`, one, loose)] : [],
+      !type.custom && isLoose(one) ? [invalid(`${at}[${i}]`, one, loose)] : [],
     ),
   ];
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 
 /** A condition of a built-in workload; those of Deployments and Jobs carry times that others do not. */
@@ -28,3 +29,10 @@ export const withCondition = <C extends Typed>(conditions: readonly C[] = [], st
 
 /** A time as Kubernetes writes it. */
 export const timestamp = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`;
+
+/** Whether two statuses say the same: no conditions and none are alike. */
+export const isSameStatus = <Status extends { readonly conditions?: readonly Typed[] | undefined }>(
+  a: Status,
+  b: Status,
+): boolean =>
+  isDeepStrictEqual({ ...a, conditions: a.conditions ?? [] }, { ...b, conditions: b.conditions ?? [] });

@@ -1,36 +1,23 @@
-import {
-  type KubeClient,
-  type KubeObject,
-  listAll,
-  type RequestOptions,
-  type ResourceRef,
-  selectorQuery,
-} from "@drover/kube";
-import { claimOf, type Owner } from "./ownership.ts";
-
-export interface FindParts extends RequestOptions {
-  readonly client: KubeClient;
-  readonly owner: Owner;
-  readonly kind: ResourceRef;
-}
+import { type KubeObject, listAll, selectorQuery } from "@drover/kube";
+import { claimOf, type ClaimParts } from "./ownership.ts";
 
 /** All objects that match an owner's selector, in the newest state: whoever owns them. */
-export const findMatching = (parts: FindParts): Promise<readonly KubeObject[]> =>
-  listAll(parts.client, parts.kind, {
-    ...within(parts),
-    labelSelector: selectorQuery(parts.owner.selector),
+export const findMatching = ({ client, owner, kind, signal }: ClaimParts): Promise<readonly KubeObject[]> =>
+  listAll(client, kind, {
+    ...{ namespace: owner.metadata.namespace, labelSelector: selectorQuery(owner.selector), signal },
   });
 
 /**
  * Those that an owner controls though its selector does not match them, or no longer: what it is to release. It looks at
  * the metadata of every object of the namespace, and is for when one is missed.
  */
-export async function findStrayed(parts: FindParts): Promise<readonly KubeObject[]> {
-  const all = await listAll(parts.client, parts.kind, { ...within(parts), metadataOnly: true });
-  return all.filter((object) => claimOf(parts.owner, object) === "release");
+export async function findStrayed({
+  client,
+  owner,
+  kind,
+  signal,
+}: ClaimParts): Promise<readonly KubeObject[]> {
+  const { namespace } = owner.metadata;
+  const all = await listAll(client, kind, { namespace, metadataOnly: true, signal });
+  return all.filter((object) => claimOf(owner, object) === "release");
 }
-
-const within = ({ owner, signal }: FindParts) => ({
-  namespace: owner.metadata.namespace,
-  ...(signal && { signal }),
-});

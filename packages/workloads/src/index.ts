@@ -8,6 +8,7 @@
  *   `pod-control` (make and delete, with Events), `slow-start`.
  * - **ownership**: `ownership` (adopt, release), `find-controlled` (what there is to own).
  * - **objects**: `replica-set`, `object` (what specs share), `condition`, `int-or-percent`.
+ * - **runs**: `step` (what all steps of a run share).
  *
  * Nothing here remembers anything, or reads a cache: what is found is the newest state there is, every write is for the
  * version or uid that was read, and what is created twice has one name.
@@ -15,13 +16,14 @@
 export {
   condition,
   conditionOf,
+  isSameStatus,
   timestamp,
   withCondition,
   withoutCondition,
   type WorkloadCondition,
 } from "./condition.ts";
 export { inDeletionOrder } from "./deletion-order.ts";
-export { findMatching, type FindParts, findStrayed } from "./find-controlled.ts";
+export { findMatching, findStrayed } from "./find-controlled.ts";
 export { type IntOrPercent, intOrPercent, scaled } from "./int-or-percent.ts";
 export { nameSuffix } from "./name-suffix.ts";
 export { count, labelSelector, objectOf, type PodTemplate, podTemplate, time } from "./object.ts";
@@ -55,3 +57,4 @@ export {
 } from "./pod-control.ts";
 export { ReplicaSet, type ReplicaSetObject, replicaSetSchema } from "./replica-set.ts";
 export { type Batches, slowStart } from "./slow-start.ts";
+export { orphansOf, stepOf, unconnected, type WorkloadParts, type WorkloadStep } from "./step.ts";

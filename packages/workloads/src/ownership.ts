@@ -7,7 +7,6 @@ import {
   keyOf,
   type LabelSelector,
   matchesLabels,
-  type RequestOptions,
   type ResourceRef,
 } from "@drover/kube";
 
@@ -48,11 +47,12 @@ export function claimOf(owner: Owner, { metadata }: KubeObject): Claim {
   return isEnding ? "leave" : "release";
 }
 
-export interface ClaimParts extends RequestOptions {
+export interface ClaimParts {
   readonly client: KubeClient;
   readonly owner: Owner;
   /** The kind of what is claimed. */
   readonly kind: ResourceRef;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -82,7 +82,7 @@ export async function claim<Object extends KubeObject>(
 }
 
 async function isStillThere({ client, owner, signal }: ClaimParts): Promise<boolean> {
-  const now = await client.get(owner.ref, keyOf(owner), { ...(signal && { signal }) });
+  const now = await client.get(owner.ref, keyOf(owner), { signal });
   return now?.metadata.uid === owner.metadata.uid && now.metadata.deletionTimestamp === undefined;
 }
 
@@ -105,7 +105,7 @@ async function withOwners(
   const { uid, resourceVersion } = object.metadata;
   const body = { metadata: { uid, resourceVersion, ownerReferences } };
   try {
-    return await client.patch(kind, keyOf(object), { type: "merge", body }, { ...(signal && { signal }) });
+    return await client.patch(kind, keyOf(object), { type: "merge", body }, { signal });
   } catch (error) {
     if (isApiError(error, "NotFound")) return undefined;
     throw error;

@@ -1,22 +1,15 @@
 import { type Announcement, objectKey } from "@drover/controller";
-import {
-  ApiError,
-  builtin,
-  isApiError,
-  type KubeClient,
-  keyOf,
-  type NewObject,
-  type RequestOptions,
-} from "@drover/kube";
+import { ApiError, builtin, isApiError, type KubeClient, keyOf, type NewObject } from "@drover/kube";
 import { nameSuffix } from "./name-suffix.ts";
 import type { PodTemplate } from "./object.ts";
 import { controllerReference, isControlledBy, type Owner } from "./ownership.ts";
 import { type Pod, podSchema } from "./pod.ts";
-import { type Batches, slowStart } from "./slow-start.ts";
+import { atOnce, type Batches, slowStart } from "./slow-start.ts";
 
-export interface PodControl extends RequestOptions {
+export interface PodControl {
   readonly client: KubeClient;
   readonly owner: Owner;
+  readonly signal: AbortSignal;
   readonly announce: (announcement: Announcement) => void;
 }
 
@@ -54,11 +47,7 @@ async function createPod(control: PodControl, template: PodTemplate, suffix: str
   const { generateName } = wanted.metadata;
   const named = { ...wanted.metadata, name: `${generateName.slice(0, longestBase)}${suffix}` };
   try {
-    const made = await client.create(
-      builtin.pod,
-      { ...wanted, metadata: named },
-      { ...(signal && { signal }) },
-    );
+    const made = await client.create(builtin.pod, { ...wanted, metadata: named }, { signal });
     announce(said("Normal", "SuccessfulCreate", `Created pod: ${made.metadata.name}`));
     return podSchema.parse(made);
   } catch (error) {
@@ -89,35 +78,29 @@ function podOf({ ref, metadata }: Owner, template: PodTemplate) {
 /** The pod of this name, if it is the owner's: an earlier run has made it. */
 async function ownPod({ client, owner, signal }: PodControl, name: string): Promise<Pod | undefined> {
   const { namespace = "" } = owner.metadata;
-  const found = await client.get(builtin.pod, objectKey({ namespace, name }), { ...(signal && { signal }) });
+  const found = await client.get(builtin.pod, objectKey({ namespace, name }), { signal });
   return found !== undefined && isControlledBy(found.metadata, owner.metadata)
     ? podSchema.parse(found)
     : undefined;
 }
 
-/**
- * Deletes pods, all at once. One that is another by now, or gone, is left alone.
- *
- * @returns what the first that could not be deleted failed with.
- */
-export async function deletePods(control: PodControl, pods: readonly Pod[]): Promise<Batches<Pod>> {
-  const results = await Promise.allSettled(pods.map((pod) => deletePod(control, pod)));
-  const refused = results.find((result) => result.status === "rejected");
-  const done = pods.filter((_, i) => results[i]?.status === "fulfilled");
-  return { done, failure: refused?.reason, failed: refused !== undefined };
-}
+/** Deletes pods, all at once. One that is another by now, or gone, is left alone. */
+export const deletePods = (control: PodControl, pods: readonly Pod[]): Promise<Batches<Pod>> =>
+  atOnce(pods, (pod) => deletePod(control, pod));
 
-async function deletePod({ client, announce, signal }: PodControl, pod: Pod): Promise<void> {
+async function deletePod({ client, announce, signal }: PodControl, pod: Pod): Promise<Pod> {
   const { name, uid } = pod.metadata;
   try {
-    const wasThere = await client.delete(builtin.pod, keyOf(pod), { uid, ...(signal && { signal }) });
+    const wasThere = await client.delete(builtin.pod, keyOf(pod), { uid, signal });
     if (wasThere) announce(said("Normal", "SuccessfulDelete", `Deleted pod: ${name}`));
   } catch (error) {
-    // Another pod has the name.
-    if (isApiError(error, "Conflict")) return;
-    announce(said("Warning", "FailedDelete", `Error deleting: ${wordsOf(error)}`));
-    throw error;
+    // A conflict says that another pod has the name.
+    if (!isApiError(error, "Conflict")) {
+      announce(said("Warning", "FailedDelete", `Error deleting: ${wordsOf(error)}`));
+      throw error;
+    }
   }
+  return pod;
 }
 
 const said = (type: Announcement["type"], reason: string, note: string): Announcement => ({

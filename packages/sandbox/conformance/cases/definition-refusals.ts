@@ -5,6 +5,22 @@ import { get, patch, post, put } from "../steps.ts";
 import type { Case } from "../steps.ts";
 import { group, at, text, plain, things, made, inVersions } from "../things.ts";
 
+/** Lists whose items are told apart by `name`, of items with these properties. */
+const keyedByName = (properties: JsonObject): JsonObject =>
+  things({
+    versions: [
+      version(
+        "v1",
+        spec({
+          a: {
+            ...{ type: "array", items: { type: "object", properties } },
+            ...{ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"] },
+          },
+        }),
+      ),
+    ],
+  });
+
 const wrong: readonly (readonly [string, JsonObject])[] = [
   ["no name of its own", { ...things(), metadata: { name: "others.example.com" } }],
   ["no group", things({ more: { group: "" } })],
@@ -37,42 +53,8 @@ const wrong: readonly (readonly [string, JsonObject])[] = [
     "a default that does not fit",
     things({ versions: [version("v1", spec({ a: { type: "integer", default: "x" } }))] }),
   ],
-  [
-    "a list by keys that are not required",
-    things({
-      versions: [
-        version(
-          "v1",
-          spec({
-            a: {
-              type: "array",
-              "x-kubernetes-list-type": "map",
-              "x-kubernetes-list-map-keys": ["name"],
-              items: { type: "object", properties: { name: text } },
-            },
-          }),
-        ),
-      ],
-    }),
-  ],
-  [
-    "a list by keys that are not there",
-    things({
-      versions: [
-        version(
-          "v1",
-          spec({
-            a: {
-              type: "array",
-              "x-kubernetes-list-type": "map",
-              "x-kubernetes-list-map-keys": ["name"],
-              items: { type: "object", properties: { other: text } },
-            },
-          }),
-        ),
-      ],
-    }),
-  ],
+  ["a list by keys that are not required", keyedByName({ name: text })],
+  ["a list by keys that are not there", keyedByName({ other: text })],
   [
     "a set of maps",
     things({

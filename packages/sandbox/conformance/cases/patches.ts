@@ -15,6 +15,15 @@ const thing = widget(
   { labels: { l: "1" } },
 );
 
+/** What takes the kind of an object away. */
+const untyped: readonly Json[] = [
+  { kind: null },
+  { apiVersion: null },
+  { apiVersion: "" },
+  { kind: "" },
+  { apiVersion: null, kind: null },
+  { apiVersion: 1 },
+];
 const merges: readonly Json[] = [
   {},
   null,
@@ -27,12 +36,7 @@ const merges: readonly Json[] = [
   { data: [] },
   { kind: "Secret" },
   { apiVersion: "v2" },
-  { kind: null },
-  { apiVersion: null },
-  { apiVersion: "" },
-  { kind: "" },
-  { apiVersion: null, kind: null },
-  { apiVersion: 1 },
+  ...untyped,
   { apiVersion: null, data: { x: 1 } },
   { metadata: null },
   { metadata: { finalizers: null } },
@@ -56,12 +60,7 @@ const widgetMerges: readonly Json[] = [
   { status: { ready: true } },
   { metadata: { generation: 9 } },
   { kind: "Gadget" },
-  { kind: null },
-  { apiVersion: null },
-  { apiVersion: "" },
-  { kind: "" },
-  { apiVersion: null, kind: null },
-  { apiVersion: 1 },
+  ...untyped,
   { kind: 1 },
   { apiVersion: null, spec: { size: 0 } },
   { apiVersion: "example.com/v1beta1" },

@@ -1,0 +1,25 @@
+import { replicaSetController } from "@drover/replicaset";
+import type { FunctionUnderTest, Manifest } from "@drover/testing";
+import { deploymentController } from "../deployment-controller.ts";
+
+export const pods = { apiVersion: "v1", kind: "Pod" };
+export const sets = { apiVersion: "apps/v1", kind: "ReplicaSet" };
+export const deployments = { apiVersion: "apps/v1", kind: "Deployment" };
+
+/** The function, with the one that keeps its sets. */
+export const bothFunctions: FunctionUnderTest = ({ client, now }) => {
+  const parts = { client: () => client, now };
+  return { controllers: [replicaSetController(parts), deploymentController(parts)] };
+};
+
+/** A Deployment of that many pods of an image. */
+export const web = (image: string, replicas: number, more: object = {}): Manifest => ({
+  ...deployments,
+  metadata: { name: "web" },
+  spec: {
+    replicas,
+    selector: { matchLabels: { app: "web" } },
+    template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image }] } },
+    ...more,
+  },
+});
