@@ -16,6 +16,8 @@ export type Part = keyof typeof parts;
 
 /** Drover's functions for both kinds, as people run them: a bridge and a process for each, with a Redis that keeps what it hears. */
 export interface OurFunctions {
+  /** Of Redis, too. */
+  pids(): readonly number[];
   /** SIGKILL, and a new process in its place; resolves when that is there. */
   restart(part: Part): Promise<void>;
   stop(): Promise<void>;
@@ -59,6 +61,7 @@ export async function start(kubeconfig: string): Promise<OurFunctions> {
   ]);
   const children: Record<Part, TiedProcess> = { bridge, replicaset, deployment };
   return {
+    pids: () => [redis.pid, ...Object.values(children).map(({ pid }) => pid)],
     async restart(part) {
       children[part].kill("SIGKILL");
       await children[part].exited;

@@ -1,0 +1,47 @@
+import { execFileSync } from "node:child_process";
+import { start as startOurFunctions } from "../../tests/workloads/our-functions.ts";
+import type { Request } from "./audit-log.ts";
+import type { Stage } from "./stage.ts";
+
+export const contestants = ["kube-controller-manager", "Drover"] as const;
+export type Contestant = (typeof contestants)[number];
+
+/** Somebody at work on the stage. */
+export interface AtWork {
+  /** Of everything that takes part, kube-controller-manager with what else it does included. */
+  pids(): readonly number[];
+  /** A request of its Deployment or ReplicaSet controller. */
+  isTheirs(request: Request): boolean;
+  stop(): Promise<void>;
+}
+
+export async function start(who: Contestant, { cluster }: Stage): Promise<AtWork> {
+  const manager = () => pidsOf(cluster.pids(), "kube-controller");
+  if (who === "kube-controller-manager") {
+    await cluster.runControllers(["*"]);
+    const accounts = ["deployment", "replicaset"].map(
+      (name) => `system:serviceaccount:kube-system:${name}-controller`,
+    );
+    return {
+      pids: manager,
+      isTheirs: ({ user }) => accounts.includes(user),
+      stop: () => cluster.stopControllers(),
+    };
+  }
+  await cluster.runControllers(["*", "-deployment-controller", "-replicaset-controller"]);
+  const ours = await startOurFunctions(cluster.kubeconfig);
+  return {
+    pids: () => [...manager(), ...ours.pids()],
+    isTheirs: ({ userAgent }) => userAgent.startsWith("drover-"),
+    async stop() {
+      await ours.stop();
+      await cluster.stopControllers();
+    },
+  };
+}
+
+/** Those of a program, by the begin of its name. */
+export const pidsOf = (pids: readonly number[], program: string): readonly number[] =>
+  pids.filter((pid) =>
+    execFileSync("ps", ["-o", "comm=", "-p", String(pid)], { encoding: "utf8" }).startsWith(program),
+  );

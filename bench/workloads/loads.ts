@@ -1,0 +1,89 @@
+import { inParallel } from "../bridge/cluster/api.ts";
+import type { Stage } from "./stage.ts";
+
+/** What is done to Deployments in a namespace of their own, until all are complete. */
+export interface Load {
+  readonly title: string;
+  /** What has to be there before. */
+  readonly given?: (ground: Ground) => Promise<void>;
+  /** Milliseconds that each of what was asked for took. */
+  readonly run: (ground: Ground) => Promise<readonly number[]>;
+}
+
+interface Ground {
+  readonly stage: Stage;
+  readonly namespace: string;
+}
+
+export interface Size {
+  /** Deployments of three, one after the other. */
+  readonly small: number;
+  /** Replicas of a large one. */
+  readonly large: number;
+  /** Deployments of one, all at once. */
+  readonly many: number;
+  /** Replicas that roll to another image. */
+  readonly rolled: number;
+}
+export const full: Size = { small: 20, large: 500, many: 200, rolled: 100 };
+export const little: Size = { small: 2, large: 20, many: 5, rolled: 10 };
+
+export const loadsOf = ({ small, large, many, rolled }: Size): readonly Load[] => [
+  {
+    title: `3 replicas, ${small} times`,
+    async run(ground) {
+      const times: number[] = [];
+      for (let i = 0; i < small; i += 1) times.push(await applied(ground, `web-${i}`, 3));
+      return times;
+    },
+  },
+  { title: `${large} replicas`, run: async (ground) => [await applied(ground, "web", large)] },
+  {
+    title: `${many} Deployments at once`,
+    async run(ground) {
+      const begun = performance.now();
+      await inParallel(many, 16, (i) => applied(ground, `web-${i}`, 1));
+      return [performance.now() - begun];
+    },
+  },
+  {
+    title: `${rolled} replicas roll to another image`,
+    given: async (ground) => void (await applied(ground, "web", rolled)),
+    run: async (ground) => [await rolledOn(ground, "web")],
+  },
+];
+
+const path = (namespace: string, name = ""): string =>
+  `/apis/apps/v1/namespaces/${namespace}/deployments${name && `/${name}`}`;
+
+/** From the request to a Deployment that is complete. */
+async function applied(
+  { stage: { api, deployments }, namespace }: Ground,
+  name: string,
+  replicas: number,
+): Promise<number> {
+  const labels = { app: name };
+  const content = {
+    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name } },
+    spec: {
+      ...{ replicas, selector: { matchLabels: labels } },
+      template: { metadata: { labels }, spec: { containers: [{ name: "main", image: "web:1" }] } },
+    },
+  };
+  const complete = deployments.complete(namespace, name);
+  const begun = performance.now();
+  await api.send("POST", path(namespace), { type: "application/json", content });
+  await complete;
+  return performance.now() - begun;
+}
+
+async function rolledOn({ stage: { api, deployments }, namespace }: Ground, name: string): Promise<number> {
+  const complete = deployments.complete(namespace, name);
+  const begun = performance.now();
+  await api.send("PATCH", path(namespace, name), {
+    type: "application/json-patch+json",
+    content: [{ op: "replace", path: "/spec/template/spec/containers/0/image", value: "web:2" }],
+  });
+  await complete;
+  return performance.now() - begun;
+}

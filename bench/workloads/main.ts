@@ -1,0 +1,64 @@
+/**
+ * Drover's functions for Deployments and ReplicaSets beside kube-controller-manager's controllers, in turns, on one
+ * control plane with fake nodes.
+ *
+ *     npm run bench:workloads                  three rounds of each; writes results.md
+ *     npm run bench:workloads -- --rounds 1    printed
+ *     npm run bench:workloads -- --little      shows that it works, printed
+ */
+import { writeFile } from "node:fs/promises";
+import { cpus } from "node:os";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { format, resolveConfig } from "prettier";
+import { machineLoad } from "../queue/measures/machine-load.ts";
+import { type Contestant, contestants, start } from "./contestants.ts";
+import { full, little, loadsOf } from "./loads.ts";
+import { type Figures, measured } from "./measured.ts";
+import { report } from "./report.ts";
+import { setStage, type Stage } from "./stage.ts";
+
+const usualRounds = "3";
+const { values } = parseArgs({
+  options: {
+    rounds: { type: "string", default: usualRounds },
+    little: { type: "boolean", default: false },
+  },
+});
+const loads = loadsOf(values.little ? little : full);
+const progress = (line: string): void => console.error(line);
+
+const busyBefore = await machineLoad();
+const stage = await setStage(progress);
+const rounds: (readonly Figures[])[] = [];
+try {
+  for (let round = 1; round <= Number(values.rounds); round += 1)
+    for (const who of contestants) rounds.push(await inTurn(stage, who, round));
+} finally {
+  await stage.stop();
+}
+const text = report(rounds, {
+  command: ["npm run bench:workloads", ...process.argv.slice(2)].join(" "),
+  machine: `${cpus().length} cores`,
+  busy: [busyBefore, await machineLoad()],
+});
+const file = fileURLToPath(new URL("results.md", import.meta.url));
+if (values.little || values.rounds !== usualRounds) console.log(text);
+else await writeFile(file, await format(text, { ...(await resolveConfig(file)), filepath: file }));
+
+async function inTurn(stage: Stage, who: Contestant, round: number): Promise<readonly Figures[]> {
+  const atWork = await start(who, stage);
+  const figures: Figures[] = [];
+  try {
+    // They may still be reading what there is.
+    const [warm] = loadsOf(little);
+    if (warm !== undefined) await measured(stage, who, atWork, warm);
+    for (const load of loads) {
+      progress(`round ${round}, ${who}: ${load.title}`);
+      figures.push(await measured(stage, who, atWork, load));
+    }
+  } finally {
+    await atWork.stop();
+  }
+  return figures;
+}

@@ -1,0 +1,79 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { RefusedError } from "../bridge/cluster/api.ts";
+import { cpuSince } from "../bridge/measures/process-figures.ts";
+import type { AuditLog } from "./audit-log.ts";
+import { type AtWork, type Contestant, pidsOf } from "./contestants.ts";
+import type { Load } from "./loads.ts";
+import type { Stage } from "./stage.ts";
+
+/** What a load came to with one of the contestants. */
+export interface Figures {
+  readonly load: string;
+  readonly who: Contestant;
+  /** ms, of each thing that was asked for. */
+  readonly times: readonly number[];
+  /** Requests of the two controllers, by what they asked for. */
+  readonly requests: Readonly<Record<string, number>>;
+  /** CPU seconds of everything that takes part, until all is quiet. */
+  readonly cpu: number;
+  /** The same of the API server. */
+  readonly apiServerCpu: number;
+}
+
+/** Does a load in a namespace of its own, which is gone afterwards. */
+export async function measured(stage: Stage, who: Contestant, atWork: AtWork, load: Load): Promise<Figures> {
+  const { audit, cluster } = stage;
+  const ground = { stage, namespace: await makeNamespace(stage) };
+  await load.given?.(ground);
+  await quiet(audit, atWork);
+  const apiServer = pidsOf(cluster.pids(), "kube-apiserver");
+  const pids = atWork.pids();
+  const taken = cpuSince([...pids, ...apiServer]);
+  const mark = await audit.mark();
+  const times = await load.run(ground);
+  await quiet(audit, atWork);
+  const sum = (of: readonly number[]): number => of.reduce((total, pid) => total + taken(pid), 0);
+  const [cpu, apiServerCpu] = [sum(pids), sum(apiServer)];
+  const requests: Record<string, number> = {};
+  for (const { what } of (await audit.since(mark)).filter((one) => atWork.isTheirs(one)))
+    requests[what] = (requests[what] ?? 0) + 1;
+  await removeNamespace(stage, ground.namespace);
+  await quiet(audit, atWork);
+  return { load: load.title, who, times, requests, cpu, apiServerCpu };
+}
+
+/** Events are written some time after what they tell of. */
+const quietMs = 2_000;
+
+async function quiet(audit: AuditLog, { isTheirs }: AtWork): Promise<void> {
+  for (;;) {
+    const mark = await audit.mark();
+    await delay(quietMs);
+    if (!(await audit.since(mark)).some((one) => isTheirs(one))) return;
+  }
+}
+
+let made = 0;
+
+async function makeNamespace({ api }: Stage): Promise<string> {
+  const name = `bench-${++made}`;
+  await api.send("POST", "/api/v1/namespaces", { type: "application/json", content: { metadata: { name } } });
+  // Pods are refused until it is there.
+  while (!(await isThere(api, `/api/v1/namespaces/${name}/serviceaccounts/default`))) await delay(20);
+  return name;
+}
+
+async function removeNamespace({ api }: Stage, name: string): Promise<void> {
+  const path = `/api/v1/namespaces/${name}`;
+  await api.send("DELETE", path);
+  while (await isThere(api, path)) await delay(100);
+}
+
+const isThere = (api: Stage["api"], path: string): Promise<boolean> =>
+  api.send("GET", path).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof RefusedError && error.status === 404) return false;
+      throw error;
+    },
+  );

@@ -1,0 +1,62 @@
+import { spread } from "../queue/measures/spread.ts";
+import { figure, range, table } from "../queue/report/markdown.ts";
+import { type Contestant, contestants } from "./contestants.ts";
+import type { Figures } from "./measured.ts";
+
+export interface Conditions {
+  readonly command: string;
+  readonly machine: string;
+  /** How busy the machine was before and after, in [0, 1]. */
+  readonly busy: readonly number[];
+}
+
+const calls = ({ requests }: Figures): number =>
+  Object.values(requests).reduce((sum, count) => sum + count, 0);
+const time = ({ times }: Figures): number => spread(times).median;
+const measures = [
+  ["time, ms", time],
+  ["API calls", calls],
+  ["CPU, s", ({ cpu }: Figures) => cpu],
+  ["API server's CPU, s", ({ apiServerCpu }: Figures) => apiServerCpu],
+] as const;
+
+/** @param rounds of each contestant, in the order in which they were. */
+export function report(rounds: readonly (readonly Figures[])[], conditions: Conditions): string {
+  const all = rounds.flat();
+  const loads = [...new Set(all.map(({ load }) => load))];
+  const busy = conditions.busy.map((share) => `${(100 * share).toFixed(0)} %`).join(" and ");
+  return [
+    "<!-- Written by npm run bench:workloads. -->",
+    "# Deployments: Drover's functions beside kube-controller-manager",
+    `\`${conditions.command}\` on ${conditions.machine}, which was ${busy} busy before and after. ` +
+      "min / **median** / max of the rounds; ratios are taken within a round.",
+    comparison(all, loads),
+    "## API calls of the last round, by what they asked for",
+    ...loads.map((load) => `### ${load}\n\n${callsBy(all, load)}`),
+  ].join("\n\n");
+}
+
+const of = (all: readonly Figures[], who: Contestant, load: string): readonly Figures[] =>
+  all.filter((one) => one.who === who && one.load === load);
+
+const comparison = (all: readonly Figures[], loads: readonly string[]): string =>
+  table(
+    ["", "", ...contestants, "ratio"],
+    loads.flatMap((load) =>
+      measures.map(([title, measure]) => {
+        const [theirs, ours] = contestants.map((who) => of(all, who, load).map(measure));
+        const ratios = (ours ?? []).map((one, i) => one / (theirs?.[i] ?? NaN));
+        return [load, title, ...[theirs, ours, ratios].map((some) => range(spread(some ?? [])))];
+      }),
+    ),
+    2,
+  );
+
+function callsBy(all: readonly Figures[], load: string): string {
+  const last = contestants.map((who) => of(all, who, load).at(-1)?.requests ?? {});
+  const names = [...new Set(last.flatMap((requests) => Object.keys(requests)))].sort();
+  return table(
+    ["", ...contestants],
+    names.map((name) => [name, ...last.map((requests) => figure(requests[name] ?? 0))]),
+  );
+}

@@ -1,0 +1,37 @@
+import { type FakeNodeCluster, startClusterWithFakeNodes } from "@drover/real-cluster";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Api, openApi } from "../bridge/cluster/api.ts";
+import { AuditLog, auditPolicy } from "./audit-log.ts";
+import { type DeploymentsWatch, watchDeployments } from "./deployments-watch.ts";
+
+/** A whole control plane with fake nodes, and what it takes to judge who works on it. */
+export interface Stage {
+  readonly cluster: FakeNodeCluster;
+  readonly api: Api;
+  readonly audit: AuditLog;
+  readonly deployments: DeploymentsWatch;
+  stop(): Promise<void>;
+}
+
+export async function setStage(log: (line: string) => void): Promise<Stage> {
+  const folder = await mkdtemp(join(tmpdir(), "drover-bench-workloads-"));
+  const [policy, noted] = [join(folder, "audit-policy.yaml"), join(folder, "audit.log")];
+  await writeFile(policy, JSON.stringify(auditPolicy));
+  const cluster = await startClusterWithFakeNodes({
+    ...{ nodes: 10, log },
+    apiServerArgs: [`--audit-policy-file=${policy}`, `--audit-log-path=${noted}`],
+  });
+  const api = openApi(cluster.kubeconfig);
+  const deployments = await watchDeployments(api);
+  return {
+    ...{ cluster, api, deployments, audit: new AuditLog(noted) },
+    async stop() {
+      deployments.stop();
+      api.close();
+      await cluster.stop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
