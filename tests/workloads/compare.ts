@@ -3,20 +3,10 @@ import { differences } from "../../packages/sandbox/conformance/differences.ts";
 import { field, objectAt, omit } from "../../packages/sandbox/src/json.ts";
 import type { Json, JsonObject } from "../../packages/sandbox/src/json.ts";
 import { shownAction } from "./actions.ts";
-import type { Action } from "./actions.ts";
 import { allowedDifferences } from "./allowed-differences.ts";
-import type { Allowed } from "./allowed-differences.ts";
+import type { Allowed, Difference } from "./allowed-differences.ts";
 import { uncounted } from "./canonical-events.ts";
 import type { Trace } from "./run-sequence.ts";
-
-export interface Found {
-  /** Which action, from 1 on. */
-  readonly step: number;
-  readonly action: Action;
-  readonly path: string;
-  readonly reference: Json | undefined;
-  readonly subject: Json | undefined;
-}
 
 /** Of whom one side said more than can be compared, the other need not say the same. */
 function withoutTooMuch(state: JsonObject, other: JsonObject): JsonObject {
@@ -33,19 +23,16 @@ export function compareTraces(
   reference: Trace,
   subject: Trace,
   used: Set<Allowed> = new Set(),
-): readonly Found[] {
+): readonly Difference[] {
   for (const [i, { action, state }] of reference.moments.entries()) {
     const other = subject.moments[i]?.state ?? {};
     const found = differences(withoutTooMuch(state, other), withoutTooMuch(other, state))
-      .filter(({ path, real }) => {
-        const text = JSON.stringify(real ?? null);
-        const allowed = allowedDifferences.find(
-          (one) => one.path.test(path) && (one.reference?.test(text) ?? true),
-        );
+      .map(({ path, real, sandbox }) => ({ step: i + 1, action, path, reference: real, subject: sandbox }))
+      .filter((difference) => {
+        const allowed = allowedDifferences.find((one) => one.covers(difference));
         if (allowed) used.add(allowed);
         return !allowed;
-      })
-      .map(({ path, real, sandbox }) => ({ step: i + 1, action, path, reference: real, subject: sandbox }));
+      });
     if (found.length > 0) return found;
   }
   return [];
@@ -55,7 +42,7 @@ const shown = (value: Json | undefined): string =>
   value === undefined ? "(nothing)" : JSON.stringify(value).slice(0, 1_500);
 
 /** Differences for people: the action, the place, and both values. */
-export const told = (found: readonly Found[]): string =>
+export const told = (found: readonly Difference[]): string =>
   found
     .map(
       ({ step, action, path, reference, subject }) =>

@@ -18,9 +18,11 @@ interface Made {
 interface Scene {
   readonly random: Random;
   readonly made: Made[];
-  /** ReplicaSets that a Deployment is to adopt, once they have their pods: else it would be a race. */
+  /** ReplicaSets that a Deployment is to adopt, once they have their pods, and where there is but one that would: else it would be a race. */
   readonly strays: { readonly name: string; readonly app: string }[];
   quota: boolean;
+  /** Two Deployments have the same labels and selector. */
+  shared: boolean;
 }
 
 const container = (image: string): JsonObject => ({ containers: [{ name: "main", image }] });
@@ -61,18 +63,18 @@ function strategy(random: Random): JsonObject {
 const replicas = (random: Random): number => random.pick([0, 1, 2, 3, 3, 4, 5, 6]);
 const ripening = (random: Random): number => random.pick([0, 0, 0, 1, 2, 1_000]);
 
-function deployment(random: Random, name: string): JsonObject {
+function deployment(random: Random, name: string, app: string): JsonObject {
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
-    metadata: { name, ...(random.chance(30) && { annotations: { team: "a" } }), labels: { app: name } },
+    metadata: { name, ...(random.chance(30) && { annotations: { team: "a" } }), labels: { app } },
     spec: {
       replicas: replicas(random),
       selector: random.chance(80)
-        ? { matchLabels: { app: name } }
-        : { matchExpressions: [{ key: "app", operator: "In", values: [name, "other"] }] },
+        ? { matchLabels: { app } }
+        : { matchExpressions: [{ key: "app", operator: "In", values: [app, "other"] }] },
       template: {
-        metadata: { labels: { app: name } },
+        metadata: { labels: { app } },
         spec: { ...container("img:1"), terminationGracePeriodSeconds: random.pick([0, 5]) },
       },
       ...(random.chance(70) && { strategy: strategy(random) }),
@@ -206,14 +208,15 @@ function replicaSetAction(random: Random, name: string, at: number): Action {
   return podAction(random, name, at);
 }
 
-function creation({ random, made }: Scene, kind: Workload, name: string): Action {
+function creation(scene: Scene, kind: Workload, name: string): Action {
+  const { random, made } = scene;
   const known = made.find((one) => one.name === name);
   if (known) known.gone = false;
   else made.push({ kind, name, gone: false });
-  return {
-    do: "create",
-    object: kind === "Deployment" ? deployment(random, name) : replicaSet(random, name),
-  };
+  if (kind === "ReplicaSet") return { do: "create", object: replicaSet(random, name) };
+  const shares = name === "api" && random.chance(25);
+  scene.shared ||= shares;
+  return { do: "create", object: deployment(random, name, shares ? "web" : name) };
 }
 
 /** What meets a workload from outside. */
@@ -221,7 +224,7 @@ function encounter(scene: Scene, { name }: Made, at: number): Action {
   const { random } = scene;
   const draw = random.below(10);
   if (draw < 4) return { do: "create", object: orphan(at, name) };
-  if (draw < 6) {
+  if (draw < 6 && !scene.shared) {
     const stray = { name: `stray-${at}`, app: name };
     scene.strays.push(stray);
     return { do: "create", object: replicaSet(random, stray.name) };
@@ -240,7 +243,7 @@ function nextAction(scene: Scene, at: number): Action {
     return { do: "quota", pods: undefined };
   }
   const stray = scene.strays[0];
-  if (stray !== undefined && random.chance(50)) {
+  if (stray !== undefined && !scene.shared && random.chance(50)) {
     scene.strays.shift();
     const patch = { metadata: { labels: { app: stray.app } } };
     return { do: "patch", kind: "ReplicaSet", name: stray.name, patch };
@@ -265,7 +268,7 @@ function nextAction(scene: Scene, at: number): Action {
 
 /** The sequence of a seed: 5 to 12 actions. */
 export function sequenceOf(seed: number): Sequence {
-  const scene: Scene = { random: seeded(seed), made: [], strays: [], quota: false };
+  const scene: Scene = { random: seeded(seed), made: [], strays: [], quota: false, shared: false };
   const length = 5 + scene.random.below(8);
   return { seed, actions: Array.from({ length }, (_, i) => nextAction(scene, i + 1)) };
 }

@@ -5,7 +5,8 @@ import type { SuiteResult } from "./suite.ts";
 
 /** The result for people. Its last line is the figures. */
 export function report(result: SuiteResult): string {
-  const { actions, differing, byChance, violated, unused, unsettled, seconds } = result;
+  const { actions, differing, byChance, violated, violatedBySubjectAlone, unused, unsettled, seconds } =
+    result;
   const byReference = violated.filter(({ who }) => who === reference.name).length;
   return [
     ...differing.map(
@@ -23,7 +24,8 @@ export function report(result: SuiteResult): string {
     ...unused.map(({ reason }) => `== allowed, and never met: ${reason}`),
     ...unsettled.map((one) => `not settled: ${one}`),
     `${actions} actions: ${differing.length} sequences differ, ${byChance.length} by chance; ` +
-      `rules broken: ${byReference} times by the reference, ${violated.length - byReference} times by the subject; ` +
+      `rules broken: ${byReference} times by the reference, ${violated.length - byReference} times by the subject, of which ` +
+      `${violatedBySubjectAlone.length} where the reference broke none; ` +
       `reference ${seconds.reference.toFixed(0)} s, subject ${seconds.subject.toFixed(0)} s`,
   ].join("\n");
 }

@@ -8,9 +8,8 @@ import type { FakeNodeCluster } from "@drover/real-cluster";
 import { isJson, textAt } from "../../packages/sandbox/src/json.ts";
 import type { Sequence } from "./actions.ts";
 import { allowedDifferences } from "./allowed-differences.ts";
-import type { Allowed } from "./allowed-differences.ts";
+import type { Allowed, Difference } from "./allowed-differences.ts";
 import { compareTraces } from "./compare.ts";
-import type { Found } from "./compare.ts";
 import { sequenceOf } from "./generate.ts";
 import { conditionOf, kinds } from "./kinds.ts";
 import { observe } from "./observe.ts";
@@ -33,7 +32,7 @@ export interface SuiteOptions {
 
 export interface Differing {
   readonly sequence: Sequence;
-  readonly found: readonly Found[];
+  readonly found: readonly Difference[];
 }
 
 interface Compared extends Differing {
@@ -54,6 +53,8 @@ export interface SuiteResult {
   /** Differed at first, and when they were repeated not always. */
   readonly byChance: readonly Differing[];
   readonly violated: readonly Violated[];
+  /** Those of the subject in a sequence in which the reference breaks none. */
+  readonly violatedBySubjectAlone: readonly Violated[];
   /** Allowed differences that no sequence met. Empty where few sequences ran. */
   readonly unused: readonly Allowed[];
   /** Actions after which the reference did not come to rest in time. */
@@ -120,7 +121,7 @@ async function runWith(
 async function differencesOf(
   ground: Ground,
   sequences: readonly Sequence[],
-): Promise<readonly (readonly Found[])[]> {
+): Promise<readonly (readonly Difference[])[]> {
   if (sequences.length === 0) return [];
   const left = await runWith(ground, reference, sequences);
   const right = await runWith(ground, ground.options.subject, sequences);
@@ -130,24 +131,27 @@ async function differencesOf(
   });
 }
 
+const repetitions = 4;
+
 /**
  * Once in a while kube-controller-manager does not do what it did before: two of its writes come in another order. So
- * all that differ run twice more with both; of those in which any two runs were the same after all it was by chance.
+ * all that differ run a few times more with both, until any two runs are the same: then it was by chance.
  */
 async function notByChance(ground: Ground, candidates: readonly Compared[]): Promise<readonly Compared[]> {
-  const sequences = candidates.map(({ sequence }) => sequence);
-  const runs = candidates.map(({ theirs, ours }) => ({ theirs: [theirs], ours: [ours] }));
-  if (candidates.length > 0)
-    for (let again = 0; again < 2; again += 1) {
-      for (const [i, trace] of (await runWith(ground, reference, sequences)).entries())
-        runs[i]?.theirs.push(trace);
-      for (const [i, trace] of (await runWith(ground, ground.options.subject, sequences)).entries())
-        runs[i]?.ours.push(trace);
+  let left = candidates.map((compared) => ({ compared, theirs: [compared.theirs], ours: [compared.ours] }));
+  for (let again = 0; again < repetitions && left.length > 0; again += 1) {
+    const sequences = left.map(({ compared }) => compared.sequence);
+    const theirs = await runWith(ground, reference, sequences);
+    const ours = await runWith(ground, ground.options.subject, sequences);
+    for (const [i, runs] of left.entries()) {
+      runs.theirs.push(...theirs.slice(i, i + 1));
+      runs.ours.push(...ours.slice(i, i + 1));
     }
-  return candidates.filter((_, i) => {
-    const { theirs = [], ours = [] } = runs[i] ?? {};
-    return !theirs.some((one) => ours.some((other) => compareTraces(one, other).length === 0));
-  });
+    left = left.filter(
+      (runs) => !runs.theirs.some((one) => runs.ours.some((other) => compareTraces(one, other).length === 0)),
+    );
+  }
+  return left.map(({ compared }) => compared);
 }
 
 /** Only as far as the first difference, and of that what it takes. */
@@ -160,11 +164,17 @@ async function shortened(ground: Ground, { sequence, found }: Differing): Promis
   return again.length > 0 ? { sequence: least, found: again } : { sequence: { ...sequence, actions }, found };
 }
 
-const violatedBy = (who: string, seed: number, trace: Trace | undefined): readonly Violated[] =>
-  (trace?.violations ?? []).map((one) => ({ seed, who, ...one }));
+const violatedBy = (
+  who: string,
+  sequences: readonly Sequence[],
+  traces: readonly Trace[],
+): readonly Violated[] =>
+  traces.flatMap(({ violations }, i) =>
+    violations.map((one) => ({ seed: sequences[i]?.seed ?? 0, who, ...one })),
+  );
 
 /** Where more differ than so many it is not by chance. */
-const mostRepeated = 20;
+const mostRepeated = 40;
 
 async function compared(ground: Ground): Promise<SuiteResult> {
   const { options } = ground;
@@ -185,14 +195,15 @@ async function compared(ground: Ground): Promise<SuiteResult> {
   const differing: Differing[] = [];
   for (const one of real)
     differing.push(differing.length < options.shrink ? await shortened(ground, one) : one);
+  const byReference = violatedBy(reference.name, sequences, theirs);
+  const bySubject = violatedBy(options.subject.name, sequences, ours);
+  const excused = new Set(byReference.map(({ seed }) => seed));
   return {
     actions: sequences.reduce((sum, { actions }) => sum + actions.length, 0),
     differing,
     byChance: differed.filter((one) => !real.includes(one)),
-    violated: sequences.flatMap(({ seed }, i) => [
-      ...violatedBy(reference.name, seed, theirs[i]),
-      ...violatedBy(options.subject.name, seed, ours[i]),
-    ]),
+    violated: [...byReference, ...bySubject],
+    violatedBySubjectAlone: bySubject.filter(({ seed }) => !excused.has(seed)),
     unused: options.sequences < 100 ? [] : allowedDifferences.filter((one) => !used.has(one)),
     unsettled: theirs.flatMap(({ moments }, i) =>
       moments.flatMap(({ state }, at) =>

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { builtin, isApiError, keyOf, type NewObject } from "@drover/kube";
 import {
+  claimOf,
   isControlledBy,
   isOfEndingNamespace,
   isSameStatus,
@@ -10,6 +11,7 @@ import {
 } from "@drover/workloads";
 import { condition, setCondition } from "./deployment-conditions.ts";
 import type { Draft, DraftSet } from "./draft.ts";
+import { releaseStrayed } from "./find-sets.ts";
 import type { DeploymentStep } from "./reconcile-deployment.ts";
 import { isSameTemplate } from "./template.ts";
 
@@ -72,8 +74,9 @@ async function createSet(step: DeploymentStep, draft: Draft, one: DraftSet): Pro
 }
 
 /**
- * Another set has the name. Where it is the one that was wanted, made by an earlier run, the next run finds it; else the
- * template's hash is another's, too, and the next one is made with another hash.
+ * Another set has the name. Where it is the one that was wanted, made by an earlier run, the next run finds it; one that
+ * was this Deployment's and has other labels by now is released; else the template's hash is another's, too, and the next
+ * one is made with another hash.
  */
 async function resolveCollision(
   step: DeploymentStep,
@@ -81,9 +84,10 @@ async function resolveCollision(
   { set }: DraftSet,
   error: unknown,
 ): Promise<void> {
-  const { client, deployment, context } = step;
+  const { client, deployment, owner, context } = step;
   const found = await client.get(builtin.replicaSet, keyOf(set), { signal: context.signal });
   if (found === undefined) throw error;
+  if (claimOf(owner, found) === "release") return releaseStrayed(step);
   const isWanted =
     isControlledBy(found.metadata, deployment.metadata) &&
     isSameTemplate(replicaSetSchema.parse(found).spec.template, deployment.spec.template);

@@ -48,3 +48,20 @@ it("goes to another image, and keeps the old set", async () => {
     "deployment.kubernetes.io/revision": "2",
   });
 });
+
+it("lets a set go whose labels somebody has changed, and makes another of its template", async () => {
+  const opened = await open();
+  await opened.apply(web("web:1", 2));
+  await run(opened);
+  const [before] = await opened.list(sets);
+  const name = before?.metadata.name ?? "";
+  await opened.apply({ ...sets, metadata: { name, labels: { app: "mine" } } });
+  await run(opened);
+  const found = await opened.list(sets);
+  const ofNobody = found.filter(({ metadata }) => metadata.ownerReferences === undefined);
+  expect(ofNobody.map(({ metadata }) => metadata.name)).toEqual([name]);
+  expect(found.map(({ spec }) => spec)).toMatchObject([{ replicas: 2 }, { replicas: 2 }]);
+  expect((await opened.get(deployments, "web"))?.["status"]).toMatchObject({
+    ...{ availableReplicas: 2, collisionCount: 1 },
+  });
+});

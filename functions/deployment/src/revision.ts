@@ -6,6 +6,7 @@ import {
   sharedOf,
 } from "./annotations.ts";
 import { condition, conditionIn, setCondition } from "./deployment-conditions.ts";
+import type { DeploymentCondition } from "./deployment.ts";
 import type { Draft, DraftSet } from "./draft.ts";
 import { newSetOf, oldSetsOf } from "./newest-set.ts";
 
@@ -25,14 +26,18 @@ export function syncRevision(draft: Draft): void {
   newest.minReadySeconds = draft.deployment.spec.minReadySeconds;
   if (draft.deployment.spec.progressDeadlineSeconds === undefined) return;
   const { name } = newest.set.metadata;
-  if (conditionIn(draft.status, "Progressing") === undefined) {
+  const progress = conditionIn(draft.status, "Progressing");
+  if (progress === undefined) {
     const note = `Found new replica set "${name}"`;
     setCondition(draft, condition("Progressing", "True", "FoundNewReplicaSet", note));
-  } else if (told < (revisionOf(newest.annotations) ?? 0) && !(historyAnnotation in newest.annotations)) {
+  } else if (told < (revisionOf(newest.annotations) ?? 0) && isMadeAfter(progress, newest)) {
     // A run has made it that did not live to tell: what is told of progress is of the rollout before.
     sayCreated(draft, name);
   }
 }
+
+const isMadeAfter = ({ lastUpdateTime }: DeploymentCondition, { set, annotations }: DraftSet): boolean =>
+  (set.metadata.creationTimestamp ?? "") >= (lastUpdateTime ?? "") && !(historyAnnotation in annotations);
 
 /** A rollout begins, and with it its deadline. */
 export function sayCreated(draft: Draft, name: string): void {
