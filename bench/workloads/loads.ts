@@ -5,7 +5,7 @@ import type { Stage } from "./stage.ts";
 export interface Load {
   readonly title: string;
   /** What has to be there before. */
-  readonly given?: (ground: Ground) => Promise<void>;
+  readonly given?: (ground: Ground) => Promise<unknown>;
   /** Milliseconds that each of what was asked for took. */
   readonly run: (ground: Ground) => Promise<readonly number[]>;
 }
@@ -48,7 +48,7 @@ export const loadsOf = ({ small, large, many, rolled }: Size): readonly Load[] =
   },
   {
     title: `${rolled} replicas roll to another image`,
-    given: async (ground) => void (await applied(ground, "web", rolled)),
+    given: (ground) => applied(ground, "web", rolled),
     run: async (ground) => [await rolledOn(ground, "web")],
   },
 ];

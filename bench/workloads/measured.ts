@@ -45,11 +45,11 @@ export async function measured(stage: Stage, who: Contestant, atWork: AtWork, lo
 /** Events are written some time after what they tell of. */
 const quietMs = 2_000;
 
-async function quiet(audit: AuditLog, { isTheirs }: AtWork): Promise<void> {
+async function quiet(audit: AuditLog, atWork: AtWork): Promise<void> {
   for (;;) {
     const mark = await audit.mark();
     await delay(quietMs);
-    if (!(await audit.since(mark)).some((one) => isTheirs(one))) return;
+    if (!(await audit.since(mark)).some((one) => atWork.isTheirs(one))) return;
   }
 }
 

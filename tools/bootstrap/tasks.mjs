@@ -87,6 +87,10 @@ export const tasks = {
     needsPython: always,
     run: (repository) => program(repository, "bench/push/main.ts"),
   },
+  "bench:workloads": {
+    needsPython: always,
+    run: (repository) => program(repository, "bench/workloads/main.ts"),
+  },
   nightly: { needsPython: always, run: nightly },
   check: { needsPython: never, run: checkAll },
 };
