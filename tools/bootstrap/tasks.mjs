@@ -55,6 +55,10 @@ export const tasks = {
     needsPython: always,
     run: (repository) => program(repository, "tests/planted-bugs/main.ts"),
   },
+  "faults:functions": {
+    needsPython: never,
+    run: (repository) => program(repository, "tests/function-faults/main.ts"),
+  },
   mutants: {
     needsPython: always,
     run: (repository) => program(repository, "packages/queue/mutants/main.ts"),

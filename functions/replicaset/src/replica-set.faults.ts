@@ -23,7 +23,7 @@ const allReady = {
 };
 const relabelled = {
   title: "the orphan is relabelled",
-  act: (user: User) => user.apply({ ...orphan, metadata: { name: "orphan", labels: { app: "other" } } }),
+  act: (user: User) => user.apply({ ...pods, metadata: { name: "orphan", labels: { app: "other" } } }),
 };
 
 export const scaled = faultScenario({

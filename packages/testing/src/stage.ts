@@ -110,7 +110,10 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   return {
     ...{ client, lister, server: url, controllers, followed, calls, runs, announcements },
     kill: () => lives.kill(),
-    look: sparingly(() => bridge.look(), server.version),
+    look: sparingly(async () => {
+      await server.collected?.();
+      await bridge.look();
+    }, server.version),
     async step() {
       for (const lane of lanes) {
         const turn = await lane.queue.take();

@@ -12,6 +12,8 @@ export interface TestServer {
   readonly version?: () => string;
   /** Reads what there is without asking over HTTP. Which objects are asked for is not looked at: all of the kind come. */
   readonly lister?: Lister;
+  /** Resolves once what has lost its owners is gone, where somebody sees to that in a time of its own. */
+  readonly collected?: () => Promise<void>;
   /** Others come after this test: what it made is to be removed. */
   readonly isShared: boolean;
   close(): Promise<void>;
@@ -59,13 +61,18 @@ export interface SharedServer {
    * with its cache's. Left out: a test that needs one fails.
    */
   readonly staleView?: () => Promise<{ readonly kubeconfig: string; freeze(): void; thaw(): void }>;
+  /**
+   * Resolves once Kubernetes' garbage collector has nothing left to do, of the kinds that the tests know. Left out:
+   * there is none, and what has lost its owners stays.
+   */
+  readonly collected?: () => Promise<void>;
 }
 
 /**
  * One API server for all tests, one after the other: what a test made is removed at its end, but for the definitions of
  * kinds. Its clock is the machine's.
  */
-export function sharedServer({ staleView, ...upstream }: SharedServer): TestServers {
+export function sharedServer({ staleView, collected, ...upstream }: SharedServer): TestServers {
   return () => {
     const thawing: (() => void)[] = [];
     return Promise.resolve({
@@ -77,6 +84,7 @@ export function sharedServer({ staleView, ...upstream }: SharedServer): TestServ
         thawing.push(() => view.thaw());
         return { upstream: { kubeconfig: view.kubeconfig }, freeze: () => view.freeze() };
       },
+      ...(collected && { collected }),
       isShared: true,
       close() {
         for (const thaw of thawing) thaw();

@@ -10,7 +10,7 @@ import { type RealCluster, startApiServerOnEtcd, type StartOptions } from "../st
 import { stagesFile } from "./stages.ts";
 
 export interface FakeNodeOptions extends StartOptions {
-  /** How many nodes; default 1. They are called `fake-0`, `fake-1` ... */
+  /** How many nodes; default 1. They are called `fake-0`, `fake-1` ... With 0 nobody schedules pods, or runs them. */
   readonly nodes?: number;
   /** Which controllers of kube-controller-manager run; default all: see `runControllers`. */
   readonly controllers?: readonly string[];
@@ -65,8 +65,9 @@ export async function startClusterWithFakeNodes(options: FakeNodeOptions = {}): 
   try {
     await Promise.all([
       runControllers(controllers),
-      startScheduler(plane, signal).then((child) => others.push(child)),
-      startKwok(plane, signal).then((child) => others.push(child)),
+      ...(nodes === 0 ? [] : [startScheduler, startKwok]).map(async (startOne) => {
+        others.push(await startOne(plane, signal));
+      }),
     ]);
     await addNodes(cluster.kubectl, nodes);
   } catch (error) {
@@ -158,12 +159,13 @@ async function addNodes(kubectl: string, count: number): Promise<void> {
     kind: "Node",
     metadata: { name, labels: { "kubernetes.io/hostname": name } },
   }));
-  const creating = run(kubectl, ["create", "-f", "-"]);
-  creating.child.stdin?.end(JSON.stringify({ apiVersion: "v1", kind: "List", items }));
-  await creating;
-  await Promise.all([
-    run(kubectl, ["wait", patience, "--for=condition=Ready", "node", "--all"]),
-    // Pods need it even when they name none.
-    run(kubectl, ["wait", patience, "--for=create", "serviceaccount/default"]),
-  ]);
+  // Pods need it even when they name none.
+  const forPods = run(kubectl, ["wait", patience, "--for=create", "serviceaccount/default"]);
+  if (count > 0) {
+    const creating = run(kubectl, ["create", "-f", "-"]);
+    creating.child.stdin?.end(JSON.stringify({ apiVersion: "v1", kind: "List", items }));
+    await creating;
+    await run(kubectl, ["wait", patience, "--for=condition=Ready", "node", "--all"]);
+  }
+  await forPods;
 }

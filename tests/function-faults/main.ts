@@ -1,0 +1,44 @@
+/**
+ * The fault scenarios of our workload functions on a real API server, with kube-controller-manager's garbage collector
+ * beside it: `npm run faults:functions`. In `npm test` they run on the sandbox.
+ */
+import { connect } from "@drover/kube";
+import { startClusterWithFakeNodes } from "@drover/real-cluster";
+import { sharedServer, testFaults } from "@drover/testing";
+import { recreated, rolled } from "../../functions/deployment/src/deployment.faults.ts";
+import { adopted, scaled } from "../../functions/replicaset/src/replica-set.faults.ts";
+import { untilCollected } from "./until-collected.ts";
+
+const cluster = await startClusterWithFakeNodes({
+  ...{ nodes: 0, controllers: ["garbage-collector-controller", "serviceaccount-controller"] },
+  log: (line) => console.error(line),
+});
+const { kubeconfig } = cluster;
+const client = await connect({ kubeconfig, userAgent: "test" });
+const view = await cluster.startStaleView();
+const servers = sharedServer({
+  kubeconfig,
+  staleView: () => Promise.resolve(view),
+  collected: () => untilCollected(client),
+});
+
+let [all, amiss] = [0, 0];
+try {
+  for (const scenario of [adopted, scaled, recreated, rolled]) {
+    const { problems, plans } = await testFaults({ ...scenario, servers });
+    const wrong = plans.filter(({ outcome }) => outcome !== "same");
+    console.log(
+      `${scenario.name}: ${plans.length - wrong.length} of ${plans.length} plans are as without a fault`,
+    );
+    for (const problem of problems) console.log(`  ${problem}`);
+    for (const { outcome, words, differences, story } of wrong)
+      console.log([`  ${outcome}: ${words}`, ...differences, ...story].join("\n    "));
+    all += plans.length;
+    amiss += wrong.length + problems.length;
+  }
+} finally {
+  await client.close();
+  await cluster.stop();
+}
+console.log(`${all} plans on a real API server: ${amiss} differ`);
+process.exitCode = amiss === 0 ? 0 : 1;

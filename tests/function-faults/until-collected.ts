@@ -1,0 +1,19 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { builtin, type KubeClient, type KubeObject, listAll } from "@drover/kube";
+
+const kinds = [builtin.deployment, builtin.replicaSet, builtin.pod] as const;
+
+/** Waits until no ReplicaSet or pod is there whose owner is not, and nothing that is on its way out. */
+export async function untilCollected(client: KubeClient): Promise<void> {
+  for (;;) {
+    const found = kinds.map((kind) => listAll(client, kind, { metadataOnly: true }));
+    const objects = (await Promise.all(found)).flat();
+    const uids = new Set(objects.map(({ metadata }) => metadata.uid));
+    const mustGo = ({ metadata: { deletionTimestamp, ownerReferences = [] } }: KubeObject): boolean =>
+      deletionTimestamp !== undefined ||
+      (ownerReferences.some(({ kind }) => kind === "Deployment" || kind === "ReplicaSet") &&
+        ownerReferences.every(({ uid }) => !uids.has(uid)));
+    if (!objects.some(mustGo)) return;
+    await delay(20);
+  }
+}
