@@ -10,6 +10,8 @@ export type Action =
   | { readonly do: "create"; readonly object: JsonObject }
   /** A merge patch. */
   | { readonly do: "patch"; readonly kind: Workload; readonly name: string; readonly patch: JsonObject }
+  /** Two changes of a Deployment's spec, the second as soon as there is a ReplicaSet for the first. */
+  | { readonly do: "rollOver"; readonly name: string; readonly first: JsonObject; readonly then: JsonObject }
   /** `kubectl ARGS`, in the namespace. */
   | { readonly do: "kubectl"; readonly args: readonly string[] }
   /** The same to some pods of a Deployment or ReplicaSet; which, goes by what they look like. */

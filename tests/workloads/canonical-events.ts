@@ -48,11 +48,22 @@ interface Said {
   combines: boolean;
 }
 
-export function tellEvents(world: World, mask: Mask): JsonObject {
+/** It is of a ReplicaSet, or of how one was scaled. */
+function isAbout(event: Json, sets: ReadonlySet<string>): boolean {
+  const about = field(event, "involvedObject") ?? field(event, "regarding") ?? null;
+  const message = textAt(event, "message") ?? textAt(event, "note") ?? "";
+  return (
+    (textAt(about, "kind") === "ReplicaSet" && sets.has(textAt(about, "name") ?? "")) ||
+    [...sets].some((name) => message.includes(name))
+  );
+}
+
+/** @param unsaid ReplicaSets of which nothing is told. */
+export function tellEvents(world: World, mask: Mask, unsaid: ReadonlySet<string>): JsonObject {
   const all = new Map<string, Said>();
   for (const event of world.objects("Event")) {
     const reason = textAt(event, "reason") ?? "";
-    if (others.has(reason)) continue;
+    if (others.has(reason) || isAbout(event, unsaid)) continue;
     const about = field(event, "involvedObject") ?? field(event, "regarding") ?? null;
     const whom = `${textAt(about, "kind") ?? ""} ${mask(textAt(about, "name") ?? "")}`;
     const key = `${whom}: ${textAt(event, "type") ?? ""} ${reason}`;

@@ -21,11 +21,15 @@ export interface Naming {
   readonly namespace: string;
   /** Template hashes, by the order in which they came up. */
   readonly hashes: Map<string, string>;
+  /** ReplicaSets of rollouts that were overtaken: how many pods each made until then is a matter of timing. */
+  readonly overtaken: Set<string>;
   /** When each action began, in milliseconds since 1970. */
   readonly begun: number[];
 }
 
-export const newNaming = (namespace: string): Naming => ({ namespace, hashes: new Map(), begun: [] });
+export const newNaming = (namespace: string): Naming => ({
+  ...{ namespace, hashes: new Map(), overtaken: new Set(), begun: [] },
+});
 
 const uid = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
 const time = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
@@ -212,11 +216,12 @@ export function shownPods(world: World, naming: Naming): readonly ShownPod[] {
 }
 
 /** How many pods were ever created for each ReplicaSet. */
-function createdPods(world: World, mask: Mask): JsonObject {
+function createdPods(world: World, mask: Mask, { overtaken }: Naming): JsonObject {
   const counts: Record<string, number> = {};
   for (const { kind, type, object } of world.seen) {
     const owner = controllerOf(object);
     if (kind !== "Pod" || type !== "ADDED" || textAt(owner, "kind") !== "ReplicaSet") continue;
+    if (overtaken.has(textAt(owner, "name") ?? "")) continue;
     const name = mask(textAt(owner, "name") ?? "");
     counts[name] = (counts[name] ?? 0) + 1;
   }
@@ -234,7 +239,7 @@ export function canonicalState(world: World, naming: Naming): JsonObject {
     deployments: named("Deployment", (object) => deployment(object, how)),
     replicaSets: named("ReplicaSet", (object) => replicaSet(object, how)),
     pods,
-    created: createdPods(world, how.mask),
-    events: tellEvents(world, how.mask),
+    created: createdPods(world, how.mask, naming),
+    events: tellEvents(world, how.mask, naming.overtaken),
   };
 }

@@ -11,7 +11,7 @@ it("is the same for the same seed", () => {
 it("does everything that it can do, and begins with something to do it to", () => {
   const all = new Set(many.flatMap(({ actions }) => actions.map((action) => action.do)));
   expect([...all].sort()).toEqual([
-    ...["clear", "create", "delete", "kubectl", "patch", "pods", "quota", "replicaSet"],
+    ...["clear", "create", "delete", "kubectl", "patch", "pods", "quota", "replicaSet", "rollOver"],
   ]);
   for (const { actions } of many) expect(actions[0]?.do).toBe("create");
 });

@@ -170,6 +170,26 @@ const rollbackBySpec = (random: Random, name: string): Action => ({
   },
 });
 
+/** To what will be complete: where a rollout stands still, it would be chance how far the first one has come. */
+function rollOver(random: Random, name: string): Action {
+  const to = (image: string): JsonObject => ({
+    minReadySeconds: 0,
+    template: {
+      metadata: {
+        annotations: { [fateAnnotation]: null, [delayAnnotation]: random.pick<Json>(["1s", null]) },
+      },
+      spec: container(image),
+    },
+  });
+  const [first, then] = random.pick<readonly [string, string]>([
+    ["img:1", "img:2"],
+    ["img:2", "img:3"],
+    ["img:3", "img:1"],
+    ["img:3", "img:2"],
+  ]);
+  return { do: "rollOver", name, first: to(first), then: to(then) };
+}
+
 function deploymentAction(random: Random, name: string, at: number): Action {
   const draw = random.below(100);
   if (draw < 16) return spec("Deployment", name, { replicas: replicas(random) });
@@ -261,6 +281,7 @@ function nextAction(scene: Scene, at: number): Action {
   if (draw < 18) return encounter(scene, one, at);
   if (draw < 22 && made.length < 2)
     return creation(scene, random.chance(50) ? "Deployment" : "ReplicaSet", "api");
+  if (one.kind === "Deployment" && !scene.quota && random.chance(8)) return rollOver(random, one.name);
   return one.kind === "Deployment"
     ? deploymentAction(random, one.name, at)
     : replicaSetAction(random, one.name, at);

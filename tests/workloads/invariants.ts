@@ -126,7 +126,8 @@ const readyPods = (lives: ReadonlyMap<string, Seen>, sets: ReadonlySet<string>):
   ).length;
 
 /** Those actions that take nobody's pods away. */
-const isPeaceful = ({ do: verb }: Action): boolean => ["patch", "kubectl", "quota"].includes(verb);
+const isPeaceful = ({ do: verb }: Action): boolean =>
+  ["patch", "rollOver", "kubectl", "quota"].includes(verb);
 
 function watchedIn({ before, after, during }: Span): readonly Watched[] {
   return after.deployments

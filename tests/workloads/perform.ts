@@ -10,7 +10,7 @@ import type { JsonObject } from "../../packages/sandbox/src/json.ts";
 import type { Action, Change } from "./actions.ts";
 import { shownPods } from "./canonical.ts";
 import type { Naming } from "./canonical.ts";
-import { isOwnedBy, kindNames, kinds, nameOf, quotas, uidOf } from "./kinds.ts";
+import { isOwnedBy, kindNames, kinds, nameOf, quotas, templateOf, uidOf } from "./kinds.ts";
 import type { Kind } from "./kinds.ts";
 import type { World } from "./observe.ts";
 
@@ -109,6 +109,19 @@ async function setQuota(actor: Actor, pods: number | undefined): Promise<void> {
   }
 }
 
+/** Longer than any set takes to be made that is made at all: not for a paused Deployment, nor while old pods linger. */
+const setPatienceMs = 5_000;
+
+async function rollOver(actor: Actor, name: string, first: JsonObject, then: JsonObject): Promise<void> {
+  const { world, naming } = actor;
+  await patch(actor, "Deployment", name, { spec: first });
+  const deployment = world.objects("Deployment").find((one) => nameOf(one) === name) ?? null;
+  const isMade = (): boolean => setsOf(actor, name).some((set) => templateOf(set) === templateOf(deployment));
+  for (const begun = Date.now(); !isMade() && Date.now() - begun < setPatienceMs;) await delay(10);
+  for (const set of setsOf(actor, name)) naming.overtaken.add(nameOf(set));
+  await patch(actor, "Deployment", name, { spec: then });
+}
+
 /** Without a policy, each kind's own. */
 async function clear(actor: Actor): Promise<void> {
   const { client, world } = actor;
@@ -125,6 +138,9 @@ async function carryOut(actor: Actor, action: Action): Promise<string> {
       return "done";
     case "patch":
       await patch(actor, action.kind, action.name, action.patch);
+      return "done";
+    case "rollOver":
+      await rollOver(actor, action.name, action.first, action.then);
       return "done";
     case "kubectl":
       return kubectl(actor, action.args);
