@@ -18,7 +18,11 @@ export interface Allowed {
   readonly reason: string;
 }
 
-const takesPodsAway = ({ do: what }: Action): boolean => what === "pods" || what === "replicaSet";
+/** By hand, or by a ReplicaSet that a Deployment has adopted and sets right. */
+const takesPodsAway = (action: Action): boolean =>
+  action.do === "pods" ||
+  action.do === "replicaSet" ||
+  (action.do === "patch" && action.kind === "ReplicaSet");
 const during = (step: number): string => `<during action ${step}>`;
 
 /** All of them. One that no sequence meets any more fails a run of 100 sequences or more. */

@@ -75,6 +75,7 @@ function worldOf(
     namespace: names.namespace,
     seen,
     objects: (kind) => seen.filter((each) => each.kind === kind).map(({ object }) => object),
+    deletedByHand: new Set(),
     lastChange: () => 0,
     toldUpTo: () => true,
   };

@@ -110,7 +110,12 @@ const ownCost = (at: number): JsonObject => ({ [costAnnotation]: String(-10 - at
 const orphan = (at: number, app: string): JsonObject => ({
   apiVersion: "v1",
   kind: "Pod",
-  metadata: { name: `orphan-${at}`, labels: { app }, annotations: ownCost(at) },
+  // It is not ready when it is adopted, so that whether it goes first again does not depend on how soon that is.
+  metadata: {
+    name: `orphan-${at}`,
+    labels: { app },
+    annotations: { ...ownCost(at), [delayAnnotation]: "3s" },
+  },
   spec: container("img:orphan"),
 });
 

@@ -147,6 +147,9 @@ function watchedIn({ before, after, during }: Span): readonly Watched[] {
     });
 }
 
+const isByHand = (action: Action): boolean =>
+  action.do === "replicaSet" || (action.do === "patch" && action.kind === "ReplicaSet");
+
 /** What was violated, for people; each once. */
 export function violations(span: Span): readonly string[] {
   const found = new Set<string>();
@@ -157,7 +160,7 @@ export function violations(span: Span): readonly string[] {
     for (const one of span.during) {
       for (const problem of [
         // What a user scales by hand is set right at once, and was no controller's doing.
-        ...(span.action.do === "replicaSet" ? [] : tooMany(watched, lives, one)),
+        ...(isByHand(span.action) ? [] : tooMany(watched, lives, one)),
         ...twins(watched, lives, one),
         ...overlapping(watched, lives, one),
       ])

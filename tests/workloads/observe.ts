@@ -18,6 +18,8 @@ export interface World {
   objects(kind: Kind): readonly JsonObject[];
   /** Everything that was seen, oldest first. */
   readonly seen: readonly Seen[];
+  /** Uids of pods that the test itself has deleted. */
+  readonly deletedByHand: Set<string>;
   /** When something was seen last that says of progress, in milliseconds since 1970. */
   lastChange(): number;
   /** Whether all events are there that were recorded before a moment, here and elsewhere. */
@@ -62,7 +64,7 @@ function recorders() {
 function emptyWorld(namespace: string, toldUpTo: World["toldUpTo"]): Kept {
   const live = new Map<string, Seen>();
   const kept: Kept = {
-    ...{ namespace, live, seen: [], changedAt: Date.now(), toldUpTo },
+    ...{ namespace, live, seen: [], deletedByHand: new Set(), changedAt: Date.now(), toldUpTo },
     objects: (kind) => [...live.values()].filter((one) => one.kind === kind).map(({ object }) => object),
     lastChange: () => kept.changedAt,
   };

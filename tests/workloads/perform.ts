@@ -52,8 +52,11 @@ async function patch(actor: Actor, kind: Kind, name: string, body: JsonObject): 
 }
 
 async function apply(actor: Actor, kind: Kind, name: string, change: Change): Promise<void> {
-  if (change === "delete") await actor.client.delete(kinds[kind], keyIn(actor, name));
-  else await patch(actor, kind, name, change.patch);
+  if (change !== "delete") return patch(actor, kind, name, change.patch);
+  const { world, client } = actor;
+  const found = world.objects(kind).find((one) => nameOf(one) === name);
+  if (found !== undefined) world.deletedByHand.add(uidOf(found));
+  await client.delete(kinds[kind], keyIn(actor, name));
 }
 
 async function kubectl({ kubectl: command, world }: Actor, args: readonly string[]): Promise<string> {
@@ -124,11 +127,8 @@ async function rollOver(actor: Actor, name: string, first: JsonObject, then: Jso
 
 /** Without a policy, each kind's own. */
 async function clear(actor: Actor): Promise<void> {
-  const { client, world } = actor;
   for (const kind of ["Deployment", "ReplicaSet", "Pod"] as const)
-    await Promise.all(
-      world.objects(kind).map((one) => client.delete(kinds[kind], keyIn(actor, nameOf(one)))),
-    );
+    await Promise.all(actor.world.objects(kind).map((one) => apply(actor, kind, nameOf(one), "delete")));
 }
 
 async function carryOut(actor: Actor, action: Action): Promise<string> {

@@ -89,6 +89,8 @@ function unsettledSet(set: Json, { pods, quota, sets }: Scene): string | undefin
   if (counted(set, "replicas") !== theirs.length) return "has other pods than its status says";
   if (counted(set, "readyReplicas") !== theirs.filter(isReady).length)
     return "has other ready pods than its status says";
+  if (counted(set, "terminatingReplicas") > 0 && !pods.some((pod) => isOwnedBy(pod, set) && isLeaving(pod)))
+    return "tells of pods on their way out that are gone";
   const ripening = numberAt(set, "spec", "minReadySeconds") ?? 0;
   if (ripening <= awaitedSeconds && counted(set, "readyReplicas") !== counted(set, "availableReplicas"))
     return "has pods that ripen";
@@ -139,6 +141,8 @@ function unsettledDeployment(deployment: Json, scene: Scene): string | undefined
   const sum = (name: string): number => theirs.reduce((total, set) => total + counted(set, name), 0);
   for (const name of ["replicas", "readyReplicas", "availableReplicas"])
     if (counted(deployment, name) !== sum(name)) return `has other ${name} than its status says`;
+  if (counted(deployment, "terminatingReplicas") > 0 && sum("terminatingReplicas") === 0)
+    return "tells of pods on their way out that are gone";
   const stuck = isStuck(deployment, theirs, scene);
   const left = stuck ? undefined : incomplete(deployment, theirs);
   if (left !== undefined) return left;
@@ -192,27 +196,50 @@ const about = (event: Json): string =>
 /** The recorder of the real controllers may keep further ones to itself. */
 const mostEvents = 20;
 
-/** Whether fewer events tell of pods that were created, or refused, than were. */
+/** How many pods there were that a deed was done to, by the uids of the sets that did it. */
+function deedsBySet(pods: readonly Json[]): ReadonlyMap<string, number> {
+  const uids = new Set<string>();
+  const deeds = new Map<string, number>();
+  for (const pod of pods) {
+    const owner = controllerOf(pod);
+    if (textAt(owner, "kind") !== "ReplicaSet" || uids.has(uidOf(pod))) continue;
+    uids.add(uidOf(pod));
+    const set = textAt(owner, "uid") ?? "";
+    deeds.set(set, (deeds.get(set) ?? 0) + 1);
+  }
+  return deeds;
+}
+
+/** Whether fewer events tell of pods that were created, refused or deleted than were. */
 function untoldPods(world: World): boolean {
   const events = world.objects("Event");
   const isUntold = (set: Json): boolean =>
     conditionOf(set, "ReplicaFailure") !== undefined &&
     !events.some((event) => about(event) === uidOf(set) && textAt(event, "reason") === "FailedCreate");
   if (world.objects("ReplicaSet").some(isUntold)) return true;
-  const created = new Map<string, number>();
-  for (const { kind, type, object } of world.seen) {
-    const owner = controllerOf(object);
-    if (kind !== "Pod" || type !== "ADDED" || textAt(owner, "kind") !== "ReplicaSet") continue;
-    const uid = textAt(owner, "uid") ?? "";
-    created.set(uid, (created.get(uid) ?? 0) + 1);
-  }
-  return [...created].some(([uid, count]) => {
-    const theirs = events.filter((event) => about(event) === uid);
-    const sum = (of: readonly Json[]): number => of.reduce((total: number, one) => total + timesOf(one), 0);
-    const isRefused = theirs.some((event) => textAt(event, "reason") === "FailedCreate");
-    if (isRefused || sum(theirs) >= mostEvents) return false;
-    return sum(theirs.filter((event) => textAt(event, "reason") === "SuccessfulCreate")) < count;
-  });
+  const pods = world.seen.filter(({ kind }) => kind === "Pod");
+  const created = pods.filter(({ type }) => type === "ADDED").map(({ object }) => object);
+  const standing = new Set(
+    world
+      .objects("ReplicaSet")
+      .filter((set) => !isLeaving(set))
+      .map(uidOf),
+  );
+  // Those of a set that goes itself are collected, and nobody tells of it.
+  const deleted = pods
+    .map(({ object }) => object)
+    .filter((pod) => isLeaving(pod) && !world.deletedByHand.has(uidOf(pod)))
+    .filter((pod) => standing.has(textAt(controllerOf(pod), "uid") ?? ""));
+  const isUntoldOf = (of: readonly Json[], reason: string): boolean =>
+    [...deedsBySet(of)].some(([uid, count]) => {
+      const theirs = events.filter((event) => about(event) === uid);
+      const sum = (some: readonly Json[]): number =>
+        some.reduce((total: number, one) => total + timesOf(one), 0);
+      const isRefused = theirs.some((event) => textAt(event, "reason") === "FailedCreate");
+      if (isRefused || sum(theirs) >= mostEvents) return false;
+      return sum(theirs.filter((event) => textAt(event, "reason") === reason)) < count;
+    });
+  return isUntoldOf(created, "SuccessfulCreate") || isUntoldOf(deleted, "SuccessfulDelete");
 }
 
 /** Waits until the world has settled. Says what it still waits for when its patience is over. */

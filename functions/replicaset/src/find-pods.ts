@@ -17,6 +17,9 @@ export interface SetPods {
   readonly terminating: readonly Pod[];
 }
 
+/** Those that have ended stay whose they are. */
+const notEnded = "status.phase!=Failed,status.phase!=Succeeded";
+
 /** Its pods in the newest state, after it has adopted orphans and released what no longer matches. */
 export async function findPods(step: SetStep): Promise<SetPods> {
   const { client, owner, context } = step;
@@ -24,7 +27,8 @@ export async function findPods(step: SetStep): Promise<SetPods> {
   const matching = (await findMatching(parts)).map((pod) => podSchema.parse(pod));
   const terminating = matching.filter((pod) => isTerminating(pod) && claimOf(owner, pod) === "own");
   const active = await claim(parts, matching.filter(isActive));
-  if (misses(step, active.length + terminating.length)) await claim(parts, await findStrayed(parts));
+  if (misses(step, active.length + terminating.length))
+    await claim(parts, await findStrayed(parts, notEnded));
   return { active, terminating };
 }
 

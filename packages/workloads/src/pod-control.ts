@@ -1,5 +1,13 @@
 import { type Announcement, objectKey } from "@drover/controller";
-import { ApiError, builtin, isApiError, type KubeClient, keyOf, type NewObject } from "@drover/kube";
+import {
+  ApiError,
+  builtin,
+  isApiError,
+  type KubeClient,
+  keyOf,
+  type NewObject,
+  WriteRefusedError,
+} from "@drover/kube";
 import { nameSuffix } from "./name-suffix.ts";
 import type { PodTemplate } from "./object.ts";
 import { controllerReference, isControlledBy, type Owner } from "./ownership.ts";
@@ -17,7 +25,8 @@ export interface PodControl {
 export const mostAtOnce = 500;
 
 /**
- * Makes pods of a template, in batches that double for as long as they succeed.
+ * Makes pods of a template, in batches that double for as long as they succeed. What is refused is announced; not what is
+ * not even sent, since the run no longer holds its key: whoever does goes on with it.
  *
  * Their names are made of what was seen when they were decided upon. So if a run dies, or hears no answer, and the next
  * one decides the same while a creation of the first is still on its way, both ask for the same pods, and there is one of
@@ -53,7 +62,7 @@ async function createPod(control: PodControl, template: PodTemplate, suffix: str
   } catch (error) {
     const earlier = isApiError(error, "AlreadyExists") ? await ownPod(control, named.name) : undefined;
     if (earlier !== undefined) return earlier;
-    if (!isOfEndingNamespace(error))
+    if (!isOfEndingNamespace(error) && !(error instanceof WriteRefusedError))
       announce(said("Warning", "FailedCreate", `Error creating: ${wordsOf(error)}`));
     throw error;
   }
@@ -95,10 +104,10 @@ async function deletePod({ client, announce, signal }: PodControl, pod: Pod): Pr
     if (wasThere) announce(said("Normal", "SuccessfulDelete", `Deleted pod: ${name}`));
   } catch (error) {
     // A conflict says that another pod has the name.
-    if (!isApiError(error, "Conflict")) {
+    if (isApiError(error, "Conflict")) return pod;
+    if (!(error instanceof WriteRefusedError))
       announce(said("Warning", "FailedDelete", `Error deleting: ${wordsOf(error)}`));
-      throw error;
-    }
+    throw error;
   }
   return pod;
 }
