@@ -14,6 +14,7 @@ const SUITES = {
   pods: ["test:cluster"],
   "several bridges": ["soak:bridges", "--minutes", "10"],
   "planted bugs": ["faults:real"],
+  "functions' faults": ["faults:functions"],
   scaling: ["soak:scaling", "--cycles", "50"],
   conformance: ["conformance", "--sequences", "20000"],
   workloads: ["workloads", "--sequences", "300"],
