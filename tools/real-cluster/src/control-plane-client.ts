@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { spawnTied, type TiedProcess } from "@drover/local-servers";
+import { onFreePort, spawnTied, type TiedProcess, untilReady } from "@drover/local-servers";
+import { answersOk } from "./answers-ok.ts";
 import type { Pki } from "./pki.ts";
 
 /** What the programs behind an API server have in common. */
@@ -30,19 +31,31 @@ export async function startClient(
   });
 }
 
-/** What a controller manager is told in every cluster that has one. */
-export function managerFlags({ folder }: Pki): readonly string[] {
-  const file = (name: string) => join(folder, name);
-  return [
-    "--bind-address=127.0.0.1",
-    "--leader-elect=false",
-    "--use-service-account-credentials=true",
-    `--service-account-private-key-file=${file("sa.key")}`,
-    `--root-ca-file=${file("ca.crt")}`,
-    `--cluster-signing-cert-file=${file("ca.crt")}`,
-    `--cluster-signing-key-file=${file("ca.key")}`,
-  ];
+/** It may be busy with what it finds, on a machine that is busy. */
+const patienceMs = 120_000;
+
+/** Starts a program on a free port of its own, and waits until it calls itself healthy. */
+export function startHealthy(
+  plane: ControlPlane,
+  [program, user]: readonly [string, string],
+  argsOn: (port: number) => readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<TiedProcess> {
+  return onFreePort(async (port) => {
+    const child = await startClient(plane, program, user, argsOn(port));
+    const secure = program === "kwok" ? {} : { ca: plane.pki.admin.ca };
+    const isHealthy = () => answersOk({ ...secure, host: "127.0.0.1", port, path: "/healthz" });
+    await untilReady(child, isHealthy, { timeoutMs: patienceMs, signal });
+    return child;
+  });
 }
+
+/** With a certificate that says 127.0.0.1. */
+export const servingOn = ({ pki }: ControlPlane, port: number): readonly string[] => [
+  ...["--bind-address=127.0.0.1", `--secure-port=${port}`],
+  `--tls-cert-file=${join(pki.folder, "apiserver.crt")}`,
+  `--tls-private-key-file=${join(pki.folder, "apiserver.key")}`,
+];
 
 /** Writes the kubeconfig of a user whose certificate is in the PKI's folder, and gives its path. */
 async function writeUserConfig({ dir, pki, url }: ControlPlane, user: string): Promise<string> {

@@ -2,10 +2,10 @@ import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { onFreePort, type TiedProcess, untilReady } from "@drover/local-servers";
-import { answersOk } from "../answers-ok.ts";
+import type { TiedProcess } from "@drover/local-servers";
 import { fakeNodeTargets } from "../build.ts";
-import { type ControlPlane, managerFlags, startClient } from "../control-plane-client.ts";
+import { type ControlPlane, servingOn, startHealthy } from "../control-plane-client.ts";
+import { type ChosenControllers, controllerManager } from "../controller-manager.ts";
 import { type RealCluster, startApiServerOnEtcd, type StartOptions } from "../start.ts";
 import { stagesFile } from "./stages.ts";
 
@@ -19,16 +19,7 @@ export interface FakeNodeOptions extends StartOptions {
 }
 
 /** A whole control plane with nodes on which nothing runs, but whose pods look as if. */
-export interface FakeNodeCluster extends RealCluster {
-  /**
-   * Has these controllers run in place of those that do: each is a name, `*` for all that run by default, or `-name` for
-   * one of them left out. The API server stays. Resolves when the manager is healthy, which is before its controllers
-   * have read what there is: wait for what you expect of them.
-   */
-  runControllers(controllers: readonly string[]): Promise<void>;
-  /** Kills kube-controller-manager, until `runControllers`. */
-  stopControllers(): Promise<void>;
-}
+export interface FakeNodeCluster extends RealCluster, ChosenControllers {}
 
 /**
  * Starts etcd, kube-apiserver, kube-controller-manager, kube-scheduler, and kwok in place of nodes: pods are scheduled and
@@ -45,19 +36,8 @@ export async function startClusterWithFakeNodes(options: FakeNodeOptions = {}): 
   });
   const plane: ControlPlane = { bin, pki, dir: cluster.dir, url: cluster.url };
   const others: TiedProcess[] = [];
-  let manager: TiedProcess | undefined;
-  const stopControllers = async () => {
-    if (manager !== undefined) await end([manager]);
-    manager = undefined;
-  };
-  const runControllers = async (chosen: readonly string[]) => {
-    await stopControllers();
-    manager = await startManager(
-      plane,
-      [`--controllers=${chosen.join(",")}`, ...controllerManagerArgs],
-      signal,
-    );
-  };
+  const manager = controllerManager(plane, [...unlimited, ...controllerManagerArgs], signal);
+  const { runControllers, stopControllers } = manager;
   const stop = async () => {
     await Promise.all([stopControllers(), end(others)]);
     await cluster.stop();
@@ -74,10 +54,8 @@ export async function startClusterWithFakeNodes(options: FakeNodeOptions = {}): 
     await stop();
     throw error;
   }
-  const pids = () => [
-    ...cluster.pids(),
-    ...(manager === undefined ? others : [manager, ...others]).map(({ pid }) => pid),
-  ];
+  const pids = () =>
+    [...cluster.pids(), manager.pid(), ...others.map(({ pid }) => pid)].filter((pid) => pid !== undefined);
   return { ...cluster, pids, runControllers, stopControllers, stop };
 }
 
@@ -88,40 +66,6 @@ async function end(children: readonly TiedProcess[]): Promise<void> {
 
 /** The clients' own limits, which would be what is measured. */
 const unlimited = ["--kube-api-qps=10000", "--kube-api-burst=20000"] as const;
-
-/** It may be busy with what it finds, on a machine that is busy. */
-const patienceMs = 120_000;
-
-/** Starts a program on a free port of its own, and waits until it calls itself healthy. */
-function startHealthy(
-  plane: ControlPlane,
-  [program, user]: readonly [string, string],
-  argsOn: (port: number) => readonly string[],
-  signal: AbortSignal | undefined,
-): Promise<TiedProcess> {
-  return onFreePort(async (port) => {
-    const child = await startClient(plane, program, user, argsOn(port));
-    const secure = program === "kwok" ? {} : { ca: plane.pki.admin.ca };
-    const isHealthy = () => answersOk({ ...secure, host: "127.0.0.1", port, path: "/healthz" });
-    await untilReady(child, isHealthy, { timeoutMs: patienceMs, signal });
-    return child;
-  });
-}
-
-/** With a certificate that says 127.0.0.1. */
-const servingOn = ({ pki }: ControlPlane, port: number): readonly string[] => [
-  ...["--bind-address=127.0.0.1", `--secure-port=${port}`],
-  `--tls-cert-file=${join(pki.folder, "apiserver.crt")}`,
-  `--tls-private-key-file=${join(pki.folder, "apiserver.key")}`,
-];
-
-const startManager = (plane: ControlPlane, more: readonly string[], signal: AbortSignal | undefined) =>
-  startHealthy(
-    plane,
-    ["kube-controller-manager", "controller-manager"],
-    (port) => [...managerFlags(plane.pki), ...servingOn(plane, port), ...unlimited, ...more],
-    signal,
-  );
 
 const startScheduler = (plane: ControlPlane, signal: AbortSignal | undefined) =>
   startHealthy(

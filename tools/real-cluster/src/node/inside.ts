@@ -7,10 +7,11 @@ import { writeKubeconfig, writeKubectl } from "../client-files.ts";
 import { createPki } from "../pki.ts";
 import { startContainerRuntime } from "./container-runtime.ts";
 import { startControlPlane } from "./control-plane.ts";
+import { answerControllers } from "./controllers-socket.ts";
 import { startImageRegistry } from "./image-registry.ts";
 import { openDoor } from "./door.ts";
 import { type InsideOptions, insideOptions, readyLine } from "./inside-options.ts";
-import { apiServerPort, doorName, nodeName } from "./layout.ts";
+import { apiServerPort, controllersName, doorName, nodeName } from "./layout.ts";
 import { startNameServer } from "./name-server.ts";
 import { startNode } from "./node.ts";
 import { setUpPrivateMachine } from "./private-machine.ts";
@@ -28,7 +29,7 @@ async function start({ bin, dir, apiServerArgs }: InsideOptions): Promise<void> 
   const plane = { bin, dir, pki, url };
   const kubeconfig = await writeKubeconfig(dir, url, pki);
   const kubectl = await writeKubectl(dir, { bin, kubeconfig });
-  await Promise.all([
+  const [manager] = await Promise.all([
     startControlPlane(plane, apiServerArgs),
     startContainerRuntime({ bin, dir }),
     startImageRegistry({ bin, dir }),
@@ -37,6 +38,7 @@ async function start({ bin, dir, apiServerArgs }: InsideOptions): Promise<void> 
     startNameServer({ bin, dir, kubeconfig }),
     startNode(plane),
     untilPodsAreTaken(kubectl),
+    answerControllers(join(dir, controllersName), manager),
   ]);
 }
 

@@ -15,3 +15,5 @@ export const containerdSocket = "/run/containerd/containerd.sock";
 export const pauseImage = "drover.local/pause:1";
 /** The socket of `door.ts` in the cluster's folder. */
 export const doorName = "door.sock";
+/** The socket of `controllers-socket.ts`, there too. */
+export const controllersName = "controllers.sock";

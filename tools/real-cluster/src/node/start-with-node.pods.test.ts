@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { isRunning } from "@drover/local-servers";
+import { ensurePrograms, isRunning } from "@drover/local-servers";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { buildRealCluster, nodeTargets } from "../build.ts";
 import { FailedInsideError } from "./enter-namespaces.ts";
@@ -27,6 +27,8 @@ let before: readonly unknown[];
 beforeAll(async () => {
   ({ bin } = await buildRealCluster({ targets: nodeTargets, log: (line) => console.log(line) }));
   parent = await mkdtemp(join(tmpdir(), "drover-cluster-test-"));
+  // Asked before a first start would install them.
+  await ensurePrograms({ "iptables-save": "iptables", ip: "iproute2" });
   before = await ofTheSystem();
   cluster = await startClusterWithNode({ dir: parent });
 }, 3_600_000);
@@ -89,6 +91,23 @@ it("starts processes inside that end when they are asked to, or are killed when 
   expect(await processesOf(marker)).not.toEqual([]);
   await deaf.stop({ graceMs: 10 });
   await vi.waitFor(async () => expect(await processesOf(marker)).toEqual([]));
+});
+
+it("runs other controllers while the API server stays: nothing becomes of a Deployment without its own", async () => {
+  const kubectl = (command: string) => cluster.kubectl(command.split(" "));
+  await cluster.runControllers(["*", "-deployment-controller", "-replicaset-controller"]);
+  await kubectl("create deployment alone --image=none --replicas=2");
+  // The others work: what is in a namespace goes with it, and that takes longer than a ReplicaSet would.
+  await kubectl("create namespace passing");
+  await kubectl("create configmap content -n passing");
+  await kubectl("delete namespace passing --timeout=60s");
+  expect(await kubectl("get replicasets -o name")).toBe("");
+
+  await cluster.stopControllers();
+  await expect(cluster.runControllers(["no-such-controller"])).rejects.toThrow(/no-such-controller/);
+  await cluster.runControllers(["*"]);
+  await kubectl("wait --timeout=60s --for=jsonpath={.status.replicas}=2 deployment/alone");
+  await kubectl("delete deployment alone --timeout=60s --cascade=foreground");
 });
 
 it("runs beside another one; stopped, that leaves nothing", async () => {

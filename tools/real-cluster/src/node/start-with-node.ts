@@ -11,14 +11,16 @@ import { fileURLToPath } from "node:url";
 import { buildRealCluster, nodeTargets } from "../build.ts";
 import type { StartOptions } from "../start.ts";
 import { readKubeconfig, writeKubeconfig } from "../client-files.ts";
+import type { ChosenControllers } from "../controller-manager.ts";
+import { askForControllers } from "./controllers-socket.ts";
 import { type Reached, throughDoor } from "./door.ts";
 import { childrenOf, type Entrance, entranceTo, type ExecOptions } from "./enter-namespaces.ts";
 import { type InsideOptions, readyLine } from "./inside-options.ts";
-import { apiServerPort, doorName, registryAddress } from "./layout.ts";
+import { apiServerPort, controllersName, doorName, registryAddress } from "./layout.ts";
 import { sweptFolder } from "./swept-folder.ts";
 
 /** A whole cluster, pods and all, that runs for you until you stop it. */
-export interface NodeCluster extends Entrance {
+export interface NodeCluster extends Entrance, ChosenControllers {
   /** Path of a kubeconfig that may do everything, for processes inside: for those that `spawn` starts. */
   readonly kubeconfig: string;
   /** The same for processes outside, such as this one. */
@@ -97,7 +99,8 @@ export async function startClusterWithNode(options: StartOptions = {}): Promise<
     };
     const kubeconfig = join(dir, "kubeconfig");
     return {
-      ...{ ...entrance, dir, pid, stop, reach, kubeconfig, registry: registryAddress },
+      ...{ ...entrance, ...askForControllers(join(dir, controllersName)) },
+      ...{ dir, pid, stop, reach, kubeconfig, registry: registryAddress },
       kubeconfigOutside: await writeOutside(dir, kubeconfig, (await reach("127.0.0.1", apiServerPort)).port),
       kubectl: (args, more) => entrance.exec([join(dir, "kubectl"), ...args], more),
     };
