@@ -1,9 +1,10 @@
 /** Images for the pods of a cluster with a node, made of what this machine has. */
-import { ensurePrograms } from "@drover/local-servers";
 import type { NodeCluster } from "@drover/real-cluster";
 import { join, resolve } from "node:path";
 import type { z } from "zod";
 import { bundle } from "../bundle.ts";
+import { fetchFor } from "../compose/local-images.ts";
+import { ensureBuilders } from "../compose/host-tools.ts";
 import { partNames, type pushOptions, type WantedImage } from "./wanted-image.ts";
 
 /**
@@ -11,7 +12,8 @@ import { partNames, type pushOptions, type WantedImage } from "./wanted-image.ts
  * the cluster's registry. The first image takes some seconds, for Node is in it; the others share that layer.
  */
 export async function pushImages(cluster: NodeCluster, images: readonly WantedImage[]): Promise<void> {
-  await ensurePrograms({ buildah: "buildah" });
+  await ensureBuilders();
+  await fetchFor(images.flatMap((image) => ("of" in image ? [image.of] : [])));
   const processes = new Map(
     images.flatMap((image) => ("of" in image && !partNames.has(image.of) ? [[image.of, image.entry]] : [])),
   );

@@ -2,12 +2,16 @@ import { ensurePrograms, ensurePythonTool } from "@drover/local-servers";
 import { resolve } from "node:path";
 import { z } from "zod";
 
-/** What containers need here, without Docker: each program, and Debian's package that brings it. */
-const programs: Readonly<Record<string, string>> = {
+/** What it takes to build images: each program, and Debian's package that brings it. */
+const builders: Readonly<Record<string, string>> = {
   buildah: "buildah",
-  podman: "podman",
   crun: "crun",
   netavark: "netavark",
+};
+/** And to run containers, without Docker. */
+const programs: Readonly<Record<string, string>> = {
+  ...builders,
+  podman: "podman",
   "aardvark-dns": "aardvark-dns",
   iptables: "iptables",
   newuidmap: "uidmap",
@@ -16,6 +20,9 @@ const programs: Readonly<Record<string, string>> = {
 };
 /** Podman's own helpers are on nobody's PATH. */
 const podmanFolders = ["/usr/lib/podman", "/usr/libexec/podman", "/usr/local/libexec/podman"];
+
+/** Makes sure that images can be built, as `ensureTools` does. */
+export const ensureBuilders = (): Promise<void> => ensurePrograms(builders, { folders: podmanFolders });
 
 /** How to call podman-compose: `env` with `command`. */
 export const composeCommand = z.object({

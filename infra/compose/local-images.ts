@@ -62,12 +62,21 @@ print(json.dumps({"executable": sys.executable, "stdlib": sysconfig.get_path("st
 /** Parts of Python's library that no server needs, and the packages of this machine. */
 const leftOut = /^(site-packages|dist-packages|test|idlelib|tkinter|ensurepip|lib2to3|turtledemo|config-.*)$/;
 
-export async function buildS3(options: BuildOptions): Promise<string> {
-  const packages = await ensurePythonTool({
+const ensureMoto = (): Promise<string> =>
+  ensurePythonTool({
     name: "moto",
     requirements: resolve(import.meta.dirname, "../../tools/local-servers/python/moto.txt"),
     runsInPython: true,
   });
+
+/** Fetches what these images are made of, so that they can be built where there is no way out. */
+export async function fetchFor(images: readonly string[]): Promise<void> {
+  if (images.includes("valkey")) await findRedis();
+  if (images.includes("s3")) await ensureMoto();
+}
+
+export async function buildS3(options: BuildOptions): Promise<string> {
+  const packages = await ensureMoto();
   const python = pythonSchema.parse(JSON.parse(await run(["python3", "-c", pythonProgram])));
   const file =
     `FROM scratch\nCOPY root /\nENV PATH=/${bin} PYTHONPATH=/opt/moto PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1\n` +
