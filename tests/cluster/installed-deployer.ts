@@ -1,0 +1,72 @@
+import { redisUserRules } from "@drover/queue";
+import { join } from "node:path";
+import type { WantedImage } from "../../infra/cluster/wanted-image.ts";
+import { eventually, type PodCluster } from "./pod-cluster.ts";
+import { valkey } from "./workloads.ts";
+
+const root = new URL("../..", import.meta.url).pathname;
+const valkeyImage = "valkey/valkey:9";
+const parts = ["bridge", "deployer", "gateway"] as const;
+
+/** What the parts of Drover run from. */
+export const partImages: readonly WantedImage[] = [
+  ...parts.map((part) => ({ of: part, as: `drover/${part}:0.1.0` })),
+  { of: "valkey", as: valkeyImage },
+];
+
+/** Off unless asked for; some distributions ask for it. */
+export const ownersAreChecked = "--enable-admission-plugins=OwnerReferencesPermissionEnforcement";
+
+/** What people install who have functions deployed, in that order. */
+const installed = [
+  "apps/bridge/deploy/crd.yaml",
+  "apps/bridge/deploy/rbac.yaml",
+  "apps/deployer/deploy/authors.yaml",
+  "apps/deployer/deploy/rbac.yaml",
+  "apps/gateway/deploy/rbac.yaml",
+  ...parts.map((part) => `apps/${part}/deploy/deployment.yaml`),
+];
+
+/**
+ * Bridge, deployer, gateway and Valkey, in the namespace `drover`; and a namespace for functions, in which Pods must be as
+ * Kubernetes' strictest standard has it. Resolves when all are available.
+ */
+export async function installDeployer(cluster: PodCluster, home: string): Promise<void> {
+  const restricted = { "pod-security.kubernetes.io/enforce": "restricted" };
+  const namespaces = ["drover", home].map((name) => ({
+    ...{ apiVersion: "v1", kind: "Namespace", metadata: { name, labels: restricted } },
+  }));
+  const secrets = parts.map((name) => ({
+    ...{ apiVersion: "v1", kind: "Secret", metadata: { name: `${name}-redis` } },
+    stringData: { password: `secret-of-${name}` },
+  }));
+  await cluster.apply(...namespaces);
+  await applyIn(cluster, "drover", ...secrets, ...valkey(valkeyImage, users));
+  await cluster.kubectl(["apply", ...installed.flatMap((file) => ["-f", join(root, file)])]);
+  await cluster.wait("condition=Established", "crd/reconcilefunctions.drover.dev");
+  // The policies' own discovery hears of a new kind later than everybody else, and refuses its objects until then.
+  await eventually(() =>
+    cluster.kubectl(["apply", "-n", "drover", "-f", join(root, "apps/deployer/deploy/function.yaml")]),
+  );
+  const deployments = ["valkey", ...parts].map((name) => `deployment/${name}`);
+  await cluster.wait("condition=Available", "--namespace=drover", ...deployments);
+}
+
+/** `kubectl apply` in a namespace. */
+export async function applyIn(
+  cluster: PodCluster,
+  namespace: string,
+  ...items: readonly object[]
+): Promise<void> {
+  const input = JSON.stringify({ apiVersion: "v1", kind: "List", items });
+  await cluster.kubectl(["apply", "-n", namespace, "-f", "-"], { input });
+}
+
+const users = [
+  ...parts.map((part) => {
+    const role = part === "gateway" ? "function" : part;
+    return `${part} ${redisUserRules({ role, controllers: "all" })} >secret-of-${part}`;
+  }),
+  "admin on ~* &* +@all >admin",
+  "default off",
+];
