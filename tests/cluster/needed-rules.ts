@@ -3,7 +3,7 @@ import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 import type { AuditedRequest } from "./audit-log.ts";
 
-const ruleSchema = z.object({
+export const ruleSchema = z.object({
   apiGroups: z.array(z.string()),
   resources: z.array(z.string()),
   verbs: z.array(z.string()),

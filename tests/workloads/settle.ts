@@ -68,7 +68,7 @@ const counted = (object: Json, name: string): number => numberAt(object, "status
 const wanted = (object: Json): number => numberAt(object, "spec", "replicas") ?? 1;
 
 /** What belongs to it by its labels or by its owner reference, and not by both. */
-function misfiled(owner: Json, objects: readonly Json[]): string | undefined {
+export function misfiled(owner: Json, objects: readonly Json[]): string | undefined {
   for (const object of objects) {
     if (isLeaving(object)) continue;
     const matches = selects(owner, object);
