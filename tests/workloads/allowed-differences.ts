@@ -25,7 +25,7 @@ const takesPodsAway = (action: Action): boolean =>
   (action.do === "patch" && action.kind === "ReplicaSet");
 const during = (step: number): string => `<during action ${step}>`;
 
-/** All of them. One that no sequence meets any more fails a run of 100 sequences or more. */
+/** All of them. One that no sequence meets any more fails a run of 1,000 sequences or more. */
 export const allowedDifferences: readonly Allowed[] = [
   {
     covers: ({ step, action, path, reference, subject }) =>

@@ -63,24 +63,23 @@ export function tellEvents(world: World, mask: Mask, unsaid: ReadonlySet<string>
   const all = new Map<string, Said>();
   for (const event of world.objects("Event")) {
     const reason = textAt(event, "reason") ?? "";
-    if (others.has(reason) || isAbout(event, unsaid)) continue;
+    if (others.has(reason)) continue;
     const about = field(event, "involvedObject") ?? field(event, "regarding") ?? null;
     const whom = `${textAt(about, "kind") ?? ""} ${mask(textAt(about, "name") ?? "")}`;
     const key = `${whom}: ${textAt(event, "type") ?? ""} ${reason}`;
     const said = all.get(key) ?? { whom, counts: new Map<string, number>(), events: 0, combines: false };
     all.set(key, said);
     const { what, times, combines } = told(event, mask);
-    said.counts.set(what, (said.counts.get(what) ?? 0) + times);
+    if (!isAbout(event, unsaid)) said.counts.set(what, (said.counts.get(what) ?? 0) + times);
     said.events += numberAt(event, "count") ?? 1;
     said.combines ||= combines;
   }
   const heard = new Map<string, number>();
   for (const { whom, events } of all.values()) heard.set(whom, (heard.get(whom) ?? 0) + events);
-  return Object.fromEntries(
-    [...all].map(([key, { whom, counts, combines }]): [string, Json] => {
-      if (combines || (heard.get(whom) ?? 0) > most) return [key, { [uncounted]: true }];
-      const some = key.endsWith(" FailedCreate");
-      return [key, Object.fromEntries([...counts].map(([what, times]) => [what, some ? "some" : times]))];
-    }),
-  );
+  const entries = [...all].map(([key, { whom, counts, combines }]): [string, JsonObject] => {
+    if (combines || (heard.get(whom) ?? 0) > most) return [key, { [uncounted]: true }];
+    const some = key.endsWith(" FailedCreate");
+    return [key, Object.fromEntries([...counts].map(([what, times]) => [what, some ? "some" : times]))];
+  });
+  return Object.fromEntries(entries.filter(([, said]) => Object.keys(said).length > 0));
 }

@@ -29,6 +29,10 @@ export const numberAt = (object: Json, ...path: readonly string[]): number | und
 export const isLeaving = (object: Json): boolean =>
   field(object, "metadata", "deletionTimestamp") !== undefined;
 
+/** Its controller has not seen its spec. */
+export const isBehind = (object: Json): boolean =>
+  numberAt(object, "status", "observedGeneration") !== numberAt(object, "metadata", "generation");
+
 /** The owner that controls it. */
 export const controllerOf = (object: Json): JsonObject | undefined =>
   listAt(object, "metadata", "ownerReferences")

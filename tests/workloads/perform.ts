@@ -10,7 +10,7 @@ import type { JsonObject } from "../../packages/sandbox/src/json.ts";
 import type { Action, Change } from "./actions.ts";
 import { shownPods } from "./canonical.ts";
 import type { Naming } from "./canonical.ts";
-import { isOwnedBy, kindNames, kinds, nameOf, quotas, templateOf, uidOf } from "./kinds.ts";
+import { isBehind, isOwnedBy, kindNames, kinds, nameOf, quotas, templateOf, uidOf } from "./kinds.ts";
 import type { Kind } from "./kinds.ts";
 import type { World } from "./observe.ts";
 
@@ -115,13 +115,18 @@ async function setQuota(actor: Actor, pods: number | undefined): Promise<void> {
 /** Longer than any set takes to be made that is made at all: not for a paused Deployment, nor while old pods linger. */
 const setPatienceMs = 5_000;
 
+/** The Deployment's controller has seen its spec, and there is a ReplicaSet for it. */
+function isTakenUp(actor: Actor, name: string): boolean {
+  const deployment = actor.world.objects("Deployment").find((one) => nameOf(one) === name) ?? null;
+  const template = templateOf(deployment);
+  return !isBehind(deployment) && setsOf(actor, name).some((set) => templateOf(set) === template);
+}
+
 async function rollOver(actor: Actor, name: string, first: JsonObject, then: JsonObject): Promise<void> {
-  const { world, naming } = actor;
   await patch(actor, "Deployment", name, { spec: first });
-  const deployment = world.objects("Deployment").find((one) => nameOf(one) === name) ?? null;
-  const isMade = (): boolean => setsOf(actor, name).some((set) => templateOf(set) === templateOf(deployment));
-  for (const begun = Date.now(); !isMade() && Date.now() - begun < setPatienceMs;) await delay(10);
-  for (const set of setsOf(actor, name)) naming.overtaken.add(nameOf(set));
+  for (const begun = Date.now(); !isTakenUp(actor, name) && Date.now() - begun < setPatienceMs;)
+    await delay(10);
+  for (const set of setsOf(actor, name)) actor.naming.overtaken.add(nameOf(set));
   await patch(actor, "Deployment", name, { spec: then });
 }
 

@@ -10,6 +10,7 @@ import {
   controllerOf,
   holdingFinalizer,
   isActive,
+  isBehind,
   isLeaving,
   isOwnedBy,
   isReady,
@@ -62,8 +63,6 @@ function unsettledPod(pod: Json): string | undefined {
   }
 }
 
-const isBehind = (object: Json): boolean =>
-  numberAt(object, "status", "observedGeneration") !== numberAt(object, "metadata", "generation");
 const counted = (object: Json, name: string): number => numberAt(object, "status", name) ?? 0;
 const wanted = (object: Json): number => numberAt(object, "spec", "replicas") ?? 1;
 

@@ -204,7 +204,7 @@ async function compared(ground: Ground): Promise<SuiteResult> {
     byChance: differed.filter((one) => !real.includes(one)),
     violated: [...byReference, ...bySubject],
     violatedBySubjectAlone: bySubject.filter(({ seed }) => !excused.has(seed)),
-    unused: options.sequences < 100 ? [] : allowedDifferences.filter((one) => !used.has(one)),
+    unused: options.sequences < 1_000 ? [] : allowedDifferences.filter((one) => !used.has(one)),
     unsettled: theirs.flatMap(({ moments }, i) =>
       moments.flatMap(({ state }, at) =>
         state["unsettled"] === undefined

@@ -13,18 +13,22 @@ import type { Draft } from "./draft.ts";
 import type { DeploymentStep } from "./reconcile-deployment.ts";
 import { newSetOf, oldSetsOf } from "./newest-set.ts";
 
-/** The sets of a Deployment in their newest state, after it has adopted orphans. */
+/** The sets of a Deployment in their newest state, after it has adopted orphans and released what no longer matches. */
 export async function findSets(step: DeploymentStep): Promise<readonly ReplicaSetObject[]> {
   const matching = await findMatching(partsOf(step));
-  return claim(
+  const found = await claim(
     partsOf(step),
     matching.map((set) => replicaSetSchema.parse(set)),
   );
+  const replicas = found.reduce((sum, { status }) => sum + status.replicas, 0);
+  if (replicas < step.deployment.status.replicas) await releaseStrayed(step);
+  return found;
 }
 
 /**
- * Releases the sets whose labels no longer match. They are not among those that a run lists, and are looked for by a run
- * that had nothing to do: something must have woken it.
+ * Releases the sets whose labels no longer match. They are not among those that a run lists, and are looked for when there
+ * are fewer replicas than the Deployment told of last; and for the sake of those without any, by a run that had nothing
+ * to do: something must have woken it.
  */
 export async function releaseStrayed(step: DeploymentStep): Promise<void> {
   await claim(partsOf(step), await findStrayed(partsOf(step)));
