@@ -123,10 +123,14 @@ function isTakenUp(actor: Actor, name: string): boolean {
 }
 
 async function rollOver(actor: Actor, name: string, first: JsonObject, then: JsonObject): Promise<void> {
+  const overtake = (): void => {
+    for (const set of setsOf(actor, name)) actor.naming.overtaken.add(nameOf(set));
+  };
+  overtake();
   await patch(actor, "Deployment", name, { spec: first });
   for (const begun = Date.now(); !isTakenUp(actor, name) && Date.now() - begun < setPatienceMs;)
     await delay(10);
-  for (const set of setsOf(actor, name)) actor.naming.overtaken.add(nameOf(set));
+  overtake();
   await patch(actor, "Deployment", name, { spec: then });
 }
 
