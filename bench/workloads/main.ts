@@ -38,7 +38,10 @@ try {
   await stage.stop();
 }
 const text = report(rounds, {
-  command: ["npm run bench:workloads", ...process.argv.slice(2)].join(" "),
+  command: [
+    "npm run bench:workloads",
+    ...(process.argv.length > 2 ? ["--", ...process.argv.slice(2)] : []),
+  ].join(" "),
   machine: `${cpus().length} cores`,
   busy: [busyBefore, await machineLoad()],
 });
