@@ -2,6 +2,7 @@ import {
   conditionOf,
   controllerOf,
   isActive,
+  isBehind,
   isLeaving,
   isOwnedBy,
   isReady,
@@ -71,8 +72,6 @@ function isAwaited(deployment: Json): boolean {
 
 const counted = (object: Json, name: string): number => numberAt(object, "status", name) ?? 0;
 const wanted = (object: Json): number => numberAt(object, "spec", "replicas") ?? 1;
-const isUnseen = (object: Json): boolean =>
-  numberAt(object, "metadata", "generation") !== numberAt(object, "status", "observedGeneration");
 const isOrphan = (object: Json, owners: readonly Json[]): boolean =>
   controllerOf(object) !== undefined && !owners.some((owner) => isOwnedBy(object, owner));
 
@@ -81,7 +80,7 @@ function unlike(set: JsonObject, theirs: readonly Json[]): readonly string[] {
   const ready = active.filter(isReady).length;
   const is = { replicas: active.length, readyReplicas: ready, availableReplicas: ready };
   return [
-    ...(isUnseen(set) ? [`${nameOf(set)} was not seen`] : []),
+    ...(isBehind(set) ? [`${nameOf(set)} was not seen`] : []),
     ...(active.length === wanted(set) ? [] : [`${nameOf(set)} wants ${wanted(set)}, not ${active.length}`]),
     ...misnumbered(set, { ...is, terminatingReplicas: theirs.length - active.length }),
   ];
@@ -91,7 +90,7 @@ function behind(deployment: JsonObject, theirs: readonly Json[]): readonly strin
   const sum = (name: string): number => theirs.reduce<number>((total, set) => total + counted(set, name), 0);
   const names = ["replicas", "readyReplicas", "availableReplicas", "terminatingReplicas"];
   return [
-    ...(isUnseen(deployment) ? [`${nameOf(deployment)} was not seen`] : []),
+    ...(isBehind(deployment) ? [`${nameOf(deployment)} was not seen`] : []),
     ...(isAwaited(deployment) ? [`${nameOf(deployment)} has neither progressed nor failed to`] : []),
     ...misnumbered(deployment, Object.fromEntries(names.map((name) => [name, sum(name)]))),
   ];
