@@ -19,7 +19,7 @@ import { isSameTemplate } from "./template.ts";
  * Writes what was decided, every part for the version that was read; the Deployment last, so that it tells of what is so.
  * A part that is refused ends it: the next run decides anew.
  *
- * @returns whether there was anything to write.
+ * @returns whether something was written that wakes the Deployment again: not its status.
  */
 export async function carryOut(step: DeploymentStep, draft: Draft): Promise<boolean> {
   if (draft.template !== undefined || isWithoutRollback(draft)) {
@@ -29,7 +29,8 @@ export async function carryOut(step: DeploymentStep, draft: Draft): Promise<bool
   const changed = draft.sets.filter((one) => !isAsItWas(one));
   for (const one of changed) await writeSet(step, draft, one);
   for (const announcement of draft.said) step.context.announce(announcement);
-  return (await writeStatus(step, draft)) || changed.length > 0;
+  await writeStatus(step, draft);
+  return changed.length > 0;
 }
 
 const isAsItWas = ({ set, isNew, isGone, replicas, minReadySeconds, annotations }: DraftSet): boolean =>
@@ -139,11 +140,10 @@ async function writeTemplate({ client, context }: DeploymentStep, draft: Draft):
 }
 
 /** Its status, and the revision that it is at, if they say something new. */
-async function writeStatus({ client }: DeploymentStep, draft: Draft): Promise<boolean> {
+async function writeStatus({ client }: DeploymentStep, draft: Draft): Promise<void> {
   const { deployment, annotations, status } = draft;
   const before = deployment.metadata.annotations ?? {};
-  if (isSameStatus(deployment.status, status) && isDeepStrictEqual(before, annotations)) return false;
+  if (isSameStatus(deployment.status, status) && isDeepStrictEqual(before, annotations)) return;
   const metadata = { ...deployment.metadata, annotations: { ...annotations } };
   await client.replace(builtin.deployment, { ...deployment, metadata, status }, { subresource: "status" });
-  return true;
 }

@@ -27,8 +27,8 @@ export async function findSets(step: DeploymentStep): Promise<readonly ReplicaSe
 
 /**
  * Releases the sets whose labels no longer match. They are not among those that a run lists, and are looked for when there
- * are fewer replicas than the Deployment told of last; and for the sake of those without any, by a run that had nothing
- * to do: something must have woken it.
+ * are fewer replicas than the Deployment told of last; and for the sake of those without any, by a run that need not expect
+ * another one: something must have woken it.
  */
 export async function releaseStrayed(step: DeploymentStep): Promise<void> {
   await claim(partsOf(step), await findStrayed(partsOf(step)));
