@@ -1,5 +1,5 @@
-import { readFile, stat } from "node:fs/promises";
 import { z } from "zod";
+import { auditLines } from "../bridge/cluster/audit-lines.ts";
 
 /** A line for every request but those of whoever only watches and heals the control plane. */
 export const auditPolicy = {
@@ -28,27 +28,24 @@ export interface Request {
   readonly what: string;
 }
 
-/** What the API server of a file has noted. */
-export class AuditLog {
-  readonly #file: string;
-  constructor(file: string) {
-    this.#file = file;
-  }
-
+/** What the API server has noted. */
+export interface AuditLog {
   /** The place in the log that is now its end. */
-  async mark(): Promise<number> {
-    return (await stat(this.#file)).size;
-  }
+  mark(): Promise<number>;
+  since(mark: number): Promise<readonly Request[]>;
+}
 
-  async since(mark: number): Promise<readonly Request[]> {
-    const text = (await readFile(this.#file)).subarray(mark).toString();
-    // The last line may not be whole yet.
-    const lines = text.split("\n").filter((line) => line.endsWith("}"));
-    return lines.map((line): Request => {
-      const { user, userAgent, verb, objectRef } = entry.parse(JSON.parse(line));
-      const { resource = "", subresource } = objectRef ?? {};
-      const what = `${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`}`;
-      return { user: user.username, userAgent, what };
-    });
-  }
+export function auditLog(file: string): AuditLog {
+  const lines = auditLines(file);
+  return {
+    mark: () => lines.mark(),
+    since: async (mark) => (await lines.since(mark)).map(requestOf),
+  };
+}
+
+function requestOf(line: unknown): Request {
+  const { user, userAgent, verb, objectRef } = entry.parse(line);
+  const { resource = "", subresource } = objectRef ?? {};
+  const what = `${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`}`;
+  return { user: user.username, userAgent, what };
 }

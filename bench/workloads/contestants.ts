@@ -1,5 +1,6 @@
-import { execFileSync } from "node:child_process";
+import { programOf } from "../bridge/measures/process-figures.ts";
 import { start as startOurFunctions } from "../../tests/workloads/our-functions.ts";
+import { butBoth } from "../../tests/workloads/subjects.ts";
 import type { Request } from "./audit-log.ts";
 import type { Stage } from "./stage.ts";
 
@@ -28,7 +29,7 @@ export async function start(who: Contestant, { cluster }: Stage): Promise<AtWork
       stop: () => cluster.stopControllers(),
     };
   }
-  await cluster.runControllers(["*", "-deployment-controller", "-replicaset-controller"]);
+  await cluster.runControllers(butBoth);
   const ours = await startOurFunctions(cluster.kubeconfig);
   return {
     pids: () => [...manager(), ...ours.pids()],
@@ -42,6 +43,4 @@ export async function start(who: Contestant, { cluster }: Stage): Promise<AtWork
 
 /** Those of a program, by the begin of its name. */
 export const pidsOf = (pids: readonly number[], program: string): readonly number[] =>
-  pids.filter((pid) =>
-    execFileSync("ps", ["-o", "comm=", "-p", String(pid)], { encoding: "utf8" }).startsWith(program),
-  );
+  pids.filter((pid) => programOf(pid).startsWith(program));

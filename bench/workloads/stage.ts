@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Api, openApi } from "../bridge/cluster/api.ts";
-import { AuditLog, auditPolicy } from "./audit-log.ts";
+import { type AuditLog, auditLog, auditPolicy } from "./audit-log.ts";
 import { type DeploymentsWatch, watchDeployments } from "./deployments-watch.ts";
 
 /** A whole control plane with fake nodes, and what it takes to judge who works on it. */
@@ -26,7 +26,7 @@ export async function setStage(log: (line: string) => void): Promise<Stage> {
   const api = openApi(cluster.kubeconfig);
   const deployments = await watchDeployments(api);
   return {
-    ...{ cluster, api, deployments, audit: new AuditLog(noted) },
+    ...{ cluster, api, deployments, audit: auditLog(noted) },
     async stop() {
       deployments.stop();
       api.close();

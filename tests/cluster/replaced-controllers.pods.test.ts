@@ -4,6 +4,7 @@ import { parse } from "yaml";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { observe, type Observer } from "../workloads/observe.ts";
+import { butBoth } from "../workloads/subjects.ts";
 import { type AuditLog, auditLog } from "./audit-log.ts";
 import { accountOf } from "./deployer-in-pods.ts";
 import { images, story } from "./deployment-story.ts";
@@ -68,7 +69,7 @@ describe("with ours in their place, which are pods that the deployer made", pati
   let before: string;
   beforeAll(async () => {
     before = await ofDrover();
-    await cluster.runControllers(["*", "-deployment-controller", "-replicaset-controller"]);
+    await cluster.runControllers(butBoth);
     for (const name of names) await cluster.kubectl(["apply", "-n", home, "-f", manifest(name).pathname]);
     const functions = names.map((name) => `reconcilefunction/${name}`);
     await cluster.wait("condition=Ready", `--namespace=${home}`, ...functions);

@@ -1,16 +1,17 @@
 import {
   conditionOf,
   controllerOf,
+  counted,
   isActive,
   isBehind,
   isLeaving,
   isOwnedBy,
   isReady,
   nameOf,
-  numberAt,
+  wanted,
 } from "../workloads/kinds.ts";
 import type { World } from "../workloads/observe.ts";
-import { misfiled } from "../workloads/settle.ts";
+import { isProgressAwaited, misfiled } from "../workloads/settle.ts";
 import { field, listAt, textAt } from "../../packages/sandbox/src/json.ts";
 import type { Json, JsonObject } from "../../packages/sandbox/src/json.ts";
 
@@ -62,16 +63,6 @@ function isHopeless(pod: Json): boolean {
   );
 }
 
-const shortDeadline = 10;
-function isAwaited(deployment: Json): boolean {
-  const progress = conditionOf(deployment, "Progressing");
-  const runs =
-    textAt(progress, "status") === "True" && textAt(progress, "reason") !== "NewReplicaSetAvailable";
-  return runs && (numberAt(deployment, "spec", "progressDeadlineSeconds") ?? Infinity) <= shortDeadline;
-}
-
-const counted = (object: Json, name: string): number => numberAt(object, "status", name) ?? 0;
-const wanted = (object: Json): number => numberAt(object, "spec", "replicas") ?? 1;
 const isOrphan = (object: Json, owners: readonly Json[]): boolean =>
   controllerOf(object) !== undefined && !owners.some((owner) => isOwnedBy(object, owner));
 
@@ -91,7 +82,7 @@ function behind(deployment: JsonObject, theirs: readonly Json[]): readonly strin
   const names = ["replicas", "readyReplicas", "availableReplicas", "terminatingReplicas"];
   return [
     ...(isBehind(deployment) ? [`${nameOf(deployment)} was not seen`] : []),
-    ...(isAwaited(deployment) ? [`${nameOf(deployment)} has neither progressed nor failed to`] : []),
+    ...(isProgressAwaited(deployment) ? [`${nameOf(deployment)} has neither progressed nor failed to`] : []),
     ...misnumbered(deployment, Object.fromEntries(names.map((name) => [name, sum(name)]))),
   ];
 }

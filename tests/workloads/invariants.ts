@@ -9,9 +9,9 @@ import {
   isOwnedBy,
   isReady,
   nameOf,
-  numberAt,
   templateOf,
   uidOf,
+  wanted,
 } from "./kinds.ts";
 import type { Seen } from "./observe.ts";
 
@@ -35,7 +35,7 @@ function part(value: Json | undefined, of: number, round: (n: number) => number)
 }
 
 function boundsOf(deployment: Json): Bounds {
-  const replicas = numberAt(deployment, "spec", "replicas") ?? 1;
+  const replicas = wanted(deployment);
   const recreates = textAt(deployment, "spec", "strategy", "type") === "Recreate";
   const rolling = field(deployment, "spec", "strategy", "rollingUpdate") ?? null;
   const surge = recreates ? 0 : part(field(rolling, "maxSurge"), replicas, Math.ceil);
@@ -66,8 +66,6 @@ interface Watched {
   /** Of those, the ones that it made; one that was adopted has had a life of its own. */
   readonly made: ReadonlySet<string>;
 }
-
-const wanted = (set: Json): number => numberAt(set, "spec", "replicas") ?? 1;
 
 /** Nobody scales a ReplicaSet up beyond what all of them may have. */
 function tooMany({ deployment, bounds }: Watched, lives: ReadonlyMap<string, Seen>, one: Seen): string[] {

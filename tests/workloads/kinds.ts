@@ -29,6 +29,10 @@ export const numberAt = (object: Json, ...path: readonly string[]): number | und
 export const isLeaving = (object: Json): boolean =>
   field(object, "metadata", "deletionTimestamp") !== undefined;
 
+/** The replicas that its spec asks for. */
+export const wanted = (object: Json): number => numberAt(object, "spec", "replicas") ?? 1;
+/** What its status counts under a name. */
+export const counted = (object: Json, name: string): number => numberAt(object, "status", name) ?? 0;
 /** Its controller has not seen its spec. */
 export const isBehind = (object: Json): boolean =>
   numberAt(object, "status", "observedGeneration") !== numberAt(object, "metadata", "generation");

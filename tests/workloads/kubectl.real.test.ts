@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import { type FakeNodeCluster, startClusterWithFakeNodes } from "@drover/real-cluster";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type OurFunctions, start } from "./our-functions.ts";
+import { butBoth } from "./subjects.ts";
 
 // What people type, and what kubectl makes of what our functions say.
 
@@ -10,7 +11,7 @@ let cluster: FakeNodeCluster;
 let ours: OurFunctions | undefined;
 beforeAll(async () => {
   cluster = await startClusterWithFakeNodes({
-    controllers: ["*", "-deployment-controller", "-replicaset-controller"],
+    controllers: butBoth,
     controllerManagerArgs: ["--horizontal-pod-autoscaler-sync-period=1s"],
   });
   ours = await start(cluster.kubeconfig);

@@ -25,7 +25,7 @@ export function report(result: SuiteResult): string {
     ...unsettled.map((one) => `not settled: ${one}`),
     `${actions} actions: ${differing.length} sequences differ, ${byChance.length} by chance; ` +
       `rules broken: ${byReference} times by the reference, ${violated.length - byReference} times by the subject, of which ` +
-      `${violatedBySubjectAlone.length} where the reference broke none; ` +
+      `${violatedBySubjectAlone.length} that the reference did not break; ` +
       `reference ${seconds.reference.toFixed(0)} s, subject ${seconds.subject.toFixed(0)} s`,
   ].join("\n");
 }

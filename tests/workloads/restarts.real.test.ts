@@ -3,13 +3,14 @@ import { builtin, connect, type KubeClient, type KubeObject, listAll } from "@dr
 import { startClusterWithFakeNodes } from "@drover/real-cluster";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type OurFunctions, type Part, start } from "./our-functions.ts";
+import { butBoth } from "./subjects.ts";
 
 const open: { stop(): Promise<void> }[] = [];
 let client: KubeClient;
 let ours: OurFunctions;
 beforeAll(async () => {
   const cluster = await startClusterWithFakeNodes({
-    controllers: ["*", "-deployment-controller", "-replicaset-controller"],
+    controllers: butBoth,
   });
   open.push(cluster);
   client = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test" });

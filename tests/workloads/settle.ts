@@ -8,6 +8,7 @@ import type { Json, JsonObject } from "../../packages/sandbox/src/json.ts";
 import {
   conditionOf,
   controllerOf,
+  counted,
   holdingFinalizer,
   isActive,
   isBehind,
@@ -19,6 +20,7 @@ import {
   selects,
   templateOf,
   uidOf,
+  wanted,
 } from "./kinds.ts";
 import type { World } from "./observe.ts";
 
@@ -62,9 +64,6 @@ function unsettledPod(pod: Json): string | undefined {
       return isReady(pod) ? undefined : "is not ready yet";
   }
 }
-
-const counted = (object: Json, name: string): number => numberAt(object, "status", name) ?? 0;
-const wanted = (object: Json): number => numberAt(object, "spec", "replicas") ?? 1;
 
 /** What belongs to it by its labels or by its owner reference, and not by both. */
 export function misfiled(owner: Json, objects: readonly Json[]): string | undefined {
@@ -130,6 +129,15 @@ function incomplete(deployment: Json, theirs: readonly Json[]): string | undefin
   return old.length > limit ? "has more history than it may have" : undefined;
 }
 
+/** A rollout whose deadline passes soon. */
+export function isProgressAwaited(deployment: Json): boolean {
+  const progress = conditionOf(deployment, "Progressing");
+  const deadline = numberAt(deployment, "spec", "progressDeadlineSeconds") ?? neverSeconds;
+  const runs =
+    textAt(progress, "status") === "True" && textAt(progress, "reason") !== "NewReplicaSetAvailable";
+  return runs && deadline <= awaitedSeconds;
+}
+
 function unsettledDeployment(deployment: Json, scene: Scene): string | undefined {
   const { sets, pods } = scene;
   if (isLeaving(deployment)) return pods.some(isHeld) ? undefined : "is on its way out";
@@ -145,11 +153,7 @@ function unsettledDeployment(deployment: Json, scene: Scene): string | undefined
   const stuck = isStuck(deployment, theirs, scene);
   const left = stuck ? undefined : incomplete(deployment, theirs);
   if (left !== undefined) return left;
-  const progress = conditionOf(deployment, "Progressing");
-  const deadline = numberAt(deployment, "spec", "progressDeadlineSeconds") ?? neverSeconds;
-  const runs =
-    textAt(progress, "status") === "True" && textAt(progress, "reason") !== "NewReplicaSetAvailable";
-  return runs && deadline <= awaitedSeconds ? "has neither progressed nor failed to" : undefined;
+  return isProgressAwaited(deployment) ? "has neither progressed nor failed to" : undefined;
 }
 
 function unownedBy(objects: readonly Json[], owners: readonly Json[], kind: string): Json | undefined {

@@ -25,7 +25,7 @@ export const reference: Subject = {
 };
 
 /** What kube-controller-manager runs beside one that takes the place of both controllers. */
-const butBoth: readonly string[] = ["*", "-deployment-controller", "-replicaset-controller"];
+export const butBoth: readonly string[] = ["*", "-deployment-controller", "-replicaset-controller"];
 
 /** Does nothing at all: it must be found to differ. */
 export const nobody: Subject = {

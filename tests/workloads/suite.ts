@@ -53,7 +53,7 @@ export interface SuiteResult {
   /** Differed at first, and when they were repeated not always. */
   readonly byChance: readonly Differing[];
   readonly violated: readonly Violated[];
-  /** Those of the subject in a sequence in which the reference breaks none. */
+  /** Those of the subject that the reference did not come to, too, in the same action. */
   readonly violatedBySubjectAlone: readonly Violated[];
   /** Allowed differences that no sequence met. Empty where few sequences ran. */
   readonly unused: readonly Allowed[];
@@ -197,13 +197,14 @@ async function compared(ground: Ground): Promise<SuiteResult> {
     differing.push(differing.length < options.shrink ? await shortened(ground, one) : one);
   const byReference = violatedBy(reference.name, sequences, theirs);
   const bySubject = violatedBy(options.subject.name, sequences, ours);
-  const excused = new Set(byReference.map(({ seed }) => seed));
+  const whatOf = ({ seed, action, problem }: Violated): string => JSON.stringify([seed, action, problem]);
+  const excused = new Set(byReference.map(whatOf));
   return {
     actions: sequences.reduce((sum, { actions }) => sum + actions.length, 0),
     differing,
     byChance: differed.filter((one) => !real.includes(one)),
     violated: [...byReference, ...bySubject],
-    violatedBySubjectAlone: bySubject.filter(({ seed }) => !excused.has(seed)),
+    violatedBySubjectAlone: bySubject.filter((one) => !excused.has(whatOf(one))),
     unused: options.sequences < 1_000 ? [] : allowedDifferences.filter((one) => !used.has(one)),
     unsettled: theirs.flatMap(({ moments }, i) =>
       moments.flatMap(({ state }, at) =>

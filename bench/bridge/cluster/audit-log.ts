@@ -1,5 +1,5 @@
-import { readFile, stat } from "node:fs/promises";
 import { z } from "zod";
+import { auditLines } from "./audit-lines.ts";
 
 /**
  * Who asked the API server for what, by its own audit log: a line when a request has come, but for the bench's writes.
@@ -43,19 +43,12 @@ export interface AuditLog {
 }
 
 export function auditLog(file: string): AuditLog {
-  const size = (): Promise<number> =>
-    stat(file).then(
-      (it) => it.size,
-      () => 0,
-    );
+  const lines = auditLines(file);
   return {
-    mark: size,
+    mark: () => lines.mark(),
     async since(mark, userAgent) {
-      const text = (await readFile(file)).subarray(mark).toString();
-      const asked = text
-        .split("\n")
-        .filter((line) => line.endsWith("}"))
-        .map((line) => entry.parse(JSON.parse(line)))
+      const asked = (await lines.since(mark))
+        .map((line) => entry.parse(line))
         .filter((each) => each.userAgent.startsWith(userAgent));
       const count = (...verbs: string[]): number =>
         asked.filter((each) => each.objectRef?.resource === "widgets" && verbs.includes(each.verb)).length;

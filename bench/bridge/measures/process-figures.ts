@@ -21,6 +21,9 @@ export const highestRss = (pid: number): number => {
   return text === undefined ? 0 : kilobytes(text, "VmHWM");
 };
 
+/** The name of the program that it runs: the kernel keeps 15 characters of it. Empty when it is gone. */
+export const programOf = (pid: number): string => read(pid, "comm")?.trim() ?? "";
+
 /** User and system time so far, all threads, s. */
 export function cpuOf(pid: number): number {
   const text = read(pid, "stat");

@@ -58,6 +58,10 @@ export const olderFirst = (a: ReplicaSetObject, b: ReplicaSetObject): number =>
   ordered(a.metadata.name, b.metadata.name);
 const ordered = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
+/** Its controller has seen its spec. */
+export const isSeen = ({ set: { metadata, status } }: DraftSet): boolean =>
+  (metadata.generation ?? 0) <= status.observedGeneration;
+
 /** Sets that have replicas, or ought to. */
 export const activeOf = (sets: readonly DraftSet[]): DraftSet[] =>
   sets.filter(({ replicas }) => replicas > 0);

@@ -1,5 +1,5 @@
 import { revisionOf } from "./annotations.ts";
-import { type Draft, type DraftSet, olderFirst } from "./draft.ts";
+import { type Draft, type DraftSet, isSeen, olderFirst } from "./draft.ts";
 import { oldSetsOf } from "./newest-set.ts";
 
 /** Lets go of the earliest of the old sets that nothing runs in, but for as many as the Deployment keeps. */
@@ -13,11 +13,8 @@ export function forgetOldSets(draft: Draft): void {
 }
 
 /** Nothing is in it, nothing is asked of it, and it knows that. */
-const isEmpty = ({ set: { metadata, spec, status }, replicas }: DraftSet): boolean =>
-  status.replicas === 0 &&
-  spec.replicas === 0 &&
-  replicas === 0 &&
-  (metadata.generation ?? 0) <= status.observedGeneration;
+const isEmpty = (one: DraftSet): boolean =>
+  one.set.status.replicas === 0 && one.set.spec.replicas === 0 && one.replicas === 0 && isSeen(one);
 
 function byRevision(a: DraftSet, b: DraftSet): number {
   const [first, second] = [revisionOf(a.annotations), revisionOf(b.annotations)];

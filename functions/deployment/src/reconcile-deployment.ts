@@ -4,7 +4,7 @@ import type { Owner, WorkloadStep } from "@drover/workloads";
 import { carryOut } from "./carry-out.ts";
 import { decide, nextLook } from "./decide.ts";
 import { type Deployment, type DeploymentObject, deploymentSchema } from "./deployment.ts";
-import { draftOf, type DraftSet } from "./draft.ts";
+import { draftOf, isSeen } from "./draft.ts";
 import { findSets, oldPodsMayRun, releaseStrayed } from "./find-sets.ts";
 
 /** A step, and the Deployment that it is about. */
@@ -12,10 +12,6 @@ export interface DeploymentStep extends WorkloadStep<typeof Deployment> {
   readonly deployment: DeploymentObject;
   readonly owner: Owner;
 }
-
-/** Its controller has yet to look at it, and that will wake the Deployment again. */
-const isUnseen = ({ set: { metadata, status } }: DraftSet): boolean =>
-  status.observedGeneration < (metadata.generation ?? 0);
 
 /** One run: read what there is, decide, write. */
 export async function reconcileDeployment(
@@ -28,8 +24,9 @@ export async function reconcileDeployment(
   const sets = await findSets(deploymentStep);
   const draft = draftOf(deployment, sets, step.now());
   decide(draft, await oldPodsMayRun(deploymentStep, draft));
-  if (!(await carryOut(deploymentStep, draft)) && !draft.sets.some(isUnseen))
-    await releaseStrayed(deploymentStep);
+  const isWokenAgain = await carryOut(deploymentStep, draft);
+  // A set's controller that has yet to look at it will wake the Deployment, too.
+  if (!isWokenAgain && draft.sets.every(isSeen)) await releaseStrayed(deploymentStep);
   const wait = nextLook(draft);
   return wait === undefined ? {} : { requeueAfter: `${Math.ceil(wait)}ms` };
 }
