@@ -39,7 +39,8 @@ export async function deployBucketFunction(
   await startDeployer(run, servers);
   const { spec, ...bucket } = manifestIn("functions/s3-bucket/deploy/function.yaml");
   const env = Object.entries(settings(servers)).map(([name, value]) => ({ name, value }));
-  const scaling = { min: 0, max: 3, idleAfter: "20s" };
+  // Well within the example's `pollInterval`: between two looks at its bucket there is no Pod.
+  const scaling = { min: 0, max: 3, idleAfter: "10s" };
   const deployed = { ...bucket, spec: { ...spec, container: { image, env }, scaling } };
   await createOrReplace(client, refOf(ReconcileFunction), deployed, { signal });
   run.narrator.say("The bucket function is deployed, and has no Pod: nothing is to be done");

@@ -63,7 +63,10 @@ function bucketSteps({ servers: { s3 }, bucket }: NextSteps): readonly Step[] {
   if (!s3.own) return [];
   return [
     ["the bucket's tags, as the S3 server has them", `curl '${s3.url}/${bucket}?tagging'`],
-    ["delete the bucket behind Drover's back: it comes back", `curl -X DELETE ${s3.url}/${bucket}`],
+    [
+      "delete the bucket behind Drover's back: it is back within half a minute",
+      `curl -X DELETE ${s3.url}/${bucket}`,
+    ],
   ];
 }
 

@@ -11,7 +11,7 @@ const podSchema = z.looseObject({
         .array(
           z.looseObject({
             containerID: z.string().optional(),
-            state: z.looseObject({ running: z.unknown() }),
+            state: z.looseObject({ running: z.unknown().optional() }),
           }),
         )
         .default([]),

@@ -64,6 +64,7 @@ describe("drover start", { timeout: 240_000 }, () => {
     await says(/ started again[^]*the bucket function runs: process \d+/);
     expect(processes()["s3-bucket"]).not.toBe(before["s3-bucket"]);
     await says(/Pod .* is gone/);
+    expect(text()).not.toMatch(/is not needed any more[^]*is started again/);
     const all = Object.values({ ...processes(), killed: before["s3-bucket"]! });
 
     kill("SIGINT");
