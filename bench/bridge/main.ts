@@ -12,7 +12,7 @@
  * `--seed N` picks other objects to change. The first run builds the cluster and the Go program, for minutes.
  */
 import { cpus, type } from "node:os";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { machineLoad } from "../queue/measures/machine-load.ts";
 import { writeReport } from "../queue/report/write-report.ts";
@@ -54,7 +54,12 @@ const progress = (line: string): void =>
 
 const results: Results = {};
 const bridge = values.bridge === undefined ? await bundledBridge() : resolve(values.bridge);
-const stage: Stage = { plan, progress, bridge, program: await goProgram(progress) };
+const stage: Stage = {
+  plan,
+  progress,
+  bridge,
+  program: await goProgram("bench-bridge", join(import.meta.dirname, "go"), progress),
+};
 const busyBefore = await machineLoad();
 try {
   if (asked("restart")) results.restart = await restart(stage);

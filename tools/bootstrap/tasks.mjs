@@ -87,6 +87,12 @@ export const tasks = {
     run: (repository) =>
       program({ ...repository, env: { ...repository.env, GOGC: "400" } }, "bench/bridge/main.ts"),
   },
+  "bench:peers": {
+    needsPython: always,
+    // For etcd and the API server alone, as with the bridge's.
+    run: (repository) =>
+      program({ ...repository, env: { ...repository.env, GOGC: "400" } }, "bench/peers/main.ts"),
+  },
   "bench:push": {
     needsPython: always,
     run: (repository) => program(repository, "bench/push/main.ts"),

@@ -26,7 +26,8 @@ export class RefusedError extends Error {
   }
 }
 
-const userAgent = "bench-bridge-harness";
+/** Of all that is asked for here. */
+export const userAgent = "bench-bridge-harness";
 const tries = 5;
 
 export function openApi(kubeconfigFile: string): Api {

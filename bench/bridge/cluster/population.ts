@@ -35,10 +35,13 @@ export async function populate({ api }: BenchCluster, count: number): Promise<Po
     content: withStatus,
   });
   await unless(404, () => api.send("GET", `${objectPath(widgetKey(0))}/status`));
-  // Whoever streams a listing is refused until the server has the kind in its cache, which may take half a minute.
-  await unless(429, () => api.send("GET", `${collection}?${oneStreamed}`));
+  await untilStreamed(api, collection);
   return { living: new Set(Array.from({ length: count }, (_, i) => widgetKey(i))), took, next: count };
 }
+
+/** Whoever streams a listing is refused until the server has the kind in its cache, which may take half a minute. */
+export const untilStreamed = (api: Api, path: string): Promise<void> =>
+  unless(429, () => api.send("GET", `${path}?${oneStreamed}`));
 
 const oneStreamed =
   "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true" +

@@ -5,31 +5,34 @@ import { setPriority } from "node:os";
 import { join } from "node:path";
 import { lastLinesOf } from "./last-lines.ts";
 
-const moduleFolder = join(import.meta.dirname, "../go");
-const cacheFolder = join(import.meta.dirname, "../../../.cache/bench-bridge");
+const cacheFolder = join(import.meta.dirname, "../../../.cache");
 
 /**
- * Builds the Go program unless it is there, and gives its path. The first build takes a minute or two, and Go's module
- * proxy.
+ * Builds the Go program of a folder unless it is there, and gives its path. The first build takes a minute or two, and
+ * Go's module proxy.
  *
  * @throws when Go is missing, or the build fails: the message carries the compiler's last lines
  */
-export async function goProgram(log: (line: string) => void): Promise<string> {
+export async function goProgram(
+  name: string,
+  moduleFolder: string,
+  log: (line: string) => void,
+): Promise<string> {
   const sources = (await readdir(moduleFolder)).sort();
   const hash = createHash("sha256");
-  for (const name of sources) hash.update(name).update(await readFile(join(moduleFolder, name)));
-  const folder = join(cacheFolder, hash.digest("hex").slice(0, 16));
-  const program = join(folder, "bench-bridge");
+  for (const source of sources) hash.update(source).update(await readFile(join(moduleFolder, source)));
+  const folder = join(cacheFolder, name, hash.digest("hex").slice(0, 16));
+  const program = join(folder, name);
   if (await exists(program)) return program;
-  log("building the Go program");
+  log(`building the Go program of ${name}`);
   await mkdir(folder, { recursive: true });
   const unfinished = join(folder, `.${randomUUID()}`);
-  await build(unfinished, join(folder, "build.log"));
+  await build(moduleFolder, unfinished, join(folder, "build.log"));
   await rename(unfinished, program);
   return program;
 }
 
-async function build(file: string, logFile: string): Promise<void> {
+async function build(moduleFolder: string, file: string, logFile: string): Promise<void> {
   const go = await spawnTied({
     name: "go build",
     command: "go",

@@ -1,0 +1,119 @@
+import { z } from "zod";
+import type { Api } from "../../bridge/cluster/api.ts";
+import { now } from "../../queue/measures/now.ts";
+import { everywhere, type GaugeKey } from "./gauges.ts";
+
+const event = z.object({
+  type: z.enum(["ADDED", "MODIFIED", "DELETED"]),
+  object: z.object({
+    metadata: z.object({
+      namespace: z.string(),
+      name: z.string(),
+      generation: z.number(),
+      resourceVersion: z.string(),
+    }),
+    spec: z.object({ turn: z.number() }),
+    status: z.object({ observedGeneration: z.number().default(0) }).prefault({}),
+  }),
+});
+
+type WatchEvent = z.output<typeof event>;
+
+/** What the API server tells a watch of the bench's own, whoever works. */
+export interface Judge {
+  /**
+   * When the status of each of these was first seen to be of this turn, or of a later one: ms of the monotonic clock.
+   * Rejects after `patience`, saying how many are missing.
+   */
+  seen(turns: ReadonlyMap<GaugeKey, number>, patience: number): Promise<ReadonlyMap<GaugeKey, number>>;
+  /** Resolves when no Gauge is left. */
+  none(): Promise<void>;
+  stop(): void;
+}
+
+interface Sighting {
+  readonly turn: number;
+  readonly at: number;
+}
+
+export function openJudge(api: Api): Judge {
+  /** Of every Gauge that there is: each turn that its status was seen to be of. */
+  const sightings = new Map<GaugeKey, Sighting[]>();
+  let onChange = (): void => undefined;
+  const take = ({ type, object }: WatchEvent): void => {
+    const { metadata, spec, status } = object;
+    const key = `${metadata.namespace}/${metadata.name}`;
+    const seen = sightings.get(key) ?? [];
+    if (type === "DELETED") sightings.delete(key);
+    else sightings.set(key, seen);
+    const isSettled = status.observedGeneration >= metadata.generation;
+    if (isSettled && (seen.at(-1)?.turn ?? -1) < spec.turn) seen.push({ turn: spec.turn, at: now() });
+    onChange();
+  };
+  const stopped = new AbortController();
+  const following = follow(api, take, stopped.signal);
+  // Told to who waits.
+  following.catch(() => undefined);
+  const until = (isSo: () => boolean, patience: number, missing: () => string): Promise<void> => {
+    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+    const timer = setTimeout(() => reject(new Error(missing())), patience);
+    onChange = () => {
+      if (isSo()) resolve(undefined);
+    };
+    onChange();
+    return Promise.race([promise, following.then(() => promise)]).finally(() => {
+      clearTimeout(timer);
+      onChange = () => undefined;
+    });
+  };
+  const firstOf = (key: GaugeKey, turn: number): number | undefined =>
+    sightings.get(key)?.find((one) => one.turn >= turn)?.at;
+  return {
+    async seen(turns, patience) {
+      const found = new Map<GaugeKey, number>();
+      const missing = new Map(turns);
+      const isSo = (): boolean => {
+        for (const [key, turn] of missing) {
+          const at = firstOf(key, turn);
+          if (at === undefined) return false;
+          found.set(key, at);
+          missing.delete(key);
+        }
+        return true;
+      };
+      await until(isSo, patience, () => `${missing.size} of ${turns.size} Gauges were not seen to.`);
+      return found;
+    },
+    none: () =>
+      until(
+        () => sightings.size === 0,
+        120_000,
+        () => `${sightings.size} Gauges are left.`,
+      ),
+    stop: () => stopped.abort(),
+  };
+}
+
+/** The API server ends the watch of whoever is slow for a moment: it goes on where that was. */
+async function follow(api: Api, take: (event: WatchEvent) => void, signal: AbortSignal): Promise<void> {
+  let version = "";
+  while (!signal.aborted) {
+    const answer = await api.open(
+      `${everywhere}?watch=1&timeoutSeconds=86400&resourceVersion=${version}`,
+      "application/json",
+    );
+    signal.addEventListener("abort", () => answer.destroy(), { once: true });
+    let rest = "";
+    answer.setEncoding("utf8");
+    answer.on("data", (text: string) => {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        const heard = event.parse(JSON.parse(line));
+        version = heard.object.metadata.resourceVersion;
+        take(heard);
+      }
+    });
+    await new Promise((resolve) => answer.once("close", resolve).on("error", () => undefined));
+  }
+}

@@ -1,0 +1,16 @@
+import { runFunction } from "@drover/runtime";
+import { writeFile } from "node:fs/promises";
+import { gaugeConfig } from "./config.ts";
+import { gaugeController } from "./gauge-controller.ts";
+
+await runFunction({
+  name: "gauge",
+  settings: gaugeConfig,
+  controller: ({ runsFile }) => {
+    let runs = 0;
+    return {
+      controller: gaugeController(() => (runs += 1)),
+      close: () => writeFile(runsFile, String(runs)),
+    };
+  },
+});

@@ -1,0 +1,67 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { userAgent as harness } from "../bridge/cluster/api.ts";
+import { cpuSince } from "../bridge/measures/process-figures.ts";
+import type { Request } from "../workloads/audit-log.ts";
+import type { Stage } from "./cluster/stage.ts";
+import type { AtWork, Contestant } from "./peers/peer.ts";
+
+export const steps = ["cold start", "burst", "restart", "reaction"] as const;
+export type Step = (typeof steps)[number];
+
+/** What a step came to with one of the contestants. */
+export interface Figures {
+  readonly step: Step;
+  /** ms, by what was timed. */
+  readonly times: Readonly<Record<string, number>>;
+  /** By what they asked for. */
+  readonly requests: Readonly<Record<string, number>>;
+  /** CPU seconds until all is quiet, by process; the API server's with etcd's. */
+  readonly cpu: Readonly<Record<string, number>>;
+}
+
+export const servers = "API server";
+
+/** A request of whoever is measured: not the bench's, nor what the API server asks itself. */
+const isTheirs = ({ userAgent }: Request): boolean =>
+  userAgent !== harness && !userAgent.startsWith("kube-apiserver/");
+
+/** Who works, and how to find out what a step costs. */
+export interface Turn {
+  readonly stage: Stage;
+  readonly contestant: Contestant;
+}
+
+/** @param work gives what was timed, and who works. */
+export async function measured(
+  { stage: { audit, cluster }, contestant: { beside } }: Turn,
+  step: Step,
+  atWork: AtWork | undefined,
+  work: () => Promise<{ readonly times: Figures["times"]; readonly atWork: AtWork }>,
+): Promise<Figures & { readonly atWork: AtWork }> {
+  const serving = cluster.pids();
+  const taken = cpuSince([...serving, ...Object.values(beside), ...Object.values(atWork?.pids ?? {})]);
+  const mark = await audit.mark();
+  const done = await work();
+  await quiet(audit);
+  const requests: Record<string, number> = {};
+  for (const { what } of (await audit.since(mark)).filter(isTheirs))
+    requests[what] = (requests[what] ?? 0) + 1;
+  const named = Object.entries({ ...done.atWork.pids, ...beside });
+  const cpu = {
+    ...Object.fromEntries(named.map(([name, pid]) => [name, taken(pid)])),
+    [servers]: serving.reduce((sum, pid) => sum + taken(pid), 0),
+  };
+  return { step, times: done.times, requests, cpu, atWork: done.atWork };
+}
+
+/** Some write Events, or say that they are done, later. */
+const quietMs = 2_000;
+
+/** Until nobody has asked the API server for anything for a while. */
+export async function quiet(audit: Stage["audit"]): Promise<void> {
+  for (;;) {
+    const mark = await audit.mark();
+    await delay(quietMs);
+    if (!(await audit.since(mark)).some(isTheirs)) return;
+  }
+}

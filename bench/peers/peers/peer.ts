@@ -1,0 +1,91 @@
+import { join } from "node:path";
+import { readFile } from "node:fs/promises";
+import { lastLinesOf } from "../../bridge/contenders/last-lines.ts";
+import { type Started, startProcess } from "../../bridge/contenders/start-process.ts";
+
+/** One of those who are compared. */
+export interface Peer {
+  readonly name: string;
+  /** Builds what is missing. Rejects, saying why, where it cannot be built here. */
+  prepare(log: (line: string) => void): Promise<Prepared>;
+}
+
+/** Takes the stage, with all that outlives its processes. */
+export type Prepared = (ground: Ground) => Promise<Contestant>;
+
+export interface Ground {
+  readonly kubeconfig: string;
+  /** For what it logs. */
+  readonly folder: string;
+}
+
+export interface Contestant {
+  /** What works on while its own processes come and go, by what it is. */
+  readonly beside: Readonly<Record<string, number>>;
+  start(): Promise<AtWork>;
+  close(): Promise<void>;
+}
+
+export interface AtWork {
+  /** When its first process was started: ms of the monotonic clock. */
+  readonly startedAt: number;
+  /** Its own processes, by what each is. */
+  readonly pids: Readonly<Record<string, number>>;
+  /** Rejects when one of them ends by itself. */
+  readonly died: Promise<never>;
+  /** An orderly end; how often it has reconciled. */
+  stop(): Promise<number>;
+}
+
+/** Where a peer has them. */
+export const workers = 16;
+
+export interface Command {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Of a controller that is one process, and keeps nothing outside of it. */
+export const alone =
+  (name: string, { command, args, env }: Command): Prepared =>
+  ({ kubeconfig, folder }) => {
+    const runsFile = join(folder, `${name}.runs`);
+    return Promise.resolve({
+      beside: {},
+      async start() {
+        const child = await startProcess({
+          ...{ name, command, args: [...args], logFile: join(folder, `${name}.log`) },
+          env: {
+            ...{ KUBECONFIG: kubeconfig, BENCH_WORKERS: String(workers), BENCH_RUNS_FILE: runsFile },
+            ...env,
+          },
+        });
+        return {
+          startedAt: child.startedAt,
+          pids: { controller: child.pid },
+          died: endOf([child]),
+          stop: () => runsOf([child], runsFile),
+        };
+      },
+      close: () => Promise.resolve(),
+    });
+  };
+
+/** Rejects when one of them ends, with what it said last. */
+export function endOf(children: readonly Started[]): Promise<never> {
+  const ends = children.map(async ({ name, exited, logFile }): Promise<never> => {
+    await exited;
+    throw new Error(`${name} has ended:\n${await lastLinesOf(logFile)}`);
+  });
+  const died = Promise.race(ends);
+  // Those who are stopped end, too, when nobody asks any more.
+  for (const each of [died, ...ends]) each.catch(() => undefined);
+  return died;
+}
+
+/** Ends processes in their order; what the last one has written down. */
+export async function runsOf(children: readonly Started[], runsFile: string): Promise<number> {
+  for (const child of children) await child.stop();
+  return Number(await readFile(runsFile, "utf8"));
+}

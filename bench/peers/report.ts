@@ -1,0 +1,121 @@
+import { type Spread, spread } from "../queue/measures/spread.ts";
+import { figure, range, table } from "../queue/report/markdown.ts";
+import { servers, type Step, steps } from "./measured.ts";
+import type { Plan } from "./plan.ts";
+import type { TurnFigures } from "./turn.ts";
+
+export interface Conditions {
+  readonly command: string;
+  readonly machine: string;
+  readonly plan: Plan;
+  /** How busy the machine was before and after, in [0, 1]. */
+  readonly busy: readonly number[];
+  /** Who could not be built, and why. */
+  readonly notRun: ReadonlyMap<string, string>;
+}
+
+/** Everybody is put beside it. */
+export const reference = "controller-runtime";
+
+/** What one turn came to, by name. */
+type Measure = readonly [title: string, of: (turn: TurnFigures) => number];
+
+const sum = (figures: Readonly<Record<string, number>>, but?: string): number =>
+  Object.entries(figures).reduce((total, [name, value]) => (name === but ? total : total + value), 0);
+const ofStep = (turn: TurnFigures, step: Step) => turn.steps.find((one) => one.step === step);
+
+const times: readonly Measure[] = (
+  [
+    ["reaction", "p50", "reaction p50, ms"],
+    ["reaction", "p99", "reaction p99, ms"],
+    ["cold start", "all seen to", "cold start, ms"],
+    ["burst", "all seen to", "burst, ms"],
+    ["burst", "after the last change was answered", "burst: after the last change, ms"],
+    ["restart", "what was changed is seen to", "restart, ms"],
+  ] as const
+).map(([step, time, title]) => [title, (turn) => ofStep(turn, step)?.times[time] ?? NaN]);
+
+const perStep = (what: string, of: (turn: TurnFigures, step: Step) => number): readonly Measure[] =>
+  steps.map((step) => [`${what}, ${step}`, (turn) => of(turn, step)]);
+
+const requests = perStep("requests", (turn, step) => sum(ofStep(turn, step)?.requests ?? {}));
+const cpu = perStep("CPU, s", (turn, step) => sum(ofStep(turn, step)?.cpu ?? {}, servers));
+const serverCpu = perStep("API server's CPU, s", (turn, step) => ofStep(turn, step)?.cpu[servers] ?? NaN);
+const others: readonly Measure[] = [
+  ["reconciles, cold start and burst", ({ runs }) => runs[0] ?? NaN],
+  ["reconciles, restart", ({ runs }) => runs[1] ?? NaN],
+  ["memory, MiB", ({ memory }) => sum(memory) / 1024 ** 2],
+];
+
+/** @param turns of every contestant, round by round. */
+export function report(turns: readonly TurnFigures[], { plan, ...conditions }: Conditions): string {
+  const names = [...new Set(turns.map(({ who }) => who))];
+  const busy = conditions.busy.map((share) => `${(100 * share).toFixed(0)} %`).join(" and ");
+  const compared = (measures: readonly Measure[]): string => comparison(turns, names, measures);
+  return [
+    "<!-- Written by npm run bench:peers. -->",
+    "# The same controller, with everybody",
+    `\`${conditions.command}\` on ${conditions.machine}, which was ${busy} busy before and after: ` +
+      `${plan.objects.toLocaleString("en")} objects, ${plan.reactions.toLocaleString("en")} reactions a round, ` +
+      `one every ${plan.every} ms. min / **median** / max of the rounds; in brackets, the median of what it is of ` +
+      `${reference}'s in the same round.`,
+    ...[...conditions.notRun].map(([name, why]) => `*${name} was not run:* ${why}`),
+    "## Time",
+    compared(times),
+    "## What it takes",
+    compared([...requests, ...cpu, ...serverCpu, ...others]),
+    "## Requests of the last round",
+    ...steps.map((step) => `### ${step}\n\n${asked(turns, names, step)}`),
+    "## CPU seconds and memory of the last round, by process",
+    byProcess(turns, names),
+  ].join("\n\n");
+}
+
+const of = (turns: readonly TurnFigures[], name: string): readonly TurnFigures[] =>
+  turns.filter(({ who }) => who === name);
+
+function comparison(
+  turns: readonly TurnFigures[],
+  names: readonly string[],
+  measures: readonly Measure[],
+): string {
+  const rows = measures.map(([title, measure]) => {
+    const theirs = of(turns, reference).map(measure);
+    const cells = names.map((name) => {
+      const figures = of(turns, name).map(measure);
+      const ratio = medianOf(figures.map((one, i) => one / (theirs[i] ?? NaN)));
+      const suffix = name === reference || ratio === undefined ? "" : ` (${figure(ratio)})`;
+      return `${range(spread(figures))}${suffix}`;
+    });
+    return [title, ...cells];
+  });
+  return table(["", ...names], rows);
+}
+
+function medianOf(figures: readonly number[]): Spread["median"] | undefined {
+  const known = figures.filter(Number.isFinite);
+  return known.length === 0 ? undefined : spread(known).median;
+}
+
+function asked(turns: readonly TurnFigures[], names: readonly string[], step: Step): string {
+  const last = names.map((name) => {
+    const turn = of(turns, name).at(-1);
+    return (turn && ofStep(turn, step)?.requests) ?? {};
+  });
+  const what = [...new Set(last.flatMap((requests) => Object.keys(requests)))].sort();
+  return table(
+    ["", ...names],
+    what.map((one) => [one, ...last.map((requests) => figure(requests[one] ?? 0))]),
+  );
+}
+
+function byProcess(turns: readonly TurnFigures[], names: readonly string[]): string {
+  const rows = names.flatMap((name) => {
+    const turn = of(turns, name).at(-1);
+    return Object.entries(turn?.memory ?? {}).map(([process, bytes]) => [
+      ...[name, process, figure(bytes / 1024 ** 2)],
+      ...steps.map((step) => figure((turn && ofStep(turn, step)?.cpu[process]) ?? NaN)),
+    ]);
+  });
+  return table(["", "", "MiB", ...steps], rows, 2);
+}

@@ -1,0 +1,129 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { inParallel } from "../bridge/cluster/api.ts";
+import { highestRss } from "../bridge/measures/process-figures.ts";
+import { now } from "../queue/measures/now.ts";
+import { percentile } from "../queue/measures/spread.ts";
+import type { GaugeKey } from "./cluster/gauges.ts";
+import { atOnce } from "./cluster/stage.ts";
+import { type Figures, measured, quiet, type Turn } from "./measured.ts";
+import type { AtWork } from "./peers/peer.ts";
+import type { Plan } from "./plan.ts";
+
+/** All that one contestant came to in one round. */
+export interface TurnFigures {
+  readonly who: string;
+  readonly steps: readonly Figures[];
+  /** Reconciles of the first life (cold start and burst), and of the second (restart). */
+  readonly runs: readonly number[];
+  /** The most that was resident after cold start and burst, bytes, by process. */
+  readonly memory: Readonly<Record<string, number>>;
+}
+
+/** Longer than the slowest takes for anything. */
+const patience = 300_000;
+
+/** The Gauges, and the turn that each was last asked for. */
+class Gauges {
+  readonly turns: Map<GaugeKey, number>;
+  readonly #turn: Turn;
+  constructor(turn: Turn, keys: readonly GaugeKey[]) {
+    this.#turn = turn;
+    this.turns = new Map(keys.map((key) => [key, 0]));
+  }
+
+  /** Asks for the next turn of one; when that was sent. */
+  async change(key: GaugeKey): Promise<number> {
+    const next = (this.turns.get(key) ?? 0) + 1;
+    this.turns.set(key, next);
+    const sent = now();
+    await this.#turn.stage.change(key, next);
+    return sent;
+  }
+
+  /** When each of some was seen to. */
+  async seen(
+    { died }: AtWork,
+    keys: Iterable<GaugeKey> = this.turns.keys(),
+  ): Promise<ReadonlyMap<GaugeKey, number>> {
+    const wanted = new Map([...keys].map((key) => [key, this.turns.get(key) ?? 0]));
+    return Promise.race([this.#turn.stage.judge.seen(wanted, patience), died]);
+  }
+}
+
+/** Cold start, burst, restart and reaction, one after the other, on Gauges that are there before and gone afterwards. */
+export async function takeTurn(who: string, turn: Turn, plan: Plan): Promise<TurnFigures> {
+  const { stage, contestant } = turn;
+  const gauges = new Gauges(turn, await stage.populate(plan.objects));
+  const cold = await coldStart(turn, gauges);
+  const burst = await changeAll(turn, gauges, cold.atWork);
+  const memory = memoryOf({ ...cold.atWork.pids, ...contestant.beside });
+  const firstLife = await cold.atWork.stop();
+  const restarted = await restart(turn, gauges, plan);
+  const secondLife = await restarted.atWork.stop();
+  const again = await contestant.start();
+  const reaction = await react(turn, gauges, again, plan);
+  await again.stop();
+  await stage.clear();
+  return { who, steps: [cold, burst, restarted, reaction], runs: [firstLife, secondLife], memory };
+}
+
+/** From the start of its first process until the last Gauge is seen to. */
+const coldStart = (turn: Turn, gauges: Gauges) =>
+  measured(turn, "cold start", undefined, async () => {
+    const atWork = await turn.contestant.start();
+    const seen = await gauges.seen(atWork);
+    return { times: { "all seen to": latest(seen) - atWork.startedAt }, atWork };
+  });
+
+/** From the first change until the last Gauge is seen to. */
+const changeAll = (turn: Turn, gauges: Gauges, atWork: AtWork) =>
+  measured(turn, "burst", atWork, async () => {
+    const keys = [...gauges.turns.keys()];
+    const began = now();
+    await inParallel(keys.length, atOnce, (i) => gauges.change(keys[i] ?? ""));
+    const answered = now();
+    const last = latest(await gauges.seen(atWork));
+    return {
+      times: { "all seen to": last - began, "after the last change was answered": last - answered },
+      atWork,
+    };
+  });
+
+/** From the start of its first process until what was changed meanwhile is seen to. */
+async function restart(turn: Turn, gauges: Gauges, { changedMeanwhile, objects }: Plan) {
+  const keys = [...gauges.turns.keys()].filter((_, i) => i % Math.floor(objects / changedMeanwhile) === 0);
+  for (const key of keys) await gauges.change(key);
+  return measured(turn, "restart", undefined, async () => {
+    const atWork = await turn.contestant.start();
+    const seen = await gauges.seen(atWork, keys);
+    return { times: { "what was changed is seen to": latest(seen) - atWork.startedAt }, atWork };
+  });
+}
+
+/** From each change until its status is seen. What is due is sent, whether or not what was sent before is answered. */
+async function react(turn: Turn, gauges: Gauges, atWork: AtWork, { reactions, every }: Plan) {
+  const keys = [...gauges.turns.keys()];
+  // It may still be reading what there is.
+  await gauges.change(keys[0] ?? "");
+  await gauges.seen(atWork);
+  await quiet(turn.stage.audit);
+  return measured(turn, "reaction", atWork, async () => {
+    const began = now();
+    const changes: Promise<readonly [GaugeKey, number]>[] = [];
+    // Each once, so that what is seen is the answer to what was sent.
+    for (const key of keys.slice(0, reactions)) {
+      const wait = began + changes.length * every - now();
+      if (wait > 0) await delay(wait);
+      changes.push(gauges.change(key).then((sent) => [key, sent]));
+    }
+    const sent = await Promise.all(changes);
+    const seen = await gauges.seen(atWork, keys.slice(0, reactions));
+    const lags = sent.map(([key, at]) => (seen.get(key) ?? NaN) - at);
+    return { times: { p50: percentile(lags, 50), p99: percentile(lags, 99) }, atWork };
+  });
+}
+
+const latest = (seen: ReadonlyMap<GaugeKey, number>): number => Math.max(...seen.values());
+
+const memoryOf = (pids: Readonly<Record<string, number>>): Record<string, number> =>
+  Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, highestRss(pid)]));
