@@ -8,23 +8,27 @@
  *
  * The first run builds the cluster and the peers, for minutes. Who cannot be built is left out, and said to be.
  */
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { format, resolveConfig } from "prettier";
 import { machineLoad } from "../queue/measures/machine-load.ts";
-import { type Stage, setStage } from "./cluster/stage.ts";
-import { drover } from "./peers/drover.ts";
+import { setStage } from "./cluster/stage.ts";
+import { drover, droverWith } from "./peers/drover.ts";
 import { controllerRuntime, floor } from "./peers/go.ts";
+import { javaOperatorSdk } from "./peers/java-operator-sdk.ts";
 import { kopf } from "./peers/kopf.ts";
 import { kubeRs } from "./peers/kube-rs.ts";
-import type { Peer, Prepared } from "./peers/peer.ts";
+import type { Ground, Peer, Prepared } from "./peers/peer.ts";
+import type { Turn } from "./measured.ts";
 import { full, little } from "./plan.ts";
 import { reference, report } from "./report.ts";
-import { takeTurn, type TurnFigures } from "./turn.ts";
+import { takeSlowTurn, takeTurn, type TurnFigures } from "./turn.ts";
 
-const peers: readonly Peer[] = [floor, controllerRuntime, kubeRs, kopf, drover];
+const peers: readonly Peer[] = [floor, controllerRuntime, kubeRs, kopf, javaOperatorSdk, drover];
+/** Slow work is spread over more processes, where a peer can do that. */
+const more: readonly Peer[] = [droverWith("Drover, 2 processes", 2), droverWith("Drover, 4 processes", 4)];
 
 const usualRounds = "3";
 const { values } = parseArgs({
@@ -41,27 +45,37 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 const plan = values.little ? little : full;
+const slowly = { workers: plan.slowWorkers, workMs: plan.workMs };
 const progress = (line: string): void => console.error(line);
 
-const prepared = new Map<string, Prepared>();
 const notRun = new Map<string, string>();
-for (const peer of peers.filter(({ name }) => name === reference || (only?.includes(name) ?? true)))
-  try {
-    prepared.set(peer.name, await peer.prepare(progress));
-  } catch (error) {
-    notRun.set(peer.name, error instanceof Error ? error.message : String(error));
-  }
+const isAsked = (name: string): boolean => only?.some((one) => name.startsWith(one)) ?? true;
+const prepared = await preparedOf(peers.filter(({ name }) => name === reference || isAsked(name)));
+const spread = await preparedOf(more.filter(({ name }) => isAsked(name)));
 
 const busyBefore = await machineLoad();
 const stage = await setStage(progress);
 const turns: TurnFigures[] = [];
+const slowTurns: TurnFigures[] = [];
 try {
-  for (let round = 1; round <= Number(values.rounds); round += 1)
-    for (const [name, prepare] of prepared) turns.push(await inTurn(stage, name, prepare, round));
+  for (let round = 1; round <= Number(values.rounds); round += 1) {
+    for (const [name, prepare] of prepared)
+      turns.push(
+        await onStage(name, prepare, `round ${round}`, { workers: plan.workers, workMs: 0 }, (turn) =>
+          takeTurn(name, turn, plan),
+        ),
+      );
+    for (const [name, prepare] of [...prepared, ...spread])
+      slowTurns.push(
+        await onStage(name, prepare, `round ${round}, slow work`, slowly, (turn) =>
+          takeSlowTurn(name, turn, plan),
+        ),
+      );
+  }
 } finally {
   await stage.stop();
 }
-const text = report(turns, {
+const text = report(turns, slowTurns, {
   command: ["npm run bench:peers", ...(process.argv.length > 2 ? ["--", ...process.argv.slice(2)] : [])].join(
     " ",
   ),
@@ -73,13 +87,29 @@ const isPartial = values.little || only !== undefined || values.rounds !== usual
 if (isPartial) console.log(text);
 else await writeFile(file, await format(text, { ...(await resolveConfig(file)), filepath: file }));
 
-async function inTurn(stage: Stage, name: string, prepare: Prepared, round: number): Promise<TurnFigures> {
-  progress(`round ${round}: ${name}`);
-  const folder = join(stage.folder, `${name}-${round}`);
-  await mkdir(folder);
-  const contestant = await prepare({ kubeconfig: stage.cluster.kubeconfig, folder });
+async function preparedOf(some: readonly Peer[]): Promise<ReadonlyMap<string, Prepared>> {
+  const ready = new Map<string, Prepared>();
+  for (const peer of some)
+    try {
+      ready.set(peer.name, await peer.prepare(progress));
+    } catch (error) {
+      notRun.set(peer.name, error instanceof Error ? error.message : String(error));
+    }
+  return ready;
+}
+
+async function onStage(
+  name: string,
+  prepare: Prepared,
+  title: string,
+  how: Pick<Ground, "workers" | "workMs">,
+  take: (turn: Turn) => Promise<TurnFigures>,
+): Promise<TurnFigures> {
+  progress(`${title}: ${name}`);
+  const folder = await mkdtemp(join(stage.folder, "turn-"));
+  const contestant = await prepare({ kubeconfig: stage.cluster.kubeconfig, folder, ...how });
   try {
-    return await takeTurn(name, { stage, contestant }, plan);
+    return await take({ stage, contestant });
   } finally {
     await contestant.close();
   }

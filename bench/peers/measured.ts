@@ -5,7 +5,7 @@ import type { Request } from "../workloads/audit-log.ts";
 import type { Stage } from "./cluster/stage.ts";
 import type { AtWork, Contestant } from "./peers/peer.ts";
 
-export const steps = ["cold start", "burst", "restart", "reaction"] as const;
+export const steps = ["cold start", "burst", "restart", "reaction", "crash", "slow work"] as const;
 export type Step = (typeof steps)[number];
 
 /** What a step came to with one of the contestants. */

@@ -6,8 +6,23 @@ export interface Plan {
   /** Changes of a reaction, and the time between two. */
   readonly reactions: number;
   readonly every: number;
+  /** Of slow work: so many objects, how long each waits for something outside, and for how many a process does so at once. */
+  readonly slowObjects: number;
+  readonly workMs: number;
+  readonly slowWorkers: number;
+  /** At once in one process, of all else. */
+  readonly workers: number;
 }
 
-export const full: Plan = { objects: 3_000, changedMeanwhile: 10, reactions: 1_700, every: 25 };
+export const full: Plan = {
+  objects: 3_000,
+  changedMeanwhile: 10,
+  reactions: 1_700,
+  every: 25,
+  slowObjects: 1_000,
+  workMs: 50,
+  slowWorkers: 4,
+  workers: 16,
+};
 /** Shows that it works; its figures say little. */
-export const little: Plan = { objects: 200, changedMeanwhile: 10, reactions: 100, every: 25 };
+export const little: Plan = { ...full, objects: 200, reactions: 100, slowObjects: 200 };

@@ -32,13 +32,18 @@ const times: readonly Measure[] = (
     ["burst", "all seen to", "burst, ms"],
     ["burst", "after the last change was answered", "burst: after the last change, ms"],
     ["restart", "what was changed is seen to", "restart, ms"],
+    ["crash", "all seen to", "crash in a burst, ms"],
+    ["crash", "after the kill", "crash: after the kill, ms"],
   ] as const
 ).map(([step, time, title]) => [title, (turn) => ofStep(turn, step)?.times[time] ?? NaN]);
 
+/** What was killed has taken its CPU time along. */
+const whole = steps.filter((step) => step !== "crash" && step !== "slow work");
 const perStep = (what: string, of: (turn: TurnFigures, step: Step) => number): readonly Measure[] =>
-  steps.map((step) => [`${what}, ${step}`, (turn) => of(turn, step)]);
+  whole.map((step) => [`${what}, ${step}`, (turn) => of(turn, step)]);
 
 const requests = perStep("requests", (turn, step) => sum(ofStep(turn, step)?.requests ?? {}));
+const crashRequests: Measure = ["requests, crash", (turn) => sum(ofStep(turn, "crash")?.requests ?? {})];
 const cpu = perStep("CPU, s", (turn, step) => sum(ofStep(turn, step)?.cpu ?? {}, servers));
 const serverCpu = perStep("API server's CPU, s", (turn, step) => ofStep(turn, step)?.cpu[servers] ?? NaN);
 const others: readonly Measure[] = [
@@ -47,8 +52,15 @@ const others: readonly Measure[] = [
   ["memory, MiB", ({ memory }) => sum(memory) / 1024 ** 2],
 ];
 
-/** @param turns of every contestant, round by round. */
-export function report(turns: readonly TurnFigures[], { plan, ...conditions }: Conditions): string {
+/**
+ * @param turns of every contestant, round by round.
+ * @param slowTurns those of slow work, likewise.
+ */
+export function report(
+  turns: readonly TurnFigures[],
+  slowTurns: readonly TurnFigures[],
+  { plan, ...conditions }: Conditions,
+): string {
   const names = [...new Set(turns.map(({ who }) => who))];
   const busy = conditions.busy.map((share) => `${(100 * share).toFixed(0)} %`).join(" and ");
   const compared = (measures: readonly Measure[]): string => comparison(turns, names, measures);
@@ -62,10 +74,15 @@ export function report(turns: readonly TurnFigures[], { plan, ...conditions }: C
     ...[...conditions.notRun].map(([name, why]) => `*${name} was not run:* ${why}`),
     "## Time",
     compared(times),
+    "## Slow work",
+    `${plan.slowObjects.toLocaleString("en")} objects are changed at once, and each reconcile waits ${plan.workMs} ms for ` +
+      `something outside: with ${plan.slowWorkers} at a time in a process, one is not done before ` +
+      `${figure((plan.slowObjects * plan.workMs) / plan.slowWorkers)} ms.`,
+    slowWork(slowTurns),
     "## What it takes",
-    compared([...requests, ...cpu, ...serverCpu, ...others]),
+    compared([...requests, crashRequests, ...cpu, ...serverCpu, ...others]),
     "## Requests of the last round",
-    ...steps.map((step) => `### ${step}\n\n${asked(turns, names, step)}`),
+    ...[...whole, "crash" as const].map((step) => `### ${step}\n\n${asked(turns, names, step)}`),
     "## CPU seconds and memory of the last round, by process",
     byProcess(turns, names),
   ].join("\n\n");
@@ -92,6 +109,15 @@ function comparison(
   return table(["", ...names], rows);
 }
 
+function slowWork(turns: readonly TurnFigures[]): string {
+  const names = [...new Set(turns.map(({ who }) => who))];
+  const time = (turn: TurnFigures): number => ofStep(turn, "slow work")?.times["all seen to"] ?? NaN;
+  const cpuOf = (turn: TurnFigures): number => sum(ofStep(turn, "slow work")?.cpu ?? {}, servers);
+  const cell = (name: string, measure: Measure[1]): string => range(spread(of(turns, name).map(measure)));
+  const rows = names.map((name) => [name, cell(name, time), cell(name, cpuOf)]);
+  return table(["", "all seen to, ms", "CPU, s"], rows);
+}
+
 function medianOf(figures: readonly number[]): Spread["median"] | undefined {
   const known = figures.filter(Number.isFinite);
   return known.length === 0 ? undefined : spread(known).median;
@@ -114,8 +140,8 @@ function byProcess(turns: readonly TurnFigures[], names: readonly string[]): str
     const turn = of(turns, name).at(-1);
     return Object.entries(turn?.memory ?? {}).map(([process, bytes]) => [
       ...[name, process, figure(bytes / 1024 ** 2)],
-      ...steps.map((step) => figure((turn && ofStep(turn, step)?.cpu[process]) ?? NaN)),
+      ...whole.map((step) => figure((turn && ofStep(turn, step)?.cpu[process]) ?? NaN)),
     ]);
   });
-  return table(["", "", "MiB", ...steps], rows, 2);
+  return table(["", "", "MiB", ...whole], rows, 2);
 }

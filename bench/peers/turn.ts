@@ -5,7 +5,7 @@ import { now } from "../queue/measures/now.ts";
 import { percentile } from "../queue/measures/spread.ts";
 import type { GaugeKey } from "./cluster/gauges.ts";
 import { atOnce } from "./cluster/stage.ts";
-import { type Figures, measured, quiet, type Turn } from "./measured.ts";
+import { type Figures, measured, quiet, type Step, type Turn } from "./measured.ts";
 import type { AtWork } from "./peers/peer.ts";
 import type { Plan } from "./plan.ts";
 
@@ -13,9 +13,9 @@ import type { Plan } from "./plan.ts";
 export interface TurnFigures {
   readonly who: string;
   readonly steps: readonly Figures[];
-  /** Reconciles of the first life (cold start and burst), and of the second (restart). */
+  /** Reconciles of each life: cold start and burst, then restart. */
   readonly runs: readonly number[];
-  /** The most that was resident after cold start and burst, bytes, by process. */
+  /** The most that was resident in the first life, bytes, by process. */
   readonly memory: Readonly<Record<string, number>>;
 }
 
@@ -62,9 +62,23 @@ export async function takeTurn(who: string, turn: Turn, plan: Plan): Promise<Tur
   const secondLife = await restarted.atWork.stop();
   const again = await contestant.start();
   const reaction = await react(turn, gauges, again, plan);
-  await again.stop();
+  const crashed = await crash(turn, gauges, again);
+  await crashed.atWork.stop();
   await stage.clear();
-  return { who, steps: [cold, burst, restarted, reaction], runs: [firstLife, secondLife], memory };
+  return { who, steps: [cold, burst, restarted, reaction, crashed], runs: [firstLife, secondLife], memory };
+}
+
+/** All Gauges are changed at once, where each reconcile waits for something outside. */
+export async function takeSlowTurn(who: string, turn: Turn, { slowObjects }: Plan): Promise<TurnFigures> {
+  const gauges = new Gauges(turn, await turn.stage.populate(slowObjects));
+  const atWork = await turn.contestant.start();
+  await gauges.seen(atWork);
+  await quiet(turn.stage.audit);
+  const slow = await changeAll(turn, gauges, atWork, "slow work");
+  const memory = memoryOf({ ...atWork.pids, ...turn.contestant.beside });
+  const runs = [await atWork.stop()];
+  await turn.stage.clear();
+  return { who, steps: [slow], runs, memory };
 }
 
 /** From the start of its first process until the last Gauge is seen to. */
@@ -76,8 +90,8 @@ const coldStart = (turn: Turn, gauges: Gauges) =>
   });
 
 /** From the first change until the last Gauge is seen to. */
-const changeAll = (turn: Turn, gauges: Gauges, atWork: AtWork) =>
-  measured(turn, "burst", atWork, async () => {
+const changeAll = (turn: Turn, gauges: Gauges, atWork: AtWork, step: Step = "burst") =>
+  measured(turn, step, atWork, async () => {
     const keys = [...gauges.turns.keys()];
     const began = now();
     await inParallel(keys.length, atOnce, (i) => gauges.change(keys[i] ?? ""));
@@ -122,6 +136,25 @@ async function react(turn: Turn, gauges: Gauges, atWork: AtWork, { reactions, ev
     return { times: { p50: percentile(lags, 50), p99: percentile(lags, 99) }, atWork };
   });
 }
+
+/** All are changed at once; after half of them it is killed, and started again. */
+const crash = (turn: Turn, gauges: Gauges, atWork: AtWork) =>
+  measured(turn, "crash", undefined, async () => {
+    const keys = [...gauges.turns.keys()];
+    const began = now();
+    let killed = Promise.resolve<unknown>(undefined);
+    let [answered, killedAt] = [0, NaN];
+    await inParallel(keys.length, atOnce, async (i) => {
+      await gauges.change(keys[i] ?? "");
+      if (++answered !== Math.ceil(keys.length / 2)) return;
+      killedAt = now();
+      killed = atWork.kill();
+    });
+    await killed;
+    const again = await turn.contestant.start();
+    const last = latest(await gauges.seen(again));
+    return { times: { "all seen to": last - began, "after the kill": last - killedAt }, atWork: again };
+  });
 
 const latest = (seen: ReadonlyMap<GaugeKey, number>): number => Math.max(...seen.values());
 

@@ -3,10 +3,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startBridge } from "../../bridge/contenders/drover.ts";
 import { bundledBridge, imageNodeOptions } from "../../bridge/contenders/shipped-bridge.ts";
-import { startProcess } from "../../bridge/contenders/start-process.ts";
+import { type Started, startProcess } from "../../bridge/contenders/start-process.ts";
 import { bundle } from "../../../infra/bundle.ts";
 import { group } from "../cluster/gauges.ts";
-import { endOf, type Peer, runsOf, workers } from "./peer.ts";
+import { endOf, killAll, type Peer, runsOf } from "./peer.ts";
 
 const declared = {
   apiVersion: "drover.dev/v1alpha1",
@@ -15,44 +15,54 @@ const declared = {
   spec: { for: { group, version: "v1", kind: "Gauge", plural: "gauges", scope: "Namespaced" } },
 };
 
-/** Bridge, Redis that syncs what it hears to its disk, and a process that takes keys; the bundles that images have. */
-export const drover: Peer = {
-  name: "Drover",
+/** Bridge, Redis that syncs what it hears to its disk, and processes that take keys; the bundles that images have. */
+export const droverWith = (name: string, processes: number): Peer => ({
+  name,
   async prepare() {
     const bridgeFile = await bundledBridge();
     const { file } = await bundle("bench-gauge", "bench/peers/controllers/drover/main.ts");
-    return async ({ kubeconfig, folder }) => {
+    return async ({ kubeconfig, folder, workers, workMs }) => {
       const redis = await startRedis({ persistence: true });
       const functions = join(folder, "gauge.yaml");
       await writeFile(functions, JSON.stringify(declared));
-      const runsFile = join(folder, "Drover.runs");
+      const common = { kubeconfig, functions, redisUrl: redis.url };
+      const runsFileOf = (id: string): string => join(folder, `${id}.runs`);
+      const ids = Array.from({ length: processes }, (_, i) =>
+        i === 0 ? "controller" : `controller ${i + 1}`,
+      );
+      const startWorker = (id: string): Promise<Started> =>
+        startProcess({
+          ...{ name: id, command: process.execPath, args: [file], logFile: join(folder, `${id}.log`) },
+          env: {
+            ...{ DROVER_KUBECONFIG: kubeconfig, DROVER_REDIS_URL: redis.url },
+            ...{ DROVER_CONCURRENCY: String(workers), DROVER_WORK_MS: String(workMs) },
+            DROVER_RUNS_FILE: runsFileOf(id),
+            NODE_OPTIONS: imageNodeOptions(),
+          },
+        });
       return {
         beside: { Redis: redis.pid },
         async start() {
-          const [bridge, worker] = await Promise.all([
-            startBridge({
-              ...{ kubeconfig, functions, redisUrl: redis.url, main: bridgeFile },
-              logFile: join(folder, "bridge.log"),
-            }),
-            startProcess({
-              ...{ name: "worker", command: process.execPath, args: [file] },
-              logFile: join(folder, "worker.log"),
-              env: {
-                ...{ DROVER_KUBECONFIG: kubeconfig, DROVER_REDIS_URL: redis.url },
-                ...{ DROVER_CONCURRENCY: String(workers), DROVER_RUNS_FILE: runsFile },
-                NODE_OPTIONS: imageNodeOptions(),
-              },
-            }),
+          const [bridge, ...started] = await Promise.all([
+            startBridge({ ...common, main: bridgeFile, logFile: join(folder, "bridge.log") }),
+            ...ids.map(startWorker),
           ]);
+          const all = [bridge.process, ...started];
           return {
-            startedAt: Math.min(bridge.process.startedAt, worker.startedAt),
-            pids: { controller: worker.pid, bridge: bridge.process.pid },
-            died: endOf([bridge.process, worker]),
-            stop: () => runsOf([bridge.process, worker], runsFile),
+            startedAt: Math.min(...all.map(({ startedAt }) => startedAt)),
+            pids: {
+              ...Object.fromEntries(started.map(({ pid, name }) => [name, pid])),
+              bridge: bridge.process.pid,
+            },
+            died: endOf(all),
+            kill: () => killAll(all),
+            stop: () => runsOf(all, ids.map(runsFileOf)),
           };
         },
         close: () => redis.stop(),
       };
     };
   },
-};
+});
+
+export const drover = droverWith("Drover", 1);

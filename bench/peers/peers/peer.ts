@@ -17,6 +17,10 @@ export interface Ground {
   readonly kubeconfig: string;
   /** For what it logs. */
   readonly folder: string;
+  /** Reconciles at once in one process, where a peer has such a number. */
+  readonly workers: number;
+  /** How long each reconcile that writes waits for something outside first. */
+  readonly workMs: number;
 }
 
 export interface Contestant {
@@ -33,12 +37,11 @@ export interface AtWork {
   readonly pids: Readonly<Record<string, number>>;
   /** Rejects when one of them ends by itself. */
   readonly died: Promise<never>;
+  /** SIGKILL for all of them; resolves when they are gone. */
+  kill(): Promise<unknown>;
   /** An orderly end; how often it has reconciled. */
   stop(): Promise<number>;
 }
-
-/** Where a peer has them. */
-export const workers = 16;
 
 export interface Command {
   readonly command: string;
@@ -49,7 +52,7 @@ export interface Command {
 /** Of a controller that is one process, and keeps nothing outside of it. */
 export const alone =
   (name: string, { command, args, env }: Command): Prepared =>
-  ({ kubeconfig, folder }) => {
+  ({ kubeconfig, folder, workers, workMs }) => {
     const runsFile = join(folder, `${name}.runs`);
     return Promise.resolve({
       beside: {},
@@ -58,6 +61,7 @@ export const alone =
           ...{ name, command, args: [...args], logFile: join(folder, `${name}.log`) },
           env: {
             ...{ KUBECONFIG: kubeconfig, BENCH_WORKERS: String(workers), BENCH_RUNS_FILE: runsFile },
+            BENCH_WORK_MS: String(workMs),
             ...env,
           },
         });
@@ -65,7 +69,8 @@ export const alone =
           startedAt: child.startedAt,
           pids: { controller: child.pid },
           died: endOf([child]),
-          stop: () => runsOf([child], runsFile),
+          kill: () => killAll([child]),
+          stop: () => runsOf([child], [runsFile]),
         };
       },
       close: () => Promise.resolve(),
@@ -84,8 +89,14 @@ export function endOf(children: readonly Started[]): Promise<never> {
   return died;
 }
 
-/** Ends processes in their order; what the last one has written down. */
-export async function runsOf(children: readonly Started[], runsFile: string): Promise<number> {
+export function killAll(children: readonly Started[]): Promise<unknown> {
+  for (const child of children) child.kill("SIGKILL");
+  return Promise.all(children.map(({ exited }) => exited));
+}
+
+/** Ends processes in their order; what they have written down. */
+export async function runsOf(children: readonly Started[], runsFiles: readonly string[]): Promise<number> {
   for (const child of children) await child.stop();
-  return Number(await readFile(runsFile, "utf8"));
+  const runs = await Promise.all(runsFiles.map((file) => readFile(file, "utf8")));
+  return runs.reduce((sum, text) => sum + Number(text), 0);
 }

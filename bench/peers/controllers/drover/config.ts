@@ -1,7 +1,10 @@
 import { functionSettings, readSettings } from "@drover/runtime";
 import { z } from "zod";
 
-const settings = functionSettings.extend({ runsFile: z.string() });
+const settings = functionSettings.extend({ runsFile: z.string(), workMs: z.coerce.number() });
 
-/** The settings of this process, from its environment; `DROVER_RUNS_FILE` is told how often it ran. */
+/**
+ * The settings of this process, from its environment; `DROVER_RUNS_FILE` is told how often it ran, and `DROVER_WORK_MS`
+ * says how long each run waits for something outside.
+ */
 export const gaugeConfig = () => readSettings(settings, process.env);

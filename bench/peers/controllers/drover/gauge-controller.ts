@@ -1,4 +1,5 @@
 import { defineController, defineResource } from "@drover/controller";
+import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 
 const Gauge = defineResource({
@@ -8,11 +9,12 @@ const Gauge = defineResource({
 });
 
 /** The same controller with Drover, which writes `observedGeneration` for everybody. */
-export const gaugeController = (onRun: () => void) =>
+export const gaugeController = (onRun: () => void, workMs: number) =>
   defineController({
     for: Gauge,
-    reconcile: () => {
+    async reconcile() {
       onRun();
-      return Promise.resolve({ status: {} });
+      if (workMs > 0) await delay(workMs);
+      return { status: {} };
     },
   });

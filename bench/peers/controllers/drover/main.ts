@@ -6,10 +6,10 @@ import { gaugeController } from "./gauge-controller.ts";
 await runFunction({
   name: "gauge",
   settings: gaugeConfig,
-  controller: ({ runsFile }) => {
+  controller: ({ runsFile, workMs }) => {
     let runs = 0;
     return {
-      controller: gaugeController(() => (runs += 1)),
+      controller: gaugeController(() => (runs += 1), workMs),
       close: () => writeFile(runsFile, String(runs)),
     };
   },

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
@@ -27,6 +28,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if one.Status.ObservedGeneration >= one.Generation {
 		return ctrl.Result{}, nil
 	}
+	time.Sleep(r.task.work)
 	one.Status.ObservedGeneration = one.Generation
 	return ctrl.Result{}, r.Status().Update(ctx, &one)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"hash/fnv"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -37,6 +38,7 @@ func runFloor(ctx context.Context, config *rest.Config, t *task) error {
 		go func() {
 			for object := range lanes[i] {
 				t.runs.Add(1)
+				time.Sleep(t.work)
 				patch, _ := json.Marshal(map[string]any{"status": map[string]any{"observedGeneration": object.GetGeneration()}})
 				_, err := all.Namespace(object.GetNamespace()).
 					Patch(ctx, object.GetName(), types.MergePatchType, patch, metav1.PatchOptions{}, "status")

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -28,7 +29,11 @@ func main() {
 	if err != nil {
 		fail(err)
 	}
-	t := &task{workers: workers}
+	work, err := time.ParseDuration(os.Getenv("BENCH_WORK_MS") + "ms")
+	if err != nil {
+		fail(err)
+	}
+	t := &task{workers: workers, work: work}
 	if err := be[os.Args[1]](ctrl.SetupSignalHandler(), config, t); err != nil {
 		fail(err)
 	}
@@ -38,9 +43,10 @@ func main() {
 	}
 }
 
-// What is to be done: so many at once. How often it was done is written down at an orderly end.
+// What is to be done: so many at once, each of which waits for something outside for so long. How often it was done is written down at an orderly end.
 type task struct {
 	workers int
+	work    time.Duration
 	runs    atomic.Int64
 }
 

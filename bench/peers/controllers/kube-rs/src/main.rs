@@ -35,6 +35,7 @@ struct GaugeStatus {
 
 struct Context {
     client: Client,
+    work: Duration,
     runs: AtomicU64,
 }
 
@@ -44,6 +45,7 @@ async fn reconcile(gauge: Arc<Gauge>, context: Arc<Context>) -> Result<Action, k
     if gauge.status.as_ref().and_then(|status| status.observed_generation) >= generation {
         return Ok(Action::await_change());
     }
+    tokio::time::sleep(context.work).await;
     let api: Api<Gauge> = Api::namespaced(context.client.clone(), &gauge.namespace().unwrap_or_default());
     let status = json!({ "status": { "observedGeneration": generation } });
     api.patch_status(&gauge.name_any(), &PatchParams::default(), &Patch::Merge(&status)).await?;
@@ -57,8 +59,9 @@ fn error_policy(_: Arc<Gauge>, _: &kube::Error, _: Arc<Context>) -> Action {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let workers = std::env::var("BENCH_WORKERS")?.parse()?;
+    let work = Duration::from_millis(std::env::var("BENCH_WORK_MS")?.parse()?);
     let client = Client::try_default().await?;
-    let context = Arc::new(Context { client: client.clone(), runs: AtomicU64::new(0) });
+    let context = Arc::new(Context { client: client.clone(), work, runs: AtomicU64::new(0) });
     Controller::new(Api::<Gauge>::all(client), watcher::Config::default())
         .with_config(Config::default().concurrency(workers))
         .shutdown_on_signal()
