@@ -1,6 +1,7 @@
 import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
 import { freePort } from "@drover/local-servers";
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
+import { signed } from "@drover/webhook";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -113,12 +114,22 @@ it("an object is brought on by a function that knows neither cluster nor Redis, 
   await world.until(ada, isGone);
 });
 
+/** It refuses what is no call; before that, what it cannot believe. */
+async function believes(secret: string): Promise<void> {
+  const body = "{}";
+  const headers = signed([secret], { id: randomUUID(), at: Date.now() }, body);
+  const answer = await fetch(`http://127.0.0.1:${port}`, { method: "POST", headers, body });
+  expect(answer.status).toBe(400);
+}
+
 it("a new secret is signed with, and believed, within seconds, and nothing fails on the way", async () => {
   await world.cluster.apply(secretOf({ current: secrets[1], previous: secrets[0] }));
   const rotating = greeting("rotating");
   await world.cluster.apply(rotating);
   await world.until(rotating, (now) => textOf(now) === "Hello, rotating!");
   mount({ current: secrets[1], previous: secrets[0] });
+  // The old one is taken away when the function has the new one, as docs/webhook-functions.md has it, and no sooner.
+  await eventually(() => believes(secrets[1]));
   await world.cluster.apply(secretOf({ current: secrets[1], previous: null }));
   const rotated = greeting("rotated");
   await world.cluster.apply(rotated);
