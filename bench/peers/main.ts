@@ -72,6 +72,10 @@ try {
         ),
       );
   }
+} catch (error) {
+  // What was measured until then is shown all the same.
+  console.error(error);
+  process.exitCode = 1;
 } finally {
   await stage.stop();
 }
@@ -83,7 +87,8 @@ const text = report(turns, slowTurns, {
   busy: [busyBefore, await machineLoad()],
 });
 const file = join(import.meta.dirname, "results.md");
-const isPartial = values.little || only !== undefined || values.rounds !== usualRounds;
+const isPartial =
+  values.little || only !== undefined || values.rounds !== usualRounds || process.exitCode === 1;
 if (isPartial) console.log(text);
 else await writeFile(file, await format(text, { ...(await resolveConfig(file)), filepath: file }));
 

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { userAgent as harness } from "../bridge/cluster/api.ts";
 import { cpuSince } from "../bridge/measures/process-figures.ts";
 import type { Request } from "../workloads/audit-log.ts";
+import { type Leg, legsSince } from "./legs.ts";
 import type { Stage } from "./cluster/stage.ts";
 import type { AtWork, Contestant } from "./peers/peer.ts";
 
@@ -17,6 +18,7 @@ export interface Figures {
   readonly requests: Readonly<Record<string, number>>;
   /** CPU seconds until all is quiet, by process; the API server's with etcd's. */
   readonly cpu: Readonly<Record<string, number>>;
+  readonly legs: ReadonlyMap<Leg, number>;
 }
 
 export const servers = "API server";
@@ -33,7 +35,7 @@ export interface Turn {
 
 /** @param work gives what was timed, and who works. */
 export async function measured(
-  { stage: { audit, cluster }, contestant: { beside } }: Turn,
+  { stage: { audit, noted, cluster }, contestant: { beside } }: Turn,
   step: Step,
   atWork: AtWork | undefined,
   work: () => Promise<{ readonly times: Figures["times"]; readonly atWork: AtWork }>,
@@ -51,7 +53,7 @@ export async function measured(
     ...Object.fromEntries(named.map(([name, pid]) => [name, taken(pid)])),
     [servers]: serving.reduce((sum, pid) => sum + taken(pid), 0),
   };
-  return { step, times: done.times, requests, cpu, atWork: done.atWork };
+  return { step, times: done.times, requests, cpu, legs: await legsSince(noted, mark), atWork: done.atWork };
 }
 
 /** Some write Events, or say that they are done, later. */

@@ -1,5 +1,6 @@
 import { type Spread, spread } from "../queue/measures/spread.ts";
 import { figure, range, table } from "../queue/report/markdown.ts";
+import { legs } from "./legs.ts";
 import { servers, type Step, steps } from "./measured.ts";
 import type { Plan } from "./plan.ts";
 import type { TurnFigures } from "./turn.ts";
@@ -79,6 +80,9 @@ export function report(
       `something outside: with ${plan.slowWorkers} at a time in a process, one is not done before ` +
       `${figure((plan.slowObjects * plan.workMs) / plan.slowWorkers)} ms.`,
     slowWork(slowTurns),
+    "## Where a reaction's time goes",
+    "Medians of the last round, ms, by the API server's own clock, which says when a request came and when it was answered.",
+    byLeg(turns, names),
     "## What it takes",
     compared([...requests, crashRequests, ...cpu, ...serverCpu, ...others]),
     "## Requests of the last round",
@@ -116,6 +120,17 @@ function slowWork(turns: readonly TurnFigures[]): string {
   const cell = (name: string, measure: Measure[1]): string => range(spread(of(turns, name).map(measure)));
   const rows = names.map((name) => [name, cell(name, time), cell(name, cpuOf)]);
   return table(["", "all seen to, ms", "CPU, s"], rows);
+}
+
+function byLeg(turns: readonly TurnFigures[], names: readonly string[]): string {
+  const last = names.map((name) => {
+    const turn = of(turns, name).at(-1);
+    return turn && ofStep(turn, "reaction")?.legs;
+  });
+  return table(
+    ["", ...names],
+    legs.map((leg) => [leg, ...last.map((each) => figure(each?.get(leg) ?? NaN))]),
+  );
 }
 
 function medianOf(figures: readonly number[]): Spread["median"] | undefined {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type Api, inParallel, openApi } from "../../bridge/cluster/api.ts";
 import { untilStreamed } from "../../bridge/cluster/population.ts";
 import { until } from "../../bridge/cluster/bench-cluster.ts";
+import { type AuditLines, auditLines } from "../../bridge/cluster/audit-lines.ts";
 import { type AuditLog, auditLog, auditPolicy } from "../../workloads/audit-log.ts";
 import {
   collectionOf,
@@ -23,6 +24,8 @@ import { type Judge, openJudge } from "./judge.ts";
 export interface Stage {
   readonly cluster: RealCluster;
   readonly audit: AuditLog;
+  /** The same, line by line. */
+  readonly noted: AuditLines;
   readonly judge: Judge;
   /** For logs; goes away with the stage. */
   readonly folder: string;
@@ -50,7 +53,7 @@ export async function setStage(log: (line: string) => void): Promise<Stage> {
   await install(api);
   const judge = openJudge(api);
   return {
-    ...{ cluster, audit: auditLog(noted), judge, folder },
+    ...{ cluster, audit: auditLog(noted), noted: auditLines(noted), judge, folder },
     async populate(count) {
       await inParallel(count, atOnce, (i) =>
         api.send("POST", createPath(gaugeKey(i)), {

@@ -1,0 +1,73 @@
+import { z } from "zod";
+import type { AuditLines } from "../bridge/cluster/audit-lines.ts";
+import { userAgent as harness } from "../bridge/cluster/api.ts";
+import { percentile } from "../queue/measures/spread.ts";
+
+/** The parts of a reaction, in their order; who does not read has the second and third at 0. */
+export const legs = [
+  "the change is written",
+  "until it is read",
+  "it is read",
+  "until the status is sent",
+  "the status is written",
+] as const;
+export type Leg = (typeof legs)[number];
+
+const time = z.iso.datetime({ offset: true, precision: 6 }).transform(microseconds);
+const entry = z.object({
+  userAgent: z.string().default(""),
+  verb: z.string(),
+  objectRef: z
+    .object({ resource: z.string(), subresource: z.string().optional(), name: z.string().default("") })
+    .optional(),
+  requestReceivedTimestamp: time,
+  stageTimestamp: time,
+});
+type Entry = z.output<typeof entry>;
+
+/** ms since 1970: a Date keeps no microseconds. */
+function microseconds(text: string): number {
+  const [seconds = "", fraction = ""] = text.replace("Z", "").split(".");
+  return Date.parse(`${seconds}Z`) + Number(fraction.padEnd(6, "0")) / 1_000;
+}
+
+/**
+ * Where the time of reactions goes, by the API server's clock: the medians of each part, ms, over the objects that were
+ * changed once after `mark`.
+ */
+export async function legsSince(lines: AuditLines, mark: number): Promise<ReadonlyMap<Leg, number>> {
+  const entries = (await lines.since(mark)).map((line) => entry.parse(line));
+  const byName = Map.groupBy(
+    entries.filter(({ objectRef }) => objectRef?.resource === "gauges"),
+    ({ objectRef }) => objectRef?.name ?? "",
+  );
+  const all = [...byName.values()].flatMap((some) => legsOf(some) ?? []);
+  if (all.length === 0) return new Map();
+  return new Map(
+    legs.map((leg) => [
+      leg,
+      percentile(
+        all.map((each) => each[leg]),
+        50,
+      ),
+    ]),
+  );
+}
+
+function legsOf(entries: readonly Entry[]): Record<Leg, number> | undefined {
+  const change = entries.find(({ verb, userAgent }) => verb === "patch" && userAgent === harness);
+  const read = entries.find(({ verb }) => verb === "get");
+  const status = entries.find(
+    ({ objectRef, userAgent }) => objectRef?.subresource === "status" && userAgent !== harness,
+  );
+  if (change === undefined || status === undefined) return undefined;
+  const lasted = (one: Entry | undefined): number =>
+    one === undefined ? 0 : one.stageTimestamp - one.requestReceivedTimestamp;
+  return {
+    "the change is written": lasted(change),
+    "until it is read": read === undefined ? 0 : read.requestReceivedTimestamp - change.stageTimestamp,
+    "it is read": lasted(read),
+    "until the status is sent": status.requestReceivedTimestamp - (read ?? change).stageTimestamp,
+    "the status is written": lasted(status),
+  };
+}
