@@ -46,7 +46,12 @@ export async function setStage(log: (line: string) => void): Promise<Stage> {
   const [policy, noted] = [join(folder, "audit-policy.yaml"), join(folder, "audit.log")];
   await writeFile(policy, JSON.stringify(auditPolicy));
   const cluster = await startRealCluster({
-    apiServerArgs: [`--audit-policy-file=${policy}`, `--audit-log-path=${noted}`],
+    // In one file, MB: what is read from a place in it must still be there.
+    apiServerArgs: [
+      `--audit-policy-file=${policy}`,
+      `--audit-log-path=${noted}`,
+      "--audit-log-maxsize=100000",
+    ],
     log,
   });
   const api = openApi(cluster.kubeconfig);
