@@ -78,7 +78,7 @@ it(
 
     const { stdout: why } = await drover("why", "greetings.example.com", "default/hello");
     expect(why).toMatch(
-      /^Greeting default\/hello is as asked for, and is looked at again in \d+m: for its resync/,
+      /^Greeting default\/hello is as asked for, and is looked at again in \d+(ms|s|m|h): for its resync/,
     );
     expect(why).toMatch(/ {2}Ready +True, AsAskedFor: /);
     expect(why).toMatch(/ago +\w+ +done +Added/);
