@@ -11,6 +11,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { Mutant } from "./mutant.ts";
+import { mutantsOfCopies } from "./of-copies.ts";
 import { mutantsOfKeys } from "./of-keys.ts";
 import { mutantsOfOrder } from "./of-order.ts";
 import { mutantsOfProcesses } from "./of-processes.ts";
@@ -18,7 +19,13 @@ import { mutantsOfSettling } from "./of-settling.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const { values } = parseArgs({ options: { only: { type: "string" } } });
-const all = [...mutantsOfKeys, ...mutantsOfSettling, ...mutantsOfOrder, ...mutantsOfProcesses];
+const all = [
+  ...mutantsOfKeys,
+  ...mutantsOfCopies,
+  ...mutantsOfSettling,
+  ...mutantsOfOrder,
+  ...mutantsOfProcesses,
+];
 const chosen = all.filter(({ promise }) => values.only === undefined || promise === values.only);
 
 /** What must notice a mutant, quickest first. */

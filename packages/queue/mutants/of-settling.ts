@@ -4,8 +4,8 @@ const ofSettle = script("settle", [
   {
     promise: "next-1",
     wrong: "nothing is handed over",
-    from: "if next ~= '' then handed",
-    to: "if false then handed",
+    from: "next ~= '' and handOver",
+    to: "false and handOver",
   },
   {
     promise: "next-1",
@@ -16,7 +16,7 @@ const ofSettle = script("settle", [
   {
     promise: "next-4",
     wrong: "a lost answer loses what was handed over",
-    from: "e.f.handed = handed\n",
+    from: "e.f.handed = handed[1]\n",
     to: "",
   },
   {

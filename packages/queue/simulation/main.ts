@@ -34,7 +34,7 @@ async function many(): Promise<number> {
   const schedules = whole("schedules", values.schedules);
   const seed = whole("seed", values.seed);
   const started = performance.now();
-  const { schedules: ran, crashed, branches, broken } = await simulate({ redis, schedules, seed });
+  const { schedules: ran, crashed, copies, branches, broken } = await simulate({ redis, schedules, seed });
   if (broken) {
     console.log(broken.error.message);
     console.log(`Again: npm run simulate -- --replay '${JSON.stringify(broken.schedule)}'`);
@@ -42,7 +42,7 @@ async function many(): Promise<number> {
   if (branches.missed.length > 0) console.log(`Never taken:\n  ${branches.missed.join("\n  ")}`);
   console.log(
     `${ran} schedules, seed ${seed}: ${broken ? 1 : 0} violations; ${crashed} with a crash ` +
-      `(${Math.round((100 * crashed) / ran)} %); ${branches.taken} of ${branches.all} branches of the scripts; ` +
+      `(${Math.round((100 * crashed) / ran)} %); ${copies} runs with a copy; ${branches.taken} of ${branches.all} branches of the scripts; ` +
       `${Math.round((performance.now() - started) / 1_000)} s`,
   );
   return broken ? 1 : 0;

@@ -2,12 +2,15 @@ import fc from "fast-check";
 import type { Redis } from "ioredis";
 import { countBranches } from "./branches.ts";
 import { BrokenPromise, runSchedule } from "./run-schedule.ts";
+import { givenACopy } from "./simulated-worker.ts";
 import { crashes, schedule, type Schedule } from "./schedule.ts";
 
 export interface SimulationReport {
   readonly schedules: number;
   /** Of those, how many had somebody die in them. */
   readonly crashed: number;
+  /** Runs that were given a copy of their object. */
+  readonly copies: number;
   readonly branches: { readonly taken: number; readonly all: number; readonly missed: readonly string[] };
   /** The first promise that was broken, by the shortest schedule that breaks it. */
   readonly broken: { readonly schedule: Schedule; readonly error: BrokenPromise } | undefined;
@@ -35,12 +38,14 @@ export async function simulate(options: {
   const branches = countBranches(redis);
   let ran = 0;
   let crashed = 0;
+  let copies = 0;
   const stop = new AbortController();
   const run = async (lane: number, each: Schedule): Promise<void> => {
     if (stop.signal.aborted) throw new Stopped();
     ran++;
     if (crashes(each)) crashed++;
-    await runSchedule(redis, each, lane % 16 === 0 ? branches.instrument : undefined);
+    const trace = await runSchedule(redis, each, lane % 16 === 0 ? branches.instrument : undefined);
+    copies += trace.filter((line) => line.endsWith(givenACopy)).length;
   };
   const lane = async (index: number): Promise<SimulationReport["broken"]> => {
     const numRuns = Math.ceil((schedules - index) / lanes);
@@ -57,5 +62,5 @@ export async function simulate(options: {
   };
   const found = await Promise.all(Array.from({ length: lanes }, (_, index) => lane(index)));
   const broken = found.find((each) => each !== undefined);
-  return { schedules: ran, crashed, branches: await branches.count(), broken };
+  return { schedules: ran, crashed, copies, branches: await branches.count(), broken };
 }

@@ -3,6 +3,7 @@ import type { RedisLedger } from "../src/redis-ledger.ts";
 import type { Wake, WakeClass } from "../src/work-queue.ts";
 import type { Fault } from "./schedule.ts";
 import { call, Died, shown, type Surroundings } from "./surroundings.ts";
+import type { Version } from "./truth.ts";
 
 /**
  * What a bridge does: it wakes keys for what it heard of, tells again what was not answered, starts again from where it
@@ -12,7 +13,8 @@ export class SimulatedProducer {
   readonly #scene: Surroundings;
   readonly #name: string;
   readonly ledger: RedisLedger;
-  #heard: ObjectKey[] = [];
+  /** What it has not told yet: by now there may be more. */
+  #heard = new Map<ObjectKey, Version>();
   #relist = false;
 
   constructor(scene: Surroundings, name: string) {
@@ -24,7 +26,7 @@ export class SimulatedProducer {
   }
 
   get busy(): boolean {
-    return this.#heard.length > 0 || this.#relist;
+    return this.#heard.size > 0 || this.#relist;
   }
 
   /** What its ringer does every so often: it hears of a new era. */
@@ -33,13 +35,14 @@ export class SimulatedProducer {
   }
 
   hear(key: ObjectKey): void {
-    this.#heard.push(key);
+    const { version, uid } = this.#scene.truth.of(key);
+    this.#heard.set(key, { version, uid });
   }
 
   async deliver(wakeClass: WakeClass, fault: Fault): Promise<void> {
     if (this.#relist) {
       this.#relist = false;
-      this.#heard = this.#scene.truth.names.filter((name) => this.#scene.truth.of(name).version > 0);
+      for (const name of this.#scene.truth.names) if (this.#scene.truth.of(name).version > 0) this.hear(name);
       await this.#wake("listing", fault);
     } else {
       // A resync never stands for a change: it comes on top.
@@ -51,23 +54,22 @@ export class SimulatedProducer {
   async #resync(fault: Fault): Promise<void> {
     const { truth } = this.#scene;
     const key = truth.names[0];
-    if (key !== undefined && truth.of(key).version > 0) await this.#tell([key], "resync", fault);
+    if (key !== undefined && truth.of(key).version > 0)
+      await this.#tell(new Map([[key, truth.of(key)]]), "resync", fault);
   }
 
   async #wake(wakeClass: WakeClass, fault: Fault): Promise<void> {
-    const keys = [...new Set(this.#heard)];
-    if (keys.length > 0 && (await this.#tell(keys, wakeClass, fault))) this.#heard = [];
+    if (this.#heard.size > 0 && (await this.#tell(this.#heard, wakeClass, fault))) this.#heard = new Map();
   }
 
   /** Whether it was answered. */
-  async #tell(keys: readonly ObjectKey[], wakeClass: WakeClass, fault: Fault): Promise<boolean> {
+  async #tell(heard: ReadonlyMap<ObjectKey, Version>, wakeClass: WakeClass, fault: Fault): Promise<boolean> {
     const { truth, bells } = this.#scene;
     this.#scene.say(
-      `${this.#name} wakes ${keys.join(", ")} (${wakeClass})${fault === "none" ? "" : `, ${fault}`}`,
+      `${this.#name} wakes ${[...heard.keys()].join(", ")} (${wakeClass})${fault === "none" ? "" : `, ${fault}`}`,
     );
-    const wakes = keys.map((key): Wake => {
+    const wakes = [...heard].map(([key, { version, uid }]): Wake => {
       truth.heard(key);
-      const { version, uid } = truth.of(key);
       if (uid > 0) truth.forgetFailures(key);
       return {
         key,
@@ -76,11 +78,13 @@ export class SimulatedProducer {
         uid: `u${uid}`,
         reason: "Heard",
         class: wakeClass,
+        copy: String(version),
       };
     });
     try {
       const rung = await call(fault, () => this.ledger.wake(wakes));
       if (rung === "unheard") return false;
+      if (wakeClass !== "resync") for (const [key, { version }] of heard) truth.told(key, version);
       this.#scene.say(`${this.#name} adds ${shown(rung)}`);
       bells.add(rung);
       return true;

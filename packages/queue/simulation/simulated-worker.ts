@@ -4,7 +4,15 @@ import type { RedisLedger } from "../src/redis-ledger.ts";
 import type { Verdict } from "../src/work-queue.ts";
 import { type Fault, type Terms, times } from "./schedule.ts";
 import { call, Died, shown, type Surroundings } from "./surroundings.ts";
-import { type Knowledge, type ObservedRun, Violation } from "./truth.ts";
+import { type Knowledge, type ObservedRun, type Version, Violation } from "./truth.ts";
+
+/** In a trace: a run began with a copy of its object. */
+export const givenACopy = "is given a copy";
+
+/** What a run tells of its object, with its verdict. */
+const telling = ({ version, uid }: Version): Pick<Verdict, "saw"> => ({
+  saw: { kind: "things", uid: `u${uid}`, resourceVersion: String(version) },
+});
 
 /** A verdict that was told and not answered yet. */
 interface Settling {
@@ -83,9 +91,10 @@ export class SimulatedWorker {
   async finish(wanted: Verdict, fault: Fault): Promise<void> {
     if (this.frozen) return;
     if (this.#run) {
-      this.#write();
-      const verdict: Verdict = this.#run.lost ? { kind: "interrupted" } : wanted;
-      this.#settling = this.#ending(this.#run.of, verdict);
+      const { of, lost } = this.#run;
+      const wrote = this.#write() && !lost ? this.#scene.truth.wrote(of) : undefined;
+      const verdict: Verdict = lost ? { kind: "interrupted" } : { ...wanted, ...(wrote && telling(wrote)) };
+      this.#settling = this.#ending(of, verdict);
       this.#run = undefined;
     }
     if (!this.#settling) return;
@@ -124,6 +133,7 @@ export class SimulatedWorker {
   }
 
   #begin(run: Omit<ObservedRun, "read">, heardAt: number): void {
+    if (run.claim.copy !== undefined) this.#say(givenACopy);
     this.#run = { of: this.#scene.truth.start(run), heardAt, lost: false };
     this.#write();
   }
@@ -131,7 +141,7 @@ export class SimulatedWorker {
   async #claim(key: ObjectKey, token: string): Promise<ClaimAnswer> {
     const answer = await this.#ledger.claim(key, token, this.#version);
     const { truth, local, hurried } = this.#scene;
-    if ("claimed" in answer) truth.granted(key, token, this.#version, local + hurried);
+    if ("claimed" in answer) truth.granted(key, token, answer.claimed, this.#version, local + hurried);
     return answer;
   }
 
@@ -141,7 +151,10 @@ export class SimulatedWorker {
     if (answer.kind === "stale") return answer;
     const { truth, local, hurried } = this.#scene;
     truth.reconciled(of, verdict);
-    if (taker && answer.handed) truth.granted(answer.handed.key, taker.token, this.#version, local + hurried);
+    if (taker && answer.handed) {
+      const { key, claim } = answer.handed;
+      truth.granted(key, taker.token, claim, this.#version, local + hurried);
+    }
     return answer;
   }
 
@@ -177,11 +190,13 @@ export class SimulatedWorker {
     }
   }
 
-  /** Writes as a run does: only while it holds its lease. */
-  #write(): void {
-    if (!this.#run || this.#run.lost) return;
+  /** Writes as a run does: only while it holds its lease. Answers whether it did. */
+  #write(): boolean {
+    if (!this.#run || this.#run.lost) return false;
     const until = this.#run.heardAt + Math.min(times.settling, times.lease - times.renewal);
-    if (this.#scene.local < until) this.#scene.truth.effect(this.#run.of);
+    if (this.#scene.local >= until) return false;
+    this.#scene.truth.effect(this.#run.of);
+    return true;
   }
 
   async #alive<T>(what: string, fault: Fault, ask: () => Promise<T>): Promise<T | "unheard" | "dead"> {

@@ -26,6 +26,7 @@ it(
     expect(broken?.error.message).toBeUndefined();
     expect(report.schedules).toBe(schedules);
     expect(crashed).toBeGreaterThan(schedules / 2);
+    expect(report.copies).toBeGreaterThan(schedules / 4);
     console.log(`${branches.taken} of ${branches.all} branches taken; not: ${branches.missed.join("; ")}`);
   },
 );

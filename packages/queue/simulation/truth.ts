@@ -12,7 +12,7 @@ export interface ObservedRun {
   readonly key: ObjectKey;
   readonly token: string;
   readonly claim: Claim;
-  /** The version that it read when it started. */
+  /** The version that it read when it started, live or from the copy that it was given. */
   readonly read: number;
   /** What was known when the key was claimed, which may be before the answer came. */
   readonly known: Knowledge;
@@ -25,9 +25,21 @@ export interface Knowledge {
   readonly losses: number;
 }
 
+/** A version of a key's object. */
+export interface Version {
+  readonly version: number;
+  readonly uid: number;
+}
+
 interface KeyTruth {
   version: number;
   uid: number;
+  /** The version that somebody else than a run made last. */
+  changed: number;
+  /** The version that a run made last. */
+  written: number;
+  /** The highest version that the ledger was told of, and has answered. */
+  told: number;
   /** The highest version that a run has read which ended as it wished. */
   reconciled: number;
   /** The highest version that a run has read which was settled, as whatever. */
@@ -69,6 +81,9 @@ export class Truth {
       {
         version: 0,
         uid: 0,
+        changed: 0,
+        written: 0,
+        told: 0,
         reconciled: 0,
         tried: 0,
         wakes: 0,
@@ -90,7 +105,7 @@ export class Truth {
 
   change(key: ObjectKey, recreate: boolean): void {
     const truth = this.of(key);
-    truth.version++;
+    truth.changed = ++truth.version;
     if (recreate) truth.uid++;
   }
 
@@ -111,6 +126,7 @@ export class Truth {
       truth.failures = { told: -1, runs: 0 };
       truth.account = false;
       truth.ranBy = 0;
+      truth.told = 0;
     }
     this.#versions.clear();
   }
@@ -130,11 +146,23 @@ export class Truth {
     else this.#versions.set(worker, version);
   }
 
+  /** The ledger has taken a wake, and has answered. */
+  told(key: ObjectKey, version: number): void {
+    const truth = this.of(key);
+    truth.told = Math.max(truth.told, version);
+  }
+
   /** The ledger gave a key to a token, whether or not the worker hears of it. */
-  granted(key: ObjectKey, token: string, version: number, now: number): void {
+  granted(key: ObjectKey, token: string, claim: Claim, version: number, now: number): void {
     if (this.#granted.has(token)) return; // asked again
     this.#granted.add(token);
     const truth = this.of(key);
+    const copy = copyIn(claim);
+    if (copy !== undefined && copy < Math.max(truth.written, truth.told)) {
+      throw new Violation(
+        `${key} was given a copy of version ${copy}; ${truth.told} was told of, and ${truth.written} written by a run`,
+      );
+    }
     for (const scope of this.#paused) {
       if (this.#covers(scope, key)) throw new Violation(`${key} runs though it is paused`);
     }
@@ -153,7 +181,14 @@ export class Truth {
   start(run: Omit<ObservedRun, "read">): ObservedRun {
     if (this.#started.has(run.token)) throw new Violation(`token ${run.token} was handed out twice`);
     this.#started.add(run.token);
-    return { ...run, read: this.of(run.key).version };
+    return { ...run, read: copyIn(run.claim) ?? this.of(run.key).version };
+  }
+
+  /** A run writes to its object, and hears which version that made. */
+  wrote(run: ObservedRun): Version {
+    const truth = this.of(run.key);
+    truth.written = ++truth.version;
+    return { version: truth.written, uid: truth.uid };
   }
 
   /** A run writes, having made sure that it holds its lease. */
@@ -218,9 +253,9 @@ export class Truth {
    */
   converged(parked: ReadonlySet<ObjectKey>): void {
     for (const [key, truth] of this.#of) {
-      if ((parked.has(key) ? truth.tried : truth.reconciled) < truth.version) {
+      if ((parked.has(key) ? truth.tried : truth.reconciled) < truth.changed) {
         throw new Violation(
-          `${key} changed to ${truth.version}, and no run has read more than ${truth.reconciled}`,
+          `${key} changed to ${truth.changed}, and no run has read more than ${truth.reconciled}`,
         );
       }
     }
@@ -232,3 +267,6 @@ export class Truth {
     return of?.kind === "controller" || key.startsWith(`${of?.namespace ?? ""}/`);
   }
 }
+
+/** The version of the copy that goes with a claim, if one does. */
+const copyIn = ({ copy }: Claim): number | undefined => (copy === undefined ? undefined : Number(copy));

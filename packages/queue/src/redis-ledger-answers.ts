@@ -14,7 +14,7 @@ const reasons = z.string().transform(json).pipe(z.array(z.string())).catch([]);
 export const every = z.tuple([z.string(), z.unknown()]);
 export const texts = z.array(z.string());
 export const claim = z.union([
-  z.tuple([z.literal("claimed"), z.string()]),
+  z.tuple([z.literal("claimed"), z.string(), z.string()]),
   z.tuple([
     z.enum([
       "leased",
@@ -29,8 +29,8 @@ export const claim = z.union([
     ]),
   ]),
 ]);
-/** The key that is handed over, and its claim. */
-const handed = z.union([z.tuple([z.string(), z.string()]), z.tuple([])]);
+/** The key that is handed over, its claim, and a copy of its object. */
+const handed = z.union([z.tuple([z.string(), z.string(), z.string()]), z.tuple([])]);
 export type Handed = z.infer<typeof handed>;
 export const settle = z.union([
   z.tuple([z.literal("stale")]),
@@ -54,7 +54,11 @@ const claimJson = z.object({
     .or(z.array(z.never()).transform((): Record<string, string> => ({}))),
 });
 
-export const claimed = (text: string): Claim => claimJson.parse(json(text));
+/** @param copy empty where there is none. */
+export const claimed = (text: string, copy: string): Claim => ({
+  ...claimJson.parse(json(text)),
+  ...(copy !== "" && { copy }),
+});
 
 const reportJson = z.object({
   key: z.string().transform(parseObjectKey),

@@ -54,8 +54,9 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
       return bellsOf(await run(wake, { wakes: JSON.stringify(told) }, answers.texts));
     },
     async claim(key, token, version = 0) {
-      const [outcome, json] = await run(claim, { key, token, version, jitter: jitter() }, answers.claim);
-      return outcome === "claimed" ? { claimed: answers.claimed(json) } : { refused: outcome };
+      const values = { key, token, version, jitter: jitter() };
+      const [outcome, json, copy] = await run(claim, values, answers.claim);
+      return outcome === "claimed" ? { claimed: answers.claimed(json, copy) } : { refused: outcome };
     },
     renew: (leases) => run(renew, { leases: JSON.stringify(leases) }, answers.texts),
     async settle(key, token, verdict, past, taker) {
@@ -124,13 +125,17 @@ function caller({ redis, prefix, lease, settling, now, server, onEra, instrument
 }
 
 /** A verdict as the settle script takes it. */
-function told(verdict: Verdict): LuaArguments<"verdict" | "after" | "account" | "error"> {
+function told(
+  verdict: Verdict,
+): LuaArguments<"verdict" | "after" | "account" | "error" | "sawKind" | "sawUid" | "sawVersion"> {
+  const { kind: sawKind = "", uid: sawUid = "", resourceVersion: sawVersion = "" } = verdict.saw ?? {};
   const after = "after" in verdict ? verdict.after : undefined;
   return {
     verdict: verdict.kind,
     after: after === undefined ? "" : Math.ceil(after),
     account: ("account" in verdict ? verdict.account : undefined) ?? "",
     error: "error" in verdict ? verdict.error.slice(0, errorKept) : "",
+    ...{ sawKind, sawUid, sawVersion },
   };
 }
 
@@ -182,9 +187,12 @@ function parsing(discarded: (member: string) => Promise<unknown>) {
       }
       return bells;
     },
-    handedOf: async ([member, json]: answers.Handed) => {
+    handedOf: async ([member, ...claimed]: answers.Handed | readonly []) => {
       const key = member === undefined ? undefined : await keyOf(member);
-      return key !== undefined && json !== undefined ? { key, claim: answers.claimed(json) } : undefined;
+      const [json, copy = ""] = claimed;
+      return key !== undefined && json !== undefined
+        ? { key, claim: answers.claimed(json, copy) }
+        : undefined;
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Limits, Milliseconds, ObjectKey } from "@drover/controller";
 /** Why a key is looked at: an outside change goes before a first listing, and a listing before a resync. */
 export type WakeClass = "change" | "listing" | "resync";
 
-/** One thing heard about a key. It says that something is new, never what: the reconcile looks for itself. */
+/** One thing heard about a key. It says that something is new, and what only where a run is to be spared the look. */
 export interface Wake {
   readonly key: ObjectKey;
   /** The watched kind that was heard of, `plural.group`: resourceVersions compare within one kind only. */
@@ -17,6 +17,15 @@ export interface Wake {
   readonly class: WakeClass;
   /** A `traceparent`, for the run that answers this wake. */
   readonly trace?: string;
+  /** The key's own object at that version, as JSON, with its `uid` above: for the run that answers this wake. */
+  readonly copy?: string;
+}
+
+/** A version of a key's own object, by the kind's name, `plural.group`. */
+export interface Sight {
+  readonly kind: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
 }
 
 /** What a claimer is told about the run that it now owns. */
@@ -32,8 +41,13 @@ export interface Claim {
   /** The uid that this one took the place of, since the last success: delete and recreate are two facts. */
   readonly replaced?: string | undefined;
   readonly trace?: string | undefined;
-  /** Highest resourceVersion heard of, per watched kind. */
+  /** Highest resourceVersion heard of, or seen by a run, per watched kind. */
   readonly versions: Readonly<Record<string, string>>;
+  /**
+   * The key's own object, as JSON, where the wake brought it: no older than what was heard of it, nor than what the runs
+   * before have read and written. Left out: whoever runs the key reads it live.
+   */
+  readonly copy?: string | undefined;
 }
 
 /** Why a key cannot be claimed now. None of these is an error: bells may be lost, doubled or late. */
@@ -66,8 +80,11 @@ export type Refusal =
  *   over, woken or not; other keys go on.
  *
  * `account` names whose limits the run counted against; the queue remembers it per key.
+ *
+ * `saw` is the newest version of the key's own object that the run has read or written. Left out where there may be a
+ * newer one of its own making: then no later run is given a copy before one has told of what it saw.
  */
-export type Verdict =
+export type Verdict = { readonly saw?: Sight } & (
   | { readonly kind: "done"; readonly after?: Milliseconds; readonly account?: string }
   | { readonly kind: "wait"; readonly after: Milliseconds }
   | {
@@ -80,7 +97,8 @@ export type Verdict =
   | { readonly kind: "conflict" }
   | { readonly kind: "terminal"; readonly error: string }
   | { readonly kind: "gone" }
-  | { readonly kind: "interrupted" };
+  | { readonly kind: "interrupted" }
+);
 
 /** One run of one key, held under a lease by this process. */
 export interface Run {

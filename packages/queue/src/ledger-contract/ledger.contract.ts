@@ -3,6 +3,7 @@
  * seen in one of them (Redis keys, what the patrol repairs) is tested there.
  */
 import { describe } from "vitest";
+import { copiesContract } from "./copies.contract.ts";
 import { type LedgerUnderTest, ledgerUnderTest, type OpenLedger } from "./ledger-under-test.ts";
 import { handingOverContract } from "./handing-over.contract.ts";
 import { orderContract } from "./order.contract.ts";
@@ -14,6 +15,7 @@ export function ledgerContract(open: OpenLedger): void {
     "one key": runsContract,
     "many keys": orderContract,
     "handing over": handingOverContract,
+    copies: copiesContract,
     "another server": serversContract,
   };
   for (const [about, contract] of Object.entries(contracts)) {

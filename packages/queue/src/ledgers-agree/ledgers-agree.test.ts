@@ -115,6 +115,7 @@ const outcomes = {
   "due later": '"dueIn"',
   "a new era": '"newEra":true',
   "another object": '"replaced"',
+  "a copy": '"copy"',
   "a closed account": /"accountOpens":[1-9]/,
 };
 const outcomesIn = (answer: Answer | undefined): readonly string[] => {

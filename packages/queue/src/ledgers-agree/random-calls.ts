@@ -2,7 +2,7 @@
 import { objectKey, type ObjectKey, type Rate } from "@drover/controller";
 import fc from "fast-check";
 import type { Enlistment, Taker } from "../ledger.ts";
-import type { KeyState, Scope, Verdict, Wake } from "../work-queue.ts";
+import type { KeyState, Scope, Sight, Verdict, Wake } from "../work-queue.ts";
 
 /** The times that random calls are made around. */
 export const times = { lease: 6_000, settling: 1_000 };
@@ -71,11 +71,18 @@ const wake: fc.Arbitrary<Wake> = fc.record(
     reason: fc.constantFrom("Added", "Modified", "Deleted", "r1", "r2", "r3", "r4", "r5", "r6"),
     class: fc.constantFrom("change", "change", "listing", "resync"),
     trace: fc.constantFrom("", "00-1-1-01"),
+    copy: fc.constantFrom('{"a":1}', '{"\u{1f600}":"\\n"}'),
   },
   { requiredKeys: ["key", "kind", "resourceVersion", "reason", "class"] },
 );
 
-const verdict: fc.Arbitrary<Verdict> = fc.oneof(
+const saw: fc.Arbitrary<Sight> = fc.record({
+  kind: fc.constantFrom("buckets", "buckets", "pods"),
+  uid: fc.constantFrom("u1", "u1", "u2"),
+  resourceVersion: fc.oneof(fc.nat(120).map(String), fc.constantFrom("9", "zebra", "100000000000000000000")),
+});
+
+const outcome: fc.Arbitrary<Verdict> = fc.oneof(
   fc.record({ kind: fc.constant("done"), after, account }, { requiredKeys: ["kind"] }),
   fc.record({ kind: fc.constant("wait"), after }),
   {
@@ -91,6 +98,9 @@ const verdict: fc.Arbitrary<Verdict> = fc.oneof(
   fc.record({ kind: fc.constant("gone") }),
   fc.record({ kind: fc.constant("interrupted") }),
 );
+const verdict = fc
+  .tuple(outcome, fc.option(saw, { nil: undefined }))
+  .map(([each, of]): Verdict => (of === undefined ? each : { ...each, saw: of }));
 
 const rate: fc.Arbitrary<Rate> = fc.constantFrom(
   { perSecond: 1, burst: 1 },

@@ -64,6 +64,10 @@ export interface Entry {
   uid: string | undefined;
   replaced: string | undefined;
   readonly versions: Map<string, string>;
+  /** The key's own object, as JSON, as heard of last; for the run that is due. */
+  copy: string | undefined;
+  /** The era in which the last run told what it saw, since when none has started. */
+  sawIn: string | undefined;
 
   /** Failures in a row. */
   fails: number;
@@ -171,6 +175,8 @@ export const blankEntry = (key: ObjectKey): Entry => ({
   uid: undefined,
   replaced: undefined,
   versions: new Map(),
+  copy: undefined,
+  sawIn: undefined,
   fails: 0,
   conflicts: 0,
   notBefore: 0,

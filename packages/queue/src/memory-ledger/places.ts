@@ -12,6 +12,7 @@ import { dequeue, enqueue } from "./turns.ts";
 export function enter(moment: Moment, entry: Entry, state: KeyState, at: number): void {
   const { data } = moment;
   leave(moment, entry);
+  if (state === "waits" || state === "parked") entry.copy = undefined;
   entry.state = state;
   entry.at = at;
   put(data.states[state], entry.key, at);

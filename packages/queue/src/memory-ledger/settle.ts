@@ -10,12 +10,13 @@ import {
 } from "../ledger.ts";
 import type { PastRun, Verdict, WakeClass } from "../work-queue.ts";
 import { fail, heardDuringRun, type Jitter, pierces, spread } from "./backoff.ts";
-import { blankEntry, type Entry } from "./ledger-data.ts";
+import { blankEntry, type Entry, type LedgerData } from "./ledger-data.ts";
 import { accountLimit, closeUntil } from "./limits.ts";
 import { find, held, type Moment, settled } from "./moment.ts";
 import { becomeReady, enter, leave, waitUntil } from "./places.ts";
 import { makeDueReady, ringReady } from "./ring.ts";
 import { handOver } from "./take.ts";
+import { isNewer } from "./versions.ts";
 
 /** So many conflicts in a row are waited out quickly; one more is a failure. */
 const conflictsForgiven = 8;
@@ -78,6 +79,7 @@ function conclude(
   entry.announced = undefined;
   entry.forced = false;
   entry.settled = token;
+  learn(moment.data, entry, verdict);
   forgive(entry, verdict);
   if ("account" in verdict && verdict.account) entry.account = verdict.account;
   const error = "error" in verdict ? verdict.error : "";
@@ -88,6 +90,16 @@ function conclude(
   // What else the verdict says is about an object that is no more.
   if (again && entry.uid !== run.uid) becomeReady(moment, entry, moment.now);
   else follow(moment, jitter, entry, { verdict, heard, forced, again, ran: run.class });
+}
+
+/** What the run saw is the least that a copy must show from now on. */
+function learn({ era }: LedgerData, entry: Entry, { saw }: Verdict): void {
+  if (saw === undefined || saw.uid !== entry.uid) return;
+  if (isNewer(saw.resourceVersion, entry.versions.get(saw.kind))) {
+    entry.versions.set(saw.kind, saw.resourceVersion);
+    entry.copy = undefined;
+  }
+  entry.sawIn = era;
 }
 
 /** What a verdict makes up for. */

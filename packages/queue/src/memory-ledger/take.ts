@@ -63,7 +63,9 @@ function sentBack(moment: Moment, entry: Entry, version: number): Refusal | unde
 function begin(moment: Moment, entry: Entry, { token, version }: Taker): Claim {
   const { fails, reasons, class: wakeClass = "change", uid, replaced, trace } = entry;
   const versions = Object.fromEntries(entry.versions);
-  const told: Claim = { fails, reasons, class: wakeClass, uid, replaced, trace, versions };
+  // Not one that may be older than what the run before has written: that one told what it saw, and nothing was lost since.
+  const copy = entry.sawIn === moment.data.era ? entry.copy : undefined;
+  const told: Claim = { fails, reasons, class: wakeClass, uid, replaced, trace, versions, copy };
   enter(moment, entry, "leased", moment.now + moment.lease);
   entry.holder = { token, claim: told };
   entry.run = { answers: entry.wakes, class: wakeClass, uid };
@@ -74,5 +76,7 @@ function begin(moment: Moment, entry: Entry, { token, version }: Taker): Claim {
   entry.trace = undefined;
   entry.why = undefined;
   entry.forced = false;
+  entry.copy = undefined;
+  entry.sawIn = undefined;
   return told;
 }

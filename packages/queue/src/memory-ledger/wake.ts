@@ -1,7 +1,9 @@
+import { copiesKept } from "../ledger.ts";
 import type { Wake, WakeClass } from "../work-queue.ts";
 import type { Entry } from "./ledger-data.ts";
 import { find, type Moment } from "./moment.ts";
 import { becomeReady } from "./places.ts";
+import { isDecimal, isNewer } from "./versions.ts";
 
 /** Reasons kept per key. */
 const reasonsKept = 8;
@@ -12,12 +14,14 @@ const rank: Readonly<Record<WakeClass, number>> = { change: 0, listing: 1, resyn
  *
  * A wake makes an idle or parked key ready, pierces a wait, and pierces a backoff window once; later ones wait for its
  * end. A leased key is not rung: settle sees that more was heard. A waiting turn moves up when the wake is more urgent.
- * A resync pierces nothing and wakes only idle keys; force pierces everything but a pause.
+ * A resync pierces nothing and wakes only idle keys; force pierces everything but a pause. The copy of an object is kept
+ * for the run that is due.
  */
 export function hear(moment: Moment, wake: Wake, force: boolean): void {
   const entry = find(moment, wake.key);
   if (wake.class === "resync" && !force && entry.state !== undefined) return;
   const moreUrgent = remember(entry, wake);
+  keepCopy(moment, entry, wake, force);
   switch (entry.state) {
     case "leased":
       entry.forced ||= force;
@@ -36,7 +40,10 @@ export function hear(moment: Moment, wake: Wake, force: boolean): void {
 
 function pierce(moment: Moment, entry: Entry, force: boolean): void {
   const inWindow = entry.notBefore > moment.now && !force;
-  if (inWindow && entry.pierced) return;
+  if (inWindow && entry.pierced) {
+    entry.copy = undefined;
+    return;
+  }
   if (inWindow) entry.pierced = true;
   becomeReady(moment, entry, moment.now);
 }
@@ -45,6 +52,7 @@ function pierce(moment: Moment, entry: Entry, force: boolean): void {
 function remember(entry: Entry, wake: Wake): boolean {
   if (isNewer(wake.resourceVersion, entry.versions.get(wake.kind))) {
     entry.versions.set(wake.kind, wake.resourceVersion);
+    if (wake.uid !== undefined) entry.copy = undefined;
     if (wake.uid !== undefined && wake.uid !== entry.uid) startAfresh(entry, wake.uid);
   }
   if (!entry.reasons.includes(wake.reason) && entry.reasons.length < reasonsKept) {
@@ -57,6 +65,20 @@ function remember(entry: Entry, wake: Wake): boolean {
   return moreUrgent;
 }
 
+/** Only of the newest version that is known. What somebody wants looked at now is looked at. */
+function keepCopy({ data }: Moment, entry: Entry, wake: Wake, force: boolean): void {
+  const { kind, resourceVersion, uid, copy } = wake;
+  const isNewest = entry.versions.get(kind) === resourceVersion && isDecimal(resourceVersion);
+  if (force) entry.copy = undefined;
+  else if (
+    copy !== undefined &&
+    isNewest &&
+    uid === entry.uid &&
+    data.states.ready.members.length < copiesKept
+  )
+    entry.copy = copy;
+}
+
 /** Another object under the same key: failures, backoff and errors were its predecessor's. */
 function startAfresh(entry: Entry, uid: string): void {
   entry.replaced ??= entry.uid; // the one that a run may have seen
@@ -67,11 +89,3 @@ function startAfresh(entry: Entry, uid: string): void {
   entry.pierced = false;
   entry.error = undefined;
 }
-
-/** Decimal versions compare by length, then as text; others (aggregated APIs) only say that they differ. */
-function isNewer(version: string, known: string | undefined): boolean {
-  if (known === undefined) return true;
-  if (!decimal.test(version) || !decimal.test(known)) return version !== known;
-  return version.length === known.length ? version > known : version.length > known.length;
-}
-const decimal = /^[0-9]+$/;

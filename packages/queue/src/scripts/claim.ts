@@ -7,7 +7,7 @@ import { take } from "./take.ts";
  *
  * The same token again gets the same claim: a lost reply must not lock the claimer out. A key that the ledger does not
  * know is claimable: the run reads live. A key that a newer version of the function has run is not for an older one, as
- * long as a newer one is alive. Answers `{ 'claimed', claim as JSON }` or `{ refusal }`.
+ * long as a newer one is alive. Answers `{ 'claimed', claim as JSON, copy or '' }` or `{ refusal }`.
  */
 export const claim = defineScript({
   name: "claim",
@@ -24,7 +24,7 @@ end
 
 if number(e, 'until') > now + lease then clampLeases(); e.f['until'] = now + lease end
 if held(e) then
-  if e.f.token == token and e.f.claim then return { 'claimed', e.f.claim } end
+  if e.f.token == token and e.f.claim then return { 'claimed', e.f.claim, e.f.given or '' } end
   return refuse('leased')
 end
 if not settled() then return refuse('settling') end
@@ -37,6 +37,6 @@ if not e.f.state and known then return refuse('nothing due') end
 local claim, why = take(e, token, version)
 if not claim then return refuse(why) end
 save(e)
-return { 'claimed', claim }
+return { 'claimed', claim, e.f.given or '' }
 `,
 });

@@ -45,6 +45,7 @@ local function leave(e)
 end
 local function enter(e, state, at)
   leave(e)
+  if state == 'waits' or state == 'parked' then clear(e, 'copy') end
   e.f.state = state
   redis.call('ZADD', setOf[state], at, e.key)
 end

@@ -2,6 +2,7 @@ import { defineScript } from "../script.ts";
 import { backoff } from "./backoff.ts";
 import { ring } from "./order.ts";
 import { take } from "./take.ts";
+import { versions } from "./versions.ts";
 
 /**
  * End a run with its verdict. Only the token that holds the key may; a repeat is answered as before, with no effect.
@@ -9,15 +10,16 @@ import { take } from "./take.ts";
  * `after` is empty where the verdict names no time, `account` where the run used none. `record` is the run as history
  * keeps it, the last `kept` of them, or empty, and took `ms`; `forget` is how long a gone key's last answer and history are kept.
  * `next` is the token under which the worker would run another key at once, as `version` of the function; empty where
- * it would not. Answers `{ 'stale' }` or `{ 'settled', ms until it is due again or -1, { key, claim } or {}, bells... }`.
+ * it would not. `sawKind`, `sawUid` and `sawVersion` tell what the run saw of its own object; empty where it does not know.
+ * Answers `{ 'stale' }` or `{ 'settled', ms until it is due again or -1, { key, claim, copy or '' } or {}, bells... }`.
  */
 export const settle = defineScript({
   name: "settle",
   arguments: [
     ...["key", "token", "verdict", "after", "account", "error", "record", "ms", "kept", "forget", "jitter"],
-    ...["next", "version"],
+    ...["next", "version", "sawKind", "sawUid", "sawVersion"],
   ],
-  uses: [backoff, take, ring],
+  uses: [backoff, versions, take, ring],
   body: `
 local function dueIn(e)
   local at = e.f.state == 'waits' and redis.call('ZSCORE', WAITS, e.key)
@@ -27,8 +29,21 @@ end
 -- Of a key that was handed over by an answer which got lost.
 local function handedBefore(e)
   local other = e.f.handed and load(e.f.handed)
-  if other and held(other) and other.f.token == next and other.f.claim then return { other.key, other.f.claim } end
+  if other and held(other) and other.f.token == next and other.f.claim then
+    return { other.key, other.f.claim, other.f.given or '' }
+  end
   return {}
+end
+
+-- The least that a copy must show from now on.
+local function learn(e)
+  if sawVersion == '' or sawUid ~= e.f.uid then return end
+  local known = 'version:' .. sawKind
+  if newer(sawVersion, e.f[known]) then
+    e.f[known] = sawVersion
+    clear(e, 'copy')
+  end
+  e.f.sawIn = control.era
 end
 
 local e = load(key)
@@ -42,7 +57,8 @@ local again = heard or verdict == 'interrupted' or e.f.forced == '1'
 local anotherObject = e.f.uid ~= e.f.runUid
 local ran = e.f.ran
 leave(e)
-clear(e, 'token', 'until', 'claim', 'answers', 'announced', 'ran', 'runUid')
+clear(e, 'token', 'until', 'claim', 'given', 'answers', 'announced', 'ran', 'runUid')
+learn(e)
 e.f.settled = token
 if account ~= '' then e.f.account = account end
 after = tonumber(after)
@@ -109,9 +125,8 @@ end
 clear(e, 'forced')
 local gone = not e.f.state
 promote()
-local handed, claim
-if next ~= '' then handed, claim = handOver(e, next, version) end
-e.f.handed = handed
+local handed = next ~= '' and handOver(e, next, version) or {}
+e.f.handed = handed[1]
 save(e)
 
 local history = P .. ':history:' .. key
@@ -128,7 +143,7 @@ local due = dueIn(e)
 local answer = ringReady()
 table.insert(answer, 1, 'settled')
 table.insert(answer, 2, due)
-table.insert(answer, 3, { handed, claim })
+table.insert(answer, 3, handed)
 return answer
 `,
 });

@@ -3,7 +3,9 @@ import { bellOverlooked } from "../ledger.ts";
 /**
  * Due keys become runs: by a bell, or handed over to a worker that has just settled another run.
  *
- * `take` answers the claim as JSON, or nil and why the key must not start here and now: then it takes turns again.
+ * `take` answers the claim as JSON, or nil and why the key must not start here and now: then it takes turns again. The copy
+ * goes to the run, as `given`, where it cannot be older than what the run before has written: that one told what it saw,
+ * and nothing was lost since.
  * `handOver` first looks for a key whose bell nobody has answered, though bells are answered within milliseconds: all
  * who could are busy, and would never come to it while they are handed one key after the other.
  */
@@ -35,13 +37,14 @@ local function take(e, token, version)
     trace = e.f.trace,
     versions = versions,
   })
+  e.f.given = e.f.sawIn == control.era and e.f.copy or nil
   enter(e, 'leased', now + lease)
   e.f.token, e.f['until'] = token, now + lease
   e.f.wakes = number(e, 'wakes')
   e.f.answers, e.f.ran, e.f.runUid = e.f.wakes, e.f.class or 'change', e.f.uid
   e.f.ranAt = now
   if tonumber(version) > 0 then e.f.ranBy = version end
-  clear(e, 'reasons', 'class', 'trace', 'why', 'forced')
+  clear(e, 'reasons', 'class', 'trace', 'why', 'forced', 'copy', 'sawIn')
   return e.f.claim
 end
 
@@ -54,7 +57,7 @@ local function nextToRun()
   return key
 end
 
--- Hands the next key to a worker that has settled \`e\`, which may be that key. Answers it with its claim, or nothing.
+-- Hands the next key to a worker that has settled \`e\`, which may be that key. Answers it with its claim and copy, or nothing.
 local function handOver(e, token, version)
   if not settled() or control.paused == '1' then return nil end
   local key = nextToRun()
@@ -63,6 +66,6 @@ local function handOver(e, token, version)
   clear(other, 'queue')
   local claim = not held(other) and take(other, token, version)
   if other ~= e then save(other) end
-  if claim then return key, claim end
+  if claim then return { key, claim, other.f.given or '' } end
 end
 `;

@@ -1,5 +1,7 @@
+import { copiesKept } from "../ledger.ts";
 import { defineScript } from "../script.ts";
 import { ring } from "./order.ts";
+import { versions } from "./versions.ts";
 
 /**
  * Record that keys were heard of, and ring for those whose turn it is.
@@ -7,31 +9,35 @@ import { ring } from "./order.ts";
  * `wakes` is a JSON list of `Wake`s, with `force` where somebody wants it now. A wake makes an idle or parked key
  * ready, pierces a wait, and pierces a backoff window once; later ones wait for its end. A leased key is not rung:
  * settle sees that more was heard. A waiting turn moves up when the wake is more urgent. A resync pierces nothing and
- * wakes only idle keys; force pierces everything but a pause.
+ * wakes only idle keys; force pierces everything but a pause. The copy of an object is kept for the run that is due.
  */
 export const wake = defineScript({
   name: "wake",
   arguments: ["wakes"],
-  uses: [ring],
+  uses: [versions, ring],
   body: `
--- Decimal versions compare by length, then as text; others (aggregated APIs) only say that they differ.
-local function newer(a, b)
-  if not b then return true end
-  if not (string.match(a, '^%d+$') and string.match(b, '^%d+$')) then return a ~= b end
-  if #a ~= #b then return #a > #b end
-  return a > b
+-- Only of the newest version that is known. What somebody wants looked at now is looked at.
+local function keepCopy(e, w)
+  local isNewest = e.f['version:' .. w.kind] == w.resourceVersion and isDecimal(w.resourceVersion)
+  if w.force then
+    clear(e, 'copy')
+  elseif w.copy and isNewest and w.uid == e.f.uid and redis.call('ZCARD', READY) < ${copiesKept} then
+    e.f.copy = w.copy
+  end
 end
 
 local function remember(e, w)
   local version = 'version:' .. w.kind
   if newer(w.resourceVersion, e.f[version]) then
     e.f[version] = w.resourceVersion
+    if w.uid then clear(e, 'copy') end
     if w.uid and e.f.uid ~= w.uid then
       e.f.replaced = e.f.replaced or e.f.uid -- the one that a run may have seen
       clear(e, 'fails', 'conflicts', 'notBefore', 'pierced', 'error')
       e.f.uid = w.uid
     end
   end
+  keepCopy(e, w)
   local ok, reasons = pcall(cjson.decode, e.f.reasons or '[]')
   if not ok then reasons = {} end
   local known = false
@@ -68,6 +74,7 @@ for _, w in ipairs(cjson.decode(wakes)) do
     local leased = e.f.state == 'leased'
     if leased and w.force then e.f.forced = 1 end
     if not leased and e.f.state ~= 'rung' then makeReady(e, w, moreUrgent) end
+    if e.f.state == 'waits' then clear(e, 'copy') end
     save(e)
     if e.was.settled and not e.was.wakes then -- it was gone, and about to be forgotten
       redis.call('PERSIST', P .. ':key:' .. w.key)

@@ -1,0 +1,126 @@
+import { type Mutant, script } from "./mutant.ts";
+
+const ofWake = script("wake", [
+  {
+    promise: "copy-1",
+    wrong: "no copy is kept",
+    from: "e.f.copy = w.copy",
+    to: "",
+  },
+  {
+    promise: "copy-2",
+    wrong: "a copy stays when a newer version is heard of",
+    from: "if w.uid then clear(e, 'copy') end",
+    to: "",
+  },
+  {
+    promise: "copy-2",
+    wrong: "a copy of an older version is kept",
+    from: "local isNewest = e.f['version:' .. w.kind] == w.resourceVersion and",
+    to: "local isNewest =",
+  },
+  {
+    promise: "copy-2",
+    wrong: "a copy of another object is kept",
+    from: "and w.uid == e.f.uid and",
+    to: "and",
+  },
+  {
+    promise: "copy-6",
+    wrong: "a copy is kept though versions do not compare",
+    from: "and isDecimal(w.resourceVersion)",
+    to: "",
+  },
+  {
+    promise: "copy-6",
+    wrong: "a forced key is run with a copy",
+    from: "  if w.force then\n    clear(e, 'copy')",
+    to: "  if false then\n    clear(e, 'copy')",
+  },
+  {
+    promise: "copy-7",
+    wrong: "a copy that comes within a window of backoff is kept",
+    from: "if e.f.state == 'waits' then clear(e, 'copy') end",
+    to: "",
+  },
+  {
+    promise: "copy-7",
+    wrong: "any number of copies is kept",
+    from: "and redis.call('ZCARD', READY) < ${copiesKept}",
+    to: "",
+  },
+]);
+
+const ofTake = script("take", [
+  {
+    promise: "copy-1",
+    wrong: "a copy is given twice",
+    from: "'forced', 'copy', 'sawIn')",
+    to: "'forced', 'sawIn')",
+  },
+  {
+    promise: "copy-1",
+    wrong: "who is handed a key gets no copy",
+    from: "return { key, claim, other.f.given or '' }",
+    to: "return { key, claim, '' }",
+  },
+  {
+    promise: "copy-4",
+    wrong: "a run that tells nothing counts as one that did",
+    from: "'forced', 'copy', 'sawIn')",
+    to: "'forced', 'copy')",
+  },
+  {
+    promise: "copy-5",
+    wrong: "what was told elsewhere counts",
+    from: "e.f.sawIn == control.era and",
+    to: "e.f.sawIn and",
+  },
+]);
+
+const ofSettle = script("settle", [
+  {
+    promise: "copy-1",
+    wrong: "a repeat is handed no copy",
+    from: "return { other.key, other.f.claim, other.f.given or '' }",
+    to: "return { other.key, other.f.claim, '' }",
+  },
+  {
+    promise: "copy-3",
+    wrong: "what a run saw does not count",
+    from: "    e.f[known] = sawVersion\n    clear(e, 'copy')",
+    to: "",
+  },
+  {
+    promise: "copy-3",
+    wrong: "a copy stays that is older than what a run saw",
+    from: "    e.f[known] = sawVersion\n    clear(e, 'copy')",
+    to: "    e.f[known] = sawVersion",
+  },
+  {
+    promise: "copy-4",
+    wrong: "what was seen of another object counts",
+    from: "or sawUid ~= e.f.uid then",
+    to: "then",
+  },
+]);
+
+const ofEntry = script("entry", [
+  {
+    promise: "copy-7",
+    wrong: "a copy is kept while its key waits",
+    from: "if state == 'waits' or state == 'parked' then clear(e, 'copy') end",
+    to: "",
+  },
+]);
+
+const ofClaim = script("claim", [
+  {
+    promise: "copy-1",
+    wrong: "who asks again gets no copy",
+    from: "return { 'claimed', e.f.claim, e.f.given or '' }",
+    to: "return { 'claimed', e.f.claim, '' }",
+  },
+]);
+
+export const mutantsOfCopies: readonly Mutant[] = [...ofWake, ...ofTake, ...ofSettle, ...ofEntry, ...ofClaim];

@@ -1,0 +1,194 @@
+import { objectKey } from "@drover/controller";
+import { beforeEach, describe, expect, it } from "vitest";
+import { copiesKept } from "../ledger.ts";
+import type { Claim, Sight, Verdict, Wake } from "../work-queue.ts";
+import { done, failed, key, keysIn, lease, type LedgerUnderTest, settling } from "./ledger-under-test.ts";
+
+/** When a run is given its object with the claim. The key is woken once, and its run has told what it saw: version 100. */
+export function copiesContract(t: LedgerUnderTest): void {
+  const [kind, uid] = ["buckets", "u1"];
+  const sight = (version: number, fields: Partial<Sight> = {}): Sight => ({
+    ...{ kind, uid, resourceVersion: String(version) },
+    ...fields,
+  });
+  const saw = (version: number, verdict: Verdict = done): Verdict => ({ ...verdict, saw: sight(version) });
+  const brought = (version: number, fields: Partial<Wake> = {}) =>
+    t.wake(key, { uid, resourceVersion: String(version), copy: `copy of ${version}`, ...fields });
+  let runs = 0;
+  const begin = async (): Promise<Claim> => {
+    await t.rung();
+    return t.claim(key, `run ${++runs}`);
+  };
+  const end = (verdict: Verdict) => t.ledger.settle(key, `run ${runs}`, verdict);
+  const given = async (): Promise<string | undefined> => (await begin()).copy;
+
+  beforeEach(async () => {
+    await brought(100);
+    await begin();
+    await end(saw(100));
+  });
+
+  describe("a copy", () => {
+    it("goes to the run that answers its wake, once, and again where its answer was lost", async () => {
+      await brought(101);
+      const claim = await begin();
+      expect(claim).toMatchObject({ copy: "copy of 101", versions: { buckets: "101" } });
+      expect(await t.claim(key, `run ${runs}`)).toEqual(claim);
+      await end(saw(101, { kind: "wait", after: 10 }));
+      t.clock += 10;
+      expect(await given()).toBeUndefined();
+    });
+    it("goes to who is handed the key, and again where that answer was lost", async () => {
+      const [other] = keysIn("a", 1);
+      if (other === undefined) throw new Error("no key");
+      await t.enlist({ slots: 1 });
+      await t.wake(other);
+      await t.claim(other, "t");
+      await brought(101);
+      const settle = () => t.ledger.settle(other, "t", done, undefined, { token: "next", version: 0 });
+      for (const answer of [await settle(), await settle()])
+        expect(answer).toMatchObject({ handed: { key, claim: { copy: "copy of 101" } } });
+      await t.ledger.settle(key, "next", saw(101));
+      await t.wake(key, { kind: "pods" });
+      expect(await given()).toBeUndefined();
+    });
+    it("that comes during a run is for the next one", async () => {
+      await brought(101);
+      expect(await given()).toBe("copy of 101");
+      await brought(102);
+      await end(saw(101));
+      expect(await given()).toBe("copy of 102");
+    });
+    it("is still the newest when others are heard of", async () => {
+      await brought(101);
+      await t.wake(key, { kind: "pods", resourceVersion: "7000" });
+      await brought(99);
+      expect(await given()).toBe("copy of 101");
+    });
+    it("stays when its version is told again without it", async () => {
+      await brought(101);
+      await t.wake(key, { uid, resourceVersion: "101" });
+      expect(await given()).toBe("copy of 101");
+    });
+  });
+
+  describe("no copy is given", () => {
+    it("that is older than what was heard", async () => {
+      await brought(101);
+      await t.wake(key, { uid, resourceVersion: "102" });
+      expect(await given()).toBeUndefined();
+      await end(saw(102));
+      await brought(101);
+      expect(await given()).toBeUndefined();
+    });
+    it("that is older than what a run has seen, also where it comes later", async () => {
+      await brought(101);
+      await begin();
+      await brought(102);
+      await end(saw(103));
+      const claim = await begin();
+      expect(claim.copy).toBeUndefined();
+      expect(claim.versions).toEqual({ buckets: "103" });
+      await end(saw(103));
+      await brought(102);
+      expect(await given()).toBeUndefined();
+      await end(saw(103));
+      await brought(104);
+      expect(await given()).toBe("copy of 104");
+    });
+    it("before a run has told what it saw", async () => {
+      const fresh = objectKey({ namespace: "a", name: "fresh" });
+      await t.wake(fresh, { uid, copy: "of nobody's run" });
+      await t.rung();
+      expect((await t.claim(fresh, "fresh")).copy).toBeUndefined();
+    });
+    it("after a run that does not know what it has written", async () => {
+      await brought(101);
+      await begin();
+      await end(done);
+      await brought(102);
+      expect(await given()).toBeUndefined();
+      await end(saw(102));
+      await brought(103);
+      expect(await given()).toBe("copy of 103");
+    });
+    it("after a run that ended without a verdict", async () => {
+      await brought(101);
+      await begin();
+      await brought(102);
+      t.clock += lease;
+      expect(await given()).toBeUndefined();
+    });
+    it("of another object than the one that the run has seen", async () => {
+      await brought(101, { uid: "u2" });
+      expect(await given()).toBe("copy of 101");
+      await end(saw(100));
+      await brought(102, { uid: "u2" });
+      expect(await given()).toBeUndefined();
+    });
+    it("of an object that came before the one that is there", async () => {
+      await brought(101);
+      await t.wake(key, { uid: "u2", resourceVersion: "102" });
+      await brought(102);
+      expect(await given()).toBeUndefined();
+    });
+    it("of a kind whose versions are no numbers", async () => {
+      await brought(101, { resourceVersion: "zebra" });
+      expect(await given()).toBeUndefined();
+    });
+    it("on another server, or with other data, before a run there has told what it saw", async () => {
+      const restore = await t.backup();
+      await brought(101);
+      t.server = "another";
+      await t.rung();
+      t.clock += settling;
+      expect(await given()).toBeUndefined();
+      await end(saw(101));
+      await brought(102);
+      await restore();
+      t.server = "a third";
+      await brought(103);
+      t.clock += settling;
+      expect(await given()).toBeUndefined();
+    });
+    it("to who forced the key", async () => {
+      await brought(101);
+      await t.wake(key, { kind: "force", resourceVersion: "0" }, true);
+      expect(await given()).toBeUndefined();
+    });
+  });
+
+  describe("no copy is kept", () => {
+    /** The key waits, and one wake has pierced its window of backoff. */
+    const wait = async (): Promise<void> => {
+      await brought(101);
+      await begin();
+      await brought(102);
+      await end(saw(101, failed));
+      await begin();
+      await brought(103);
+      await end(saw(102, failed));
+    };
+    it("while the key waits", async () => {
+      await wait();
+      t.clock += 10_000;
+      expect(await given()).toBeUndefined();
+    });
+    it("that comes while the key waits", async () => {
+      await wait();
+      await brought(104);
+      t.clock += 10_000;
+      expect(await given()).toBeUndefined();
+    });
+    it("while more keys are ready than are worth it", { timeout: 60_000 }, async () => {
+      await t.enlist({ slots: 0 });
+      const wakes = keysIn("full", copiesKept + 1).map((of): Wake => ({
+        ...{ key: of, kind, resourceVersion: "1", reason: "Added", class: "listing" },
+      }));
+      for (let i = 0; i < wakes.length; i += 1_000) await t.ledger.wake(wakes.slice(i, i + 1_000));
+      await t.enlist({ slots: copiesKept });
+      await brought(101);
+      expect((await t.claim(key, "t")).copy).toBeUndefined();
+    });
+  });
+}
