@@ -62,6 +62,15 @@ it("reads what else a controller follows, and which of it matters", () => {
   ]);
 });
 
+it("reads whether runs are brought their object, which Secrets never are", () => {
+  const [registration] = read({ "a.yaml": `${bucket}  copies: true\n` })();
+  expect(registration?.follows[0]).toMatchObject({ subscription: { map: { by: "self" }, copies: true } });
+  const secret = bucket.replace("group: s3.drover.dev", 'group: ""').replace("buckets,", "secrets,");
+  expect(read({ "a.yaml": `${secret}  copies: true\n` })).toThrow(
+    /spec\.copies: of Secrets no copies are kept/,
+  );
+});
+
 it("reads whom it looks up, what is filed for that, and how far it reaches", () => {
   const secret = "group: '', version: v1, kind: Secret, plural: secrets, scope: Namespaced";
   const node = "group: '', version: v1, kind: Node, plural: nodes, scope: Cluster";

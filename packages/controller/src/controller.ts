@@ -27,7 +27,7 @@ export interface Announcement {
   readonly note: string;
 }
 
-/** What one run is given. The object was read live and parsed just before. */
+/** What one run is given. The object was read live and parsed just before, or is a copy (`ControllerDefinition.copies`). */
 export interface ReconcileContext<R extends Resource> {
   readonly key: ObjectKey;
   readonly metadata: ObjectMetadata;
@@ -75,6 +75,14 @@ export interface ControllerDefinition<R extends Resource> {
   readonly for: R;
   /** Which of its objects concern it, and which of their changes. Default: all, and all but status. */
   readonly only?: Predicates;
+  /**
+   * Runs that answer a change of their object are given a copy of it with the claim, and spare the API server and
+   * themselves a read. Guaranteed: it is at least as new as every change that has woken the key, and as all that runs of
+   * this key have read and written with `guard`. It may lack what others have done to the object since: a write that
+   * gives its version is refused then, as in every controller that has a cache, and the next run reads live. Copies of
+   * changed objects are in Redis until their runs. Default: every run reads live.
+   */
+  readonly copies?: boolean;
   /** Kinds that it makes objects of. */
   readonly owns?: readonly Owned[];
   /** Other kinds whose objects concern its own. */
@@ -108,6 +116,7 @@ export interface Controller<R extends Resource = Resource> {
   readonly name: string;
   readonly for: R;
   readonly only: Predicates;
+  readonly copies: boolean;
   readonly owns: readonly Owned[];
   readonly watches: readonly Watched[];
   readonly resyncEvery: Milliseconds;
@@ -175,6 +184,7 @@ export function controllerFrom<R extends Resource>(definition: ControllerDefinit
     name,
     for: resource,
     only: definition.only ?? {},
+    copies: definition.copies ?? false,
     owns: definition.owns ?? [],
     watches: checkedWatches(name, definition.watches ?? []),
     concurrency: whole(name, "concurrency", concurrency, mostConcurrent),

@@ -116,6 +116,14 @@ export const ReconcileFunction = defineResource({
     hooks: z.array(hookDeclaration).max(20).optional().meta({
       description: "Events of the outside world that concern objects of the kind `for`.",
     }),
+    copies: z
+      .boolean()
+      .optional()
+      .meta({
+        description:
+          "Runs are given a copy of their object, as it was when the bridge heard of its change, where that is as new as " +
+          "all they have written. Left out: they read it live.",
+      }),
     campaign: campaign.optional().meta({
       description: "Have every object reconciled once more: a bug was fixed, the world has changed.",
     }),
@@ -171,11 +179,14 @@ export interface ReconcileFunctionManifest {
 }
 
 /** What of a ReconcileFunction is no word of the code: how it is deployed. */
-export type Deployment = Omit<z.input<(typeof ReconcileFunction)["spec"]>, "for" | "owns" | "watches">;
+export type Deployment = Omit<
+  z.input<(typeof ReconcileFunction)["spec"]>,
+  "for" | "owns" | "watches" | "copies"
+>;
 
 /** The manifest that registers a controller, and deploys it as `deployment` says. */
 export function reconcileFunctionOf<R extends Resource>(
-  { name, for: resource, only, owns, watches }: Controller<R>,
+  { name, for: resource, only, owns, watches, copies }: Controller<R>,
   deployment: Deployment = {},
 ): ReconcileFunctionManifest {
   const spec = ReconcileFunction.spec.parse({
@@ -188,6 +199,7 @@ export function reconcileFunctionOf<R extends Resource>(
         names: typeof names === "function" ? { code: true } : names,
       })),
     }),
+    ...(copies && { copies }),
     ...deployment,
   });
   return {

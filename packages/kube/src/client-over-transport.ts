@@ -1,4 +1,4 @@
-import type { Milliseconds } from "@drover/controller";
+import type { Milliseconds, ObjectKey } from "@drover/controller";
 import type { KubeClient, ReadOptions, RequestOptions, WriteGuard } from "./client.ts";
 import { isApiError } from "./errors.ts";
 import { keyOf } from "./kube-object.ts";
@@ -14,12 +14,12 @@ import {
   reviewRequest,
   type RequestShape,
 } from "./request-shape.ts";
-import type { ResourceRef } from "./resource-ref.ts";
+import { builtin, type ResourceRef } from "./resource-ref.ts";
 import { repeated } from "./retries.ts";
 import type { Timers } from "./timers.ts";
 import type { Transport } from "./transport.ts";
 import { openWatch } from "./open-watch.ts";
-import { guardOf, type SendGuard } from "./write-guard.ts";
+import { bothGuards, followed, guardOf, type SendGuard } from "./write-guard.ts";
 
 export interface ClientParts {
   readonly transport: Transport;
@@ -35,8 +35,23 @@ const retries = { read: 2, write: 2 };
 /** The methods of a client, each one request. */
 export function clientOver(parts: ClientParts, guard?: WriteGuard): KubeClient {
   const { transport, fieldManager, requestTimeout } = parts;
-  const written = async (ref: ResourceRef, shape: RequestShape, options: RequestOptions = {}) =>
-    objectFrom(shape.name, ref, await write(parts, guardOf(shape, guard), shape, options));
+  const written = (ref: ResourceRef, key: ObjectKey, shape: RequestShape, options: RequestOptions = {}) =>
+    followed(
+      guard,
+      { ref, key },
+      async () => objectFrom(shape.name, ref, await write(parts, guardOf(shape, guard), shape, options)),
+      (object) => object,
+    );
+  /** A write whose answer does not tell what became of the object. */
+  const unspoken = async (ref: ResourceRef, key: ObjectKey, shape: RequestShape, options: RequestOptions) =>
+    followed(
+      guard,
+      { ref, key },
+      async (): Promise<undefined> => {
+        await write(parts, guardOf(shape, guard), shape, options);
+      },
+      () => "unknown" as const,
+    );
   return {
     get: async (ref, key, options = {}) => {
       const shape = getRequest(ref, key);
@@ -48,29 +63,26 @@ export function clientOver(parts: ClientParts, guard?: WriteGuard): KubeClient {
       const shape = listRequest(ref, options);
       return listFrom(shape.name, ref, await read(parts, shape, options));
     },
-    create: async (ref, object, options) => written(ref, createRequest(ref, object, fieldManager), options),
-    replace: async (ref, object, options) =>
-      written(ref, replaceRequest(ref, keyOf(object), object, { ...options, fieldManager }), options),
-    patch: async (ref, key, patch, options) =>
-      written(ref, patchRequest(ref, key, patch, { ...options, fieldManager }), options),
-    bind: async (pod, node, options = {}) => {
-      const shape = bindRequest(pod, node);
-      await write(parts, guardOf(shape, guard), shape, options);
+    create: async (ref, object, options) =>
+      written(ref, keyOf(object), createRequest(ref, object, fieldManager), options),
+    replace: async (ref, object, options) => {
+      const key = keyOf(object);
+      return written(ref, key, replaceRequest(ref, key, object, { ...options, fieldManager }), options);
     },
+    patch: async (ref, key, patch, options) =>
+      written(ref, key, patchRequest(ref, key, patch, { ...options, fieldManager }), options),
+    bind: (pod, node, options = {}) =>
+      unspoken(builtin.pod, keyOf({ metadata: pod }), bindRequest(pod, node), options),
     delete: async (ref, key, options = {}) => {
       const shape = deleteRequest(ref, key, options);
-      return unlessAbsent(false, async () => {
-        await write(parts, guardOf(shape, guard), shape, options);
-        return true;
-      });
+      return unlessAbsent(false, () => unspoken(ref, key, shape, options).then(() => true));
     },
     review: async (ref, spec, options = {}) => {
       const shape = reviewRequest(ref, spec);
       return reviewFrom(shape.name, await read(parts, shape, options));
     },
     watch: (ref, options) => openWatch(transport, requestTimeout, ref, options),
-    guarded: (inner) =>
-      clientOver(parts, { beforeWrite: () => [guard, inner].forEach((g) => g?.beforeWrite()) }),
+    guarded: (inner) => clientOver(parts, bothGuards(guard, inner)),
     close: () => transport.close(),
   };
 }

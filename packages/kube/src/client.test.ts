@@ -1,9 +1,9 @@
-import { objectKey } from "@drover/controller";
+import { objectKey, type ObjectKey } from "@drover/controller";
 import { afterEach, describe, expect, test } from "vitest";
-import type { KubeClient } from "./client.ts";
+import type { KubeClient, WriteOutcome } from "./client.ts";
 import { connect, type ConnectOptions } from "./connect.ts";
 import { ApiError, ConnectionError, MalformedReplyError, WriteRefusedError } from "./errors.ts";
-import { WrongScopeError } from "./resource-ref.ts";
+import { type ResourceRef, WrongScopeError } from "./resource-ref.ts";
 import { bucket, bucketList, bucketObject } from "./testing/objects.ts";
 import {
   hangs,
@@ -300,6 +300,40 @@ describe("a guarded client", () => {
       expect(error).toHaveProperty("cause", over);
     }
     expect(server.heard.map(({ method }) => method)).toEqual(["GET"]);
+  });
+
+  test.each<[string, Script, readonly unknown[]]>([
+    ["as it was answered", json(bucketObject("a")), [bucketObject("a"), bucketObject("a"), "unknown"]],
+    ["refused", refuses(409, "Conflict"), ["refused", "refused", "refused"]],
+    ["perhaps done", refuses(500, "InternalError"), ["unknown", "unknown", "unknown"]],
+  ])("tells its guards what a write came to: %s", async (_, reply, expected) => {
+    const { client } = await against(reply);
+    const told: unknown[][] = [[], []];
+    const guard = (i: number) => ({
+      beforeWrite: () => undefined,
+      follow: (ref: ResourceRef, of: ObjectKey) => (outcome: WriteOutcome) =>
+        void told[i]?.push([ref.plural, of, outcome]),
+    });
+    const guarded = client.guarded(guard(0)).guarded(guard(1));
+    await guarded.get(bucket, key).catch(() => undefined);
+    const object = { metadata: { name: "a", namespace: "default" } };
+    await guarded.replace(bucket, object).catch(() => undefined);
+    await guarded.patch(bucket, key, { type: "merge", body: {} }).catch(() => undefined);
+    await guarded.delete(bucket, key).catch(() => undefined);
+    for (const each of told) expect(each).toEqual(expected.map((outcome) => ["buckets", key, outcome]));
+  });
+
+  test("tells its guard of a write that was not sent", async () => {
+    const { client } = await against(json(bucketObject("a")));
+    const told: unknown[] = [];
+    const guarded = client.guarded({
+      beforeWrite: () => {
+        throw over;
+      },
+      follow: () => (outcome) => void told.push(outcome),
+    });
+    await failure(guarded.delete(bucket, key));
+    expect(told).toEqual(["refused"]);
   });
 
   test("asks its guard again before a repeat", async () => {

@@ -124,4 +124,12 @@ export interface KubeClient {
 
 export interface WriteGuard {
   beforeWrite(): void;
+  /** Told of every write as it begins, also of one that is never sent; answers whom to tell, once, what it came to. */
+  follow?(ref: ResourceRef, key: ObjectKey): (outcome: WriteOutcome) => void;
 }
+
+/**
+ * What a write came to: the object as it is since; `refused`, and the object is as it was; or `unknown`: no whole answer
+ * came, or the object is about to go.
+ */
+export type WriteOutcome = KubeObject | "refused" | "unknown";

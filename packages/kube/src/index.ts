@@ -25,6 +25,7 @@ export type {
   RequestOptions,
   WatchOptions,
   WriteGuard,
+  WriteOutcome,
   WriteOptions,
 } from "./client.ts";
 export { connect, type ConnectOptions } from "./connect.ts";
@@ -78,6 +79,7 @@ export {
   needsWhole,
   type Subscription,
 } from "./subscription.ts";
+export { copyOf, objectIn } from "./object-copy.ts";
 export type { Failure } from "./reflector/failure.ts";
 export { difference, ended } from "./reflector/difference.ts";
 export { isObjectEvent, type ObjectEvent, type ReflectorEvent } from "./reflector/object-event.ts";

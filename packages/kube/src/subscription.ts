@@ -31,6 +31,8 @@ export interface Subscription {
   readonly changed?: readonly FieldPath[] | undefined;
   /** That this finalizer is put on an object is the controller's own doing, and no news to it; that it goes is. */
   readonly ownFinalizer?: string | undefined;
+  /** Who is woken for a change is brought the object as it is since. */
+  readonly copies?: boolean | undefined;
 }
 
 /** What an object means to one subscription. */
@@ -77,8 +79,8 @@ const differ = (a: readonly string[] = [], b: readonly string[] = []): boolean =
   a.length !== b.length || a.some((one, index) => one !== b[index]);
 
 /** Whether a subscription looks at more than metadata. */
-export const needsWhole = ({ map, changed = [] }: Subscription): boolean =>
-  ("path" in map && !isOfMetadata(map.path)) || !changed.every(isOfMetadata);
+export const needsWhole = ({ map, changed = [], copies = false }: Subscription): boolean =>
+  copies || ("path" in map && !isOfMetadata(map.path)) || !changed.every(isOfMetadata);
 
 function isConcerned({ metadata }: KubeObject, { namespaces, selector }: Subscription): boolean {
   if (namespaces !== undefined && !namespaces.includes(metadata.namespace ?? "")) return false;

@@ -1,6 +1,8 @@
-import type { WriteGuard } from "./client.ts";
-import { WriteRefusedError } from "./errors.ts";
+import type { ObjectKey } from "@drover/controller";
+import type { WriteGuard, WriteOutcome } from "./client.ts";
+import { ApiError, WriteRefusedError } from "./errors.ts";
 import type { RequestShape } from "./request-shape.ts";
+import type { ResourceRef } from "./resource-ref.ts";
 
 /** Called just before a request is sent; throwing keeps it from being sent. */
 export type SendGuard = (() => void) | undefined;
@@ -16,3 +18,42 @@ export function guardOf({ name }: RequestShape, guard: WriteGuard | undefined): 
     }
   };
 }
+
+/** Does a write, and tells its guard what it came to: what `outcome` says where it did. */
+export async function followed<T>(
+  guard: WriteGuard | undefined,
+  { ref, key }: { readonly ref: ResourceRef; readonly key: ObjectKey },
+  write: () => Promise<T>,
+  outcome: (done: T) => WriteOutcome,
+): Promise<T> {
+  const tell = guard?.follow?.(ref, key);
+  if (tell === undefined) return write();
+  try {
+    const done = await write();
+    tell(outcome(done));
+    return done;
+  } catch (error) {
+    tell(didNothing(error) ? "refused" : "unknown");
+    throw error;
+  }
+}
+
+const didNothing = (error: unknown): boolean =>
+  error instanceof WriteRefusedError || (error instanceof ApiError && error.status < 500);
+
+/** A guard that asks and tells both. */
+export const bothGuards = (outer: WriteGuard | undefined, inner: WriteGuard): WriteGuard =>
+  outer === undefined
+    ? inner
+    : {
+        beforeWrite() {
+          outer.beforeWrite();
+          inner.beforeWrite();
+        },
+        follow(ref, key) {
+          const told = [outer, inner].map((guard) => guard.follow?.(ref, key));
+          return (outcome) => {
+            for (const tell of told) tell?.(outcome);
+          };
+        },
+      };

@@ -4,6 +4,7 @@
  */
 import { parseObjectKey } from "@drover/controller";
 import { z } from "zod";
+import type { ClaimAnswer } from "./ledger.ts";
 import type { Claim, KeyReport, PastRun } from "./work-queue.ts";
 
 const json = (text: string): unknown => JSON.parse(text);
@@ -53,6 +54,9 @@ const claimJson = z.object({
     .record(z.string(), z.string())
     .or(z.array(z.never()).transform((): Record<string, string> => ({}))),
 });
+
+export const claimAnswer = ([outcome, json, copy]: z.infer<typeof claim>): ClaimAnswer =>
+  outcome === "claimed" ? { claimed: claimed(json, copy) } : { refused: outcome };
 
 /** @param copy empty where there is none. */
 export const claimed = (text: string, copy: string): Claim => ({

@@ -55,8 +55,7 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
     },
     async claim(key, token, version = 0) {
       const values = { key, token, version, jitter: jitter() };
-      const [outcome, json, copy] = await run(claim, values, answers.claim);
-      return outcome === "claimed" ? { claimed: answers.claimed(json, copy) } : { refused: outcome };
+      return answers.claimAnswer(await run(claim, values, answers.claim));
     },
     renew: (leases) => run(renew, { leases: JSON.stringify(leases) }, answers.texts),
     async settle(key, token, verdict, past, taker) {

@@ -111,7 +111,12 @@ const readyOf = (object: KubeObject): unknown =>
     .status.conditions.find(({ type }) => type === "Ready");
 
 type Definition = Partial<ControllerDefinition<typeof Widget>>;
-const reconcile = (definition: Definition, run: Partial<Run> = {}): Promise<Verdict> => {
+/** What a run comes to, without what it saw. */
+const reconcile = async (definition: Definition, run: Partial<Run> = {}): Promise<Omit<Verdict, "saw">> => {
+  const { saw, ...verdict } = await perform(definition, run);
+  return verdict;
+};
+const perform = (definition: Definition, run: Partial<Run> = {}): Promise<Verdict> => {
   const controller = defineController({
     for: Widget,
     reconcile: () => Promise.resolve(undefined),
@@ -149,6 +154,112 @@ describe("a run", () => {
     });
     expect(given).toEqual({ key, spec: { size: 3, colour: "grey" }, uid: made.metadata.uid });
     seen();
+  });
+
+  describe("with a copy of its object", () => {
+    const claim = (object: KubeObject, fields: Partial<Run["claim"]> = {}): Run["claim"] => ({
+      ...{ fails: 0, reasons: [], class: "change", uid: object.metadata.uid },
+      versions: { "widgets.tests.drover.dev": object.metadata.resourceVersion },
+      copy: JSON.stringify(object),
+      ...fields,
+    });
+    const sizeGiven = async (given: Run["claim"]): Promise<number | undefined> => {
+      let size: number | undefined;
+      await reconcile(
+        {
+          reconcile: ({ spec }) => {
+            ({ size } = spec);
+            return Promise.resolve(undefined);
+          },
+        },
+        { claim: given },
+      );
+      seen();
+      return size;
+    };
+
+    it("takes it for the object, and writes by its version", async () => {
+      const old = await create({ size: 3 });
+      await client.patch(ref, key, { type: "merge", body: { spec: { size: 4 } } });
+      seen();
+      expect(await sizeGiven(claim(old))).toBe(3);
+      expect(await reconcile({}, { claim: claim(old) })).toEqual({ kind: "conflict" });
+      seen();
+    });
+
+    it("reads live where that is not what the queue says it is", async () => {
+      const { metadata, ...rest } = await create({ size: 3 });
+      const other = (fields: object): string =>
+        JSON.stringify({ ...rest, spec: { size: 7 }, metadata: { ...metadata, ...fields } });
+      const given = claim({ metadata, ...rest });
+      expect(await sizeGiven({ ...given, copy: other({}) })).toBe(7);
+      const current = claim(await read(), { copy: other({}) });
+      for (const fields of [
+        { copy: "{" },
+        { copy: "null" },
+        { copy: other({ name: "another" }) },
+        { copy: other({ uid: "another" }) },
+        { copy: other({ resourceVersion: "1" }) },
+        { uid: "another" },
+        { versions: {} },
+      ])
+        expect(await sizeGiven({ ...current, ...fields }), JSON.stringify(fields)).toBe(3);
+    });
+  });
+
+  describe("tells what it saw of its object", () => {
+    type Made = NonNullable<Definition["reconcile"]>;
+    const sightOf = async (reconciled: Made): Promise<string> => {
+      const { saw } = await perform({ reconcile: reconciled });
+      seen();
+      if (saw === undefined) return "nothing";
+      const { metadata } = await read();
+      expect(saw).toMatchObject({ kind: "widgets.tests.drover.dev", uid: metadata.uid });
+      return saw.resourceVersion === metadata.resourceVersion ? "the newest" : "an older one";
+    };
+    const nothing = () => Promise.resolve(undefined);
+    const write = ({ guard }: Parameters<Made>[0], metadata: object): Promise<KubeObject> =>
+      client.guarded(guard).patch(ref, key, { type: "merge", body: { metadata } });
+
+    it("with its writes, the runtime's and its own", async () => {
+      const made = await create({ size: 3 });
+      expect(await sightOf(nothing)).toBe("the newest");
+      expect((await read()).metadata.resourceVersion).not.toBe(made.metadata.resourceVersion);
+      expect(await sightOf(nothing)).toBe("the newest");
+      const label: Made = async (context) => {
+        await write(context, { labels: { a: "b" } });
+        throw new RetryAfterError("later", { after: "1s" });
+      };
+      expect(await sightOf(label)).toBe("the newest");
+      expect(await sightOf((context) => write(context, { resourceVersion: "1" }).then(nothing))).toBe(
+        "the newest",
+      );
+    });
+
+    it("but not where it cannot know", async () => {
+      await create({ size: 3 });
+      const healed = sandbox.faults.respond(({ method, path }) =>
+        method === "PATCH" && path.endsWith(`/${key.slice(8)}`) ? { status: 500 } : undefined,
+      );
+      expect(
+        await sightOf((context) =>
+          write(context, { labels: { c: "d" } })
+            .catch(nothing)
+            .then(nothing),
+        ),
+      ).toBe("nothing");
+      healed();
+      let left: Promise<unknown> = Promise.resolve();
+      const leaving: Made = (context) => {
+        left = write(context, { labels: { e: "f" } });
+        return nothing();
+      };
+      expect(await sightOf(leaving)).toBe("nothing");
+      await left;
+      const going: Made = ({ guard }) => client.guarded(guard).delete(ref, key).then(nothing);
+      expect(await perform({ reconcile: going })).not.toHaveProperty("saw");
+      seen();
+    });
   });
 
   it("writes status with the generation it saw and Ready, looks again at the resync, and is silentLog when nothing differs", async () => {

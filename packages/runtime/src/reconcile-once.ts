@@ -17,6 +17,7 @@ import { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizer.ts";
 import { type LiveObject, parseLiveObject } from "./live-object.ts";
 import { nextResync } from "./next-look.ts";
 import { outcomeOf } from "./outcome.ts";
+import { ownObject } from "./own-object.ts";
 import { secretReader } from "./secrets.ts";
 import { readyChange, type Statement, statusToWrite } from "./stated-status.ts";
 
@@ -50,7 +51,8 @@ interface Step<R extends Resource> extends ReconcileParts<R> {
 }
 
 /**
- * One run of one key: read the object live, bring the world one step nearer to it, say so in its status.
+ * One run of one key: read the object, bring the world one step nearer to it, say so in its status. It is read live,
+ * unless a copy came with the claim that is as new as all that was heard of it, and as what runs of this key have written.
  *
  * Order, which is the promise: the finalizer is persisted before the first `reconcile`; it comes off only after
  * `finalize` has returned; status is written with the version that was read, so that what it says was true of it.
@@ -60,21 +62,20 @@ export async function reconcileOnce<R extends Resource>(
   parts: ReconcileParts<R>,
   run: Run,
 ): Promise<Verdict> {
-  const guard = {
+  const ref = refOf(parts.controller.for);
+  const own = ownObject(ref, run);
+  const guard: WriteGuard = {
     beforeWrite: (): void => {
       if (!run.held()) throw new NotHeldError();
     },
+    follow: own.follow,
   };
-  const step = {
-    ...parts,
-    run,
-    guard,
-    ref: refOf(parts.controller.for),
-    client: parts.client.guarded(guard),
-  };
+  const step = { ...parts, run, guard, ref, client: parts.client.guarded(guard) };
   try {
-    const raw = await step.client.get(step.ref, run.key, { signal: run.signal });
-    return raw === undefined ? { kind: "gone" } : await moveOn(step, raw);
+    const raw = await own.read(step.client);
+    const verdict: Verdict = raw === undefined ? { kind: "gone" } : await moveOn(step, raw);
+    const saw = own.saw();
+    return saw === undefined ? verdict : { ...verdict, saw };
   } catch (error) {
     // Only what cannot be said in a status comes here: the object could not be read, or its status not written.
     const { verdict } = outcomeOf(error, abortReason(run));

@@ -40,7 +40,7 @@ export interface Follow {
  */
 export function followsOf(
   controller: string,
-  spec: Pick<ReconcileFunctionSpec, "for" | "owns" | "watches">,
+  spec: Pick<ReconcileFunctionSpec, "for" | "owns" | "watches" | "copies">,
   held: readonly FieldPath[] = [],
 ): readonly Follow[] {
   const own = refOf(spec.for);
@@ -50,7 +50,14 @@ export function followsOf(
   });
   const self = follow(spec.for, { by: "self" }, "spec.for");
   const { namespaces, selector } = self.subscription;
-  const itself = { ...self, subscription: { ...self.subscription, ownFinalizer: finalizerOf(controller) } };
+  const itself = {
+    ...self,
+    subscription: {
+      ...self.subscription,
+      ownFinalizer: finalizerOf(controller),
+      ...(spec.copies === true && { copies: copiedKind(own) }),
+    },
+  };
   const filing = (map: Filing): Follow => ({
     ref: own,
     subscription: { for: own, map, namespaces, selector },
@@ -86,6 +93,14 @@ function predicatesOf({ namespaces, labelSelector, changed, scope }: Watched, at
     selector: labelSelector && selectorOf(labelSelector, `${at}.labelSelector`),
     changed: changed?.map((path, i) => pathOf(path, `${at}.changed[${i}]`)),
   };
+}
+
+/** @throws InvalidRegistrationError for Secrets, which are not to be in Redis. */
+function copiedKind({ group, plural }: ResourceRef): true {
+  if (group !== "" || plural !== "secrets") return true;
+  throw new InvalidRegistrationError(
+    "spec.copies: of Secrets no copies are kept in Redis. Leave it out: they are read live.",
+  );
 }
 
 function selectorOf(

@@ -52,6 +52,24 @@ describe("what wakes a key", () => {
     expect(await woken({ type: "listed" })).toEqual(["listing Listed default/photos"]);
   });
 
+  it("brings the object, of a change and where it is asked for", async () => {
+    const object = {
+      ...{ apiVersion: "s3.drover.dev/v1", kind: "Bucket", spec: { size: 1 } },
+      metadata: { name: "photos", uid: "u1", resourceVersion: "7", managedFields: [{}] },
+    };
+    const asking: Listener = { ...own, subscription: { ...own.subscription, copies: true } };
+    const brought = async (fields: Partial<ObjectEvent>, listener = asking) =>
+      (await wakes([{ object, previous: seen(means("b", "photos")), ...fields }], listener)).map(
+        ({ copy }) => copy,
+      );
+    const copy = JSON.stringify({ ...object, metadata: { ...object.metadata, managedFields: undefined } });
+    expect(await brought({})).toEqual([copy]);
+    expect(await brought({}, own)).toEqual([undefined]);
+    expect(await brought({ type: "added", previous: undefined })).toEqual([undefined]);
+    expect(await brought({ type: "deleted" })).toEqual([undefined]);
+    expect(await brought({ object: { ...object, spec: "long ".repeat(4_000) } })).toEqual([undefined]);
+  });
+
   it("is not a change that does not matter", async () => {
     expect(await woken({ previous: seen(means("a", "photos")) })).toEqual([]);
   });

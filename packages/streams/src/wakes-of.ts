@@ -1,5 +1,5 @@
 import type { ObjectKey } from "@drover/controller";
-import { isFiling, isNews, isWithin, nameOf, type ObjectEvent, type ResourceRef } from "@drover/kube";
+import { copyOf, isFiling, isNews, isWithin, nameOf, type ObjectEvent, type ResourceRef } from "@drover/kube";
 import type { Wake } from "@drover/queue";
 import type { Files } from "./files.ts";
 import type { Listener } from "./plan-streams.ts";
@@ -37,7 +37,7 @@ export async function* wakesOf(
   ref: ResourceRef,
   files: Files,
 ): AsyncGenerator<readonly Wake[], void, undefined> {
-  const { map } = listener.subscription;
+  const { map, copies = false } = listener.subscription;
   const news = events.flatMap((event) => newsFor(event, listener) ?? []);
   const wake = ({ event, isListed }: News, key: ObjectKey): Wake => ({
     key,
@@ -46,6 +46,7 @@ export async function* wakesOf(
     reason: isListed ? "Listed" : reasons[event.type],
     class: isListed ? "listing" : "change",
     ...(map.by === "self" || map.by === "code" || isFiling(map) ? { uid: event.uid } : {}),
+    ...(copies && broughtBy(event)),
   });
   const { looksInto } = listener;
   if (looksInto === undefined || news.length === 0) {
@@ -64,6 +65,12 @@ export async function* wakesOf(
     };
     yield (await Promise.all(news.map(find))).flat();
   }
+}
+
+/** Of a change alone: what is listed or added is read live by its first run anyway, and may be very many. */
+function broughtBy({ type, object }: ObjectEvent): Pick<Wake, "copy"> {
+  const copy = type === "modified" && object !== undefined ? copyOf(object) : undefined;
+  return copy === undefined ? {} : { copy };
 }
 
 interface News {

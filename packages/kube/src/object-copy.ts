@@ -1,0 +1,25 @@
+import type { KubeObject } from "./kube-object.ts";
+import { withoutManagedFields } from "./managed-fields.ts";
+import { objectFrom } from "./reply.ts";
+import type { ResourceRef } from "./resource-ref.ts";
+
+/** Characters of a copy at most: an object of this size is rare, and read live instead. */
+const longestCopy = 16_384;
+
+/**
+ * An object as text that may stand in for a read of it: whole but for its managedFields, which a write without them leaves
+ * as they are. Undefined where it is too long to be kept.
+ */
+export function copyOf(object: KubeObject): string | undefined {
+  const text = JSON.stringify(withoutManagedFields(object));
+  return text.length > longestCopy ? undefined : text;
+}
+
+/** The object that a copy is of; undefined where the text is no object: somebody else wrote it. */
+export function objectIn(ref: ResourceRef, copy: string): KubeObject | undefined {
+  try {
+    return objectFrom("a copy", ref, JSON.parse(copy));
+  } catch {
+    return undefined;
+  }
+}

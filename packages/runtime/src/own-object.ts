@@ -1,0 +1,68 @@
+import type { ObjectKey } from "@drover/controller";
+import {
+  keyOf,
+  type KubeClient,
+  type KubeObject,
+  nameOf,
+  objectIn,
+  type ResourceRef,
+  versionOrder,
+  type WriteGuard,
+  type WriteOutcome,
+} from "@drover/kube";
+import type { Run, Sight } from "@drover/queue";
+
+/** The object that a run is about, and what the run knows of its versions. */
+export interface OwnObject {
+  /** As it came with the claim, where that is to be believed; else live. Undefined when there is none. */
+  read(client: KubeClient): Promise<KubeObject | undefined>;
+  /** To be told of the run's writes. */
+  readonly follow: NonNullable<WriteGuard["follow"]>;
+  /** The newest version that was read or written; undefined where there may be a newer one of the run's own making. */
+  saw(): Sight | undefined;
+}
+
+export function ownObject(ref: ResourceRef, { key, claim, signal }: Run): OwnObject {
+  const kind = nameOf(ref);
+  let newest: KubeObject["metadata"] | undefined;
+  let underWay = 0;
+  let isKnown = true;
+  const see = ({ metadata }: KubeObject): void => {
+    const order =
+      newest === undefined ? "newer" : versionOrder(metadata.resourceVersion, newest.resourceVersion);
+    if (order === "newer") newest = metadata;
+    if (order === "incomparable") isKnown = false;
+  };
+  const ended = (outcome: WriteOutcome): void => {
+    underWay -= 1;
+    if (outcome === "unknown") isKnown = false;
+    else if (outcome !== "refused") see(outcome);
+  };
+  return {
+    async read(client) {
+      const object = givenCopy(ref, { key, claim }) ?? (await client.get(ref, key, { signal }));
+      if (object !== undefined) see(object);
+      return object;
+    },
+    follow(of, written) {
+      if (nameOf(of) !== kind || written !== key) return () => undefined;
+      underWay += 1;
+      return ended;
+    },
+    saw() {
+      if (newest === undefined || !isKnown || underWay > 0) return undefined;
+      return { kind, uid: newest.uid, resourceVersion: newest.resourceVersion };
+    },
+  };
+}
+
+/** The copy that came with the claim, unless it is not what the queue says it is: then somebody else has changed it. */
+function givenCopy(
+  ref: ResourceRef,
+  { key, claim }: { readonly key: ObjectKey; readonly claim: Run["claim"] },
+): KubeObject | undefined {
+  const object = claim.copy === undefined ? undefined : objectIn(ref, claim.copy);
+  if (object === undefined || keyOf(object) !== key || object.metadata.uid !== claim.uid) return undefined;
+  const heard = claim.versions[nameOf(ref)];
+  return heard === object.metadata.resourceVersion ? object : undefined;
+}
