@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Api } from "../bridge/cluster/api.ts";
+import { followWatch } from "../bridge/cluster/follow-watch.ts";
 
 const deployment = z.object({
   metadata: z.object({ namespace: z.string(), name: z.string(), generation: z.number() }),
@@ -12,11 +13,13 @@ const deployment = z.object({
   }),
 });
 type Deployment = z.output<typeof deployment>;
-const event = z.object({ type: z.string(), object: deployment });
 
 /** The judge: what the API server tells of Deployments, whoever works on them. */
 export interface DeploymentsWatch {
-  /** Resolves once the Deployment has so many replicas of its template, all available, and no others; and says so. */
+  /**
+   * Resolves once the Deployment has so many replicas of its template, all available, and no others; and says so.
+   * Rejects when the watch cannot go on.
+   */
   complete(namespace: string, name: string): Promise<void>;
   stop(): void;
 }
@@ -29,26 +32,26 @@ const isComplete = ({ metadata, spec: { replicas: wanted }, status }: Deployment
   );
 };
 
-export async function watchDeployments(api: Api): Promise<DeploymentsWatch> {
+export function watchDeployments(api: Api): DeploymentsWatch {
   const waiting = new Map<string, () => void>();
-  const answer = await api.open("/apis/apps/v1/deployments?watch=1&timeoutSeconds=86400", "application/json");
-  let rest = "";
-  answer.setEncoding("utf8");
-  answer.on("data", (text: string) => {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) {
-      const { type, object } = event.parse(JSON.parse(line));
-      if (type === "DELETED" || !isComplete(object)) continue;
-      const key = `${object.metadata.namespace}/${object.metadata.name}`;
+  const stopped = new AbortController();
+  const following = followWatch(
+    api,
+    "/apis/apps/v1/deployments",
+    ({ type, object }) => {
+      const heard = deployment.parse(object);
+      if (type === "DELETED" || !isComplete(heard)) return;
+      const key = `${heard.metadata.namespace}/${heard.metadata.name}`;
       waiting.get(key)?.();
       waiting.delete(key);
-    }
-  });
-  // Destroyed by `stop`.
-  answer.on("error", () => undefined);
+    },
+    stopped.signal,
+  );
+  // Told to who waits.
+  following.catch(() => undefined);
   return {
-    complete: (namespace, name) => new Promise((resolve) => waiting.set(`${namespace}/${name}`, resolve)),
-    stop: () => answer.destroy(),
+    complete: (namespace, name) =>
+      Promise.race([new Promise<void>((resolve) => waiting.set(`${namespace}/${name}`, resolve)), following]),
+    stop: () => stopped.abort(),
   };
 }

@@ -24,7 +24,7 @@ export async function setStage(log: (line: string) => void): Promise<Stage> {
     apiServerArgs: [`--audit-policy-file=${policy}`, `--audit-log-path=${noted}`],
   });
   const api = openApi(cluster.kubeconfig);
-  const deployments = await watchDeployments(api);
+  const deployments = watchDeployments(api);
   return {
     ...{ cluster, api, deployments, audit: auditLog(noted) },
     async stop() {

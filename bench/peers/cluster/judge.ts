@@ -1,23 +1,14 @@
 import { z } from "zod";
 import type { Api } from "../../bridge/cluster/api.ts";
+import { followWatch, type WatchEvent } from "../../bridge/cluster/follow-watch.ts";
 import { now } from "../../queue/measures/now.ts";
 import { everywhere, type GaugeKey } from "./gauges.ts";
 
-const event = z.object({
-  type: z.enum(["ADDED", "MODIFIED", "DELETED"]),
-  object: z.object({
-    metadata: z.object({
-      namespace: z.string(),
-      name: z.string(),
-      generation: z.number(),
-      resourceVersion: z.string(),
-    }),
-    spec: z.object({ turn: z.number() }),
-    status: z.object({ observedGeneration: z.number().default(0) }).prefault({}),
-  }),
+const gauge = z.object({
+  metadata: z.object({ namespace: z.string(), name: z.string(), generation: z.number() }),
+  spec: z.object({ turn: z.number() }),
+  status: z.object({ observedGeneration: z.number().default(0) }).prefault({}),
 });
-
-type WatchEvent = z.output<typeof event>;
 
 /** What the API server tells a watch of the bench's own, whoever works. */
 export interface Judge {
@@ -41,7 +32,7 @@ export function openJudge(api: Api): Judge {
   const sightings = new Map<GaugeKey, Sighting[]>();
   let onChange = (): void => undefined;
   const take = ({ type, object }: WatchEvent): void => {
-    const { metadata, spec, status } = object;
+    const { metadata, spec, status } = gauge.parse(object);
     const key = `${metadata.namespace}/${metadata.name}`;
     const seen = sightings.get(key) ?? [];
     if (type === "DELETED") sightings.delete(key);
@@ -51,7 +42,7 @@ export function openJudge(api: Api): Judge {
     onChange();
   };
   const stopped = new AbortController();
-  const following = follow(api, take, stopped.signal);
+  const following = followWatch(api, everywhere, take, stopped.signal);
   // Told to who waits.
   following.catch(() => undefined);
   const until = (isSo: () => boolean, patience: number, missing: () => string): Promise<void> => {
@@ -61,7 +52,7 @@ export function openJudge(api: Api): Judge {
       if (isSo()) resolve(undefined);
     };
     onChange();
-    return Promise.race([promise, following.then(() => promise)]).finally(() => {
+    return Promise.race([promise, following]).finally(() => {
       clearTimeout(timer);
       onChange = () => undefined;
     });
@@ -92,28 +83,4 @@ export function openJudge(api: Api): Judge {
       ),
     stop: () => stopped.abort(),
   };
-}
-
-/** The API server ends the watch of whoever is slow for a moment: it goes on where that was. */
-async function follow(api: Api, take: (event: WatchEvent) => void, signal: AbortSignal): Promise<void> {
-  let version = "";
-  while (!signal.aborted) {
-    const answer = await api.open(
-      `${everywhere}?watch=1&timeoutSeconds=86400&resourceVersion=${version}`,
-      "application/json",
-    );
-    signal.addEventListener("abort", () => answer.destroy(), { once: true });
-    let rest = "";
-    answer.setEncoding("utf8");
-    answer.on("data", (text: string) => {
-      const lines = (rest + text).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) {
-        const heard = event.parse(JSON.parse(line));
-        version = heard.object.metadata.resourceVersion;
-        take(heard);
-      }
-    });
-    await new Promise((resolve) => answer.once("close", resolve).on("error", () => undefined));
-  }
 }
