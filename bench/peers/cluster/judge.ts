@@ -30,7 +30,7 @@ interface Sighting {
 export function openJudge(api: Api): Judge {
   /** Of every Gauge that there is: each turn that its status was seen to be of. */
   const sightings = new Map<GaugeKey, Sighting[]>();
-  let onChange = (): void => undefined;
+  const waiting = new Set<() => void>();
   const take = ({ type, object }: WatchEvent): void => {
     const { metadata, spec, status } = gauge.parse(object);
     const key = `${metadata.namespace}/${metadata.name}`;
@@ -39,7 +39,7 @@ export function openJudge(api: Api): Judge {
     else sightings.set(key, seen);
     const isSettled = status.observedGeneration >= metadata.generation;
     if (isSettled && (seen.at(-1)?.turn ?? -1) < spec.turn) seen.push({ turn: spec.turn, at: now() });
-    onChange();
+    for (const look of waiting) look();
   };
   const stopped = new AbortController();
   const following = followWatch(api, everywhere, take, stopped.signal);
@@ -48,13 +48,14 @@ export function openJudge(api: Api): Judge {
   const until = (isSo: () => boolean, patience: number, missing: () => string): Promise<void> => {
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();
     const timer = setTimeout(() => reject(new Error(missing())), patience);
-    onChange = () => {
+    const look = (): void => {
       if (isSo()) resolve(undefined);
     };
-    onChange();
+    waiting.add(look);
+    look();
     return Promise.race([promise, following]).finally(() => {
       clearTimeout(timer);
-      onChange = () => undefined;
+      waiting.delete(look);
     });
   };
   const firstOf = (key: GaugeKey, turn: number): number | undefined =>
