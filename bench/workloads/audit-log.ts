@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { auditLines } from "../bridge/cluster/audit-lines.ts";
+import type { AuditLines } from "../bridge/cluster/audit-lines.ts";
 
 /** A line for every request but those of whoever only watches and heals the control plane. */
 export const auditPolicy = {
@@ -35,8 +35,7 @@ export interface AuditLog {
   since(mark: number): Promise<readonly Request[]>;
 }
 
-export function auditLog(file: string): AuditLog {
-  const lines = auditLines(file);
+export function auditLog(lines: AuditLines): AuditLog {
   return {
     mark: () => lines.mark(),
     since: async (mark) => (await lines.since(mark)).map(requestOf),

@@ -1,8 +1,9 @@
 import { type FakeNodeCluster, startClusterWithFakeNodes } from "@drover/real-cluster";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Api, openApi } from "../bridge/cluster/api.ts";
+import { audited } from "../bridge/cluster/audit-lines.ts";
 import { type AuditLog, auditLog, auditPolicy } from "./audit-log.ts";
 import { type DeploymentsWatch, watchDeployments } from "./deployments-watch.ts";
 
@@ -17,16 +18,12 @@ export interface Stage {
 
 export async function setStage(log: (line: string) => void): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), "drover-bench-workloads-"));
-  const [policy, noted] = [join(folder, "audit-policy.yaml"), join(folder, "audit.log")];
-  await writeFile(policy, JSON.stringify(auditPolicy));
-  const cluster = await startClusterWithFakeNodes({
-    ...{ nodes: 10, log },
-    apiServerArgs: [`--audit-policy-file=${policy}`, `--audit-log-path=${noted}`],
-  });
+  const { apiServerArgs, lines } = await audited(folder, auditPolicy);
+  const cluster = await startClusterWithFakeNodes({ nodes: 10, apiServerArgs, log });
   const api = openApi(cluster.kubeconfig);
   const deployments = watchDeployments(api);
   return {
-    ...{ cluster, api, deployments, audit: auditLog(noted) },
+    ...{ cluster, api, deployments, audit: auditLog(lines) },
     async stop() {
       deployments.stop();
       api.close();

@@ -1,4 +1,7 @@
-import { readFile, stat } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
 
 /** What an API server writes to its audit log: a line of JSON each. */
 export interface AuditLines {
@@ -7,16 +10,32 @@ export interface AuditLines {
   since(mark: number): Promise<readonly unknown[]>;
 }
 
-export const auditLines = (file: string): AuditLines => ({
+/** An audit log in `folder`, of what `policy` says; `apiServerArgs` are for the API server that is to write it. */
+export async function audited(
+  folder: string,
+  policy: object,
+): Promise<{ readonly apiServerArgs: readonly string[]; readonly lines: AuditLines }> {
+  const [policyFile, file] = [join(folder, "audit-policy.yaml"), join(folder, "audit.log")];
+  await writeFile(policyFile, JSON.stringify(policy));
+  const apiServerArgs = [
+    `--audit-policy-file=${policyFile}`,
+    `--audit-log-path=${file}`,
+    // MB, and 100 by default: a place in the log is one only while the API server does not begin another file.
+    "--audit-log-maxsize=100000",
+  ];
+  return { apiServerArgs, lines: auditLines(file) };
+}
+
+const auditLines = (file: string): AuditLines => ({
   mark: () =>
     stat(file).then(
       ({ size }) => size,
       () => 0,
     ),
   async since(mark) {
-    const text = (await readFile(file)).subarray(mark).toString();
+    const added = await text(createReadStream(file, { start: mark }));
     // The last line may not be whole yet.
-    const whole = text.split("\n").filter((line) => line.endsWith("}"));
+    const whole = added.split("\n").filter((line) => line.endsWith("}"));
     return whole.map((line): unknown => JSON.parse(line));
   },
 });

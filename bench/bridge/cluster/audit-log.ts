@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { auditLines } from "./audit-lines.ts";
+import type { AuditLines } from "./audit-lines.ts";
 
 /**
  * Who asked the API server for what, by its own audit log: a line when a request has come, but for the bench's writes.
@@ -42,8 +42,7 @@ export interface AuditLog {
   since(mark: number, userAgent: string): Promise<Requests>;
 }
 
-export function auditLog(file: string): AuditLog {
-  const lines = auditLines(file);
+export function auditLog(lines: AuditLines): AuditLog {
   return {
     mark: () => lines.mark(),
     async since(mark, userAgent) {

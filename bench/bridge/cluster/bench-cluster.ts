@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Api, openApi } from "./api.ts";
+import { audited } from "./audit-lines.ts";
 import { type AuditLog, auditLog, auditPolicy } from "./audit-log.ts";
 import { type CountingForwarder, startCountingForwarder } from "./counting-forwarder.ts";
 import { crd, group, namespaces, reconcileFunction } from "./widgets.ts";
@@ -25,12 +26,8 @@ export interface BenchCluster {
 export async function startBenchCluster(log: (line: string) => void): Promise<BenchCluster> {
   const folder = await mkdtemp(join(tmpdir(), "drover-bench-"));
   const file = (name: string): string => join(folder, name);
-  await writeFile(file("audit-policy.yaml"), JSON.stringify(auditPolicy));
   await writeFile(file("widgets.yaml"), JSON.stringify(reconcileFunction));
-  const apiServerArgs = [
-    `--audit-policy-file=${file("audit-policy.yaml")}`,
-    `--audit-log-path=${file("audit.log")}`,
-  ];
+  const { apiServerArgs, lines } = await audited(folder, auditPolicy);
   const real = await startRealCluster({ apiServerArgs, log });
   const api = openApi(real.kubeconfig);
   const wire = await startCountingForwarder(Number(new URL(real.url).port));
@@ -49,7 +46,7 @@ export async function startBenchCluster(log: (line: string) => void): Promise<Be
     await stop();
     throw error;
   }
-  const audit = auditLog(file("audit.log"));
+  const audit = auditLog(lines);
   return { real, api, kubeconfig, wire, audit, folder, functions: file("widgets.yaml"), stop };
 }
 

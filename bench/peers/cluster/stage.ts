@@ -1,11 +1,11 @@
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Api, inParallel, openApi } from "../../bridge/cluster/api.ts";
 import { untilStreamed } from "../../bridge/cluster/population.ts";
 import { until } from "../../bridge/cluster/bench-cluster.ts";
-import { type AuditLines, auditLines } from "../../bridge/cluster/audit-lines.ts";
+import { type AuditLines, audited } from "../../bridge/cluster/audit-lines.ts";
 import { type AuditLog, auditLog, auditPolicy } from "../../workloads/audit-log.ts";
 import {
   collectionOf,
@@ -43,22 +43,13 @@ export const atOnce = 64;
 
 export async function setStage(log: (line: string) => void): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), "drover-bench-"));
-  const [policy, noted] = [join(folder, "audit-policy.yaml"), join(folder, "audit.log")];
-  await writeFile(policy, JSON.stringify(auditPolicy));
-  const cluster = await startRealCluster({
-    // In one file, MB: what is read from a place in it must still be there.
-    apiServerArgs: [
-      `--audit-policy-file=${policy}`,
-      `--audit-log-path=${noted}`,
-      "--audit-log-maxsize=100000",
-    ],
-    log,
-  });
+  const { apiServerArgs, lines } = await audited(folder, auditPolicy);
+  const cluster = await startRealCluster({ apiServerArgs, log });
   const api = openApi(cluster.kubeconfig);
   await install(api);
   const judge = openJudge(api);
   return {
-    ...{ cluster, audit: auditLog(noted), noted: auditLines(noted), judge, folder },
+    ...{ cluster, audit: auditLog(lines), noted: lines, judge, folder },
     async populate(count) {
       await inParallel(count, atOnce, (i) =>
         api.send("POST", createPath(gaugeKey(i)), {
