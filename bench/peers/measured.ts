@@ -1,7 +1,6 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { userAgent as harness } from "../bridge/cluster/api.ts";
 import { cpuSince } from "../bridge/measures/process-figures.ts";
-import type { Request } from "../workloads/audit-log.ts";
+import { countedByWhat, type Request, untilQuiet } from "../workloads/audit-log.ts";
 import { type Leg, legsSince } from "./legs.ts";
 import type { Stage } from "./cluster/stage.ts";
 import type { AtWork, Contestant } from "./peers/peer.ts";
@@ -35,7 +34,7 @@ export interface Turn {
 
 /** @param work gives what was timed, and who works. */
 export async function measured(
-  { stage: { audit, noted, cluster }, contestant: { beside } }: Turn,
+  { stage: { audit, cluster }, contestant: { beside } }: Turn,
   step: Step,
   atWork: AtWork | undefined,
   work: () => Promise<{ readonly times: Figures["times"]; readonly atWork: AtWork }>,
@@ -44,26 +43,15 @@ export async function measured(
   const taken = cpuSince([...serving, ...Object.values(beside), ...Object.values(atWork?.pids ?? {})]);
   const mark = await audit.mark();
   const done = await work();
-  await quiet(audit);
-  const requests: Record<string, number> = {};
-  for (const { what } of (await audit.since(mark)).filter(isTheirs))
-    requests[what] = (requests[what] ?? 0) + 1;
+  await untilQuiet(audit, isTheirs);
+  const requests = countedByWhat(await audit.since(mark), isTheirs);
   const named = Object.entries({ ...done.atWork.pids, ...beside });
   const cpu = {
     ...Object.fromEntries(named.map(([name, pid]) => [name, taken(pid)])),
     [servers]: serving.reduce((sum, pid) => sum + taken(pid), 0),
   };
-  return { step, times: done.times, requests, cpu, legs: await legsSince(noted, mark), atWork: done.atWork };
+  return { step, times: done.times, requests, cpu, legs: await legsSince(audit, mark), atWork: done.atWork };
 }
-
-/** Some write Events, or say that they are done, later. */
-const quietMs = 2_000;
 
 /** Until nobody has asked the API server for anything for a while. */
-export async function quiet(audit: Stage["audit"]): Promise<void> {
-  for (;;) {
-    const mark = await audit.mark();
-    await delay(quietMs);
-    if (!(await audit.since(mark)).some(isTheirs)) return;
-  }
-}
+export const quiet = ({ audit }: Stage): Promise<void> => untilQuiet(audit, isTheirs);

@@ -73,7 +73,7 @@ export async function takeSlowTurn(who: string, turn: Turn, { slowObjects }: Pla
   const gauges = new Gauges(turn, await turn.stage.populate(slowObjects));
   const atWork = await turn.contestant.start();
   await gauges.seen(atWork);
-  await quiet(turn.stage.audit);
+  await quiet(turn.stage);
   const slow = await changeAll(turn, gauges, atWork, "slow work");
   const memory = memoryOf({ ...atWork.pids, ...turn.contestant.beside });
   const runs = [await atWork.stop()];
@@ -120,7 +120,7 @@ async function react(turn: Turn, gauges: Gauges, atWork: AtWork, { reactions, ev
   // It may still be reading what there is.
   await gauges.change(keys[0] ?? "");
   await gauges.seen(atWork);
-  await quiet(turn.stage.audit);
+  await quiet(turn.stage);
   return measured(turn, "reaction", atWork, async () => {
     const began = now();
     const changes: Promise<readonly [GaugeKey, number]>[] = [];

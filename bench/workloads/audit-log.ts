@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import type { AuditLines } from "../bridge/cluster/audit-lines.ts";
 
@@ -28,18 +29,26 @@ export interface Request {
   readonly what: string;
 }
 
-/** What the API server has noted. */
-export interface AuditLog {
-  /** The place in the log that is now its end. */
-  mark(): Promise<number>;
-  since(mark: number): Promise<readonly Request[]>;
+/** Some requests come when all is done, as those of Events. */
+const quietMs = 2_000;
+
+/** Until none of them has asked for anything for a while. */
+export async function untilQuiet(audit: AuditLines, isTheirs: (request: Request) => boolean): Promise<void> {
+  for (;;) {
+    const mark = await audit.mark();
+    await delay(quietMs);
+    if (!(await audit.since(mark)).map(requestOf).some(isTheirs)) return;
+  }
 }
 
-export function auditLog(lines: AuditLines): AuditLog {
-  return {
-    mark: () => lines.mark(),
-    since: async (mark) => (await lines.since(mark)).map(requestOf),
-  };
+/** How many of these lines are requests of theirs, by what they asked for. */
+export function countedByWhat(
+  lines: readonly unknown[],
+  isTheirs: (request: Request) => boolean,
+): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { what } of lines.map(requestOf).filter(isTheirs)) counts[what] = (counts[what] ?? 0) + 1;
+  return counts;
 }
 
 function requestOf(line: unknown): Request {

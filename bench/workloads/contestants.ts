@@ -12,7 +12,7 @@ export interface AtWork {
   /** Of everything that takes part, kube-controller-manager with what else it does included. */
   pids(): readonly number[];
   /** A request of its Deployment or ReplicaSet controller. */
-  isTheirs(request: Request): boolean;
+  readonly isTheirs: (request: Request) => boolean;
   stop(): Promise<void>;
 }
 

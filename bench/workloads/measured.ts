@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { RefusedError } from "../bridge/cluster/api.ts";
 import { cpuSince } from "../bridge/measures/process-figures.ts";
-import type { AuditLog } from "./audit-log.ts";
+import { countedByWhat, untilQuiet } from "./audit-log.ts";
 import { type AtWork, type Contestant, pidsOf } from "./contestants.ts";
 import type { Load } from "./loads.ts";
 import type { Stage } from "./stage.ts";
@@ -25,32 +25,19 @@ export async function measured(stage: Stage, who: Contestant, atWork: AtWork, lo
   const { audit, cluster } = stage;
   const ground = { stage, namespace: await makeNamespace(stage) };
   await load.given?.(ground);
-  await quiet(audit, atWork);
+  await untilQuiet(audit, atWork.isTheirs);
   const apiServer = pidsOf(cluster.pids(), "kube-apiserver");
   const pids = atWork.pids();
   const taken = cpuSince([...pids, ...apiServer]);
   const mark = await audit.mark();
   const times = await load.run(ground);
-  await quiet(audit, atWork);
+  await untilQuiet(audit, atWork.isTheirs);
   const sum = (of: readonly number[]): number => of.reduce((total, pid) => total + taken(pid), 0);
   const [cpu, apiServerCpu] = [sum(pids), sum(apiServer)];
-  const requests: Record<string, number> = {};
-  for (const { what } of (await audit.since(mark)).filter((one) => atWork.isTheirs(one)))
-    requests[what] = (requests[what] ?? 0) + 1;
+  const requests = countedByWhat(await audit.since(mark), atWork.isTheirs);
   await removeNamespace(stage, ground.namespace);
-  await quiet(audit, atWork);
+  await untilQuiet(audit, atWork.isTheirs);
   return { load: load.title, who, times, requests, cpu, apiServerCpu };
-}
-
-/** Events are written some time after what they tell of. */
-const quietMs = 2_000;
-
-async function quiet(audit: AuditLog, atWork: AtWork): Promise<void> {
-  for (;;) {
-    const mark = await audit.mark();
-    await delay(quietMs);
-    if (!(await audit.since(mark)).some((one) => atWork.isTheirs(one))) return;
-  }
 }
 
 let made = 0;

@@ -6,7 +6,7 @@ import { type Api, inParallel, openApi } from "../../bridge/cluster/api.ts";
 import { untilStreamed } from "../../bridge/cluster/population.ts";
 import { until } from "../../bridge/cluster/bench-cluster.ts";
 import { type AuditLines, audited } from "../../bridge/cluster/audit-lines.ts";
-import { type AuditLog, auditLog, auditPolicy } from "../../workloads/audit-log.ts";
+import { auditPolicy } from "../../workloads/audit-log.ts";
 import {
   collectionOf,
   crd,
@@ -23,9 +23,7 @@ import { type Judge, openJudge } from "./judge.ts";
 /** An API server, and what it takes to judge who works on it. */
 export interface Stage {
   readonly cluster: RealCluster;
-  readonly audit: AuditLog;
-  /** The same, line by line. */
-  readonly noted: AuditLines;
+  readonly audit: AuditLines;
   readonly judge: Judge;
   /** For logs; goes away with the stage. */
   readonly folder: string;
@@ -43,13 +41,13 @@ export const atOnce = 64;
 
 export async function setStage(log: (line: string) => void): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), "drover-bench-"));
-  const { apiServerArgs, lines } = await audited(folder, auditPolicy);
+  const { apiServerArgs, lines: audit } = await audited(folder, auditPolicy);
   const cluster = await startRealCluster({ apiServerArgs, log });
   const api = openApi(cluster.kubeconfig);
   await install(api);
   const judge = openJudge(api);
   return {
-    ...{ cluster, audit: auditLog(lines), noted: lines, judge, folder },
+    ...{ cluster, audit, judge, folder },
     async populate(count) {
       await inParallel(count, atOnce, (i) =>
         api.send("POST", createPath(gaugeKey(i)), {
