@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { AuditLines } from "../bridge/cluster/audit-lines.ts";
 import { userAgent as harness } from "../bridge/cluster/api.ts";
 import { percentile } from "../queue/measures/spread.ts";
 
@@ -33,10 +32,10 @@ function microseconds(text: string): number {
 
 /**
  * Where the time of reactions goes, by the API server's clock: the medians of each part, ms, over the objects that were
- * changed once after `mark`.
+ * changed once in these lines of its audit log.
  */
-export async function legsSince(lines: AuditLines, mark: number): Promise<ReadonlyMap<Leg, number>> {
-  const entries = (await lines.since(mark)).map((line) => entry.parse(line));
+export function medianLegs(lines: readonly unknown[]): ReadonlyMap<Leg, number> {
+  const entries = lines.map((line) => entry.parse(line));
   const byName = Map.groupBy(
     entries.filter(({ objectRef }) => objectRef?.resource === "gauges"),
     ({ objectRef }) => objectRef?.name ?? "",

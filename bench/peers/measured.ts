@@ -1,7 +1,7 @@
 import { userAgent as harness } from "../bridge/cluster/api.ts";
 import { cpuSince } from "../bridge/measures/process-figures.ts";
 import { countedByWhat, type Request, untilQuiet } from "../workloads/audit-log.ts";
-import { type Leg, legsSince } from "./legs.ts";
+import { type Leg, medianLegs } from "./legs.ts";
 import type { Stage } from "./cluster/stage.ts";
 import type { AtWork, Contestant } from "./peers/peer.ts";
 
@@ -17,7 +17,8 @@ export interface Figures {
   readonly requests: Readonly<Record<string, number>>;
   /** CPU seconds until all is quiet, by process; the API server's with etcd's. */
   readonly cpu: Readonly<Record<string, number>>;
-  readonly legs: ReadonlyMap<Leg, number>;
+  /** Of the reaction only. */
+  readonly legs?: ReadonlyMap<Leg, number>;
 }
 
 export const servers = "API server";
@@ -44,13 +45,16 @@ export async function measured(
   const mark = await audit.mark();
   const done = await work();
   await untilQuiet(audit, isTheirs);
-  const requests = countedByWhat(await audit.since(mark), isTheirs);
+  const lines = await audit.since(mark);
   const named = Object.entries({ ...done.atWork.pids, ...beside });
   const cpu = {
     ...Object.fromEntries(named.map(([name, pid]) => [name, taken(pid)])),
     [servers]: serving.reduce((sum, pid) => sum + taken(pid), 0),
   };
-  return { step, times: done.times, requests, cpu, legs: await legsSince(audit, mark), atWork: done.atWork };
+  return {
+    ...{ step, ...done, cpu, requests: countedByWhat(lines, isTheirs) },
+    ...(step === "reaction" && { legs: medianLegs(lines) }),
+  };
 }
 
 /** Until nobody has asked the API server for anything for a while. */
