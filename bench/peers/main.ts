@@ -51,7 +51,7 @@ const progress = (line: string): void => console.error(line);
 const notRun = new Map<string, string>();
 const isAsked = (name: string): boolean => only?.some((one) => name.startsWith(one)) ?? true;
 const prepared = await preparedOf(peers.filter(({ name }) => name === reference || isAsked(name)));
-const spread = await preparedOf(more.filter(({ name }) => isAsked(name)));
+const preparedMore = await preparedOf(more.filter(({ name }) => isAsked(name)));
 
 const busyBefore = await machineLoad();
 const stage = await setStage(progress);
@@ -65,7 +65,7 @@ try {
           takeTurn(name, turn, plan),
         ),
       );
-    for (const [name, prepare] of [...prepared, ...spread])
+    for (const [name, prepare] of [...prepared, ...preparedMore])
       slowTurns.push(
         await onStage(name, prepare, `round ${round}, slow work`, slowly, (turn) =>
           takeSlowTurn(name, turn, plan),
