@@ -14,6 +14,7 @@ export const deploymentController = (parts: WorkloadParts) => {
     for: Deployment,
     owns: [{ kind: sets }],
     watches: [orphansOf(sets)],
+    copies: true,
     retry: { first: "50ms", longest: "5m" },
     reconcile: run,
     whileDeleting: run,

@@ -18,6 +18,7 @@ export const replicaSetController = (parts: WorkloadParts) => {
     for: ReplicaSet,
     owns: [{ kind: pods, changed }],
     watches: [orphansOf(pods)],
+    copies: true,
     retry: { first: "50ms", longest: "5m" },
     reconcile: run,
     whileDeleting: run,
