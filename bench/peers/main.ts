@@ -15,7 +15,7 @@ import { parseArgs } from "node:util";
 import { format, resolveConfig } from "prettier";
 import { machineLoad } from "../queue/measures/machine-load.ts";
 import { setStage } from "./cluster/stage.ts";
-import { drover, droverWith } from "./peers/drover.ts";
+import { drover, readingLive, spreadOut } from "./peers/drover.ts";
 import { controllerRuntime, floor } from "./peers/go.ts";
 import { javaOperatorSdk } from "./peers/java-operator-sdk.ts";
 import { kopf } from "./peers/kopf.ts";
@@ -26,9 +26,7 @@ import { full, little } from "./plan.ts";
 import { reference, report } from "./report.ts";
 import { takeSlowTurn, takeTurn, type TurnFigures } from "./turn.ts";
 
-const peers: readonly Peer[] = [floor, controllerRuntime, kubeRs, kopf, javaOperatorSdk, drover];
-/** Slow work is spread over more processes, where a peer can do that. */
-const more: readonly Peer[] = [droverWith("Drover, 2 processes", 2), droverWith("Drover, 4 processes", 4)];
+const peers: readonly Peer[] = [floor, controllerRuntime, kubeRs, kopf, javaOperatorSdk, drover, readingLive];
 
 const usualRounds = "3";
 const { values } = parseArgs({
@@ -51,7 +49,7 @@ const progress = (line: string): void => console.error(line);
 const notRun = new Map<string, string>();
 const isAsked = (name: string): boolean => only?.some((one) => name.startsWith(one)) ?? true;
 const prepared = await preparedOf(peers.filter(({ name }) => name === reference || isAsked(name)));
-const preparedMore = await preparedOf(more.filter(({ name }) => isAsked(name)));
+const preparedMore = await preparedOf(spreadOut.filter(({ name }) => isAsked(name)));
 
 const busyBefore = await machineLoad();
 const stage = await setStage(progress);

@@ -8,15 +8,22 @@ import { bundle } from "../../../infra/bundle.ts";
 import { group } from "../cluster/gauges.ts";
 import { endOf, killAll, type Peer, runsOf } from "./peer.ts";
 
-const declared = {
+const declared = (copies: boolean) => ({
   apiVersion: "drover.dev/v1alpha1",
   kind: "ReconcileFunction",
   metadata: { name: `gauges.${group}` },
-  spec: { for: { group, version: "v1", kind: "Gauge", plural: "gauges", scope: "Namespaced" } },
-};
+  spec: { for: { group, version: "v1", kind: "Gauge", plural: "gauges", scope: "Namespaced" }, copies },
+});
+
+interface How {
+  readonly name: string;
+  readonly processes: number;
+  /** Runs are given copies of changed objects; else they read live. */
+  readonly copies: boolean;
+}
 
 /** Bridge, Redis that syncs what it hears to its disk, and processes that take keys; the bundles that images have. */
-export const droverWith = (name: string, processes: number): Peer => ({
+const droverWith = ({ name, processes, copies }: How): Peer => ({
   name,
   async prepare() {
     const bridgeFile = await bundledBridge();
@@ -24,7 +31,7 @@ export const droverWith = (name: string, processes: number): Peer => ({
     return async ({ kubeconfig, folder, workers, workMs }) => {
       const redis = await startRedis({ persistence: true });
       const functions = join(folder, "gauge.yaml");
-      await writeFile(functions, JSON.stringify(declared));
+      await writeFile(functions, JSON.stringify(declared(copies)));
       const common = { kubeconfig, functions, redisUrl: redis.url };
       const runsFileOf = (id: string): string => join(folder, `${id}.runs`);
       const ids = Array.from({ length: processes }, (_, i) =>
@@ -65,4 +72,9 @@ export const droverWith = (name: string, processes: number): Peer => ({
   },
 });
 
-export const drover = droverWith("Drover", 1);
+export const drover = droverWith({ name: "Drover", processes: 1, copies: true });
+export const readingLive = droverWith({ name: "Drover, reading live", processes: 1, copies: false });
+/** Slow work is spread over more processes. */
+export const spreadOut = [2, 4].map((processes) =>
+  droverWith({ name: `Drover, ${processes} processes`, processes, copies: true }),
+);
