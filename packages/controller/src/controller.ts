@@ -76,11 +76,12 @@ export interface ControllerDefinition<R extends Resource> {
   /** Which of its objects concern it, and which of their changes. Default: all, and all but status. */
   readonly only?: Predicates;
   /**
-   * Runs that answer a change of their object are given a copy of it with the claim, and spare the API server and
-   * themselves a read. Guaranteed: it is at least as new as every change that has woken the key, and as all that runs of
-   * this key have read and written with `guard`. It may lack what others have done to the object since: a write that
-   * gives its version is refused then, as in every controller that has a cache, and the next run reads live. Copies of
-   * changed objects are in Redis until their runs. Default: every run reads live.
+   * Runs that answer a change of their object, or follow within 10 s upon one that was done or waits, are given a copy of
+   * it with the claim, and spare the API server and themselves a read. Guaranteed: it is at least as new as every change
+   * that has woken the key, and as all that runs of this key have read and written with `guard`. It may lack what others
+   * have done to the object since: a write that gives its version is refused then, as in every controller that has a
+   * cache, and the next run reads live. Copies of changed objects are in Redis until their runs, and 10 s after them.
+   * Default: every run reads live.
    */
   readonly copies?: boolean;
   /** Kinds that it makes objects of. */

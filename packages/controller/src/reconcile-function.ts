@@ -121,8 +121,8 @@ export const ReconcileFunction = defineResource({
       .optional()
       .meta({
         description:
-          "Runs are given a copy of their object, as it was when the bridge heard of its change, where that is as new as " +
-          "all they have written. Left out: they read it live.",
+          "Runs are given a copy of their object, as the bridge heard of its change or the last run saw it, where that is as " +
+          "new as all they have written. Left out: they read it live.",
       }),
     campaign: campaign.optional().meta({
       description: "Have every object reconciled once more: a bug was fixed, the world has changed.",

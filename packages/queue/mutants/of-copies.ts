@@ -10,7 +10,7 @@ const ofWake = script("wake", [
   {
     promise: "copy-2",
     wrong: "a copy stays when a newer version is heard of",
-    from: "if w.uid then clear(e, 'copy') end",
+    from: "if w.uid then clear(e, 'copy', 'left') end",
     to: "",
   },
   {
@@ -34,8 +34,14 @@ const ofWake = script("wake", [
   {
     promise: "copy-6",
     wrong: "a forced key is run with a copy",
-    from: "  if w.force then\n    clear(e, 'copy')",
-    to: "  if false then\n    clear(e, 'copy')",
+    from: "  if w.force or w.uid and",
+    to: "  if w.uid and",
+  },
+  {
+    promise: "copy-2",
+    wrong: "a copy stays when its object is told of without one",
+    from: "w.force or w.uid and not w.copy then",
+    to: "w.force then",
   },
   {
     promise: "copy-7",
@@ -55,8 +61,20 @@ const ofTake = script("take", [
   {
     promise: "copy-1",
     wrong: "a copy is given twice",
-    from: "'forced', 'copy', 'sawIn')",
-    to: "'forced', 'sawIn')",
+    from: "'forced', 'copy', 'left', 'sawIn')",
+    to: "'forced', 'left', 'sawIn')",
+  },
+  {
+    promise: "copy-8",
+    wrong: "a copy that was left is given twice",
+    from: "'forced', 'copy', 'left', 'sawIn')",
+    to: "'forced', 'copy', 'sawIn')",
+  },
+  {
+    promise: "copy-8",
+    wrong: "no copy that was left is given",
+    from: "e.f.copy or type(left) == 'string' and left",
+    to: "e.f.copy",
   },
   {
     promise: "copy-1",
@@ -67,18 +85,42 @@ const ofTake = script("take", [
   {
     promise: "copy-4",
     wrong: "a run that tells nothing counts as one that did",
-    from: "'forced', 'copy', 'sawIn')",
-    to: "'forced', 'copy')",
+    from: "'forced', 'copy', 'left', 'sawIn')",
+    to: "'forced', 'copy', 'left')",
   },
   {
     promise: "copy-5",
     wrong: "what was told elsewhere counts",
-    from: "e.f.sawIn == control.era and",
-    to: "e.f.sawIn and",
+    from: "e.f.sawIn == control.era and copy",
+    to: "e.f.sawIn and copy",
   },
 ]);
 
 const ofSettle = script("settle", [
+  {
+    promise: "copy-8",
+    wrong: "a copy is left of what is not the newest",
+    from: "or e.f[known] ~= sawVersion or",
+    to: "or",
+  },
+  {
+    promise: "copy-8",
+    wrong: "a copy is left by a run that failed",
+    from: "if verdict == 'done' or verdict == 'wait' then\n    redis.call('SET'",
+    to: "if true then\n    redis.call('SET'",
+  },
+  {
+    promise: "copy-8",
+    wrong: "a copy is left for ever",
+    from: ", sawCopy, 'PX', ${leftCopyKept})",
+    to: ", sawCopy)",
+  },
+  {
+    promise: "copy-8",
+    wrong: "a copy outlasts a run that the server did not know of",
+    from: "'given', 'left', 'answers'",
+    to: "'given', 'answers'",
+  },
   {
     promise: "copy-1",
     wrong: "a repeat is handed no copy",

@@ -11,7 +11,7 @@ export const givenACopy = "is given a copy";
 
 /** What a run tells of its object, with its verdict. */
 const telling = ({ version, uid }: Version): Pick<Verdict, "saw"> => ({
-  saw: { kind: "things", uid: `u${uid}`, resourceVersion: String(version) },
+  saw: { kind: "things", uid: `u${uid}`, resourceVersion: String(version), copy: String(version) },
 });
 
 /** A verdict that was told and not answered yet. */

@@ -1,7 +1,7 @@
 /**
  * # @drover/queue
  *
- * A controller's work queue that survives everything: keys, never objects; one run per key; backoff and timers that
+ * A controller's work queue that survives everything: keys, and of objects copies for a moment; one run per key; backoff and timers that
  * outlive every process. The truth is a **ledger** in Redis, changed only by the scripts in
  * `scripts/`. BullMQ brings a
  * **bell**, a job that names one due key, to whichever worker is free; bells may be lost, doubled or late. The
@@ -13,6 +13,7 @@
  * | ------------------------- | ------ | ---------------------------------------------------------- | --------------------------- | ------------------------- |
  * | `P:control`               | hash   | server and era, slots, settings, last bell and turn        | all                         | never: one per controller |
  * | `P:key:<k>`               | hash   | state, wakes, lease, failures, versions, reasons, account  | wake, claim, renew, settle  | 60 s after `gone`         |
+ * | `P:copy:<k>`              | string | the object, as its last run saw it                         | settle                      | after 10 s                |
  * | `P:history:<k>`           | list   | the last 10 runs                                           | settle                      | 60 s after `gone`         |
  * | `P:waits`                 | zset   | keys that wait for a time, by that time                    | wake, claim, settle, ring   | key by key                |
  * | `P:ready`                 | zset   | keys that wait for their turn, by since when               | wake, settle, ring, pause   | key by key                |

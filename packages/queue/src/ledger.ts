@@ -122,6 +122,8 @@ export const answerKept: Milliseconds = 60_000;
 export const bellOverlooked: Milliseconds = 200;
 /** While more keys than that are ready, no copies are kept for those that become so: they are to stay a small part of Redis. */
 export const copiesKept = 10_000;
+/** How long the copy is kept that a run has left. */
+export const leftCopyKept: Milliseconds = 10_000;
 /** How long runs take is kept as a whole number of so many parts of a ms. */
 export const paceUnit = 16;
 /** Characters kept of an error's text. */

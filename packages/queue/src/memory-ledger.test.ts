@@ -46,6 +46,25 @@ describe("forgetting", () => {
     expect(await ledger.settle(key, "t", done)).toEqual({ kind: "stale" });
     expect(ledger.backup().entries.size).toBe(0);
   });
+  it("keeps a copy that a run leaves for ten seconds", async () => {
+    for (const [ms, copy] of [
+      [9_999, "{}"],
+      [10_000, undefined],
+    ] as const) {
+      const age = { ms: 5_000 };
+      let now = 1_000_000;
+      const ledger = openMemoryLedger({ lease, settling, now: () => now, age: () => age.ms });
+      await ledger.wake([{ ...heard, uid: "u1" }]);
+      now += settling;
+      await ledger.ring();
+      await ledger.claim(key, "t");
+      const saw = { kind: "buckets", uid: "u1", resourceVersion: "1", copy: "{}" };
+      await ledger.settle(key, "t", { kind: "done", saw });
+      age.ms += ms;
+      await ledger.wake([{ ...heard, kind: "pods" }]);
+      expect(await ledger.claim(key, "t2")).toMatchObject({ claimed: { copy } });
+    }
+  });
   it("does not forget what was heard of again", async () => {
     const age = { ms: 0 };
     const ledger = await goneAt(age);

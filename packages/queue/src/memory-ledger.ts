@@ -103,6 +103,10 @@ export function openMemoryLedger(options: MemoryLedgerOptions): MemoryLedger {
 export const wallClock = (): number => Math.floor(performance.timeOrigin + performance.now());
 
 function forgetGone({ data, age }: Moment): void {
+  for (const [key, { until }] of data.copies) {
+    if (until > age) break;
+    data.copies.delete(key);
+  }
   for (const [key, at] of data.leaving) {
     if (at > age) return;
     data.leaving.delete(key);

@@ -22,6 +22,19 @@ it("gone leaves no Redis key behind but the last answer and the history, for a m
   }
 });
 
+it("a copy that a run leaves goes away after ten seconds", async () => {
+  await t.wake(key, { uid: "u1", resourceVersion: "1" });
+  await t.claim(key, "t");
+  const saw = { kind: "buckets", uid: "u1", resourceVersion: "1", copy: "{}" };
+  await t.ledger.settle(key, "t", { kind: "done", saw });
+  const name = `${at.prefix}:copy:${key}`;
+  expect(await at.redis.pttl(name)).toBeGreaterThan(0);
+  expect(await at.redis.pttl(name)).toBeLessThanOrEqual(10_000);
+  await at.redis.del(name);
+  await t.wake(key, { kind: "pods" });
+  expect((await t.claim(key, "t2")).copy).toBeUndefined();
+});
+
 it("a wake makes a key and its history last that were about to be forgotten", async () => {
   await t.wake(key);
   await t.claim(key, "t");

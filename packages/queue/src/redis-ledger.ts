@@ -126,15 +126,16 @@ function caller({ redis, prefix, lease, settling, now, server, onEra, instrument
 /** A verdict as the settle script takes it. */
 function told(
   verdict: Verdict,
-): LuaArguments<"verdict" | "after" | "account" | "error" | "sawKind" | "sawUid" | "sawVersion"> {
+): LuaArguments<"verdict" | "after" | "account" | "error" | "sawKind" | "sawUid" | "sawVersion" | "sawCopy"> {
   const { kind: sawKind = "", uid: sawUid = "", resourceVersion: sawVersion = "" } = verdict.saw ?? {};
+  const { copy: sawCopy = "" } = verdict.saw ?? {};
   const after = "after" in verdict ? verdict.after : undefined;
   return {
     verdict: verdict.kind,
     after: after === undefined ? "" : Math.ceil(after),
     account: ("account" in verdict ? verdict.account : undefined) ?? "",
     error: "error" in verdict ? verdict.error.slice(0, errorKept) : "",
-    ...{ sawKind, sawUid, sawVersion },
+    ...{ sawKind, sawUid, sawVersion, sawCopy },
   };
 }
 

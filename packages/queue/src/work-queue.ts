@@ -26,6 +26,8 @@ export interface Sight {
   readonly kind: string;
   readonly uid: string;
   readonly resourceVersion: string;
+  /** The object at that version, as JSON, to be left for a run that may follow soon. */
+  readonly copy?: string;
 }
 
 /** What a claimer is told about the run that it now owns. */
@@ -44,8 +46,8 @@ export interface Claim {
   /** Highest resourceVersion heard of, or seen by a run, per watched kind. */
   readonly versions: Readonly<Record<string, string>>;
   /**
-   * The key's own object, as JSON, where the wake brought it: no older than what was heard of it, nor than what the runs
-   * before have read and written. Left out: whoever runs the key reads it live.
+   * The key's own object, as JSON, where the wake brought it or the run before left it: no older than what was heard of it,
+   * nor than what the runs before have read and written. Left out: whoever runs the key reads it live.
    */
   readonly copy?: string | undefined;
 }

@@ -1,5 +1,6 @@
 import type { ObjectKey } from "@drover/controller";
 import {
+  copyOf,
   keyOf,
   type KubeClient,
   type KubeObject,
@@ -22,15 +23,17 @@ export interface OwnObject {
   saw(): Sight | undefined;
 }
 
-export function ownObject(ref: ResourceRef, { key, claim, signal }: Run): OwnObject {
+/** @param leaves whether it is left, as it was seen last, for a run that may follow soon. */
+export function ownObject(ref: ResourceRef, { key, claim, signal }: Run, leaves: boolean): OwnObject {
   const kind = nameOf(ref);
-  let newest: KubeObject["metadata"] | undefined;
+  let newest: KubeObject | undefined;
   let underWay = 0;
   let isKnown = true;
-  const see = ({ metadata }: KubeObject): void => {
+  const see = (object: KubeObject): void => {
+    const { resourceVersion } = object.metadata;
     const order =
-      newest === undefined ? "newer" : versionOrder(metadata.resourceVersion, newest.resourceVersion);
-    if (order === "newer") newest = metadata;
+      newest === undefined ? "newer" : versionOrder(resourceVersion, newest.metadata.resourceVersion);
+    if (order === "newer") newest = object;
     if (order === "incomparable") isKnown = false;
   };
   const ended = (outcome: WriteOutcome): void => {
@@ -51,7 +54,9 @@ export function ownObject(ref: ResourceRef, { key, claim, signal }: Run): OwnObj
     },
     saw() {
       if (newest === undefined || !isKnown || underWay > 0) return undefined;
-      return { kind, uid: newest.uid, resourceVersion: newest.resourceVersion };
+      const { uid, resourceVersion } = newest.metadata;
+      const copy = leaves ? copyOf(newest) : undefined;
+      return { kind, uid, resourceVersion, ...(copy !== undefined && { copy }) };
     },
   };
 }

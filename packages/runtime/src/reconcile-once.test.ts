@@ -165,15 +165,10 @@ describe("a run", () => {
     });
     const sizeGiven = async (given: Run["claim"]): Promise<number | undefined> => {
       let size: number | undefined;
-      await reconcile(
-        {
-          reconcile: ({ spec }) => {
-            ({ size } = spec);
-            return Promise.resolve(undefined);
-          },
-        },
-        { claim: given },
-      );
+      const reconciled: Definition = {
+        reconcile: ({ spec }) => ((size = spec.size), Promise.resolve(undefined)),
+      };
+      await reconcile(reconciled, { claim: given });
       seen();
       return size;
     };
@@ -221,7 +216,7 @@ describe("a run", () => {
     const write = ({ guard }: Parameters<Made>[0], metadata: object): Promise<KubeObject> =>
       client.guarded(guard).patch(ref, key, { type: "merge", body: { metadata } });
 
-    it("with its writes, the runtime's and its own", async () => {
+    it("with its writes, the runtime's and its own, and leaves it where runs are given copies", async () => {
       const made = await create({ size: 3 });
       expect(await sightOf(nothing)).toBe("the newest");
       expect((await read()).metadata.resourceVersion).not.toBe(made.metadata.resourceVersion);
@@ -231,6 +226,9 @@ describe("a run", () => {
         throw new RetryAfterError("later", { after: "1s" });
       };
       expect(await sightOf(label)).toBe("the newest");
+      const { saw } = await perform({ copies: true });
+      expect(JSON.parse(saw?.copy ?? "")).toHaveProperty("metadata.labels.a", "b");
+      expect((await perform({})).saw).not.toHaveProperty("copy");
       expect(await sightOf((context) => write(context, { resourceVersion: "1" }).then(nothing))).toBe(
         "the newest",
       );

@@ -63,7 +63,7 @@ export async function reconcileOnce<R extends Resource>(
   run: Run,
 ): Promise<Verdict> {
   const ref = refOf(parts.controller.for);
-  const own = ownObject(ref, run);
+  const own = ownObject(ref, run, parts.controller.copies);
   const guard: WriteGuard = {
     beforeWrite: (): void => {
       if (!run.held()) throw new NotHeldError();

@@ -50,17 +50,14 @@ export function followsOf(
   });
   const self = follow(spec.for, { by: "self" }, "spec.for");
   const { namespaces, selector } = self.subscription;
+  const copied = spec.copies === true ? { copies: copiedKind(own) } : {};
   const itself = {
     ...self,
-    subscription: {
-      ...self.subscription,
-      ownFinalizer: finalizerOf(controller),
-      ...(spec.copies === true && { copies: copiedKind(own) }),
-    },
+    subscription: { ...self.subscription, ownFinalizer: finalizerOf(controller), ...copied },
   };
   const filing = (map: Filing): Follow => ({
     ref: own,
-    subscription: { for: own, map, namespaces, selector },
+    subscription: { for: own, map, namespaces, selector, ...copied },
   });
   return [
     itself,

@@ -12,6 +12,10 @@ export function copiesContract(t: LedgerUnderTest): void {
     ...fields,
   });
   const saw = (version: number, verdict: Verdict = done): Verdict => ({ ...verdict, saw: sight(version) });
+  const leaves = (version: number, verdict: Verdict = done, fields: Partial<Sight> = {}): Verdict => ({
+    ...verdict,
+    saw: sight(version, { copy: `left at ${version}`, ...fields }),
+  });
   const brought = (version: number, fields: Partial<Wake> = {}) =>
     t.wake(key, { uid, resourceVersion: String(version), copy: `copy of ${version}`, ...fields });
   let runs = 0;
@@ -65,10 +69,71 @@ export function copiesContract(t: LedgerUnderTest): void {
       await brought(99);
       expect(await given()).toBe("copy of 101");
     });
-    it("stays when its version is told again without it", async () => {
+  });
+
+  describe("a copy that is left", () => {
+    it("goes to the next run, whatever wakes it, and to no other", async () => {
       await brought(101);
-      await t.wake(key, { uid, resourceVersion: "101" });
-      expect(await given()).toBe("copy of 101");
+      await begin();
+      await end(leaves(101, { kind: "wait", after: 10 }));
+      t.clock += 10;
+      const claim = await begin();
+      expect(claim).toMatchObject({ copy: "left at 101", versions: { buckets: "101" } });
+      expect(await t.claim(key, `run ${runs}`)).toEqual(claim);
+      await end(leaves(105));
+      await t.wake(key, { kind: "pods" });
+      expect(await given()).toBe("left at 105");
+      await end(saw(105));
+      await t.wake(key, { kind: "pods" });
+      expect(await given()).toBeUndefined();
+    });
+    it("gives way to what is heard", async () => {
+      await brought(101);
+      await begin();
+      await end(leaves(101));
+      await brought(102);
+      expect(await given()).toBe("copy of 102");
+      await end(leaves(102));
+      await t.wake(key, { uid, resourceVersion: "103" });
+      expect(await given()).toBeUndefined();
+      await brought(104);
+      await end(leaves(103));
+      expect(await given()).toBe("copy of 104");
+    });
+    it.each<[string, Verdict]>([
+      ["that failed", leaves(101, failed)],
+      ["that met a conflict", leaves(101, { kind: "conflict" })],
+      ["that was interrupted", leaves(101, { kind: "interrupted" })],
+      ["that saw another object", leaves(101, done, { uid: "u2" })],
+      ["of a kind whose versions are no numbers", leaves(101, done, { resourceVersion: "zebra" })],
+    ])("is none of a run %s", async (_, verdict) => {
+      await brought(101);
+      await begin();
+      await end(verdict);
+      await t.wake(key, { kind: "pods" });
+      expect(await given()).toBeUndefined();
+    });
+    it("is not for who forced the key, nor for another server", async () => {
+      await brought(101);
+      await begin();
+      await end(leaves(101));
+      await t.wake(key, { kind: "force", resourceVersion: "0" }, true);
+      expect(await given()).toBeUndefined();
+      await end(leaves(101));
+      t.server = "another";
+      await t.wake(key, { kind: "pods" });
+      t.clock += settling;
+      expect(await given()).toBeUndefined();
+    });
+    it("does not outlast what a run tells that the server did not know of", async () => {
+      await brought(101);
+      await begin();
+      await end(leaves(101));
+      t.server = "another";
+      await t.ledger.renew([{ key, token: "elsewhere" }]);
+      await t.ledger.settle(key, "elsewhere", saw(101));
+      t.clock += settling;
+      expect(await given()).toBeUndefined();
     });
   });
 
@@ -79,6 +144,14 @@ export function copiesContract(t: LedgerUnderTest): void {
       expect(await given()).toBeUndefined();
       await end(saw(102));
       await brought(101);
+      expect(await given()).toBeUndefined();
+    });
+    it("of what was told of without one since: it may be gone", async () => {
+      await brought(101);
+      await t.wake(key, { uid, resourceVersion: "101", reason: "Deleted" });
+      expect(await given()).toBeUndefined();
+      await end(leaves(101));
+      await t.wake(key, { uid, resourceVersion: "100", reason: "Deleted" });
       expect(await given()).toBeUndefined();
     });
     it("that is older than what a run has seen, also where it comes later", async () => {

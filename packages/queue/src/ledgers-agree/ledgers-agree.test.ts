@@ -115,7 +115,8 @@ const outcomes = {
   "due later": '"dueIn"',
   "a new era": '"newEra":true',
   "another object": '"replaced"',
-  "a copy": '"copy"',
+  "a copy": /"copy":"\{\\"a/,
+  "a copy that was left": /"copy":"\{\\"left/,
   "a closed account": /"accountOpens":[1-9]/,
 };
 const outcomesIn = (answer: Answer | undefined): readonly string[] => {

@@ -76,11 +76,18 @@ const wake: fc.Arbitrary<Wake> = fc.record(
   { requiredKeys: ["key", "kind", "resourceVersion", "reason", "class"] },
 );
 
-const saw: fc.Arbitrary<Sight> = fc.record({
-  kind: fc.constantFrom("buckets", "buckets", "pods"),
-  uid: fc.constantFrom("u1", "u1", "u2"),
-  resourceVersion: fc.oneof(fc.nat(120).map(String), fc.constantFrom("9", "zebra", "100000000000000000000")),
-});
+const saw: fc.Arbitrary<Sight> = fc.record(
+  {
+    kind: fc.constantFrom("buckets", "buckets", "pods"),
+    uid: fc.constantFrom("u1", "u1", "u2"),
+    resourceVersion: fc.oneof(
+      fc.nat(120).map(String),
+      fc.constantFrom("9", "zebra", "100000000000000000000"),
+    ),
+    copy: fc.constantFrom('{"left":1}', '{"left":2}'),
+  },
+  { requiredKeys: ["kind", "uid", "resourceVersion"] },
+);
 
 const outcome: fc.Arbitrary<Verdict> = fc.oneof(
   fc.record({ kind: fc.constant("done"), after, account }, { requiredKeys: ["kind"] }),

@@ -19,6 +19,8 @@ export interface LedgerData {
   readonly history: Map<ObjectKey, PastRun[]>;
   /** Keys that are gone, in the order of when they will be forgotten, by the clock that forgets. */
   readonly leaving: Map<ObjectKey, Milliseconds>;
+  /** Copies that runs have left, in the order of when they are forgotten, by the clock that forgets. */
+  readonly copies: Map<ObjectKey, { readonly copy: string; readonly until: Milliseconds }>;
 
   /** Ready keys of one class and lane each, by name; see `turns.ts`. */
   readonly queues: Map<string, Queue>;
@@ -66,6 +68,8 @@ export interface Entry {
   readonly versions: Map<string, string>;
   /** The key's own object, as JSON, as heard of last; for the run that is due. */
   copy: string | undefined;
+  /** The run before has left one, and nothing newer was heard. */
+  left: boolean;
   /** The era in which the last run told what it saw, since when none has started. */
   sawIn: string | undefined;
 
@@ -150,6 +154,7 @@ export const blankData = (): LedgerData => ({
   },
   history: new Map(),
   leaving: new Map(),
+  copies: new Map(),
   queues: new Map(),
   turns: { change: new Set(), listing: new Set(), resync: new Set() },
   shut: sortedSet(),
@@ -176,6 +181,7 @@ export const blankEntry = (key: ObjectKey): Entry => ({
   replaced: undefined,
   versions: new Map(),
   copy: undefined,
+  left: false,
   sawIn: undefined,
   fails: 0,
   conflicts: 0,

@@ -2,6 +2,7 @@ import type { Milliseconds, ObjectKey } from "@drover/controller";
 import {
   answerKept,
   errorKept,
+  leftCopyKept,
   type Handed,
   paceUnit,
   runsKept,
@@ -10,13 +11,13 @@ import {
 } from "../ledger.ts";
 import type { PastRun, Verdict, WakeClass } from "../work-queue.ts";
 import { fail, heardDuringRun, type Jitter, pierces, spread } from "./backoff.ts";
-import { blankEntry, type Entry, type LedgerData } from "./ledger-data.ts";
+import { blankEntry, type Entry } from "./ledger-data.ts";
 import { accountLimit, closeUntil } from "./limits.ts";
 import { find, held, type Moment, settled } from "./moment.ts";
 import { becomeReady, enter, leave, waitUntil } from "./places.ts";
 import { makeDueReady, ringReady } from "./ring.ts";
 import { handOver } from "./take.ts";
-import { isNewer } from "./versions.ts";
+import { isDecimal, isNewer } from "./versions.ts";
 
 /** So many conflicts in a row are waited out quickly; one more is a failure. */
 const conflictsForgiven = 8;
@@ -79,7 +80,7 @@ function conclude(
   entry.announced = undefined;
   entry.forced = false;
   entry.settled = token;
-  learn(moment.data, entry, verdict);
+  learn(moment, entry, verdict);
   forgive(entry, verdict);
   if ("account" in verdict && verdict.account) entry.account = verdict.account;
   const error = "error" in verdict ? verdict.error : "";
@@ -93,13 +94,19 @@ function conclude(
 }
 
 /** What the run saw is the least that a copy must show from now on. */
-function learn({ era }: LedgerData, entry: Entry, { saw }: Verdict): void {
+function learn({ data, age }: Moment, entry: Entry, { kind, saw }: Verdict): void {
+  entry.left = false;
   if (saw === undefined || saw.uid !== entry.uid) return;
   if (isNewer(saw.resourceVersion, entry.versions.get(saw.kind))) {
     entry.versions.set(saw.kind, saw.resourceVersion);
     entry.copy = undefined;
   }
-  entry.sawIn = era;
+  entry.sawIn = data.era;
+  const isNewest = entry.versions.get(saw.kind) === saw.resourceVersion && isDecimal(saw.resourceVersion);
+  if (saw.copy === undefined || !isNewest || !(kind === "done" || kind === "wait")) return;
+  data.copies.delete(entry.key);
+  data.copies.set(entry.key, { copy: saw.copy, until: age + leftCopyKept });
+  entry.left = true;
 }
 
 /** What a verdict makes up for. */

@@ -64,7 +64,8 @@ function begin(moment: Moment, entry: Entry, { token, version }: Taker): Claim {
   const { fails, reasons, class: wakeClass = "change", uid, replaced, trace } = entry;
   const versions = Object.fromEntries(entry.versions);
   // Not one that may be older than what the run before has written: that one told what it saw, and nothing was lost since.
-  const copy = entry.sawIn === moment.data.era ? entry.copy : undefined;
+  const left = entry.left ? moment.data.copies.get(entry.key)?.copy : undefined;
+  const copy = entry.sawIn === moment.data.era ? (entry.copy ?? left) : undefined;
   const told: Claim = { fails, reasons, class: wakeClass, uid, replaced, trace, versions, copy };
   enter(moment, entry, "leased", moment.now + moment.lease);
   entry.holder = { token, claim: told };
@@ -77,6 +78,7 @@ function begin(moment: Moment, entry: Entry, { token, version }: Taker): Claim {
   entry.why = undefined;
   entry.forced = false;
   entry.copy = undefined;
+  entry.left = false;
   entry.sawIn = undefined;
   return told;
 }

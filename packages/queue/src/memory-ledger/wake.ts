@@ -52,7 +52,7 @@ function pierce(moment: Moment, entry: Entry, force: boolean): void {
 function remember(entry: Entry, wake: Wake): boolean {
   if (isNewer(wake.resourceVersion, entry.versions.get(wake.kind))) {
     entry.versions.set(wake.kind, wake.resourceVersion);
-    if (wake.uid !== undefined) entry.copy = undefined;
+    if (wake.uid !== undefined) forgetCopies(entry);
     if (wake.uid !== undefined && wake.uid !== entry.uid) startAfresh(entry, wake.uid);
   }
   if (!entry.reasons.includes(wake.reason) && entry.reasons.length < reasonsKept) {
@@ -65,11 +65,14 @@ function remember(entry: Entry, wake: Wake): boolean {
   return moreUrgent;
 }
 
-/** Only of the newest version that is known. What somebody wants looked at now is looked at. */
+/**
+ * Only of the newest version that is known. What somebody wants looked at now is looked at, and so is what was told of
+ * without a copy: it may be gone, by a listing that names no newer version.
+ */
 function keepCopy({ data }: Moment, entry: Entry, wake: Wake, force: boolean): void {
   const { kind, resourceVersion, uid, copy } = wake;
   const isNewest = entry.versions.get(kind) === resourceVersion && isDecimal(resourceVersion);
-  if (force) entry.copy = undefined;
+  if (force || (uid !== undefined && copy === undefined)) forgetCopies(entry);
   else if (
     copy !== undefined &&
     isNewest &&
@@ -77,6 +80,11 @@ function keepCopy({ data }: Moment, entry: Entry, wake: Wake, force: boolean): v
     data.states.ready.members.length < copiesKept
   )
     entry.copy = copy;
+}
+
+function forgetCopies(entry: Entry): void {
+  entry.copy = undefined;
+  entry.left = false;
 }
 
 /** Another object under the same key: failures, backoff and errors were its predecessor's. */

@@ -13,7 +13,7 @@ export const repair = defineScript({
   uses: [adoption],
   body: `
 local found = putAsideStrangers()
-typeOf.key, typeOf.history, typeOf.turns, typeOf.queue = 'hash', 'list', 'zset', 'zset'
+typeOf.key, typeOf.history, typeOf.turns, typeOf.queue, typeOf.copy = 'hash', 'list', 'zset', 'zset', 'string'
 local function putAside(name, wanted)
   local is = redis.call('TYPE', name).ok
   if not wanted or is == wanted or is == 'none' then return end

@@ -1,3 +1,4 @@
+import { leftCopyKept } from "../ledger.ts";
 import { defineScript } from "../script.ts";
 import { backoff } from "./backoff.ts";
 import { ring } from "./order.ts";
@@ -10,14 +11,15 @@ import { versions } from "./versions.ts";
  * `after` is empty where the verdict names no time, `account` where the run used none. `record` is the run as history
  * keeps it, the last `kept` of them, or empty, and took `ms`; `forget` is how long a gone key's last answer and history are kept.
  * `next` is the token under which the worker would run another key at once, as `version` of the function; empty where
- * it would not. `sawKind`, `sawUid` and `sawVersion` tell what the run saw of its own object; empty where it does not know.
+ * it would not. `sawKind`, `sawUid`, `sawVersion` and `sawCopy` tell what the run saw of its own object; empty where it does
+ * not know, or leaves no copy.
  * Answers `{ 'stale' }` or `{ 'settled', ms until it is due again or -1, { key, claim, copy or '' } or {}, bells... }`.
  */
 export const settle = defineScript({
   name: "settle",
   arguments: [
     ...["key", "token", "verdict", "after", "account", "error", "record", "ms", "kept", "forget", "jitter"],
-    ...["next", "version", "sawKind", "sawUid", "sawVersion"],
+    ...["next", "version", "sawKind", "sawUid", "sawVersion", "sawCopy"],
   ],
   uses: [backoff, versions, take, ring],
   body: `
@@ -44,6 +46,11 @@ local function learn(e)
     clear(e, 'copy')
   end
   e.f.sawIn = control.era
+  if sawCopy == '' or e.f[known] ~= sawVersion or not isDecimal(sawVersion) then return end
+  if verdict == 'done' or verdict == 'wait' then
+    redis.call('SET', P .. ':copy:' .. e.key, sawCopy, 'PX', ${leftCopyKept})
+    e.f.left = 1
+  end
 end
 
 local e = load(key)
@@ -57,7 +64,7 @@ local again = heard or verdict == 'interrupted' or e.f.forced == '1'
 local anotherObject = e.f.uid ~= e.f.runUid
 local ran = e.f.ran
 leave(e)
-clear(e, 'token', 'until', 'claim', 'given', 'answers', 'announced', 'ran', 'runUid')
+clear(e, 'token', 'until', 'claim', 'given', 'left', 'answers', 'announced', 'ran', 'runUid')
 learn(e)
 e.f.settled = token
 if account ~= '' then e.f.account = account end

@@ -37,14 +37,16 @@ local function take(e, token, version)
     trace = e.f.trace,
     versions = versions,
   })
-  e.f.given = e.f.sawIn == control.era and e.f.copy or nil
+  local left = e.f.left and read(P .. ':copy:' .. e.key, 'GET')
+  local copy = e.f.copy or type(left) == 'string' and left
+  e.f.given = e.f.sawIn == control.era and copy or nil
   enter(e, 'leased', now + lease)
   e.f.token, e.f['until'] = token, now + lease
   e.f.wakes = number(e, 'wakes')
   e.f.answers, e.f.ran, e.f.runUid = e.f.wakes, e.f.class or 'change', e.f.uid
   e.f.ranAt = now
   if tonumber(version) > 0 then e.f.ranBy = version end
-  clear(e, 'reasons', 'class', 'trace', 'why', 'forced', 'copy', 'sawIn')
+  clear(e, 'reasons', 'class', 'trace', 'why', 'forced', 'copy', 'left', 'sawIn')
   return e.f.claim
 end
 

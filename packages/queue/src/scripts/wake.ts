@@ -16,11 +16,12 @@ export const wake = defineScript({
   arguments: ["wakes"],
   uses: [versions, ring],
   body: `
--- Only of the newest version that is known. What somebody wants looked at now is looked at.
+-- Only of the newest version that is known. What somebody wants looked at now is looked at, and so is what was told of
+-- without a copy: it may be gone, by a listing that names no newer version.
 local function keepCopy(e, w)
   local isNewest = e.f['version:' .. w.kind] == w.resourceVersion and isDecimal(w.resourceVersion)
-  if w.force then
-    clear(e, 'copy')
+  if w.force or w.uid and not w.copy then
+    clear(e, 'copy', 'left')
   elseif w.copy and isNewest and w.uid == e.f.uid and redis.call('ZCARD', READY) < ${copiesKept} then
     e.f.copy = w.copy
   end
@@ -30,7 +31,7 @@ local function remember(e, w)
   local version = 'version:' .. w.kind
   if newer(w.resourceVersion, e.f[version]) then
     e.f[version] = w.resourceVersion
-    if w.uid then clear(e, 'copy') end
+    if w.uid then clear(e, 'copy', 'left') end
     if w.uid and e.f.uid ~= w.uid then
       e.f.replaced = e.f.replaced or e.f.uid -- the one that a run may have seen
       clear(e, 'fails', 'conflicts', 'notBefore', 'pierced', 'error')
