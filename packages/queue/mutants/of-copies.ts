@@ -61,14 +61,8 @@ const ofTake = script("take", [
   {
     promise: "copy-1",
     wrong: "a copy is given twice",
-    from: "'forced', 'copy', 'left', 'sawIn')",
-    to: "'forced', 'left', 'sawIn')",
-  },
-  {
-    promise: "copy-8",
-    wrong: "a copy that was left is given twice",
-    from: "'forced', 'copy', 'left', 'sawIn')",
-    to: "'forced', 'copy', 'sawIn')",
+    from: "'forced', 'copy', 'sawIn')",
+    to: "'forced', 'sawIn')",
   },
   {
     promise: "copy-8",
@@ -85,8 +79,8 @@ const ofTake = script("take", [
   {
     promise: "copy-4",
     wrong: "a run that tells nothing counts as one that did",
-    from: "'forced', 'copy', 'left', 'sawIn')",
-    to: "'forced', 'copy', 'left')",
+    from: "'forced', 'copy', 'sawIn')",
+    to: "'forced', 'copy')",
   },
   {
     promise: "copy-5",
@@ -117,7 +111,7 @@ const ofSettle = script("settle", [
   },
   {
     promise: "copy-8",
-    wrong: "a copy outlasts a run that the server did not know of",
+    wrong: "a copy that was left is given twice",
     from: "'given', 'left', 'answers'",
     to: "'given', 'answers'",
   },

@@ -1,12 +1,6 @@
 import { type Mutant, script } from "./mutant.ts";
 
-const ofWake = script("wake", [
-  {
-    promise: "wake-1",
-    wrong: "wakes are not counted",
-    from: "number(e, 'wakes') + 1",
-    to: "number(e, 'wakes')",
-  },
+const ofVersions = script("versions", [
   {
     promise: "wake-2",
     wrong: "versions go down",
@@ -24,6 +18,15 @@ const ofWake = script("wake", [
     wrong: "versions that are no numbers are ordered",
     from: "then return a ~= b end",
     to: "then return a > b end",
+  },
+]);
+
+const ofWake = script("wake", [
+  {
+    promise: "wake-1",
+    wrong: "wakes are not counted",
+    from: "number(e, 'wakes') + 1",
+    to: "number(e, 'wakes')",
   },
   {
     promise: "wake-3",
@@ -255,4 +258,10 @@ const ofInspect = script("inspect", [
 ]);
 
 /** Of the scripts that have a key run: wake, claim, take; and that say when it did. */
-export const mutantsOfKeys: readonly Mutant[] = [...ofWake, ...ofClaim, ...ofTake, ...ofInspect];
+export const mutantsOfKeys: readonly Mutant[] = [
+  ...ofVersions,
+  ...ofWake,
+  ...ofClaim,
+  ...ofTake,
+  ...ofInspect,
+];

@@ -99,6 +99,9 @@ export function copiesContract(t: LedgerUnderTest): void {
       await brought(104);
       await end(leaves(103));
       expect(await given()).toBe("copy of 104");
+      await t.wake(key, { uid, resourceVersion: "105" });
+      await end(leaves(104));
+      expect(await given()).toBeUndefined();
     });
     it.each<[string, Verdict]>([
       ["that failed", leaves(101, failed)],
@@ -255,13 +258,17 @@ export function copiesContract(t: LedgerUnderTest): void {
     });
     it("while more keys are ready than are worth it", { timeout: 60_000 }, async () => {
       await t.enlist({ slots: 0 });
+      await brought(101);
       const wakes = keysIn("full", copiesKept + 1).map((of): Wake => ({
         ...{ key: of, kind, resourceVersion: "1", reason: "Added", class: "listing" },
       }));
       for (let i = 0; i < wakes.length; i += 1_000) await t.ledger.wake(wakes.slice(i, i + 1_000));
+      await brought(102);
       await t.enlist({ slots: copiesKept });
-      await brought(101);
-      expect((await t.claim(key, "t")).copy).toBeUndefined();
+      await t.rung();
+      const claim = await t.claim(key, "t");
+      expect(claim.copy).toBeUndefined();
+      expect(claim.versions).toEqual({ buckets: "102" });
     });
   });
 }

@@ -214,13 +214,66 @@ const runs: fc.Arbitrary<readonly Happening[]> = fc
     ]).flat(),
   );
 
+/** A key that is rung when its account is closed, by the run of another one. */
+const closing: fc.Arbitrary<readonly Happening[]> = fc
+  .record({ first: key, second: key, account: fc.constantFrom("s3", "ec2/eu:1"), after, worker: enlistment })
+  .map(({ first, second, account: of, after: span, worker }): readonly Happening[] => {
+    const heard = (each: ObjectKey) =>
+      ({ key: each, kind: "pods", resourceVersion: "1", reason: "Added", class: "change" }) as const;
+    const end = (verdict: Verdict) => ({ call: "settle", nth: 0, verdict, at: "2026-01-01" }) as const;
+    const claim = (each: ObjectKey, token: string) =>
+      ({ call: "claim", key: each, token, version: 3 }) as const;
+    return [
+      { call: "enlist", worker: { ...worker, slots: 8 } },
+      { event: "clock", by: times.settling },
+      { call: "wake", wakes: [heard(first)], force: true },
+      claim(first, "closing 1"),
+      end({ kind: "done", account: of }),
+      { call: "wake", wakes: [heard(first), heard(second)], force: true },
+      claim(second, "closing 2"),
+      end({ kind: "throttled", account: of, after: span + 1 }),
+      claim(first, "closing 3"),
+    ];
+  });
+
+/** A run that leaves a copy to the next one. */
+const leaving: fc.Arbitrary<readonly Happening[]> = fc
+  .record({ of: key, during: fc.array(wake, { maxLength: 1 }), by: jump })
+  .map(({ of, during, by }): readonly Happening[] => {
+    const seen = { kind: "buckets", uid: "u9", resourceVersion: "200000000000000000000" };
+    const heard = { key: of, ...seen, reason: "Modified", class: "change" } as const;
+    const end = (verdict: Verdict) => ({ call: "settle", nth: 0, verdict, at: "2026-01-01" }) as const;
+    const claim = (token: string) => ({ call: "claim", key: of, token, version: 3 }) as const;
+    return [
+      { event: "clock", by: times.settling },
+      { call: "wake", wakes: [heard], force: true },
+      claim("leaving 1"),
+      { call: "wake", wakes: during, force: false },
+      end({ kind: "done", saw: { ...seen, copy: '{"left":3}' } }),
+      { event: "clock", by },
+      {
+        call: "wake",
+        wakes: [{ key: of, kind: "others", resourceVersion: "1", reason: "Added", class: "change" }],
+        force: false,
+      },
+      { call: "ring" },
+      claim("leaving 2"),
+    ];
+  });
+
 /** Many calls, and what happens meanwhile, one after the other. */
 export const randomCalls: fc.Arbitrary<readonly Happening[]> = fc
-  .array(fc.oneof({ weight: 15, arbitrary: anything.map((one) => [one]) }, { weight: 1, arbitrary: runs }), {
-    minLength: 1,
-    maxLength: 50,
-    size: "max",
-  })
+  .array(
+    fc.oneof(
+      { weight: 15, arbitrary: anything.map((one) => [one]) },
+      { weight: 1, arbitrary: fc.oneof(runs, closing, leaving) },
+    ),
+    {
+      minLength: 1,
+      maxLength: 50,
+      size: "max",
+    },
+  )
   .map((parts) => parts.flat());
 
 /** Calls that tell everything of the state that others led to. */

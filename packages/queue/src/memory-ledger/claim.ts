@@ -19,12 +19,13 @@ export function claim(
   { key, ...taker }: Taker & { readonly key: ObjectKey },
 ): ClaimAnswer {
   const entry = find(moment, key);
-  entry.bell = undefined; // whatever comes of it
   if (leaseTooLong(moment, entry)) shortenLeases(moment);
-  if (held(moment, entry)) {
-    const { holder } = entry;
-    return holder?.token === taker.token && holder.claim ? { claimed: holder.claim } : { refused: "leased" };
-  }
+  const isHeld = held(moment, entry);
+  const { holder } = entry;
+  // It has no bell that could be answered: that was when it was claimed first, or there was none when it was handed over.
+  if (isHeld && holder?.token === taker.token && holder.claim) return { claimed: holder.claim };
+  entry.bell = undefined; // whatever comes of it
+  if (isHeld) return { refused: "leased" };
   if (!settled(moment)) return { refused: "settling" };
   if (entry.state === "leased") expire(moment, entry, jitter);
   const refused = refusal(moment, entry);

@@ -78,7 +78,6 @@ function begin(moment: Moment, entry: Entry, { token, version }: Taker): Claim {
   entry.why = undefined;
   entry.forced = false;
   entry.copy = undefined;
-  entry.left = false;
   entry.sawIn = undefined;
   return told;
 }

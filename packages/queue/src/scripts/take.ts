@@ -46,7 +46,7 @@ local function take(e, token, version)
   e.f.answers, e.f.ran, e.f.runUid = e.f.wakes, e.f.class or 'change', e.f.uid
   e.f.ranAt = now
   if tonumber(version) > 0 then e.f.ranBy = version end
-  clear(e, 'reasons', 'class', 'trace', 'why', 'forced', 'copy', 'left', 'sawIn')
+  clear(e, 'reasons', 'class', 'trace', 'why', 'forced', 'copy', 'sawIn')
   return e.f.claim
 end
 
