@@ -9,7 +9,7 @@ import { take } from "./take.ts";
 /**
  * A worker wants to run a key.
  *
- * The same token again gets the same claim: a lost reply must not lock the claimer out. A key that the ledger does not
+ * The same token again gets the same claim, but no copy: a lost reply must not lock the claimer out. A key that the ledger does not
  * know is claimable: the run reads live. A key that a newer version of the function has run is not for an older one, as
  * long as a newer one is alive.
  */

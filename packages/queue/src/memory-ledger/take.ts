@@ -66,7 +66,7 @@ function begin(moment: Moment, entry: Entry, { token, version }: Taker): Claim {
   // Not one that may be older than what the run before has written: that one told what it saw, and nothing was lost since.
   const left = entry.left ? moment.data.copies.get(entry.key)?.copy : undefined;
   const copy = entry.sawIn === moment.data.era ? (entry.copy ?? left) : undefined;
-  const told: Claim = { fails, reasons, class: wakeClass, uid, replaced, trace, versions, copy };
+  const told: Claim = { fails, reasons, class: wakeClass, uid, replaced, trace, versions };
   enter(moment, entry, "leased", moment.now + moment.lease);
   entry.holder = { token, claim: told };
   entry.run = { answers: entry.wakes, class: wakeClass, uid };
@@ -79,5 +79,5 @@ function begin(moment: Moment, entry: Entry, { token, version }: Taker): Claim {
   entry.forced = false;
   entry.copy = undefined;
   entry.sawIn = undefined;
-  return told;
+  return { ...told, copy };
 }

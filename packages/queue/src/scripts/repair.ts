@@ -60,7 +60,7 @@ local function look(key)
     enter(e, 'leased', e.f['until'])
   else
     leaveAll(key)
-    clear(e, 'token', 'until', 'claim', 'given', 'sawIn', 'state')
+    clear(e, 'token', 'until', 'claim', 'sawIn', 'state')
     e.f.wakes = number(e, 'wakes')
     becomeReady(e, now)
   end

@@ -32,7 +32,7 @@ end
 local function handedBefore(e)
   local other = e.f.handed and load(e.f.handed)
   if other and held(other) and other.f.token == next and other.f.claim then
-    return { other.key, other.f.claim, other.f.given or '' }
+    return { other.key, other.f.claim, '' }
   end
   return {}
 end
@@ -64,7 +64,7 @@ local again = heard or verdict == 'interrupted' or e.f.forced == '1'
 local anotherObject = e.f.uid ~= e.f.runUid
 local ran = e.f.ran
 leave(e)
-clear(e, 'token', 'until', 'claim', 'given', 'left', 'answers', 'announced', 'ran', 'runUid')
+clear(e, 'token', 'until', 'claim', 'left', 'answers', 'announced', 'ran', 'runUid')
 learn(e)
 e.f.settled = token
 if account ~= '' then e.f.account = account end

@@ -3,9 +3,9 @@ import { bellOverlooked } from "../ledger.ts";
 /**
  * Due keys become runs: by a bell, or handed over to a worker that has just settled another run.
  *
- * `take` answers the claim as JSON, or nil and why the key must not start here and now: then it takes turns again. The copy
- * goes to the run, as `given`, where it cannot be older than what the run before has written: that one told what it saw,
- * and nothing was lost since.
+ * `take` answers the claim as JSON and a copy of the object or '', or nil and why the key must not start here and now: then
+ * it takes turns again. The copy cannot be older than what the run before has written: that one told what it saw, and
+ * nothing was lost since.
  * `handOver` first looks for a key whose bell nobody has answered, though bells are answered within milliseconds: all
  * who could are busy, and would never come to it while they are handed one key after the other.
  */
@@ -39,7 +39,7 @@ local function take(e, token, version)
   })
   local left = e.f.left and read(P .. ':copy:' .. e.key, 'GET')
   local copy = e.f.copy or type(left) == 'string' and left
-  e.f.given = e.f.sawIn == control.era and copy or nil
+  if e.f.sawIn ~= control.era then copy = nil end
   enter(e, 'leased', now + lease)
   e.f.token, e.f['until'] = token, now + lease
   e.f.wakes = number(e, 'wakes')
@@ -47,7 +47,7 @@ local function take(e, token, version)
   e.f.ranAt = now
   if tonumber(version) > 0 then e.f.ranBy = version end
   clear(e, 'reasons', 'class', 'trace', 'why', 'forced', 'copy', 'sawIn')
-  return e.f.claim
+  return e.f.claim, copy or ''
 end
 
 local function nextToRun()
@@ -66,8 +66,9 @@ local function handOver(e, token, version)
   if not key then return nil end
   local other = key == e.key and e or load(key)
   clear(other, 'queue')
-  local claim = not held(other) and take(other, token, version)
+  local claim, copy
+  if not held(other) then claim, copy = take(other, token, version) end
   if other ~= e then save(other) end
-  if claim then return { key, claim, other.f.given or '' } end
+  if claim then return { key, claim, copy } end
 end
 `;
