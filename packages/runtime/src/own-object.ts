@@ -54,8 +54,9 @@ export function ownObject(ref: ResourceRef, { key, claim, signal }: Run, leaves:
     },
     saw() {
       if (newest === undefined || !isKnown || underWay > 0) return undefined;
-      const { uid, resourceVersion } = newest.metadata;
-      const copy = leaves ? copyOf(newest) : undefined;
+      const { uid, resourceVersion, deletionTimestamp } = newest.metadata;
+      // One that is about to go may be gone by now.
+      const copy = leaves && deletionTimestamp === undefined ? copyOf(newest) : undefined;
       return { kind, uid, resourceVersion, ...(copy !== undefined && { copy }) };
     },
   };

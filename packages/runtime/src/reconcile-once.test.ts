@@ -460,10 +460,12 @@ describe("the finalizer", () => {
     await create({ size: 3 }, { finalizers: ["other.dev/keep", finalizer] });
     await client.delete(ref, key);
     let during: unknown;
-    const verdict = await reconcile({
+    const { saw, ...verdict } = await perform({
+      copies: true,
       finalize: async () => void (during = (await read()).metadata.finalizers),
     });
     expect(verdict).toEqual({ kind: "done" });
+    expect(saw).not.toHaveProperty("copy"); // it is about to go
     expect(during).toEqual(["other.dev/keep", finalizer]);
     expect((await read()).metadata.finalizers).toEqual(["other.dev/keep"]);
     seen();
