@@ -40,8 +40,14 @@ const ofWake = script("wake", [
   {
     promise: "copy-2",
     wrong: "a copy stays when its object is told of without one",
-    from: "w.force or w.uid and not w.copy then",
-    to: "w.force then",
+    from: "w.force or w.uid and not (w.copy and isNewest) then",
+    to: "w.force or w.uid and not isNewest then",
+  },
+  {
+    promise: "copy-2",
+    wrong: "a copy stays when its object is told of by an older version",
+    from: "w.force or w.uid and not (w.copy and isNewest) then",
+    to: "w.force or w.uid and not w.copy then",
   },
   {
     promise: "copy-7",

@@ -67,19 +67,15 @@ function remember(entry: Entry, wake: Wake): boolean {
 
 /**
  * Only of the newest version that is known. What somebody wants looked at now is looked at, and so is what was told of
- * without a copy: it may be gone, by a listing that names no newer version.
+ * without a copy or by an older version: it may be gone, by a listing that names no newer one, and etcd restored.
  */
 function keepCopy({ data }: Moment, entry: Entry, wake: Wake, force: boolean): void {
   const { kind, resourceVersion, uid, copy } = wake;
   const isNewest = entry.versions.get(kind) === resourceVersion && isDecimal(resourceVersion);
-  if (force || (uid !== undefined && copy === undefined)) forgetCopies(entry);
-  else if (
-    copy !== undefined &&
-    isNewest &&
-    uid === entry.uid &&
-    data.states.ready.members.length < copiesKept
-  )
-    entry.copy = copy;
+  const brought = isNewest ? copy : undefined;
+  if (force || (uid !== undefined && brought === undefined)) forgetCopies(entry);
+  else if (uid !== undefined && uid === entry.uid && data.states.ready.members.length < copiesKept)
+    entry.copy = brought;
 }
 
 function forgetCopies(entry: Entry): void {

@@ -17,12 +17,12 @@ export const wake = defineScript({
   uses: [versions, ring],
   body: `
 -- Only of the newest version that is known. What somebody wants looked at now is looked at, and so is what was told of
--- without a copy: it may be gone, by a listing that names no newer version.
+-- without a copy or by an older version: it may be gone, by a listing that names no newer one, and etcd restored.
 local function keepCopy(e, w)
   local isNewest = e.f['version:' .. w.kind] == w.resourceVersion and isDecimal(w.resourceVersion)
-  if w.force or w.uid and not w.copy then
+  if w.force or w.uid and not (w.copy and isNewest) then
     clear(e, 'copy', 'left')
-  elseif w.copy and isNewest and w.uid == e.f.uid and redis.call('ZCARD', READY) < ${copiesKept} then
+  elseif w.copy and w.uid and w.uid == e.f.uid and redis.call('ZCARD', READY) < ${copiesKept} then
     e.f.copy = w.copy
   end
 end
