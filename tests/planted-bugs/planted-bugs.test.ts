@@ -7,7 +7,7 @@ import { withCopies } from "./with-copies.ts";
 const patience = { timeout: 240_000 };
 
 let copies = 0;
-const copying = ({ start }: Scenario) => withCopies(start, () => void copies++);
+const copying = ({ start }: Scenario) => withCopies(start, () => (copies += 1));
 afterAll(() => expect(copies).toBeGreaterThan(100));
 
 describe.each(bugs.map(([twins, ...kinds]) => ({ bug: twins.broken.name, twins, kinds })))(
