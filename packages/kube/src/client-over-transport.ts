@@ -36,22 +36,14 @@ const retries = { read: 2, write: 2 };
 export function clientOver(parts: ClientParts, guard?: WriteGuard): KubeClient {
   const { transport, fieldManager, requestTimeout } = parts;
   const written = (ref: ResourceRef, key: ObjectKey, shape: RequestShape, options: RequestOptions = {}) =>
-    followed(
-      guard,
-      { ref, key },
-      async () => objectFrom(shape.name, ref, await write(parts, guardOf(shape, guard), shape, options)),
-      (object) => object,
+    followed(guard, { ref, key }, async () =>
+      objectFrom(shape.name, ref, await write(parts, guardOf(shape, guard), shape, options)),
     );
   /** A write whose answer does not tell what became of the object. */
   const unspoken = async (ref: ResourceRef, key: ObjectKey, shape: RequestShape, options: RequestOptions) =>
-    followed(
-      guard,
-      { ref, key },
-      async (): Promise<undefined> => {
-        await write(parts, guardOf(shape, guard), shape, options);
-      },
-      () => "unknown" as const,
-    );
+    followed(guard, { ref, key }, async (): Promise<undefined> => {
+      await write(parts, guardOf(shape, guard), shape, options);
+    });
   return {
     get: async (ref, key, options = {}) => {
       const shape = getRequest(ref, key);

@@ -1,6 +1,7 @@
 import type { ObjectKey } from "@drover/controller";
-import type { WriteGuard, WriteOutcome } from "./client.ts";
+import type { WriteGuard } from "./client.ts";
 import { ApiError, WriteRefusedError } from "./errors.ts";
+import type { KubeObject } from "./kube-object.ts";
 import type { RequestShape } from "./request-shape.ts";
 import type { ResourceRef } from "./resource-ref.ts";
 
@@ -19,18 +20,17 @@ export function guardOf({ name }: RequestShape, guard: WriteGuard | undefined): 
   };
 }
 
-/** Does a write, and tells its guard what it came to: what `outcome` says where it did. */
-export async function followed<T>(
+/** Does a write that answers the object, or undefined where no answer tells of it, and tells its guard what it came to. */
+export async function followed<T extends KubeObject | undefined>(
   guard: WriteGuard | undefined,
   { ref, key }: { readonly ref: ResourceRef; readonly key: ObjectKey },
   write: () => Promise<T>,
-  outcome: (done: T) => WriteOutcome,
 ): Promise<T> {
   const tell = guard?.follow?.(ref, key);
   if (tell === undefined) return write();
   try {
     const done = await write();
-    tell(outcome(done));
+    tell(done ?? "unknown");
     return done;
   } catch (error) {
     tell(didNothing(error) ? "refused" : "unknown");
