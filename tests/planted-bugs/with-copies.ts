@@ -1,13 +1,10 @@
-import type { FunctionUnderTest } from "@drover/testing";
+import { begin, type FunctionUnderTest } from "@drover/testing";
 
-/**
- * The function, whose runs are given copies of their objects; `told` of every run that was.
- */
+/** The function, whose runs are given copies of their objects; `told` of every run that was. */
 export const withCopies =
   (start: FunctionUnderTest, told: () => void): FunctionUnderTest =>
   async (world) => {
-    const begun = await start(world);
-    const living = "controllers" in begun ? begun : { controllers: [begun] };
+    const living = await begin(start, world);
     return {
       ...living,
       controllers: living.controllers.map((controller) => ({

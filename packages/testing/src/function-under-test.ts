@@ -24,6 +24,7 @@ export interface Living {
  */
 export type FunctionUnderTest = (world: FunctionWorld) => Controller | Living | Promise<Controller | Living>;
 
+/** Begins one: a controller that stands alone is all that it runs. */
 export async function begin(start: FunctionUnderTest, world: FunctionWorld): Promise<Living> {
   const begun = await start(world);
   return "controllers" in begun ? begun : { controllers: [begun] };

@@ -20,7 +20,7 @@
  * watches are not in it either: it lists and compares, so what comes and goes between two looks is never seen
  * (docs/decisions/0015).
  */
-export type { FunctionUnderTest, FunctionWorld, Living } from "./function-under-test.ts";
+export { begin, type FunctionUnderTest, type FunctionWorld, type Living } from "./function-under-test.ts";
 export type { RunRecord } from "./run-record.ts";
 export { type KindName, UnknownKindError } from "./served-kinds.ts";
 export { NeverSettledError } from "./settle.ts";
