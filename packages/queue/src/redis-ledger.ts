@@ -127,15 +127,14 @@ function caller({ redis, prefix, lease, settling, now, server, onEra, instrument
 function told(
   verdict: Verdict,
 ): LuaArguments<"verdict" | "after" | "account" | "error" | "sawKind" | "sawUid" | "sawVersion" | "sawCopy"> {
-  const { kind: sawKind = "", uid: sawUid = "", resourceVersion: sawVersion = "" } = verdict.saw ?? {};
-  const { copy: sawCopy = "" } = verdict.saw ?? {};
+  const { kind = "", uid = "", resourceVersion = "", copy = "" } = verdict.saw ?? {};
   const after = "after" in verdict ? verdict.after : undefined;
   return {
     verdict: verdict.kind,
     after: after === undefined ? "" : Math.ceil(after),
     account: ("account" in verdict ? verdict.account : undefined) ?? "",
     error: "error" in verdict ? verdict.error.slice(0, errorKept) : "",
-    ...{ sawKind, sawUid, sawVersion, sawCopy },
+    ...{ sawKind: kind, sawUid: uid, sawVersion: resourceVersion, sawCopy: copy },
   };
 }
 
@@ -187,9 +186,8 @@ function parsing(discarded: (member: string) => Promise<unknown>) {
       }
       return bells;
     },
-    handedOf: async ([member, ...claimed]: answers.Handed | readonly []) => {
+    handedOf: async ([member, json, copy = ""]: answers.Handed) => {
       const key = member === undefined ? undefined : await keyOf(member);
-      const [json, copy = ""] = claimed;
       return key !== undefined && json !== undefined
         ? { key, claim: answers.claimed(json, copy) }
         : undefined;
