@@ -3,7 +3,7 @@ import { objectKey, silentLog } from "@drover/controller";
 import type { SeenChange, SeenObject } from "@drover/kube";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { openFiles } from "./files.ts";
 import { connectAs } from "./redis-user.fixture.ts";
 import {
@@ -198,8 +198,10 @@ describe("what somebody else wrote", () => {
     const held = await hold();
     await held.seen.write(change({ put: [seen("a"), seen("b"), seen("c")], position: "7", whole: true }));
     await redis.hset(`{drover-stream:${stream}}:seen`, key("a"), "garbage", key("b"), "[1]", "%", "[]");
-    expect(await held.seen.get([key("a"), key("b"), key("c")])).toEqual([undefined, undefined, seen("c")]);
-    expect((await all(held)).map((one) => one.key)).toEqual([key("c")]);
+    await held.release();
+    const next = await hold();
+    expect(await next.seen.get([key("a"), key("b"), key("c")])).toEqual([undefined, undefined, seen("c")]);
+    expect((await all(next)).map((one) => one.key)).toEqual([key("c")]);
   });
 
   test.each(["seen", "stream"])(
@@ -221,10 +223,37 @@ test("2,000 objects are written and read in one piece", async () => {
   const held = await hold();
   const many = Array.from({ length: 2_000 }, (_, index) => seen(`o${index}`));
   await held.seen.write(change({ put: many, position: "7", whole: true }));
-  expect(await held.seen.get(many.map((one) => one.key))).toEqual(many);
-  expect(await all(held)).toHaveLength(2_000);
-  await held.seen.write(change({ forget: many.map((one) => one.key) }));
-  expect(await all(held)).toEqual([]);
+  await held.release();
+  const next = await hold();
+  expect(await next.seen.get(many.map((one) => one.key))).toEqual(many);
+  expect(await all(next)).toHaveLength(2_000);
+  await next.seen.write(change({ forget: many.map((one) => one.key) }));
+  expect(await all(next)).toEqual([]);
+});
+
+test("what a bridge has written itself it does not ask for, among what it does", async () => {
+  const held = await hold();
+  await held.seen.write(change({ put: [seen("a"), seen("b"), seen("c")], position: "7", whole: true }));
+  await held.release();
+  const next = await hold();
+  await next.seen.write(change({ put: [seen("a", "8"), seen("b", "8")], position: "8" }));
+  await next.seen.write(change({ forget: [key("b")], position: "9" }));
+  const asked = vi.spyOn(redis, "hmget");
+  expect(await next.seen.get([key("a"), key("c")])).toEqual([seen("a", "8"), seen("c")]);
+  expect(await next.seen.get([key("a")])).toEqual([seen("a", "8")]);
+  expect(await next.seen.get([key("b")])).toEqual([undefined]);
+  expect(asked.mock.calls.map(([, ...keys]) => keys)).toEqual([[key("c")], [key("b")]]);
+  asked.mockRestore();
+});
+
+test("no more is at hand than a bridge can keep", async () => {
+  const held = await hold();
+  const many = Array.from({ length: 10_001 }, (_, index) => seen(`o${index}`));
+  await held.seen.write(change({ put: many, position: "7", whole: true }));
+  const asked = vi.spyOn(redis, "hmget");
+  expect(await held.seen.get([key("o0"), key("o1")])).toEqual([seen("o0"), seen("o1")]);
+  expect(asked.mock.calls.map(([, ...keys]) => keys)).toEqual([[key("o0")]]);
+  asked.mockRestore();
 });
 
 test("a bridge's user may do all of this, and a function's nothing", async () => {

@@ -1,5 +1,5 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
-import type { FiledTerm, ResourceVersion, SeenChange, SeenIndex } from "@drover/kube";
+import type { FiledTerm, ResourceVersion, SeenChange, SeenIndex, SeenObject } from "@drover/kube";
 import { callLua, type RedisConnection } from "@drover/queue";
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
@@ -123,19 +123,22 @@ function holding({ redis, stream, prefix, token, lease, audience, ...before }: H
     lost.abort(error);
     return error;
   };
+  const lately = recentlySeen();
   const seen: SeenIndex = {
     get: async (keys) => {
-      const records = keys.length === 0 ? [] : await redis.hmget(`${prefix}:seen`, ...keys);
-      return keys.map((key, index) => {
-        const record = records[index];
-        return record == null ? undefined : seenFrom(key, record);
-      });
+      const asked = keys.filter((key) => !lately.has(key));
+      const records = asked.length === 0 ? [] : await redis.hmget(`${prefix}:seen`, ...asked);
+      const found = new Map(
+        asked.map((key, i) => [key, records[i] == null ? undefined : seenFrom(key, records[i])]),
+      );
+      return keys.map((key) => (found.has(key) ? found.get(key) : lately.get(key)));
     },
     write: async (change) => {
       lost.signal.throwIfAborted();
       const written = await callLua(redis, write, prefix, { token, writes, ...values(change, audience) });
       if (written !== 1) throw lose();
       writes += 1;
+      lately.remember(change);
     },
     allBut: (keys) => seenBut(redis, prefix, keys),
   };
@@ -160,6 +163,29 @@ function holding({ redis, stream, prefix, token, lease, audience, ...before }: H
     forget: async () => {
       await callLua(redis, forget, prefix, { token });
       await redis.srem(knownStreams, stream);
+    },
+  };
+}
+
+/** Of so many objects the last change is at hand, a few MB of memory: what changes once is likely to change again. */
+const atHand = 10_000;
+
+/** What this bridge has written last: nobody else writes while it holds the stream, so Redis need not be asked for it. */
+function recentlySeen() {
+  const byKey = new Map<ObjectKey, SeenObject>();
+  return {
+    has: (key: ObjectKey): boolean => byKey.has(key),
+    get: (key: ObjectKey): SeenObject | undefined => byKey.get(key),
+    remember({ put, forget: gone }: SeenChange): void {
+      for (const key of gone) byKey.delete(key);
+      for (const one of put) {
+        byKey.delete(one.key);
+        byKey.set(one.key, one);
+      }
+      for (const key of byKey.keys()) {
+        if (byKey.size <= atHand) return;
+        byKey.delete(key);
+      }
     },
   };
 }
