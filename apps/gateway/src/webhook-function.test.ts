@@ -20,16 +20,24 @@ const container = { image: "registry.example/sites" };
 
 it("takes what is declared, and the rest as it is usual", () => {
   expect(of({}).fn).toMatchObject({
-    ...{ controller: "my.sites", namespace: "web", uid: "u", path: "/", finalizes: false, concurrency: 8 },
+    ...{
+      controller: "my.sites",
+      namespace: "web",
+      uid: "u",
+      path: "/",
+      finalizes: false,
+      copies: false,
+      concurrency: 8,
+    },
     ...{ service: { name: "my-sites", port: 80 }, rests: false, revision: 0 },
   });
   const declared = of({
-    ...{ concurrency: 3, timeout: "5s", retry: { attempts: 4 }, scaling: { min: 0 } },
+    ...{ concurrency: 3, timeout: "5s", retry: { attempts: 4 }, scaling: { min: 0 }, copies: true },
     webhook: { service: { name: "a", port: 81 }, path: "/x", finalizes: true },
   });
   expect(declared.fn).toMatchObject({
     ...{ concurrency: 3, pace: { timeout: "5s", retry: { attempts: 4 } }, rests: true },
-    ...{ service: { name: "a", port: 81 }, path: "/x", finalizes: true },
+    ...{ service: { name: "a", port: 81 }, path: "/x", finalizes: true, copies: true },
   });
 });
 

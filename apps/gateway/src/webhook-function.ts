@@ -21,6 +21,8 @@ export interface WebhookFunction {
   readonly url?: string | undefined;
   readonly path: string;
   readonly finalizes: boolean;
+  /** Whether runs may be given copies of their objects, and leave them. */
+  readonly copies: boolean;
   /** Calls at once. */
   readonly concurrency: number;
   readonly pace: Pick<ReconcileFunctionSpec, "resyncEvery" | "timeout" | "retry" | "limits">;
@@ -96,6 +98,7 @@ function webhookFunction({ object }: DeclaredFunction, spec: ReconcileFunctionSp
     url: webhook?.url,
     path: webhook?.path ?? "/",
     finalizes: webhook?.finalizes ?? false,
+    copies: spec.copies ?? false,
     concurrency: Math.min(10_000, concurrency * Math.max(1, container ? podsOf(object) : 1)),
     pace: { resyncEvery, timeout, retry, limits },
     rests: scaling?.min === 0,

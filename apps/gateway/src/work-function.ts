@@ -126,12 +126,13 @@ function callingParts(fn: WebhookFunction, { client, rules, pending, complete }:
   };
 }
 
-function definitionOf({ controller: name, for: resource, pace }: WebhookFunction) {
+function definitionOf({ controller: name, for: resource, copies, pace }: WebhookFunction) {
   const { resyncEvery, timeout, retry = {}, limits } = pace;
   const { first, longest, attempts } = retry;
   return {
     name,
     for: resource,
+    copies,
     ...(resyncEvery !== undefined && { resyncEvery }),
     ...(timeout !== undefined && { timeout }),
     retry: {

@@ -14,7 +14,15 @@ export const secret = `whsec_${Buffer.alloc(24, 1).toString("base64")}`;
 export const otherSecret = `whsec_${Buffer.alloc(24, 2).toString("base64")}`;
 
 export const greetings: WebhookFunction = {
-  ...{ controller: "greetings", namespace: "web", uid: "f-1", path: "/", finalizes: true, concurrency: 8 },
+  ...{
+    controller: "greetings",
+    namespace: "web",
+    uid: "f-1",
+    path: "/",
+    finalizes: true,
+    copies: false,
+    concurrency: 8,
+  },
   for: {
     ...{ group: "example.com", version: "v1", kind: "Greeting", plural: "greetings", scope: "Namespaced" },
     ...{ singular: "greeting", apiVersion: "example.com/v1" },
