@@ -43,7 +43,7 @@ const droverWith = ({ name, processes, copies }: How): Peer => ({
           env: {
             ...{ DROVER_KUBECONFIG: kubeconfig, DROVER_REDIS_URL: redis.url },
             ...{ DROVER_CONCURRENCY: String(workers), DROVER_WORK_MS: String(workMs) },
-            DROVER_RUNS_FILE: runsFileOf(id),
+            ...{ DROVER_RUNS_FILE: runsFileOf(id), DROVER_COPIES: String(copies) },
             NODE_OPTIONS: imageNodeOptions(),
           },
         });

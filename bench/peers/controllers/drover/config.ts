@@ -1,10 +1,14 @@
 import { functionSettings, readSettings } from "@drover/runtime";
 import { z } from "zod";
 
-const settings = functionSettings.extend({ runsFile: z.string(), workMs: z.coerce.number() });
+const settings = functionSettings.extend({
+  runsFile: z.string(),
+  workMs: z.coerce.number(),
+  copies: z.stringbool(),
+});
 
 /**
  * The settings of this process, from its environment; `DROVER_RUNS_FILE` is told how often it ran, and `DROVER_WORK_MS`
- * says how long each run waits for something outside.
+ * says how long each run waits for something outside, `DROVER_COPIES` whether runs are given copies, and leave them.
  */
 export const gaugeConfig = () => readSettings(settings, process.env);

@@ -9,9 +9,10 @@ const Gauge = defineResource({
 });
 
 /** The same controller with Drover, which writes `observedGeneration` for everybody. */
-export const gaugeController = (onRun: () => void, workMs: number) =>
+export const gaugeController = (onRun: () => void, { workMs, copies }: { workMs: number; copies: boolean }) =>
   defineController({
     for: Gauge,
+    copies,
     async reconcile() {
       onRun();
       if (workMs > 0) await delay(workMs);

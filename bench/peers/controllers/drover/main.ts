@@ -6,10 +6,10 @@ import { gaugeController } from "./gauge-controller.ts";
 await runFunction({
   name: "gauge",
   settings: gaugeConfig,
-  controller: ({ runsFile, workMs }) => {
+  controller: ({ runsFile, workMs, copies }) => {
     let runs = 0;
     return {
-      controller: gaugeController(() => (runs += 1), workMs),
+      controller: gaugeController(() => (runs += 1), { workMs, copies }),
       close: () => writeFile(runsFile, String(runs)),
     };
   },
