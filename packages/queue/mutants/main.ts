@@ -13,6 +13,7 @@ import { parseArgs } from "node:util";
 import type { Mutant } from "./mutant.ts";
 import { mutantsOfCopies } from "./of-copies.ts";
 import { mutantsOfKeys } from "./of-keys.ts";
+import { mutantsOfOffers } from "./of-offers.ts";
 import { mutantsOfOrder } from "./of-order.ts";
 import { mutantsOfProcesses } from "./of-processes.ts";
 import { mutantsOfSettling } from "./of-settling.ts";
@@ -22,6 +23,7 @@ const { values } = parseArgs({ options: { only: { type: "string" } } });
 const all = [
   ...mutantsOfKeys,
   ...mutantsOfCopies,
+  ...mutantsOfOffers,
   ...mutantsOfSettling,
   ...mutantsOfOrder,
   ...mutantsOfProcesses,
@@ -31,7 +33,7 @@ const chosen = all.filter(({ promise }) => values.only === undefined || promise 
 /** What must notice a mutant, quickest first. */
 const noticers: Readonly<Record<"ledger" | "processes" | "law", readonly string[]>> = {
   ledger: ["redis-ledger.test", "repair.test", "lease-keeper.test"],
-  processes: ["lease-keeper.test", "worker.test", "bullmq-work-queue.test"],
+  processes: ["lease-keeper.test", "worker.test", "slots.test", "bullmq-work-queue.test"],
   law: ["bell-law.test"],
 };
 /** Copies at work at once. */

@@ -9,6 +9,7 @@
 import { startRedis } from "@drover/local-servers";
 import { Redis } from "ioredis";
 import { parseArgs } from "node:util";
+import { openPost } from "./post.ts";
 import { BrokenPromise, runSchedule } from "./run-schedule.ts";
 import type { Schedule } from "./schedule.ts";
 import { simulate } from "./simulate.ts";
@@ -23,9 +24,11 @@ const { values } = parseArgs({
 
 const server = await startRedis({ persistence: false });
 const redis = new Redis(server.url, { enableAutoPipelining: true });
+const post = await openPost(redis);
 try {
   process.exitCode = await (values.replay === undefined ? many() : one(values.replay));
 } finally {
+  post.close();
   redis.disconnect();
   await server.stop();
 }
@@ -34,7 +37,14 @@ async function many(): Promise<number> {
   const schedules = whole("schedules", values.schedules);
   const seed = whole("seed", values.seed);
   const started = performance.now();
-  const { schedules: ran, crashed, copies, branches, broken } = await simulate({ redis, schedules, seed });
+  const {
+    schedules: ran,
+    crashed,
+    copies,
+    given,
+    branches,
+    broken,
+  } = await simulate({ redis, schedules, seed });
   if (broken) {
     console.log(broken.error.message);
     console.log(`Again: npm run simulate -- --replay '${JSON.stringify(broken.schedule)}'`);
@@ -42,7 +52,7 @@ async function many(): Promise<number> {
   if (branches.missed.length > 0) console.log(`Never taken:\n  ${branches.missed.join("\n  ")}`);
   console.log(
     `${ran} schedules, seed ${seed}: ${broken ? 1 : 0} violations; ${crashed} with a crash ` +
-      `(${Math.round((100 * crashed) / ran)} %); ${copies} runs with a copy; ${branches.taken} of ${branches.all} branches of the scripts; ` +
+      `(${Math.round((100 * crashed) / ran)} %); ${copies} runs with a copy, ${given} given to a free slot; ${branches.taken} of ${branches.all} branches of the scripts; ` +
       `${Math.round((performance.now() - started) / 1_000)} s`,
   );
   return broken ? 1 : 0;
@@ -51,7 +61,7 @@ async function many(): Promise<number> {
 async function one(json: string): Promise<number> {
   const schedule = JSON.parse(json) as Schedule;
   try {
-    console.log((await runSchedule(redis, schedule)).join("\n"));
+    console.log((await runSchedule({ redis, post }, schedule)).join("\n"));
     console.log("1 schedule: 0 violations");
     return 0;
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { RedisConnection } from "../src/redis-connection.ts";
 import type { RedisLedger, RedisLedgerOptions } from "../src/redis-ledger.ts";
 import { fastForward, type Snapshot, snapshotOf } from "./server-data.ts";
+import type { Post } from "./post.ts";
 import { type Command, producers, type Schedule, times, workers } from "./schedule.ts";
 import { SimulatedProducer } from "./simulated-producer.ts";
 import { SimulatedWorker } from "./simulated-worker.ts";
@@ -28,11 +29,11 @@ const mostTurns = 300;
  * @throws BrokenPromise with the trace, which is the same for the same schedule.
  */
 export async function runSchedule(
-  redis: RedisConnection,
+  { redis, post }: { readonly redis: RedisConnection; readonly post: Post },
   schedule: Schedule,
   instrument?: RedisLedgerOptions["instrument"],
 ): Promise<readonly string[]> {
-  const simulation = new Simulation(surroundings(redis, instrument));
+  const simulation = new Simulation(surroundings(redis, post, instrument));
   try {
     await simulation.begin();
     for (const command of schedule) await simulation.step(command);
@@ -78,6 +79,12 @@ class Simulation {
         return this.#producers[command.producer]?.deliver(command.class, command.fault);
       case "take":
         return this.#workers[command.worker]?.take(command.fault);
+      case "offer":
+        return this.#workers[command.worker]?.offer(command.fault);
+      case "lose letters":
+        scene.say("what workers were told is lost");
+        scene.letters.clear();
+        return;
       case "finish":
         return this.#workers[command.worker]?.finish(command.verdict, command.fault);
       case "freeze":
@@ -133,6 +140,7 @@ class Simulation {
       }
       for (const worker of this.#workers) {
         if (turn === 0) await worker.enlist({ slots: 1, version: 3 });
+        await worker.offer("none");
         await worker.take("none");
         await worker.finish({ kind: "done" }, "none");
       }
@@ -208,8 +216,9 @@ class Simulation {
     const what = truth.scopes[scope];
     if (!what) return;
     this.scene.say(`${on ? "pause" : "resume"} ${JSON.stringify(what)}`);
+    if (!on) truth.paused(scope, false); // what was held back may be given in the same instant
     bells.add(await (on ? this.#ringer.pause(what) : this.#ringer.resume(what)));
-    truth.paused(scope, on);
+    if (on) truth.paused(scope, true);
   }
 
   async #force(key: number): Promise<void> {

@@ -12,12 +12,16 @@ export type Command =
   | { readonly do: "change"; readonly key: number; readonly recreate: boolean }
   | { readonly do: "deliver"; readonly producer: number; readonly class: WakeClass; readonly fault: Fault }
   | { readonly do: "take"; readonly worker: number; readonly fault: Fault }
+  | { readonly do: "offer"; readonly worker: number; readonly fault: Fault }
   | { readonly do: "finish"; readonly worker: number; readonly verdict: Verdict; readonly fault: Fault }
   | { readonly do: "freeze" | "thaw" | "kill"; readonly worker: number }
   | { readonly do: "ring"; readonly fault: Fault }
   | { readonly do: "advance"; readonly ms: number }
   | { readonly do: "step clock"; readonly ms: number }
-  | { readonly do: "lose bells" | "double bells" | "restart" | "snapshot" | "fail over" | "flush" }
+  | {
+      readonly do:
+        "lose bells" | "double bells" | "lose letters" | "restart" | "snapshot" | "fail over" | "flush";
+    }
   | { readonly do: "pause" | "resume"; readonly scope: number }
   | { readonly do: "force"; readonly key: number }
   | { readonly do: "enlist"; readonly worker: number; readonly terms: Terms };
@@ -90,6 +94,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     arbitrary: fc.record({ do: fc.constant("deliver" as const), producer, class: wakeClass, fault }),
   },
   { weight: 14, arbitrary: fc.record({ do: fc.constant("take" as const), worker, fault }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant("offer" as const), worker, fault }) },
   { weight: 14, arbitrary: fc.record({ do: fc.constant("finish" as const), worker, verdict, fault }) },
   {
     weight: 2,
@@ -116,6 +121,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       do: fc.constantFrom(
         "lose bells" as const,
         "double bells" as const,
+        "lose letters" as const,
         "restart" as const,
         "snapshot" as const,
         "fail over" as const,

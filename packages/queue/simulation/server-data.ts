@@ -56,6 +56,9 @@ function ledgerKeys(of: readonly string[]): readonly string[] {
     "leases",
     "parked",
     "shut",
+    "offers",
+    "offered",
+    "given",
   ];
   const classes = ["change", "listing", "resync"];
   const lanes = ["a/", "b/", `a/${account}`, `b/${account}`];

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import type { Redis } from "ioredis";
 import { countBranches } from "./branches.ts";
+import { openPost } from "./post.ts";
 import { BrokenPromise, runSchedule } from "./run-schedule.ts";
-import { givenACopy } from "./simulated-worker.ts";
+import { givenACopy, givenByLetter } from "./simulated-worker.ts";
 import { crashes, schedule, type Schedule } from "./schedule.ts";
 
 export interface SimulationReport {
@@ -11,6 +12,8 @@ export interface SimulationReport {
   readonly crashed: number;
   /** Runs that were given a copy of their object. */
   readonly copies: number;
+  /** Runs of keys that were given to a free slot. */
+  readonly given: number;
   readonly branches: { readonly taken: number; readonly all: number; readonly missed: readonly string[] };
   /** The first promise that was broken, by the shortest schedule that breaks it. */
   readonly broken: { readonly schedule: Schedule; readonly error: BrokenPromise } | undefined;
@@ -36,16 +39,19 @@ export async function simulate(options: {
 }): Promise<SimulationReport> {
   const { redis, schedules, seed } = options;
   const branches = countBranches(redis);
+  const post = await openPost(redis);
   let ran = 0;
   let crashed = 0;
   let copies = 0;
+  let given = 0;
   const stop = new AbortController();
   const run = async (lane: number, each: Schedule): Promise<void> => {
     if (stop.signal.aborted) throw new Stopped();
     ran++;
     if (crashes(each)) crashed++;
-    const trace = await runSchedule(redis, each, lane % 16 === 0 ? branches.instrument : undefined);
+    const trace = await runSchedule({ redis, post }, each, lane % 16 === 0 ? branches.instrument : undefined);
     copies += trace.filter((line) => line.endsWith(givenACopy)).length;
+    given += trace.filter((line) => line.endsWith(givenByLetter)).length;
   };
   const lane = async (index: number): Promise<SimulationReport["broken"]> => {
     const numRuns = Math.ceil((schedules - index) / lanes);
@@ -61,6 +67,7 @@ export async function simulate(options: {
     throw errorInstance;
   };
   const found = await Promise.all(Array.from({ length: lanes }, (_, index) => lane(index)));
+  post.close();
   const broken = found.find((each) => each !== undefined);
-  return { schedules: ran, crashed, copies, branches: await branches.count(), broken };
+  return { schedules: ran, crashed, copies, given, branches: await branches.count(), broken };
 }

@@ -1,5 +1,5 @@
 import type { ObjectKey } from "@drover/controller";
-import type { ClaimAnswer, Handed, SettleAnswer } from "../src/ledger.ts";
+import type { ClaimAnswer, Given, Handed, SettleAnswer } from "../src/ledger.ts";
 import type { RedisLedger } from "../src/redis-ledger.ts";
 import type { Verdict } from "../src/work-queue.ts";
 import { type Fault, type Terms, times } from "./schedule.ts";
@@ -8,6 +8,8 @@ import { type Knowledge, type ObservedRun, type Version, Violation } from "./tru
 
 /** In a trace: a run began with a copy of its object. */
 export const givenACopy = "is given a copy";
+/** In a trace: a run began of what was given to a free slot. */
+export const givenByLetter = "is told of it";
 
 /** What a run tells of its object, with its verdict. */
 const telling = ({ version, uid }: Version): Pick<Verdict, "saw"> => ({
@@ -32,6 +34,9 @@ export class SimulatedWorker {
   #ledger: RedisLedger;
   #tokens = 0;
   #version = 0;
+  #lives = 0;
+  /** The token under which its slot was offered. */
+  #offer: string | undefined;
   #claiming: { key: ObjectKey; token: string; askedAt: number; known: Knowledge } | undefined;
   #run: { of: ObservedRun; heardAt: number; lost: boolean } | undefined;
   #settling: Settling | undefined;
@@ -62,13 +67,63 @@ export class SimulatedWorker {
     this.#scene.truth.enlisted(this.#name, slots === 0 ? undefined : version);
   }
 
+  /** The name under which it hears what it was given: another one in every life. */
+  get #box(): string {
+    return `${this.#name}.${this.#lives}`;
+  }
+
+  /** Its slot is free: says so, and hears what it was given before. */
+  async offer(fault: Fault): Promise<void> {
+    if (this.frozen || this.busy) return;
+    const askedAt = this.#scene.local;
+    const token = (this.#offer ??= this.#token());
+    this.#scene.offered.set(token, this.#version);
+    const answer = await this.#alive(`offers ${token}`, fault, () =>
+      this.#ledger.offer({ worker: this.#box, askedAt, version: this.#version, tokens: [token] }),
+    );
+    if (answer === "unheard" || answer === "dead") return;
+    for (const given of answer) await this.#hear(given);
+  }
+
+  /** Hears what it was told. What was not meant for its slot it gives back. */
+  async #hearLetters(): Promise<void> {
+    const letters = this.#scene.letters.get(this.#box) ?? [];
+    this.#scene.letters.delete(this.#box);
+    for (const given of letters) await this.#hear(given);
+  }
+
+  async #hear({ key, token, claim, askedAt }: Given): Promise<void> {
+    if (this.#run?.of.token === token || this.#settling?.of.token === token) return;
+    const next = this.#settling?.next === token ? this.#settling : undefined;
+    if (!next && this.#offer !== token) {
+      this.#say(`gives ${key} of ${token} back`);
+      const answer = await this.#ledger.settle(key, token, { kind: "interrupted" });
+      if (answer.kind === "settled") this.#scene.bells.add(answer.bells);
+      return;
+    }
+    const known = this.#scene.knownWhenGiven.get(token);
+    if (!known) throw new Violation(`${token} was told of ${key}, and not when it was given`);
+    this.#say(givenByLetter);
+    if (next) this.#conclude(next);
+    this.#offer = undefined;
+    this.#begin({ key, token, claim, known }, askedAt);
+  }
+
+  #token(): string {
+    const token = `${this.#name}-${++this.#tokens}`;
+    this.#scene.offered.set(token, this.#version);
+    return token;
+  }
+
   /** Takes a bell and claims its key; asks again where no answer came. */
   async take(fault: Fault): Promise<void> {
-    if (this.frozen || this.#run || this.#settling) return;
+    if (this.frozen) return;
+    if (!this.#claiming) await this.#hearLetters();
+    if (this.#run || this.#settling) return;
     if (!this.#claiming) {
       const bell = this.#scene.bells.next();
       if (!bell) return;
-      const token = `${this.#name}-${++this.#tokens}`;
+      const token = this.#offer ?? this.#token();
       this.#claiming = {
         key: bell.key,
         token,
@@ -82,8 +137,10 @@ export class SimulatedWorker {
     this.#claiming = undefined;
     if ("refused" in answer) {
       this.#say(`was refused: ${answer.refused}`);
+      if (answer.refused !== "slot taken") this.#offer = undefined;
       return;
     }
+    this.#offer = undefined;
     this.#begin({ key, token, claim: answer.claimed, known }, askedAt);
   }
 
@@ -114,13 +171,21 @@ export class SimulatedWorker {
     this.#say(`due in ${answer.dueIn ?? "-"}, ${shown(answer.bells)}`);
     this.#scene.truth.settled(of, verdict, at);
     this.#scene.bells.add(answer.bells);
-    if (next !== undefined && answer.handed) this.#takeOver(settling, next, answer.handed);
+    if (next === undefined) return;
+    if (answer.handed) this.#takeOver(settling, next, answer.handed);
+    else this.#offer = next;
+  }
+
+  /** Its verdict has got through: it was given what only then could be given. */
+  #conclude({ of, verdict, at }: Settling): void {
+    this.#settling = undefined;
+    this.#scene.truth.settled(of, verdict, at);
   }
 
   #ending(of: ObservedRun, verdict: Verdict): Settling {
     const { local, hurried, truth } = this.#scene;
     const failed = verdict.kind === "retry" || verdict.kind === "terminal";
-    const next = failed ? undefined : `${this.#name}-${++this.#tokens}`;
+    const next = failed ? undefined : this.#token();
     const known = new Map(truth.names.map((name) => [name, truth.known(name)]));
     return { of, verdict, at: local + hurried, askedAt: local, next, known };
   }
@@ -145,8 +210,11 @@ export class SimulatedWorker {
     return answer;
   }
 
-  async #settle({ of, verdict, next }: Settling): Promise<SettleAnswer> {
-    const taker = next === undefined ? undefined : { token: next, version: this.#version };
+  async #settle({ of, verdict, next, askedAt }: Settling): Promise<SettleAnswer> {
+    const taker =
+      next === undefined
+        ? undefined
+        : { token: next, version: this.#version, offeredBy: { worker: this.#box, askedAt } };
     const answer = await this.#ledger.settle(of.key, of.token, verdict, undefined, taker);
     if (answer.kind === "stale") return answer;
     const { truth, local, hurried } = this.#scene;
@@ -160,7 +228,7 @@ export class SimulatedWorker {
 
   /** Time has passed: renew what is held, give up what may have ended. */
   async beat(): Promise<void> {
-    if (this.frozen || !this.#run) return;
+    if (this.frozen || !this.#run) return; // slots are offered by the schedule
     if (this.#scene.local >= this.#run.heardAt + times.lease - times.renewal) this.#run.lost = true;
     if (!this.#run.lost) await this.#renew();
   }
@@ -172,7 +240,8 @@ export class SimulatedWorker {
 
   /** The process ends; another one takes its place. */
   die(): void {
-    this.#claiming = this.#run = this.#settling = undefined;
+    this.#claiming = this.#run = this.#settling = this.#offer = undefined;
+    this.#lives++;
     this.frozen = false;
     this.#ledger = this.#open();
   }

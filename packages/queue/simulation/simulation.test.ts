@@ -1,17 +1,21 @@
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { openPost, type Post } from "./post.ts";
 import { runSchedule } from "./run-schedule.ts";
 import type { Schedule } from "./schedule.ts";
 import { simulate } from "./simulate.ts";
 
 let server: RedisServer;
 let redis: Redis;
+let post: Post;
 beforeAll(async () => {
   server = await startRedis({ persistence: false });
   redis = new Redis(server.url, { enableAutoPipelining: true });
+  post = await openPost(redis);
 });
 afterAll(async () => {
+  post.close();
   redis.disconnect();
   await server.stop();
 });
@@ -27,6 +31,7 @@ it(
     expect(report.schedules).toBe(schedules);
     expect(crashed).toBeGreaterThan(schedules / 2);
     expect(report.copies).toBeGreaterThan(schedules / 4);
+    expect(report.given).toBeGreaterThan(schedules / 4);
     console.log(`${branches.taken} of ${branches.all} branches taken; not: ${branches.missed.join("; ")}`);
   },
 );
@@ -42,7 +47,7 @@ it("gives the same trace for the same schedule", async () => {
     { do: "advance", ms: 700 },
     { do: "finish", worker: 0, verdict: { kind: "retry", error: "no" }, fault: "dies after" },
   ];
-  const trace = await runSchedule(redis, schedule);
+  const trace = await runSchedule({ redis, post }, schedule);
   expect(trace.length).toBeGreaterThan(10);
-  expect(await runSchedule(redis, schedule)).toEqual(trace);
+  expect(await runSchedule({ redis, post }, schedule)).toEqual(trace);
 });

@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Bell } from "../src/bells.ts";
+import type { Given } from "../src/ledger.ts";
 import type { RedisConnection } from "../src/redis-connection.ts";
 import { openRedisLedger, type RedisLedger, type RedisLedgerOptions } from "../src/redis-ledger.ts";
+import type { Post } from "./post.ts";
 import { type Fault, times } from "./schedule.ts";
 import { type SimulatedBells, simulatedBells } from "./simulated-bells.ts";
-import { Truth } from "./truth.ts";
+import { type Knowledge, Truth } from "./truth.ts";
 
 /** The caller died in the middle of a call to Redis. */
 export class Died extends Error {
@@ -23,6 +25,12 @@ export interface Surroundings {
   ahead: number;
   /** The sum of its steps forward: a timer may be so much early, and never more. */
   hurried: number;
+  /** What workers were told and have not heard yet, by the name under which they listen. */
+  readonly letters: Map<string, Given[]>;
+  /** What was known of each key that was given to a slot, by the token that it was given to. */
+  readonly knownWhenGiven: Map<string, Knowledge>;
+  /** The version of the function of who offered a slot, by its token. */
+  readonly offered: Map<string, number>;
   /** The replication id of the server of the moment. */
   server: string;
   readonly trace: string[];
@@ -33,15 +41,31 @@ export interface Surroundings {
 
 export function surroundings(
   redis: RedisConnection,
+  post: Post,
   instrument: RedisLedgerOptions["instrument"],
 ): Surroundings {
   const prefix = `{drover:${randomUUID()}}`;
   const trace: string[] = [];
+  const letters = new Map<string, Given[]>();
+  const knownWhenGiven = new Map<string, Knowledge>();
+  const offered = new Map<string, number>();
+  const collect = async (): Promise<void> => {
+    for (const { worker, given } of await post.collect(prefix)) {
+      const { token, key, claim } = given;
+      self.say(`${key} is given to ${token} of ${worker}`);
+      self.truth.granted(key, token, claim, offered.get(token) ?? 0, self.local + self.hurried);
+      knownWhenGiven.set(token, self.truth.known(key));
+      letters.set(worker, [...(letters.get(worker) ?? []), given]);
+    }
+  };
   const self: Surroundings = {
     redis,
     prefix,
     bells: simulatedBells(),
     truth: new Truth(),
+    letters,
+    knownWhenGiven,
+    offered,
     local: 1_000_000,
     ahead: 0,
     hurried: 0,
@@ -50,7 +74,7 @@ export function surroundings(
     say: (line) => void trace.push(`${self.local - 1_000_000} ms: ${line}`),
     open(onNewEra) {
       let known = false;
-      return openRedisLedger({
+      const ledger = openRedisLedger({
         redis,
         prefix,
         lease: times.lease,
@@ -64,9 +88,29 @@ export function surroundings(
         },
         ...(instrument && { instrument }),
       });
+      return collecting(ledger, collect);
     },
   };
   return self;
+}
+
+/** A ledger after each call of which is known what was given to whom. */
+function collecting(ledger: RedisLedger, collect: () => Promise<void>): RedisLedger {
+  const after =
+    <Args extends readonly unknown[], Answer>(call: (...args: Args) => Promise<Answer>) =>
+    async (...args: Args): Promise<Answer> => {
+      const answer = await call(...args);
+      await collect();
+      return answer;
+    };
+  return {
+    ...ledger,
+    wake: after((...args: Parameters<RedisLedger["wake"]>) => ledger.wake(...args)),
+    settle: after((...args: Parameters<RedisLedger["settle"]>) => ledger.settle(...args)),
+    ring: after((...args: Parameters<RedisLedger["ring"]>) => ledger.ring(...args)),
+    pause: after((...args: Parameters<RedisLedger["pause"]>) => ledger.pause(...args)),
+    resume: after((...args: Parameters<RedisLedger["resume"]>) => ledger.resume(...args)),
+  };
 }
 
 /** Calls Redis, and lets go wrong what shall. `unheard` is the answer that got lost. */

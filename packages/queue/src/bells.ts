@@ -30,6 +30,8 @@ export interface Listener {
  */
 export interface Bells {
   add(bells: readonly Bell[]): Promise<void>;
+  /** Shows on dashboards that a run failed which no bell had asked for. */
+  tell(failed: RunFailedError): Promise<void>;
   /** Of these bells, those that still wait to be taken. */
   waiting(bells: readonly Bell[]): Promise<readonly Bell[]>;
   /**

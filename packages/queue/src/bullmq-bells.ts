@@ -19,10 +19,11 @@ const failedKept = 1_000;
  * looks up as on the oldest servers, list by list; only ringers ask that, of bells that seem lost.
  */
 const connecting = { skipVersionCheck: true } as const;
-const jobData = z.object({ key: z.string().transform(parseObjectKey) });
+/** With `failed` it rings for nothing, but fails, with that text. */
+const jobData = z.object({ key: z.string().transform(parseObjectKey), failed: z.string().optional() });
 
 /** BullMQ refuses `:` in job ids and braces would move the hash slot; a digest has neither. */
-const jobId = ({ key, number }: Bell): string =>
+const jobIdOf = ({ key, number }: Bell): string =>
   `${createHash("sha1").update(key).digest("hex").slice(0, 16)}-${number}`;
 
 /**
@@ -56,13 +57,19 @@ export function bullmqBells({
           queue.add(
             "bell",
             { key: bell.key },
-            { jobId: jobId(bell), attempts: 1, removeOnComplete: true, removeOnFail: failedKept },
+            { jobId: jobIdOf(bell), attempts: 1, removeOnComplete: true, removeOnFail: failedKept },
           ),
         ),
       ).catch(throwRefusal);
     },
+    async tell({ key, message }) {
+      const jobId = jobIdOf({ key, number: String(Date.now()) });
+      await queue
+        .add("bell", { key, failed: message }, { jobId, attempts: 1, removeOnFail: failedKept })
+        .catch(throwRefusal);
+    },
     async waiting(bells) {
-      const states = await Promise.all(bells.map((bell) => queue.getJobState(jobId(bell))));
+      const states = await Promise.all(bells.map((bell) => queue.getJobState(jobIdOf(bell))));
       return bells.filter((_, i) => waitingStates.has(states[i] ?? "unknown"));
     },
     listen: (answer, concurrency) => listen({ redis, prefix, answer, concurrency, failed }),
@@ -80,7 +87,8 @@ function listen(options: {
   const { redis, prefix, answer, concurrency, failed } = options;
   let answering = 0;
   const answered = async (job: Job): Promise<void> => {
-    const { key } = jobData.parse(job.data);
+    const { key, failed } = jobData.parse(job.data);
+    if (failed !== undefined) throw new RunFailedError(key, failed);
     answering++;
     try {
       await answer(key);

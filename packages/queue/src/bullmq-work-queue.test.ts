@@ -85,6 +85,7 @@ it("shows a run that failed under its own key, also where it was handed over", a
   const keys = ["first", "second", "third"].map((name) => objectKey({ namespace: "a", name }));
   const [first, second] = keys;
   await t.queue.wake(keys.map(wakeOf)); // one bell, since there is no worker yet
+  await expect.poll(() => bells.getWaitingCount(), { timeout: 10_000 }).toBe(1);
   const { verdicts } = t.work(
     (run) => Promise.resolve(run.key === first ? { kind: "done" } : { kind: "terminal", error: run.key }),
     { concurrency: 1 },

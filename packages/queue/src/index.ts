@@ -3,7 +3,7 @@
  *
  * A controller's work queue that survives everything: keys, and of objects copies for a moment; one run per key; backoff and timers that
  * outlive every process. The truth is a **ledger** in Redis, changed only by the scripts in
- * `scripts/`. BullMQ brings a
+ * `scripts/`. A due key is given to a free slot that a worker **offers**; where there is none, BullMQ brings a
  * **bell**, a job that names one due key, to whichever worker is free; bells may be lost, doubled or late. The
  * **ringer** rings when a key's time comes, takes back the leases of dead workers and rings again what was lost.
  *
@@ -27,6 +27,9 @@
  * | `P:paused`                | hash   | paused scopes, and since when                              | pause                       | when resumed              |
  * | `P:limits`                | hash   | rates, and until when each limit is spent or closed        | enlist, ring, settle        | never: a few fields per limit |
  * | `P:workers`               | hash   | worker processes: until when, slots, version               | enlist                      | a lease and 2 s after the last word |
+ * | `P:offers`                | zset   | tokens of free slots, by when their offers end             | offer, settle               | when given, withdrawn or over |
+ * | `P:offered`               | hash   | by token: worker, version, and its time of the offer       | as `P:offers`               | as `P:offers`             |
+ * | `P:given`                 | hash   | by token: the key that it was given                        | wake, settle, ring, pause   | when settled, or its lease has ended |
  * | `P:named`                 | hash   | per `k`: the keys that it named, where code is asked for them | remember                | key by key, when it names none |
  * | `P:quarantine:<key>`      | any    | what somebody else made of a key of the ledger             | all                         | when an operator removes it |
  * | `P:bells:*`               | BullMQ | the bells                                                  | BullMQ                      | done: at once; failed: last 1,000 kept |

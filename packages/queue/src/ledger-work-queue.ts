@@ -79,7 +79,7 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
     pause: async (scope) => bells.add(await ledger.pause(scope)),
     resume: async (scope) => bells.add(await ledger.resume(scope)),
     work: (handler, options) =>
-      startWorker({ ledger, bells, ringer, leases, lease: times.lease, log }, handler, checkedWork(options)),
+      startWorker({ ledger, bells, ringer, leases, ...times, log }, handler, checkedWork(options)),
     stats: (within) => answered(ledger.count(), within),
     list: (state, { offset, limit }) => ledger.list(state, offset, limit),
     inspect: (key) => ledger.inspect(key),

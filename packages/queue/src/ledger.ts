@@ -64,12 +64,44 @@ export interface Taker {
   /** Of that run; another one than that of the run which is settled. */
   readonly token: string;
   readonly version: number;
+  /** By whom the slot is offered under that token where nothing is due. Left out: it is not. */
+  readonly offeredBy?: Offering;
+}
+
+/** Who offers slots, and when. */
+export interface Offering {
+  readonly worker: string;
+  /**
+   * By the worker's own clock, in whole ms. It is told back with what was given: the lease began after that, however late the
+   * worker hears of it.
+   */
+  readonly askedAt: number;
+}
+
+/** Slots of a worker that are free: each under the token of the run that may come of it. */
+export interface Offers extends Offering {
+  readonly version: number;
+  readonly tokens: readonly string[];
+}
+
+/** A key that was given to a free slot. */
+export interface Given extends Handed {
+  readonly token: string;
+  /** As it was said when the slot was offered last. */
+  readonly askedAt: number;
 }
 
 /** A run's lease, as a worker knows it. */
 export interface Holding {
   readonly key: ObjectKey;
   readonly token: string;
+}
+
+/** Something that hears until it is stopped. */
+export interface Listening {
+  /** Resolves when all is heard that was said before. */
+  caughtUp(): Promise<void>;
+  stop(): void;
 }
 
 /** A worker process as the ledger knows it. */
@@ -96,6 +128,17 @@ export interface Ledger {
   settle(key: ObjectKey, token: string, verdict: Verdict, run?: PastRun, next?: Taker): Promise<SettleAnswer>;
   /** Take back expired leases and ring for whose turn it is; `next` is the time until something may be due. */
   ring(): Promise<{ readonly next: Milliseconds | undefined; readonly bells: readonly Bell[] }>;
+  /**
+   * These slots are free: each is given a key whose turn comes, for as long as a server settles; to be said again
+   * before. Answers what they were given that may not have been heard of, without copies.
+   */
+  offer(offers: Offers): Promise<readonly Given[]>;
+  /** They are not any more; answers what they were given before. */
+  withdraw(offers: Offers): Promise<readonly Given[]>;
+  /**
+   * Hears what is given to a worker, at once. It may get lost on the way: the next `offer` tells of it.
+   */
+  listen(worker: string, given: (given: Given) => void): Listening;
   /** Bells rung longer than `patience` ago that no claim has answered. */
   unanswered(patience: Milliseconds): Promise<readonly Bell[]>;
   ringAgain(bell: Bell): Promise<void>;

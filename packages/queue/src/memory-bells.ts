@@ -39,6 +39,7 @@ export function memoryBells(): Bells {
       handOut();
       return Promise.resolve();
     },
+    tell: () => Promise.resolve(), // there is no dashboard here
     waiting: (bells) => Promise.resolve(bells.filter((bell) => waiting.has(nameOf(bell)))),
     listen(answer, concurrency): Listener {
       const seat: Seat = { free: concurrency, answer, running: new Set() };

@@ -1,18 +1,20 @@
 import type { Milliseconds } from "@drover/controller";
 import type { Bell } from "./bells.ts";
-import type { Ledger, LedgerSurroundings, LedgerTimes } from "./ledger.ts";
+import type { Given, Ledger, LedgerSurroundings, LedgerTimes } from "./ledger.ts";
 import { adopt, passSettling } from "./memory-ledger/adoption.ts";
 import { shortenLeases, takeBackLeases } from "./memory-ledger/backoff.ts";
 import { claim } from "./memory-ledger/claim.ts";
 import { enlist } from "./memory-ledger/enlist.ts";
 import { blankData, type LedgerData } from "./memory-ledger/ledger-data.ts";
 import type { Moment } from "./memory-ledger/moment.ts";
+import { offer } from "./memory-ledger/offers.ts";
 import { pause } from "./memory-ledger/pause.ts";
 import { renew } from "./memory-ledger/renew.ts";
 import { count, inspect, list, notRunSince } from "./memory-ledger/report.ts";
 import { nextDue, ring, ringAgain, unanswered } from "./memory-ledger/ring.ts";
 import { settle } from "./memory-ledger/settle.ts";
 import { hear } from "./memory-ledger/wake.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
 
 export interface MemoryLedgerOptions extends LedgerTimes, LedgerSurroundings {
   /** Told of every era, the first one, too: another one than before means that what was acknowledged may be lost. */
@@ -37,20 +39,16 @@ export interface MemoryLedger extends Ledger {
  * eras. What it remembers is lost with the process, so it is for tests, and as a model to compare others with.
  */
 export function openMemoryLedger(options: MemoryLedgerOptions): MemoryLedger {
-  const { lease, settling, onEra } = options;
-  const {
-    now = wallClock,
-    age = () => performance.now(),
-    server = () => "memory",
-    random = Math.random,
-  } = options;
+  const { lease, settling, onEra, now = wallClock, age = () => performance.now() } = options;
+  const { server = () => "memory", random = Math.random } = options;
   let data = blankData();
   let eras = 0;
   let known: string | undefined;
+  const { tell, listen } = listeners();
   /** Every method is one call: whole, at one instant, on a ledger that the server at hand has adopted. */
   const call = <T>(work: (moment: Moment) => T): Promise<T> =>
     Promise.try(() => {
-      const moment: Moment = { data, now: now(), age: age(), lease, settling };
+      const moment: Moment = { data, now: now(), age: age(), lease, settling, tell };
       const running = server();
       forgetGone(moment);
       passSettling(moment);
@@ -82,6 +80,9 @@ export function openMemoryLedger(options: MemoryLedgerOptions): MemoryLedger {
         const bells = ring(moment, 1);
         return { next: nextDue(moment), bells };
       }),
+    offer: (offers) => call((moment) => offer(moment, offers, true)),
+    withdraw: (offers) => call((moment) => offer(moment, offers, false)),
+    listen,
     unanswered: (patience) => call((moment) => unanswered(moment, patience)),
     ringAgain: (bell) => call((moment) => ringAgain(moment, bell)),
     enlist: (enlistment) => call((moment) => enlist(moment, enlistment)),
@@ -95,6 +96,21 @@ export function openMemoryLedger(options: MemoryLedgerOptions): MemoryLedger {
     backup: () => structuredClone(data),
     restore(backup) {
       data = backup ? structuredClone(backup) : blankData();
+    },
+  };
+}
+
+/** Who hears what workers are given: in a turn of its own, as if it had come from elsewhere, since runs may never wait. */
+function listeners(): Pick<Ledger, "listen"> & Pick<Moment, "tell"> {
+  const byWorker = new Map<string, Set<(given: Given) => void>>();
+  return {
+    tell: (worker, given) => {
+      setImmediate(() => byWorker.get(worker)?.forEach((hear) => hear(given)));
+    },
+    listen: (worker, hear) => {
+      const all = byWorker.get(worker) ?? new Set();
+      byWorker.set(worker, all.add(hear));
+      return { caughtUp: () => nextTurn(), stop: () => void all.delete(hear) };
     },
   };
 }

@@ -2,9 +2,9 @@
  * What the scripts answer, parsed. Fields that somebody else may have changed in Redis fall back to what does no harm:
  * a key is looked at once more rather than never again.
  */
-import { parseObjectKey } from "@drover/controller";
+import { objectKeyIn, parseObjectKey } from "@drover/controller";
 import { z } from "zod";
-import type { ClaimAnswer } from "./ledger.ts";
+import type { ClaimAnswer, Given } from "./ledger.ts";
 import type { Claim, KeyReport, PastRun } from "./work-queue.ts";
 
 const json = (text: string): unknown => JSON.parse(text);
@@ -27,6 +27,7 @@ export const claim = z.union([
       "throttled",
       "outdated",
       "settling",
+      "slot taken",
     ]),
   ]),
 ]);
@@ -63,6 +64,18 @@ export const claimed = (text: string, copy: string): Claim => ({
   ...claimJson.parse(json(text)),
   ...(copy !== "" && { copy }),
 });
+
+/** What was given, of `token, askedAt, key, claim, copy, ...`. */
+export function given(flat: readonly string[], onStranger: (member: string) => void): readonly Given[] {
+  const all: Given[] = [];
+  for (let i = 0; i + 4 < flat.length; i += 5) {
+    const [token = "", askedAt, member = "", json = "", copy = ""] = flat.slice(i, i + 5);
+    const key = objectKeyIn(member);
+    if (key === undefined) onStranger(member);
+    else all.push({ token, askedAt: Number(askedAt), key, claim: claimed(json, copy) });
+  }
+  return all;
+}
 
 const reportJson = z.object({
   key: z.string().transform(parseObjectKey),

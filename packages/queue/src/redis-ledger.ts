@@ -5,9 +5,11 @@ import {
   answerKept,
   type Enlistment,
   errorKept,
+  type Given,
   type Ledger,
   type LedgerSurroundings,
   type LedgerTimes,
+  type Offers,
   paceUnit,
   runsKept,
 } from "./ledger.ts";
@@ -18,12 +20,14 @@ import type { Script } from "./script.ts";
 import { claim } from "./scripts/claim.ts";
 import { enlist } from "./scripts/enlist.ts";
 import { count, inspect, list, notRunSince, origin } from "./scripts/inspect.ts";
+import { offer } from "./scripts/offer.ts";
 import { pause } from "./scripts/pause.ts";
 import { renew } from "./scripts/renew.ts";
 import { discard, repair } from "./scripts/repair.ts";
 import { ring, ringAgain, unanswered } from "./scripts/ring.ts";
 import { settle } from "./scripts/settle.ts";
 import { wake } from "./scripts/wake.ts";
+import { subscribe } from "./subscribe.ts";
 import type { PastRun, Scope, Verdict } from "./work-queue.ts";
 
 export interface RedisLedgerOptions extends LedgerTimes, LedgerSurroundings {
@@ -45,7 +49,7 @@ export interface RedisLedger extends Ledger {
 export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
   const run = caller(options);
   const jitter = options.random ?? Math.random;
-  const { bellsOf, handedOf } = parsing((member) => run(discard, { member }, z.unknown()));
+  const { bellsOf, handedOf, givenOf } = parsing((member) => run(discard, { member }, z.unknown()));
   const hold = async (scope: Scope, on: 0 | 1): Promise<readonly Bell[]> =>
     bellsOf(await run(pause, { scope: nameOf(scope), on }, answers.texts));
   return {
@@ -60,12 +64,24 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
     renew: (leases) => run(renew, { leases: JSON.stringify(leases) }, answers.texts),
     async settle(key, token, verdict, past, taker) {
       const { token: next = "", version = 0 } = taker ?? {};
-      const values = { key, token, ...told(verdict), ...kept(past), next, version, jitter: jitter() };
+      const { worker = "", askedAt = 0 } = taker?.offeredBy ?? {};
+      const values = {
+        key,
+        token,
+        ...told(verdict),
+        ...kept(past),
+        next,
+        worker,
+        askedAt,
+        version,
+        jitter: jitter(),
+      };
       const answer = await run(settle, values, answers.settle);
       if (answer[0] === "stale") return { kind: "stale" };
       const [kind, dueIn, handed, ...flat] = answer;
       return { kind, dueIn: known(dueIn), bells: await bellsOf(flat), handed: await handedOf(handed) };
     },
+    ...offersOf(options, run, givenOf),
     async ring() {
       const [next, ...flat] = await run(ring, { jitter: jitter() }, answers.ring);
       return { next: known(next), bells: await bellsOf(flat) };
@@ -82,26 +98,51 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
     },
     pause: (scope) => hold(scope, 1),
     resume: (scope) => hold(scope, 0),
-    origin: () => run(origin, {}, z.string()),
-    async count() {
-      const counts = await run(count, {}, answers.counts);
-      const [due, oldestDue, scheduled, running, parked, failing, pace, paused] = counts;
-      const runTime = pace / paceUnit;
-      return { due, oldestDue, scheduled, running, parked, failing, runTime, paused: paused === 1 };
-    },
-    async notRunSince(of, since) {
-      const [now, ...found] = await run(notRunSince, { keys: JSON.stringify(of), since }, answers.notRun);
-      return { now, keys: found.flatMap((text) => objectKeyIn(text) ?? []) };
-    },
-    list: async (state, offset, limit) =>
-      (await run(list, { state: state, offset, limit }, answers.texts)).map(answers.report),
-    async inspect(key) {
-      const [report = "", ...runs] = await run(inspect, { key }, answers.texts);
-      return { key: answers.report(report), runs: runs.flatMap(answers.pastRun) };
-    },
+    ...looksOf(run),
     repair: (names) => run(repair, { names: JSON.stringify(names) }, answers.texts),
   };
 }
+
+type Call = ReturnType<typeof caller>;
+
+/** What is offered, and given. */
+function offersOf(
+  { redis, prefix }: RedisLedgerOptions,
+  run: Call,
+  givenOf: (flat: readonly string[]) => readonly Given[],
+): Pick<Ledger, "offer" | "withdraw" | "listen"> {
+  const say = async ({ tokens, ...by }: Offers, stands: 0 | 1): Promise<readonly Given[]> =>
+    givenOf(await run(offer, { ...by, tokens: JSON.stringify(tokens), stands }, answers.texts));
+  return {
+    offer: (offers) => say(offers, 1),
+    withdraw: (offers) => say(offers, 0),
+    listen: (worker, given) =>
+      subscribe(redis, `${prefix}:worker:${worker}`, (message) => {
+        givenOf(message.split("\n")).forEach(given);
+      }),
+  };
+}
+
+/** What there is, without changing any of it. */
+const looksOf = (run: Call): Pick<Ledger, "origin" | "count" | "notRunSince" | "list" | "inspect"> => ({
+  origin: () => run(origin, {}, z.string()),
+  async count() {
+    const counts = await run(count, {}, answers.counts);
+    const [due, oldestDue, scheduled, running, parked, failing, pace, paused] = counts;
+    const runTime = pace / paceUnit;
+    return { due, oldestDue, scheduled, running, parked, failing, runTime, paused: paused === 1 };
+  },
+  async notRunSince(of, since) {
+    const [now, ...found] = await run(notRunSince, { keys: JSON.stringify(of), since }, answers.notRun);
+    return { now, keys: found.flatMap((text) => objectKeyIn(text) ?? []) };
+  },
+  list: async (state, offset, limit) =>
+    (await run(list, { state: state, offset, limit }, answers.texts)).map(answers.report),
+  async inspect(key) {
+    const [report = "", ...runs] = await run(inspect, { key }, answers.texts);
+    return { key: answers.report(report), runs: runs.flatMap(answers.pastRun) };
+  },
+});
 
 /** Runs scripts for one ledger: what every one is told, and what every answer tells of the era. */
 function caller({ redis, prefix, lease, settling, now, server, onEra, instrument }: RedisLedgerOptions) {
@@ -192,5 +233,8 @@ function parsing(discarded: (member: string) => Promise<unknown>) {
         ? { key, claim: answers.claimed(json, copy) }
         : undefined;
     },
+    // It is leased by then, and found again when that has ended.
+    givenOf: (flat: readonly string[]): readonly Given[] =>
+      answers.given(flat, (member) => void discarded(member).catch(() => undefined)),
   };
 }

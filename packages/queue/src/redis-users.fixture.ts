@@ -53,6 +53,20 @@ const rings: Act = async ({ ledger, admin, prefix, until }) => {
   await until(async () => !(await admin.zscore(`${prefix}:leases`, key("dead"))));
 };
 
+/** A key whose time comes is given to a free slot, with the copy that its last run has left. */
+const gives: Act = async ({ ledger, admin, prefix, until }) => {
+  const left = key("left");
+  const seen = { kind: "buckets", uid: "u1", resourceVersion: "7" };
+  await ledger.wake([wakeOf("left", seen)]);
+  await ledger.claim(left, "t6");
+  await ledger.settle(left, "t6", { kind: "done", after: 50, saw: { ...seen, copy: "{}" } });
+  await until(async () => {
+    await ledger.offer({ worker: "w", askedAt: 0, version: 9, tokens: ["t7"] });
+    const { token, settled } = await admin.hgetall(`${prefix}:key:${left}`);
+    return token === "t7" || settled !== "t6"; // where there is a worker, it may have run it
+  });
+};
+
 const meetsAnotherServer: Act = async ({ admin, prefix, eras, ledger, until }) => {
   await ledger.wake([wakeOf("rung-before")]);
   const before = eras.length;
@@ -202,7 +216,7 @@ const works: Act = async (stage) => {
   isHeld = false;
 };
 
-const ringer: readonly Act[] = [isAsked, rings, meetsAnotherServer, meetsStrangers, ringsAgain];
+const ringer: readonly Act[] = [isAsked, rings, gives, meetsAnotherServer, meetsStrangers, ringsAgain];
 const lives: Readonly<Record<RedisRole, readonly Act[]>> = {
   bridge: [wakes, comesBack((queue) => queue.wake([wakeOf("back")])), walksRound, ...ringer],
   function: [inheritsBells, works, ...ringer],
@@ -248,6 +262,7 @@ export async function life({ server, role, user, commands }: Life): Promise<{
     "on",
     ">secret",
     `~${prefix}*`,
+    `&${prefix}*`,
     ...commands.map((name) => `+${name}`),
   );
   // As on a new server: whoever is the first to run a script brings it.

@@ -42,7 +42,11 @@ export function redisUserRules({ role, controllers, cluster = false }: RedisUser
   return [
     "reset",
     "on",
-    ...(controllers === "all" ? ["~{drover:*}*"] : controllers.map(keysOf)),
+    // Keys, and channels, on which workers are told what they were given.
+    ...(controllers === "all" ? ["*"] : controllers.map(named)).flatMap((of) => [
+      `~{drover:${of}}*`,
+      `&{drover:${of}}*`,
+    ]),
     ...(role === "bridge" ? streams.keys : []),
     ...[...commandsOf(role, cluster), ...(role === "bridge" ? streams.commands : [])].map(
       (name) => `+${name}`,
@@ -55,8 +59,8 @@ export function commandsOf(role: RedisRole, cluster = false): readonly string[] 
   return [...new Set([...connection, ...(cluster ? nodes : []), ...ringer, ...more[role]])];
 }
 
-function keysOf(controller: string): string {
-  if (/^[a-z0-9.-]+$/.test(controller)) return `~{drover:${controller}}*`;
+function named(controller: string): string {
+  if (/^[a-z0-9.-]+$/.test(controller)) return controller;
   throw new InvalidRedisUserError(
     `${JSON.stringify(controller)} is no controller's name: give lower case letters, digits, dots and dashes.`,
   );
@@ -79,12 +83,13 @@ const ringer = [
   ...["evalsha", "eval", "time", "type", "exists", "rename", "del", "set", "persist"],
   ...["hget", "hmget", "hgetall", "hexists", "hset", "hmset", "hdel"],
   ...["zadd", "zrem", "zscore", "zcard", "zcount", "zrange", "zrangebyscore"],
-  ...["incr", "lpush", "lrange", "xadd"],
+  ...["incr", "lpush", "lrange", "xadd", "publish", "get"],
 ];
 
-/** Verdicts and histories, and BullMQ's worker: take a bell, hold it, end it, take back those of the dead. */
+/** What it is given, verdicts and histories, and BullMQ's worker: take a bell, hold it, end it, take back those of the dead. */
 const worker = [
-  ...["pexpire", "ltrim", "bzpopmin", "rpoplpush", "rpush", "llen", "lrem", "get", "hincrby", "zpopmin"],
+  "subscribe",
+  ...["pexpire", "ltrim", "bzpopmin", "rpoplpush", "rpush", "llen", "lrem", "hincrby", "zpopmin"],
   ...["zrevrange", "zremrangebyrank", "sadd", "srem", "smembers", "scard", "xtrim"],
 ];
 

@@ -61,6 +61,8 @@ export type Refusal =
   /** Ready, and another bell will ring when its turn comes. */
   | "not its turn"
   | "paused"
+  /** The slot that its claimer had offered was given another key. */
+  | "slot taken"
   /** Its account was asked to wait. */
   | "throttled"
   /** A newer version of the function has run it, and is alive: a key never goes back during a rollout. */

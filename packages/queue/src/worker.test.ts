@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Bells } from "./bells.ts";
 import { keepLeases } from "./lease-keeper.ts";
 import { openLedgerWorkQueue } from "./ledger-work-queue.ts";
-import type { Enlistment, Ledger } from "./ledger.ts";
+import type { Enlistment, Ledger, Taker } from "./ledger.ts";
 import { memoryBells } from "./memory-bells.ts";
 import { openMemoryLedger } from "./memory-ledger.ts";
 import type { Ringer } from "./ringer.ts";
@@ -14,6 +14,8 @@ import { startWorker } from "./worker.ts";
 
 /** What goes on between a worker and its ledger, which lets claims through once `door` is open. */
 interface Seen {
+  /** Whether the ledger hears of free slots; else every key comes by a bell. */
+  offering: boolean;
   door: Promise<unknown>;
   readonly claims: ObjectKey[];
   readonly enlisted: Enlistment[];
@@ -30,7 +32,7 @@ const keys = (count: number): readonly ObjectKey[] =>
 const done: Verdict = { kind: "done" };
 
 beforeEach(() => {
-  seen = { door: Promise.resolve(), claims: [], enlisted: [], answered: [], failed: [] };
+  seen = { offering: false, door: Promise.resolve(), claims: [], enlisted: [], answered: [], failed: [] };
   queue = openLedgerWorkQueue({
     controller: "buckets",
     openLedger: (times, onEra) => ({ ledger: watched(openMemoryLedger({ ...times, onEra })) }),
@@ -55,6 +57,9 @@ function watched(ledger: Ledger): Ledger {
       await seen.door;
       return answer;
     },
+    offer: (offers) => (seen.offering ? ledger.offer(offers) : Promise.resolve([])),
+    settle: (key, token, verdict, past, next) =>
+      ledger.settle(key, token, verdict, past, next && (seen.offering ? next : withoutOffer(next))),
     enlist(enlistment) {
       seen.enlisted.push(enlistment);
       return ledger.enlist(enlistment);
@@ -62,8 +67,11 @@ function watched(ledger: Ledger): Ledger {
   };
 }
 
+const withoutOffer = ({ token, version }: Taker): Taker => ({ token, version });
+
 const watchedBells = (bells: Bells): Bells => ({
   ...bells,
+  tell: (failed) => Promise.resolve(void seen.failed.push(failed)),
   listen: (answer, concurrency) =>
     bells.listen(async (key) => {
       seen.answered.push(key);
@@ -110,7 +118,7 @@ it("gives every run that is handed over a token, a lease and a signal of its own
   expect(runs.every(({ held }) => held)).toBe(true);
 });
 
-it("fails the bell of a run that failed, under its own key, and goes on with others", async () => {
+it("fails a bell for a run that failed, under its own key, and goes on with others", async () => {
   const all = keys(3);
   const ran: ObjectKey[] = [];
   await queue.wake(all.map(wakeOf));
@@ -143,12 +151,12 @@ it("that is told to stop stops a run, too, whose claim is answered when its grac
   const door = Promise.withResolvers();
   seen.door = door.promise;
   const ran: ObjectKey[] = [];
+  await queue.wake(keys(1).map(wakeOf));
   const worker = work((run) => {
     ran.push(run.key);
     return untilStopped(run);
   }, 2);
   const hanging = objectKey({ name: "hanging" });
-  await queue.wake(keys(1).map(wakeOf));
   await until(() => expect(seen.claims).toHaveLength(1));
   seen.door = Promise.resolve();
   await queue.wake([wakeOf(hanging)]);
@@ -190,7 +198,7 @@ it("tells the ringer when the key is due again", async () => {
     stop: () => Promise.resolve(),
   };
   const options = { concurrency: 1, timeout: 60_000 };
-  const parts = { ledger, bells, ringer, leases, lease: 2_000, log: silentLog };
+  const parts = { ledger, bells, ringer, leases, lease: 2_000, renewal: 500, log: silentLog };
   const worker = startWorker(parts, () => Promise.resolve({ kind: "done", after: 12_345 }), options);
   await ledger.wake([wakeOf(objectKey({ name: "later" }))]);
   await until(async () => {

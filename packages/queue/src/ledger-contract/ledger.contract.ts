@@ -6,6 +6,7 @@ import { describe } from "vitest";
 import { copiesContract } from "./copies.contract.ts";
 import { type LedgerUnderTest, ledgerUnderTest, type OpenLedger } from "./ledger-under-test.ts";
 import { handingOverContract } from "./handing-over.contract.ts";
+import { offersContract } from "./offers.contract.ts";
 import { orderContract } from "./order.contract.ts";
 import { runsContract } from "./runs.contract.ts";
 import { serversContract } from "./servers.contract.ts";
@@ -15,6 +16,7 @@ export function ledgerContract(open: OpenLedger): void {
     "one key": runsContract,
     "many keys": orderContract,
     "handing over": handingOverContract,
+    offers: offersContract,
     copies: copiesContract,
     "another server": serversContract,
   };

@@ -5,7 +5,7 @@ import { Redis } from "ioredis";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Answer, playInMemory, type Step } from "./play-in-memory.ts";
-import { loadScripts, playInRedis } from "./play-in-redis.ts";
+import { listenInRedis, loadScripts, playInRedis } from "./play-in-redis.ts";
 import { type RandomCall, randomCalls, type RandomEvent, times } from "./random-calls.ts";
 import type { Verdict, Wake } from "../work-queue.ts";
 import type { Bell } from "../bells.ts";
@@ -15,13 +15,17 @@ const seed = Number(process.env["LEDGER_SEED"] ?? 1);
 
 let server: RedisServer;
 let redis: Redis;
+let heard: ReturnType<typeof listenInRedis>;
 
 beforeAll(async () => {
   server = await startRedis({ persistence: false });
   redis = new Redis(server.url);
   await loadScripts(redis);
+  heard = listenInRedis(redis);
+  await heard.caughtUp();
 });
 afterAll(async () => {
+  heard.stop();
   redis.disconnect();
   await server.stop();
 });
@@ -87,7 +91,7 @@ async function sameAnswers(
   calls: readonly (RandomCall | RandomEvent)[],
 ): Promise<readonly (Answer | undefined)[]> {
   const { steps, answers } = await playInMemory(calls);
-  const others = await playInRedis(redis, steps);
+  const others = await playInRedis(redis, steps, heard);
   for (const [i, answer] of answers.entries()) {
     if (!isDeepStrictEqual(answer, others[i])) throw new Error(difference(steps, answers, others[i], i));
   }
@@ -107,10 +111,12 @@ const outcomes = {
       "throttled",
       "outdated",
       "settling",
+      "slot taken",
     ].map((refusal) => [refusal, `"refused":"${refusal}"`]),
   ),
   claimed: '"claimed"',
   "handed over": '"handed"',
+  given: '"token":"t',
   stale: '"stale"',
   "due later": '"dueIn"',
   "a new era": '"newEra":true',

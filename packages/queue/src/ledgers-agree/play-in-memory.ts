@@ -1,8 +1,8 @@
-import type { Ledger } from "../ledger.ts";
+import type { Given, Ledger } from "../ledger.ts";
 import { openMemoryLedger } from "../memory-ledger.ts";
 import type { LedgerData } from "../memory-ledger/ledger-data.ts";
 import { type Hands, playable, take } from "./playable-call.ts";
-import { lookEverywhere, type RandomCall, type RandomEvent, times } from "./random-calls.ts";
+import { lookEverywhere, type RandomCall, type RandomEvent, times, workers } from "./random-calls.ts";
 
 /** A call with all that its answer depends on beside the ledger, or what happens to the server's data in between. */
 export type Step =
@@ -26,17 +26,7 @@ export interface Answer {
 export async function playInMemory(
   calls: readonly (RandomCall | RandomEvent)[],
 ): Promise<{ readonly steps: readonly Step[]; readonly answers: readonly (Answer | undefined)[] }> {
-  const world = { now: 10_000_000, servers: 1, drawn: 0, eras: 0 };
-  const ledger = openMemoryLedger({
-    ...times,
-    now: () => world.now,
-    server: () => `server${world.servers}`,
-    random: () => jitterAt(world.drawn++),
-    onEra: () => {
-      world.eras++;
-    },
-    age: () => 0,
-  });
+  const { world, ledger } = memoryWorld();
   let backup: LedgerData | undefined;
   const steps: Step[] = [];
   const answers: (Answer | undefined)[] = [];
@@ -68,6 +58,7 @@ export async function playInMemory(
     }
   };
   const hands: Hands = { claims: [], bells: [] };
+  const heard = listenTo(ledger, ({ key, token }) => void hands.claims.unshift({ key, token }));
   for (const each of [...calls, ...lookEverywhere]) {
     if ("event" in each) {
       happen(each);
@@ -75,13 +66,52 @@ export async function playInMemory(
     }
     const { now, servers, drawn, eras } = world;
     const call = playable(each, hands);
-    const server = `server${servers}`;
-    steps.push({ text: `at ${now} on ${server}: ${call.text}`, now, server, drawn, on: call.on });
+    steps.push({
+      text: `at ${now} on ${servers}: ${call.text}`,
+      now,
+      server: `server${servers}`,
+      drawn,
+      on: call.on,
+    });
     const answer = await call.on(ledger);
     take(hands, call, answer);
+    await heard.caughtUp();
     answers.push({ answer: written(answer), newEra: world.eras > eras });
   }
-  return { steps, answers };
+  return { steps, answers: [...answers, heard.answer()] };
+}
+
+/** A ledger, and all that its answers depend on beside its calls. */
+function memoryWorld() {
+  const world = { now: 10_000_000, servers: 1, drawn: 0, eras: 0 };
+  const ledger = openMemoryLedger({
+    ...times,
+    now: () => world.now,
+    server: () => `server${world.servers}`,
+    random: () => jitterAt(world.drawn++),
+    onEra: () => {
+      world.eras++;
+    },
+    age: () => 0,
+  });
+  return { world, ledger };
+}
+
+/** Hears what all workers are told; that is an answer, too, the last one. */
+export function listenTo(ledger: Ledger, alsoTell: (given: Given) => void = () => undefined) {
+  const heard = new Map<string, Given[]>(workers.map((worker) => [worker, []]));
+  const all = [...heard].map(([worker, told]) =>
+    ledger.listen(worker, (given) => {
+      told.push(given);
+      alsoTell(given);
+    }),
+  );
+  return {
+    caughtUp: () => Promise.all(all.map((each) => each.caughtUp())),
+    answer: (): Answer => ({ answer: written([...heard]), newEra: false }),
+    forget: () => heard.forEach((told) => void told.splice(0)),
+    stop: () => all.forEach((each) => each.stop()),
+  };
 }
 
 /** What is left of an answer when it is written down: fields that are undefined are not there. */

@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
 import { openRedisLedger } from "../redis-ledger.ts";
-import { type Answer, jitterAt, type Step, written } from "./play-in-memory.ts";
+import { type Answer, jitterAt, listenTo, type Step, written } from "./play-in-memory.ts";
 import { keys, times } from "./random-calls.ts";
 
 const prefix = "{drover:agree}";
@@ -12,16 +12,23 @@ const prefix = "{drover:agree}";
 export async function playInRedis(
   redis: Redis,
   steps: readonly Step[],
+  heard: ReturnType<typeof listenTo>,
 ): Promise<readonly (Answer | undefined)[]> {
+  heard.forget();
   const played = await Promise.all([redis.flushall(), ...steps.map((step) => play(redis, step))]);
   let known = "";
-  return played.slice(1).map((each) => {
+  await heard.caughtUp();
+  const answers = played.slice(1).map((each) => {
     if (typeof each !== "object") return undefined;
     const newEra = each.era !== known;
     known = each.era;
     return { answer: each.answer, newEra };
   });
+  return [...answers, heard.answer()];
 }
+
+/** Hears what is told to workers in whatever is played from now on. */
+export const listenInRedis = (redis: Redis) => listenTo(openRedisLedger({ redis, prefix, ...times }));
 
 async function play(
   redis: Redis,
@@ -68,6 +75,7 @@ export async function loadScripts(redis: Redis): Promise<void> {
   await ledger.notRunSince([], 0);
   await ledger.list("ready", 0, 1);
   await ledger.renew([]);
+  await ledger.offer({ worker: "w", askedAt: 0, version: 0, tokens: [] });
   await ledger.wake([]);
   await ledger.pause({ kind: "controller" });
   for (const key of keys.slice(0, 1)) {

@@ -49,6 +49,10 @@ export function playable(random: RandomCall, { claims, bells }: Hands): Playable
       return settle(random, random.verdict, "then");
     case "ring again":
       return ringAgain(rung(random.nth));
+    case "offer":
+      return call((ledger) => ledger.offer(random.offers));
+    case "withdraw":
+      return call((ledger) => ledger.withdraw(random.offers));
     case "wake":
       return call((ledger) => ledger.wake(random.wakes, random.force));
     case "ring":

@@ -1,7 +1,7 @@
 /** Random calls of a ledger and what happens to its server meanwhile, for tests that compare two ledgers. */
 import { objectKey, type ObjectKey, type Rate } from "@drover/controller";
 import fc from "fast-check";
-import type { Enlistment, Taker } from "../ledger.ts";
+import type { Enlistment, Offers, Taker } from "../ledger.ts";
 import type { KeyState, Scope, Sight, Verdict, Wake } from "../work-queue.ts";
 
 /** The times that random calls are made around. */
@@ -28,6 +28,7 @@ export type RandomCall =
       readonly token: string;
       readonly verdict: Verdict;
     }
+  | { readonly call: "offer" | "withdraw"; readonly offers: Offers }
   | { readonly call: "ring" }
   | { readonly call: "unanswered"; readonly patience: number }
   | { readonly call: "ring again"; readonly nth: number }
@@ -51,6 +52,8 @@ export const keys: readonly ObjectKey[] = [
   objectKey({ name: "\uff5e" }),
   objectKey({ name: "\u{1f600}" }),
 ];
+/** Who offers slots, and hears what was given to them. */
+export const workers = ["w1", "w2", "w3"] as const;
 const key = fc.constantFrom(...keys);
 const version = fc.constantFrom(0, 0, 1, 2, 3);
 const nth = fc.constantFrom(0, 0, 0, 1, 2, 5);
@@ -116,7 +119,7 @@ const rate: fc.Arbitrary<Rate> = fc.constantFrom(
 );
 const enlistment: fc.Arbitrary<Enlistment> = fc.record(
   {
-    worker: fc.constantFrom("w1", "w2", "w3"),
+    worker: fc.constantFrom(...workers),
     slots: fc.constantFrom(0, 1, 2, 4, 8),
     version,
     lasts: fc.constantFrom(0, 500, 5_000, 1_000_000),
@@ -155,7 +158,18 @@ const call = <const Name extends string, Rest extends object>(
 const event = <const Name extends string>(name: Name): fc.Arbitrary<{ readonly event: Name }> =>
   fc.constant({ event: name });
 const at = fc.constantFrom("2026-01-01", "2026-01-02");
-const next = fc.record({ token, version });
+const worker = fc.constantFrom(...workers);
+const askedAt = fc.nat(3);
+const next = fc.record(
+  { token, version, offeredBy: fc.record({ worker, askedAt }) },
+  { requiredKeys: ["token", "version"] },
+);
+const offers = fc.record({
+  worker,
+  askedAt,
+  version,
+  tokens: fc.array(token, { minLength: 1, maxLength: 3 }),
+});
 const wakes = (maxLength: number): fc.Arbitrary<readonly Wake[]> =>
   fc.array(wake, { minLength: 1, maxLength });
 const none = fc.constant({});
@@ -172,6 +186,8 @@ const weighted: readonly (readonly [number, fc.Arbitrary<RandomCall | RandomEven
   [100, call("settle", fc.record({ nth, verdict, at }))],
   [60, call("settle", fc.record({ nth, verdict, at, next }))],
   [10, call("settle unknown", fc.record({ key, token, verdict }))],
+  [60, call("offer", fc.record({ offers }))],
+  [10, call("withdraw", fc.record({ offers }))],
   [100, call("ring", none)],
   [10, call("unanswered", fc.record({ patience: fc.constantFrom(0, 100, 2_000) }))],
   [20, call("ring again", fc.record({ nth }))],

@@ -1,3 +1,4 @@
+import { blankOffers } from "./ledger-data.ts";
 import { find, type Moment } from "./moment.ts";
 import { becomeReady } from "./places.ts";
 
@@ -11,6 +12,7 @@ export function adopt(moment: Moment, server: string, era: string): void {
   data.era = era;
   data.origin ||= era;
   data.claimsFrom = now + settling;
+  data.offers = blankOffers();
   for (const key of [...data.states.rung.members]) {
     const entry = find(moment, key);
     entry.bell = undefined;

@@ -48,6 +48,7 @@ export function takeBackLeases(moment: Moment, jitter: Jitter): void {
  * every worker must not loop.
  */
 export function expire(moment: Moment, entry: Entry, jitter: Jitter): void {
+  if (entry.holder) moment.data.offers.given.delete(entry.holder.token);
   entry.class ??= entry.run.class;
   if (entry.fails === 0) {
     entry.fails = 1;

@@ -4,6 +4,7 @@ import type { Refusal } from "../work-queue.ts";
 import { expire, type Jitter, leaseTooLong, shortenLeases } from "./backoff.ts";
 import type { Entry } from "./ledger-data.ts";
 import { find, held, type Moment, settled } from "./moment.ts";
+import { givenTo, withdraw } from "./offers.ts";
 import { take } from "./take.ts";
 
 /**
@@ -18,6 +19,9 @@ export function claim(
   jitter: Jitter,
   { key, ...taker }: Taker & { readonly key: ObjectKey },
 ): ClaimAnswer {
+  const other = givenTo(moment, taker.token);
+  if (other && other.key !== key) return { refused: "slot taken" };
+  withdraw(moment, taker.token);
   const entry = find(moment, key);
   if (leaseTooLong(moment, entry)) shortenLeases(moment);
   const isHeld = held(moment, entry);

@@ -1,4 +1,5 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
+import type { Offering } from "../ledger.ts";
 import type { Backoff, Claim, KeyState, PastRun, WakeClass } from "../work-queue.ts";
 import { type SortedSet, sortedSet } from "./sorted-set.ts";
 
@@ -39,6 +40,7 @@ export interface LedgerData {
   /** Bells rung so far. */
   bells: number;
 
+  offers: OffersData;
   readonly workers: Map<string, { readonly until: number; readonly slots: number; readonly version: number }>;
   /** Of all workers together, as of the last enlistment. */
   slots: number;
@@ -135,6 +137,19 @@ export interface Limit {
   readonly closedUntil: number;
 }
 
+export interface OffersData {
+  /** Tokens of the slots that are offered, by when their offers end. */
+  readonly standing: SortedSet<string>;
+  readonly by: Map<string, Offer>;
+  /** What was given, by token. */
+  readonly given: Map<string, { readonly key: ObjectKey; readonly askedAt: number }>;
+}
+
+/** Who offers a slot, and when. */
+export interface Offer extends Offering {
+  readonly version: number;
+}
+
 export interface Settings extends Omit<Backoff, "attempts"> {
   readonly attempts: number | undefined;
 }
@@ -162,11 +177,14 @@ export const blankData = (): LedgerData => ({
   limits: new Map(),
   pace: undefined,
   bells: 0,
+  offers: blankOffers(),
   workers: new Map(),
   slots: 1,
   newest: 0,
   settings: { first: 500, longest: 300_000, attempts: undefined },
 });
+
+export const blankOffers = (): OffersData => ({ standing: sortedSet(), by: new Map(), given: new Map() });
 
 export const blankEntry = (key: ObjectKey): Entry => ({
   key,

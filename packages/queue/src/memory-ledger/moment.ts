@@ -1,5 +1,5 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
-import type { LedgerTimes } from "../ledger.ts";
+import type { Given, LedgerTimes } from "../ledger.ts";
 import { blankEntry, type Entry, type LedgerData } from "./ledger-data.ts";
 
 /** A ledger at the instant of one call: what every rule is about. */
@@ -8,6 +8,8 @@ export interface Moment extends LedgerTimes {
   readonly now: number;
   /** By the clock that forgets, which is not `now`. */
   readonly age: Milliseconds;
+  /** Tells a worker what it was given. */
+  readonly tell: (worker: string, given: Given) => void;
 }
 
 /** Whether runs that this server may not know of have had the time to announce themselves. */

@@ -2,6 +2,7 @@ import type { Milliseconds } from "@drover/controller";
 import type { Bell } from "../bells.ts";
 import { controllerLimit, opensAt } from "./limits.ts";
 import { find, type Moment, settled } from "./moment.ts";
+import { give } from "./offers.ts";
 import { becomeReady, enter } from "./places.ts";
 import { above, lowest, upTo } from "./sorted-set.ts";
 import { nextInTurn, openShutQueues } from "./turns.ts";
@@ -14,8 +15,9 @@ const unansweredAtOnce = 1_000;
 const noBell = "0";
 
 /**
- * Bells for ready keys, no more than there are idle slots, or `atLeast`: the rest wait here, where order is decided, and
- * are handed to those who settle a run. A bell that gets lost is rung again.
+ * Ready keys are given to those who offer a slot; for others there are bells, no more in all than there are idle slots, or
+ * `atLeast`: the rest wait here, where order is decided, and are handed to those who settle a run. A bell that gets lost is
+ * rung again.
  */
 export function ring(moment: Moment, atLeast = 0): readonly Bell[] {
   makeDueReady(moment);
@@ -33,6 +35,7 @@ export function ringReady(moment: Moment, atLeast = 0): readonly Bell[] {
     const key = nextInTurn(moment);
     if (key === undefined) break;
     const entry = find(moment, key);
+    if (give(moment, entry)) continue;
     enter(moment, entry, "rung", now);
     if (entry.bell !== undefined) continue; // it was not needed the last time, and serves now
     entry.bell = String(++data.bells);

@@ -14,6 +14,7 @@ import { fail, heardDuringRun, type Jitter, pierces, spread } from "./backoff.ts
 import { blankEntry, type Entry } from "./ledger-data.ts";
 import { accountLimit, closeUntil } from "./limits.ts";
 import { find, held, type Moment, settled } from "./moment.ts";
+import { stand } from "./offers.ts";
 import { becomeReady, enter, leave, waitUntil } from "./places.ts";
 import { makeDueReady, ringReady } from "./ring.ts";
 import { handOver } from "./take.ts";
@@ -52,7 +53,13 @@ export function settle(moment: Moment, jitter: Jitter, ending: Ending): SettleAn
   makeDueReady(moment);
   const handed = ending.next && handOver(moment, ending.next);
   find(moment, key).handed = handed?.key;
+  if (ending.next && !handed) offerSlot(moment, ending.next);
   return { kind: "settled", dueIn: dueIn(moment, entry), bells: ringReady(moment), handed };
+}
+
+/** Nothing is due: the slot is free. */
+function offerSlot(moment: Moment, { token, version, offeredBy }: Taker): void {
+  if (offeredBy) stand(moment, token, { ...offeredBy, version });
 }
 
 /** Of a key that was handed over by an answer which got lost. */
@@ -79,6 +86,7 @@ function conclude(
   entry.run = {};
   entry.announced = undefined;
   entry.forced = false;
+  moment.data.offers.given.delete(token);
   entry.settled = token;
   learn(moment, entry, verdict);
   forgive(entry, verdict);

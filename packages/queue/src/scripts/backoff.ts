@@ -27,6 +27,7 @@ end
 -- A run whose lease ended without a verdict. The first such end is forgiven, the next ones back off: an object that
 -- kills every worker must not loop. One wake per window pierces it, also one that came during the run.
 local function expire(e)
+  if e.f.token then redis.call('HDEL', GIVEN, e.f.token) end
   clear(e, 'token', 'until', 'claim')
   e.f.class = e.f.class or e.f.ran
   if number(e, 'fails') == 0 then

@@ -1,5 +1,6 @@
 import { defineScript } from "../script.ts";
 import { backoff } from "./backoff.ts";
+import { offers } from "./offers.ts";
 import { take } from "./take.ts";
 
 /**
@@ -12,8 +13,11 @@ import { take } from "./take.ts";
 export const claim = defineScript({
   name: "claim",
   arguments: ["key", "token", "version", "jitter"],
-  uses: [backoff, take],
+  uses: [backoff, take, offers],
   body: `
+local other = givenTo(token)
+if other and other.key ~= key then return { 'slot taken' } end
+withdraw(token)
 local e = load(key)
 local known = (e.f.wakes or e.f.settled) ~= nil
 clear(e, 'bell') -- whatever comes of it

@@ -94,8 +94,8 @@ end
 `;
 
 /**
- * Bells for ready keys, no more than there are idle slots, or \`atLeast\`: the rest wait here, where order is decided, and
- * are handed to those who settle a run.
+ * Ready keys are given to those who offer a slot; for others there are bells, no more in all than there are idle slots, or
+ * \`atLeast\`: the rest wait here, where order is decided, and are handed to those who settle a run.
  * Answers \`{ key, bell number, ... }\`; the caller adds them to BullMQ. A bell that gets lost is rung again.
  */
 export const ring = `
@@ -126,9 +126,9 @@ local function ringReady(atLeast)
     if not key then return bells end
     local e = load(key)
     clear(e, 'queue')
-    if not held(e) then
+    if not held(e) then room = room - 1 end
+    if not held(e) and not give(e) then
       enter(e, 'rung', now)
-      room = room - 1
       if not e.f.bell then -- else the last one was not needed, and serves now
         control.bell = setting('bell', 0) + 1
         e.f.bell = control.bell

@@ -1,5 +1,8 @@
 import { defineScript } from "../script.ts";
+import { backoff } from "./backoff.ts";
+import { offers } from "./offers.ts";
 import { ring } from "./order.ts";
+import { take } from "./take.ts";
 
 /**
  * Hold keys back, or let them go on (`on` is 1 or 0): all of the controller (`scope` 'controller'), of a namespace
@@ -9,7 +12,7 @@ import { ring } from "./order.ts";
 export const pause = defineScript({
   name: "pause",
   arguments: ["scope", "on"],
-  uses: [ring],
+  uses: [backoff, take, offers, ring],
   body: `
 local kind, subject = string.match(scope, '^(%a+) ?(.*)$')
 if on == '1' then redis.call('HSET', PAUSED, scope, now) else redis.call('HDEL', PAUSED, scope) end

@@ -1,6 +1,8 @@
 import { defineScript } from "../script.ts";
 import { backoff } from "./backoff.ts";
+import { offers } from "./offers.ts";
 import { ring as ringing } from "./order.ts";
+import { take } from "./take.ts";
 
 /**
  * Take back expired leases, then ring for whose turn it is. Answers `{ ms until something may be due or -1, bells... }`.
@@ -8,7 +10,7 @@ import { ring as ringing } from "./order.ts";
 export const ring = defineScript({
   name: "ring",
   arguments: ["jitter"],
-  uses: [backoff, ringing],
+  uses: [backoff, take, offers, ringing],
   body: `
 clampLeases()
 if settled() then

@@ -12,6 +12,7 @@ local P = KEYS[1]
 local CONTROL, PAUSED, LIMITS, WORKERS = P .. ':control', P .. ':paused', P .. ':limits', P .. ':workers'
 local WAITS, READY, RUNG, LEASES, PARKED = P .. ':waits', P .. ':ready', P .. ':rung', P .. ':leases', P .. ':parked'
 local SHUT, FAILING = P .. ':shut', P .. ':failing'
+local OFFERS, OFFERED, GIVEN = P .. ':offers', P .. ':offered', P .. ':given'
 local SCHEMA = 1
 
 if now == '' then
@@ -72,6 +73,7 @@ export const adoption = `
 local typeOf = {
   control = 'hash', paused = 'hash', limits = 'hash', workers = 'hash',
   waits = 'zset', ready = 'zset', rung = 'zset', leases = 'zset', parked = 'zset', shut = 'zset', failing = 'zset',
+  offers = 'zset', offered = 'hash', given = 'hash',
 }
 local function putAsideStrangers()
   local found = {}
@@ -93,7 +95,7 @@ local function adopt()
   control.origin = control.origin or control.era
   control.claimsFrom = now + settling
   local rung = redis.call('ZRANGE', RUNG, 0, -1)
-  redis.call('DEL', RUNG)
+  redis.call('DEL', RUNG, OFFERS, OFFERED, GIVEN)
   for _, key in ipairs(rung) do
     local e = load(key)
     if not held(e) then

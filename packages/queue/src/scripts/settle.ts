@@ -1,6 +1,7 @@
 import { leftCopyKept } from "../ledger.ts";
 import { defineScript } from "../script.ts";
 import { backoff } from "./backoff.ts";
+import { offers } from "./offers.ts";
 import { ring } from "./order.ts";
 import { take } from "./take.ts";
 import { versions } from "./versions.ts";
@@ -11,7 +12,7 @@ import { versions } from "./versions.ts";
  * `after` is empty where the verdict names no time, `account` where the run used none. `record` is the run as history
  * keeps it, the last `kept` of them, or empty, and took `ms`; `forget` is how long a gone key's last answer and history are kept.
  * `next` is the token under which the worker would run another key at once, as `version` of the function; empty where
- * it would not. `sawKind`, `sawUid`, `sawVersion` and `sawCopy` tell what the run saw of its own object; empty where it does
+ * it would not; where none is due, the slot is offered for `worker`, unless that is empty. `sawKind`, `sawUid`, `sawVersion` and `sawCopy` tell what the run saw of its own object; empty where it does
  * not know, or leaves no copy.
  * Answers `{ 'stale' }` or `{ 'settled', ms until it is due again or -1, { key, claim, copy or '' } or {}, bells... }`.
  */
@@ -19,9 +20,9 @@ export const settle = defineScript({
   name: "settle",
   arguments: [
     ...["key", "token", "verdict", "after", "account", "error", "record", "ms", "kept", "forget", "jitter"],
-    ...["next", "version", "sawKind", "sawUid", "sawVersion", "sawCopy"],
+    ...["next", "worker", "askedAt", "version", "sawKind", "sawUid", "sawVersion", "sawCopy"],
   ],
-  uses: [backoff, versions, take, ring],
+  uses: [backoff, versions, take, offers, ring],
   body: `
 local function dueIn(e)
   local at = e.f.state == 'waits' and redis.call('ZSCORE', WAITS, e.key)
@@ -66,6 +67,7 @@ local ran = e.f.ran
 leave(e)
 clear(e, 'token', 'until', 'claim', 'left', 'answers', 'announced', 'ran', 'runUid')
 learn(e)
+redis.call('HDEL', GIVEN, token)
 e.f.settled = token
 if account ~= '' then e.f.account = account end
 after = tonumber(after)
@@ -134,6 +136,7 @@ local gone = not e.f.state
 promote()
 local handed = next ~= '' and handOver(e, next, version) or {}
 e.f.handed = handed[1]
+if next ~= '' and worker ~= '' and not handed[1] then standing(next, worker, version, askedAt) end
 save(e)
 
 local history = P .. ':history:' .. key

@@ -1,6 +1,9 @@
 import { copiesKept } from "../ledger.ts";
 import { defineScript } from "../script.ts";
+import { backoff } from "./backoff.ts";
+import { offers } from "./offers.ts";
 import { ring } from "./order.ts";
+import { take } from "./take.ts";
 import { versions } from "./versions.ts";
 
 /**
@@ -14,7 +17,7 @@ import { versions } from "./versions.ts";
 export const wake = defineScript({
   name: "wake",
   arguments: ["wakes"],
-  uses: [versions, ring],
+  uses: [versions, backoff, take, offers, ring],
   body: `
 -- Only of the newest version that is known. What somebody wants looked at now is looked at, and so is what was told of
 -- without a copy or by an older version: it may be gone, by a listing that names no newer one, and etcd restored.

@@ -1,0 +1,147 @@
+import { type Mutant, script } from "./mutant.ts";
+
+const ofOffers = script("offers", [
+  {
+    promise: "offer-1",
+    wrong: "nothing is given",
+    from: "  if not token then return false end",
+    to: "  if true then return false end",
+  },
+  {
+    promise: "offer-1",
+    wrong: "what is given does not count as a bell",
+    from: "  control.bell = setting('bell', 0) + 1\n",
+    to: "",
+  },
+  {
+    promise: "copy-1",
+    wrong: "who is given a key gets no copy",
+    from: "{ token, askedAt, e.key, claim, copy }",
+    to: "{ token, askedAt, e.key, claim, '' }",
+  },
+  {
+    promise: "offer-2",
+    wrong: "a slot is given key after key",
+    from: "'^(%S+) (%d+) (%d+)$')\n    withdraw(token)",
+    to: "'^(%S+) (%d+) (%d+)$')",
+  },
+  {
+    promise: "offer-3",
+    wrong: "an offer never ends",
+    from: "if not token or tonumber(stands) <= now then",
+    to: "if not token then",
+  },
+  {
+    promise: "offer-3",
+    wrong: "an offer by a clock that has gone back stands",
+    from: "tonumber(stands) <= now + settling and",
+    to: "true and",
+  },
+  {
+    promise: "offer-3",
+    wrong: "an offer of a function that has become an older one stands",
+    from: "and tonumber(version) >= setting('newest', 0) then",
+    to: "then",
+  },
+  {
+    promise: "offer-4",
+    wrong: "nothing is known of what was given",
+    from: "  redis.call('HSET', GIVEN, token, askedAt .. ' ' .. e.key)\n",
+    to: "",
+  },
+  {
+    promise: "offer-4",
+    wrong: "what another run has by now is answered",
+    from: "if e and held(e) and e.f.token == token and e.f.claim then",
+    to: "if e then",
+  },
+  {
+    promise: "offer-5",
+    wrong: "the time of the first offer is told",
+    from: "redis.call('HSET', OFFERED, token,",
+    to: "redis.call('HSETNX', OFFERED, token,",
+  },
+]);
+
+const ofOthers: readonly Mutant[] = [
+  ...script("claim", [
+    {
+      promise: "offer-2",
+      wrong: "a claim leaves the offer of its token",
+      from: "withdraw(token)\n",
+      to: "",
+    },
+    {
+      promise: "offer-2",
+      wrong: "a token that was given a key claims another",
+      from: "if other and other.key ~= key then",
+      to: "if false then",
+    },
+  ]),
+  ...script("settle", [
+    {
+      promise: "offer-3",
+      wrong: "who was handed a key offers its slot",
+      from: "worker ~= '' and not handed[1] then",
+      to: "worker ~= '' then",
+    },
+  ]),
+  ...script("scene", [
+    {
+      promise: "offer-3",
+      wrong: "offers stand on another server",
+      from: "redis.call('DEL', RUNG, OFFERS, OFFERED, GIVEN)",
+      to: "redis.call('DEL', RUNG)",
+    },
+  ]),
+  ...script("offer", [
+    {
+      promise: "offer-4",
+      wrong: "a slot that was given a key stands again",
+      from: "  elseif stands == '1' then",
+      to: "  end\n  if stands == '1' then",
+    },
+  ]),
+  {
+    promise: "offer-6",
+    wrong: "what comes to no slot is run",
+    file: "slots.ts",
+    from: "if (isFree && !this.#closed)",
+    to: "if (!this.#closed)",
+    noticedBy: "processes",
+  },
+  {
+    promise: "offer-6",
+    wrong: "what comes to no slot is kept",
+    file: "slots.ts",
+    from: "else void this.#parts.giveBack(given);",
+    to: "",
+    noticedBy: "processes",
+  },
+  {
+    promise: "offer-7",
+    wrong: "a bell takes a slot that is not there",
+    file: "slots.ts",
+    from: "this.#used < this.#parts.concurrency ?",
+    to: "this.#used < Infinity ?",
+    noticedBy: "processes",
+  },
+  {
+    promise: "offer-7",
+    wrong: "more slots are offered than there are",
+    file: "slots.ts",
+    from: "for (let i = this.#used; i < concurrency; i++)",
+    to: "for (let i = 0; i < concurrency; i++)",
+    noticedBy: "processes",
+  },
+  {
+    promise: "bell-5",
+    wrong: "a failed run that no bell had asked for shows nowhere",
+    file: "worker.ts",
+    from: "await bells.tell(error)",
+    to: "await Promise.resolve()",
+    noticedBy: "processes",
+  },
+];
+
+export const mutantsOfOffers: readonly Mutant[] = [...ofOffers, ...ofOthers];

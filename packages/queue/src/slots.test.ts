@@ -1,0 +1,184 @@
+import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { RunFailedError } from "./bells.ts";
+import { openLedgerWorkQueue } from "./ledger-work-queue.ts";
+import type { Given, Ledger } from "./ledger.ts";
+import { memoryBells } from "./memory-bells.ts";
+import { openMemoryLedger } from "./memory-ledger.ts";
+import { wakeOf } from "./work-queue.contract.ts";
+import type { QueueWorker, Run, Verdict, WorkQueue } from "./work-queue.ts";
+
+/** Bells that a test rings by hand, and a ledger whose words to workers it may keep back. */
+let ring: (key: ObjectKey) => Promise<void>;
+let deaf: boolean;
+let told: Given[];
+let tell: (given: Given) => void;
+let shown: RunFailedError[];
+let ledger: Ledger;
+let queue: WorkQueue;
+const workers: QueueWorker[] = [];
+const [first, second, third] = ["first", "second", "third"].map((name) => objectKey({ name })) as [
+  ObjectKey,
+  ObjectKey,
+  ObjectKey,
+];
+const done: Verdict = { kind: "done" };
+const until = (check: () => void | Promise<void>): Promise<void> => vi.waitFor(check, { timeout: 20_000 });
+
+beforeEach(() => {
+  [deaf, told, shown] = [false, [], []];
+  queue = openLedgerWorkQueue({
+    controller: "buckets",
+    openLedger: (times, onEra) => ({ ledger: (ledger = heardByHand(openMemoryLedger({ ...times, onEra }))) }),
+    bells: {
+      ...memoryBells(),
+      add: () => Promise.resolve(),
+      tell: (failed) => Promise.resolve(void shown.push(failed)),
+      listen: (answer) => {
+        ring = answer;
+        return { stop: () => Promise.resolve() };
+      },
+    },
+    log: silentLog,
+    times: { lease: 60_000, renewal: 20, settling: 40 },
+    onIncarnation: undefined,
+    ping: () => Promise.resolve(),
+  });
+});
+afterEach(async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.drain(0)));
+  await queue.close();
+});
+
+const heardByHand = (real: Ledger): Ledger => ({
+  ...real,
+  listen: (worker, given) => {
+    tell = given;
+    return real.listen(worker, (each) => {
+      told.push(each);
+      if (!deaf) given(each);
+    });
+  },
+});
+
+/** A worker whose slots are offered, and the keys that it ran. */
+async function work(
+  concurrency: number,
+  handler: (run: Run) => Promise<Verdict> = () => Promise.resolve(done),
+): Promise<{ readonly worker: QueueWorker; readonly ran: ObjectKey[] }> {
+  const ran: ObjectKey[] = [];
+  const offered = vi.spyOn(ledger, "offer");
+  const worker = queue.work(
+    (run) => {
+      ran.push(run.key);
+      return handler(run);
+    },
+    { concurrency, timeout: 60_000 },
+  );
+  workers.push(worker);
+  await until(async () => {
+    expect(offered.mock.settledResults.length).toBeGreaterThan(0);
+    expect((await ledger.ring()).next).toBeUndefined(); // it has settled
+  });
+  return { worker, ran };
+}
+
+it("runs what a free slot is given, though no bell is heard", async () => {
+  const { ran } = await work(1);
+  await queue.wake([wakeOf(first)]);
+  await until(() => expect(ran).toEqual([first]));
+  await queue.wake([wakeOf(second)]);
+  await until(() => expect(ran).toEqual([first, second]));
+});
+
+it("hears of what got lost on the way when it offers the slot again", async () => {
+  deaf = true;
+  const { ran } = await work(1);
+  await queue.wake([wakeOf(first)]);
+  await until(() => expect(ran).toEqual([first]));
+  expect(told).toHaveLength(1);
+});
+
+it("runs once what it is told of twice", async () => {
+  const { ran } = await work(2);
+  await queue.wake([wakeOf(first)]);
+  await until(() => expect(ran).toEqual([first]));
+  tell(told[0]!);
+  await queue.wake([wakeOf(second)]);
+  await until(() => expect(ran).toEqual([first, second]));
+  await until(async () => expect(await queue.stats(1_000)).toMatchObject({ due: 0, running: 0 }));
+});
+
+it("runs no more at once than it has slots, whoever brings them", async () => {
+  let running = 0;
+  let most = 0;
+  const { ran } = await work(2, async () => {
+    most = Math.max(most, ++running);
+    await nextTurn();
+    running--;
+    return done;
+  });
+  const keys = Array.from({ length: 100 }, (_, i) => objectKey({ namespace: "a", name: `n${i}` }));
+  await Promise.all(
+    keys.map(async (key) => {
+      await queue.wake([wakeOf(key)]);
+      await ring(key).catch(() => undefined);
+    }),
+  );
+  await until(() => expect(new Set(ran).size).toBe(100));
+  expect(most).toBe(2);
+});
+
+it("answers a bell with a slot that was offered, and with none that was given another key", async () => {
+  deaf = true;
+  const door = Promise.withResolvers<Verdict>();
+  const { ran } = await work(1, ({ key }) => (key === second ? door.promise : Promise.resolve(done)));
+  await queue.wake([wakeOf(first), wakeOf(second)]); // one is given, and not heard of; there is no room for the other's bell
+  const bell = ring(second);
+  await until(() => expect(ran).toContain(second));
+  expect(ran).toEqual([first, second]);
+  door.resolve(done);
+  await bell;
+});
+
+it("lets a bell wait while all slots are busy", async () => {
+  const door = Promise.withResolvers<Verdict>();
+  const { ran } = await work(1, ({ key }) => (key === first ? door.promise : Promise.resolve(done)));
+  await queue.wake([wakeOf(first)]);
+  await until(() => expect(ran).toEqual([first]));
+  await queue.wake([wakeOf(third)]);
+  expect((await ledger.ring()).bells).toMatchObject([{ key: third }]); // a ringer has one bell out
+  const bell = ring(third);
+  for (let turn = 0; turn < 10; turn++) await nextTurn();
+  expect(ran).toEqual([first]);
+  door.resolve(done);
+  await until(() => expect(ran).toEqual([first, third]));
+  await bell;
+});
+
+it("shows on dashboards that a run failed which no bell had asked for", async () => {
+  await work(1, () => Promise.resolve({ kind: "terminal", error: "no" }));
+  await queue.wake([wakeOf(first)]);
+  await until(() => expect(shown).toMatchObject([{ key: first, message: "no" }]));
+});
+
+it("offers nothing once it is told to stop, and gives back what comes then", async () => {
+  deaf = true;
+  const { worker, ran } = await work(1);
+  await queue.wake([wakeOf(first)]);
+  expect(await queue.stats(1_000)).toMatchObject({ running: 1 });
+  await worker.drain(1_000);
+  expect(await queue.stats(1_000)).toMatchObject({ due: 1, running: 0 });
+  await queue.wake([wakeOf(second)]);
+  expect(await queue.stats(1_000)).toMatchObject({ due: 2, running: 0 });
+  expect(ran).toEqual([]);
+});
+
+it("gives back what was given to a slot that it does not know", async () => {
+  const { ran } = await work(1);
+  const outcome = await ledger.claim(third, "of a life before");
+  if ("refused" in outcome) throw new Error(outcome.refused);
+  tell({ key: third, token: "of a life before", askedAt: 0, claim: outcome.claimed });
+  await until(() => expect(ran).toEqual([third]));
+});

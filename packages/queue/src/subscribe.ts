@@ -1,0 +1,54 @@
+import type { Milliseconds } from "@drover/controller";
+import { Cluster, type Redis } from "ioredis";
+import type { Listening } from "./ledger.ts";
+import type { RedisConnection } from "./redis-connection.ts";
+
+/** A connection that only listens is asked that often whether it is still there: a machine that vanished closes nothing. */
+const asked: Milliseconds = 5_000;
+/** A node's connection is not opened again by ioredis; after this time another node is listened to. */
+const again: Milliseconds = 500;
+
+/**
+ * Hears what is published on a channel, on a connection of its own: on a cluster to any node, since all tell the same.
+ * What is published while it is away is not heard.
+ */
+export function subscribe(
+  redis: RedisConnection,
+  channel: string,
+  heard: (message: string) => void,
+): Listening {
+  let connection: Redis | undefined;
+  let subscribed: Promise<unknown> = Promise.resolve();
+  let stopped = false;
+  // It fails when the other one does, and that one says so.
+  const ignore = (): undefined => undefined;
+  const open = (): void => {
+    if (stopped) return;
+    connection = another(redis);
+    if (!connection) return void setTimeout(open, again).unref();
+    connection.on("error", ignore).on("message", (_channel, message) => heard(message));
+    connection.once("end", () => setTimeout(open, again).unref());
+    subscribed = connection.subscribe(channel).catch(ignore);
+  };
+  open();
+  const caughtUp = async (): Promise<void> => {
+    await subscribed;
+    await connection?.ping();
+  };
+  const timer = setInterval(() => void caughtUp().catch(ignore), asked);
+  return {
+    caughtUp,
+    stop() {
+      stopped = true;
+      clearInterval(timer);
+      connection?.disconnect();
+    },
+  };
+}
+
+/** A connection like this one; on a cluster to one of its nodes, undefined where none is known at present. */
+function another(redis: RedisConnection): Redis | undefined {
+  if (!(redis instanceof Cluster)) return redis.duplicate();
+  const nodes = redis.nodes("master");
+  return nodes[Math.floor(Math.random() * nodes.length)]?.duplicate();
+}

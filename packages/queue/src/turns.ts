@@ -1,0 +1,96 @@
+import { addAtBest, RunFailedError } from "./bells.ts";
+import { performRun, StoppingError, type Turn } from "./perform-run.ts";
+import { settleSurely } from "./settle-surely.ts";
+import type { Slots } from "./slots.ts";
+import type { Run, Verdict, WorkOptions } from "./work-queue.ts";
+import type { WorkerParts } from "./worker.ts";
+
+export interface TurnsParts extends WorkerParts {
+  readonly slots: Slots;
+  readonly handler: (run: Run) => Promise<Verdict>;
+  readonly options: WorkOptions;
+}
+
+/** A run that has come to its verdict, since when it ran, and whether its slot may be handed another key. */
+interface Ended {
+  readonly run: Run;
+  readonly verdict: Verdict;
+  readonly since: number;
+  readonly goOn: boolean;
+}
+
+/** Runs the turns of a worker's slots: each to its verdict, and then what is handed over in return. */
+export class Turns {
+  readonly #parts: TurnsParts;
+  readonly #running = new Set<AbortController>();
+  #draining = false;
+  /** Why every run is stopped, once the grace is over. */
+  #givenUp: StoppingError | undefined;
+
+  constructor(parts: TurnsParts) {
+    this.#parts = parts;
+  }
+
+  /** Runs under way. */
+  get active(): number {
+    return this.#running.size;
+  }
+
+  /**
+   * Runs a turn, and those after it, `most` in all.
+   *
+   * @throws RunFailedError of the one that failed: nothing is handed over after that
+   */
+  async run(first: Turn, most: number): Promise<void> {
+    let turn: Turn | undefined = first;
+    for (let runs = 1; turn; runs++) turn = await this.#take(turn, runs < most);
+  }
+
+  /** Nothing is handed over any more. */
+  drain(): void {
+    this.#draining = true;
+  }
+
+  /** Stops what runs, and what is on its way to. */
+  giveUp(): void {
+    this.#givenUp = new StoppingError("The process is stopping.");
+    for (const stop of this.#running) stop.abort(this.#givenUp);
+  }
+
+  async #take(turn: Turn, goOn: boolean): Promise<Turn | undefined> {
+    const { handler, leases, options } = this.#parts;
+    const stop = new AbortController();
+    if (this.#givenUp) stop.abort(this.#givenUp); // while it was asked for
+    this.#running.add(stop);
+    const since = performance.now();
+    try {
+      const { run, verdict } = await performRun(turn, handler, { leases, timeout: options.timeout, stop });
+      return await this.#settle({ run, verdict, since, goOn });
+    } finally {
+      this.#running.delete(stop);
+    }
+  }
+
+  async #settle({ run, verdict, since, goOn }: Ended): Promise<Turn | undefined> {
+    const { slots, ringer, bells, log, options } = this.#parts;
+    const askedAt = performance.now();
+    const duration = askedAt - since;
+    const failed = verdict.kind === "retry" || verdict.kind === "terminal";
+    const next = failed || this.#draining || !goOn ? undefined : slots.next(run.token);
+    const answer = await settleSurely(this.#parts, { run, verdict, duration, next }).catch(
+      (error: unknown) => {
+        slots.free(run.token, next);
+        throw error;
+      },
+    );
+    if (!next || answer.kind === "stale") slots.free(run.token, next);
+    else if (answer.handed) slots.handed(run.token, next);
+    else slots.offered(run.token, next);
+    if (answer.kind === "stale") return undefined;
+    if (answer.dueIn !== undefined) ringer.expect(answer.dueIn);
+    await addAtBest(bells, answer.bells, log);
+    options.onSettled?.(run, verdict, duration);
+    if (failed) throw new RunFailedError(run.key, verdict.error);
+    return next && answer.handed && { ...answer.handed, token: next.token, askedAt };
+  }
+}
