@@ -130,8 +130,8 @@ const ofOthers: readonly Mutant[] = [
     promise: "offer-7",
     wrong: "more slots are offered than there are",
     file: "slots.ts",
-    from: "for (let i = this.#used; i < concurrency; i++)",
-    to: "for (let i = 0; i < concurrency; i++)",
+    from: "Math.min(concurrency - this.#used, offeredAtMost - this.#offered.size)",
+    to: "Math.min(concurrency, offeredAtMost - this.#offered.size)",
     noticedBy: "processes",
   },
   {

@@ -101,8 +101,8 @@ export const mutantsOfProcesses: readonly Mutant[] = here([
     promise: "claim-1",
     wrong: "a worker has one token",
     file: "slots.ts",
-    from: "const token = randomUUID();\n    this.#nexts",
-    to: "const token = String(process.pid);\n    this.#nexts",
+    from: "const token = randomUUID();\n    const isOneMore",
+    to: "const token = String(process.pid);\n    const isOneMore",
   },
   {
     promise: "claim-6",

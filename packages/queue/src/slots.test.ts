@@ -157,6 +157,22 @@ it("lets a bell wait while all slots are busy", async () => {
   await bell;
 });
 
+it("offers no more than 32 slots, however many there are", async () => {
+  const offered = vi.spyOn(ledger, "offer");
+  const next = vi.spyOn(ledger, "settle");
+  const door = Promise.withResolvers<Verdict>();
+  const { ran } = await work(100, () => door.promise);
+  const keys = Array.from({ length: 80 }, (_, i) => objectKey({ namespace: "a", name: `n${i}` }));
+  await queue.wake(keys.map(wakeOf));
+  await until(() => expect(ran).toHaveLength(80)); // the others with the next renewals
+  door.resolve(done);
+  await until(async () => expect(await queue.stats(1_000)).toMatchObject({ due: 0, running: 0 }));
+  const renewed = offered.mock.calls.length;
+  await until(() => expect(offered.mock.calls.length).toBeGreaterThan(renewed));
+  expect(Math.max(...offered.mock.calls.map(([{ tokens }]) => tokens.length))).toBe(32);
+  expect(next.mock.calls.some(([, , , , taker]) => taker && !taker.offeredBy)).toBe(true);
+});
+
 it("shows on dashboards that a run failed which no bell had asked for", async () => {
   await work(1, () => Promise.resolve({ kind: "terminal", error: "no" }));
   await queue.wake([wakeOf(first)]);

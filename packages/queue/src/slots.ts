@@ -3,6 +3,12 @@ import { randomUUID } from "node:crypto";
 import type { Given, Ledger, Listening, Offering, Taker } from "./ledger.ts";
 import type { Turn } from "./perform-run.ts";
 
+/**
+ * So many slots are offered at most: each is renewed, and for what comes in a crowd a verdict hands over the next key, or a
+ * bell brings it.
+ */
+const offeredAtMost = 32;
+
 export interface SlotsParts {
   readonly ledger: Ledger;
   readonly worker: string;
@@ -61,12 +67,17 @@ export class Slots {
   /** Who would run another key when the verdict of this token's run is told. */
   next(of: string): Taker {
     const token = randomUUID();
+    const isOneMore = this.#offered.size + this.#nexts.size < offeredAtMost;
     this.#nexts.set(token, of);
-    return { token, version: this.#parts.version, offeredBy: this.#now() };
+    return { token, version: this.#parts.version, ...(isOneMore && { offeredBy: this.#now() }) };
   }
 
-  /** The verdict was answered with nothing to run: the slot is offered. */
+  /** The verdict was answered with nothing to run: the slot is offered, as it was said to be. */
   offered(token: string, next: Taker): void {
+    if (!next.offeredBy) {
+      this.free(token, next);
+      return;
+    }
     if (!this.#nexts.delete(next.token)) return; // it was given a key already
     this.#busy.delete(token);
     const bell = this.#bells.shift();
@@ -127,7 +138,8 @@ export class Slots {
   async #renew(): Promise<void> {
     const { ledger, version, concurrency, log } = this.#parts;
     if (this.#renewing || this.#closed) return;
-    for (let i = this.#used; i < concurrency; i++) this.#offered.add(randomUUID());
+    const most = Math.min(concurrency - this.#used, offeredAtMost - this.#offered.size);
+    for (let i = 0; i < most; i++) this.#offered.add(randomUUID());
     const tokens = [...this.#offered, ...this.#expected];
     if (tokens.length === 0) return;
     this.#renewing = true;
