@@ -29,6 +29,7 @@ export async function keepReplicas(step: SetStep, found: SetPods): Promise<Kept>
 }
 
 async function makeMissing(step: SetStep, found: SetPods, count: number): Promise<Kept> {
+  if (!(await isStillThere(step))) return found;
   const { active, terminating } = found;
   const seen = [...active, ...terminating];
   const { done, refused } = await createPods(controlOf(step), step.set.spec.template, { count, seen });
@@ -40,6 +41,17 @@ async function makeMissing(step: SetStep, found: SetPods, count: number): Promis
     ...{ active: [...active, ...made], terminating },
     ...(refused && { failure: { reason: "FailedCreate", error: refused.reason } }),
   };
+}
+
+/**
+ * Where pods are missing that there were, the set may have gone first, and taken them with it; what the run knows of it may
+ * be older than what it knows of its pods. Whoever makes something must know that it is still wanted, as client-go's
+ * controllers ask the API server once more before they adopt something.
+ */
+async function isStillThere({ client, set, context }: SetStep): Promise<boolean> {
+  if (set.status.replicas === 0) return true;
+  const live = await client.get(builtin.replicaSet, context.key, { signal: context.signal });
+  return live?.metadata.uid === set.metadata.uid && live.metadata.deletionTimestamp === undefined;
 }
 
 async function deleteSurplus(step: SetStep, { active, terminating }: SetPods, count: number): Promise<Kept> {

@@ -1,3 +1,5 @@
+import { objectKey } from "@drover/controller";
+import { builtin, type KubeClient } from "@drover/kube";
 import { testCluster, type TestCluster } from "@drover/testing";
 import { afterEach, expect, it } from "vitest";
 import { replicaSetController } from "./replica-set-controller.ts";
@@ -19,4 +21,32 @@ it("makes as many pods as are asked for, and says so", async () => {
   expect((await opened.get(sets, "web"))?.["status"]).toEqual({
     ...{ replicas: 3, fullyLabeledReplicas: 3, terminatingReplicas: 0, observedGeneration: 1 },
   });
+});
+
+it("makes no pod for a set that has gone since the run has read it", async () => {
+  let meanwhile: (client: KubeClient) => Promise<unknown> = () => Promise.resolve();
+  const opened = (cluster = await testCluster(({ client, now }) => {
+    const controller = replicaSetController({ client: () => client, now });
+    return {
+      ...controller,
+      reconcile: async (context) => (await meanwhile(client), controller.reconcile(context)),
+    };
+  }));
+  await opened.apply(web(3));
+  await opened.settled();
+  const [first] = await opened.list(pods);
+  meanwhile = async (client) => {
+    await client.delete(builtin.replicaSet, objectKey({ namespace: "default", name: "web" }), {
+      propagationPolicy: "Orphan",
+    });
+    const name = first?.metadata.name ?? "";
+    await client.delete(builtin.pod, objectKey({ namespace: "default", name }));
+    meanwhile = () => Promise.resolve();
+  };
+  const { spec } = web(3);
+  await opened.apply({ ...web(3), spec: { ...(spec as object), minReadySeconds: 1 } });
+  await opened.settled();
+  const made = opened.announcements.filter(({ reason }) => reason === "SuccessfulCreate");
+  expect(made).toHaveLength(3);
+  expect(await opened.list(pods)).toHaveLength(2);
 });
