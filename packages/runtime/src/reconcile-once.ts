@@ -19,7 +19,7 @@ import { nextResync } from "./next-look.ts";
 import { outcomeOf } from "./outcome.ts";
 import { ownObject } from "./own-object.ts";
 import { secretReader } from "./secrets.ts";
-import { readyChange, type Statement, statusToWrite } from "./stated-status.ts";
+import { isNewReady, type Statement, statusToWrite } from "./stated-status.ts";
 
 export type Announce = (about: KubeObject, announcement: Announcement) => void;
 
@@ -211,7 +211,7 @@ async function state<R extends Resource>(
   const { status: is, reason, message } = stated;
   const action = raw.metadata.deletionTimestamp === undefined ? "Reconcile" : "Finalize";
   if (is === "False") announce(raw, { type: "Warning", reason, action, note: message });
-  else if (readyChange(raw, statement)) announce(raw, { type: "Normal", reason, action, note: message });
+  else if (isNewReady(raw, stated)) announce(raw, { type: "Normal", reason, action, note: message });
 }
 
 function contextOf<R extends Resource>(step: Step<R>, object: LiveObject<R>): ReconcileContext<R> {

@@ -38,11 +38,10 @@ export function statusToWrite(raw: KubeObject, statement: Statement, now: Date):
   return isDeepStrictEqual(plain(before), plain(after)) ? undefined : after;
 }
 
-/** Ready as it stands and as it is stated now, when the two differ in what people care about. */
-export function readyChange(raw: KubeObject, statement: Statement): Condition | undefined {
-  const after = statement.conditions.find(({ type }) => type === ready);
+/** Whether people may have read another Ready than this. What is well at the first look is no news. */
+export function isNewReady(raw: KubeObject, { status, reason }: Condition): boolean {
   const before = conditionsOf(raw).find(({ type }) => type === ready);
-  return after?.status === before?.status && after?.reason === before?.reason ? undefined : after;
+  return before === undefined ? status !== "True" : before.status !== status || before.reason !== reason;
 }
 
 function state(
