@@ -8,7 +8,7 @@ import {
   type ReflectorEvent,
   runReflector,
 } from "@drover/kube";
-import type { WorkQueue } from "@drover/queue";
+import type { QueueMoment, WorkQueue } from "@drover/queue";
 import { type Files, filingsOf, type HeldStream, type StreamPlan, wakesTogether } from "@drover/streams";
 
 /** A stream that this bridge holds, and follows. */
@@ -50,9 +50,11 @@ export function followStream({
   const counts = { wakes: 0, events: 0, missed: 0 };
   const leave = new AbortController();
 
+  const { listedAfter, beforeListing } = listings(byQueue, queueOf);
   const tell = async (events: readonly ObjectEvent[]): Promise<void> => {
     for (const [queue, theirs] of byQueue) {
-      for await (const wakes of wakesTogether(events, theirs, ref, files)) {
+      const source = { ref, files, listedAfter: listedAfter.get(queue) };
+      for await (const wakes of wakesTogether(events, theirs, source)) {
         await queueOf(queue).wake(wakes);
         counts.wakes += wakes.length;
         for (const { key, reason } of wakes) log.debug({ key, reason, queue }, "Woke");
@@ -75,7 +77,7 @@ export function followStream({
 
   if (held.toldToAll) log.info({ kind, from: held.position }, "Taken up where it was left; watching");
   const reflector = runReflector({
-    ...{ client, ref, namespace, labelSelector, onEvents, compareEvery, log },
+    ...{ client, ref, namespace, labelSelector, onEvents, beforeListing, compareEvery, log },
     subscriptions: listeners.map(({ subscription }) => subscription),
     seen: held.seen,
     from: { position: held.position, toldToAll: held.toldToAll },
@@ -88,6 +90,27 @@ export function followStream({
     async stop() {
       leave.abort();
       await reflector.done;
+    },
+  };
+}
+
+/** When the listing that is told of was asked for, of the queues whose listeners ask for copies. */
+function listings(
+  byQueue: ReadonlyMap<string, StreamPlan["listeners"]>,
+  queueOf: FollowOptions["queueOf"],
+): {
+  readonly listedAfter: ReadonlyMap<string, QueueMoment>;
+  readonly beforeListing: (newest: boolean) => Promise<void>;
+} {
+  const listedAfter = new Map<string, QueueMoment>();
+  const wanted = [...byQueue].filter(([, listeners]) =>
+    listeners.some(({ subscription }) => subscription.copies === true),
+  );
+  return {
+    listedAfter,
+    async beforeListing(newest) {
+      listedAfter.clear();
+      if (newest) for (const [queue] of wanted) listedAfter.set(queue, await queueOf(queue).moment());
     },
   };
 }

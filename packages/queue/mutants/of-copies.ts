@@ -61,6 +61,42 @@ const ofWake = script("wake", [
     from: "and redis.call('ZCARD', READY) < ${copiesKept}",
     to: "",
   },
+  {
+    promise: "copy-9",
+    wrong: "a first run reads live, though its object was listed",
+    from: "if isBeforeAnyRun(e, w) then e.f.sawIn = control.era end",
+    to: "",
+  },
+  {
+    promise: "copy-9",
+    wrong: "what was listed before other data is believed",
+    from: "after.era ~= control.era or",
+    to: "",
+  },
+  {
+    promise: "copy-9",
+    wrong: "what was listed long ago is believed",
+    from: " or now - after.at >= ${listingBelieved} then",
+    to: " then",
+  },
+  {
+    promise: "copy-9",
+    wrong: "what was listed is believed after a run",
+    from: "not (e.f.ranAt or",
+    to: "not (",
+  },
+  {
+    promise: "copy-9",
+    wrong: "what was listed is believed after a run that announced itself",
+    from: "e.f.announced or e.f.settled)",
+    to: "e.f.settled)",
+  },
+  {
+    promise: "copy-9",
+    wrong: "what was listed is believed of a key that was gone",
+    from: "or e.f.announced or e.f.settled)",
+    to: "or e.f.announced)",
+  },
 ]);
 
 const ofTake = script("take", [

@@ -77,6 +77,8 @@ class Simulation {
         return;
       case "deliver":
         return this.#producers[command.producer]?.deliver(command.class, command.fault);
+      case "list":
+        return this.#producers[command.producer]?.list();
       case "take":
         return this.#workers[command.worker]?.take(command.fault);
       case "offer":

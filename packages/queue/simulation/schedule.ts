@@ -11,6 +11,7 @@ export type Fault = "none" | "dies before" | "dies after" | "answer lost";
 export type Command =
   | { readonly do: "change"; readonly key: number; readonly recreate: boolean }
   | { readonly do: "deliver"; readonly producer: number; readonly class: WakeClass; readonly fault: Fault }
+  | { readonly do: "list"; readonly producer: number }
   | { readonly do: "take"; readonly worker: number; readonly fault: Fault }
   | { readonly do: "offer"; readonly worker: number; readonly fault: Fault }
   | { readonly do: "finish"; readonly worker: number; readonly verdict: Verdict; readonly fault: Fault }
@@ -93,6 +94,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     weight: 10,
     arbitrary: fc.record({ do: fc.constant("deliver" as const), producer, class: wakeClass, fault }),
   },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("list" as const), producer }) },
   { weight: 14, arbitrary: fc.record({ do: fc.constant("take" as const), worker, fault }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constant("offer" as const), worker, fault }) },
   { weight: 14, arbitrary: fc.record({ do: fc.constant("finish" as const), worker, verdict, fault }) },

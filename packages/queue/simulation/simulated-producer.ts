@@ -1,9 +1,14 @@
 import type { ObjectKey } from "@drover/controller";
 import type { RedisLedger } from "../src/redis-ledger.ts";
-import type { Wake, WakeClass } from "../src/work-queue.ts";
+import type { QueueMoment, Wake, WakeClass } from "../src/work-queue.ts";
 import type { Fault } from "./schedule.ts";
 import { call, Died, shown, type Surroundings } from "./surroundings.ts";
 import type { Version } from "./truth.ts";
+
+/** A version of a key's object, by a watch or by a listing. */
+interface Heard extends Version {
+  readonly listedAfter?: QueueMoment;
+}
 
 /**
  * What a bridge does: it wakes keys for what it heard of, tells again what was not answered, starts again from where it
@@ -14,7 +19,7 @@ export class SimulatedProducer {
   readonly #name: string;
   readonly ledger: RedisLedger;
   /** What it has not told yet: by now there may be more. */
-  #heard = new Map<ObjectKey, Version>();
+  #heard = new Map<ObjectKey, Heard>();
   #relist = false;
 
   constructor(scene: Surroundings, name: string) {
@@ -39,10 +44,21 @@ export class SimulatedProducer {
     this.#heard.set(key, { version, uid });
   }
 
+  /** Everything there is, where it may be later until it tells of it. On a server that settles it would have waited. */
+  async list(): Promise<void> {
+    const { truth } = this.#scene;
+    const { settlesIn, ...listedAfter } = await this.ledger.moment();
+    this.#scene.say(`${this.#name} lists`);
+    for (const name of truth.names) {
+      const { version, uid } = truth.of(name);
+      if (version > 0) this.#heard.set(name, { version, uid, ...(settlesIn === 0 && { listedAfter }) });
+    }
+  }
+
   async deliver(wakeClass: WakeClass, fault: Fault): Promise<void> {
     if (this.#relist) {
       this.#relist = false;
-      for (const name of this.#scene.truth.names) if (this.#scene.truth.of(name).version > 0) this.hear(name);
+      await this.list();
       await this.#wake("listing", fault);
     } else {
       // A resync never stands for a change: it comes on top.
@@ -63,12 +79,12 @@ export class SimulatedProducer {
   }
 
   /** Whether it was answered. */
-  async #tell(heard: ReadonlyMap<ObjectKey, Version>, wakeClass: WakeClass, fault: Fault): Promise<boolean> {
+  async #tell(heard: ReadonlyMap<ObjectKey, Heard>, wakeClass: WakeClass, fault: Fault): Promise<boolean> {
     const { truth, bells } = this.#scene;
     this.#scene.say(
       `${this.#name} wakes ${[...heard.keys()].join(", ")} (${wakeClass})${fault === "none" ? "" : `, ${fault}`}`,
     );
-    const wakes = [...heard].map(([key, { version, uid }]): Wake => {
+    const wakes = [...heard].map(([key, { version, uid, listedAfter }]): Wake => {
       truth.heard(key);
       if (uid > 0) truth.forgetFailures(key);
       return {
@@ -79,6 +95,7 @@ export class SimulatedProducer {
         reason: "Heard",
         class: wakeClass,
         copy: String(version),
+        ...(listedAfter && { listedAfter }),
       };
     });
     try {

@@ -1,9 +1,10 @@
 import { type Log, longestDuration, type Milliseconds, type Rate } from "@drover/controller";
 import { addAtBest, type Bells } from "./bells.ts";
+import { setTimeout as delay } from "node:timers/promises";
 import { keepLeases } from "./lease-keeper.ts";
 import type { Ledger, LedgerTimes } from "./ledger.ts";
 import { startRinger } from "./ringer.ts";
-import type { Backoff, WorkOptions, WorkQueue } from "./work-queue.ts";
+import type { Backoff, QueueMoment, WorkOptions, WorkQueue } from "./work-queue.ts";
 import { startWorker } from "./worker.ts";
 
 /** How a queue keeps time. */
@@ -87,6 +88,7 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
       const origin = await ledger.origin();
       return parts.onCluster === true ? (known ?? origin) : origin;
     },
+    moment: () => settledMoment(ledger, closed.signal),
     ping: (within) => answered(parts.ping(), within).then(() => undefined),
     async close() {
       closed.abort(new Error(`The queue of ${controller} was closed before Redis took a wake.`));
@@ -108,6 +110,14 @@ async function untilTaken<T>(call: () => Promise<T>, closed: AbortSignal, log: L
       closed.throwIfAborted();
       await new Promise((resolve) => setTimeout(resolve, wakeAgain));
     }
+  }
+}
+
+async function settledMoment(ledger: Ledger, signal: AbortSignal): Promise<QueueMoment> {
+  for (;;) {
+    const { settlesIn, ...moment } = await ledger.moment();
+    if (settlesIn === 0) return moment;
+    await delay(settlesIn, undefined, { signal });
   }
 }
 

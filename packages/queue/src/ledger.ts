@@ -6,6 +6,7 @@ import type {
   KeyReport,
   KeyState,
   PastRun,
+  QueueMoment,
   QueueStats,
   Refusal,
   Scope,
@@ -147,6 +148,8 @@ export interface Ledger {
   resume(scope: Scope): Promise<readonly Bell[]>;
   /** The era in which it began with nothing: it stays when a server takes over what another one had. */
   origin(): Promise<string>;
+  /** This moment, and in how many ms the ledger will have settled. */
+  moment(): Promise<QueueMoment & { readonly settlesIn: Milliseconds }>;
   count(): Promise<QueueStats>;
   /** Which of these keys no run was started of since a time, by the ledger's clock; and what that says now. */
   notRunSince(keys: readonly ObjectKey[], since: number): Promise<NotRun>;
@@ -158,6 +161,11 @@ export interface Ledger {
 export const runsKept = 10;
 /** How long the last answer and the history of a key are kept that is gone. */
 export const answerKept: Milliseconds = 60_000;
+/**
+ * A listing that was asked for so long ago is not known to be newer than all that was forgotten: shorter than `answerKept`,
+ * by what clocks and calls may differ.
+ */
+export const listingBelieved: Milliseconds = 50_000;
 /**
  * A bell that was rung so long ago, and not answered, waits for a free worker while others are handed key after key:
  * its key is handed first.

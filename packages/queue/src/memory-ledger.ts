@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 import type { Bell } from "./bells.ts";
 import type { Given, Ledger, LedgerSurroundings, LedgerTimes } from "./ledger.ts";
-import { adopt, passSettling } from "./memory-ledger/adoption.ts";
+import { adopt, passSettling, stand } from "./memory-ledger/adoption.ts";
 import { shortenLeases, takeBackLeases } from "./memory-ledger/backoff.ts";
 import { claim } from "./memory-ledger/claim.ts";
 import { enlist } from "./memory-ledger/enlist.ts";
@@ -89,6 +89,7 @@ export function openMemoryLedger(options: MemoryLedgerOptions): MemoryLedger {
     pause: (scope) => ringAfter((moment) => pause(moment, scope, true)),
     resume: (scope) => ringAfter((moment) => pause(moment, scope, false)),
     origin: () => call(({ data: { origin } }) => origin),
+    moment: () => call(stand),
     count: () => call(count),
     notRunSince: (keys, since) => call((moment) => notRunSince(moment, keys, since)),
     list: (state, offset, limit) => call((moment) => list(moment, state, offset, limit)),

@@ -39,6 +39,7 @@ export const settle = z.union([
   z.tuple([z.literal("settled"), z.number(), handed]).rest(z.string()),
 ]);
 export const ring = z.tuple([z.number()]).rest(z.string());
+export const moment = z.tuple([z.string(), z.number(), z.number()]);
 export const notRun = z.tuple([z.number()]).rest(z.string());
 const number = z.number();
 export const counts = z.tuple([number, number, number, number, number, number, number, number]);

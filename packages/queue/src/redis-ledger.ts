@@ -19,7 +19,7 @@ import { callLua, type LuaArguments } from "./lua.ts";
 import type { Script } from "./script.ts";
 import { claim } from "./scripts/claim.ts";
 import { enlist } from "./scripts/enlist.ts";
-import { count, inspect, list, notRunSince, origin } from "./scripts/inspect.ts";
+import { count, inspect, list, moment, notRunSince, origin } from "./scripts/inspect.ts";
 import { offer } from "./scripts/offer.ts";
 import { pause } from "./scripts/pause.ts";
 import { renew } from "./scripts/renew.ts";
@@ -124,8 +124,14 @@ function offersOf(
 }
 
 /** What there is, without changing any of it. */
-const looksOf = (run: Call): Pick<Ledger, "origin" | "count" | "notRunSince" | "list" | "inspect"> => ({
+const looksOf = (
+  run: Call,
+): Pick<Ledger, "origin" | "moment" | "count" | "notRunSince" | "list" | "inspect"> => ({
   origin: () => run(origin, {}, z.string()),
+  async moment() {
+    const [era, at, settlesIn] = await run(moment, {}, answers.moment);
+    return { era, at, settlesIn };
+  },
   async count() {
     const counts = await run(count, {}, answers.counts);
     const [due, oldestDue, scheduled, running, parked, failing, pace, paused] = counts;

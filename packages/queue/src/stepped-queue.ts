@@ -1,7 +1,7 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
 import type { Bell } from "./bells.ts";
 import { openMemoryLedger } from "./memory-ledger.ts";
-import type { Backoff, Claim, KeyReport, Verdict, Wake } from "./work-queue.ts";
+import type { Backoff, Claim, KeyReport, QueueMoment, Verdict, Wake } from "./work-queue.ts";
 
 /** A key that is claimed. Whoever took it and never settles it has died: its lease ends. */
 export interface SteppedTurn {
@@ -16,6 +16,8 @@ export interface SteppedTurn {
 export interface SteppedQueue {
   readonly controller: string;
   wake(wakes: readonly Wake[]): Promise<void>;
+  /** This moment, for `listedAfter` of what is listed then. */
+  moment(): Promise<QueueMoment>;
   /** The key whose turn it is, claimed; undefined when none is due. */
   take(): Promise<SteppedTurn | undefined>;
   settle(turn: SteppedTurn, verdict: Verdict): Promise<void>;
@@ -56,6 +58,7 @@ export async function openSteppedQueue(options: SteppedQueueOptions): Promise<St
     async wake(wakes) {
       bells.push(...(await ledger.wake(wakes)));
     },
+    moment: () => ledger.moment(),
     async take() {
       for (;;) {
         bells.push(...(await ledger.ring()).bells);

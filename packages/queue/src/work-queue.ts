@@ -19,6 +19,15 @@ export interface Wake {
   readonly trace?: string;
   /** The key's own object at that version, as JSON, with its `uid` above: for the run that answers this wake. */
   readonly copy?: string;
+  /** The object is told of by a listing that was asked for after this moment, and was the newest then. */
+  readonly listedAfter?: QueueMoment;
+}
+
+/** A moment of a queue's data after which nothing writes any more that they do not tell of. */
+export interface QueueMoment {
+  readonly era: string;
+  /** Redis time, ms. */
+  readonly at: number;
 }
 
 /** A version of a key's own object, by the kind's name, `plural.group`. */
@@ -254,6 +263,8 @@ export interface WorkQueue {
    * says were told. On one server a failover is no such case: a position that is written after a wake is lost with it.
    */
   origin(): Promise<string>;
+  /** This moment, for `listedAfter`; on a server that took over, once it has settled. */
+  moment(): Promise<QueueMoment>;
   /** Resolves when Redis answers; rejects when it does not within that time. For readiness. */
   ping(within: Milliseconds): Promise<void>;
   close(): Promise<void>;

@@ -1,5 +1,6 @@
 import { objectKey } from "@drover/controller";
 import type { Mapping, Meanings, ObjectEvent, ResourceRef } from "@drover/kube";
+import type { QueueMoment } from "@drover/queue";
 import { describe, expect, it } from "vitest";
 import type { Files } from "./files.ts";
 import type { Listener } from "./plan-streams.ts";
@@ -32,8 +33,8 @@ const files: Files = {
     yield await Promise.resolve([photos, objectKey({ namespace: "other", name: "films" })]);
   },
 };
-const wakes = async (events: readonly Partial<ObjectEvent>[], listener = own) =>
-  (await Array.fromAsync(wakesOf(events.map(event), listener, bucket, files))).flat();
+const wakes = async (events: readonly Partial<ObjectEvent>[], listener = own, listedAfter?: QueueMoment) =>
+  (await Array.fromAsync(wakesOf(events.map(event), listener, { ref: bucket, files, listedAfter }))).flat();
 const woken = async (fields: Partial<ObjectEvent>, listener = own) =>
   (await wakes([fields], listener)).map(({ key: one, reason, class: of }) => `${of} ${reason} ${one}`);
 
@@ -52,7 +53,7 @@ describe("what wakes a key", () => {
     expect(await woken({ type: "listed" })).toEqual(["listing Listed default/photos"]);
   });
 
-  it("brings the object, of a change and where it is asked for", async () => {
+  it("brings the object, of a change or a listing, where it is asked for", async () => {
     const object = {
       ...{ apiVersion: "s3.drover.dev/v1", kind: "Bucket", spec: { size: 1 } },
       metadata: { name: "photos", uid: "u1", resourceVersion: "7", managedFields: [{}] },
@@ -67,6 +68,12 @@ describe("what wakes a key", () => {
     expect(await brought({}, own)).toEqual([undefined]);
     expect(await brought({ type: "added", previous: undefined })).toEqual([undefined]);
     expect(await brought({ type: "deleted" })).toEqual([undefined]);
+    expect(await brought({ type: "listed", previous: undefined })).toEqual([undefined]);
+    const listedAfter: QueueMoment = { era: "e", at: 7 };
+    const listed = await wakes([{ object, type: "listed" }], asking, listedAfter);
+    expect(listed.map((wake) => [wake.copy, wake.listedAfter])).toEqual([[copy, listedAfter]]);
+    const [added] = await wakes([{ object, type: "added" }], asking, listedAfter);
+    expect(added).not.toHaveProperty("copy");
     expect(await brought({ object: { ...object, spec: "long ".repeat(4_000) } })).toEqual([undefined]);
   });
 

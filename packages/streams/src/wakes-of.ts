@@ -1,22 +1,29 @@
 import type { ObjectKey } from "@drover/controller";
 import { copyOf, isFiling, isNews, isWithin, nameOf, type ObjectEvent, type ResourceRef } from "@drover/kube";
-import type { Wake } from "@drover/queue";
+import type { QueueMoment, Wake } from "@drover/queue";
 import type { Files } from "./files.ts";
 import type { Listener } from "./plan-streams.ts";
 
 /** Wakes that are told together; everybody may be concerned. */
 const mostTogether = 2_000;
 
+/** Where events come from. */
+export interface EventSource {
+  readonly ref: ResourceRef;
+  readonly files: Files;
+  /** When their kind is being listed: a moment of the listeners' queue before it was asked for. */
+  readonly listedAfter?: QueueMoment | undefined;
+}
+
 /** The wakes of several listeners, in pieces of a good size: what one event means to several of them is one wake. */
 export async function* wakesTogether(
   events: readonly ObjectEvent[],
   listeners: readonly Listener[],
-  ref: ResourceRef,
-  files: Files,
+  source: EventSource,
 ): AsyncGenerator<readonly Wake[], void, undefined> {
   let wakes = new Map<string, Wake>();
   for (const listener of listeners) {
-    for await (const piece of wakesOf(events, listener, ref, files)) {
+    for await (const piece of wakesOf(events, listener, source)) {
       for (const wake of piece) wakes.set(JSON.stringify(wake), wake);
       if (wakes.size < mostTogether) continue;
       yield [...wakes.values()];
@@ -34,8 +41,7 @@ export async function* wakesTogether(
 export async function* wakesOf(
   events: readonly ObjectEvent[],
   listener: Listener,
-  ref: ResourceRef,
-  files: Files,
+  { ref, files, listedAfter }: EventSource,
 ): AsyncGenerator<readonly Wake[], void, undefined> {
   const { map, copies = false } = listener.subscription;
   const news = events.flatMap((event) => newsFor(event, listener) ?? []);
@@ -46,7 +52,7 @@ export async function* wakesOf(
     reason: isListed ? "Listed" : reasons[event.type],
     class: isListed ? "listing" : "change",
     ...(map.by === "self" || map.by === "code" || isFiling(map) ? { uid: event.uid } : {}),
-    ...(copies && broughtBy(event)),
+    ...(copies && broughtBy(event, listedAfter)),
   });
   const { looksInto } = listener;
   if (looksInto === undefined || news.length === 0) {
@@ -67,10 +73,17 @@ export async function* wakesOf(
   }
 }
 
-/** Of a change alone: what is listed or added is read live by its first run anyway, and may be very many. */
-function broughtBy({ type, object }: ObjectEvent): Pick<Wake, "copy"> {
-  const copy = type === "modified" && object !== undefined ? copyOf(object) : undefined;
-  return copy === undefined ? {} : { copy };
+/**
+ * The copy of an object that changed, or that a listing shows whose time is known. What is added is read live by its first run:
+ * no event says how late it comes.
+ */
+function broughtBy(
+  { type, object }: ObjectEvent,
+  listedAfter: QueueMoment | undefined,
+): Pick<Wake, "copy" | "listedAfter"> {
+  const isListed = type === "listed" && listedAfter !== undefined;
+  const copy = (isListed || type === "modified") && object !== undefined ? copyOf(object) : undefined;
+  return copy === undefined ? {} : { copy, ...(isListed && { listedAfter }) };
 }
 
 interface News {

@@ -9,7 +9,7 @@ import {
   type ObjectEvent,
   type SeenObject,
 } from "@drover/kube";
-import type { SteppedQueue } from "@drover/queue";
+import type { QueueMoment, SteppedQueue } from "@drover/queue";
 import {
   filingsOf,
   type Follower,
@@ -55,19 +55,25 @@ export function steppedBridge({ client, followers, queues }: SteppedBridgeOption
       [...seen.values()].filter(({ meant }) => Object.hasOwn(meant, file)).map(({ key }) => key),
     ),
   );
-  const tell = async ({ plan, seen }: Stream, events: readonly ObjectEvent[]): Promise<void> => {
+  const tell = async (
+    { plan, seen }: Stream,
+    events: readonly ObjectEvent[],
+    listedAfter: ReadonlyMap<string, QueueMoment>,
+  ): Promise<void> => {
     const { listeners, ref } = plan;
     files.file(filingsOf(events, listeners));
     for (const [name, theirs] of Map.groupBy(listeners, ({ queue }) => queue)) {
-      for await (const wakes of wakesTogether(events, theirs, ref, files))
-        await queues.get(name)?.wake(wakes);
+      const source = { ref, files, listedAfter: listedAfter.get(name) };
+      for await (const wakes of wakesTogether(events, theirs, source)) await queues.get(name)?.wake(wakes);
     }
     for (const event of events) remember(seen, event);
   };
   return {
     async look() {
+      const moments = new Map<string, QueueMoment>();
+      for (const [name, queue] of queues) moments.set(name, await queue.moment());
       const found = await Promise.all(streams.map((stream) => news(client, stream)));
-      for (const [i, stream] of streams.entries()) await tell(stream, found[i] ?? []);
+      for (const [i, stream] of streams.entries()) await tell(stream, found[i] ?? [], moments);
       return found.flat().length;
     },
   };

@@ -27,6 +27,8 @@ export interface ReflectorOptions {
   readonly signal: AbortSignal;
   /** Takes what came together; nothing more is read meanwhile. What it throws on is told again. */
   readonly onEvents: (events: readonly ReflectorEvent[]) => Promise<void> | void;
+  /** Awaited before a listing is asked for; `newest`: of the newest state, not only of one that is no older than the position. */
+  readonly beforeListing?: (newest: boolean) => Promise<void>;
   readonly log: Log;
   /** What was told before; default: nothing, in memory. */
   readonly seen?: SeenIndex;
@@ -102,7 +104,10 @@ function streamDriver(options: Settled) {
   const outcomes = outcomesOf(
     options,
     () => (heardAt = timers.now()),
-    () => told.beginListing(),
+    async (newest) => {
+      await options.beforeListing?.(newest);
+      told.beginListing();
+    },
   );
   let heardAt = timers.now();
   let state = newStream({
@@ -161,7 +166,7 @@ const hasHeld = (phase: Phase, now: Milliseconds): boolean =>
   phase.name === "watching" && now - phase.since >= 1_000;
 
 /** Does what the stream asks for, and says what came of it. */
-function outcomesOf(options: Settled, heard: () => void, beginListing: () => void) {
+function outcomesOf(options: Settled, heard: () => void, beginListing: (newest: boolean) => Promise<void>) {
   const { client, ref, namespace, labelSelector, subscriptions, signal, timers, silence } = options;
   const { metadataOnly = !subscriptions.some(needsWhole) } = options;
   const scope = { namespace, labelSelector, metadataOnly, signal };
@@ -179,16 +184,16 @@ function outcomesOf(options: Settled, heard: () => void, beginListing: () => voi
     switch (action.do) {
       case "list": {
         close();
-        if (action.listing.pages === 0) beginListing();
-        const { exact, continue: token } = action.listing;
+        const { pages, exact, continue: token } = action.listing;
+        if (pages === 0) await beginListing(exact === undefined);
         const at = token === undefined && exact !== undefined ? exactly(exact) : {};
         const page = await client.list(ref, { ...scope, ...at, continue: token, retries: 0 });
         heard();
         return { type: "page", page: { ...page, items: page.items.map(withoutManagedFields) } };
       }
       case "stream": {
-        beginListing();
         const { from: resourceVersion = "", timeoutSeconds } = action;
+        await beginListing(resourceVersion === "");
         return open({ resourceVersion, timeoutSeconds, sendInitialEvents: true });
       }
       case "watch": {

@@ -1,7 +1,7 @@
 import { objectKey } from "@drover/controller";
 import { beforeEach, describe, expect, it } from "vitest";
-import { copiesKept } from "../ledger.ts";
-import type { Claim, Sight, Verdict, Wake } from "../work-queue.ts";
+import { copiesKept, listingBelieved } from "../ledger.ts";
+import type { Claim, QueueMoment, Sight, Verdict, Wake } from "../work-queue.ts";
 import { done, failed, key, keysIn, lease, type LedgerUnderTest, settling } from "./ledger-under-test.ts";
 
 /** When a run is given its object with the claim. The key is woken once, and its run has told what it saw: version 100. */
@@ -181,12 +181,6 @@ export function copiesContract(t: LedgerUnderTest): void {
       await brought(104);
       expect(await given()).toBe("copy of 104");
     });
-    it("before a run has told what it saw", async () => {
-      const fresh = objectKey({ namespace: "a", name: "fresh" });
-      await t.wake(fresh, { uid, copy: "of nobody's run" });
-      await t.rung();
-      expect((await t.claim(fresh, "fresh")).copy).toBeUndefined();
-    });
     it("after a run that does not know what it has written", async () => {
       await brought(101);
       await begin();
@@ -240,6 +234,79 @@ export function copiesContract(t: LedgerUnderTest): void {
       await brought(101);
       await t.wake(key, { kind: "force", resourceVersion: "0" }, true);
       expect(await given()).toBeUndefined();
+    });
+  });
+
+  describe("before a run has told what it saw, a copy is given", () => {
+    const fresh = objectKey({ namespace: "a", name: "fresh" });
+    const moment = async (ago = 0): Promise<QueueMoment> => {
+      const { era, at } = await t.ledger.moment();
+      return { era, at: at - ago };
+    };
+    const listed = (listedAfter?: QueueMoment) =>
+      t.wake(fresh, { uid, resourceVersion: "100", copy: "as listed", ...(listedAfter && { listedAfter }) });
+    const givenFirst = async (): Promise<string | undefined> => {
+      await t.rung();
+      return (await t.claim(fresh, `run ${++runs}`)).copy;
+    };
+    const endOfFirst = (verdict: Verdict) => t.ledger.settle(fresh, `run ${runs}`, verdict);
+
+    it("of a listing that was asked for in these data, once", async () => {
+      await listed(await moment());
+      expect(await givenFirst()).toBe("as listed");
+      await endOfFirst(done);
+      await listed(await moment());
+      expect(await givenFirst()).toBeUndefined();
+    });
+    it("of what changes after it was listed", async () => {
+      await listed(await moment());
+      await t.wake(fresh, { uid, resourceVersion: "101", copy: "changed" });
+      expect(await givenFirst()).toBe("changed");
+    });
+    it("and none of what no listing shows", async () => {
+      await listed();
+      expect(await givenFirst()).toBeUndefined();
+    });
+    it("and none of a listing that was asked for before these data", async () => {
+      const before = await moment();
+      t.server = "another";
+      await listed(before);
+      t.clock += settling;
+      expect(await givenFirst()).toBeUndefined();
+    });
+    it("and none of one that was asked for before a key may have been forgotten", async () => {
+      await listed(await moment(listingBelieved));
+      expect(await givenFirst()).toBeUndefined();
+      await endOfFirst({ kind: "gone" });
+      await listed(await moment());
+      expect(await givenFirst()).toBeUndefined();
+    });
+    it("but not while a run lasts, nor after one that ended without a verdict", async () => {
+      await listed();
+      await givenFirst();
+      await listed(await moment());
+      t.clock += lease;
+      await listed(await moment());
+      expect(await givenFirst()).toBeUndefined();
+    });
+    it("but not after a run that was under way when the server took over", async () => {
+      t.server = "another";
+      await t.ledger.renew([{ key: fresh, token: "elsewhere" }]);
+      t.clock += settling;
+      const since = await moment();
+      t.clock += lease;
+      await t.rung();
+      await listed(since);
+      expect(await givenFirst()).toBeUndefined();
+    });
+    it("of a listing on a server that took over, as soon as it has settled", async () => {
+      await listed(await moment());
+      t.server = "another";
+      expect(await t.ledger.moment()).toMatchObject({ at: t.clock, settlesIn: settling });
+      t.clock += settling;
+      expect(await t.ledger.moment()).toMatchObject({ at: t.clock, settlesIn: 0 });
+      await listed(await moment());
+      expect(await givenFirst()).toBe("as listed");
     });
   });
 

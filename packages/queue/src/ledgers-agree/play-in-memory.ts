@@ -13,6 +13,8 @@ export type Step =
       /** How much jitter was drawn before it. */
       readonly drawn: number;
       readonly on: (ledger: Ledger) => Promise<unknown>;
+      /** The ledger is called twice. */
+      readonly isTwo: boolean;
     }
   | { readonly text: string; readonly data: "lost" | "saved" | "restored" };
 
@@ -72,6 +74,7 @@ export async function playInMemory(
       server: `server${servers}`,
       drawn,
       on: call.on,
+      isTwo: call.isTwo === true,
     });
     const answer = await call.on(ledger);
     take(hands, call, answer);

@@ -6,8 +6,8 @@ import { keys, times } from "./random-calls.ts";
 const prefix = "{drover:agree}";
 
 /**
- * Plays steps in an empty Redis. All of them at once: what is asked does not depend on what is answered, and Redis
- * answers in order.
+ * Plays steps in an empty Redis. Mostly all of them at once: what is asked does not depend on what is answered, and Redis
+ * answers in order. Only after a step of two calls the next one waits for it.
  */
 export async function playInRedis(
   redis: Redis,
@@ -15,11 +15,17 @@ export async function playInRedis(
   heard: ReturnType<typeof listenTo>,
 ): Promise<readonly (Answer | undefined)[]> {
   heard.forget();
-  const played = await Promise.all([redis.flushall(), ...steps.map((step) => play(redis, step))]);
+  const playing: ReturnType<typeof play>[] = [];
+  await redis.flushall();
+  for (const step of steps) {
+    playing.push(play(redis, step));
+    if ("isTwo" in step && step.isTwo) await playing.at(-1);
+  }
+  const played = await Promise.all(playing);
   let known = "";
   await heard.caughtUp();
-  const answers = played.slice(1).map((each) => {
-    if (typeof each !== "object") return undefined;
+  const answers = played.map((each) => {
+    if (each === undefined) return undefined;
     const newEra = each.era !== known;
     known = each.era;
     return { answer: each.answer, newEra };
@@ -72,6 +78,7 @@ export async function loadScripts(redis: Redis): Promise<void> {
   await ledger.ring();
   await ledger.unanswered(0);
   await ledger.count();
+  await ledger.moment();
   await ledger.notRunSince([], 0);
   await ledger.list("ready", 0, 1);
   await ledger.renew([]);

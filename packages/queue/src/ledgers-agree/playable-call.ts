@@ -14,6 +14,8 @@ export interface Hands {
 export interface PlayableCall {
   readonly text: string;
   readonly on: (ledger: Ledger) => Promise<unknown>;
+  /** The ledger is called twice. */
+  readonly isTwo?: boolean;
   /** What is held when it is answered with a claim. */
   readonly holding?: Holding;
   /** The token of what it is handed. */
@@ -57,6 +59,8 @@ export function playable(random: RandomCall, { claims, bells }: Hands): Playable
       return call((ledger) => ledger.wake(random.wakes, random.force));
     case "ring":
       return call((ledger) => ledger.ring());
+    case "wake listed":
+      return { ...call((ledger) => wakeListed(ledger, random)), isTwo: true };
     case "unanswered":
       return call((ledger) => ledger.unanswered(random.patience));
     case "enlist":
@@ -81,6 +85,14 @@ const claim = ({ key, token }: Holding, version: number): PlayableCall => ({
   on: (ledger) => ledger.claim(key, token, version),
   holding: { key, token },
 });
+
+async function wakeListed(
+  ledger: Ledger,
+  { wakes, ago }: Extract<RandomCall, { readonly call: "wake listed" }>,
+): Promise<unknown> {
+  const { era, at } = await ledger.moment();
+  return ledger.wake(wakes.map((wake) => ({ ...wake, listedAfter: { era, at: at - ago } })));
+}
 
 const renew = (leases: readonly Holding[]): PlayableCall => ({
   text: `renew ${JSON.stringify(leases)}`,

@@ -10,6 +10,8 @@ export const times = { lease: 6_000, settling: 1_000 };
 /** `nth`: the claim or bell that was answered so many before the last one; a made-up one where there is none. */
 export type RandomCall =
   | { readonly call: "wake"; readonly wakes: readonly Wake[]; readonly force: boolean }
+  /** They were listed so many ms ago. */
+  | { readonly call: "wake listed"; readonly wakes: readonly Wake[]; readonly ago: number }
   | { readonly call: "claim"; readonly key: ObjectKey; readonly token: string; readonly version: number }
   | { readonly call: "claim rung"; readonly nth: number; readonly token: string; readonly version: number }
   | { readonly call: "claim again"; readonly nth: number }
@@ -178,6 +180,7 @@ const none = fc.constant({});
 const weighted: readonly (readonly [number, fc.Arbitrary<RandomCall | RandomEvent>])[] = [
   [200, call("wake", fc.record({ wakes: wakes(3), force: fc.constant(false) }))],
   [30, call("wake", fc.record({ wakes: wakes(1), force: fc.constant(true) }))],
+  [20, call("wake listed", fc.record({ wakes: wakes(3), ago: fc.constantFrom(0, 1_000, 49_999, 50_000) }))],
   [160, call("claim rung", fc.record({ nth, token, version }))],
   [40, call("claim", fc.record({ key, token, version }))],
   [20, call("claim again", fc.record({ nth }))],

@@ -1,3 +1,5 @@
+import type { Milliseconds } from "@drover/controller";
+import type { QueueMoment } from "../work-queue.ts";
 import { blankOffers } from "./ledger-data.ts";
 import { find, type Moment } from "./moment.ts";
 import { becomeReady } from "./places.ts";
@@ -26,3 +28,11 @@ export function passSettling({ data, now, settling }: Moment): void {
   if (claimsFrom !== undefined)
     data.claimsFrom = claimsFrom > now ? Math.min(claimsFrom, now + settling) : undefined;
 }
+
+/** The era and the time, and in how many ms the ledger will have settled. */
+export const stand = ({
+  data: { era, claimsFrom = 0 },
+  now: at,
+}: Moment): QueueMoment & { readonly settlesIn: Milliseconds } => ({
+  ...{ era, at, settlesIn: Math.max(0, claimsFrom - at) },
+});

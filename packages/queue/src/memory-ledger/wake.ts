@@ -1,4 +1,4 @@
-import { copiesKept } from "../ledger.ts";
+import { copiesKept, listingBelieved } from "../ledger.ts";
 import type { Wake, WakeClass } from "../work-queue.ts";
 import type { Entry } from "./ledger-data.ts";
 import { find, type Moment } from "./moment.ts";
@@ -21,6 +21,7 @@ export function hear(moment: Moment, wake: Wake, force: boolean): void {
   const entry = find(moment, wake.key);
   if (wake.class === "resync" && !force && entry.state !== undefined) return;
   const moreUrgent = remember(entry, wake);
+  if (isBeforeAnyRun(moment, entry, wake)) entry.sawIn = moment.data.era;
   keepCopy(moment, entry, wake, force);
   switch (entry.state) {
     case "leased":
@@ -63,6 +64,15 @@ function remember(entry: Entry, wake: Wake): boolean {
   const moreUrgent = entry.class === undefined || rank[wake.class] < rank[entry.class];
   if (moreUrgent) entry.class = wake.class;
   return moreUrgent;
+}
+
+/**
+ * No run of the object can have written what a listing since does not show: neither one that was forgotten, with other data
+ * or because the key was gone, nor one that these data know of.
+ */
+function isBeforeAnyRun({ data, now }: Moment, entry: Entry, { listedAfter }: Wake): boolean {
+  if (listedAfter?.era !== data.era || now - listedAfter.at >= listingBelieved) return false;
+  return entry.ranAt === 0 && (entry.announced ?? entry.settled) === undefined;
 }
 
 /**

@@ -11,6 +11,16 @@ return control.origin
 `,
 });
 
+/** The era and the time, and in how many ms the ledger will have settled. */
+export const moment = defineScript({
+  name: "moment",
+  arguments: [],
+  uses: [],
+  body: `
+return { control.era, now, math.max(0, setting('claimsFrom', 0) - now) }
+`,
+});
+
 /**
  * How many keys are in which state, and how it goes. Answers `{ due, ms the oldest has waited, scheduled, running, parked,
  * failing, 16 times the ms that runs take, 1 when paused }`.

@@ -1,4 +1,4 @@
-import { copiesKept } from "../ledger.ts";
+import { copiesKept, listingBelieved } from "../ledger.ts";
 import { defineScript } from "../script.ts";
 import { backoff } from "./backoff.ts";
 import { offers } from "./offers.ts";
@@ -30,6 +30,14 @@ local function keepCopy(e, w)
   end
 end
 
+-- No run of the object can have written what a listing since does not show: neither one that was forgotten, with other data
+-- or because the key was gone, nor one that these data know of.
+local function isBeforeAnyRun(e, w)
+  local after = w.listedAfter
+  if not after or after.era ~= control.era or now - after.at >= ${listingBelieved} then return false end
+  return not (e.f.ranAt or e.f.announced or e.f.settled)
+end
+
 local function remember(e, w)
   local version = 'version:' .. w.kind
   if newer(w.resourceVersion, e.f[version]) then
@@ -41,6 +49,7 @@ local function remember(e, w)
       e.f.uid = w.uid
     end
   end
+  if isBeforeAnyRun(e, w) then e.f.sawIn = control.era end
   keepCopy(e, w)
   local ok, reasons = pcall(cjson.decode, e.f.reasons or '[]')
   if not ok then reasons = {} end
