@@ -4,6 +4,7 @@
  *     npm run bench:peers                              three rounds; writes results.md
  *     npm run bench:peers -- --rounds 1                printed
  *     npm run bench:peers -- --only Drover,kube-rs     these, and who they are put beside; printed
+ *     npm run bench:peers -- --objects 30000           a cold start of so many, and no more; printed
  *     npm run bench:peers -- --little                  shows that it works, printed
  *
  * The first run builds the cluster and the peers, for minutes. Who cannot be built is left out, and said to be.
@@ -23,8 +24,8 @@ import { kubeRs } from "./peers/kube-rs.ts";
 import type { Ground, Peer, Prepared } from "./peers/peer.ts";
 import type { Turn } from "./measured.ts";
 import { full, little } from "./plan.ts";
-import { reference, report } from "./report.ts";
-import { takeSlowTurn, takeTurn, type TurnFigures } from "./turn.ts";
+import { coldReport, type Conditions, reference, report } from "./report.ts";
+import { takeColdTurn, takeSlowTurn, takeTurn, type TurnFigures } from "./turn.ts";
 
 const peers: readonly Peer[] = [floor, controllerRuntime, kubeRs, kopf, javaOperatorSdk, drover, readingLive];
 
@@ -33,6 +34,7 @@ const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: usualRounds },
     only: { type: "string" },
+    objects: { type: "string" },
     little: { type: "boolean", default: false },
   },
 });
@@ -42,7 +44,13 @@ if (unknown.length > 0) {
   console.error(`There is no ${unknown.join(", ")}. There are: ${peers.map(({ name }) => name).join(", ")}.`);
   process.exit(2);
 }
-const plan = values.little ? little : full;
+const usual = values.little ? little : full;
+const plan = { ...usual, objects: Number(values.objects ?? usual.objects) };
+const isColdOnly = values.objects !== undefined;
+if (!Number.isSafeInteger(plan.objects) || plan.objects < 1) {
+  console.error(`--objects is how many there are, not ${values.objects}.`);
+  process.exit(2);
+}
 const slowly = { workers: plan.slowWorkers, workMs: plan.workMs };
 const progress = (line: string): void => console.error(line);
 
@@ -60,9 +68,10 @@ try {
     for (const [name, prepare] of prepared)
       turns.push(
         await onStage(name, prepare, `round ${round}`, { workers: plan.workers, workMs: 0 }, (turn) =>
-          takeTurn(name, turn, plan),
+          isColdOnly ? takeColdTurn(name, turn, plan) : takeTurn(name, turn, plan),
         ),
       );
+    if (isColdOnly) continue;
     for (const [name, prepare] of [...prepared, ...preparedMore])
       slowTurns.push(
         await onStage(name, prepare, `round ${round}, slow work`, slowly, (turn) =>
@@ -77,16 +86,21 @@ try {
 } finally {
   await stage.stop();
 }
-const text = report(turns, slowTurns, {
+const conditions: Conditions = {
   command: ["npm run bench:peers", ...(process.argv.length > 2 ? ["--", ...process.argv.slice(2)] : [])].join(
     " ",
   ),
   ...{ machine: `${cpus().length} cores`, plan, notRun },
   busy: [busyBefore, await machineLoad()],
-});
+};
+const text = isColdOnly ? coldReport(turns, conditions) : report(turns, slowTurns, conditions);
 const file = join(import.meta.dirname, "results.md");
 const isPartial =
-  values.little || only !== undefined || values.rounds !== usualRounds || process.exitCode === 1;
+  values.little ||
+  isColdOnly ||
+  only !== undefined ||
+  values.rounds !== usualRounds ||
+  process.exitCode === 1;
 if (isPartial) console.log(text);
 else await writeFile(file, await format(text, { ...(await resolveConfig(file)), filepath: file }));
 

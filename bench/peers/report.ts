@@ -38,6 +38,18 @@ const times: readonly Measure[] = (
   ] as const
 ).map(([step, time, title]) => [title, (turn) => ofStep(turn, step)?.times[time] ?? NaN]);
 
+/** A cold start, of however many Gauges. */
+export function coldReport(turns: readonly TurnFigures[], conditions: Conditions): string {
+  const names = [...new Set(turns.map(({ who }) => who))];
+  const coldOnly = (measures: readonly Measure[]) =>
+    measures.filter(([title]) => title.includes("cold start"));
+  return [
+    ...opening(conditions),
+    comparison(turns, names, [...coldOnly([...times, ...requests, ...cpu, ...serverCpu]), memory]),
+    byProcess(turns, names, ["cold start"]),
+  ].join("\n\n");
+}
+
 /** What was killed has taken its CPU time along. */
 const whole = steps.filter((step) => step !== "crash" && step !== "slow work");
 const perStep = (what: string, of: (turn: TurnFigures, step: Step) => number): readonly Measure[] =>
@@ -47,10 +59,11 @@ const requests = perStep("requests", (turn, step) => sum(ofStep(turn, step)?.req
 const crashRequests: Measure = ["requests, crash", (turn) => sum(ofStep(turn, "crash")?.requests ?? {})];
 const cpu = perStep("CPU, s", (turn, step) => sum(ofStep(turn, step)?.cpu ?? {}, servers));
 const serverCpu = perStep("API server's CPU, s", (turn, step) => ofStep(turn, step)?.cpu[servers] ?? NaN);
+const memory: Measure = ["memory, MiB", (turn) => sum(turn.memory) / 1024 ** 2];
 const others: readonly Measure[] = [
   ["reconciles, cold start and burst", ({ runs }) => runs[0] ?? NaN],
   ["reconciles, restart", ({ runs }) => runs[1] ?? NaN],
-  ["memory, MiB", ({ memory }) => sum(memory) / 1024 ** 2],
+  memory,
 ];
 
 /**
@@ -60,19 +73,13 @@ const others: readonly Measure[] = [
 export function report(
   turns: readonly TurnFigures[],
   slowTurns: readonly TurnFigures[],
-  { plan, ...conditions }: Conditions,
+  conditions: Conditions,
 ): string {
+  const { plan } = conditions;
   const names = [...new Set(turns.map(({ who }) => who))];
-  const busy = conditions.busy.map((share) => `${(100 * share).toFixed(0)} %`).join(" and ");
   const compared = (measures: readonly Measure[]): string => comparison(turns, names, measures);
   return [
-    "<!-- Written by npm run bench:peers. -->",
-    "# The same controller, with everybody",
-    `\`${conditions.command}\` on ${conditions.machine}, which was ${busy} busy before and after: ` +
-      `${plan.objects.toLocaleString("en")} objects, ${plan.reactions.toLocaleString("en")} reactions a round, ` +
-      `one every ${plan.every} ms. min / **median** / max of the rounds; in brackets, the median of what it is of ` +
-      `${reference}'s in the same round.`,
-    ...[...conditions.notRun].map(([name, why]) => `*${name} was not run:* ${why}`),
+    ...opening(conditions),
     "## Time",
     compared(times),
     "## Slow work",
@@ -88,8 +95,21 @@ export function report(
     "## Requests of the last round",
     ...[...whole, "crash" as const].map((step) => `### ${step}\n\n${asked(turns, names, step)}`),
     "## CPU seconds and memory of the last round, by process",
-    byProcess(turns, names),
+    byProcess(turns, names, whole),
   ].join("\n\n");
+}
+
+function opening({ command, machine, busy, plan, notRun }: Conditions): readonly string[] {
+  const shares = busy.map((share) => `${(100 * share).toFixed(0)} %`).join(" and ");
+  return [
+    "<!-- Written by npm run bench:peers. -->",
+    "# The same controller, with everybody",
+    `\`${command}\` on ${machine}, which was ${shares} busy before and after: ` +
+      `${plan.objects.toLocaleString("en")} objects, ${plan.reactions.toLocaleString("en")} reactions a round, ` +
+      `one every ${plan.every} ms. min / **median** / max of the rounds; in brackets, the median of what it is of ` +
+      `${reference}'s in the same round.`,
+    ...[...notRun].map(([name, why]) => `*${name} was not run:* ${why}`),
+  ];
 }
 
 const of = (turns: readonly TurnFigures[], name: string): readonly TurnFigures[] =>
@@ -150,13 +170,13 @@ function asked(turns: readonly TurnFigures[], names: readonly string[], step: St
   );
 }
 
-function byProcess(turns: readonly TurnFigures[], names: readonly string[]): string {
+function byProcess(turns: readonly TurnFigures[], names: readonly string[], shown: readonly Step[]): string {
   const rows = names.flatMap((name) => {
     const turn = of(turns, name).at(-1);
     return Object.entries(turn?.memory ?? {}).map(([process, bytes]) => [
       ...[name, process, figure(bytes / 1024 ** 2)],
-      ...whole.map((step) => figure((turn && ofStep(turn, step)?.cpu[process]) ?? NaN)),
+      ...shown.map((step) => figure((turn && ofStep(turn, step)?.cpu[process]) ?? NaN)),
     ]);
   });
-  return table(["", "", "MiB", ...whole], rows, 2);
+  return table(["", "", "MiB", ...shown], rows, 2);
 }

@@ -20,7 +20,7 @@ export interface TurnFigures {
 }
 
 /** Longer than the slowest takes for anything. */
-const patience = 300_000;
+const patience = 1_800_000;
 
 /** The Gauges, and the turn that each was last asked for. */
 class Gauges {
@@ -66,6 +66,17 @@ export async function takeTurn(who: string, turn: Turn, plan: Plan): Promise<Tur
   await crashed.atWork.stop();
   await stage.clear();
   return { who, steps: [cold, burst, restarted, reaction, crashed], runs: [firstLife, secondLife], memory };
+}
+
+/** A cold start alone: what it takes to come to know of many Gauges. */
+export async function takeColdTurn(who: string, turn: Turn, { objects }: Plan): Promise<TurnFigures> {
+  const { stage, contestant } = turn;
+  const gauges = new Gauges(turn, await stage.populate(objects));
+  const cold = await coldStart(turn, gauges);
+  const memory = memoryOf({ ...cold.atWork.pids, ...contestant.beside });
+  const runs = [await cold.atWork.stop()];
+  await stage.clear();
+  return { who, steps: [cold], runs, memory };
 }
 
 /** All Gauges are changed at once, where each reconcile waits for something outside. */
