@@ -166,7 +166,7 @@ describe("a server that lost the end of what was written", () => {
     await held.seen.write(change({ position: "7", whole: true }));
     // What was told before this write may be what the server lacks.
     await redis.hset(`{drover-stream:${stream}}:stream`, "server", "another");
-    await expect(held.seen.write(change({ position: "9" }))).rejects.toThrow(StreamLostError);
+    await expect(held.seen.write(change({ position: "9", whole: true }))).rejects.toThrow(StreamLostError);
     await end();
     expect(await hold()).toMatchObject({ position: "7" });
   });
@@ -185,12 +185,61 @@ describe("a server that lost the end of what was written", () => {
 
 test("a write whose answer was lost is not written twice", async () => {
   const held = await hold();
-  await held.seen.write(change({ position: "7" }));
+  await held.seen.write(change({ position: "7", whole: true }));
   const before = await redis.hget(`{drover-stream:${stream}}:stream`, "writes");
   await redis.hset(`{drover-stream:${stream}}:stream`, "writes", 2); // as if it had been written
-  await held.seen.write(change({ position: "8" }));
+  await held.seen.write(change({ position: "8", whole: true }));
   expect(before).toBe("1");
   expect(await redis.hmget(`{drover-stream:${stream}}:stream`, "writes", "position")).toEqual(["2", "7"]);
+});
+
+describe("what says nothing new", () => {
+  const inRedis = async (): Promise<readonly (string | null)[]> => [
+    ...(await redis.hmget(`{drover-stream:${stream}}:stream`, "writes", "position")),
+    ...(await redis.hmget(`{drover-stream:${stream}}:seen`, key("a"), key("b"))).map(
+      (record) => record?.split('"')[3] ?? null,
+    ),
+  ];
+  const newer = { ...seen("a"), resourceVersion: "6" };
+  const held = async (): Promise<HeldStream> => {
+    const ours = await hold();
+    await ours.seen.write(change({ put: [seen("a")], position: "5", whole: true }));
+    await ours.seen.write(change({ put: [newer], position: "6" }));
+    expect(await ours.seen.get([key("a")])).toEqual([newer]);
+    return ours;
+  };
+
+  test("is written with the next that does", async () => {
+    const ours = await held();
+    expect(await inRedis()).toEqual(["1", "5", "5", null]);
+    await ours.seen.write(change({ put: [seen("b", "7")], position: "7" }));
+    expect(await inRedis()).toEqual(["2", "7", "6", "7"]);
+  });
+
+  test("is written soon where nothing follows, and when the stream is given up", async () => {
+    const ours = await held();
+    await vi.waitFor(async () => expect(await inRedis()).toEqual(["2", "6", "6", null]));
+    await ours.seen.write(change({ position: "9" }));
+    await ours.release();
+    expect(await inRedis()).toEqual(["3", "9", "6", null]);
+  });
+
+  test("does not outlast the end of its object, nor the stream", async () => {
+    const ours = await held();
+    await ours.seen.write(change({ forget: [key("a")], position: "8" }));
+    expect(await inRedis()).toEqual(["2", "8", null, null]);
+    await ours.seen.write(change({ position: "9" }));
+    await redis.hset(`{drover-stream:${stream}}:stream`, "token", "another's");
+    await ours.renew();
+    await expect(ours.seen.write(change({ position: "10" }))).rejects.toThrow(StreamLostError);
+    await ours.release();
+    expect(await inRedis()).toEqual(["2", "8", null, null]);
+  });
+
+  test("is before a sweep what the index is compared by", async () => {
+    const ours = await held();
+    expect(await all(ours)).toEqual([newer]);
+  });
 });
 
 describe("what somebody else wrote", () => {

@@ -4,6 +4,7 @@ import { callLua, type RedisConnection } from "@drover/queue";
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { parsedJson } from "./parsed-json.ts";
+import { quietChanges } from "./quiet-changes.ts";
 import { dropFiles, fileUnder, forget, hold, release, renew, write } from "./scripts.ts";
 import { recordOf, seenFrom } from "./seen-record.ts";
 import { seenBut, streamPrefix } from "./stream-keys.ts";
@@ -113,9 +114,9 @@ interface Hold {
   readonly writes: number;
 }
 
-function holding({ redis, stream, prefix, token, lease, audience, ...before }: Hold) {
+function holding(hold: Hold) {
+  const { redis, stream, prefix, token, lease } = hold;
   const lost = new AbortController();
-  let writes = before.writes;
   const lose = (): StreamLostError => {
     const error = new StreamLostError(
       "The stream is another bridge's by now, or Redis another server: it is taken up again from where Redis stands.",
@@ -124,6 +125,9 @@ function holding({ redis, stream, prefix, token, lease, audience, ...before }: H
     return error;
   };
   const lately = recentlySeen();
+  const writes = writesTo(hold, lost.signal, lose);
+  const quiet = quietChanges(lately.get, () => void writes.inTurn(quiet.all()));
+  lost.signal.addEventListener("abort", quiet.drop);
   const seen: SeenIndex = {
     get: async (keys) => {
       const asked = keys.filter((key) => !lately.has(key));
@@ -135,12 +139,14 @@ function holding({ redis, stream, prefix, token, lease, audience, ...before }: H
     },
     write: async (change) => {
       lost.signal.throwIfAborted();
-      const written = await callLua(redis, write, prefix, { token, writes, ...values(change, audience) });
-      if (written !== 1) throw lose();
-      writes += 1;
+      const due = quiet.take(change);
+      if (due !== undefined) await writes.inTurn(due);
       lately.remember(change);
     },
-    allBut: (keys) => seenBut(redis, prefix, keys),
+    async *allBut(keys) {
+      await writes.inTurn(quiet.all());
+      yield* seenBut(redis, prefix, keys);
+    },
   };
   const oursOnly = async (answer: Promise<unknown>): Promise<void> => {
     if ((await answer) !== 1) throw lose();
@@ -155,14 +161,43 @@ function holding({ redis, stream, prefix, token, lease, audience, ...before }: H
     drop: (files: readonly string[]) =>
       oursOnly(callLua(redis, dropFiles, prefix, { token, files: JSON.stringify(files) })),
     renew: async () => {
-      if ((await callLua(redis, renew, prefix, { token, writes, lease })) !== 1) lose();
+      if ((await callLua(redis, renew, prefix, { token, writes: writes.done(), lease })) !== 1) lose();
     },
     release: async () => {
+      await writes.inTurn(quiet.all()).catch(() => undefined); // it is told again from a little earlier on
       await callLua(redis, release, prefix, { token });
     },
     forget: async () => {
+      quiet.drop();
       await callLua(redis, forget, prefix, { token });
       await redis.srem(knownStreams, stream);
+    },
+  };
+}
+
+/** Writes to a stream's index, one after the other: each says how many there were before it. */
+function writesTo(
+  { redis, prefix, token, audience, writes }: Hold,
+  lost: AbortSignal,
+  lose: () => StreamLostError,
+) {
+  let done = writes;
+  let last: Promise<void> = Promise.resolve();
+  const written = async (change: SeenChange): Promise<void> => {
+    lost.throwIfAborted();
+    const answer = await callLua(redis, write, prefix, { token, writes: done, ...values(change, audience) });
+    if (answer !== 1) throw lose();
+    done += 1;
+  };
+  return {
+    done: () => done,
+    /** Resolves when it is written; for nothing, when all before is, or has failed. */
+    inTurn(change: SeenChange | undefined): Promise<void> {
+      const before = last.catch(() => undefined);
+      if (change === undefined) return before;
+      const turn = before.then(() => written(change));
+      turn.catch(() => undefined); // what is kept for a while nobody waits for
+      return (last = turn);
     },
   };
 }
