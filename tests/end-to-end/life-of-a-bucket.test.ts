@@ -188,6 +188,9 @@ describe("every process", () => {
       await eventually(async () => expect((await get(each, "/metrics")).text).toContain(idle));
     }
     expect((await get(worker, "/metrics")).text).toMatch(/drover_runs_total\{.*verdict="done"\} [1-9]/);
+    expect((await get(worker, "/metrics")).text).toMatch(
+      /drover_run_arrivals_total\{.*by="given",object="live"\} [1-9]/,
+    );
     expect((await get(bridge, "/metrics")).text).toContain(
       'drover_stream_synced{kind="buckets.s3.drover.dev"} 1',
     );

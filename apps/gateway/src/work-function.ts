@@ -87,8 +87,8 @@ export function workFunction(fn: WebhookFunction, parts: WorkingParts): Function
   const work = queue.work(handle, {
     ...{ concurrency: fn.concurrency, timeout: own.timeout, version: fn.revision },
     ...{ backoff: own.retry, limits: own.limits },
-    onSettled(run, verdict, duration) {
-      runs.settled(controller, verdict, duration / 1_000);
+    onSettled(run, verdict, duration, by) {
+      runs.settled(controller, run, verdict, duration, by);
       const { key, claim } = run;
       const fields = { function: controller, key, verdict: verdict.kind, ms: Math.round(duration) };
       log.info({ ...fields, why: claim.reasons }, "Called");

@@ -1,6 +1,6 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
 import { type LeaseKeeper, LeaseLostError } from "./lease-keeper.ts";
-import type { Claim, Run, Verdict } from "./work-queue.ts";
+import type { Arrival, Claim, Run, Verdict } from "./work-queue.ts";
 
 /** A run took longer than its controller allows. */
 export class RunTimeoutError extends Error {
@@ -22,6 +22,7 @@ export interface Turn {
   readonly claim: Claim;
   /** When it was asked for, by `performance.now()`: its lease began after that. */
   readonly askedAt: number;
+  readonly by: Arrival;
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Given, Ledger } from "./ledger.ts";
 import { memoryBells } from "./memory-bells.ts";
 import { openMemoryLedger } from "./memory-ledger.ts";
 import { wakeOf } from "./work-queue.contract.ts";
-import type { QueueWorker, Run, Verdict, WorkQueue } from "./work-queue.ts";
+import type { Arrival, QueueWorker, Run, Verdict, WorkQueue } from "./work-queue.ts";
 
 /** Bells that a test rings by hand, and a ledger whose words to workers it may keep back. */
 let ring: (key: ObjectKey) => Promise<void>;
@@ -62,34 +62,35 @@ const heardByHand = (real: Ledger): Ledger => ({
   },
 });
 
-/** A worker whose slots are offered, and the keys that it ran. */
+/** A worker whose slots are offered, the keys that it ran, and how those came which it has settled. */
 async function work(
   concurrency: number,
   handler: (run: Run) => Promise<Verdict> = () => Promise.resolve(done),
-): Promise<{ readonly worker: QueueWorker; readonly ran: ObjectKey[] }> {
-  const ran: ObjectKey[] = [];
+): Promise<{ readonly worker: QueueWorker; readonly ran: ObjectKey[]; readonly came: Arrival[] }> {
+  const [ran, came]: [ObjectKey[], Arrival[]] = [[], []];
   const offered = vi.spyOn(ledger, "offer");
   const worker = queue.work(
     (run) => {
       ran.push(run.key);
       return handler(run);
     },
-    { concurrency, timeout: 60_000 },
+    { concurrency, timeout: 60_000, onSettled: (_run, _verdict, _duration, by) => void came.push(by) },
   );
   workers.push(worker);
   await until(async () => {
     expect(offered.mock.settledResults.length).toBeGreaterThan(0);
     expect((await ledger.ring()).next).toBeUndefined(); // it has settled
   });
-  return { worker, ran };
+  return { worker, ran, came };
 }
 
 it("runs what a free slot is given, though no bell is heard", async () => {
-  const { ran } = await work(1);
+  const { ran, came } = await work(1);
   await queue.wake([wakeOf(first)]);
   await until(() => expect(ran).toEqual([first]));
   await queue.wake([wakeOf(second)]);
   await until(() => expect(ran).toEqual([first, second]));
+  await until(() => expect(came).toEqual(["given", "given"]));
 });
 
 it("hears of what got lost on the way when it offers the slot again", async () => {

@@ -131,7 +131,7 @@ export class Slots {
     const settled = this.#nexts.get(token);
     if (settled !== undefined) this.#busy.delete(settled); // its verdict has got through
     const isFree = [this.#nexts, this.#offered, this.#expected].some((those) => those.delete(token));
-    if (isFree && !this.#closed) this.#parts.run({ ...given, token: this.#become(token, key) });
+    if (isFree && !this.#closed) this.#parts.run({ ...given, token: this.#become(token, key), by: "given" });
     else void this.#parts.giveBack(given);
   }
 

@@ -2,7 +2,7 @@ import { addAtBest, RunFailedError } from "./bells.ts";
 import { performRun, StoppingError, type Turn } from "./perform-run.ts";
 import { settleSurely } from "./settle-surely.ts";
 import type { Slots } from "./slots.ts";
-import type { Run, Verdict, WorkOptions } from "./work-queue.ts";
+import type { Arrival, Run, Verdict, WorkOptions } from "./work-queue.ts";
 import type { WorkerParts } from "./worker.ts";
 
 export interface TurnsParts extends WorkerParts {
@@ -11,10 +11,11 @@ export interface TurnsParts extends WorkerParts {
   readonly options: WorkOptions;
 }
 
-/** A run that has come to its verdict, since when it ran, and whether its slot may be handed another key. */
+/** A run that has come to its verdict, how it had come, since when it ran, and whether its slot may be handed another key. */
 interface Ended {
   readonly run: Run;
   readonly verdict: Verdict;
+  readonly by: Arrival;
   readonly since: number;
   readonly goOn: boolean;
 }
@@ -65,13 +66,13 @@ export class Turns {
     const since = performance.now();
     try {
       const { run, verdict } = await performRun(turn, handler, { leases, timeout: options.timeout, stop });
-      return await this.#settle({ run, verdict, since, goOn });
+      return await this.#settle({ run, verdict, since, goOn, by: turn.by });
     } finally {
       this.#running.delete(stop);
     }
   }
 
-  async #settle({ run, verdict, since, goOn }: Ended): Promise<Turn | undefined> {
+  async #settle({ run, verdict, by, since, goOn }: Ended): Promise<Turn | undefined> {
     const { slots, ringer, bells, log, options } = this.#parts;
     const askedAt = performance.now();
     const duration = askedAt - since;
@@ -89,8 +90,8 @@ export class Turns {
     if (answer.kind === "stale") return undefined;
     if (answer.dueIn !== undefined) ringer.expect(answer.dueIn);
     await addAtBest(bells, answer.bells, log);
-    options.onSettled?.(run, verdict, duration);
+    options.onSettled?.(run, verdict, duration, by);
     if (failed) throw new RunFailedError(run.key, verdict.error);
-    return next && answer.handed && { ...answer.handed, token: next.token, askedAt };
+    return next && answer.handed && { ...answer.handed, token: next.token, askedAt, by: "handed" };
   }
 }

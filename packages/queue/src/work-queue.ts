@@ -198,13 +198,16 @@ export interface QueueWorker {
   drain(grace: Milliseconds): Promise<void>;
 }
 
+/** How a key comes to a worker: by a bell, with the verdict on the key before it, or given to a slot that was free. */
+export type Arrival = "rung" | "handed" | "given";
+
 /** How a worker runs keys. */
 export interface WorkOptions {
   readonly concurrency: number;
   /** A run longer than this is aborted and settled as failed. */
   readonly timeout: Milliseconds;
   /** Told of every settled run. For metrics. */
-  readonly onSettled?: (run: Run, verdict: Verdict, duration: Milliseconds) => void;
+  readonly onSettled?: (run: Run, verdict: Verdict, duration: Milliseconds, by: Arrival) => void;
   /** Grows with every rollout: a key that a newer version ran does not go back to an older one. */
   readonly version?: number;
   readonly backoff?: Partial<Backoff>;

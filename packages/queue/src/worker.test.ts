@@ -9,7 +9,7 @@ import { memoryBells } from "./memory-bells.ts";
 import { openMemoryLedger } from "./memory-ledger.ts";
 import type { Ringer } from "./ringer.ts";
 import { wakeOf } from "./work-queue.contract.ts";
-import type { QueueWorker, Run, Verdict, WorkQueue } from "./work-queue.ts";
+import type { QueueWorker, Run, Verdict, WorkOptions, WorkQueue } from "./work-queue.ts";
 import { startWorker } from "./worker.ts";
 
 /** What goes on between a worker and its ledger, which lets claims through once `door` is open. */
@@ -79,8 +79,13 @@ const watchedBells = (bells: Bells): Bells => ({
     }, concurrency),
 });
 
-function work(handler: (run: Run) => Promise<Verdict>, concurrency = 1): QueueWorker {
-  const worker = queue.work(handler, { concurrency, timeout: 60_000, version: 3 });
+function work(
+  handler: (run: Run) => Promise<Verdict>,
+  concurrency = 1,
+  onSettled?: WorkOptions["onSettled"],
+): QueueWorker {
+  const told = onSettled && { onSettled };
+  const worker = queue.work(handler, { concurrency, timeout: 60_000, version: 3, ...told });
   workers.push(worker);
   return worker;
 }
@@ -93,13 +98,18 @@ const untilStopped = async ({ signal }: Run): Promise<Verdict> => {
 
 it("runs what it is handed: one claim serves many runs, and one bell a hundred", async () => {
   const ran: ObjectKey[] = [];
+  const came = { rung: 0, handed: 0, given: 0 };
   await queue.wake(keys(250).map(wakeOf));
-  work((run) => {
-    ran.push(run.key);
+  const run = ({ key }: Run): Promise<Verdict> => {
+    ran.push(key);
     return Promise.resolve(done);
+  };
+  work(run, 1, (_run, _verdict, _duration, by) => {
+    came[by] += 1;
   });
-  await until(() => expect(ran).toHaveLength(250));
+  await until(() => expect(came.rung + came.handed).toBe(250));
   expect(new Set(ran).size).toBe(250);
+  expect(came).toEqual({ rung: seen.claims.length, handed: 250 - seen.claims.length, given: 0 });
   // A bell that is out when one that was answered ends is answered next, and may find nothing behind it.
   expect(seen.claims.length).toBeGreaterThanOrEqual(3);
   expect(seen.claims.length).toBeLessThanOrEqual(6);

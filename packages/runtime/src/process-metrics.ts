@@ -1,4 +1,4 @@
-import type { Verdict, WorkQueue } from "@drover/queue";
+import type { WorkOptions, WorkQueue } from "@drover/queue";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 
 /** Seconds; from a no-op to the default timeout. */
@@ -13,7 +13,7 @@ export function openRegistry(): Registry {
 
 /** The numbers of a function's runs; `controller` is the name of the queue that they are of. */
 export interface RunMetrics {
-  settled(queue: string, verdict: Verdict, seconds: number): void;
+  settled(queue: string, ...run: Parameters<NonNullable<WorkOptions["onSettled"]>>): void;
 }
 
 export function runMetrics(registry: Registry): RunMetrics {
@@ -21,6 +21,12 @@ export function runMetrics(registry: Registry): RunMetrics {
     name: "drover_runs_total",
     help: "Runs settled, by verdict.",
     labelNames: ["controller", "verdict"],
+    registers: [registry],
+  });
+  const arrivals = new Counter({
+    name: "drover_run_arrivals_total",
+    help: "Runs settled, by how their key came (rung, handed, given) and whether their object was a copy or read live.",
+    labelNames: ["controller", "by", "object"],
     registers: [registry],
   });
   const seconds = new Histogram({
@@ -31,9 +37,10 @@ export function runMetrics(registry: Registry): RunMetrics {
     registers: [registry],
   });
   return {
-    settled(controller, verdict, duration) {
+    settled(controller, { claim }, verdict, duration, by) {
       runs.inc({ controller, verdict: verdict.kind });
-      seconds.observe({ controller }, duration);
+      arrivals.inc({ controller, by, object: claim.copy === undefined ? "live" : "copy" });
+      seconds.observe({ controller }, duration / 1_000);
     },
   };
 }

@@ -104,8 +104,8 @@ function worker<R extends Resource>(
       version: settings.rollout,
       backoff: controller.retry,
       ...(queue.controller === controller.name && { limits: controller.limits }),
-      onSettled: (run, verdict, duration) => {
-        metrics.settled(queue.controller, verdict, duration / 1_000);
+      onSettled: (run, verdict, duration, by) => {
+        metrics.settled(queue.controller, run, verdict, duration, by);
         const { key, claim } = run;
         log.info({ key, verdict: verdict.kind, ms: Math.round(duration), why: claim.reasons }, what);
       },
