@@ -5,6 +5,7 @@
  *     npm run bench:peers -- --rounds 1                printed
  *     npm run bench:peers -- --only Drover,kube-rs     these, and who they are put beside; printed
  *     npm run bench:peers -- --objects 30000           a cold start of so many, and no more; printed
+ *     npm run bench:peers -- --failing                 reactions while others fail, and no more; printed
  *     npm run bench:peers -- --little                  shows that it works, printed
  *
  * The first run builds the cluster and the peers, for minutes. Who cannot be built is left out, and said to be.
@@ -23,9 +24,9 @@ import { kopf } from "./peers/kopf.ts";
 import { kubeRs } from "./peers/kube-rs.ts";
 import type { Ground, Peer, Prepared } from "./peers/peer.ts";
 import type { Turn } from "./measured.ts";
-import { full, little } from "./plan.ts";
-import { coldReport, type Conditions, reference, report } from "./report.ts";
-import { takeColdTurn, takeSlowTurn, takeTurn, type TurnFigures } from "./turn.ts";
+import { failingReactions, full, little } from "./plan.ts";
+import { type Conditions, reference, report, reportOfPart } from "./report.ts";
+import { takeColdTurn, takeFailingTurn, takeSlowTurn, takeTurn, type TurnFigures } from "./turn.ts";
 
 const peers: readonly Peer[] = [floor, controllerRuntime, kubeRs, kopf, javaOperatorSdk, drover, readingLive];
 
@@ -35,6 +36,7 @@ const { values } = parseArgs({
     rounds: { type: "string", default: usualRounds },
     only: { type: "string" },
     objects: { type: "string" },
+    failing: { type: "boolean", default: false },
     little: { type: "boolean", default: false },
   },
 });
@@ -45,12 +47,18 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 const usual = values.little ? little : full;
-const plan = { ...usual, objects: Number(values.objects ?? usual.objects) };
-const isColdOnly = values.objects !== undefined;
+const plan = {
+  ...usual,
+  objects: Number(values.objects ?? usual.objects),
+  reactions: values.failing ? failingReactions : usual.reactions,
+};
 if (!Number.isSafeInteger(plan.objects) || plan.objects < 1) {
   console.error(`--objects is how many there are, not ${values.objects}.`);
   process.exit(2);
 }
+/** What a turn is, where it is not the whole of it. */
+const part = values.failing ? takeFailingTurn : values.objects === undefined ? undefined : takeColdTurn;
+const take = part ?? takeTurn;
 const slowly = { workers: plan.slowWorkers, workMs: plan.workMs };
 const progress = (line: string): void => console.error(line);
 
@@ -68,10 +76,10 @@ try {
     for (const [name, prepare] of prepared)
       turns.push(
         await onStage(name, prepare, `round ${round}`, { workers: plan.workers, workMs: 0 }, (turn) =>
-          isColdOnly ? takeColdTurn(name, turn, plan) : takeTurn(name, turn, plan),
+          take(name, turn, plan),
         ),
       );
-    if (isColdOnly) continue;
+    if (part) continue;
     for (const [name, prepare] of [...prepared, ...preparedMore])
       slowTurns.push(
         await onStage(name, prepare, `round ${round}, slow work`, slowly, (turn) =>
@@ -93,11 +101,11 @@ const conditions: Conditions = {
   ...{ machine: `${cpus().length} cores`, plan, notRun },
   busy: [busyBefore, await machineLoad()],
 };
-const text = isColdOnly ? coldReport(turns, conditions) : report(turns, slowTurns, conditions);
+const text = part ? reportOfPart(turns, conditions) : report(turns, slowTurns, conditions);
 const file = join(import.meta.dirname, "results.md");
 const isPartial =
   values.little ||
-  isColdOnly ||
+  part !== undefined ||
   only !== undefined ||
   values.rounds !== usualRounds ||
   process.exitCode === 1;

@@ -5,7 +5,15 @@ import { type Leg, medianLegs } from "./legs.ts";
 import type { Stage } from "./cluster/stage.ts";
 import type { AtWork, Contestant } from "./peers/peer.ts";
 
-export const steps = ["cold start", "burst", "restart", "reaction", "crash", "slow work"] as const;
+export const steps = [
+  "cold start",
+  "burst",
+  "restart",
+  "reaction",
+  "crash",
+  "slow work",
+  "reaction beside failures",
+] as const;
 export type Step = (typeof steps)[number];
 
 /** What a step came to with one of the contestants. */

@@ -24,5 +24,7 @@ export const full: Plan = {
   slowWorkers: 4,
   workers: 16,
 };
+/** So many without failures, and so many beside them. */
+export const failingReactions = 800;
 /** Shows that it works; its figures say little. */
 export const little: Plan = { ...full, objects: 200, reactions: 100, slowObjects: 200 };

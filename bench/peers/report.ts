@@ -29,6 +29,8 @@ const times: readonly Measure[] = (
   [
     ["reaction", "p50", "reaction p50, ms"],
     ["reaction", "p99", "reaction p99, ms"],
+    ["reaction beside failures", "p50", "reaction beside failures p50, ms"],
+    ["reaction beside failures", "p99", "reaction beside failures p99, ms"],
     ["cold start", "all seen to", "cold start, ms"],
     ["burst", "all seen to", "burst, ms"],
     ["burst", "after the last change was answered", "burst: after the last change, ms"],
@@ -38,22 +40,13 @@ const times: readonly Measure[] = (
   ] as const
 ).map(([step, time, title]) => [title, (turn) => ofStep(turn, step)?.times[time] ?? NaN]);
 
-/** A cold start, of however many Gauges. */
-export function coldReport(turns: readonly TurnFigures[], conditions: Conditions): string {
-  const names = [...new Set(turns.map(({ who }) => who))];
-  const coldOnly = (measures: readonly Measure[]) =>
-    measures.filter(([title]) => title.includes("cold start"));
-  return [
-    ...opening(conditions),
-    comparison(turns, names, [...coldOnly([...times, ...requests, ...cpu, ...serverCpu]), memory]),
-    byProcess(turns, names, ["cold start"]),
-  ].join("\n\n");
-}
-
 /** What was killed has taken its CPU time along. */
 const whole = steps.filter((step) => step !== "crash" && step !== "slow work");
 const perStep = (what: string, of: (turn: TurnFigures, step: Step) => number): readonly Measure[] =>
-  whole.map((step) => [`${what}, ${step}`, (turn) => of(turn, step)]);
+  whole.map((step) => [
+    `${what}, ${step}`,
+    (turn) => (ofStep(turn, step) === undefined ? NaN : of(turn, step)),
+  ]);
 
 const requests = perStep("requests", (turn, step) => sum(ofStep(turn, step)?.requests ?? {}));
 const crashRequests: Measure = ["requests, crash", (turn) => sum(ofStep(turn, "crash")?.requests ?? {})];
@@ -65,6 +58,16 @@ const others: readonly Measure[] = [
   ["reconciles, restart", ({ runs }) => runs[1] ?? NaN],
   memory,
 ];
+
+/** Of turns that took a few of the steps. */
+export function reportOfPart(turns: readonly TurnFigures[], conditions: Conditions): string {
+  const names = [...new Set(turns.map(({ who }) => who))];
+  return [
+    ...opening(conditions),
+    comparison(turns, names, [...times, ...requests, ...cpu, ...serverCpu, memory]),
+    byProcess(turns, names),
+  ].join("\n\n");
+}
 
 /**
  * @param turns of every contestant, round by round.
@@ -93,9 +96,9 @@ export function report(
     "## What it takes",
     compared([...requests, crashRequests, ...cpu, ...serverCpu, ...others]),
     "## Requests of the last round",
-    ...[...whole, "crash" as const].map((step) => `### ${step}\n\n${asked(turns, names, step)}`),
+    ...taken(turns, [...whole, "crash"]).map((step) => `### ${step}\n\n${asked(turns, names, step)}`),
     "## CPU seconds and memory of the last round, by process",
-    byProcess(turns, names, whole),
+    byProcess(turns, names),
   ].join("\n\n");
 }
 
@@ -112,6 +115,10 @@ function opening({ command, machine, busy, plan, notRun }: Conditions): readonly
   ];
 }
 
+/** Those of the steps that were taken at all. */
+const taken = (turns: readonly TurnFigures[], of: readonly Step[]): readonly Step[] =>
+  of.filter((step) => turns.some((turn) => ofStep(turn, step)));
+
 const of = (turns: readonly TurnFigures[], name: string): readonly TurnFigures[] =>
   turns.filter(({ who }) => who === name);
 
@@ -120,7 +127,8 @@ function comparison(
   names: readonly string[],
   measures: readonly Measure[],
 ): string {
-  const rows = measures.map(([title, measure]) => {
+  const known = measures.filter(([, measure]) => turns.some((turn) => Number.isFinite(measure(turn))));
+  const rows = known.map(([title, measure]) => {
     const theirs = of(turns, reference).map(measure);
     const cells = names.map((name) => {
       const figures = of(turns, name).map(measure);
@@ -170,7 +178,8 @@ function asked(turns: readonly TurnFigures[], names: readonly string[], step: St
   );
 }
 
-function byProcess(turns: readonly TurnFigures[], names: readonly string[], shown: readonly Step[]): string {
+function byProcess(turns: readonly TurnFigures[], names: readonly string[]): string {
+  const shown = taken(turns, whole);
   const rows = names.flatMap((name) => {
     const turn = of(turns, name).at(-1);
     return Object.entries(turn?.memory ?? {}).map(([process, bytes]) => [

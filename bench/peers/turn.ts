@@ -61,6 +61,7 @@ export async function takeTurn(who: string, turn: Turn, plan: Plan): Promise<Tur
   const restarted = await restart(turn, gauges, plan);
   const secondLife = await restarted.atWork.stop();
   const again = await contestant.start();
+  await settle(turn, gauges, again);
   const reaction = await react(turn, gauges, again, plan);
   const crashed = await crash(turn, gauges, again);
   await crashed.atWork.stop();
@@ -77,6 +78,24 @@ export async function takeColdTurn(who: string, turn: Turn, { objects }: Plan): 
   const runs = [await cold.atWork.stop()];
   await stage.clear();
   return { who, steps: [cold], runs, memory };
+}
+
+/** Reactions, and then those of others while one Gauge in a hundred fails whenever it is tried. */
+export async function takeFailingTurn(who: string, turn: Turn, plan: Plan): Promise<TurnFigures> {
+  const { stage, contestant } = turn;
+  const gauges = new Gauges(turn, await stage.populate(plan.objects));
+  const atWork = await contestant.start();
+  await gauges.seen(atWork);
+  await settle(turn, gauges, atWork);
+  const reaction = await react(turn, gauges, atWork, plan);
+  const bad = [...gauges.turns.keys()].filter((_, i) => i % 100 === 99);
+  for (const key of bad) gauges.turns.delete(key);
+  await inParallel(bad.length, atOnce, (i) => stage.spoil(bad[i] ?? ""));
+  const beside = await react(turn, gauges, atWork, plan, "reaction beside failures");
+  const memory = memoryOf({ ...atWork.pids, ...contestant.beside });
+  const runs = [await atWork.stop()];
+  await stage.clear();
+  return { who, steps: [reaction, beside], runs, memory };
 }
 
 /** All Gauges are changed at once, where each reconcile waits for something outside. */
@@ -125,14 +144,24 @@ async function restart(turn: Turn, gauges: Gauges, { changedMeanwhile, objects }
   });
 }
 
-/** From each change until its status is seen. What is due is sent, whether or not what was sent before is answered. */
-async function react(turn: Turn, gauges: Gauges, atWork: AtWork, { reactions, every }: Plan) {
-  const keys = [...gauges.turns.keys()];
-  // It may still be reading what there is.
-  await gauges.change(keys[0] ?? "");
+/** Who has just begun may still be reading what there is. */
+async function settle(turn: Turn, gauges: Gauges, atWork: AtWork): Promise<void> {
+  const [first = ""] = gauges.turns.keys();
+  await gauges.change(first);
   await gauges.seen(atWork);
   await quiet(turn.stage);
-  return measured(turn, "reaction", atWork, async () => {
+}
+
+/** From each change until its status is seen. What is due is sent, whether or not what was sent before is answered. */
+function react(
+  turn: Turn,
+  gauges: Gauges,
+  atWork: AtWork,
+  { reactions, every }: Plan,
+  step: Step = "reaction",
+) {
+  const keys = [...gauges.turns.keys()];
+  return measured(turn, step, atWork, async () => {
     const began = now();
     const changes: Promise<readonly [GaugeKey, number]>[] = [];
     // Each once, so that what is seen is the answer to what was sent.

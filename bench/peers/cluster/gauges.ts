@@ -43,7 +43,7 @@ const condition = object({
 });
 
 const schema = object({
-  spec: object({ turn: { type: "integer" }, notes: text }),
+  spec: object({ turn: { type: "integer" }, notes: text, fails: { type: "boolean" } }),
   status: object({ observedGeneration: generation, conditions: { type: "array", items: condition } }),
 });
 

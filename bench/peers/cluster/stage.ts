@@ -31,6 +31,8 @@ export interface Stage {
   populate(count: number): Promise<readonly GaugeKey[]>;
   /** Asks for another turn. */
   change(key: GaugeKey, turn: number): Promise<unknown>;
+  /** Asks for what fails whenever it is tried. */
+  spoil(key: GaugeKey): Promise<unknown>;
   /** Deletes all Gauges. */
   clear(): Promise<void>;
   stop(): Promise<void>;
@@ -46,6 +48,11 @@ export async function setStage(log: (line: string) => void): Promise<Stage> {
   const api = openApi(cluster.kubeconfig);
   await install(api);
   const judge = openJudge(api);
+  const patch = (key: GaugeKey, spec: object): Promise<string> =>
+    api.send("PATCH", objectPath(key), {
+      type: "application/merge-patch+json",
+      content: { spec },
+    });
   return {
     ...{ cluster, audit, judge, folder },
     async populate(count) {
@@ -57,11 +64,8 @@ export async function setStage(log: (line: string) => void): Promise<Stage> {
       );
       return Array.from({ length: count }, (_, i) => gaugeKey(i));
     },
-    change: (key, turn) =>
-      api.send("PATCH", objectPath(key), {
-        type: "application/merge-patch+json",
-        content: { spec: { turn } },
-      }),
+    change: (key, turn) => patch(key, { turn }),
+    spoil: (key) => patch(key, { fails: true }),
     async clear() {
       for (const namespace of namespaces) await api.send("DELETE", collectionOf(namespace));
       await judge.none();

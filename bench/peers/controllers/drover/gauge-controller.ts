@@ -4,7 +4,7 @@ import { z } from "zod";
 
 const Gauge = defineResource({
   ...{ group: "peers.drover.dev", version: "v1", kind: "Gauge", scope: "Namespaced" },
-  spec: z.object({ turn: z.int(), notes: z.string().default("") }),
+  spec: z.object({ turn: z.int(), notes: z.string().default(""), fails: z.boolean().default(false) }),
   status: z.object({}),
 });
 
@@ -13,8 +13,9 @@ export const gaugeController = (onRun: () => void, { workMs, copies }: { workMs:
   defineController({
     for: Gauge,
     copies,
-    async reconcile() {
+    async reconcile({ spec }) {
       onRun();
+      if (spec.fails) throw new Error("It is to fail.");
       if (workMs > 0) await delay(workMs);
       return { status: {} };
     },

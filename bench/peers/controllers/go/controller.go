@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -27,6 +28,9 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	if one.Status.ObservedGeneration >= one.Generation {
 		return ctrl.Result{}, nil
+	}
+	if one.Spec.Fails {
+		return ctrl.Result{}, errors.New("it is to fail")
 	}
 	time.Sleep(r.task.work)
 	one.Status.ObservedGeneration = one.Generation

@@ -50,7 +50,8 @@ func runFloor(ctx context.Context, config *rest.Config, t *task) error {
 	}
 	take := func(object *unstructured.Unstructured) {
 		observed, _, _ := unstructured.NestedInt64(object.Object, "status", "observedGeneration")
-		if observed >= object.GetGeneration() {
+		fails, _, _ := unstructured.NestedBool(object.Object, "spec", "fails")
+		if fails || observed >= object.GetGeneration() {
 			return
 		}
 		lane := fnv.New32a()

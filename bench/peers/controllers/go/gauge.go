@@ -19,6 +19,7 @@ type gauge struct {
 type gaugeSpec struct {
 	Turn  int    `json:"turn"`
 	Notes string `json:"notes,omitempty"`
+	Fails bool   `json:"fails,omitempty"`
 }
 
 type gaugeStatus struct {

@@ -25,6 +25,7 @@ use serde_json::json;
 struct GaugeSpec {
     turn: i64,
     notes: Option<String>,
+    fails: Option<bool>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
@@ -44,6 +45,9 @@ async fn reconcile(gauge: Arc<Gauge>, context: Arc<Context>) -> Result<Action, k
     let generation = gauge.metadata.generation;
     if gauge.status.as_ref().and_then(|status| status.observed_generation) >= generation {
         return Ok(Action::await_change());
+    }
+    if gauge.spec.fails == Some(true) {
+        return Err(kube::Error::Service("it is to fail".into()));
     }
     tokio::time::sleep(context.work).await;
     let api: Api<Gauge> = Api::namespaced(context.client.clone(), &gauge.namespace().unwrap_or_default());

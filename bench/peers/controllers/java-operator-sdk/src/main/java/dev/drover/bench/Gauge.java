@@ -12,6 +12,7 @@ public class Gauge extends CustomResource<Gauge.Spec, Gauge.Status> implements N
   public static class Spec {
     public int turn;
     public String notes;
+    public boolean fails;
   }
 
   public static class Status {

@@ -25,6 +25,9 @@ public class GaugeReconciler implements Reconciler<Gauge> {
     if (before != null && before.observedGeneration != null && before.observedGeneration >= generation) {
       return UpdateControl.noUpdate();
     }
+    if (gauge.getSpec().fails) {
+      throw new IllegalStateException("It is to fail.");
+    }
     Thread.sleep(workMs);
     // What is applied from the server's side is only what is ours, as its documentation has it.
     Gauge applied = new Gauge();
