@@ -7,6 +7,7 @@ import {
   inDeletionOrder,
   isControlledBy,
   isOfEndingNamespace,
+  isStillThere,
   mostAtOnce,
   type Pod,
   podSchema,
@@ -29,7 +30,7 @@ export async function keepReplicas(step: SetStep, found: SetPods): Promise<Kept>
 }
 
 async function makeMissing(step: SetStep, found: SetPods, count: number): Promise<Kept> {
-  if (!(await isStillThere(step))) return found;
+  if (!(await isStillWanted(step))) return found;
   const { active, terminating } = found;
   const seen = [...active, ...terminating];
   const { done, refused } = await createPods(controlOf(step), step.set.spec.template, { count, seen });
@@ -48,10 +49,8 @@ async function makeMissing(step: SetStep, found: SetPods, count: number): Promis
  * be older than what it knows of its pods. Whoever makes something must know that it is still wanted, as client-go's
  * controllers ask the API server once more before they adopt something.
  */
-async function isStillThere({ client, set, context }: SetStep): Promise<boolean> {
-  if (set.status.replicas === 0) return true;
-  const live = await client.get(builtin.replicaSet, context.key, { signal: context.signal });
-  return live?.metadata.uid === set.metadata.uid && live.metadata.deletionTimestamp === undefined;
+async function isStillWanted({ client, owner, set, context: { signal } }: SetStep): Promise<boolean> {
+  return set.status.replicas === 0 || isStillThere({ client, owner, signal });
 }
 
 async function deleteSurplus(step: SetStep, { active, terminating }: SetPods, count: number): Promise<Kept> {

@@ -35,6 +35,7 @@ export {
   controllerOf,
   controllerReference,
   isControlledBy,
+  isStillThere,
   type Owner,
 } from "./ownership.ts";
 export {

@@ -81,7 +81,12 @@ export async function claim<Object extends KubeObject>(
   return mine;
 }
 
-async function isStillThere({ client, owner, signal }: ClaimParts): Promise<boolean> {
+/** Whether an owner is there at this moment, the same one, and not being deleted: asked live. */
+export async function isStillThere({
+  client,
+  owner,
+  signal,
+}: Pick<ClaimParts, "client" | "owner" | "signal">): Promise<boolean> {
   const now = await client.get(owner.ref, keyOf(owner), { signal });
   return now?.metadata.uid === owner.metadata.uid && now.metadata.deletionTimestamp === undefined;
 }
