@@ -108,7 +108,7 @@ async function untilTaken<T>(call: () => Promise<T>, closed: AbortSignal, log: L
       if (refused === 0)
         log.warn({ err: error }, "Redis did not take a wake; telling it again until it does");
       closed.throwIfAborted();
-      await new Promise((resolve) => setTimeout(resolve, wakeAgain));
+      await delay(wakeAgain);
     }
   }
 }

@@ -98,6 +98,11 @@ export interface Holding {
   readonly token: string;
 }
 
+/** A moment, and in how many ms the ledger will have settled then. */
+export interface LedgerMoment extends QueueMoment {
+  readonly settlesIn: Milliseconds;
+}
+
 /** Something that hears until it is stopped. */
 export interface Listening {
   /** Resolves when all is heard that was said before. */
@@ -148,8 +153,7 @@ export interface Ledger {
   resume(scope: Scope): Promise<readonly Bell[]>;
   /** The era in which it began with nothing: it stays when a server takes over what another one had. */
   origin(): Promise<string>;
-  /** This moment, and in how many ms the ledger will have settled. */
-  moment(): Promise<QueueMoment & { readonly settlesIn: Milliseconds }>;
+  moment(): Promise<LedgerMoment>;
   count(): Promise<QueueStats>;
   /** Which of these keys no run was started of since a time, by the ledger's clock; and what that says now. */
   notRunSince(keys: readonly ObjectKey[], since: number): Promise<NotRun>;

@@ -1,5 +1,4 @@
-import type { Milliseconds } from "@drover/controller";
-import type { QueueMoment } from "../work-queue.ts";
+import type { LedgerMoment } from "../ledger.ts";
 import { blankOffers } from "./ledger-data.ts";
 import { find, type Moment } from "./moment.ts";
 import { becomeReady } from "./places.ts";
@@ -30,9 +29,6 @@ export function passSettling({ data, now, settling }: Moment): void {
 }
 
 /** The era and the time, and in how many ms the ledger will have settled. */
-export const stand = ({
-  data: { era, claimsFrom = 0 },
-  now: at,
-}: Moment): QueueMoment & { readonly settlesIn: Milliseconds } => ({
+export const stand = ({ data: { era, claimsFrom = 0 }, now: at }: Moment): LedgerMoment => ({
   ...{ era, at, settlesIn: Math.max(0, claimsFrom - at) },
 });
