@@ -50,7 +50,7 @@ const usual = values.little ? little : full;
 const plan = {
   ...usual,
   objects: Number(values.objects ?? usual.objects),
-  reactions: values.failing ? failingReactions : usual.reactions,
+  reactions: values.failing ? Math.min(failingReactions, usual.reactions) : usual.reactions,
 };
 if (!Number.isSafeInteger(plan.objects) || plan.objects < 1) {
   console.error(`--objects is how many there are, not ${values.objects}.`);

@@ -71,13 +71,9 @@ export async function takeTurn(who: string, turn: Turn, plan: Plan): Promise<Tur
 
 /** A cold start alone: what it takes to come to know of many Gauges. */
 export async function takeColdTurn(who: string, turn: Turn, { objects }: Plan): Promise<TurnFigures> {
-  const { stage, contestant } = turn;
-  const gauges = new Gauges(turn, await stage.populate(objects));
+  const gauges = new Gauges(turn, await turn.stage.populate(objects));
   const cold = await coldStart(turn, gauges);
-  const memory = memoryOf({ ...cold.atWork.pids, ...contestant.beside });
-  const runs = [await cold.atWork.stop()];
-  await stage.clear();
-  return { who, steps: [cold], runs, memory };
+  return ended(who, turn, cold.atWork, [cold]);
 }
 
 /** Reactions, and then those of others while one Gauge in a hundred fails whenever it is tried. */
@@ -92,10 +88,7 @@ export async function takeFailingTurn(who: string, turn: Turn, plan: Plan): Prom
   for (const key of bad) gauges.turns.delete(key);
   await inParallel(bad.length, atOnce, (i) => stage.spoil(bad[i] ?? ""));
   const beside = await react(turn, gauges, atWork, plan, "reaction beside failures");
-  const memory = memoryOf({ ...atWork.pids, ...contestant.beside });
-  const runs = [await atWork.stop()];
-  await stage.clear();
-  return { who, steps: [reaction, beside], runs, memory };
+  return ended(who, turn, atWork, [reaction, beside]);
 }
 
 /** All Gauges are changed at once, where each reconcile waits for something outside. */
@@ -105,10 +98,20 @@ export async function takeSlowTurn(who: string, turn: Turn, { slowObjects }: Pla
   await gauges.seen(atWork);
   await quiet(turn.stage);
   const slow = await changeAll(turn, gauges, atWork, "slow work");
-  const memory = memoryOf({ ...atWork.pids, ...turn.contestant.beside });
+  return ended(who, turn, atWork, [slow]);
+}
+
+/** The end of a turn of one life. */
+async function ended(
+  who: string,
+  { stage, contestant }: Turn,
+  atWork: AtWork,
+  steps: readonly Figures[],
+): Promise<TurnFigures> {
+  const memory = memoryOf({ ...atWork.pids, ...contestant.beside });
   const runs = [await atWork.stop()];
-  await turn.stage.clear();
-  return { who, steps: [slow], runs, memory };
+  await stage.clear();
+  return { who, steps, runs, memory };
 }
 
 /** From the start of its first process until the last Gauge is seen to. */
