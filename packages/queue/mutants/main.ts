@@ -2,7 +2,8 @@
  * `npm run mutants`: breaks the queue once for each promise of docs/work-queue.md, and sees the tests notice.
  *
  * Every mutant is made in a copy of the package. A sentence without a mutant fails the command, and so does a mutant
- * that no test notices, or whose place in the code is no longer there. `-- --only wake-1` runs those of one promise.
+ * that no test notices, or whose place in the code is no longer there. `-- --only wake-1` runs those of one promise,
+ * `-- --only wake` those of all of that name.
  */
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,6 +13,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { Mutant } from "./mutant.ts";
 import { mutantsOfCopies } from "./of-copies.ts";
+import { mutantsOfLists } from "./of-lists.ts";
 import { mutantsOfKeys } from "./of-keys.ts";
 import { mutantsOfOffers } from "./of-offers.ts";
 import { mutantsOfOrder } from "./of-order.ts";
@@ -23,12 +25,20 @@ const { values } = parseArgs({ options: { only: { type: "string" } } });
 const all = [
   ...mutantsOfKeys,
   ...mutantsOfCopies,
+  ...mutantsOfLists,
   ...mutantsOfOffers,
   ...mutantsOfSettling,
   ...mutantsOfOrder,
   ...mutantsOfProcesses,
 ];
-const chosen = all.filter(({ promise }) => values.only === undefined || promise === values.only);
+const { only } = values;
+const chosen = all.filter(
+  ({ promise }) => only === undefined || promise === only || promise.startsWith(`${only}-`),
+);
+if (chosen.length === 0) {
+  console.error(`There is no promise ${only}; docs/work-queue.md has their names.`);
+  process.exit(2);
+}
 
 /** What must notice a mutant, quickest first. */
 const noticers: Readonly<Record<"ledger" | "processes" | "law", readonly string[]>> = {

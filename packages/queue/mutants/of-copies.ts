@@ -115,8 +115,8 @@ const ofTake = script("take", [
   {
     promise: "copy-1",
     wrong: "who is handed a key gets no copy",
-    from: "return { key, claim, copy }",
-    to: "return { key, claim, '' }",
+    from: "return { key, claim, copy, lists }",
+    to: "return { key, claim, '', lists }",
   },
   {
     promise: "copy-4",
@@ -154,8 +154,8 @@ const ofSettle = script("settle", [
   {
     promise: "copy-8",
     wrong: "a copy that was left is given twice",
-    from: "'claim', 'left', 'answers'",
-    to: "'claim', 'answers'",
+    from: "'claim', 'left', 'listed'",
+    to: "'claim', 'listed'",
   },
   {
     promise: "copy-3",

@@ -173,7 +173,12 @@ const ofClaim = script("claim", [
 ]);
 
 const ofTake = script("take", [
-  { promise: "claim-8", wrong: "when a run starts is not written", from: "  e.f.ranAt = now\n", to: "" },
+  {
+    promise: "claim-8",
+    wrong: "when a run starts is not written",
+    from: "e.f.ranAt, e.f.ranIn = now,",
+    to: "e.f.ranIn =",
+  },
   {
     promise: "claim-7",
     wrong: "a key goes back to an older version",

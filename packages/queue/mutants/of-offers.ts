@@ -16,8 +16,8 @@ const ofOffers = script("offers", [
   {
     promise: "copy-1",
     wrong: "who is given a key gets no copy",
-    from: "{ token, askedAt, e.key, claim, copy }",
-    to: "{ token, askedAt, e.key, claim, '' }",
+    from: "{ token, askedAt, e.key, claim, copy, lists }",
+    to: "{ token, askedAt, e.key, claim, '', lists }",
   },
   {
     promise: "offer-2",

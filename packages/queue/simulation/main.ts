@@ -41,6 +41,7 @@ async function many(): Promise<number> {
     schedules: ran,
     crashed,
     copies,
+    lists,
     given,
     branches,
     broken,
@@ -52,7 +53,7 @@ async function many(): Promise<number> {
   if (branches.missed.length > 0) console.log(`Never taken:\n  ${branches.missed.join("\n  ")}`);
   console.log(
     `${ran} schedules, seed ${seed}: ${broken ? 1 : 0} violations; ${crashed} with a crash ` +
-      `(${Math.round((100 * crashed) / ran)} %); ${copies} runs with a copy, ${given} given to a free slot; ${branches.taken} of ${branches.all} branches of the scripts; ` +
+      `(${Math.round((100 * crashed) / ran)} %); ${copies} runs with a copy, ${lists} with lists, ${given} given to a free slot; ${branches.taken} of ${branches.all} branches of the scripts; ` +
       `${Math.round((performance.now() - started) / 1_000)} s`,
   );
   return broken ? 1 : 0;

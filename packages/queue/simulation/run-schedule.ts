@@ -75,6 +75,9 @@ class Simulation {
       case "change":
         this.#change(command.key, command.recreate);
         return;
+      case "change part":
+        this.#changePart(command.key, command.part);
+        return;
       case "deliver":
         return this.#producers[command.producer]?.deliver(command.class, command.fault);
       case "list":
@@ -169,6 +172,16 @@ class Simulation {
     this.scene.say(`${name} changes${recreate ? ", made anew" : ""}`);
     this.scene.truth.change(name, recreate);
     this.#producers[this.#changes++ % producers]?.hear(name);
+  }
+
+  /** As one stream tells of a kind, all parts of a key are told of by one producer, in their order. */
+  #changePart(key: number, part: number): void {
+    const { truth } = this.scene;
+    const name = truth.names[key];
+    if (name === undefined || truth.of(name).version === 0) return;
+    const version = truth.changePart(name, part);
+    this.scene.say(`part ${part} of ${name} is at ${version}`);
+    this.#producers[key % producers]?.hearPart({ key: name, part, version });
   }
 
   async #disturb(what: "freeze" | "thaw" | "kill", index: number): Promise<void> {

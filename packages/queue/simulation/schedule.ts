@@ -10,6 +10,7 @@ export type Fault = "none" | "dies before" | "dies after" | "answer lost";
 /** One step of a schedule. Actors are numbers; one that cannot do what it is told skips it. */
 export type Command =
   | { readonly do: "change"; readonly key: number; readonly recreate: boolean }
+  | { readonly do: "change part"; readonly key: number; readonly part: number }
   | { readonly do: "deliver"; readonly producer: number; readonly class: WakeClass; readonly fault: Fault }
   | { readonly do: "list"; readonly producer: number }
   | { readonly do: "take"; readonly worker: number; readonly fault: Fault }
@@ -42,6 +43,8 @@ export const times = { lease: 600, renewal: 100, settling: 300, first: 100, long
 export const workers = 2;
 export const producers = 2;
 export const keys = 4;
+/** Objects of another kind that each key's object has. */
+export const parts = 2;
 /** Account that some runs count against. */
 export const account = "cloud";
 
@@ -55,6 +58,7 @@ const fault: fc.Arbitrary<Fault> = fc.oneof(
 const worker = fc.nat(workers - 1);
 const producer = fc.nat(producers - 1);
 const key = fc.nat(keys - 1);
+const part = fc.nat(parts - 1);
 const wait = fc.constantFrom(0, 1, 50, 250, 2_000);
 
 const verdict: fc.Arbitrary<Verdict> = fc.oneof(
@@ -90,6 +94,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       recreate: fc.nat(9).map((n) => n === 0),
     }),
   },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant("change part" as const), key, part }) },
   {
     weight: 10,
     arbitrary: fc.record({ do: fc.constant("deliver" as const), producer, class: wakeClass, fault }),
@@ -141,10 +146,12 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 
 /** A change from one end to the other: what a copy is given for needs two of a key in a row. */
 const whole: fc.Arbitrary<Schedule> = fc
-  .record({ key: fc.nat(1), worker, producer, verdict })
-  .map(({ key, worker, producer, verdict }) => [
+  .record({ key: fc.nat(1), worker, producer, verdict, part })
+  .map(({ key, worker, producer, verdict, part }) => [
     { do: "change", key, recreate: false },
     { do: "deliver", producer, class: "change", fault: "none" },
+    { do: "change part", key, part },
+    { do: "deliver", producer: key % producers, class: "change", fault: "none" },
     { do: "ring", fault: "none" },
     { do: "take", worker, fault: "none" },
     { do: "finish", worker, verdict, fault: "none" },

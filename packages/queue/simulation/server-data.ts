@@ -66,7 +66,9 @@ function ledgerKeys(of: readonly string[]): readonly string[] {
     ...fixed,
     ...classes.map((name) => `turns:${name}`),
     ...classes.flatMap((name) => lanes.map((lane) => `queue:${name}:${lane}`)),
-    ...of.slice(0, keys).flatMap((key) => [`key:${key}`, `history:${key}`]),
+    ...of
+      .slice(0, keys)
+      .flatMap((key) => [`key:${key}`, `history:${key}`, `copy:${key}`, `lists:${key}`, `news:${key}`]),
   ];
 }
 

@@ -3,7 +3,7 @@ import type { Redis } from "ioredis";
 import { countBranches } from "./branches.ts";
 import { openPost } from "./post.ts";
 import { BrokenPromise, runSchedule } from "./run-schedule.ts";
-import { givenACopy, givenByLetter } from "./simulated-worker.ts";
+import { givenACopy, givenByLetter, givenLists } from "./simulated-worker.ts";
 import { crashes, schedule, type Schedule } from "./schedule.ts";
 
 export interface SimulationReport {
@@ -12,6 +12,8 @@ export interface SimulationReport {
   readonly crashed: number;
   /** Runs that were given a copy of their object. */
   readonly copies: number;
+  /** Runs that were given lists. */
+  readonly lists: number;
   /** Runs of keys that were given to a free slot. */
   readonly given: number;
   readonly branches: { readonly taken: number; readonly all: number; readonly missed: readonly string[] };
@@ -43,6 +45,7 @@ export async function simulate(options: {
   let ran = 0;
   let crashed = 0;
   let copies = 0;
+  let lists = 0;
   let given = 0;
   const stop = new AbortController();
   const run = async (lane: number, each: Schedule): Promise<void> => {
@@ -51,6 +54,7 @@ export async function simulate(options: {
     if (crashes(each)) crashed++;
     const trace = await runSchedule({ redis, post }, each, lane % 16 === 0 ? branches.instrument : undefined);
     copies += trace.filter((line) => line.endsWith(givenACopy)).length;
+    lists += trace.filter((line) => line.endsWith(givenLists)).length;
     given += trace.filter((line) => line.endsWith(givenByLetter)).length;
   };
   const lane = async (index: number): Promise<SimulationReport["broken"]> => {
@@ -69,5 +73,5 @@ export async function simulate(options: {
   const found = await Promise.all(Array.from({ length: lanes }, (_, index) => lane(index)));
   post.close();
   const broken = found.find((each) => each !== undefined);
-  return { schedules: ran, crashed, copies, given, branches: await branches.count(), broken };
+  return { schedules: ran, crashed, copies, lists, given, branches: await branches.count(), broken };
 }

@@ -7,7 +7,14 @@ import type { Version } from "./truth.ts";
 
 /** A version of a key's object, by a watch or by a listing. */
 interface Heard extends Version {
-  readonly listedAfter?: QueueMoment;
+  readonly newestAfter?: QueueMoment;
+}
+
+/** A version of a part of a key's object. */
+interface HeardPart {
+  readonly key: ObjectKey;
+  readonly part: number;
+  readonly version: number;
 }
 
 /**
@@ -20,6 +27,9 @@ export class SimulatedProducer {
   readonly ledger: RedisLedger;
   /** What it has not told yet: by now there may be more. */
   #heard = new Map<ObjectKey, Heard>();
+  #parts: readonly HeardPart[] = [];
+  /** What it hears of as it happens was made after that. */
+  #listedAt: QueueMoment | undefined;
   #relist = false;
 
   constructor(scene: Surroundings, name: string) {
@@ -31,7 +41,7 @@ export class SimulatedProducer {
   }
 
   get busy(): boolean {
-    return this.#heard.size > 0 || this.#relist;
+    return this.#heard.size + this.#parts.length > 0 || this.#relist;
   }
 
   /** What its ringer does every so often: it hears of a new era. */
@@ -41,18 +51,26 @@ export class SimulatedProducer {
 
   hear(key: ObjectKey): void {
     const { version, uid } = this.#scene.truth.of(key);
-    this.#heard.set(key, { version, uid });
+    this.#heard.set(key, { version, uid, ...(this.#listedAt && { newestAfter: this.#listedAt }) });
+  }
+
+  hearPart(heard: HeardPart): void {
+    this.#parts = [...this.#parts, heard];
   }
 
   /** Everything there is, where it may be later until it tells of it. On a server that settles it would have waited. */
   async list(): Promise<void> {
     const { truth } = this.#scene;
-    const { settlesIn, ...listedAfter } = await this.ledger.moment();
+    const { settlesIn, ...newestAfter } = await this.ledger.moment();
     this.#scene.say(`${this.#name} lists`);
+    if (settlesIn === 0) this.#listedAt = newestAfter;
     for (const name of truth.names) {
       const { version, uid } = truth.of(name);
-      if (version > 0) this.#heard.set(name, { version, uid, ...(settlesIn === 0 && { listedAfter }) });
+      if (version > 0) this.#heard.set(name, { version, uid, ...(settlesIn === 0 && { newestAfter }) });
     }
+    this.#parts = truth.names.flatMap((key) =>
+      truth.of(key).parts.flatMap(({ version }, part) => (version > 0 ? [{ key, part, version }] : [])),
+    );
   }
 
   async deliver(wakeClass: WakeClass, fault: Fault): Promise<void> {
@@ -76,15 +94,16 @@ export class SimulatedProducer {
 
   async #wake(wakeClass: WakeClass, fault: Fault): Promise<void> {
     if (this.#heard.size > 0 && (await this.#tell(this.#heard, wakeClass, fault))) this.#heard = new Map();
+    if (this.#parts.length > 0) await this.#tellParts(wakeClass, fault);
   }
 
   /** Whether it was answered. */
   async #tell(heard: ReadonlyMap<ObjectKey, Heard>, wakeClass: WakeClass, fault: Fault): Promise<boolean> {
-    const { truth, bells } = this.#scene;
+    const { truth } = this.#scene;
     this.#scene.say(
       `${this.#name} wakes ${[...heard.keys()].join(", ")} (${wakeClass})${fault === "none" ? "" : `, ${fault}`}`,
     );
-    const wakes = [...heard].map(([key, { version, uid, listedAfter }]): Wake => {
+    const wakes = [...heard].map(([key, { version, uid, newestAfter }]): Wake => {
       truth.heard(key);
       if (uid > 0) truth.forgetFailures(key);
       return {
@@ -95,15 +114,38 @@ export class SimulatedProducer {
         reason: "Heard",
         class: wakeClass,
         copy: String(version),
-        ...(listedAfter && { listedAfter }),
+        ...(newestAfter && { newestAfter }),
       };
     });
+    if (!(await this.#send(wakes, fault))) return false;
+    if (wakeClass !== "resync") for (const [key, { version }] of heard) truth.told(key, version);
+    return true;
+  }
+
+  /** What cannot be told whole is told of without news. */
+  async #tellParts(wakeClass: WakeClass, fault: Fault): Promise<void> {
+    const { truth } = this.#scene;
+    const heard = this.#parts;
+    this.#scene.say(`${this.#name} tells of parts ${JSON.stringify(heard)} (${wakeClass}), ${fault}`);
+    const wakes = heard.map(({ key, part, version }): Wake => {
+      truth.heard(key);
+      const news = version % 5 === 0 ? "" : JSON.stringify({ part, version });
+      return {
+        ...{ key, kind: "parts", resourceVersion: String(version), reason: "Heard", class: wakeClass, news },
+      };
+    });
+    if (!(await this.#send(wakes, fault))) return;
+    this.#parts = this.#parts.slice(heard.length);
+    for (const { key, part, version } of heard) truth.toldPart(key, part, version);
+  }
+
+  /** Whether it was answered. */
+  async #send(wakes: readonly Wake[], fault: Fault): Promise<boolean> {
     try {
       const rung = await call(fault, () => this.ledger.wake(wakes));
       if (rung === "unheard") return false;
-      if (wakeClass !== "resync") for (const [key, { version }] of heard) truth.told(key, version);
       this.#scene.say(`${this.#name} adds ${shown(rung)}`);
-      bells.add(rung);
+      this.#scene.bells.add(rung);
       return true;
     } catch (error) {
       if (error instanceof Died) return false;

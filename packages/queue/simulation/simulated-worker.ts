@@ -8,12 +8,17 @@ import { type Knowledge, type ObservedRun, type Version, Violation } from "./tru
 
 /** In a trace: a run began with a copy of its object. */
 export const givenACopy = "is given a copy";
+/** In a trace: a run began with lists. */
+export const givenLists = "is given lists";
 /** In a trace: a run began of what was given to a free slot. */
 export const givenByLetter = "is told of it";
 
 /** What a run tells of its object, with its verdict. */
-const telling = ({ version, uid }: Version): Pick<Verdict, "saw"> => ({
-  saw: { kind: "things", uid: `u${uid}`, resourceVersion: String(version), copy: String(version) },
+const telling = ({ version, uid }: Version, { parts }: ObservedRun): Pick<Verdict, "saw"> => ({
+  saw: {
+    ...{ kind: "things", uid: `u${uid}`, resourceVersion: String(version), copy: String(version) },
+    lists: JSON.stringify(parts),
+  },
 });
 
 /** A verdict that was told and not answered yet. */
@@ -150,7 +155,9 @@ export class SimulatedWorker {
     if (this.#run) {
       const { of, lost } = this.#run;
       const wrote = this.#write() && !lost ? this.#scene.truth.wrote(of) : undefined;
-      const verdict: Verdict = lost ? { kind: "interrupted" } : { ...wanted, ...(wrote && telling(wrote)) };
+      const verdict: Verdict = lost
+        ? { kind: "interrupted" }
+        : { ...wanted, ...(wrote && telling(wrote, of)) };
       this.#settling = this.#ending(of, verdict);
       this.#run = undefined;
     }
@@ -197,8 +204,9 @@ export class SimulatedWorker {
     this.#begin({ key, token, claim, known: before }, askedAt);
   }
 
-  #begin(run: Omit<ObservedRun, "read">, heardAt: number): void {
+  #begin(run: Omit<ObservedRun, "read" | "parts">, heardAt: number): void {
     if (run.claim.copy !== undefined) this.#say(givenACopy);
+    if (run.claim.lists !== undefined) this.#say(givenLists);
     this.#run = { of: this.#scene.truth.start(run), heardAt, lost: false };
     this.#write();
   }

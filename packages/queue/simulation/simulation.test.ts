@@ -31,6 +31,7 @@ it(
     expect(report.schedules).toBe(schedules);
     expect(crashed).toBeGreaterThan(schedules / 2);
     expect(report.copies).toBeGreaterThan(schedules / 4);
+    expect(report.lists).toBeGreaterThan(schedules / 8);
     expect(report.given).toBeGreaterThan(schedules / 4);
     console.log(`${branches.taken} of ${branches.all} branches taken; not: ${branches.missed.join("; ")}`);
   },

@@ -1,6 +1,6 @@
 import { objectKey, type ObjectKey } from "@drover/controller";
 import type { Claim, Scope, Verdict } from "../src/work-queue.ts";
-import { account, keys } from "./schedule.ts";
+import { account, keys, parts } from "./schedule.ts";
 
 /** The queue broke a promise. */
 export class Violation extends Error {
@@ -14,6 +14,8 @@ export interface ObservedRun {
   readonly claim: Claim;
   /** The version that it read when it started, live or from the copy that it was given. */
   readonly read: number;
+  /** The versions of its parts that it knows, live or from the lists that it was given, and of its own making. */
+  readonly parts: number[];
   /** What was known when the key was claimed, which may be before the answer came. */
   readonly known: Knowledge;
 }
@@ -31,7 +33,16 @@ export interface Version {
   readonly uid: number;
 }
 
+interface PartTruth {
+  version: number;
+  /** The highest version that the ledger was told of, and has answered, whatever was lost since. */
+  told: number;
+  /** The version that a run made last. */
+  written: number;
+}
+
 interface KeyTruth {
+  readonly parts: readonly PartTruth[];
   version: number;
   uid: number;
   /** The version that somebody else than a run made last. */
@@ -70,6 +81,7 @@ export class Truth {
     { kind: "object", key: this.names[1] as ObjectKey },
   ];
   losses = 0;
+  #partChanges = 0;
   #granted = new Set<string>();
   #started = new Set<string>();
   #paused = new Set<number>();
@@ -79,6 +91,7 @@ export class Truth {
     this.names.map((name) => [
       name,
       {
+        parts: Array.from({ length: parts }, () => ({ version: 0, told: 0, written: 0 })),
         version: 0,
         uid: 0,
         changed: 0,
@@ -107,6 +120,22 @@ export class Truth {
     const truth = this.of(key);
     truth.changed = ++truth.version;
     if (recreate) truth.uid++;
+  }
+
+  /** Answers the version that it has since. */
+  changePart(key: ObjectKey, part: number): number {
+    return (this.part(key, part).version = ++this.#partChanges);
+  }
+
+  part(key: ObjectKey, part: number): PartTruth {
+    const found = this.of(key).parts[part];
+    if (!found) throw new Violation(`${key} has no part ${part}`);
+    return found;
+  }
+
+  toldPart(key: ObjectKey, part: number, version: number): void {
+    const truth = this.part(key, part);
+    truth.told = Math.max(truth.told, version);
   }
 
   /** A wake may reach Redis from now on: a run is justified. */
@@ -163,6 +192,13 @@ export class Truth {
         `${key} was given a copy of version ${copy}; ${truth.told} was told of, and ${truth.written} written by a run`,
       );
     }
+    partsIn(claim)?.forEach((known, part) => {
+      const { told, written } = this.part(key, part);
+      if (known < Math.max(told, written))
+        throw new Violation(
+          `${key} was given part ${part} at ${known}; ${told} was told of, and ${written} written by a run`,
+        );
+    });
     for (const scope of this.#paused) {
       if (this.#covers(scope, key)) throw new Violation(`${key} runs though it is paused`);
     }
@@ -178,17 +214,28 @@ export class Truth {
   }
 
   /** A worker starts the run that it was granted. */
-  start(run: Omit<ObservedRun, "read">): ObservedRun {
+  start(run: Omit<ObservedRun, "read" | "parts">): ObservedRun {
     if (this.#started.has(run.token)) throw new Violation(`token ${run.token} was handed out twice`);
     this.#started.add(run.token);
-    return { ...run, read: copyIn(run.claim) ?? this.of(run.key).version };
+    const live = this.of(run.key);
+    return {
+      ...run,
+      read: copyIn(run.claim) ?? live.version,
+      parts: partsIn(run.claim) ?? live.parts.map(({ version }) => version),
+    };
   }
 
   /** A run writes to its object, and hears which version that made. */
   wrote(run: ObservedRun): Version {
     const truth = this.of(run.key);
     truth.written = ++truth.version;
+    if (truth.version % 2 === 0) this.#writePart(run, truth.version % parts);
     return { version: truth.written, uid: truth.uid };
+  }
+
+  #writePart({ key, parts: known }: ObservedRun, part: number): void {
+    const version = this.changePart(key, part);
+    this.part(key, part).written = known[part] = version;
   }
 
   /** A run writes, having made sure that it holds its lease. */
@@ -270,3 +317,14 @@ export class Truth {
 
 /** The version of the copy that goes with a claim, if one does. */
 const copyIn = ({ copy }: Claim): number | undefined => (copy === undefined ? undefined : Number(copy));
+
+/** The versions of parts by the lists that go with a claim, and what was told since, if there are any. */
+function partsIn({ lists }: Claim): number[] | undefined {
+  if (lists === undefined) return undefined;
+  const known = JSON.parse(lists.left) as number[];
+  for (const each of lists.news) {
+    const { part, version } = JSON.parse(each) as { readonly part: number; readonly version: number };
+    known[part] = Math.max(known[part] ?? 0, version);
+  }
+  return known;
+}

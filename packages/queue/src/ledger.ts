@@ -177,8 +177,10 @@ export const listingBelieved: Milliseconds = 50_000;
 export const bellOverlooked: Milliseconds = 200;
 /** While more keys than that are ready, no copies are kept for those that become so: they are to stay a small part of Redis. */
 export const copiesKept = 10_000;
-/** How long the copy is kept that a run has left. */
+/** How long the copy is kept that a run has left, and its lists. */
 export const leftCopyKept: Milliseconds = 10_000;
+/** Bytes of a key's news at most: where there are more, lists are read live. */
+export const newsKept = 65_536;
 /** How long runs take is kept as a whole number of so many parts of a ms. */
 export const paceUnit = 16;
 /** Characters kept of an error's text. */

@@ -46,10 +46,10 @@ describe("forgetting", () => {
     expect(await ledger.settle(key, "t", done)).toEqual({ kind: "stale" });
     expect(ledger.backup().entries.size).toBe(0);
   });
-  it("keeps a copy that a run leaves for ten seconds", async () => {
-    for (const [ms, copy] of [
-      [9_999, "{}"],
-      [10_000, undefined],
+  it("keeps a copy and lists that a run leaves for ten seconds", async () => {
+    for (const [ms, copy, lists] of [
+      [9_999, "{}", { left: "[]", news: ["n"] }],
+      [10_000, undefined, undefined],
     ] as const) {
       const age = { ms: 5_000 };
       let now = 1_000_000;
@@ -58,11 +58,12 @@ describe("forgetting", () => {
       now += settling;
       await ledger.ring();
       await ledger.claim(key, "t");
-      const saw = { kind: "buckets", uid: "u1", resourceVersion: "1", copy: "{}" };
+      const saw = { kind: "buckets", uid: "u1", resourceVersion: "1", copy: "{}", lists: "[]" };
       await ledger.settle(key, "t", { kind: "done", saw });
       age.ms += ms;
-      await ledger.wake([{ ...heard, kind: "pods" }]);
-      expect(await ledger.claim(key, "t2")).toMatchObject({ claimed: { copy } });
+      await ledger.wake([{ ...heard, kind: "pods", news: "n" }]);
+      expect(ledger.backup().entries.get(key)).toMatchObject({ listed: lists !== undefined });
+      expect(await ledger.claim(key, "t2")).toMatchObject({ claimed: { copy, lists } });
     }
   });
   it("does not forget what was heard of again", async () => {

@@ -120,10 +120,11 @@ function listeners(): Pick<Ledger, "listen"> & Pick<Moment, "tell"> {
 export const wallClock = (): number => Math.floor(performance.timeOrigin + performance.now());
 
 function forgetGone({ data, age }: Moment): void {
-  for (const [key, { until }] of data.copies) {
-    if (until > age) break;
-    data.copies.delete(key);
-  }
+  for (const left of [data.copies, data.lists])
+    for (const [key, { until }] of left) {
+      if (until > age) break;
+      left.delete(key);
+    }
   for (const [key, at] of data.leaving) {
     if (at > age) return;
     data.leaving.delete(key);

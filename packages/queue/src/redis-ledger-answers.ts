@@ -15,7 +15,7 @@ const reasons = z.string().transform(json).pipe(z.array(z.string())).catch([]);
 export const every = z.tuple([z.string(), z.unknown()]);
 export const texts = z.array(z.string());
 export const claim = z.union([
-  z.tuple([z.literal("claimed"), z.string(), z.string()]),
+  z.tuple([z.literal("claimed"), z.string(), z.string(), z.string()]),
   z.tuple([
     z.enum([
       "leased",
@@ -31,8 +31,8 @@ export const claim = z.union([
     ]),
   ]),
 ]);
-/** The key that is handed over, its claim, and a copy of its object. */
-const handed = z.union([z.tuple([z.string(), z.string(), z.string()]), z.tuple([])]);
+/** The key that is handed over, its claim, a copy of its object, and lists of others. */
+const handed = z.union([z.tuple([z.string(), z.string(), z.string(), z.string()]), z.tuple([])]);
 export type Handed = z.infer<typeof handed>;
 export const settle = z.union([
   z.tuple([z.literal("stale")]),
@@ -57,23 +57,27 @@ const claimJson = z.object({
     .or(z.array(z.never()).transform((): Record<string, string> => ({}))),
 });
 
-export const claimAnswer = ([outcome, json, copy]: z.infer<typeof claim>): ClaimAnswer =>
-  outcome === "claimed" ? { claimed: claimed(json, copy) } : { refused: outcome };
+export const claimAnswer = ([outcome, json, copy, lists]: z.infer<typeof claim>): ClaimAnswer =>
+  outcome === "claimed" ? { claimed: claimed(json, copy, lists) } : { refused: outcome };
 
-/** @param copy empty where there is none. */
-export const claimed = (text: string, copy: string): Claim => ({
-  ...claimJson.parse(json(text)),
-  ...(copy !== "" && { copy }),
-});
+/** The claim; empty, or left out: a copy that there is none of, and lists with their news, between tabs. */
+export function claimed(text: string, copy = "", lists = ""): Claim {
+  const [left = "", ...news] = lists.split("\t");
+  return {
+    ...claimJson.parse(json(text)),
+    ...(copy !== "" && { copy }),
+    ...(left !== "" && { lists: { left, news: news.sort() } }),
+  };
+}
 
-/** What was given, of `token, askedAt, key, claim, copy, ...`. */
+/** What was given, of `token, askedAt, key, claim, copy, lists, ...`. */
 export function given(flat: readonly string[], onStranger: (member: string) => void): readonly Given[] {
   const all: Given[] = [];
-  for (let i = 0; i + 4 < flat.length; i += 5) {
-    const [token = "", askedAt, member = "", json = "", copy = ""] = flat.slice(i, i + 5);
+  for (let i = 0; i + 5 < flat.length; i += 6) {
+    const [token = "", askedAt, member = "", json = "", copy, lists] = flat.slice(i, i + 6);
     const key = objectKeyIn(member);
     if (key === undefined) onStranger(member);
-    else all.push({ token, askedAt: Number(askedAt), key, claim: claimed(json, copy) });
+    else all.push({ token, askedAt: Number(askedAt), key, claim: claimed(json, copy, lists) });
   }
   return all;
 }

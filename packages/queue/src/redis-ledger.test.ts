@@ -22,17 +22,42 @@ it("gone leaves no Redis key behind but the last answer and the history, for a m
   }
 });
 
-it("a copy that a run leaves goes away after ten seconds", async () => {
+it("a copy and lists that a run leaves go away after ten seconds, and the news with them", async () => {
   await t.wake(key, { uid: "u1", resourceVersion: "1" });
   await t.claim(key, "t");
-  const saw = { kind: "buckets", uid: "u1", resourceVersion: "1", copy: "{}" };
+  const saw = { kind: "buckets", uid: "u1", resourceVersion: "1", copy: "{}", lists: "[]" };
+  await t.wake(key, { kind: "pods", news: "during" });
+  await t.ledger.settle(key, "t", { kind: "wait", after: 1, saw });
+  for (const name of [`${at.prefix}:copy:${key}`, `${at.prefix}:lists:${key}`]) {
+    expect(await at.redis.pttl(name)).toBeGreaterThan(0);
+    expect(await at.redis.pttl(name)).toBeLessThanOrEqual(10_000);
+    await at.redis.del(name);
+  }
+  await t.wake(key, { kind: "pods", news: "since" });
+  expect(await at.redis.exists(`${at.prefix}:news:${key}`)).toBe(0);
+  const claim = await t.claim(key, "t2");
+  expect([claim.copy, claim.lists]).toEqual([undefined, undefined]);
+});
+
+it("no news stay of a run that leaves no lists", async () => {
+  await t.wake(key, { uid: "u1", resourceVersion: "1" });
+  await t.claim(key, "t");
+  await t.wake(key, { kind: "pods", news: "during" });
+  expect(await at.redis.exists(`${at.prefix}:news:${key}`)).toBe(1);
+  await t.ledger.settle(key, "t", { kind: "retry", error: "e" });
+  expect(await at.redis.exists(`${at.prefix}:news:${key}`)).toBe(0);
+});
+
+it("lists are not given when somebody has taken away some of the news", async () => {
+  await t.wake(key, { uid: "u1", resourceVersion: "1" });
+  await t.claim(key, "t");
+  const saw = { kind: "buckets", uid: "u1", resourceVersion: "1", lists: "[]" };
+  await t.wake(key, { kind: "pods", news: "a" });
+  await t.wake(key, { kind: "pods", news: "b" });
+  await at.redis.srem(`${at.prefix}:news:${key}`, "a");
   await t.ledger.settle(key, "t", { kind: "done", saw });
-  const name = `${at.prefix}:copy:${key}`;
-  expect(await at.redis.pttl(name)).toBeGreaterThan(0);
-  expect(await at.redis.pttl(name)).toBeLessThanOrEqual(10_000);
-  await at.redis.del(name);
-  await t.wake(key, { kind: "pods" });
-  expect((await t.claim(key, "t2")).copy).toBeUndefined();
+  await t.rung();
+  expect((await t.claim(key, "t2")).lists).toBeUndefined();
 });
 
 it("a wake makes a key and its history last that were about to be forgotten", async () => {

@@ -173,15 +173,17 @@ function caller({ redis, prefix, lease, settling, now, server, onEra, instrument
 /** A verdict as the settle script takes it. */
 function told(
   verdict: Verdict,
-): LuaArguments<"verdict" | "after" | "account" | "error" | "sawKind" | "sawUid" | "sawVersion" | "sawCopy"> {
-  const { kind = "", uid = "", resourceVersion = "", copy = "" } = verdict.saw ?? {};
+): LuaArguments<
+  "verdict" | "after" | "account" | "error" | "sawKind" | "sawUid" | "sawVersion" | "sawCopy" | "lists"
+> {
+  const { kind = "", uid = "", resourceVersion = "", copy = "", lists = "" } = verdict.saw ?? {};
   const after = "after" in verdict ? verdict.after : undefined;
   return {
     verdict: verdict.kind,
     after: after === undefined ? "" : Math.ceil(after),
     account: ("account" in verdict ? verdict.account : undefined) ?? "",
     error: "error" in verdict ? verdict.error.slice(0, errorKept) : "",
-    ...{ sawKind: kind, sawUid: uid, sawVersion: resourceVersion, sawCopy: copy },
+    ...{ sawKind: kind, sawUid: uid, sawVersion: resourceVersion, sawCopy: copy, lists },
   };
 }
 
@@ -233,10 +235,10 @@ function parsing(discarded: (member: string) => Promise<unknown>) {
       }
       return bells;
     },
-    handedOf: async ([member, json, copy = ""]: answers.Handed) => {
+    handedOf: async ([member, json, copy, lists]: answers.Handed) => {
       const key = member === undefined ? undefined : await keyOf(member);
       return key !== undefined && json !== undefined
-        ? { key, claim: answers.claimed(json, copy) }
+        ? { key, claim: answers.claimed(json, copy, lists) }
         : undefined;
     },
     // It is leased by then, and found again when that has ended.

@@ -71,7 +71,7 @@ const streams = {
   keys: ["~{drover-stream:*}*", "~{drover-bridges}*", "~{drover-hook:*}*"],
   commands: [
     ...["hscan", "zremrangebyscore", "zremrangebyrank", "zrangebylex", "unlink", "pexpire"],
-    ...["sadd", "srem", "smembers", "scard"],
+    ...["srem", "scard"],
   ],
 };
 
@@ -83,14 +83,14 @@ const ringer = [
   ...["evalsha", "eval", "time", "type", "exists", "rename", "del", "set", "persist"],
   ...["hget", "hmget", "hgetall", "hexists", "hset", "hmset", "hdel"],
   ...["zadd", "zrem", "zscore", "zcard", "zcount", "zrange", "zrangebyscore"],
-  ...["incr", "lpush", "lrange", "xadd", "publish", "get"],
+  ...["incr", "lpush", "lrange", "xadd", "publish", "get", "sadd", "smembers"],
 ];
 
 /** What it is given, verdicts and histories, and BullMQ's worker: take a bell, hold it, end it, take back those of the dead. */
 const worker = [
   "subscribe",
   ...["pexpire", "ltrim", "bzpopmin", "rpoplpush", "rpush", "llen", "lrem", "hincrby", "zpopmin"],
-  ...["zrevrange", "zremrangebyrank", "sadd", "srem", "smembers", "scard", "xtrim"],
+  ...["zrevrange", "zremrangebyrank", "srem", "scard", "xtrim"],
 ];
 
 const more: Readonly<Record<RedisRole, readonly string[]>> = {

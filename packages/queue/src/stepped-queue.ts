@@ -16,7 +16,7 @@ export interface SteppedTurn {
 export interface SteppedQueue {
   readonly controller: string;
   wake(wakes: readonly Wake[]): Promise<void>;
-  /** This moment, for `listedAfter` of what is listed then. */
+  /** This moment, for `newestAfter` of what is listed then. */
   moment(): Promise<QueueMoment>;
   /** The key whose turn it is, claimed; undefined when none is due. */
   take(): Promise<SteppedTurn | undefined>;

@@ -19,8 +19,13 @@ export interface Wake {
   readonly trace?: string;
   /** The key's own object at that version, as JSON, with its `uid` above: for the run that answers this wake. */
   readonly copy?: string;
-  /** The object is told of by a listing that was asked for after this moment, and was the newest then. */
-  readonly listedAfter?: QueueMoment;
+  /**
+   * Of an object of another kind whose lists runs leave: what became of it, as JSON, for who knows of all the others. Empty
+   * where that cannot be told: then nobody is given a list.
+   */
+  readonly news?: string;
+  /** The version was the newest one at some time after this moment: a listing since shows it, or it was made since. */
+  readonly newestAfter?: QueueMoment;
 }
 
 /** A moment of a queue's data after which nothing writes any more that they do not tell of. */
@@ -37,6 +42,8 @@ export interface Sight {
   readonly resourceVersion: string;
   /** The object at that version, as JSON, to be left for a run that may follow soon. */
   readonly copy?: string;
+  /** What the run knows of objects of other kinds, as JSON, to be left as well; from then on wakes tell their news of them. */
+  readonly lists?: string;
 }
 
 /** What a claimer is told about the run that it now owns. */
@@ -59,6 +66,8 @@ export interface Claim {
    * nor than what the runs before have read and written. Left out: whoever runs the key reads it live.
    */
   readonly copy?: string | undefined;
+  /** What the run before has left of other kinds, and the news since it began. Left out: whoever runs the key lists live. */
+  readonly lists?: { readonly left: string; readonly news: readonly string[] } | undefined;
 }
 
 /** Why a key cannot be claimed now. None of these is an error: bells may be lost, doubled or late. */
@@ -266,7 +275,7 @@ export interface WorkQueue {
    * says were told. On one server a failover is no such case: a position that is written after a wake is lost with it.
    */
   origin(): Promise<string>;
-  /** This moment, for `listedAfter`; on a server that took over, once it has settled. */
+  /** This moment, for `newestAfter`; on a server that took over, once it has settled. */
   moment(): Promise<QueueMoment>;
   /** Resolves when Redis answers; rejects when it does not within that time. For readiness. */
   ping(within: Milliseconds): Promise<void>;

@@ -243,8 +243,8 @@ export function copiesContract(t: LedgerUnderTest): void {
       const { era, at } = await t.ledger.moment();
       return { era, at: at - ago };
     };
-    const listed = (listedAfter?: QueueMoment) =>
-      t.wake(fresh, { uid, resourceVersion: "100", copy: "as listed", ...(listedAfter && { listedAfter }) });
+    const listed = (newestAfter?: QueueMoment) =>
+      t.wake(fresh, { uid, resourceVersion: "100", copy: "as listed", ...(newestAfter && { newestAfter }) });
     const givenFirst = async (): Promise<string | undefined> => {
       await t.rung();
       return (await t.claim(fresh, `run ${++runs}`)).copy;

@@ -4,6 +4,7 @@
  */
 import { describe } from "vitest";
 import { copiesContract } from "./copies.contract.ts";
+import { listsContract } from "./lists.contract.ts";
 import { type LedgerUnderTest, ledgerUnderTest, type OpenLedger } from "./ledger-under-test.ts";
 import { handingOverContract } from "./handing-over.contract.ts";
 import { offersContract } from "./offers.contract.ts";
@@ -18,6 +19,7 @@ export function ledgerContract(open: OpenLedger): void {
     "handing over": handingOverContract,
     offers: offersContract,
     copies: copiesContract,
+    lists: listsContract,
     "another server": serversContract,
   };
   for (const [about, contract] of Object.entries(contracts)) {

@@ -91,7 +91,7 @@ async function wakeListed(
   { wakes, ago }: Extract<RandomCall, { readonly call: "wake listed" }>,
 ): Promise<unknown> {
   const { era, at } = await ledger.moment();
-  return ledger.wake(wakes.map((wake) => ({ ...wake, listedAfter: { era, at: at - ago } })));
+  return ledger.wake(wakes.map((wake) => ({ ...wake, newestAfter: { era, at: at - ago } })));
 }
 
 const renew = (leases: readonly Holding[]): PlayableCall => ({

@@ -1,7 +1,7 @@
 /** Random calls of a ledger and what happens to its server meanwhile, for tests that compare two ledgers. */
 import { objectKey, type ObjectKey, type Rate } from "@drover/controller";
 import fc from "fast-check";
-import type { Enlistment, Offers, Taker } from "../ledger.ts";
+import { type Enlistment, newsKept, type Offers, type Taker } from "../ledger.ts";
 import type { KeyState, Scope, Sight, Verdict, Wake } from "../work-queue.ts";
 
 /** The times that random calls are made around. */
@@ -64,6 +64,9 @@ const account = fc.constantFrom("", "s3", "s3", "ec2/eu:1");
 const after = fc.constantFrom(0, 0.5, 1, 100, 1_000, 7_000, 30_000);
 const error = fc.constantFrom("", "no", "a \u{1f600} of an error");
 
+/** The longest is all that is kept. */
+const news = fc.constantFrom("", "n1", "n2", "n3", "\u{1f600}", "\u{1f600}".repeat(newsKept / 4));
+
 const wake: fc.Arbitrary<Wake> = fc.record(
   {
     key,
@@ -77,6 +80,7 @@ const wake: fc.Arbitrary<Wake> = fc.record(
     class: fc.constantFrom("change", "change", "listing", "resync"),
     trace: fc.constantFrom("", "00-1-1-01"),
     copy: fc.constantFrom('{"a":1}', '{"\u{1f600}":"\\n"}'),
+    news,
   },
   { requiredKeys: ["key", "kind", "resourceVersion", "reason", "class"] },
 );
@@ -90,6 +94,7 @@ const saw: fc.Arbitrary<Sight> = fc.record(
       fc.constantFrom("9", "zebra", "100000000000000000000"),
     ),
     copy: fc.constantFrom('{"left":1}', '{"left":2}'),
+    lists: fc.constantFrom("l1", "l2"),
   },
   { requiredKeys: ["kind", "uid", "resourceVersion"] },
 );
@@ -255,10 +260,10 @@ const closing: fc.Arbitrary<readonly Happening[]> = fc
     ];
   });
 
-/** A run that leaves a copy to the next one. */
+/** A run that leaves a copy and lists to the next one. */
 const leaving: fc.Arbitrary<readonly Happening[]> = fc
-  .record({ of: key, during: fc.array(wake, { maxLength: 1 }), by: jump })
-  .map(({ of, during, by }): readonly Happening[] => {
+  .record({ of: key, during: fc.array(wake, { maxLength: 1 }), by: jump, news })
+  .map(({ of, during, by, news: each }): readonly Happening[] => {
     const seen = { kind: "buckets", uid: "u9", resourceVersion: "200000000000000000000" };
     const heard = { key: of, ...seen, reason: "Modified", class: "change" } as const;
     const end = (verdict: Verdict) => ({ call: "settle", nth: 0, verdict, at: "2026-01-01" }) as const;
@@ -268,11 +273,13 @@ const leaving: fc.Arbitrary<readonly Happening[]> = fc
       { call: "wake", wakes: [heard], force: true },
       claim("leaving 1"),
       { call: "wake", wakes: during, force: false },
-      end({ kind: "done", saw: { ...seen, copy: '{"left":3}' } }),
+      end({ kind: "done", saw: { ...seen, copy: '{"left":3}', lists: "l3" } }),
       { event: "clock", by },
       {
         call: "wake",
-        wakes: [{ key: of, kind: "others", resourceVersion: "1", reason: "Added", class: "change" }],
+        wakes: [
+          { key: of, kind: "others", resourceVersion: "1", reason: "Added", class: "change", news: each },
+        ],
         force: false,
       },
       { call: "ring" },

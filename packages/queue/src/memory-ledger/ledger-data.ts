@@ -22,6 +22,8 @@ export interface LedgerData {
   readonly leaving: Map<ObjectKey, Milliseconds>;
   /** Copies that runs have left, in the order of when they are forgotten, by the clock that forgets. */
   readonly copies: Map<ObjectKey, { readonly copy: string; readonly until: Milliseconds }>;
+  /** Lists that runs have left, in that order, too. */
+  readonly lists: Map<ObjectKey, { readonly left: string; readonly until: Milliseconds }>;
 
   /** Ready keys of one class and lane each, by name; see `turns.ts`. */
   readonly queues: Map<string, Queue>;
@@ -72,6 +74,10 @@ export interface Entry {
   copy: string | undefined;
   /** The run before has left one, and nothing newer was heard. */
   left: boolean;
+  /** The run before has left lists. */
+  listed: boolean;
+  /** What was told of other kinds since the run before began; lost, where it cannot all be kept. */
+  news: ReadonlySet<string> | "lost";
   /** The era in which the last run told what it saw, since when none has started. */
   sawIn: string | undefined;
 
@@ -114,6 +120,8 @@ export interface Holder {
 }
 
 export interface StartedRun {
+  /** The era that it was claimed in. */
+  readonly era?: string | undefined;
   /** The wakes that it answers. */
   readonly answers?: number | undefined;
   readonly class?: WakeClass | undefined;
@@ -170,6 +178,7 @@ export const blankData = (): LedgerData => ({
   history: new Map(),
   leaving: new Map(),
   copies: new Map(),
+  lists: new Map(),
   queues: new Map(),
   turns: { change: new Set(), listing: new Set(), resync: new Set() },
   shut: sortedSet(),
@@ -186,6 +195,11 @@ export const blankData = (): LedgerData => ({
 
 export const blankOffers = (): OffersData => ({ standing: sortedSet(), by: new Map(), given: new Map() });
 
+export function forgetLists(entry: Entry): void {
+  entry.listed = false;
+  entry.news = new Set();
+}
+
 export const blankEntry = (key: ObjectKey): Entry => ({
   key,
   state: undefined,
@@ -200,6 +214,8 @@ export const blankEntry = (key: ObjectKey): Entry => ({
   versions: new Map(),
   copy: undefined,
   left: false,
+  listed: false,
+  news: new Set(),
   sawIn: undefined,
   fails: 0,
   conflicts: 0,

@@ -11,7 +11,7 @@ import {
 } from "../ledger.ts";
 import type { PastRun, Verdict, WakeClass } from "../work-queue.ts";
 import { fail, heardDuringRun, type Jitter, pierces, spread } from "./backoff.ts";
-import { blankEntry, type Entry } from "./ledger-data.ts";
+import { blankEntry, type Entry, forgetLists } from "./ledger-data.ts";
 import { accountLimit, closeUntil } from "./limits.ts";
 import { find, held, type Moment, settled } from "./moment.ts";
 import { stand } from "./offers.ts";
@@ -79,7 +79,7 @@ function conclude(
   entry: Entry,
   { token, verdict, heard }: Ending & { readonly heard: boolean },
 ): void {
-  const { run, forced } = entry;
+  const { run, forced, holder } = entry;
   const again = heard || forced || verdict.kind === "interrupted";
   leave(moment, entry);
   moment.data.entries.set(entry.key, entry);
@@ -88,7 +88,10 @@ function conclude(
   entry.forced = false;
   moment.data.offers.given.delete(token);
   entry.settled = token;
-  learn(moment, entry, verdict);
+  // No wake that was told since it began can be lost.
+  const ranHere = holder?.token === token && run.era === moment.data.era;
+  learn(moment, entry, verdict, ranHere);
+  if (!entry.listed) forgetLists(entry);
   forgive(entry, verdict);
   if ("account" in verdict && verdict.account) entry.account = verdict.account;
   const error = "error" in verdict ? verdict.error : "";
@@ -102,18 +105,26 @@ function conclude(
 }
 
 /** What the run saw is the least that a copy must show from now on. */
-function learn({ data, age }: Moment, entry: Entry, { kind, saw }: Verdict): void {
+function learn({ data, age }: Moment, entry: Entry, { kind, saw }: Verdict, ranHere: boolean): void {
   entry.left = false;
+  entry.listed = false;
   if (saw === undefined || saw.uid !== entry.uid) return;
   if (isNewer(saw.resourceVersion, entry.versions.get(saw.kind))) {
     entry.versions.set(saw.kind, saw.resourceVersion);
     entry.copy = undefined;
   }
   entry.sawIn = data.era;
+  if (!(kind === "done" || kind === "wait")) return;
+  const until = age + leftCopyKept;
+  if (saw.lists !== undefined && ranHere) {
+    data.lists.delete(entry.key);
+    data.lists.set(entry.key, { left: saw.lists, until });
+    entry.listed = true;
+  }
   const isNewest = entry.versions.get(saw.kind) === saw.resourceVersion && isDecimal(saw.resourceVersion);
-  if (saw.copy === undefined || !isNewest || !(kind === "done" || kind === "wait")) return;
+  if (saw.copy === undefined || !isNewest) return;
   data.copies.delete(entry.key);
-  data.copies.set(entry.key, { copy: saw.copy, until: age + leftCopyKept });
+  data.copies.set(entry.key, { copy: saw.copy, until });
   entry.left = true;
 }
 

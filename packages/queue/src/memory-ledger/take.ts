@@ -1,7 +1,7 @@
 import type { ObjectKey } from "@drover/controller";
 import { bellOverlooked, type ClaimAnswer, type Handed, type Taker } from "../ledger.ts";
 import type { Claim, Refusal } from "../work-queue.ts";
-import type { Entry } from "./ledger-data.ts";
+import { type Entry, forgetLists } from "./ledger-data.ts";
 import { accountLimit, controllerLimit, limitOf, opensAt } from "./limits.ts";
 import { find, held, type Moment, settled } from "./moment.ts";
 import { becomeReady, enter, waitUntil } from "./places.ts";
@@ -66,10 +66,11 @@ function begin(moment: Moment, entry: Entry, { token, version }: Taker): Claim {
   // Not one that may be older than what the run before has written: that one told what it saw, and nothing was lost since.
   const left = entry.left ? moment.data.copies.get(entry.key)?.copy : undefined;
   const copy = entry.sawIn === moment.data.era ? (entry.copy ?? left) : undefined;
+  const lists = listsOf(moment, entry);
   const told: Claim = { fails, reasons, class: wakeClass, uid, replaced, trace, versions };
   enter(moment, entry, "leased", moment.now + moment.lease);
   entry.holder = { token, claim: told };
-  entry.run = { answers: entry.wakes, class: wakeClass, uid };
+  entry.run = { answers: entry.wakes, class: wakeClass, uid, era: moment.data.era };
   entry.ranAt = moment.now;
   if (version > 0) entry.ranBy = version;
   entry.reasons = [];
@@ -79,5 +80,13 @@ function begin(moment: Moment, entry: Entry, { token, version }: Taker): Claim {
   entry.forced = false;
   entry.copy = undefined;
   entry.sawIn = undefined;
-  return { ...told, copy };
+  forgetLists(entry);
+  return { ...told, copy, lists };
+}
+
+/** What the run before has left of other kinds, and what was told since: all of it, or nothing. */
+function listsOf({ data }: Moment, { key, listed, news, sawIn }: Entry): Claim["lists"] {
+  const left = data.lists.get(key)?.left;
+  if (!listed || left === undefined || news === "lost" || sawIn !== data.era) return undefined;
+  return { left, news: [...news].sort() };
 }

@@ -1,6 +1,6 @@
-import { copiesKept, listingBelieved } from "../ledger.ts";
+import { copiesKept, listingBelieved, newsKept } from "../ledger.ts";
 import type { Wake, WakeClass } from "../work-queue.ts";
-import type { Entry } from "./ledger-data.ts";
+import { type Entry, forgetLists } from "./ledger-data.ts";
 import { find, type Moment } from "./moment.ts";
 import { becomeReady } from "./places.ts";
 import { isDecimal, isNewer } from "./versions.ts";
@@ -15,7 +15,7 @@ const rank: Readonly<Record<WakeClass, number>> = { change: 0, listing: 1, resyn
  * A wake makes an idle or parked key ready, pierces a wait, and pierces a backoff window once; later ones wait for its
  * end. A leased key is not rung: settle sees that more was heard. A waiting turn moves up when the wake is more urgent.
  * A resync pierces nothing and wakes only idle keys; force pierces everything but a pause. The copy of an object is kept
- * for the run that is due.
+ * for the run that is due, and so are news of others, where the run before has left lists, or the one under way may do so.
  */
 export function hear(moment: Moment, wake: Wake, force: boolean): void {
   const entry = find(moment, wake.key);
@@ -23,6 +23,8 @@ export function hear(moment: Moment, wake: Wake, force: boolean): void {
   const moreUrgent = remember(entry, wake);
   if (isBeforeAnyRun(moment, entry, wake)) entry.sawIn = moment.data.era;
   keepCopy(moment, entry, wake, force);
+  if (force) entry.news = "lost";
+  keepNews(moment, entry, wake);
   switch (entry.state) {
     case "leased":
       entry.forced ||= force;
@@ -70,8 +72,8 @@ function remember(entry: Entry, wake: Wake): boolean {
  * No run of the object can have written what a listing since does not show: neither one that was forgotten, with other data
  * or because the key was gone, nor one that these data know of.
  */
-function isBeforeAnyRun({ data, now }: Moment, entry: Entry, { listedAfter }: Wake): boolean {
-  if (listedAfter?.era !== data.era || now - listedAfter.at >= listingBelieved) return false;
+function isBeforeAnyRun({ data, now }: Moment, entry: Entry, { newestAfter }: Wake): boolean {
+  if (newestAfter?.era !== data.era || now - newestAfter.at >= listingBelieved) return false;
   return entry.ranAt === 0 && (entry.announced ?? entry.settled) === undefined;
 }
 
@@ -86,6 +88,17 @@ function keepCopy({ data }: Moment, entry: Entry, wake: Wake, force: boolean): v
   if (force || (uid !== undefined && brought === undefined)) forgetCopies(entry);
   else if (uid !== undefined && uid === entry.uid && data.states.ready.members.length < copiesKept)
     entry.copy = brought;
+}
+
+/** Of another kind's objects, for who has left lists of them or may still do so. */
+function keepNews({ data }: Moment, entry: Entry, { news }: Wake): void {
+  if (entry.listed && !data.lists.has(entry.key)) forgetLists(entry);
+  if (news === undefined || entry.news === "lost") return;
+  if (!entry.listed && entry.state !== "leased") return;
+  const all = new Set(entry.news).add(news);
+  const size = [...all].reduce((sum, each) => sum + Buffer.byteLength(each), 0);
+  const isTooMuch = size > newsKept || data.states.ready.members.length >= copiesKept;
+  entry.news = news === "" || isTooMuch ? "lost" : all;
 }
 
 function forgetCopies(entry: Entry): void {

@@ -6,9 +6,9 @@ import { take } from "./take.ts";
 /**
  * Take a key under a lease.
  *
- * The same token again gets the same claim, but no copy: a lost reply must not lock the claimer out. A key that the ledger does not
+ * The same token again gets the same claim, but no copy and no lists: a lost reply must not lock the claimer out. A key that the ledger does not
  * know is claimable: the run reads live. A key that a newer version of the function has run is not for an older one, as
- * long as a newer one is alive. Answers `{ 'claimed', claim as JSON, copy or '' }` or `{ refusal }`.
+ * long as a newer one is alive. Answers `{ 'claimed', claim as JSON, copy or '', lists or '' }` or `{ refusal }`.
  */
 export const claim = defineScript({
   name: "claim",
@@ -28,7 +28,7 @@ end
 
 if number(e, 'until') > now + lease then clampLeases(); e.f['until'] = now + lease end
 if held(e) then
-  if e.f.token == token and e.f.claim then return { 'claimed', e.f.claim, '' } end
+  if e.f.token == token and e.f.claim then return { 'claimed', e.f.claim, '', '' } end
   return refuse('leased')
 end
 if not settled() then return refuse('settling') end
@@ -38,9 +38,9 @@ if at and tonumber(at) > now then return refuse('waiting') end
 if e.f.state == 'parked' then return refuse('parked') end
 if e.f.state == 'ready' then return refuse('not its turn') end
 if not e.f.state and known then return refuse('nothing due') end
-local claim, more = take(e, token, version)
+local claim, more, lists = take(e, token, version)
 if not claim then return refuse(more) end
 save(e)
-return { 'claimed', claim, more }
+return { 'claimed', claim, more, lists }
 `,
 });

@@ -29,6 +29,10 @@ local function save(e)
 end
 local function number(e, field) return tonumber(e.f[field]) or 0 end
 local function clear(e, ...) for _, field in ipairs({ ... }) do e.f[field] = nil end end
+local function forgetLists(e)
+  if e.f.news then redis.call('DEL', P .. ':news:' .. e.key) end
+  clear(e, 'listed', 'news')
+end
 local function held(e) return e.f.token and number(e, 'until') > now end
 
 local setOf = { waits = WAITS, ready = READY, rung = RUNG, leased = LEASES, parked = PARKED }

@@ -41,10 +41,11 @@ local function give(e)
   if pausedKey(e.key) or closed(e.f.account) then return false end
   local token, worker, version, askedAt = freshest()
   if not token then return false end
-  local claim, copy = take(e, token, version)
+  local claim, copy, lists = take(e, token, version)
   control.bell = setting('bell', 0) + 1
   redis.call('HSET', GIVEN, token, askedAt .. ' ' .. e.key)
-  redis.call('PUBLISH', P .. ':worker:' .. worker, table.concat({ token, askedAt, e.key, claim, copy }, '\\n'))
+  local told = table.concat({ token, askedAt, e.key, claim, copy, lists }, '\\n')
+  redis.call('PUBLISH', P .. ':worker:' .. worker, told)
   return true
 end
 `;

@@ -13,7 +13,8 @@ export const repair = defineScript({
   uses: [adoption],
   body: `
 local found = putAsideStrangers()
-typeOf.key, typeOf.history, typeOf.turns, typeOf.queue, typeOf.copy = 'hash', 'list', 'zset', 'zset', 'string'
+typeOf.key, typeOf.history, typeOf.turns, typeOf.queue = 'hash', 'list', 'zset', 'zset'
+typeOf.copy, typeOf.lists, typeOf.news = 'string', 'string', 'set'
 local function putAside(name, wanted)
   local is = redis.call('TYPE', name).ok
   if not wanted or is == wanted or is == 'none' then return end
@@ -55,6 +56,7 @@ local function look(key)
   if e.f.fails and not redis.call('ZSCORE', FAILING, key) then redis.call('ZADD', FAILING, now, key) end
   if inItsSet(e) then return end
   found[#found + 1] = 'key:' .. key
+  e.f.news = 'lost'
   if held(e) then
     leaveAll(key)
     enter(e, 'leased', e.f['until'])

@@ -12,15 +12,15 @@ import { versions } from "./versions.ts";
  * `after` is empty where the verdict names no time, `account` where the run used none. `record` is the run as history
  * keeps it, the last `kept` of them, or empty, and took `ms`; `forget` is how long a gone key's last answer and history are kept.
  * `next` is the token under which the worker would run another key at once, as `version` of the function; empty where
- * it would not; where none is due, the slot is offered for `worker`, unless that is empty. `sawKind`, `sawUid`, `sawVersion` and `sawCopy` tell what the run saw of its own object; empty where it does
- * not know, or leaves no copy.
- * Answers `{ 'stale' }` or `{ 'settled', ms until it is due again or -1, { key, claim, copy or '' } or {}, bells... }`.
+ * it would not; where none is due, the slot is offered for `worker`, unless that is empty. `sawKind`, `sawUid`, `sawVersion` and `sawCopy` tell what the run saw of its own object, and `lists` what it
+ * leaves of others; empty where it does not know, or leaves nothing.
+ * Answers `{ 'stale' }` or `{ 'settled', ms until it is due again or -1, { key, claim, copy or '', lists or '' } or {}, bells... }`.
  */
 export const settle = defineScript({
   name: "settle",
   arguments: [
     ...["key", "token", "verdict", "after", "account", "error", "record", "ms", "kept", "forget", "jitter"],
-    ...["next", "worker", "askedAt", "version", "sawKind", "sawUid", "sawVersion", "sawCopy"],
+    ...["next", "worker", "askedAt", "version", "sawKind", "sawUid", "sawVersion", "sawCopy", "lists"],
   ],
   uses: [backoff, versions, take, offers, ring],
   body: `
@@ -33,13 +33,13 @@ end
 local function handedBefore(e)
   local other = e.f.handed and load(e.f.handed)
   if other and held(other) and other.f.token == next and other.f.claim then
-    return { other.key, other.f.claim, '' }
+    return { other.key, other.f.claim, '', '' }
   end
   return {}
 end
 
--- The least that a copy must show from now on.
-local function learn(e)
+-- The least that a copy must show from now on. \`ranHere\`: no wake that was told since the run began can be lost.
+local function learn(e, ranHere)
   if sawVersion == '' or sawUid ~= e.f.uid then return end
   local known = 'version:' .. sawKind
   if newer(sawVersion, e.f[known]) then
@@ -47,6 +47,10 @@ local function learn(e)
     clear(e, 'copy')
   end
   e.f.sawIn = control.era
+  if lists ~= '' and ranHere and (verdict == 'done' or verdict == 'wait') then
+    redis.call('SET', P .. ':lists:' .. e.key, lists, 'PX', ${leftCopyKept})
+    e.f.listed = 1
+  end
   if sawCopy == '' or e.f[known] ~= sawVersion or not isDecimal(sawVersion) then return end
   if verdict == 'done' or verdict == 'wait' then
     redis.call('SET', P .. ':copy:' .. e.key, sawCopy, 'PX', ${leftCopyKept})
@@ -63,10 +67,11 @@ if unknown and (settled() or e.f.announced == control.era) then return { 'stale'
 local heard = unknown or not e.f.answers or number(e, 'wakes') > number(e, 'answers')
 local again = heard or verdict == 'interrupted' or e.f.forced == '1'
 local anotherObject = e.f.uid ~= e.f.runUid
-local ran = e.f.ran
+local ran, ranHere = e.f.ran, not unknown and e.f.ranIn == control.era
 leave(e)
-clear(e, 'token', 'until', 'claim', 'left', 'answers', 'announced', 'ran', 'runUid')
-learn(e)
+clear(e, 'token', 'until', 'claim', 'left', 'listed', 'answers', 'announced', 'ran', 'ranIn', 'runUid')
+learn(e, ranHere)
+if not e.f.listed then forgetLists(e) end
 redis.call('HDEL', GIVEN, token)
 e.f.settled = token
 if account ~= '' then e.f.account = account end

@@ -3,13 +3,24 @@ import { bellOverlooked } from "../ledger.ts";
 /**
  * Due keys become runs: by a bell, or handed over to a worker that has just settled another run.
  *
- * `take` answers the claim as JSON and a copy of the object or '', or nil and why the key must not start here and now: then
- * it takes turns again. The copy cannot be older than what the run before has written: that one told what it saw, and
- * nothing was lost since.
+ * `take` answers the claim as JSON, a copy of the object or '', and lists or '', or nil and why the key must not start here
+ * and now: then it takes turns again. The copy cannot be older than what the run before has written: that one told what it
+ * saw, and nothing was lost since. Nor can the lists, with all news that were told since that run began.
  * `handOver` first looks for a key whose bell nobody has answered, though bells are answered within milliseconds: all
  * who could are busy, and would never come to it while they are handed one key after the other.
  */
 export const take = `
+-- What the run before has left of other kinds, and what was told since, as tab-separated JSON: all of it, or nothing.
+local function takeLists(e)
+  local news = e.f.listed and e.f.news and read(P .. ':news:' .. e.key, 'SMEMBERS') or {}
+  local left = e.f.listed and e.f.sawIn == control.era and read(P .. ':lists:' .. e.key, 'GET')
+  local size = 0
+  for _, each in ipairs(news) do size = size + #each end
+  local isAll = type(left) == 'string' and e.f.news ~= 'lost' and size == number(e, 'news')
+  forgetLists(e)
+  return isAll and table.concat({ left, unpack(news) }, '\\t') or ''
+end
+
 local function take(e, token, version)
   if pausedKey(e.key) then
     becomeReady(e, now)
@@ -40,14 +51,15 @@ local function take(e, token, version)
   local left = e.f.left and read(P .. ':copy:' .. e.key, 'GET')
   local copy = e.f.copy or type(left) == 'string' and left
   if e.f.sawIn ~= control.era then copy = nil end
+  local lists = takeLists(e)
   enter(e, 'leased', now + lease)
   e.f.token, e.f['until'] = token, now + lease
   e.f.wakes = number(e, 'wakes')
   e.f.answers, e.f.ran, e.f.runUid = e.f.wakes, e.f.class or 'change', e.f.uid
-  e.f.ranAt = now
+  e.f.ranAt, e.f.ranIn = now, control.era
   if tonumber(version) > 0 then e.f.ranBy = version end
   clear(e, 'reasons', 'class', 'trace', 'why', 'forced', 'copy', 'sawIn')
-  return e.f.claim, copy or ''
+  return e.f.claim, copy or '', lists
 end
 
 local function nextToRun()
@@ -59,16 +71,16 @@ local function nextToRun()
   return key
 end
 
--- Hands the next key to a worker that has settled \`e\`, which may be that key. Answers it with its claim and copy, or nothing.
+-- Hands the next key to a worker that has settled \`e\`, which may be that key. Answers what \`take\` does, or nothing.
 local function handOver(e, token, version)
   if not settled() or control.paused == '1' then return nil end
   local key = nextToRun()
   if not key then return nil end
   local other = key == e.key and e or load(key)
   clear(other, 'queue')
-  local claim, copy
-  if not held(other) then claim, copy = take(other, token, version) end
+  local claim, copy, lists
+  if not held(other) then claim, copy, lists = take(other, token, version) end
   if other ~= e then save(other) end
-  if claim then return { key, claim, copy } end
+  if claim then return { key, claim, copy, lists } end
 end
 `;

@@ -1,4 +1,4 @@
-import { copiesKept, listingBelieved } from "../ledger.ts";
+import { copiesKept, listingBelieved, newsKept } from "../ledger.ts";
 import { defineScript } from "../script.ts";
 import { backoff } from "./backoff.ts";
 import { offers } from "./offers.ts";
@@ -12,28 +12,47 @@ import { versions } from "./versions.ts";
  * `wakes` is a JSON list of `Wake`s, with `force` where somebody wants it now. A wake makes an idle or parked key
  * ready, pierces a wait, and pierces a backoff window once; later ones wait for its end. A leased key is not rung:
  * settle sees that more was heard. A waiting turn moves up when the wake is more urgent. A resync pierces nothing and
- * wakes only idle keys; force pierces everything but a pause. The copy of an object is kept for the run that is due.
+ * wakes only idle keys; force pierces everything but a pause. The copy of an object is kept for the run that is due, and so
+ * are news of others, where the run before has left lists, or the one under way may do so.
  */
 export const wake = defineScript({
   name: "wake",
   arguments: ["wakes"],
   uses: [versions, backoff, take, offers, ring],
   body: `
+-- No lists are given before others were read live.
+local function loseNews(e)
+  forgetLists(e)
+  e.f.news = 'lost'
+end
+
 -- Only of the newest version that is known. What somebody wants looked at now is looked at, and so is what was told of
 -- without a copy or by an older version: it may be gone, by a listing that names no newer one, and etcd restored.
 local function keepCopy(e, w)
   local isNewest = e.f['version:' .. w.kind] == w.resourceVersion and isDecimal(w.resourceVersion)
   if w.force or w.uid and not (w.copy and isNewest) then
     clear(e, 'copy', 'left')
+    if w.force then loseNews(e) end
   elseif w.copy and w.uid and w.uid == e.f.uid and redis.call('ZCARD', READY) < ${copiesKept} then
     e.f.copy = w.copy
+  end
+end
+
+local function keepNews(e, w)
+  if e.f.listed and redis.call('EXISTS', P .. ':lists:' .. e.key) == 0 then forgetLists(e) end
+  if not w.news or e.f.news == 'lost' or not (e.f.listed or e.f.state == 'leased') then return end
+  local size = number(e, 'news') + #w.news
+  if w.news == '' or size > ${newsKept} or redis.call('ZCARD', READY) >= ${copiesKept} then
+    loseNews(e)
+  elseif redis.call('SADD', P .. ':news:' .. e.key, w.news) == 1 then
+    e.f.news = size
   end
 end
 
 -- No run of the object can have written what a listing since does not show: neither one that was forgotten, with other data
 -- or because the key was gone, nor one that these data know of.
 local function isBeforeAnyRun(e, w)
-  local after = w.listedAfter
+  local after = w.newestAfter
   if not after or after.era ~= control.era or now - after.at >= ${listingBelieved} then return false end
   return not (e.f.ranAt or e.f.announced or e.f.settled)
 end
@@ -51,6 +70,7 @@ local function remember(e, w)
   end
   if isBeforeAnyRun(e, w) then e.f.sawIn = control.era end
   keepCopy(e, w)
+  keepNews(e, w)
   local ok, reasons = pcall(cjson.decode, e.f.reasons or '[]')
   if not ok then reasons = {} end
   local known = false
