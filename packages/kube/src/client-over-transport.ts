@@ -1,6 +1,7 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
 import type { KubeClient, ReadOptions, RequestOptions, WriteGuard } from "./client.ts";
 import { isApiError } from "./errors.ts";
+import { findObjects } from "./find-objects.ts";
 import { keyOf } from "./kube-object.ts";
 import { accepted, listFrom, objectFrom, reviewFrom } from "./reply.ts";
 import {
@@ -44,7 +45,7 @@ export function clientOver(parts: ClientParts, guard?: WriteGuard): KubeClient {
     followed(guard, { ref, key }, async (): Promise<undefined> => {
       await write(parts, guardOf(shape, guard), shape, options);
     });
-  return {
+  const client: KubeClient = {
     get: async (ref, key, options = {}) => {
       const shape = getRequest(ref, key);
       return unlessAbsent(undefined, async () =>
@@ -55,6 +56,7 @@ export function clientOver(parts: ClientParts, guard?: WriteGuard): KubeClient {
       const shape = listRequest(ref, options);
       return listFrom(shape.name, ref, await read(parts, shape, options));
     },
+    find: (ref, options = {}) => findObjects(client, guard?.known, ref, options),
     create: async (ref, object, options) =>
       written(ref, keyOf(object), createRequest(ref, object, fieldManager), options),
     replace: async (ref, object, options) => {
@@ -77,6 +79,7 @@ export function clientOver(parts: ClientParts, guard?: WriteGuard): KubeClient {
     guarded: (inner) => clientOver(parts, bothGuards(guard, inner)),
     close: () => transport.close(),
   };
+  return client;
 }
 
 function read(parts: ClientParts, shape: RequestShape, options: ReadOptions): Promise<unknown> {

@@ -1,5 +1,6 @@
 import type { Milliseconds, ObjectKey, ObjectMetadata, ObjectName } from "@drover/controller";
 import type { KubeObject } from "./kube-object.ts";
+import type { LabelSelector } from "./label-selector.ts";
 import type { ObjectList } from "./reply.ts";
 import type { ResourceRef } from "./resource-ref.ts";
 import type { WatchFrame } from "./watch-frames.ts";
@@ -29,6 +30,21 @@ export interface ListOptions extends ReadOptions {
   readonly resourceVersionMatch?: "NotOlderThan" | "Exact" | undefined;
   /** Ask for metadata only (`PartialObjectMetadata`). */
   readonly metadataOnly?: boolean;
+}
+
+/** Which objects are asked for. */
+export interface FindOptions extends ReadOptions {
+  readonly namespace?: string | undefined;
+  readonly selector?: LabelSelector | undefined;
+  /** A `fieldSelector`, and whether it holds for an object that need not be asked for. */
+  readonly fields?: { readonly selector: string; holds(object: KubeObject): boolean } | undefined;
+  /** Metadata is enough. */
+  readonly metadataOnly?: boolean;
+  /**
+   * All of them name the run's object, and wake it: of a kind of which nothing was told yet there are none, as far as it is
+   * known. For who need not find at once what he is told of later.
+   */
+  readonly naming?: boolean;
 }
 
 export interface WatchOptions {
@@ -95,6 +111,11 @@ export interface KubeClient {
   get(ref: ResourceRef, key: ObjectKey, options?: ReadOptions): Promise<KubeObject | undefined>;
   /** One page. */
   list(ref: ResourceRef, options?: ListOptions): Promise<ObjectList>;
+  /**
+   * All objects that are asked for: live, or, in a run of a controller that has copies of the kind (`Owned.copies`), by
+   * what the run knows, where an earlier one has asked the same. Only those are known well that concern the run's key.
+   */
+  find(ref: ResourceRef, options?: FindOptions): Promise<readonly KubeObject[]>;
   create(ref: ResourceRef, object: NewObject, options?: RequestOptions): Promise<KubeObject>;
   /** Give `metadata.resourceVersion` to be refused when the object has changed. */
   replace(ref: ResourceRef, object: NewObject, options?: WriteOptions): Promise<KubeObject>;
@@ -126,6 +147,16 @@ export interface WriteGuard {
   beforeWrite(): void;
   /** Told of every write as it begins, also of one that is never sent; answers whom to tell, once, what it came to. */
   follow?(ref: ResourceRef, key: ObjectKey): (outcome: WriteOutcome) => void;
+  /** What the run knows without asking. */
+  readonly known?: KnownObjects | undefined;
+}
+
+/** What a run knows of objects. `query` is a question as text: the same where the same is asked. */
+export interface KnownObjects {
+  /** All that is known of the kind, where this was asked before and the answer is certain; `naming` as in FindOptions. */
+  find(ref: ResourceRef, query: string, naming: boolean): readonly KubeObject[] | undefined;
+  /** It was asked, and this is the answer, in the newest state; `items` are whole objects. */
+  found(ref: ResourceRef, query: string, answer: Pick<ObjectList, "resourceVersion" | "items">): void;
 }
 
 /**

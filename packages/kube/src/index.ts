@@ -16,6 +16,7 @@
  */
 export type {
   DeleteOptions,
+  FindOptions,
   JsonPatchStep,
   KubeClient,
   ListOptions,
@@ -80,6 +81,8 @@ export {
   type Subscription,
 } from "./subscription.ts";
 export { copyOf, objectIn } from "./object-copy.ts";
+export { knownObjects, type RunKnowledge } from "./known-objects.ts";
+export { newsText } from "./object-news.ts";
 export type { Failure } from "./reflector/failure.ts";
 export { difference, ended } from "./reflector/difference.ts";
 export { isObjectEvent, type ObjectEvent, type ReflectorEvent } from "./reflector/object-event.ts";

@@ -1,19 +1,26 @@
 import type { KubeClient, ListOptions } from "./client.ts";
 import type { KubeObject } from "./kube-object.ts";
+import type { ObjectList } from "./reply.ts";
 import type { ResourceRef } from "./resource-ref.ts";
 
-/** Every object of a listing, page by page. */
-export async function listAll(
+/** A listing, page by page, and its version. */
+export async function listPages(
   client: Pick<KubeClient, "list">,
   ref: ResourceRef,
   options: Omit<ListOptions, "continue"> = {},
-): Promise<readonly KubeObject[]> {
-  const found: KubeObject[] = [];
-  let next: string | undefined;
+): Promise<Pick<ObjectList, "resourceVersion" | "items">> {
+  const items: KubeObject[] = [];
+  let page: ObjectList | undefined;
   do {
-    const page = await client.list(ref, { ...options, continue: next });
-    found.push(...page.items);
-    next = page.continue;
-  } while (next !== undefined);
-  return found;
+    page = await client.list(ref, { ...options, continue: page?.continue });
+    items.push(...page.items);
+  } while (page.continue !== undefined);
+  return { resourceVersion: page.resourceVersion, items };
 }
+
+/** Every object of a listing. */
+export const listAll = async (
+  client: Pick<KubeClient, "list">,
+  ref: ResourceRef,
+  options: Omit<ListOptions, "continue"> = {},
+): Promise<readonly KubeObject[]> => (await listPages(client, ref, options)).items;

@@ -33,6 +33,8 @@ export interface Subscription {
   readonly ownFinalizer?: string | undefined;
   /** Who is woken for a change is brought the object as it is since. */
   readonly copies?: boolean | undefined;
+  /** Of another kind than the controller's: who is woken is told what became of the object, as far as it can be told whole. */
+  readonly news?: boolean | undefined;
 }
 
 /** What an object means to one subscription. */
@@ -79,8 +81,8 @@ const differ = (a: readonly string[] = [], b: readonly string[] = []): boolean =
   a.length !== b.length || a.some((one, index) => one !== b[index]);
 
 /** Whether a subscription looks at more than metadata. */
-export const needsWhole = ({ map, changed = [], copies = false }: Subscription): boolean =>
-  copies || ("path" in map && !isOfMetadata(map.path)) || !changed.every(isOfMetadata);
+export const needsWhole = ({ map, changed = [], copies = false, news = false }: Subscription): boolean =>
+  copies || news || ("path" in map && !isOfMetadata(map.path)) || !changed.every(isOfMetadata);
 
 function isConcerned({ metadata }: KubeObject, { namespaces, selector }: Subscription): boolean {
   if (namespaces !== undefined && !namespaces.includes(metadata.namespace ?? "")) return false;

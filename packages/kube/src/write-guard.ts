@@ -56,4 +56,5 @@ export const bothGuards = (outer: WriteGuard | undefined, inner: WriteGuard): Wr
             for (const tell of told) tell?.(outcome);
           };
         },
+        known: inner.known ?? outer.known,
       };

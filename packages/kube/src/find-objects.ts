@@ -1,0 +1,31 @@
+import type { FindOptions, KnownObjects, KubeClient } from "./client.ts";
+import type { KubeObject } from "./kube-object.ts";
+import { matchesLabels, selectorQuery } from "./label-selector.ts";
+import { listPages } from "./list-all.ts";
+import type { ResourceRef } from "./resource-ref.ts";
+
+/** Answers by what is known, or asks, and has it known. */
+export async function findObjects(
+  client: Pick<KubeClient, "list">,
+  known: KnownObjects | undefined,
+  ref: ResourceRef,
+  { namespace, selector, fields, metadataOnly = false, naming = false, ...options }: FindOptions,
+): Promise<readonly KubeObject[]> {
+  const labelSelector = selector && selectorQuery(selector);
+  const asked = { namespace, labelSelector, fieldSelector: fields?.selector, metadataOnly };
+  const query = JSON.stringify(asked);
+  const there = known?.find(ref, query, naming);
+  if (there !== undefined)
+    return there.filter((object) => isAskedFor(object, { namespace, selector, fields }));
+  const { resourceVersion, items } = await listPages(client, ref, { ...options, ...asked });
+  known?.found(ref, query, { resourceVersion, items: metadataOnly ? [] : items });
+  return items;
+}
+
+const isAskedFor = (
+  object: KubeObject,
+  { namespace, selector = {}, fields }: Pick<FindOptions, "namespace" | "selector" | "fields">,
+): boolean =>
+  (namespace === undefined || object.metadata.namespace === namespace) &&
+  matchesLabels(selector, object.metadata.labels) &&
+  fields?.holds(object) !== false;
