@@ -71,6 +71,30 @@ it("reads whether runs are brought their object, which Secrets never are", () =>
   );
 });
 
+it("reads of which owned kinds runs are told the news, however their objects name whom they concern", () => {
+  const of = (plural: string) => `group: '', version: v1, kind: Kind, plural: ${plural}, scope: Namespaced`;
+  const owns = (plural: string): string => `  owns: [{ ${of(plural)}, copies: true }]\n`;
+  const watches = `  watches:
+    - { ${of("pods")}, names: { label: for } }
+    - { ${of("nodes")}, names: { label: for } }
+`;
+  const [registration] = read({ "a.yaml": bucket + owns("pods") + watches })();
+  const told = registration?.follows.map(({ subscription: { news, copies } }) => [news, copies]);
+  expect(told).toEqual([
+    [undefined, undefined],
+    [true, undefined],
+    [true, undefined],
+    [undefined, undefined],
+  ]);
+  expect(read({ "a.yaml": bucket + owns("secrets") })).toThrow(
+    /spec\.owns\[0\]\.copies: of Secrets no copies/,
+  );
+  const asked = `  watches:\n    - { ${of("pods")}, names: { code: true } }\n`;
+  expect(read({ "a.yaml": bucket + owns("pods") + asked })).toThrow(
+    /spec\.watches\[0\]\.names\.code: nobody can tell .* Leave out copies of spec\.owns/,
+  );
+});
+
 it("reads whom it looks up, what is filed for that, and how far it reaches", () => {
   const secret = "group: '', version: v1, kind: Secret, plural: secrets, scope: Namespaced";
   const node = "group: '', version: v1, kind: Node, plural: nodes, scope: Cluster";

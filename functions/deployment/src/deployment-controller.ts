@@ -12,7 +12,7 @@ export const deploymentController = (parts: WorkloadParts) => {
   return defineController({
     name: "deployment",
     for: Deployment,
-    owns: [{ kind: sets }],
+    owns: [{ kind: sets, copies: true }],
     watches: [orphansOf(sets)],
     copies: true,
     retry: { first: "50ms", longest: "5m" },

@@ -4,6 +4,7 @@ import {
   findMatching,
   findStrayed,
   isControlledBy,
+  listMatching,
   mayRun,
   podSchema,
   type ReplicaSetObject,
@@ -13,7 +14,7 @@ import type { Draft } from "./draft.ts";
 import type { DeploymentStep } from "./reconcile-deployment.ts";
 import { newSetOf, oldSetsOf } from "./newest-set.ts";
 
-/** The sets of a Deployment in their newest state, after it has adopted orphans and released what no longer matches. */
+/** The sets of a Deployment, after it has adopted orphans and released what no longer matches. */
 export async function findSets(step: DeploymentStep): Promise<readonly ReplicaSetObject[]> {
   const matching = await findMatching(partsOf(step));
   const found = await claim(
@@ -21,13 +22,13 @@ export async function findSets(step: DeploymentStep): Promise<readonly ReplicaSe
     matching.map((set) => replicaSetSchema.parse(set)),
   );
   const replicas = found.reduce((sum, { status }) => sum + status.replicas, 0);
-  if (replicas < step.deployment.status.replicas) await releaseStrayed(step);
+  if (found.length === 0 || replicas < step.deployment.status.replicas) await releaseStrayed(step);
   return found;
 }
 
 /**
  * Releases the sets whose labels no longer match. They are not among those that a run lists, and are looked for when there
- * are fewer replicas than the Deployment told of last; and for the sake of those without any, by a run that need not expect
+ * are none, or fewer replicas than the Deployment told of last; and for the sake of those without any, by a run that need not expect
  * another one: something must have woken it.
  */
 export async function releaseStrayed(step: DeploymentStep): Promise<void> {
@@ -48,7 +49,7 @@ export async function oldPodsMayRun(
   const isWaiting = strategy.type === "Recreate" && !paused && newSetOf(draft)?.replicas !== replicas;
   if (!isWaiting || old.length === 0) return false;
   if (old.some(({ spec, status }) => spec.replicas > 0 || status.replicas > 0)) return true;
-  const found = await findMatching({ client, owner, kind: builtin.pod, signal });
+  const found = await listMatching({ client, owner, kind: builtin.pod, signal });
   return found.some(
     (pod) =>
       old.some(({ metadata }) => isControlledBy(pod.metadata, metadata)) && mayRun(podSchema.parse(pod)),

@@ -1,4 +1,4 @@
-import { builtin } from "@drover/kube";
+import { builtin, type FindOptions } from "@drover/kube";
 import {
   claim,
   claimOf,
@@ -6,6 +6,8 @@ import {
   findStrayed,
   isActive,
   isTerminating,
+  listMatching,
+  mayRun,
   type Pod,
   podSchema,
 } from "@drover/workloads";
@@ -18,9 +20,12 @@ export interface SetPods {
 }
 
 /** Those that have ended stay whose they are. */
-const notEnded = "status.phase!=Failed,status.phase!=Succeeded";
+const notEnded: FindOptions["fields"] = {
+  selector: "status.phase!=Failed,status.phase!=Succeeded",
+  holds: (pod) => mayRun(podSchema.parse(pod)),
+};
 
-/** Its pods in the newest state, after it has adopted orphans and released what no longer matches. */
+/** Its pods, after it has adopted orphans and released what no longer matches. */
 export async function findPods(step: SetStep): Promise<SetPods> {
   const { client, owner, context } = step;
   const parts = { client, owner, kind: builtin.pod, signal: context.signal };
@@ -30,6 +35,18 @@ export async function findPods(step: SetStep): Promise<SetPods> {
   if (misses(step, active.length + terminating.length))
     await claim(parts, await findStrayed(parts, notEnded));
   return { active, terminating };
+}
+
+/** Those that are active in the newest state, for who is to choose among them. */
+export async function activePodsNow({
+  client,
+  owner,
+  context: { signal },
+}: SetStep): Promise<readonly Pod[]> {
+  const matching = await listMatching({ client, owner, kind: builtin.pod, signal });
+  return matching
+    .map((pod) => podSchema.parse(pod))
+    .filter((pod) => isActive(pod) && claimOf(owner, pod) === "own");
 }
 
 /** Fewer than it said last, or fewer than it needs although it had some: one may have been relabelled. */

@@ -3,17 +3,17 @@ import {
   controllerOf,
   createPods,
   deletePods,
-  findMatching,
   inDeletionOrder,
   isControlledBy,
   isOfEndingNamespace,
   isStillThere,
+  listMatching,
   mostAtOnce,
   type Pod,
   podSchema,
   replicaSetSchema,
 } from "@drover/workloads";
-import type { SetPods } from "./find-pods.ts";
+import { activePodsNow, type SetPods } from "./find-pods.ts";
 import type { SetStep } from "./reconcile-replica-set.ts";
 
 /** The pods there are after it, and what stood in the way. */
@@ -23,10 +23,14 @@ export interface Kept extends SetPods {
 
 /** Makes the pods that are missing, or deletes those that are too many: 500 at most in one run. */
 export async function keepReplicas(step: SetStep, found: SetPods): Promise<Kept> {
-  const surplus = found.active.length - step.set.spec.replicas;
-  if (surplus < 0) return makeMissing(step, found, Math.min(-surplus, mostAtOnce));
-  if (surplus > 0) return deleteSurplus(step, found, Math.min(surplus, mostAtOnce));
-  return found;
+  const { replicas } = step.set.spec;
+  const missing = replicas - found.active.length;
+  if (missing > 0) return makeMissing(step, found, Math.min(missing, mostAtOnce));
+  if (missing === 0) return found;
+  // What a pod is worth may have changed without a wake.
+  const active = await activePodsNow(step);
+  const surplus = Math.max(0, active.length - replicas);
+  return deleteSurplus(step, { ...found, active }, Math.min(surplus, mostAtOnce));
 }
 
 async function makeMissing(step: SetStep, found: SetPods, count: number): Promise<Kept> {
@@ -82,7 +86,7 @@ async function podsOfSiblings({ client, owner, context: { signal } }: SetStep): 
     .map((set) => replicaSetSchema.parse(set))
     .filter(({ status }) => status.replicas > 0);
   const pods = siblings.map(({ metadata, spec: { selector } }) =>
-    findMatching({
+    listMatching({
       client,
       owner: { ref: builtin.replicaSet, metadata, selector },
       kind: builtin.pod,

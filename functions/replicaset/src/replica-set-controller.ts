@@ -16,7 +16,7 @@ export const replicaSetController = (parts: WorkloadParts) => {
   return defineController({
     name: "replicaset",
     for: ReplicaSet,
-    owns: [{ kind: pods, changed }],
+    owns: [{ kind: pods, changed, copies: true }],
     watches: [orphansOf(pods)],
     copies: true,
     retry: { first: "50ms", longest: "5m" },

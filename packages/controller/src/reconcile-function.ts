@@ -55,6 +55,12 @@ const predicates = {
 };
 
 const watchedKind = z.strictObject({ ...kind, ...predicates });
+const ownedKind = watchedKind.extend({
+  copies: z.boolean().optional().meta({
+    description:
+      "A run knows of them what the run before has found, and what the bridge heard since. Left out: it lists them live.",
+  }),
+});
 
 const path = (description: string) => z.string().min(1).optional().meta({ description });
 
@@ -105,7 +111,7 @@ export const ReconcileFunction = defineResource({
   description: "A controller, deployed as a function.",
   spec: z.strictObject({
     for: watchedKind,
-    owns: z.array(watchedKind).max(50).optional().meta({
+    owns: z.array(ownedKind).max(50).optional().meta({
       description: "Kinds whose objects concern their controller owner, where that is of the kind `for`.",
     }),
     watches: z

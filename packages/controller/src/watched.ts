@@ -10,6 +10,13 @@ export type Kind = Pick<Resource, "group" | "version" | "kind" | "plural" | "sco
 /** A kind whose objects the controller makes: one that changes wakes its controller owner. */
 export interface Owned extends Predicates {
   readonly kind: Kind;
+  /**
+   * Runs that follow within 10 s upon one that was done or waits know what that one has found, has written with `guard`, and
+   * what was told since, and spare the API server their lists (`client.find`). Guaranteed: all that the key was woken for,
+   * and all that its runs have written. Where `changed` is given, the rest of an object may be older. Where it is not
+   * certain, they list live. Up to 64 KiB of a key's are in Redis for so long. Default: every run lists live.
+   */
+  readonly copies?: boolean;
 }
 
 /** Another kind whose objects concern the controller's. */

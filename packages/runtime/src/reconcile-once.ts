@@ -11,7 +11,15 @@ import {
   type Resource,
   TerminalError,
 } from "@drover/controller";
-import { type KubeClient, type KubeObject, refOf, type ResourceRef, type WriteGuard } from "@drover/kube";
+import {
+  type KubeClient,
+  type KubeObject,
+  knownObjects,
+  refOf,
+  type ResourceRef,
+  type RunKnowledge,
+  type WriteGuard,
+} from "@drover/kube";
 import type { Run, Verdict } from "@drover/queue";
 import { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizer.ts";
 import { type LiveObject, parseLiveObject } from "./live-object.ts";
@@ -64,18 +72,22 @@ export async function reconcileOnce<R extends Resource>(
 ): Promise<Verdict> {
   const ref = refOf(parts.controller.for);
   const own = ownObject(ref, run, parts.controller.copies);
+  const known = knowledgeOf(parts.controller, run);
   const guard: WriteGuard = {
     beforeWrite: (): void => {
       if (!run.held()) throw new NotHeldError();
     },
-    follow: own.follow,
+    follow: bothTold(own.follow, known?.follow),
+    known,
   };
   const step = { ...parts, run, guard, ref, client: parts.client.guarded(guard) };
   try {
     const raw = await own.read(step.client);
     const verdict: Verdict = raw === undefined ? { kind: "gone" } : await moveOn(step, raw);
     const saw = own.saw();
-    return saw === undefined ? verdict : { ...verdict, saw };
+    if (saw === undefined) return verdict;
+    const lists = known?.text();
+    return { ...verdict, saw: { ...saw, ...(lists !== undefined && { lists }) } };
   } catch (error) {
     // Only what cannot be said in a status comes here: the object could not be read, or its status not written.
     const { verdict } = outcomeOf(error, abortReason(run));
@@ -83,6 +95,29 @@ export async function reconcileOnce<R extends Resource>(
     return verdict;
   }
 }
+
+/** What the run knows of the kinds that the controller has copies of; undefined where there are none. */
+function knowledgeOf({ owns }: Pick<Controller, "owns">, { claim }: Run): RunKnowledge | undefined {
+  const copied = owns.filter(({ copies }) => copies === true);
+  return copied.length === 0
+    ? undefined
+    : knownObjects(
+        copied.map(({ kind }) => refOf(kind)),
+        claim,
+      );
+}
+
+type Follow = NonNullable<WriteGuard["follow"]>;
+
+const bothTold =
+  (own: Follow, others: RunKnowledge["follow"] = () => undefined): Follow =>
+  (ref, key) => {
+    const [tellOwn, tellOthers] = [own(ref, key), others(ref)];
+    return (outcome) => {
+      tellOwn(outcome);
+      tellOthers?.(outcome);
+    };
+  };
 
 async function moveOn<R extends Resource>(step: Step<R>, raw: KubeObject): Promise<Verdict> {
   const { controller } = step;

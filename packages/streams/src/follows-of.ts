@@ -5,6 +5,7 @@ import {
   type LabelSelector,
   type Lookup,
   type Mapping,
+  nameOf,
   type Naming,
   refOf,
   type ResourceRef,
@@ -44,13 +45,18 @@ export function followsOf(
   held: readonly FieldPath[] = [],
 ): readonly Follow[] {
   const own = refOf(spec.for);
+  const known = knownKinds(spec);
   const follow = (of: Watched, map: Mapping, at: string): Follow => ({
     ref: refOf(of),
-    subscription: { for: own, map, ...predicatesOf(of, at) },
+    subscription: {
+      ...{ for: own, map, ...predicatesOf(of, at) },
+      ...(known.has(nameOf(refOf(of))) && { news: true }),
+    },
   });
   const self = follow(spec.for, { by: "self" }, "spec.for");
   const { namespaces, selector } = self.subscription;
-  const copied = spec.copies === true ? { copies: copiedKind(own) } : {};
+  if (spec.copies === true) refuseSecrets(own, "spec");
+  const copied = spec.copies === true ? { copies: true } : {};
   const itself = {
     ...self,
     subscription: { ...self.subscription, ownFinalizer: finalizerOf(controller), ...copied },
@@ -66,6 +72,10 @@ export function followsOf(
       const at = `spec.watches[${i}]`;
       const map = mappingOf(of, own, `${at}.names`);
       if ("by" in map && map.by === "code") {
+        if (known.has(nameOf(refOf(of))))
+          throw new InvalidRegistrationError(
+            `${at}.names.code: nobody can tell of what the code names. Leave out copies of spec.owns for this kind.`,
+          );
         const asking = { ...follow(of, map, at), queue: namesQueueOf(controller, of) };
         return [{ ...asking, subscription: { ...asking.subscription, for: asking.ref } }];
       }
@@ -92,11 +102,22 @@ function predicatesOf({ namespaces, labelSelector, changed, scope }: Watched, at
   };
 }
 
+/** The kinds whose objects a run knows from the run before: of those it is told however they concern it. */
+function knownKinds({ owns = [] }: Pick<ReconcileFunctionSpec, "owns">): ReadonlySet<string> {
+  const kinds = new Set<string>();
+  for (const [i, of] of owns.entries()) {
+    if (of.copies !== true) continue;
+    refuseSecrets(refOf(of), `spec.owns[${i}]`);
+    kinds.add(nameOf(refOf(of)));
+  }
+  return kinds;
+}
+
 /** @throws InvalidRegistrationError for Secrets, which are not to be in Redis. */
-function copiedKind({ group, plural }: ResourceRef): true {
-  if (group !== "" || plural !== "secrets") return true;
+function refuseSecrets({ group, plural }: ResourceRef, at: string): void {
+  if (group !== "" || plural !== "secrets") return;
   throw new InvalidRegistrationError(
-    "spec.copies: of Secrets no copies are kept in Redis. Leave it out: they are read live.",
+    `${at}.copies: of Secrets no copies are kept in Redis. Leave it out: they are read live.`,
   );
 }
 

@@ -35,7 +35,7 @@ export { filingsOf } from "./filings-of.ts";
 export { type Follow, type Follower, followsOf } from "./follows-of.ts";
 export { InvalidRegistrationError } from "./invalid-registration.ts";
 export { fileOf, type Listener, planStreams, type StreamPlan, streamOf } from "./plan-streams.ts";
-export { wakesOf, wakesTogether } from "./wakes-of.ts";
+export { type EventSource, wakesOf, wakesTogether } from "./wakes-of.ts";
 export { type BegunCampaign, type CampaignId, type CampaignStore, openCampaigns } from "./campaigns.ts";
 export { type FileRef, type Files, openFiles } from "./files.ts";
 export { type MemoryFiles, memoryFiles } from "./memory-files.ts";

@@ -4,7 +4,7 @@ import type { QueueMoment } from "@drover/queue";
 import { describe, expect, it } from "vitest";
 import type { Files } from "./files.ts";
 import type { Listener } from "./plan-streams.ts";
-import { wakesOf } from "./wakes-of.ts";
+import { type EventSource, wakesOf } from "./wakes-of.ts";
 
 const bucket: ResourceRef = {
   ...{ group: "s3.drover.dev", version: "v1", plural: "buckets", kind: "Bucket" },
@@ -33,8 +33,11 @@ const files: Files = {
     yield await Promise.resolve([photos, objectKey({ namespace: "other", name: "films" })]);
   },
 };
-const wakes = async (events: readonly Partial<ObjectEvent>[], listener = own, listedAfter?: QueueMoment) =>
-  (await Array.fromAsync(wakesOf(events.map(event), listener, { ref: bucket, files, listedAfter }))).flat();
+const wakes = async (
+  events: readonly Partial<ObjectEvent>[],
+  listener = own,
+  moments: Pick<EventSource, "listedAfter" | "madeAfter"> = {},
+) => (await Array.fromAsync(wakesOf(events.map(event), listener, { ref: bucket, files, ...moments }))).flat();
 const woken = async (fields: Partial<ObjectEvent>, listener = own) =>
   (await wakes([fields], listener)).map(({ key: one, reason, class: of }) => `${of} ${reason} ${one}`);
 
@@ -69,12 +72,39 @@ describe("what wakes a key", () => {
     expect(await brought({ type: "added", previous: undefined })).toEqual([undefined]);
     expect(await brought({ type: "deleted" })).toEqual([undefined]);
     expect(await brought({ type: "listed", previous: undefined })).toEqual([undefined]);
-    const listedAfter: QueueMoment = { era: "e", at: 7 };
-    const listed = await wakes([{ object, type: "listed" }], asking, listedAfter);
-    expect(listed.map((wake) => [wake.copy, wake.listedAfter])).toEqual([[copy, listedAfter]]);
-    const [added] = await wakes([{ object, type: "added" }], asking, listedAfter);
-    expect(added).not.toHaveProperty("copy");
+    const moment: QueueMoment = { era: "e", at: 7 };
+    const withMoment = async (type: ObjectEvent["type"], moments: Parameters<typeof wakes>[2]) =>
+      (await wakes([{ object, type }], asking, moments)).map((wake) => [wake.copy, wake.newestAfter]);
+    expect(await withMoment("listed", { listedAfter: moment })).toEqual([[copy, moment]]);
+    const older = { listedAfter: moment, madeAfter: { version: "7", moment } };
+    expect(await withMoment("added", older)).toEqual([[undefined, undefined]]);
+    expect(await withMoment("modified", older)).toEqual([[copy, undefined]]);
+    const newer = { madeAfter: { version: "6", moment } };
+    for (const type of ["listed", "added", "modified"] as const)
+      expect(await withMoment(type, newer)).toEqual([[copy, moment]]);
+    expect(await withMoment("deleted", newer)).toEqual([[undefined, undefined]]);
     expect(await brought({ object: { ...object, spec: "long ".repeat(4_000) } })).toEqual([undefined]);
+  });
+
+  it("tells what became of an object of a kind that runs know, unless that is too long", async () => {
+    const object = {
+      ...{ apiVersion: "v1", kind: "Pod", spec: { size: 1 } },
+      metadata: { name: "photos", uid: "u1", resourceVersion: "7" },
+    };
+    const knows: Listener = {
+      ...own,
+      subscription: { id: "own", for: bucket, map: { by: "owner" }, news: true },
+    };
+    const told = async (fields: Partial<ObjectEvent>, listener = knows) =>
+      (await wakes([{ object, ...fields }], listener)).map(({ news, uid, copy }) => [news, uid, copy]);
+    const of = { kind: "buckets.s3.drover.dev", key: photos, resourceVersion: "7" };
+    const whole = [[JSON.stringify({ ...of, object }), undefined, undefined]];
+    for (const type of ["listed", "added", "modified"] as const) expect(await told({ type })).toEqual(whole);
+    expect(await told({ type: "deleted" })).toEqual([[JSON.stringify(of), undefined, undefined]]);
+    const long = { ...object, spec: "long ".repeat(4_000) };
+    expect(await told({ object: long })).toEqual([["", undefined, undefined]]);
+    expect(await told({ object: undefined })).toEqual([["", undefined, undefined]]);
+    expect(await told({}, own)).toEqual([[undefined, "u1", undefined]]);
   });
 
   it("is not a change that does not matter", async () => {

@@ -1,5 +1,15 @@
 import type { ObjectKey } from "@drover/controller";
-import { copyOf, isFiling, isNews, isWithin, nameOf, type ObjectEvent, type ResourceRef } from "@drover/kube";
+import {
+  copyOf,
+  isFiling,
+  isNews,
+  isWithin,
+  nameOf,
+  newsText,
+  type ObjectEvent,
+  type ResourceRef,
+  versionOrder,
+} from "@drover/kube";
 import type { QueueMoment, Wake } from "@drover/queue";
 import type { Files } from "./files.ts";
 import type { Listener } from "./plan-streams.ts";
@@ -11,8 +21,10 @@ const mostTogether = 2_000;
 export interface EventSource {
   readonly ref: ResourceRef;
   readonly files: Files;
-  /** When their kind is being listed: a moment of the listeners' queue before it was asked for. */
+  /** Of those that a listing shows: a moment of the listeners' queue before it was asked for. */
   readonly listedAfter?: QueueMoment | undefined;
+  /** Of versions newer than this one: a moment after which they were made. */
+  readonly madeAfter?: { readonly version: string; readonly moment: QueueMoment } | undefined;
 }
 
 /** The wakes of several listeners, in pieces of a good size: what one event means to several of them is one wake. */
@@ -41,9 +53,10 @@ export async function* wakesTogether(
 export async function* wakesOf(
   events: readonly ObjectEvent[],
   listener: Listener,
-  { ref, files, listedAfter }: EventSource,
+  source: EventSource,
 ): AsyncGenerator<readonly Wake[], void, undefined> {
-  const { map, copies = false } = listener.subscription;
+  const { ref, files } = source;
+  const { map, copies = false, news: telling = false } = listener.subscription;
   const news = events.flatMap((event) => newsFor(event, listener) ?? []);
   const wake = ({ event, isListed }: News, key: ObjectKey): Wake => ({
     key,
@@ -52,7 +65,8 @@ export async function* wakesOf(
     reason: isListed ? "Listed" : reasons[event.type],
     class: isListed ? "listing" : "change",
     ...(map.by === "self" || map.by === "code" || isFiling(map) ? { uid: event.uid } : {}),
-    ...(copies && broughtBy(event, listedAfter)),
+    ...(copies && broughtBy(event, source)),
+    ...(telling && { news: newsOf(ref, event) }),
   });
   const { looksInto } = listener;
   if (looksInto === undefined || news.length === 0) {
@@ -74,16 +88,25 @@ export async function* wakesOf(
 }
 
 /**
- * The copy of an object that changed, or that a listing shows whose time is known. What is added is read live by its first run:
- * no event says how late it comes.
+ * The copy of an object that changed, or of one whose time is known. Otherwise what is added is read live by its first run: no
+ * event says how late it comes.
  */
 function broughtBy(
-  { type, object }: ObjectEvent,
-  listedAfter: QueueMoment | undefined,
-): Pick<Wake, "copy" | "listedAfter"> {
-  const isListed = type === "listed" && listedAfter !== undefined;
-  const copy = (isListed || type === "modified") && object !== undefined ? copyOf(object) : undefined;
-  return copy === undefined ? {} : { copy, ...(isListed && { listedAfter }) };
+  { type, object, resourceVersion }: ObjectEvent,
+  { listedAfter, madeAfter }: Pick<EventSource, "listedAfter" | "madeAfter">,
+): Pick<Wake, "copy" | "newestAfter"> {
+  const isMadeAfter = madeAfter && versionOrder(resourceVersion, madeAfter.version) === "newer";
+  const newestAfter = isMadeAfter ? madeAfter.moment : type === "listed" ? listedAfter : undefined;
+  const isOfRuns = newestAfter !== undefined || type === "modified";
+  const copy = isOfRuns && type !== "deleted" && object !== undefined ? copyOf(object) : undefined;
+  return copy === undefined ? {} : { copy, ...(newestAfter && { newestAfter }) };
+}
+
+/** What became of an object, for who knows of others of its kind; empty where that is too long. */
+function newsOf(ref: ResourceRef, { type, key, resourceVersion, object }: ObjectEvent): string {
+  if (type === "deleted") return newsText({ kind: nameOf(ref), key, resourceVersion });
+  const copy = object === undefined ? undefined : copyOf(object);
+  return copy === undefined ? "" : newsText({ kind: nameOf(ref), key, resourceVersion, copy });
 }
 
 interface News {

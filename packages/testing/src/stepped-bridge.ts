@@ -58,12 +58,13 @@ export function steppedBridge({ client, followers, queues }: SteppedBridgeOption
   const tell = async (
     { plan, seen }: Stream,
     events: readonly ObjectEvent[],
-    listedAfter: ReadonlyMap<string, QueueMoment>,
+    lookedAfter: ReadonlyMap<string, QueueMoment>,
   ): Promise<void> => {
     const { listeners, ref } = plan;
     files.file(filingsOf(events, listeners));
     for (const [name, theirs] of Map.groupBy(listeners, ({ queue }) => queue)) {
-      const source = { ref, files, listedAfter: listedAfter.get(name) };
+      const moment = lookedAfter.get(name);
+      const source = { ref, files, listedAfter: moment, madeAfter: moment && { version: "0", moment } };
       for await (const wakes of wakesTogether(events, theirs, source)) await queues.get(name)?.wake(wakes);
     }
     for (const event of events) remember(seen, event);

@@ -23,7 +23,7 @@ export {
   type WorkloadCondition,
 } from "./condition.ts";
 export { inDeletionOrder } from "./deletion-order.ts";
-export { findMatching, findStrayed } from "./find-controlled.ts";
+export { findMatching, findStrayed, listMatching } from "./find-controlled.ts";
 export { type IntOrPercent, intOrPercent, scaled } from "./int-or-percent.ts";
 export { nameSuffix } from "./name-suffix.ts";
 export { count, labelSelector, objectOf, type PodTemplate, podTemplate, time } from "./object.ts";
