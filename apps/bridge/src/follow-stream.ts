@@ -8,8 +8,9 @@ import {
   type ReflectorEvent,
   runReflector,
 } from "@drover/kube";
-import type { QueueMoment, WorkQueue } from "@drover/queue";
+import type { WorkQueue } from "@drover/queue";
 import { type Files, filingsOf, type HeldStream, type StreamPlan, wakesTogether } from "@drover/streams";
+import { provenMoments } from "./proven-moments.ts";
 
 /** A stream that this bridge holds, and follows. */
 export interface FollowedStream {
@@ -50,10 +51,10 @@ export function followStream({
   const counts = { wakes: 0, events: 0, missed: 0 };
   const leave = new AbortController();
 
-  const { listedAfter, beforeListing } = listings(byQueue, queueOf);
+  const moments = provenMoments({ plan, queueOf, client, signal: leave.signal, log });
   const tell = async (events: readonly ObjectEvent[]): Promise<void> => {
     for (const [queue, theirs] of byQueue) {
-      const source = { ref, files, listedAfter: listedAfter.get(queue) };
+      const source = { ref, files, ...moments.of(queue) };
       for await (const wakes of wakesTogether(events, theirs, source)) {
         await queueOf(queue).wake(wakes);
         counts.wakes += wakes.length;
@@ -72,12 +73,16 @@ export function followStream({
     for (const { key, type } of missed)
       log.warn({ kind, key, type }, "A listing found what no watch had told");
     const synced = events.find(({ type }) => type === "synced");
-    if (synced) log.info({ kind, at: synced.resourceVersion }, "Listed; watching");
+    if (synced) {
+      moments.listed(synced.resourceVersion);
+      log.info({ kind, at: synced.resourceVersion }, "Listed; watching");
+    } else if (objects.length > 0) moments.keepFresh();
   };
 
   if (held.toldToAll) log.info({ kind, from: held.position }, "Taken up where it was left; watching");
   const reflector = runReflector({
-    ...{ client, ref, namespace, labelSelector, onEvents, beforeListing, compareEvery, log },
+    ...{ client, ref, namespace, labelSelector, onEvents, compareEvery, log },
+    beforeListing: (newest) => moments.beforeListing(newest),
     subscriptions: listeners.map(({ subscription }) => subscription),
     seen: held.seen,
     from: { position: held.position, toldToAll: held.toldToAll },
@@ -90,27 +95,6 @@ export function followStream({
     async stop() {
       leave.abort();
       await reflector.done;
-    },
-  };
-}
-
-/** When the listing that is told of was asked for, of the queues whose listeners ask for copies. */
-function listings(
-  byQueue: ReadonlyMap<string, StreamPlan["listeners"]>,
-  queueOf: FollowOptions["queueOf"],
-): {
-  readonly listedAfter: ReadonlyMap<string, QueueMoment>;
-  readonly beforeListing: (newest: boolean) => Promise<void>;
-} {
-  const listedAfter = new Map<string, QueueMoment>();
-  const wanted = [...byQueue].filter(([, listeners]) =>
-    listeners.some(({ subscription }) => subscription.copies === true),
-  );
-  return {
-    listedAfter,
-    async beforeListing(newest) {
-      listedAfter.clear();
-      if (newest) for (const [queue] of wanted) listedAfter.set(queue, await queueOf(queue).moment());
     },
   };
 }

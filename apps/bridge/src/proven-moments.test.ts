@@ -1,0 +1,78 @@
+import { silentLog } from "@drover/controller";
+import { builtin, type KubeClient } from "@drover/kube";
+import type { StreamPlan } from "@drover/streams";
+import { expect, it } from "vitest";
+import { provenMoments } from "./proven-moments.ts";
+
+const listener = (queue: string, copies: boolean): StreamPlan["listeners"][number] => ({
+  ...{ controller: queue, queue },
+  subscription: { id: queue, for: builtin.configMap, map: { by: "self" }, copies },
+});
+
+/** A cluster whose newest version goes up, and queues whose clock does; both are asked after the other. */
+function scene(copies = true) {
+  const at = { version: 100, ms: 1_000, now: 0, asked: 0, fails: false };
+  const client: Pick<KubeClient, "list"> = {
+    list: () => {
+      at.asked++;
+      if (at.fails) return Promise.reject(new Error("no answer"));
+      return Promise.resolve({
+        ...{ resourceVersion: String(at.version), items: [] },
+        continue: undefined,
+        remaining: 1,
+      });
+    },
+  };
+  const listeners = [listener("a", copies), listener("b", false)];
+  const plan = { ref: builtin.configMap, namespace: undefined, listeners };
+  const moments = provenMoments({
+    ...{ plan, client, signal: new AbortController().signal, log: silentLog, now: () => at.now },
+    queueOf: () => ({ moment: () => Promise.resolve({ era: "e", at: at.ms++ }) }),
+  });
+  return { at, moments };
+}
+/** All that was begun has come to its end. */
+const rest = () => new Promise((resolve) => setImmediate(resolve));
+
+it("a listing of the newest state tells after which moment what is newer was made", async () => {
+  const { moments } = scene();
+  await moments.beforeListing(true);
+  expect(moments.of("a")).toEqual({ listedAfter: { era: "e", at: 1_000 } });
+  moments.listed("90");
+  expect(moments.of("a").madeAfter).toEqual({ version: "90", moment: { era: "e", at: 1_000 } });
+  expect(moments.of("b")).toEqual({});
+  await moments.beforeListing(false);
+  moments.listed("95");
+  expect(moments.of("a")).toEqual({ madeAfter: { version: "90", moment: { era: "e", at: 1_000 } } });
+});
+
+it("asks anew while there are events, every twenty seconds, and keeps what it knows where nobody answers", async () => {
+  const { at, moments } = scene();
+  await moments.beforeListing(true);
+  moments.listed("90");
+  at.now = 19_999;
+  moments.keepFresh();
+  await rest();
+  expect(at.asked).toBe(0);
+  at.now = 20_000;
+  moments.keepFresh();
+  moments.keepFresh();
+  await rest();
+  expect(at.asked).toBe(1);
+  expect(moments.of("a").madeAfter).toEqual({ version: "100", moment: { era: "e", at: 1_001 } });
+  at.fails = true;
+  at.now = 40_000;
+  moments.keepFresh();
+  await rest();
+  expect(at.asked).toBe(2);
+  expect(moments.of("a").madeAfter?.version).toBe("100");
+});
+
+it("asks nothing where nobody is brought copies", async () => {
+  const { at, moments } = scene(false);
+  await moments.beforeListing(true);
+  at.now = 60_000;
+  moments.keepFresh();
+  await rest();
+  expect([at.asked, at.ms]).toEqual([0, 1_000]);
+});
