@@ -43,7 +43,13 @@ if (chosen.length === 0) {
 /** What must notice a mutant, quickest first. */
 const noticers: Readonly<Record<"ledger" | "processes" | "law", readonly string[]>> = {
   ledger: ["redis-ledger.test", "repair.test", "lease-keeper.test"],
-  processes: ["lease-keeper.test", "worker.test", "slots.test", "bullmq-work-queue.test"],
+  processes: [
+    "lease-keeper.test",
+    "worker.test",
+    "slots.test",
+    "bullmq-bells.test",
+    "bullmq-work-queue.test",
+  ],
   law: ["bell-law.test"],
 };
 /** Copies at work at once. */
