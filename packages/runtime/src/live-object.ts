@@ -49,9 +49,18 @@ export function conditionsOf(raw: KubeObject): readonly StatedCondition[] {
 
 function parseStatus<R extends Resource>(resource: R, raw: KubeObject): StatedStatus<R> {
   const own = ownStatusSchema.safeParse(raw["status"]);
-  const authors = resource.status.partial().safeParse(raw["status"]);
+  const authors = partialOf(resource.status).safeParse(raw["status"]);
   const stated: Record<string, unknown> = { ...authors.data, ...own.data };
   return stated as StatedStatus<R>; // as above
+}
+
+/** Made once: zod compiles a schema at its first use, which takes longer than to parse a status. */
+const partials = new WeakMap<Resource["status"], z.ZodType<object>>();
+
+function partialOf(status: Resource["status"]): z.ZodType<object> {
+  const partial = partials.get(status) ?? status.partial();
+  partials.set(status, partial);
+  return partial;
 }
 
 function specProblem(error: z.ZodError): string {
