@@ -18,6 +18,7 @@ import { format, resolveConfig } from "prettier";
 import { machineLoad } from "../queue/measures/machine-load.ts";
 import { setStage } from "./cluster/stage.ts";
 import { drover, readingLive, spreadOut } from "./peers/drover.ts";
+import { droverCalled } from "./peers/drover-called.ts";
 import { controllerRuntime, floor } from "./peers/go.ts";
 import { javaOperatorSdk } from "./peers/java-operator-sdk.ts";
 import { kopf } from "./peers/kopf.ts";
@@ -28,7 +29,10 @@ import { failingReactions, full, little } from "./plan.ts";
 import { type Conditions, reference, report, reportOfPart } from "./report.ts";
 import { takeColdTurn, takeFailingTurn, takeSlowTurn, takeTurn, type TurnFigures } from "./turn.ts";
 
-const peers: readonly Peer[] = [floor, controllerRuntime, kubeRs, kopf, javaOperatorSdk, drover, readingLive];
+const peers: readonly Peer[] = [
+  ...[floor, controllerRuntime, kubeRs, kopf, javaOperatorSdk],
+  ...[drover, readingLive, droverCalled],
+];
 
 const usualRounds = "3";
 const { values } = parseArgs({
@@ -40,7 +44,8 @@ const { values } = parseArgs({
     little: { type: "boolean", default: false },
   },
 });
-const only = values.only?.split(",");
+/** A comma in a name has a space behind it. */
+const only = values.only?.split(/,(?! )/);
 const unknown = only?.filter((name) => !peers.some((peer) => peer.name === name)) ?? [];
 if (unknown.length > 0) {
   console.error(`There is no ${unknown.join(", ")}. There are: ${peers.map(({ name }) => name).join(", ")}.`);

@@ -1,4 +1,5 @@
 import { defineController, defineResource } from "@drover/controller";
+import { writeFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 
@@ -8,8 +9,13 @@ const Gauge = defineResource({
   status: z.object({}),
 });
 
+interface Settings {
+  readonly workMs: number;
+  readonly copies: boolean;
+}
+
 /** The same controller with Drover, which writes `observedGeneration` for everybody. */
-export const gaugeController = (onRun: () => void, { workMs, copies }: { workMs: number; copies: boolean }) =>
+const gaugeController = (onRun: () => void, { workMs, copies }: Settings) =>
   defineController({
     for: Gauge,
     copies,
@@ -20,3 +26,12 @@ export const gaugeController = (onRun: () => void, { workMs, copies }: { workMs:
       return { status: {} };
     },
   });
+
+/** Says how often it ran when it ends, whether it pulls or is called. */
+export function countedGauges({ runsFile, ...settings }: Settings & { readonly runsFile: string }) {
+  let runs = 0;
+  return {
+    controller: gaugeController(() => (runs += 1), settings),
+    close: () => writeFile(runsFile, String(runs)),
+  };
+}

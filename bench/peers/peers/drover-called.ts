@@ -1,0 +1,87 @@
+import { customResourceDefinition, objectKey, ReconcileFunction, webhookSecretOf } from "@drover/controller";
+import { builtin, connect, createOrReplace, installCrd, type KubeClient, refOf } from "@drover/kube";
+import { freePort } from "@drover/local-servers";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { imageNodeOptions } from "../../bridge/contenders/shipped-bridge.ts";
+import { startProcess } from "../../bridge/contenders/start-process.ts";
+import { bundle } from "../../../infra/bundle.ts";
+import { declared, droverWith, type WorkingGround, type Workers } from "./drover.ts";
+
+const copies = true;
+const namespace = "default";
+const { metadata, spec } = declared(copies);
+const { name } = metadata;
+const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+
+/** The gateway takes the keys, and calls the function over HTTP, which has no way to Redis or to the API server. */
+export const droverCalled = droverWith({
+  ...{ name: "Drover, called", copies },
+  async prepare() {
+    const { file: gateway } = await bundle("gateway");
+    const { file: fn } = await bundle("bench-gauge-called", "bench/peers/controllers/drover/called.ts");
+    return (ground) => workersOn(ground, { gateway, fn });
+  },
+});
+
+async function workersOn(
+  ground: WorkingGround,
+  { gateway, fn }: { readonly gateway: string; readonly fn: string },
+): Promise<Workers> {
+  const { kubeconfig, redisUrl, folder, workers, workMs } = ground;
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const runsFile = join(folder, "function.runs");
+  const secrets = join(folder, "secrets");
+  await mkdir(secrets);
+  await writeFile(join(secrets, "current"), secret, { mode: 0o600 });
+  await onCluster(kubeconfig, (client) => declare(client, url, workers));
+  const start = (id: string, file: string, env: NodeJS.ProcessEnv) =>
+    startProcess({
+      ...{ name: id, command: process.execPath, args: [file], logFile: join(folder, `${id}.log`) },
+      env: { NODE_OPTIONS: imageNodeOptions(), ...env },
+    });
+  return {
+    start: () =>
+      Promise.all([
+        start("gateway", gateway, {
+          ...{ DROVER_KUBECONFIG: kubeconfig, DROVER_REDIS_URL: redisUrl, DROVER_WEBHOOK_ALLOW: url },
+          ...{ DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8", DROVER_WEBHOOK_REACH: namespace },
+        }),
+        start("function", fn, {
+          ...{ DROVER_HTTP_PORT: String(port), DROVER_WEBHOOK_SECRETS: secrets },
+          ...{ DROVER_WEBHOOK_AUDIENCE: `${namespace}/${name}`, DROVER_WORK_MS: String(workMs) },
+          ...{ DROVER_RUNS_FILE: runsFile, DROVER_COPIES: String(copies) },
+        }),
+      ]),
+    runsFiles: [runsFile],
+    close: () => onCluster(kubeconfig, withdraw),
+  };
+}
+
+/** By its URL: no Service of a real API server has an address of this machine. */
+async function declare(client: KubeClient, url: string, concurrency: number): Promise<void> {
+  await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
+  await createOrReplace(client, builtin.secret, {
+    metadata: { name: webhookSecretOf(name), namespace },
+    data: { current: Buffer.from(secret).toString("base64") },
+  });
+  await createOrReplace(client, refOf(ReconcileFunction), {
+    metadata: { name, namespace },
+    spec: { ...spec, concurrency, delivery: "webhook", webhook: { url } },
+  });
+}
+
+async function withdraw(client: KubeClient): Promise<void> {
+  await client.delete(refOf(ReconcileFunction), objectKey({ namespace, name }));
+  await client.delete(builtin.secret, objectKey({ namespace, name: webhookSecretOf(name) }));
+}
+
+async function onCluster(kubeconfig: string, work: (client: KubeClient) => Promise<void>): Promise<void> {
+  const client = await connect({ kubeconfig });
+  try {
+    await work(client);
+  } finally {
+    await client.close();
+  }
+}
