@@ -24,13 +24,14 @@ import { javaOperatorSdk } from "./peers/java-operator-sdk.ts";
 import { kopf } from "./peers/kopf.ts";
 import { kubeRs } from "./peers/kube-rs.ts";
 import type { Ground, Peer, Prepared } from "./peers/peer.ts";
+import { pepr } from "./peers/pepr.ts";
 import type { Turn } from "./measured.ts";
 import { failingReactions, full, little } from "./plan.ts";
 import { type Conditions, reference, report, reportOfPart } from "./report.ts";
 import { takeColdTurn, takeFailingTurn, takeSlowTurn, takeTurn, type TurnFigures } from "./turn.ts";
 
 const peers: readonly Peer[] = [
-  ...[floor, controllerRuntime, kubeRs, kopf, javaOperatorSdk],
+  ...[floor, controllerRuntime, kubeRs, kopf, javaOperatorSdk, pepr],
   ...[drover, readingLive, droverCalled],
 ];
 

@@ -1,5 +1,5 @@
 import { customResourceDefinition, objectKey, ReconcileFunction, webhookSecretOf } from "@drover/controller";
-import { builtin, connect, createOrReplace, installCrd, type KubeClient, refOf } from "@drover/kube";
+import { builtin, createOrReplace, installCrd, type KubeClient, refOf } from "@drover/kube";
 import { freePort } from "@drover/local-servers";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import { imageNodeOptions } from "../../bridge/contenders/shipped-bridge.ts";
 import { startProcess } from "../../bridge/contenders/start-process.ts";
 import { bundle } from "../../../infra/bundle.ts";
 import { declared, droverWith, type WorkingGround, type Workers } from "./drover.ts";
+import { onCluster } from "./on-cluster.ts";
 
 const copies = true;
 const namespace = "default";
@@ -75,13 +76,4 @@ async function declare(client: KubeClient, url: string, concurrency: number): Pr
 async function withdraw(client: KubeClient): Promise<void> {
   await client.delete(refOf(ReconcileFunction), objectKey({ namespace, name }));
   await client.delete(builtin.secret, objectKey({ namespace, name: webhookSecretOf(name) }));
-}
-
-async function onCluster(kubeconfig: string, work: (client: KubeClient) => Promise<void>): Promise<void> {
-  const client = await connect({ kubeconfig });
-  try {
-    await work(client);
-  } finally {
-    await client.close();
-  }
 }
