@@ -4,7 +4,7 @@ import { callLua, type RedisConnection } from "@drover/queue";
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { parsedJson } from "./parsed-json.ts";
-import { quietChanges } from "./quiet-changes.ts";
+import { keptChanges } from "./kept-changes.ts";
 import { dropFiles, fileUnder, forget, hold, release, renew, write } from "./scripts.ts";
 import { recordOf, seenFrom } from "./seen-record.ts";
 import { seenBut, streamPrefix } from "./stream-keys.ts";
@@ -117,42 +117,20 @@ interface Hold {
 function holding(hold: Hold) {
   const { redis, stream, prefix, token, lease } = hold;
   const lost = new AbortController();
-  const lose = (): StreamLostError => {
+  const lose = (cause?: unknown): StreamLostError => {
     const error = new StreamLostError(
-      "The stream is another bridge's by now, or Redis another server: it is taken up again from where Redis stands.",
+      "The stream is another bridge's by now, Redis another server, or it has not answered: it is taken up again from where Redis stands.",
+      { cause },
     );
     lost.abort(error);
     return error;
   };
-  const lately = recentlySeen();
-  const writes = writesTo(hold, lost.signal, lose);
-  const quiet = quietChanges(lately.get, () => void writes.inTurn(quiet.all()));
-  lost.signal.addEventListener("abort", quiet.drop);
-  const seen: SeenIndex = {
-    get: async (keys) => {
-      const asked = keys.filter((key) => !lately.has(key));
-      const records = asked.length === 0 ? [] : await redis.hmget(`${prefix}:seen`, ...asked);
-      const found = new Map(
-        asked.map((key, i) => [key, records[i] == null ? undefined : seenFrom(key, records[i])]),
-      );
-      return keys.map((key) => (found.has(key) ? found.get(key) : lately.get(key)));
-    },
-    write: async (change) => {
-      lost.signal.throwIfAborted();
-      const due = quiet.take(change);
-      if (due !== undefined) await writes.inTurn(due);
-      lately.remember(change);
-    },
-    async *allBut(keys) {
-      await writes.inTurn(quiet.all());
-      yield* seenBut(redis, prefix, keys);
-    },
-  };
+  const index = indexOf(hold, lost.signal, lose);
   const oursOnly = async (answer: Promise<unknown>): Promise<void> => {
     if ((await answer) !== 1) throw lose();
   };
   return {
-    seen,
+    seen: index.seen,
     lost: lost.signal,
     file: async (filings: readonly Filed[]) => {
       lost.signal.throwIfAborted();
@@ -161,31 +139,69 @@ function holding(hold: Hold) {
     drop: (files: readonly string[]) =>
       oursOnly(callLua(redis, dropFiles, prefix, { token, files: JSON.stringify(files) })),
     renew: async () => {
-      if ((await callLua(redis, renew, prefix, { token, writes: writes.done(), lease })) !== 1) lose();
+      if ((await callLua(redis, renew, prefix, { token, writes: index.writes(), lease })) !== 1) lose();
     },
     release: async () => {
-      await writes.inTurn(quiet.all()).catch(() => undefined); // it is told again from a little earlier on
+      await index.settle().catch(() => undefined); // it is told again from a little earlier on
       await callLua(redis, release, prefix, { token });
     },
     forget: async () => {
-      quiet.drop();
+      index.drop();
       await callLua(redis, forget, prefix, { token });
       await redis.srem(knownStreams, stream);
     },
   };
 }
 
+/** What was told of a stream's objects, as it is in Redis, or will be within a moment. */
+function indexOf(hold: Hold, lost: AbortSignal, lose: (cause?: unknown) => StreamLostError) {
+  const { redis, prefix } = hold;
+  const lately = recentlyTold();
+  const writes = writesTo(hold, lost, lose);
+  const settle = (): Promise<void> => writes.inTurn(kept.all());
+  const kept = keptChanges(lately.get, () => void settle());
+  lost.addEventListener("abort", kept.drop);
+  const seen: SeenIndex = {
+    get: async (keys) => {
+      const asked = keys.filter((key) => !lately.has(key));
+      const records = asked.length === 0 ? [] : await redis.hmget(`${prefix}:seen`, ...asked);
+      const found = new Map(
+        asked.map((key, i) => [key, records[i] == null ? undefined : seenFrom(key, records[i])]),
+      );
+      const answer = keys.map((key) => (found.has(key) ? found.get(key) : lately.get(key)));
+      lately.remember(found);
+      return answer;
+    },
+    write: async (change) => {
+      lost.throwIfAborted();
+      const due = kept.take(change);
+      lately.remember(change.put.map((one) => [one.key, one]));
+      lately.remember(change.forget.map((key) => [key, undefined]));
+      if (due !== undefined) await writes.inTurn(due);
+    },
+    async *allBut(keys) {
+      await settle();
+      yield* seenBut(redis, prefix, keys);
+    },
+  };
+  return { seen, settle, drop: kept.drop, writes: writes.done };
+}
+
 /** Writes to a stream's index, one after the other: each says how many there were before it. */
 function writesTo(
   { redis, prefix, token, audience, writes }: Hold,
   lost: AbortSignal,
-  lose: () => StreamLostError,
+  lose: (cause?: unknown) => StreamLostError,
 ) {
   let done = writes;
   let last: Promise<void> = Promise.resolve();
   const written = async (change: SeenChange): Promise<void> => {
     lost.throwIfAborted();
-    const answer = await callLua(redis, write, prefix, { token, writes: done, ...values(change, audience) });
+    // What was kept is told by nobody any more: where it may not be written, nothing that comes after it must be.
+    const args = { token, writes: done, ...values(change, audience) };
+    const answer = await callLua(redis, write, prefix, args).catch((cause: unknown) => {
+      throw lose(cause);
+    });
     if (answer !== 1) throw lose();
     done += 1;
   };
@@ -205,17 +221,17 @@ function writesTo(
 /** Of so many objects the last change is at hand, a few MB of memory: what changes once is likely to change again. */
 const atHand = 10_000;
 
-/** What this bridge has written last: nobody else writes while it holds the stream, so Redis need not be asked for it. */
-function recentlySeen() {
-  const byKey = new Map<ObjectKey, SeenObject>();
+/** What was told last, where it is at hand: nobody else writes while a bridge holds the stream, so Redis need not be asked for it. */
+function recentlyTold() {
+  /** Nothing of what was not told of, or is gone. */
+  const byKey = new Map<ObjectKey, SeenObject | undefined>();
   return {
     has: (key: ObjectKey): boolean => byKey.has(key),
     get: (key: ObjectKey): SeenObject | undefined => byKey.get(key),
-    remember({ put, forget: gone }: SeenChange): void {
-      for (const key of gone) byKey.delete(key);
-      for (const one of put) {
-        byKey.delete(one.key);
-        byKey.set(one.key, one);
+    remember(told: Iterable<readonly [ObjectKey, SeenObject | undefined]>): void {
+      for (const [key, one] of told) {
+        byKey.delete(key);
+        byKey.set(key, one);
       }
       for (const key of byKey.keys()) {
         if (byKey.size <= atHand) return;

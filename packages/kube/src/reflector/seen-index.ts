@@ -30,6 +30,7 @@ export interface SeenChange {
 export interface SeenIndex {
   /** What was seen under each of these keys, in their order. */
   get(keys: readonly ObjectKey[]): Promise<readonly (SeenObject | undefined)[]>;
+  /** Known to `get` from then on; what it is kept in may have it a moment later, in the order in which it was written. */
   write(change: SeenChange): Promise<void>;
   /** All but those with these keys, in pieces. What is written meanwhile may be in it or not. */
   allBut(keys: ReadonlySet<ObjectKey>): AsyncIterable<readonly SeenObject[]>;

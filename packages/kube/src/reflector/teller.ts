@@ -10,7 +10,7 @@ import type { Telling } from "./stream.ts";
 /**
  * Makes events of what the stream tells, by comparing it with what was seen.
  *
- * Guarantees: events are taken before what they told is put into the index, and that before more is told. So whatever
+ * Guarantees: events are taken before what they told is put into the index, which knows it before more is told. So whatever
  * breaks in between is told again.
  */
 export interface Teller {
