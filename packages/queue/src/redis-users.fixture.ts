@@ -18,6 +18,7 @@ const wakeOf = (name: string, fields: Partial<Wake> = {}): Wake => ({
   ...{ key: key(name), kind: "buckets", resourceVersion: "1", reason: "Added", class: "change" },
   ...fields,
 });
+const newsOf = (name: string): Wake => wakeOf(name, { kind: "pods", news: "{}" });
 
 /** Where a life is lived: the queue of the user at hand, and an administrator who makes things happen to it. */
 interface Stage {
@@ -53,18 +54,26 @@ const rings: Act = async ({ ledger, admin, prefix, until }) => {
   await until(async () => !(await admin.zscore(`${prefix}:leases`, key("dead"))));
 };
 
-/** A key whose time comes is given to a free slot, with the copy that its last run has left. */
+/** A key whose time comes is given to a free slot, with what its last run has left. */
 const gives: Act = async ({ ledger, admin, prefix, until }) => {
   const left = key("left");
   const seen = { kind: "buckets", uid: "u1", resourceVersion: "7" };
   await ledger.wake([wakeOf("left", seen)]);
   await ledger.claim(left, "t6");
-  await ledger.settle(left, "t6", { kind: "done", after: 50, saw: { ...seen, copy: "{}" } });
+  await ledger.wake([newsOf("left")]);
+  await ledger.settle(left, "t6", { kind: "done", after: 50, saw: { ...seen, copy: "{}", lists: "{}" } });
   await until(async () => {
     await ledger.offer({ worker: "w", askedAt: 0, version: 9, tokens: ["t7"] });
     const { token, settled } = await admin.hgetall(`${prefix}:key:${left}`);
     return token === "t7" || settled !== "t6"; // where there is a worker, it may have run it
   });
+};
+
+/** Whoever may wake may bring news to a run that is under way. */
+const bringsNews: Act = async ({ queue, ledger }) => {
+  await ledger.wake([wakeOf("under-way")]);
+  await ledger.claim(key("under-way"), "t8");
+  await queue.wake([newsOf("under-way")]);
 };
 
 const meetsAnotherServer: Act = async ({ admin, prefix, eras, ledger, until }) => {
@@ -216,7 +225,9 @@ const works: Act = async (stage) => {
   isHeld = false;
 };
 
-const ringer: readonly Act[] = [isAsked, rings, gives, meetsAnotherServer, meetsStrangers, ringsAgain];
+const ringer: readonly Act[] = [
+  ...[isAsked, rings, gives, bringsNews, meetsAnotherServer, meetsStrangers, ringsAgain],
+];
 const lives: Readonly<Record<RedisRole, readonly Act[]>> = {
   bridge: [wakes, comesBack((queue) => queue.wake([wakeOf("back")])), walksRound, ...ringer],
   function: [inheritsBells, works, ...ringer],
