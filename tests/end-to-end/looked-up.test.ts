@@ -1,5 +1,6 @@
 import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/controller";
 import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
+import { connect } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Manifest } from "./test-cluster.ts";
 import { eventually, ofCluster, type Started, startWorld, type World } from "./world.ts";
@@ -124,9 +125,26 @@ it("a way to look up that is declared later finds what there is", async () => {
   expect(await wokenBy(() => cluster.apply(gadget("c", {})))).toBe("c");
   expect(await wokenBy(() => cluster.apply(registration(bySecret, byAll)))).toBe("abc");
   expect(await wokenBy(() => cluster.remove(core("ConfigMap", "rules", { global: "yes" })))).toBe("abc");
-  // What was looked into by a way that is gone, is gone.
+  // Of the ways: what was looked into by one that is gone, is gone.
   const files = await redis.keys("{drover-stream:example.com/v1/gadgets}:file:*");
-  expect(files).toHaveLength(1);
+  expect(files).toHaveLength(2);
+}, 120_000);
+
+it("who is new is found by a change of the others before it is woken", async () => {
+  const { hostname, port } = new URL(world.redis.url);
+  const monitor = connect(Number(port), hostname, () => monitor.write("MONITOR\r\n"));
+  let commands = "";
+  monitor.setEncoding("utf8").on("data", (text: string) => (commands += text));
+  await eventually(() => expect(commands).toContain("+OK"));
+  await world.cluster.apply(gadget("new", { secrets: [{ name: "s1" }] }));
+  const woken = /"ZADD" "\S+:ready" "\d+" "default\/new"/;
+  await eventually(() => expect(commands).toMatch(woken));
+  monitor.destroy();
+  for (const term of ["default/s1", "default"]) {
+    const filed = commands.search(new RegExp(String.raw`"ZADD" "\S+:file:\S+" "0" "${term}\\x00default/new`));
+    expect(filed).toBeGreaterThan(0);
+    expect(filed).toBeLessThan(commands.search(woken));
+  }
 }, 120_000);
 
 it("nothing is left of a kind that nobody follows any more, though no bridge was there when that came about", async () => {

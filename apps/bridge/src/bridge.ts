@@ -53,7 +53,7 @@ export function openBridge({ client, redis, compareEvery, log }: BridgeOptions):
       followStream({ plan: of, held, files, queueOf: queues.of, client, compareEvery, log }),
   });
   const campaigns = openCampaignRunner({
-    ...{ queueOf: queues.of, files, followed: keeper.followed, every: renewal, log },
+    ...{ queueOf: queues.of, followed: keeper.followed, every: renewal, log },
     store: openCampaigns(redis),
   });
   const plan = (): void => {
@@ -78,7 +78,8 @@ export function openBridge({ client, redis, compareEvery, log }: BridgeOptions):
       if (!registration || !filing || !queues.origins.has(controller)) {
         throw new Error(`The queue of ${controller} is not open yet.`);
       }
-      return files.find(fileOf(registration, filing, queues.origins), heldTerm(value));
+      const found = files.find(fileOf(registration, filing, queues.origins), [{ sought: heldTerm(value) }]);
+      return (await Array.fromAsync(found)).flatMap(({ keys }) => keys);
     },
     followed: keeper.followed,
     campaigns: campaigns.progress,

@@ -32,9 +32,9 @@ beforeEach(() => {
   const queue = openMemoryWorkQueue({ controller: "sites", log: silentLog });
   campaigns = openCampaignRunner({
     ...{ log: silentLog, every: 5, followed: () => followed, queueOf: () => queue },
-    // There are no objects: whatever is begun is done.
-    files: { find: () => Promise.resolve([]), async *all() {} },
     store: {
+      // There are none: whatever is begun is done.
+      async *objects() {},
       begin({ name }) {
         begun.push(name);
         return Promise.resolve({ startedAt: 0 });

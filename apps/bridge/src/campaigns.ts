@@ -1,7 +1,7 @@
 import type { CampaignProgress, Log, Milliseconds } from "@drover/controller";
 import { nameOf } from "@drover/kube";
 import type { WorkQueue } from "@drover/queue";
-import type { CampaignStore, Files } from "@drover/streams";
+import type { CampaignStore } from "@drover/streams";
 import type { FollowedStream } from "./follow-stream.ts";
 import { pause } from "./pause.ts";
 import type { Registration } from "./registration.ts";
@@ -18,7 +18,6 @@ export interface Campaigns {
 export interface CampaignsOptions {
   readonly followed: () => readonly FollowedStream[];
   readonly queueOf: (controller: string) => WorkQueue;
-  readonly files: Files;
   readonly store: CampaignStore;
   readonly log: Log;
   /** How often it is looked which campaigns there should be. */
@@ -79,14 +78,14 @@ function campaignOf({ campaign, controller, uid }: Registration, followed: reado
     if (self === undefined || !reflector.status().synced) continue;
     const { stream, ref } = plan;
     const id = { stream, controller, name: [uid, campaign.name].join(" ") };
-    const of = { stream, file: self.subscription.id };
+    const of = { stream, subscription: self.subscription.id };
     return [[JSON.stringify([id, of, campaign]), { id, campaign, of, kind: nameOf(ref) }]] as const;
   }
   return undefined;
 }
 
 async function keepRunning(
-  { queueOf, files, store, log }: CampaignsOptions,
+  { queueOf, store, log }: CampaignsOptions,
   campaign: Pick<CampaignOptions, "id" | "campaign" | "of" | "kind">,
   signal: AbortSignal,
   onProgress: (progress: CampaignProgress) => void,
@@ -95,7 +94,7 @@ async function keepRunning(
   while (!isOver()) {
     try {
       const queue = queueOf(campaign.id.controller);
-      await runCampaign({ ...campaign, queue, files, store, log, signal, onProgress });
+      await runCampaign({ ...campaign, queue, store, log, signal, onProgress });
       return;
     } catch (error) {
       if (isOver()) return;

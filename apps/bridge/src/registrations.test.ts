@@ -108,7 +108,7 @@ it("reads whom it looks up, what is filed for that, and how far it reaches", () 
   const [registration] = read({
     "a.yaml": `${bucket.replace("scope: Namespaced", "scope: Namespaced, namespaces: [a]")}${more}`,
   })();
-  const [itself, references, referencedBy, selects, selectedBy, ...all] = registration?.follows ?? [];
+  const [, references, referencedBy, selects, selectedBy, ...all] = registration?.follows ?? [];
   expect(references).toMatchObject({
     ref: { plural: "buckets" },
     subscription: { map: { by: "references", to: { plural: "secrets" } }, namespaces: ["a"] },
@@ -120,10 +120,13 @@ it("reads whom it looks up, what is filed for that, and how far it reaches", () 
   expect(referencedBy?.looksInto).toEqual(references);
   expect(selects).toMatchObject({ subscription: { map: { by: "selects", within: "namespace" } } });
   expect(selectedBy?.looksInto).toEqual(selects);
-  expect(all.map(({ subscription: { map } }) => map)).toMatchObject(
-    ["namespace", "cluster", "cluster"].map((within) => ({ by: "all", within })),
+  expect(all.map(({ subscription: { map } }) => map)).toEqual(
+    ["namespace", "cluster", "cluster"].flatMap((within) => [
+      { by: "presence", within },
+      { by: "all", within },
+    ]),
   );
-  expect(all.map(({ looksInto }) => looksInto)).toEqual(all.map(() => itself));
+  expect([1, 3, 5].map((i) => all[i]?.looksInto)).toEqual([0, 2, 4].map((i) => all[i]));
 });
 
 it("asks code by jobs of a queue of its own, whose keys are the watched objects'", () => {

@@ -1,16 +1,14 @@
 import type { Campaign, CampaignProgress, Log, Milliseconds, ObjectKey } from "@drover/controller";
 import type { Wake, WorkQueue } from "@drover/queue";
-import type { CampaignId, CampaignStore, FileRef, Files } from "@drover/streams";
+import type { CampaignId, CampaignObjects, CampaignStore } from "@drover/streams";
 import { pause } from "./pause.ts";
 
 export interface CampaignOptions {
   readonly id: CampaignId;
   readonly campaign: Campaign;
-  /** The controller's own objects. */
-  readonly of: FileRef;
+  readonly of: CampaignObjects;
   readonly kind: string;
   readonly queue: Pick<WorkQueue, "wake" | "notRunSince">;
-  readonly files: Files;
   readonly store: CampaignStore;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -68,9 +66,9 @@ interface Count {
   readonly left: number;
 }
 
-async function counted({ files, of, queue }: CampaignOptions, since: number): Promise<Count> {
+async function counted({ store, of, queue }: CampaignOptions, since: number): Promise<Count> {
   let [total, left] = [0, 0];
-  for await (const keys of files.all(of)) {
+  for await (const keys of store.objects(of)) {
     total += keys.length;
     left += (await queue.notRunSince(keys, since)).keys.length;
   }
@@ -82,13 +80,13 @@ async function wakeAll(
   since: number,
   onWoken: (woken: number) => void,
 ): Promise<void> {
-  const { campaign, kind, files, of, queue, signal } = options;
+  const { campaign, kind, store, of, queue, signal } = options;
   const { name, perSecond = 50 } = campaign;
   const wake = (key: ObjectKey): Wake => ({
     ...{ key, kind, resourceVersion: "0", reason: `Campaign ${name}`, class: "listing" },
   });
   let woken = 0;
-  for await (const piece of files.all(of)) {
+  for await (const piece of store.objects(of)) {
     const { keys } = await queue.notRunSince(piece, since);
     for (let from = 0; from < keys.length; from += perSecond) {
       if (signal.aborted) return;

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { parseFieldPath } from "./field-path.ts";
-import { filedUnder, isMeant, isWithin, soughtBy } from "./filing.ts";
+import { filedUnder, isMeant, soughtBy } from "./filing.ts";
 import { kubeObjectSchema } from "./kube-object.ts";
 import type { Filing, Within } from "./mapping.ts";
 import { bucket } from "./testing/objects.ts";
-import { objectKey } from "@drover/controller";
 
 const pod = (metadata: object = {}, spec: object = {}) =>
   kubeObjectSchema.parse({
@@ -80,13 +79,13 @@ test("an object that holds values is filed under those that can be looked for", 
 });
 
 test("all are those of a namespace, or everybody", () => {
-  const key = objectKey({ namespace: "ns", name: "a" });
-  const [scope = "none"] = soughtBy(pod(), { by: "all", within: "namespace" });
-  expect(isWithin(scope, key)).toBe(true);
-  expect(isWithin(scope, objectKey({ namespace: "ns2", name: "a" }))).toBe(false);
-  const [everybody = "none"] = soughtBy(pod(), { by: "all", within: "cluster" });
-  expect(isWithin(everybody, key)).toBe(true);
-  expect(isWithin(everybody, objectKey({ name: "a" }))).toBe(true);
+  const finds = (within: Within, namespace: string): boolean => {
+    const filed = filedUnder(pod({ namespace }), { by: "presence", within });
+    const sought = soughtBy(pod(), { by: "all", within });
+    return filed.some(({ term, note }) => sought.includes(term) && isMeant(sought, note));
+  };
+  expect(["ns", "other"].map((one) => finds("namespace", one))).toEqual([true, false]);
+  expect(["ns", "other"].map((one) => finds("cluster", one))).toEqual([true, true]);
 });
 
 test("a note that nobody can read means everybody", () => {

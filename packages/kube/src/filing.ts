@@ -1,4 +1,4 @@
-import type { ObjectKey, ObjectMetadata } from "@drover/controller";
+import type { ObjectMetadata } from "@drover/controller";
 import { z } from "zod";
 import { valuesAt } from "./field-path.ts";
 import { keyOf, type KubeObject } from "./kube-object.ts";
@@ -29,6 +29,8 @@ function termsOf(object: KubeObject, filing: Filing): readonly FiledTerm[] {
       return valuesAt(object, filing.path).flatMap((value) =>
         selectorTerms(value, scopeOf(metadata, filing)),
       );
+    case "presence":
+      return [plain(scopeOf(metadata, filing))];
     case "holds":
       return [...new Set(valuesAt(object, filing.path).flatMap(heldTerm))].map(plain);
   }
@@ -61,10 +63,6 @@ export function isMeant(sought: readonly string[], note: string): boolean {
   const selector = noteSchema.safeParse(note).data;
   return selector === undefined || matchesLabels(selector, labelsIn(sought));
 }
-
-/** Whether a key is in the scope that a lookup of `all` seeks. */
-export const isWithin = (scope: string, key: ObjectKey): boolean =>
-  scope === everywhere || key.startsWith(`${scope}/`);
 
 /** A value that the outside world knows an object by, as a term; none for what nobody is filed under. */
 export function heldTerm(value: unknown): readonly string[] {

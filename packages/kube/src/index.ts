@@ -61,7 +61,7 @@ export {
   valuesAt,
 } from "./field-path.ts";
 export { type LabelRequirement, type LabelSelector, matchesLabels, selectorQuery } from "./label-selector.ts";
-export { type FiledTerm, heldTerm, isMeant, isWithin } from "./filing.ts";
+export { type FiledTerm, heldTerm, isMeant } from "./filing.ts";
 export {
   type Filing,
   isFiling,

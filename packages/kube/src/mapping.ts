@@ -34,10 +34,12 @@ export type Filing =
   | { readonly by: "references"; readonly path: FieldPath; readonly to: ResourceRef }
   /** Its label selector matches them. */
   | { readonly by: "selects"; readonly path: FieldPath; readonly within: Within }
+  /** It is there, for those that concern all. */
+  | { readonly by: "presence"; readonly within: Within }
   /** It holds a value that the outside world knows it by. */
   | { readonly by: "holds"; readonly path: FieldPath };
 
-/** Whom an object concerns is looked up among those that are filed, or is everybody. */
+/** Whom an object concerns is looked up among those that are filed. */
 export type Lookup =
   | { readonly by: "referencedBy" }
   | { readonly by: "selectedBy"; readonly within: Within }
@@ -47,7 +49,7 @@ export type Lookup =
 export type Within = "namespace" | "cluster";
 
 export const isFiling = (map: Mapping): map is Filing =>
-  map.by === "references" || map.by === "selects" || map.by === "holds";
+  map.by === "references" || map.by === "selects" || map.by === "presence" || map.by === "holds";
 
 export const isLookup = (map: Mapping): map is Lookup =>
   map.by === "referencedBy" || map.by === "selectedBy" || map.by === "all";
@@ -63,6 +65,7 @@ export function keysFor(
     case "code":
     case "references":
     case "selects":
+    case "presence":
       return keyIfAny(metadata.namespace, metadata.name);
     case "owner":
       return ownersOf(metadata, target);

@@ -1,7 +1,8 @@
+import type { ObjectKey } from "@drover/controller";
 import { callLua, lua, type RedisConnection } from "@drover/queue";
 import { z } from "zod";
 import { parsedJson } from "./parsed-json.ts";
-import { streamPrefix } from "./stream-keys.ts";
+import { seenBut, streamPrefix } from "./stream-keys.ts";
 
 /** When a campaign began, by Redis time, ms, and how it ended. All else that there is to know is how its keys ran. */
 export interface BegunCampaign {
@@ -11,10 +12,18 @@ export interface BegunCampaign {
 
 /** The campaigns of the controllers that are for a stream's kind: the last one of each. */
 export interface CampaignStore {
+  /** The keys that mean something to a subscription, in pieces. */
+  objects(of: CampaignObjects): AsyncIterable<readonly ObjectKey[]>;
   /** Begins it now, unless it was begun. */
   begin(campaign: CampaignId, now: number): Promise<BegunCampaign>;
   /** It is done, unless another one was begun since. */
   finish(campaign: CampaignId, done: NonNullable<BegunCampaign["done"]>): Promise<void>;
+}
+
+/** The controller's own. */
+export interface CampaignObjects {
+  readonly stream: string;
+  readonly subscription: string;
 }
 
 export interface CampaignId {
@@ -58,6 +67,11 @@ const begunSchema = z.object({
 
 export function openCampaigns(redis: RedisConnection): CampaignStore {
   return {
+    async *objects({ stream, subscription }) {
+      for await (const piece of seenBut(redis, streamPrefix(stream))) {
+        yield piece.filter(({ meant }) => Object.hasOwn(meant, subscription)).map(({ key }) => key);
+      }
+    },
     async begin({ stream, controller, name }, now) {
       const text = await callLua(redis, begin, streamPrefix(stream), { controller, name, at: now });
       return parsedJson(begunSchema, z.string().parse(text)) ?? { startedAt: now };

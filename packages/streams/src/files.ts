@@ -1,7 +1,7 @@
 import { type ObjectKey, objectKeyIn } from "@drover/controller";
 import { isMeant } from "@drover/kube";
 import type { RedisConnection } from "@drover/queue";
-import { seenBut, streamPrefix } from "./stream-keys.ts";
+import { streamPrefix } from "./stream-keys.ts";
 
 /** A file: who filed its objects, by the subscription, on which stream. */
 export interface FileRef {
@@ -9,26 +9,44 @@ export interface FileRef {
   readonly file: string;
 }
 
+/** What a file is asked: who is filed under one of these terms, and meant by all of them? */
+export interface Question {
+  readonly sought: readonly string[];
+}
+
+/** A part of a question's answer. Who is filed under several terms may be found several times. */
+export interface Found<Q extends Question> {
+  readonly question: Q;
+  readonly keys: readonly ObjectKey[];
+}
+
 /** The files of all streams, to be read by whoever looks up whom an object concerns. */
 export interface Files {
-  /** The keys that are filed under these terms, and meant by them, each once. */
-  find(ref: FileRef, sought: readonly string[]): Promise<readonly ObjectKey[]>;
-  /** The keys that mean something to a subscription, in pieces. */
-  all(ref: FileRef): AsyncIterable<readonly ObjectKey[]>;
+  find<Q extends Question>(ref: FileRef, questions: readonly Q[]): AsyncIterable<Found<Q>>;
 }
+
+/** Members read at once for one term. */
+const perPiece = 500;
 
 export function openFiles(redis: RedisConnection): Files {
   return {
-    async find({ stream, file }, sought) {
+    async *find({ stream, file }, questions) {
       const name = `${streamPrefix(stream)}:file:${file}`;
-      const found = await Promise.all(
-        sought.map((term) => redis.zrangebylex(name, `[${term}\0`, `(${term}\u0001`)),
+      let unread = questions.flatMap((question) =>
+        question.sought.map((term) => ({ question, from: `[${term}\0`, to: `(${term}\u0001` })),
       );
-      return [...new Set(found.flat().flatMap((member) => keyMeant(member, sought)))];
-    },
-    async *all({ stream, file }) {
-      for await (const piece of seenBut(redis, streamPrefix(stream))) {
-        yield piece.filter(({ meant }) => Object.hasOwn(meant, file)).map(({ key }) => key);
+      while (unread.length > 0) {
+        const pieces = await Promise.all(
+          unread.map(async ({ from, to }) => redis.zrangebylex(name, from, to, "LIMIT", 0, perPiece)),
+        );
+        for (const [i, { question }] of unread.entries()) {
+          const keys = (pieces[i] ?? []).flatMap((member) => keyMeant(member, question.sought));
+          if (keys.length > 0) yield { question, keys };
+        }
+        unread = unread.flatMap((one, i) => {
+          const last = pieces[i]?.[perPiece - 1];
+          return last === undefined ? [] : [{ ...one, from: `(${last}` }];
+        });
       }
     },
   };

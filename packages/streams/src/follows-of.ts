@@ -27,7 +27,7 @@ export interface Follower {
 export interface Follow {
   readonly ref: ResourceRef;
   readonly subscription: Omit<Subscription, "id">;
-  /** Of a lookup: who files what is looked for, or whose objects are all meant. */
+  /** Of a lookup: who files what is looked for. */
   readonly looksInto?: Follow;
   /** The queue whose keys are woken, where it is not the controller's. */
   readonly queue?: string;
@@ -80,9 +80,8 @@ export function followsOf(
         return [{ ...asking, subscription: { ...asking.subscription, for: asking.ref } }];
       }
       if (!("lookup" in map)) return [follow(of, map, at)];
-      const filed = map.filing && filing(map.filing);
-      const looking = { ...follow(of, map.lookup, at), looksInto: filed ?? itself };
-      return filed === undefined ? [looking] : [filed, looking];
+      const filed = filing(map.filing);
+      return [filed, { ...follow(of, map.lookup, at), looksInto: filed }];
     }),
     ...held.map((path) => filing({ by: "holds", path })),
   ];
@@ -139,10 +138,10 @@ function selectorOf(
   };
 }
 
-/** A lookup, and what must be filed for it; nothing for one that is everybody's. */
+/** A lookup, and what must be filed for it. */
 interface LookingUp {
   readonly lookup: Lookup;
-  readonly filing?: Filing;
+  readonly filing: Filing;
 }
 
 function mappingOf({ names, ...of }: WatchedByName, own: ResourceRef, at: string): Naming | LookingUp {
@@ -157,7 +156,7 @@ function mappingOf({ names, ...of }: WatchedByName, own: ResourceRef, at: string
     ...(referencedBy === undefined ? [] : [() => referring(path(referencedBy, "referencedBy"), refOf(of))]),
     ...(selectedBy === undefined ? [] : [() => selecting(path(selectedBy, "selectedBy"), within())]),
     ...(code === undefined ? [] : [() => ({ by: "code" }) as const]),
-    ...(all === undefined ? [] : [() => ({ lookup: { by: "all", within: within() } }) as const]),
+    ...(all === undefined ? [] : [() => everybody(within())]),
   ];
   const [mapping] = given;
   if (mapping === undefined || given.length > 1) {
@@ -176,6 +175,11 @@ const referring = (path: FieldPath, to: ResourceRef): LookingUp => ({
 const selecting = (path: FieldPath, within: Within): LookingUp => ({
   lookup: { by: "selectedBy", within },
   filing: { by: "selects", path, within },
+});
+
+const everybody = (within: Within): LookingUp => ({
+  lookup: { by: "all", within },
+  filing: { by: "presence", within },
 });
 
 /** How far an object reaches that does not say itself whom it concerns: not out of its namespace, unless granted. */

@@ -36,8 +36,14 @@ export { type Follow, type Follower, followsOf } from "./follows-of.ts";
 export { InvalidRegistrationError } from "./invalid-registration.ts";
 export { fileOf, type Listener, planStreams, type StreamPlan, streamOf } from "./plan-streams.ts";
 export { type EventSource, wakesOf, wakesTogether } from "./wakes-of.ts";
-export { type BegunCampaign, type CampaignId, type CampaignStore, openCampaigns } from "./campaigns.ts";
-export { type FileRef, type Files, openFiles } from "./files.ts";
+export {
+  type BegunCampaign,
+  type CampaignId,
+  type CampaignObjects,
+  type CampaignStore,
+  openCampaigns,
+} from "./campaigns.ts";
+export { type FileRef, type Files, openFiles, type Question } from "./files.ts";
 export { type MemoryFiles, memoryFiles } from "./memory-files.ts";
 export { type EventIds, type EventIdsOptions, openEventIds } from "./event-ids.ts";
 export { placeStreams } from "./placement.ts";

@@ -8,8 +8,8 @@ const mostKept = 1_000;
 
 /**
  * Changes of an index, kept for a moment: each write of Redis waits for its disk, and nobody needs to wait for these. They
- * were told before, and whoever begins at an older position tells them again. Not so what the index does not have yet: it
- * is looked up there by those whom every object concerns.
+ * were told before, and whoever begins at an older position tells them again. Not so what the index does not have yet: a
+ * campaign that begins looks for its objects there.
  */
 export interface KeptChanges {
   /** Keeps a change, unless it is to be written: answers that one, with all that was kept. */

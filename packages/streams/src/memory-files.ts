@@ -9,22 +9,18 @@ export interface MemoryFiles extends Files {
   file(filed: readonly Filed[]): void;
 }
 
-/**
- * Files without Redis, for tests of functions. A file belongs to one subscription, so its stream need not be told.
- *
- * @param known the keys that mean something to a subscription, by its id.
- */
-export function memoryFiles(known: (file: string) => readonly ObjectKey[]): MemoryFiles {
+/** Files without Redis, for tests of functions. A file belongs to one subscription, so its stream need not be told. */
+export function memoryFiles(): MemoryFiles {
   const byKey = new Map<ObjectKey, Filed["files"]>();
   return {
-    find: ({ file }, sought) =>
-      Promise.resolve(
-        [...byKey].flatMap(([key, { [file]: terms = [] }]) =>
+    async *find({ file }, questions) {
+      for (const question of questions) {
+        const { sought } = question;
+        const keys = [...byKey].flatMap(([key, { [file]: terms = [] }]) =>
           terms.some(({ term, note }) => sought.includes(term) && isMeant(sought, note)) ? [key] : [],
-        ),
-      ),
-    async *all({ file }) {
-      yield await Promise.resolve(known(file));
+        );
+        yield await Promise.resolve({ question, keys });
+      }
     },
     file(filed) {
       for (const { key, files } of filed) {

@@ -5,6 +5,7 @@ import type { SeenChange, SeenObject } from "@drover/kube";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { openCampaigns } from "./campaigns.ts";
 import { openFiles } from "./files.ts";
 import { connectAs } from "./redis-user.fixture.ts";
 import {
@@ -350,7 +351,9 @@ test("a bridge's user may do all of this, and a function's nothing", async () =>
   if ("heldBy" in again) throw new Error("held");
   const files = { refs: [{ term: "s", note: "" }] };
   await again.file([{ key: key("a"), files }]);
-  expect(await openFiles(bridge).find({ stream, file: "refs" }, ["s"])).toHaveLength(1);
+  expect(
+    await Array.fromAsync(openFiles(bridge).find({ stream, file: "refs" }, [{ sought: ["s"] }])),
+  ).toHaveLength(1);
   await again.seen.write(change({ position: "8", whole: true }));
   await again.release();
   const fewer = await mine.hold(stream, { ...us, listeners: [] });
@@ -371,8 +374,13 @@ test("a bridge's user may do all of this, and a function's nothing", async () =>
 
 describe("what objects are filed under", () => {
   const selector = JSON.stringify({ matchLabels: { a: "1" }, matchExpressions: [] });
-  const found = (file: string, ...sought: readonly string[]) =>
-    openFiles(redis).find({ stream, file }, sought);
+  const found = async (file: string, ...sought: readonly string[]) => [
+    ...new Set(
+      (await Array.fromAsync(openFiles(redis).find({ stream, file }, [{ sought }]))).flatMap(
+        ({ keys }) => keys,
+      ),
+    ),
+  ];
   const under = (name: string, files: Filed["files"]): Filed => ({ key: key(name), files });
   const term = (text: string, note = "") => [{ term: text, note }];
 
@@ -393,6 +401,18 @@ describe("what objects are filed under", () => {
     expect(await found("sel", "ns|", "ns|a=1")).toEqual([key("a")]);
     await held.file([under("a", { sel: term("ns|b=1", selector) })]);
     expect(await found("sel", "ns|", "ns|b=1")).toEqual([]);
+  });
+
+  test("finds however many there are, for each who asks", async () => {
+    const held = await hold();
+    const names = Array.from({ length: 1_200 }, (_, i) => `o${String(i).padStart(4, "0")}`);
+    await held.file(names.map((name, i) => under(name, { refs: term(i % 12 === 0 ? "few" : "many") })));
+    const counts = { few: 0, many: 0, none: 0 };
+    const questions = (["many", "few", "none"] as const).map((of) => ({ of, sought: [of] }));
+    for await (const { question, keys } of openFiles(redis).find({ stream, file: "refs" }, questions))
+      counts[question.of] += keys.length;
+    expect(counts).toEqual({ few: 100, many: 1_100, none: 0 });
+    expect(await found("refs", "many")).toHaveLength(1_100);
   });
 
   test("is written by who holds the stream, and by nobody else", async () => {
@@ -427,14 +447,14 @@ describe("what objects are filed under", () => {
     expect(await hold()).toMatchObject({ position: undefined });
     expect(await redis.exists(`{drover-stream:${stream}}:quarantine`)).toBe(1);
   });
+});
 
-  test("is beside all to whom a subscription means something", async () => {
-    const held = await hold();
-    const other = { ...seen("b"), meant: { owner: { view: "5", keys: [] } } };
-    await held.seen.write(change({ put: [seen("a"), other], position: "7", whole: true }));
-    const all = await Array.fromAsync(openFiles(redis).all({ stream, file: "own" }));
-    expect(all.flat()).toEqual([key("a")]);
-  });
+test("a campaign's objects are those that mean something to its controller", async () => {
+  const held = await hold();
+  const other = { ...seen("b"), meant: { owner: { view: "5", keys: [] } } };
+  await held.seen.write(change({ put: [seen("a"), other], position: "7", whole: true }));
+  const objects = await Array.fromAsync(openCampaigns(redis).objects({ stream, subscription: "own" }));
+  expect(objects.flat()).toEqual([key("a")]);
 });
 
 test("what an object is found by is remembered", async () => {

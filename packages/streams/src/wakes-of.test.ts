@@ -28,9 +28,12 @@ const event = (fields: Partial<ObjectEvent>): ObjectEvent => ({
 /** Whom the terms of a lookup find. */
 const filed: Readonly<Record<string, readonly string[]>> = { a: ["photos"], b: ["films", "photos"] };
 const files: Files = {
-  find: (_ref, sought) => Promise.resolve([...new Set(sought.flatMap((term) => filed[term] ?? []))].map(key)),
-  async *all() {
-    yield await Promise.resolve([photos, objectKey({ namespace: "other", name: "films" })]);
+  async *find(_ref, questions) {
+    for (const question of questions)
+      yield await Promise.resolve({
+        question,
+        keys: question.sought.flatMap((term) => filed[term] ?? []).map(key),
+      });
   },
 };
 const wakes = async (
@@ -176,18 +179,16 @@ describe("what is looked up", () => {
     expect(await woken({ means: seeks("a"), previous: seen(seeks("a")) }, selected)).toEqual([]);
   });
 
-  it("are all, in the object's namespace or anywhere", async () => {
-    const all = looking({ by: "all", within: "namespace" });
-    expect(await woken({ means: seeks("default") }, all)).toEqual(["change Modified default/photos"]);
-    expect(await woken({ means: seeks("") }, all)).toEqual([
-      "change Modified default/photos",
-      "change Modified other/films",
-    ]);
-  });
-
-  it("are all once, however many events there are", async () => {
+  it("are woken once, however many events ask the same, unless they are told what became of each", async () => {
     const all = looking({ by: "all", within: "cluster" });
-    const events = ["8", "9"].map((resourceVersion) => ({ means: seeks(""), resourceVersion }));
-    expect((await wakes(events, all)).map((wake) => wake.resourceVersion)).toEqual(["9", "9"]);
+    const events = ["8", "9"].map((resourceVersion) => ({ means: seeks("b"), resourceVersion }));
+    const versions = async (listener: Listener) =>
+      (await wakes(events, listener)).map(({ key: of, resourceVersion }) => [of, resourceVersion]);
+    const films = key("films");
+    expect(await versions(all)).toEqual([films, photos].map((of) => [of, "9"]));
+    const telling = { ...all, subscription: { ...all.subscription, news: true } };
+    expect(await versions(telling)).toEqual(
+      [films, photos].flatMap((of) => ["8", "9"].map((version) => [of, version])),
+    );
   });
 });

@@ -3,7 +3,6 @@ import {
   copyOf,
   isFiling,
   isNews,
-  isWithin,
   nameOf,
   newsText,
   type ObjectEvent,
@@ -69,22 +68,23 @@ export async function* wakesOf(
     ...(telling && { news: newsOf(ref, event) }),
   });
   const { looksInto } = listener;
-  if (looksInto === undefined || news.length === 0) {
+  if (looksInto === undefined) {
     yield news.flatMap((each) => each.keys.map((key) => wake(each, key)));
-  } else if (map.by === "all") {
-    for await (const keys of files.all(looksInto)) {
-      yield keys.flatMap((key) => {
-        const last = news.findLast(({ sought }) => sought.flat().some((scope) => isWithin(scope, key)));
-        return last === undefined ? [] : [wake(last, key)];
-      });
-    }
-  } else {
-    const find = async (each: News): Promise<readonly Wake[]> => {
-      const found = await Promise.all(each.sought.map((terms) => files.find(looksInto, terms)));
-      return [...new Set(found.flat())].map((key) => wake(each, key));
-    };
-    yield (await Promise.all(news.map(find))).flat();
+    return;
   }
+  for await (const { question, keys } of files.find(looksInto, questionsOf(news))) {
+    const tells = telling ? question.asking : question.asking.slice(-1);
+    yield [...new Set(keys)].flatMap((key) => tells.map((each) => wake(each, key)));
+  }
+}
+
+/** What several events ask is asked once. */
+function questionsOf(news: readonly News[]) {
+  const asking = news.flatMap((each) => each.sought.map((sought) => ({ each, sought })));
+  return [...Map.groupBy(asking, ({ sought }) => JSON.stringify(sought)).values()].map((same) => ({
+    sought: same[0]?.sought ?? [],
+    asking: same.map(({ each }) => each),
+  }));
 }
 
 /**

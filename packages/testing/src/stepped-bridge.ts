@@ -50,11 +50,7 @@ export function steppedBridge({ client, followers, queues }: SteppedBridgeOption
     seen: new Map(),
     isFirst: true,
   }));
-  const files = memoryFiles((file) =>
-    streams.flatMap(({ seen }) =>
-      [...seen.values()].filter(({ meant }) => Object.hasOwn(meant, file)).map(({ key }) => key),
-    ),
-  );
+  const files = memoryFiles();
   const tell = async (
     { plan, seen }: Stream,
     events: readonly ObjectEvent[],
