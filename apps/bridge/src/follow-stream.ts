@@ -9,7 +9,14 @@ import {
   runReflector,
 } from "@drover/kube";
 import type { WorkQueue } from "@drover/queue";
-import { type Files, filingsOf, type HeldStream, type StreamPlan, wakesTogether } from "@drover/streams";
+import {
+  type Files,
+  filingsOf,
+  type HeldStream,
+  type Listener,
+  type StreamPlan,
+  wakesTogether,
+} from "@drover/streams";
 import { provenMoments } from "./proven-moments.ts";
 
 /** A stream that this bridge holds, and follows. */
@@ -36,15 +43,8 @@ export interface FollowOptions {
  * Watch a kind and wake the keys that its changes concern. The next events are read when what these say is filed, their
  * wakes are in Redis, and then the index: while Redis is away nothing is read, and nothing is forgotten.
  */
-export function followStream({
-  plan,
-  held,
-  files,
-  queueOf,
-  client,
-  compareEvery,
-  log,
-}: FollowOptions): FollowedStream {
+export function followStream(options: FollowOptions): FollowedStream {
+  const { plan, held, files, queueOf, client, compareEvery, log } = options;
   const { ref, namespace, labelSelector, listeners } = plan;
   const kind = nameOf(ref);
   const byQueue = Map.groupBy(listeners, ({ queue }) => queue);
@@ -52,21 +52,23 @@ export function followStream({
   const leave = new AbortController();
 
   const moments = provenMoments({ plan, queueOf, client, signal: leave.signal, log });
-  const tell = async (events: readonly ObjectEvent[]): Promise<void> => {
-    for (const [queue, theirs] of byQueue) {
-      const source = { ref, files, ...moments.of(queue) };
-      for await (const wakes of wakesTogether(events, theirs, source)) {
-        await queueOf(queue).wake(wakes);
-        counts.wakes += wakes.length;
-        for (const { key, reason } of wakes) log.debug({ key, reason, queue }, "Woke");
-      }
+  const tell = async (events: readonly ObjectEvent[], queue: string, theirs: readonly Listener[]) => {
+    const source = { ref, files, ...moments.of(queue) };
+    for await (const wakes of wakesTogether(events, theirs, source)) {
+      await queueOf(queue).wake(wakes);
+      counts.wakes += wakes.length;
+      for (const { key, reason } of wakes) log.debug({ key, reason, queue }, "Woke");
     }
   };
   const onEvents = async (events: readonly ReflectorEvent[]): Promise<void> => {
     const objects = events.filter(isObjectEvent);
     const filings = filingsOf(objects, listeners);
     if (filings.length > 0) await held.file(filings);
-    await tell(objects);
+    // Each in its turn, and none behind another controller's.
+    const told = await Promise.allSettled(
+      [...byQueue].map(([queue, theirs]) => tell(objects, queue, theirs)),
+    );
+    for (const one of told) if (one.status === "rejected") throw one.reason;
     counts.events += objects.length;
     const missed = objects.filter((event) => event.missed);
     counts.missed += missed.length;

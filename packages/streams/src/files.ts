@@ -1,6 +1,7 @@
 import { type ObjectKey, objectKeyIn } from "@drover/controller";
 import { isMeant } from "@drover/kube";
 import type { RedisConnection } from "@drover/queue";
+import { z } from "zod";
 import { streamPrefix } from "./stream-keys.ts";
 
 /** A file: who filed its objects, by the subscription, on which stream. */
@@ -36,9 +37,12 @@ export function openFiles(redis: RedisConnection): Files {
         question.sought.map((term) => ({ question, from: `[${term}\0`, to: `(${term}\u0001` })),
       );
       while (unread.length > 0) {
-        const pieces = await Promise.all(
-          unread.map(async ({ from, to }) => redis.zrangebylex(name, from, to, "LIMIT", 0, perPiece)),
-        );
+        const reading = redis.pipeline();
+        for (const { from, to } of unread) reading.zrangebylex(name, from, to, "LIMIT", 0, perPiece);
+        const pieces = ((await reading.exec()) ?? []).map(([error, members]) => {
+          if (error) throw error;
+          return membersSchema.parse(members);
+        });
         for (const [i, { question }] of unread.entries()) {
           const keys = (pieces[i] ?? []).flatMap((member) => keyMeant(member, question.sought));
           if (keys.length > 0) yield { question, keys };
@@ -51,6 +55,8 @@ export function openFiles(redis: RedisConnection): Files {
     },
   };
 }
+
+const membersSchema = z.array(z.string());
 
 /** Members are term, key and note, with zero bytes between; a note may have some of its own. */
 function keyMeant(member: string, sought: readonly string[]): readonly ObjectKey[] {
