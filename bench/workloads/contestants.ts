@@ -30,7 +30,7 @@ export async function start(who: Contestant, { cluster }: Stage): Promise<AtWork
     };
   }
   await cluster.runControllers(butBoth);
-  const ours = await startOurFunctions(cluster.kubeconfig);
+  const ours = await startOurFunctions(cluster);
   return {
     pids: () => [...manager(), ...ours.pids()],
     isTheirs: ({ userAgent }) => userAgent.startsWith("drover-"),

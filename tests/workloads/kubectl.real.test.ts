@@ -14,7 +14,7 @@ beforeAll(async () => {
     controllers: butBoth,
     controllerManagerArgs: ["--horizontal-pod-autoscaler-sync-period=1s"],
   });
-  ours = await start(cluster.kubeconfig);
+  ours = await start(cluster);
 }, 3_600_000);
 afterAll(async () => {
   await ours?.stop();

@@ -1,7 +1,8 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { spawnTied, startRedis, type TiedProcess } from "@drover/local-servers";
+import { accountThatMay, type Administered, type Rule, rulesIn } from "./accounts.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 
@@ -23,10 +24,13 @@ export interface OurFunctions {
   stop(): Promise<void>;
 }
 
-export async function start(kubeconfig: string): Promise<OurFunctions> {
+export async function start(cluster: Administered): Promise<OurFunctions> {
   const folder = mkdtempSync(join(tmpdir(), "drover-workloads-"));
+  const manifests = join(folder, "functions");
+  mkdirSync(manifests);
   for (const name of ["replicaset", "deployment"])
-    copyFileSync(join(root, "functions", name, "deploy/function.yaml"), join(folder, `${name}.yaml`));
+    copyFileSync(join(root, "functions", name, "deploy/function.yaml"), join(manifests, `${name}.yaml`));
+  const kubeconfigs = await kubeconfigsFor(cluster, folder, manifests);
   const redis = await startRedis({ persistence: true });
   const run = async (part: Part): Promise<TiedProcess> => {
     const { main, ready, times } = parts[part];
@@ -41,8 +45,8 @@ export async function start(kubeconfig: string): Promise<OurFunctions> {
         ...{ DROVER_TEST_CLUSTER: undefined, DROVER_KUBECTL: undefined },
         NODE_COMPILE_CACHE: join(root, ".cache/compiled"),
         DROVER_REDIS_URL: redis.url,
-        DROVER_KUBECONFIG: kubeconfig,
-        ...(part === "bridge" ? { DROVER_FUNCTIONS: folder } : { DROVER_CONCURRENCY: "16" }),
+        DROVER_KUBECONFIG: kubeconfigs[part],
+        ...(part === "bridge" ? { DROVER_FUNCTIONS: manifests } : { DROVER_CONCURRENCY: "16" }),
       },
       onLine(line) {
         if (ready.test(line) && --left === 0) isThere.resolve(undefined);
@@ -72,5 +76,21 @@ export async function start(kubeconfig: string): Promise<OurFunctions> {
       await redis.stop();
       rmSync(folder, { recursive: true });
     },
+  };
+}
+
+async function kubeconfigsFor(
+  cluster: Administered,
+  folder: string,
+  manifests: string,
+): Promise<Record<Part, string>> {
+  const replicaset = rulesIn(join(manifests, "replicaset.yaml"));
+  const deployment = rulesIn(join(manifests, "deployment.yaml"));
+  const account = (part: Part, rules: readonly Rule[]) =>
+    accountThatMay(cluster, { name: `drover-${part}`, rules, folder });
+  return {
+    bridge: await account("bridge", [...replicaset.bridge, ...deployment.bridge]),
+    replicaset: await account("replicaset", replicaset.function),
+    deployment: await account("deployment", deployment.function),
   };
 }

@@ -15,7 +15,7 @@ beforeAll(async () => {
   open.push(cluster);
   client = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test" });
   open.unshift({ stop: () => client.close() });
-  ours = await start(cluster.kubeconfig);
+  ours = await start(cluster);
   open.unshift(ours);
 }, 3_600_000);
 afterAll(async () => {

@@ -2,6 +2,7 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
+import type { Administered } from "./accounts.ts";
 
 export interface Running {
   stop(): Promise<void>;
@@ -11,8 +12,8 @@ export interface Subject {
   readonly name: string;
   /** Which controllers kube-controller-manager runs beside it. */
   readonly controllers: readonly string[];
-  /** Starts what reconciles the cluster of a kubeconfig. */
-  start(kubeconfig: string): Promise<Running>;
+  /** Starts what reconciles a cluster. */
+  start(cluster: Administered): Promise<Running>;
 }
 
 const nothing: Running = { stop: () => Promise.resolve() };

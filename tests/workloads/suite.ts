@@ -103,7 +103,7 @@ async function runWith(
   sequences: readonly Sequence[],
 ): Promise<readonly Trace[]> {
   await cluster.runControllers(subject.controllers);
-  const running = await subject.start(cluster.kubeconfig);
+  const running = await subject.start(cluster);
   try {
     await untilAtWork(stage.client, subject.name);
     const begun = performance.now();

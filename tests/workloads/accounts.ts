@@ -1,0 +1,88 @@
+import { execFile } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { parse } from "yaml";
+import { z } from "zod";
+
+const run = promisify(execFile);
+
+/** A cluster, as its administrator reaches it. */
+export interface Administered {
+  /** Paths of a kubeconfig in JSON, and of a kubectl that uses it. */
+  readonly kubeconfig: string;
+  readonly kubectl: string;
+}
+
+/** Of RBAC. */
+export interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+const kind = z.object({ group: z.string(), plural: z.string() });
+const rule = z.object({
+  apiGroups: z.array(z.string()),
+  resources: z.array(z.string()),
+  verbs: z.array(z.string()),
+});
+const manifest = z.object({
+  spec: z.object({
+    ...{ for: kind, owns: z.array(kind), watches: z.array(kind) },
+    permissions: z.object({ cluster: z.array(rule) }),
+  }),
+});
+
+/** What a function may do by its manifest, and what a bridge must see for it. */
+export function rulesIn(file: string): {
+  readonly function: readonly Rule[];
+  readonly bridge: readonly Rule[];
+} {
+  const { spec } = manifest.parse(parse(readFileSync(file, "utf8")));
+  const followed = [spec.for, ...spec.owns, ...spec.watches];
+  return {
+    function: spec.permissions.cluster,
+    bridge: followed.map(({ group, plural }) => ({
+      ...{ apiGroups: [group], resources: [plural], verbs: ["list", "watch"] },
+    })),
+  };
+}
+
+/**
+ * Makes a ServiceAccount that may do this and nothing else, as the deployer does in a cluster, and writes its kubeconfig
+ * into the folder. As there it brings a token: a certificate is verified anew in each request.
+ */
+export async function accountThatMay(
+  { kubeconfig, kubectl }: Administered,
+  {
+    name,
+    rules,
+    folder,
+  }: { readonly name: string; readonly rules: readonly Rule[]; readonly folder: string },
+): Promise<string> {
+  const namespace = "kube-system";
+  const roleName = `test:${name}`;
+  const rbac = "rbac.authorization.k8s.io";
+  const metadata = { name: roleName };
+  const made = join(folder, `${name}-account.json`);
+  const items = [
+    { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace } },
+    { apiVersion: `${rbac}/v1`, kind: "ClusterRole", metadata, rules },
+    {
+      ...{ apiVersion: `${rbac}/v1`, kind: "ClusterRoleBinding", metadata },
+      roleRef: { apiGroup: rbac, kind: "ClusterRole", name: roleName },
+      subjects: [{ kind: "ServiceAccount", name, namespace }],
+    },
+  ];
+  writeFileSync(made, JSON.stringify({ apiVersion: "v1", kind: "List", items }));
+  await run(kubectl, ["apply", "-f", made]);
+  const { stdout } = await run(kubectl, ["create", "token", name, "-n", namespace, "--duration=24h"]);
+  const admins = z
+    .looseObject({ users: z.tuple([z.object({ name: z.string() })]) })
+    .parse(JSON.parse(readFileSync(kubeconfig, "utf8")));
+  const users = admins.users.map((user) => ({ name: user.name, user: { token: stdout.trim() } }));
+  const file = join(folder, `${name}-kubeconfig.json`);
+  writeFileSync(file, JSON.stringify({ ...admins, users }));
+  return file;
+}
