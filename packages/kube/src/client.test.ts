@@ -14,7 +14,7 @@ import {
   type Script,
   scriptedServer,
 } from "./testing/scripted-server.ts";
-import type { Timers } from "./timers.ts";
+import { processTimers, type Timers } from "./timers.ts";
 
 const key = objectKey({ namespace: "default", name: "a" });
 const stack: AsyncDisposableStack[] = [];
@@ -42,6 +42,27 @@ function immediately(waits: number[] = []): Timers {
     },
   };
 }
+
+test("of hundreds of requests at once 32 go out, and all are answered", async () => {
+  const held: (() => void)[] = [];
+  const { server, client } = await against(
+    (heard, response) => {
+      const answer = (): void => json(bucketObject("a"))(heard, response);
+      if (heard.path === "/others") answer();
+      else held.push(answer);
+    },
+    { timers: processTimers },
+  );
+  const answers = Promise.all(Array.from({ length: 300 }, () => client.get(bucket, key)));
+  await server.until(32);
+  for (let i = 0; i < 20; i++) await fetch(`${server.url}/others`);
+  expect(held).toHaveLength(32);
+  for (let i = 0; i < 300; i++) {
+    await server.until(20 + Math.min(300, i + 32));
+    held[i]?.();
+  }
+  expect((await answers).map((answer) => answer?.metadata.name)).toEqual(Array(300).fill("a"));
+});
 
 const failure = async (call: Promise<unknown>): Promise<unknown> =>
   call.then(
