@@ -7,7 +7,7 @@ import { objectFrom } from "./reply.ts";
 import { type ResourceVersion, versionOrder } from "./reflector/resource-version.ts";
 import { nameOf, type ResourceRef } from "./resource-ref.ts";
 
-/** Characters of what a run leaves at most: more is listed anew. */
+/** Characters of the objects that a run leaves at most: more is listed anew. */
 const longestLists = 65_536;
 
 /** What a run knows of one kind: the answers to what was asked of it, and what was told and written since. */
@@ -85,9 +85,7 @@ export function knownObjects(refs: readonly ResourceRef[], { lists, versions }: 
       };
     },
     text() {
-      if (known.size === 0 || underWay > 0) return undefined;
-      const text = JSON.stringify(Object.fromEntries([...known].map(([name, kind]) => [name, told(kind)])));
-      return text.length > longestLists ? undefined : text;
+      return known.size === 0 || underWay > 0 ? undefined : leftOf(known);
     },
   };
 }
@@ -96,10 +94,23 @@ const unknown = (at: ResourceVersion): KnownKind => ({
   ...{ queries: new Set(), listedAt: at, toldUpTo: at, objects: new Map() },
 });
 
-const told = ({ queries, listedAt, toldUpTo, objects }: KnownKind): z.input<typeof leftSchema>[string] => ({
-  ...{ queries: [...queries], listedAt, toldUpTo },
-  objects: [...objects.values()].map(withoutManagedFields),
-});
+/** As \`leftSchema\` has it; of hundreds of objects no more are written than it takes to see that they are too many. */
+function leftOf(known: ReadonlyMap<string, KnownKind>): string | undefined {
+  let length = 0;
+  const kinds: string[] = [];
+  for (const [name, { queries, listedAt, toldUpTo, objects }] of known) {
+    const texts: string[] = [];
+    for (const object of objects.values()) {
+      const text = JSON.stringify(withoutManagedFields(object));
+      length += text.length;
+      if (length > longestLists) return undefined;
+      texts.push(text);
+    }
+    const rest = JSON.stringify({ queries: [...queries], listedAt, toldUpTo });
+    kinds.push(`${JSON.stringify(name)}:{"objects":[${texts.join()}],${rest.slice(1)}`);
+  }
+  return `{${kinds.join()}}`;
+}
 
 /** Whether it is certain which is the newer one. */
 function see({ objects }: KnownKind, object: KubeObject): boolean {
