@@ -4,7 +4,7 @@ import type { QueueMoment } from "@drover/queue";
 import { describe, expect, it } from "vitest";
 import type { Files } from "./files.ts";
 import type { Listener } from "./plan-streams.ts";
-import { type EventSource, wakesOf } from "./wakes-of.ts";
+import { type EventSource, wakesOf, wakesTogether } from "./wakes-of.ts";
 
 const bucket: ResourceRef = {
   ...{ group: "s3.drover.dev", version: "v1", plural: "buckets", kind: "Bucket" },
@@ -151,6 +151,20 @@ describe("what wakes a key", () => {
     expect(await woken(listed, late)).toEqual(["listing Listed default/photos"]);
     expect(await woken(listed)).toEqual([]);
   });
+});
+
+it("what one event brings to several listeners is one wake", async () => {
+  const object = {
+    ...{ apiVersion: "s3.drover.dev/v1", kind: "Bucket" },
+    metadata: { name: "photos", uid: "u1", resourceVersion: "7" },
+  };
+  const asking: Listener = { ...own, subscription: { ...own.subscription, copies: true } };
+  const owner: Listener = { ...own, subscription: { ...own.subscription, map: { by: "owner" } } };
+  const changed = event({ object, previous: seen(means("b", "photos")) });
+  const pieces = await Array.fromAsync(
+    wakesTogether([changed], [asking, owner, own], { ref: bucket, files }),
+  );
+  expect(pieces).toMatchObject([[{ key: photos, uid: "u1", copy: JSON.stringify(object) }]]);
 });
 
 it("a wake by another object says nothing of the uid", async () => {

@@ -35,7 +35,11 @@ export async function* wakesTogether(
   let wakes = new Map<string, Wake>();
   for (const listener of listeners) {
     for await (const piece of wakesOf(events, listener, source)) {
-      for (const wake of piece) wakes.set(JSON.stringify(wake), wake);
+      for (const wake of piece) {
+        // What several listeners bring of one event goes together; news of two objects do not.
+        const id = [wake.key, wake.kind, wake.resourceVersion, wake.reason, wake.class, wake.news].join("\0");
+        wakes.set(id, { ...wakes.get(id), ...wake });
+      }
       if (wakes.size < mostTogether) continue;
       yield [...wakes.values()];
       wakes = new Map();
