@@ -1,6 +1,7 @@
 /**
  * The fault scenarios of our workload functions on a real API server, with kube-controller-manager's garbage collector
- * beside it: `npm run faults:functions`. In `npm test` they run on the sandbox.
+ * beside it: `npm run faults:functions`, or `npm run faults:functions -- rolled` for one of them. In `npm test` they run on
+ * the sandbox.
  */
 import { connect } from "@drover/kube";
 import { startClusterWithFakeNodes } from "@drover/real-cluster";
@@ -8,6 +9,14 @@ import { sharedServer, testFaults } from "@drover/testing";
 import { recreated, rolled } from "../../functions/deployment/src/deployment.faults.ts";
 import { adopted, scaled } from "../../functions/replicaset/src/replica-set.faults.ts";
 import { untilCollected } from "./until-collected.ts";
+
+const scenarios = { adopted, scaled, recreated, rolled };
+const named = process.argv.slice(2);
+const chosen = Object.entries(scenarios).filter(([name]) => named.length === 0 || named.includes(name));
+if (chosen.length < named.length) {
+  console.error(`There are these scenarios: ${Object.keys(scenarios).join(", ")}.`);
+  process.exit(2);
+}
 
 const cluster = await startClusterWithFakeNodes({
   ...{ nodes: 0, controllers: ["garbage-collector-controller", "serviceaccount-controller"] },
@@ -24,7 +33,7 @@ const servers = sharedServer({
 
 let [all, amiss] = [0, 0];
 try {
-  for (const scenario of [adopted, scaled, recreated, rolled]) {
+  for (const [, scenario] of chosen) {
     const { problems, plans } = await testFaults({ ...scenario, servers });
     const wrong = plans.filter(({ outcome }) => outcome !== "same");
     console.log(
