@@ -17,9 +17,6 @@ export interface Session {
   readonly watches: Dispatcher;
 }
 
-/** More of them wait: hundreds of handshakes take longer than that, of both sides' processors. */
-const requestsAtOnce = 32;
-
 /** The session in use. Credentials are looked at again every minute, and at once when a server refused them. */
 export interface Sessions {
   current(): Promise<Session>;
@@ -92,13 +89,9 @@ function connected(credentials: Credentials): Session {
   };
   // Deadlines are the caller's signals; HTTP/1.1, so that one broken connection breaks one request or one watch.
   const common = { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000, allowH2: false };
-  const open = (connections: number | null): Dispatcher =>
+  const open = (): Dispatcher =>
     credentials.proxy === undefined
-      ? new Agent({
-          ...common,
-          connections,
-          connect: { ...tls, timeout: 10_000, keepAliveInitialDelay: 30_000 },
-        })
-      : new ProxyAgent({ ...common, connections, uri: credentials.proxy, requestTls: tls });
-  return { credentials, requests: open(requestsAtOnce), watches: open(null) };
+      ? new Agent({ ...common, connect: { ...tls, timeout: 10_000, keepAliveInitialDelay: 30_000 } })
+      : new ProxyAgent({ ...common, uri: credentials.proxy, requestTls: tls });
+  return { credentials, requests: open(), watches: open() };
 }

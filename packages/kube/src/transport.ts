@@ -2,6 +2,7 @@ import type { Milliseconds } from "@drover/controller";
 import { type Dispatcher, request as undiciRequest } from "undici";
 import { readBounded } from "./bounded-body.ts";
 import { ConnectionError, connectionError } from "./errors.ts";
+import { places } from "./places.ts";
 import { retryAfter } from "./retry-after.ts";
 import type { Session, Sessions } from "./session.ts";
 
@@ -53,7 +54,11 @@ export interface TransportOptions {
   readonly userAgent: string;
 }
 
+/** Each has a connection: hundreds of handshakes take longer than to wait for one, of both sides' processors. */
+const requestsAtOnce = 32;
+
 export function openTransport({ sessions, userAgent }: TransportOptions): Transport {
+  const atOnce = places(requestsAtOnce);
   const send = async (
     request: ApiRequest,
     dispatcher: "requests" | "watches",
@@ -73,10 +78,12 @@ export function openTransport({ sessions, userAgent }: TransportOptions): Transp
   };
   return {
     request: (request, limit) =>
-      within(request, async (signal) => {
-        const reply = await send(request, "requests", signal);
-        return { ...reply, body: await readBounded(reply, limit) };
-      }),
+      within(request, (signal) =>
+        atOnce.taken(signal, async () => {
+          const reply = await send(request, "requests", signal);
+          return { ...reply, body: await readBounded(reply, limit) };
+        }),
+      ),
     stream: (request) => streamed(request, (signal) => send(request, "watches", signal)),
     close: () => sessions.close(),
   };

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { places } from "./places.ts";
+
+const never = new AbortController().signal;
+
+test("as many are at work as there are places, and who waits comes in turn", async () => {
+  const { taken } = places(2);
+  const ends: (() => void)[] = [];
+  const begun: number[] = [];
+  const all = [0, 1, 2, 3].map((i) =>
+    taken(never, async () => {
+      begun.push(i);
+      await new Promise<void>((end) => (ends[i] = end));
+      return i;
+    }),
+  );
+  await Promise.resolve();
+  expect(begun).toEqual([0, 1]);
+  ends[1]?.();
+  await all[1];
+  await expect.poll(() => begun).toEqual([0, 1, 2]);
+  ends[0]?.();
+  ends[2]?.();
+  await expect.poll(() => begun).toEqual([0, 1, 2, 3]);
+  ends[3]?.();
+  expect(await Promise.all(all)).toEqual([0, 1, 2, 3]);
+});
+
+test("a place is free again after a failure", async () => {
+  const { taken } = places(1);
+  await expect(taken(never, () => Promise.reject(new Error("failed")))).rejects.toThrow("failed");
+  expect(await taken(never, () => Promise.resolve("done"))).toBe("done");
+});
+
+test("who waits leaves at once when it is told to, and takes no place", async () => {
+  const { taken } = places(1);
+  const held = Promise.withResolvers<undefined>();
+  const first = taken(never, () => held.promise);
+  const leave = new AbortController();
+  let wasBegun = false;
+  const second = taken(leave.signal, () => Promise.resolve((wasBegun = true)));
+  const third = taken(never, () => Promise.resolve("third"));
+  leave.abort(new Error("no more"));
+  held.resolve(undefined);
+  await expect(second).rejects.toThrow("no more");
+  await expect(taken(leave.signal, () => Promise.resolve())).rejects.toThrow("no more");
+  await first;
+  expect(await third).toBe("third");
+  expect(wasBegun).toBe(false);
+});
