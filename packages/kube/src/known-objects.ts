@@ -94,7 +94,7 @@ const unknown = (at: ResourceVersion): KnownKind => ({
   ...{ queries: new Set(), listedAt: at, toldUpTo: at, objects: new Map() },
 });
 
-/** As \`leftSchema\` has it; of hundreds of objects no more are written than it takes to see that they are too many. */
+/** As `leftSchema` has it; of hundreds of objects no more are written than it takes to see that they are too many. */
 function leftOf(known: ReadonlyMap<string, KnownKind>): string | undefined {
   let length = 0;
   const kinds: string[] = [];
