@@ -5,6 +5,7 @@ import { compareTraces } from "./compare.ts";
 import { uidOf } from "./kinds.ts";
 import type { Kind } from "./kinds.ts";
 import type { Seen, World } from "./observe.ts";
+import type { Trace } from "./run-sequence.ts";
 
 const begun = Date.parse("2026-01-01T00:00:10Z");
 const during = "2026-01-01T00:00:11Z";
@@ -126,4 +127,24 @@ it("counts the pods that were created and what was said of them", () => {
     "created.web-<hash 1>",
     "events.ReplicaSet web-<hash 1>: Normal SuccessfulCreate.Created pod: web-<hash 1>-<pod>",
   ]);
+});
+
+it("leaves out what was allowed after one action for as long as it stands, and no longer", () => {
+  const takesPods = { do: "pods", of: "web", count: 1, change: "delete" } as const;
+  const stated = (lastUpdateTime: string): JsonObject => ({
+    deployments: { web: { status: { conditions: [{ lastUpdateTime }] } } },
+  });
+  const trace = (...times: readonly string[]): Trace => ({
+    moments: times.map((at, i) => ({
+      action: i === 1 ? takesPods : action,
+      settledMs: 0,
+      state: stated(at),
+    })),
+    violations: [],
+  });
+  const [first, second, third] = ["<during action 1>", "<during action 2>", "<during action 3>"] as const;
+  const steps = (left: Trace, right: Trace) => compareTraces(left, right).map(({ step }) => step);
+  expect(steps(trace(first, second, second), trace(first, first, first))).toEqual([]);
+  expect(steps(trace(first, second, second), trace(first, first, third))).toEqual([3]);
+  expect(steps(trace(second, second), trace(first, first))).toEqual([1]);
 });

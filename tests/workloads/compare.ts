@@ -18,22 +18,31 @@ function withoutTooMuch(state: JsonObject, other: JsonObject): JsonObject {
   return { ...state, events: omit(objectAt(state, "events"), ...tooMuch) };
 }
 
-/** Notes in `used` which allowed differences were met; those are left out. */
+/**
+ * Notes in `used` which allowed differences were met; those are left out, and stay so for as long as what was allowed after
+ * one action stands unchanged after the next.
+ */
 export function compareTraces(
   reference: Trace,
   subject: Trace,
   used: Set<Allowed> = new Set(),
 ): readonly Difference[] {
+  let standing: ReadonlySet<string> = new Set();
   for (const [i, { action, state }] of reference.moments.entries()) {
     const other = subject.moments[i]?.state ?? {};
+    const left = new Set<string>();
     const found = differences(withoutTooMuch(state, other), withoutTooMuch(other, state))
       .map(({ path, real, sandbox }) => ({ step: i + 1, action, path, reference: real, subject: sandbox }))
       .filter((difference) => {
+        const what = JSON.stringify([difference.path, difference.reference, difference.subject]);
         const allowed = allowedDifferences.find((one) => one.covers(difference));
         if (allowed) used.add(allowed);
-        return !allowed;
+        else if (!standing.has(what)) return true;
+        left.add(what);
+        return false;
       });
     if (found.length > 0) return found;
+    standing = left;
   }
   return [];
 }
