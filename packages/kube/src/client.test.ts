@@ -1,3 +1,8 @@
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { objectKey, type ObjectKey } from "@drover/controller";
 import { afterEach, describe, expect, test } from "vitest";
 import type { KubeClient, WriteOutcome } from "./client.ts";
@@ -9,6 +14,7 @@ import {
   hangs,
   hangsUp,
   json,
+  kubeconfigOf,
   raw,
   refuses,
   type Script,
@@ -261,6 +267,40 @@ describe("no answer", () => {
   });
 });
 
+describe("without a connection", () => {
+  const silent = async () => {
+    const listener = createServer();
+    listener.listen(0, "127.0.0.1");
+    await once(listener, "listening");
+    const owned = new AsyncDisposableStack();
+    stack.push(owned);
+    owned.defer(() => void listener.close());
+    const { port } = listener.address() as AddressInfo;
+    const folder = await mkdtemp(join(tmpdir(), "drover-kube-"));
+    owned.defer(() => rm(folder, { recursive: true }));
+    const kubeconfig = join(folder, "kubeconfig");
+    await writeFile(kubeconfig, kubeconfigOf(`https://127.0.0.1:${port}`));
+    return { listener, owned, kubeconfig };
+  };
+
+  test("a request ends with its signal, and its guard is not asked", async () => {
+    const { listener, owned, kubeconfig } = await silent();
+    const client = await connect({ kubeconfig });
+    owned.defer(() => client.close());
+    let asked = 0;
+    const guarded = client.guarded({ beforeWrite: () => void (asked += 1) });
+    const controller = new AbortController();
+    const accepted = once(listener, "connection");
+    const call = failure(guarded.delete(bucket, key, { signal: controller.signal }));
+    const [socket] = (await accepted) as [Socket];
+    const reason = new Error("enough");
+    controller.abort(reason);
+    expect(await call).toBe(reason);
+    socket.destroy();
+    expect(asked).toBe(0);
+  });
+});
+
 describe("writing", () => {
   test("a create sends the kind and the field manager", async () => {
     const { client, server } = await against(json(bucketObject("a"), 201));
@@ -320,7 +360,9 @@ describe("a guarded client", () => {
       expect(error).toBeInstanceOf(WriteRefusedError);
       expect(error).toHaveProperty("cause", over);
     }
-    expect(server.heard.map(({ method }) => method)).toEqual(["GET"]);
+    await guarded.get(bucket, key);
+    expect(server.heard.map(({ method }) => method)).toEqual(["GET", "GET"]);
+    expect(new Set(server.heard.map(({ from }) => from)).size).toBe(1);
   });
 
   test.each<[string, Script, readonly unknown[]]>([

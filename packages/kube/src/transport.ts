@@ -1,7 +1,6 @@
 import type { Milliseconds } from "@drover/controller";
-import { type Dispatcher, request as undiciRequest } from "undici";
-import { readBounded } from "./bounded-body.ts";
 import { ConnectionError, connectionError } from "./errors.ts";
+import { gather, type Gathered } from "./gather.ts";
 import { places } from "./places.ts";
 import { retryAfter } from "./retry-after.ts";
 import type { Session, Sessions } from "./session.ts";
@@ -16,7 +15,7 @@ export interface ApiRequest {
   readonly signal?: AbortSignal | undefined;
   /** Until the whole reply is there; for a stream, until its headers are. */
   readonly timeout: Milliseconds;
-  /** Called just before anything is sent, every time. What it throws is thrown, and nothing is sent. */
+  /** Called when there is a connection, just before anything is sent. What it throws is thrown, and nothing is sent. */
   readonly beforeSend?: (() => void) | undefined;
 }
 
@@ -59,34 +58,44 @@ const requestsAtOnce = 32;
 
 export function openTransport({ sessions, userAgent }: TransportOptions): Transport {
   const atOnce = places(requestsAtOnce);
-  const send = async (
-    request: ApiRequest,
-    dispatcher: "requests" | "watches",
-    signal: AbortSignal,
-  ): Promise<StreamReply> => {
-    const session = await sessions.current();
-    const attempt = (through: Session): Promise<StreamReply> =>
-      sent(request, { session: through, dispatcher: through[dispatcher], userAgent, signal });
-    try {
-      const reply = await attempt(session);
-      if (reply.status !== 401) return reply;
-      reply.body.destroy();
-    } catch (error) {
-      if (!(error instanceof ConnectionError && untrusted.test(error.code))) throw error;
-    }
-    return attempt(await sessions.renewed(session));
-  };
   return {
     request: (request, limit) =>
       within(request, (signal) =>
-        atOnce.taken(signal, async () => {
-          const reply = await send(request, "requests", signal);
-          return { ...reply, body: await readBounded(reply, limit) };
-        }),
+        atOnce.taken(signal, () =>
+          withCredentials(
+            sessions,
+            (session) => wholeReply(request, { session, userAgent, signal }, limit),
+            () => undefined,
+          ),
+        ),
       ),
-    stream: (request) => streamed(request, (signal) => send(request, "watches", signal)),
+    stream: (request) =>
+      streamed(request, (signal) =>
+        withCredentials(
+          sessions,
+          (session) => openedReply(request, { session, userAgent, signal }),
+          ({ body }) => body.destroy(),
+        ),
+      ),
     close: () => sessions.close(),
   };
+}
+
+/** @param drop lets go of a reply that nobody reads. */
+async function withCredentials<R extends Reply>(
+  sessions: Sessions,
+  attempt: (session: Session) => Promise<R>,
+  drop: (reply: R) => void,
+): Promise<R> {
+  const session = await sessions.current();
+  try {
+    const reply = await attempt(session);
+    if (reply.status !== 401) return reply;
+    drop(reply);
+  } catch (error) {
+    if (!(error instanceof ConnectionError && untrusted.test(error.code))) throw error;
+  }
+  return attempt(await sessions.renewed(session));
 }
 
 /** What TLS says about a server certificate that our CA does not vouch for (any more). */
@@ -94,55 +103,74 @@ const untrusted = /CERT|SIGNATURE|ISSUER/;
 
 const nameOf = ({ method, path }: ApiRequest): string => `${method} ${path.replace(/\?.*/, "")}`;
 
-interface Sending {
+interface Way {
   readonly session: Session;
-  readonly dispatcher: Dispatcher;
   readonly userAgent: string;
   readonly signal: AbortSignal;
 }
 
-async function sent(request: ApiRequest, sending: Sending): Promise<StreamReply> {
-  const { server, headers } = sending.session.credentials;
-  const content = request.body;
-  request.beforeSend?.();
-  const {
-    statusCode,
-    headers: received,
-    body,
-  } = await undiciRequest(new URL(`${server.pathname.replace(/\/$/, "")}${request.path}`, server), {
-    dispatcher: sending.dispatcher,
-    method: request.method,
-    signal: sending.signal,
-    headers: {
-      accept: request.accept ?? "application/json",
-      "user-agent": sending.userAgent,
-      ...(content === undefined ? {} : { "content-type": content.type }),
-      ...headers,
-    },
-    body: content === undefined ? null : JSON.stringify(content.content),
-  }).catch((cause: unknown) => {
-    throw connectionError(nameOf(request), cause);
+async function wholeReply(request: ApiRequest, way: Way, limit: number): Promise<WholeReply> {
+  const name = nameOf(request);
+  const { session, signal } = way;
+  const { beforeSend } = request;
+  const sent = sentBy(request, way);
+  const { status, headers, body } = await gather({
+    ...{ dispatcher: session.requests, sent, name, limit, signal, beforeSend },
+  });
+  return { ...replyOf(name, status, headers), body };
+}
+
+async function openedReply(request: ApiRequest, way: Way): Promise<StreamReply> {
+  const name = nameOf(request);
+  const { session, signal } = way;
+  const opening = session.watches.request({ ...sentBy(request, way), signal });
+  const { statusCode, headers, body } = await opening.catch((cause: unknown) => {
+    throw connectionError(name, cause);
   });
   // Nobody may be listening when a body breaks off after it was given up.
   body.on("error", () => undefined);
+  return { ...replyOf(name, statusCode, headers), body };
+}
+
+function sentBy({ method, path, accept, body }: ApiRequest, { session, userAgent }: Way) {
+  const { server, headers } = session.credentials;
   return {
-    request: nameOf(request),
-    status: statusCode,
-    contentType: first(received["content-type"]) ?? "",
-    retryAfter: retryAfter(first(received["retry-after"]), Date.now()),
-    body,
+    origin: server.origin,
+    path: `${server.pathname.replace(/\/$/, "")}${path}`,
+    method,
+    headers: {
+      accept: accept ?? "application/json",
+      "user-agent": userAgent,
+      ...(body === undefined ? {} : { "content-type": body.type }),
+      ...headers,
+    },
+    body: body === undefined ? null : JSON.stringify(body.content),
   };
 }
 
+const replyOf = (request: string, status: number, headers: Gathered["headers"]): Reply => ({
+  request,
+  status,
+  contentType: first(headers["content-type"]) ?? "",
+  retryAfter: retryAfter(first(headers["retry-after"]), Date.now()),
+});
+
 /** Runs an exchange under its deadline, and tells apart who ended it. */
 async function within<T>(request: ApiRequest, exchange: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const deadline = AbortSignal.timeout(request.timeout);
-  const signal = request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal]);
+  const { signal, timeout } = request;
+  // Not AbortSignal.any and .timeout: they cost a fifth of a request.
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  const timer = setTimeout(end, timeout);
+  signal?.addEventListener("abort", end);
   try {
-    request.signal?.throwIfAborted();
-    return await exchange(signal);
+    signal?.throwIfAborted();
+    return await exchange(ending.signal);
   } catch (error) {
-    throw ended(request, deadline, error);
+    throw ended(request, ending.signal, error);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", end);
   }
 }
 

@@ -12,6 +12,8 @@ export interface Heard {
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
+  /** The port that it came from: requests over one connection have the same. */
+  readonly from: number | undefined;
 }
 
 export type Script = (heard: Heard, response: ServerResponse) => void;
@@ -37,7 +39,8 @@ export async function scriptedServer(...first: readonly Script[]): Promise<Scrip
     void text(request).then((body) => {
       const url = new URL(request.url ?? "/", "http://scripted");
       const { method = "", headers } = request;
-      const one: Heard = { method, path: url.pathname, query: url.searchParams, headers, body };
+      const from = request.socket.remotePort;
+      const one: Heard = { method, path: url.pathname, query: url.searchParams, headers, body, from };
       heard.push(one);
       const script = scripts.length > 1 ? scripts.shift() : scripts[0];
       (script ?? hangs)(one, response);
