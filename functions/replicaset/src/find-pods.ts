@@ -1,4 +1,4 @@
-import { builtin, type FindOptions } from "@drover/kube";
+import { builtin, type FindOptions, type KubeObject } from "@drover/kube";
 import {
   claim,
   claimOf,
@@ -25,6 +25,9 @@ const notEnded: FindOptions["fields"] = {
   holds: (pod) => mayRun(podSchema.parse(pod)),
 };
 
+/** So do those that are to end, which a list cannot leave out. */
+const isStaying = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp === undefined;
+
 /** Its pods, after it has adopted orphans and released what no longer matches. */
 export async function findPods(step: SetStep): Promise<SetPods> {
   const { client, owner, context } = step;
@@ -33,7 +36,7 @@ export async function findPods(step: SetStep): Promise<SetPods> {
   const terminating = matching.filter((pod) => isTerminating(pod) && claimOf(owner, pod) === "own");
   const active = await claim(parts, matching.filter(isActive));
   if (misses(step, active.length + terminating.length))
-    await claim(parts, await findStrayed(parts, notEnded));
+    await claim(parts, (await findStrayed(parts, notEnded)).filter(isStaying));
   return { active, terminating };
 }
 

@@ -50,3 +50,18 @@ it("makes no pod for a set that has gone since the run has read it", async () =>
   expect(made).toHaveLength(3);
   expect(await opened.list(pods)).toHaveLength(2);
 });
+
+it("releases a pod that was relabelled, and none that is to end", async () => {
+  const opened = await open();
+  await opened.apply(web(2));
+  await opened.settled();
+  const [leaving = "", staying = ""] = (await opened.list(pods)).map(({ metadata }) => metadata.name);
+  await opened.apply({ ...pods, metadata: { name: leaving, finalizers: ["example.com/hold"] } });
+  await opened.delete(pods, leaving);
+  for (const name of [leaving, staying])
+    await opened.apply({ ...pods, metadata: { name, labels: { app: "other" } } });
+  await opened.settled();
+  const owners = async (name: string) => (await opened.get(pods, name))?.metadata.ownerReferences;
+  expect(await owners(staying)).toBeUndefined();
+  expect(await owners(leaving)).toHaveLength(1);
+});
