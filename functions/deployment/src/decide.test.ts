@@ -185,3 +185,44 @@ describe("revisions", () => {
     ]);
   });
 });
+
+describe("a recreation", () => {
+  const recreated = { replicas: 3, more: { strategy: { type: "Recreate" } } };
+  const unseen = (one: ReturnType<typeof set>) => ({ ...one, metadata: { ...one.metadata, generation: 2 } });
+
+  it("makes the new set when the old one's controller has seen that it is to have no pods", () => {
+    const old = set("web:old", 0);
+    expect(sizes(decided(recreated, old))).toEqual({ "web:old": 0, "web:new": 3 });
+    expect(sizes(decided(recreated, unseen(old)))).toEqual({ "web:old": 0 });
+  });
+});
+
+describe("going back", () => {
+  const asking = (sets: readonly ReturnType<typeof set>[], more = {}): Draft => {
+    const asked = deployment({ replicas: 3, more });
+    const annotations = { "deprecated.deployment.rollback.to": "1" };
+    const now = new Date("2026-01-02T00:00:00Z");
+    const draft = draftOf({ ...asked, metadata: { ...asked.metadata, annotations } }, sets, now);
+    decide(draft, false);
+    return draft;
+  };
+  const reasons = ({ said }: Draft): readonly string[] => said.map(({ reason }) => reason);
+
+  it("begins when the template is a revision itself", () => {
+    const first = asking([]);
+    expect(sizes(first)).toEqual({ "web:new": 3 });
+    expect(reasons(first)).toEqual(["ScalingReplicaSet"]);
+    expect(first.annotations["deprecated.deployment.rollback.to"]).toBe("1");
+    const made = replicaSetSchema.parse({
+      ...first.sets[0]?.set,
+      metadata: { ...first.sets[0]?.set.metadata, annotations: first.sets[0]?.annotations },
+    });
+    expect(reasons(asking([made]))).toEqual(["DeploymentRollbackTemplateUnchanged"]);
+  });
+
+  it("makes no set beside old ones that are to end first", () => {
+    const draft = asking([set("web:old", 3)], { strategy: { type: "Recreate" } });
+    expect(sizes(draft)).toEqual({ "web:old": 3 });
+    expect(reasons(draft)).toEqual(["DeploymentRollbackRevisionNotFound"]);
+  });
+});

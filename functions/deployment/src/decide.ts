@@ -1,6 +1,8 @@
 import type { Draft } from "./draft.ts";
 import { countReplicas, isComplete } from "./deployment-status.ts";
 import { forgetOldSets } from "./history.ts";
+import { makeNewSet } from "./new-set.ts";
+import { newSetOf } from "./newest-set.ts";
 import { deadlineOf, noteProgress, noteWhetherPaused } from "./progress.ts";
 import { isScaled, scaleInProportion } from "./proportional-scaling.ts";
 import { recreate } from "./recreate.ts";
@@ -23,11 +25,16 @@ export function decide(draft: Draft, oldMayRun: boolean): void {
   }
   noteWhetherPaused(draft);
   const revision = spec.paused ? undefined : askedRollback(draft);
-  if (revision !== undefined) {
+  if (revision !== undefined && !lacksRevision(draft)) {
     rollBack(draft, revision);
     return;
   }
   syncRevision(draft);
+  if (revision !== undefined) {
+    makeNewSet(draft);
+    countReplicas(draft);
+    return;
+  }
   if (spec.paused || isScaled(draft)) {
     scaleInProportion(draft);
     if (spec.paused && askedRollback(draft) === undefined) forgetOldSets(draft);
@@ -39,6 +46,11 @@ export function decide(draft: Draft, oldMayRun: boolean): void {
   noteProgress(draft);
   if (!isMoving && isComplete(draft)) forgetOldSets(draft);
 }
+
+/** Whether the template is no revision yet, which somebody may ask for: its set is made before anybody goes back. */
+const lacksRevision = (draft: Draft): boolean =>
+  newSetOf(draft) === undefined &&
+  (draft.deployment.spec.strategy.type !== "Recreate" || draft.sets.length === 0);
 
 /** In how long the Deployment must be looked at again, though nothing happens: milliseconds, undefined for never. */
 export function nextLook(draft: Draft): number | undefined {
