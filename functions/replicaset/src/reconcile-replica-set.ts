@@ -20,7 +20,8 @@ export interface SetStep extends WorkloadStep<typeof ReplicaSet> {
 
 /**
  * One run: whose pods there are, as many as asked for, and what is said of it. What could not be made or deleted is said
- * in the status first, and then tried again with backoff.
+ * in the status first, and then tried again: soon where the status says something new, since what has changed may have
+ * made room (a quota counts a little later than pods go); else with backoff.
  */
 export async function reconcileReplicaSet(
   step: WorkloadStep<typeof ReplicaSet>,
@@ -33,8 +34,11 @@ export async function reconcileReplicaSet(
   const kept: Kept = metadata.deletionTimestamp === undefined ? await keepReplicas(setStep, found) : found;
   const now = step.now();
   const status = statusOf(set, kept, now);
-  await writeStatus(setStep, status);
-  if (kept.failure !== undefined) throw kept.failure.error;
+  const isNew = await writeStatus(setStep, status);
+  if (kept.failure !== undefined) {
+    if (isNew) return { requeueAfter: "50ms" };
+    throw kept.failure.error;
+  }
   if (status.readyReplicas === status.availableReplicas) return {};
   const wait =
     nextAvailable(kept.active, spec.minReadySeconds, now.getTime()) ?? spec.minReadySeconds * 1_000;

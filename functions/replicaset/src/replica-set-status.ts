@@ -47,8 +47,9 @@ function conditionsOf({ conditions }: Status, failure: Kept["failure"], now: Dat
   });
 }
 
-/** Writes a status that says something new, for the version that it is about. */
-export async function writeStatus({ client, set }: SetStep, status: Status): Promise<void> {
-  if (isSameStatus(set.status, status)) return;
+/** Writes a status that says something new, for the version that it is about. @returns whether it does. */
+export async function writeStatus({ client, set }: SetStep, status: Status): Promise<boolean> {
+  if (isSameStatus(set.status, status)) return false;
   await client.replace(builtin.replicaSet, { ...set, status }, { subresource: "status" });
+  return true;
 }

@@ -65,3 +65,30 @@ it("releases a pod that was relabelled, and none that is to end", async () => {
   expect(await owners(staying)).toBeUndefined();
   expect(await owners(leaving)).toHaveLength(1);
 });
+
+it("tries again soon when what was refused may have become possible, and then with backoff", async () => {
+  let refusals = 0;
+  const opened = (cluster = await testCluster(({ client, now }) => {
+    const refusing = (inner: KubeClient): KubeClient => ({
+      ...inner,
+      create: (...asked) =>
+        refusals-- > 0 ? Promise.reject(new Error("exceeded quota")) : inner.create(...asked),
+      guarded: (guard) => refusing(inner.guarded(guard)),
+    });
+    return replicaSetController({ client: () => refusing(client), now });
+  }));
+  await opened.apply(web(1));
+  await opened.settled();
+  const [pod] = await opened.list(pods);
+  const before = opened.runs.length;
+  refusals = 2;
+  await opened.delete(pods, pod?.metadata.name ?? "");
+  await opened.settled();
+  const verdicts = opened.runs.slice(before).map(({ verdict, asksAgain }) => [verdict.kind, asksAgain]);
+  expect(verdicts.slice(0, 3)).toEqual([
+    ["done", true],
+    ["retry", false],
+    ["done", false],
+  ]);
+  expect(await opened.list(pods)).toHaveLength(1);
+});
