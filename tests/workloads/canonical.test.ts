@@ -148,3 +148,13 @@ it("leaves out what was allowed after one action for as long as it stands, and n
   expect(steps(trace(first, second, second), trace(first, first, third))).toEqual([3]);
   expect(steps(trace(second, second), trace(first, first))).toEqual([1]);
 });
+
+it("compares no further where the reference has not come to rest, and the subject has", () => {
+  const trace = (state: JsonObject): Trace => ({
+    moments: [{ action, settledMs: 0, state }],
+    violations: [],
+  });
+  const onTheWay = { unsettled: "ReplicaSet web may create its pods now", pods: [1] };
+  expect(compareTraces(trace(onTheWay), trace({ pods: [1, 2] }))).toEqual([]);
+  expect(compareTraces(trace({ pods: [1, 2] }), trace(onTheWay))).not.toEqual([]);
+});

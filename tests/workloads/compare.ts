@@ -30,6 +30,8 @@ export function compareTraces(
   let standing: ReadonlySet<string> = new Set();
   for (const [i, { action, state }] of reference.moments.entries()) {
     const other = subject.moments[i]?.state ?? {};
+    // Who has come to rest is not to be measured by who is still on the way.
+    if ("unsettled" in state && !("unsettled" in other)) return [];
     const left = new Set<string>();
     const found = differences(withoutTooMuch(state, other), withoutTooMuch(other, state))
       .map(({ path, real, sandbox }) => ({ step: i + 1, action, path, reference: real, subject: sandbox }))
