@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { JsonObject } from "../../packages/sandbox/src/json.ts";
+import type { Action } from "./actions.ts";
 import { canonicalState, newNaming } from "./canonical.ts";
 import { compareTraces } from "./compare.ts";
 import { uidOf } from "./kinds.ts";
@@ -147,6 +148,28 @@ it("leaves out what was allowed after one action for as long as it stands, and n
   expect(steps(trace(first, second, second), trace(first, first, first))).toEqual([]);
   expect(steps(trace(first, second, second), trace(first, first, third))).toEqual([3]);
   expect(steps(trace(second, second), trace(first, first))).toEqual([1]);
+});
+
+it("compares no further after a difference that is allowed and parts the two, but all up to it", () => {
+  const spec = { paused: true, revisionHistoryLimit: 0 };
+  const create = (paused: boolean): Action => ({
+    do: "create",
+    object: { kind: "Deployment", spec: { ...spec, paused } },
+  });
+  const trace = (first: Action, sets: JsonObject, events: JsonObject = {}): Trace => ({
+    moments: [
+      { action: first, settledMs: 0, state: { replicaSets: sets, events } },
+      { action, settledMs: 0, state: { pods: Object.keys(sets).length } },
+    ],
+    violations: [],
+  });
+  const steps = (first: Action, events?: JsonObject) =>
+    compareTraces(trace(first, {}, events), trace(first, { web: { spec: { replicas: 3 } } })).map(
+      ({ step }) => step,
+    );
+  expect(steps(create(true))).toEqual([]);
+  expect(steps(create(true), { "Deployment web": { told: 1 } })).toEqual([1]);
+  expect(steps(create(false))).toEqual([1]);
 });
 
 it("compares no further where the reference has not come to rest, and the subject has", () => {

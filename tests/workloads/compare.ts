@@ -20,7 +20,7 @@ function withoutTooMuch(state: JsonObject, other: JsonObject): JsonObject {
 
 /**
  * Notes in `used` which allowed differences were met; those are left out, and stay so for as long as what was allowed after
- * one action stands unchanged after the next.
+ * one action stands unchanged after the next. Nothing is compared after one that parts the two.
  */
 export function compareTraces(
   reference: Trace,
@@ -33,17 +33,19 @@ export function compareTraces(
     // Who has come to rest is not to be measured by who is still on the way.
     if ("unsettled" in state && !("unsettled" in other)) return [];
     const left = new Set<string>();
+    const met = new Set<Allowed>();
     const found = differences(withoutTooMuch(state, other), withoutTooMuch(other, state))
       .map(({ path, real, sandbox }) => ({ step: i + 1, action, path, reference: real, subject: sandbox }))
       .filter((difference) => {
         const what = JSON.stringify([difference.path, difference.reference, difference.subject]);
         const allowed = allowedDifferences.find((one) => one.covers(difference));
-        if (allowed) used.add(allowed);
+        if (allowed) met.add(allowed);
         else if (!standing.has(what)) return true;
         left.add(what);
         return false;
       });
-    if (found.length > 0) return found;
+    for (const one of met) used.add(one);
+    if (found.length > 0 || [...met].some(({ parts }) => parts)) return found;
     standing = left;
   }
   return [];
