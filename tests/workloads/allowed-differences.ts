@@ -32,16 +32,17 @@ const isPausedWithoutHistory = (action: Action): boolean =>
   action.do === "create" &&
   field(action.object, "spec", "paused") === true &&
   field(action.object, "spec", "revisionHistoryLimit") === 0;
-const during = (step: number): string => `<during action ${step}>`;
+/** A time: the reference has stated it anew, the subject has not. */
+const isAnewForReference = ({ step, reference, subject }: Difference): boolean =>
+  reference === `<during action ${step}>` && subject !== reference;
 
 /** All of them. One that no sequence meets any more fails a run of 1,000 sequences or more. */
 export const allowedDifferences: readonly Allowed[] = [
   {
-    covers: ({ step, action, path, reference, subject }) =>
-      takesPodsAway(action) &&
-      /^deployments\.[^.]+\.status\.conditions\[\d\]\.last(Update|Transition)Time$/.test(path) &&
-      reference === during(step) &&
-      subject !== reference,
+    covers: (difference) =>
+      takesPodsAway(difference.action) &&
+      /^deployments\.[^.]+\.status\.conditions\[\d\]\.last(Update|Transition)Time$/.test(difference.path) &&
+      isAnewForReference(difference),
     reason:
       "A pod that somebody took away is made again in one run, and the status tells of both at once. " +
       "kube-controller-manager tells of a pod fewer, and then of one more, which it takes for progress: " +
@@ -68,19 +69,22 @@ export const allowedDifferences: readonly Allowed[] = [
       "no pods to wait for. The condition then names the first one for good: that of a complete rollout is not written again.",
   },
   {
-    covers: ({ step, action, path, reference, subject }) =>
-      action.do === "delete" &&
-      action.policy === "Orphan" &&
-      /^deployments\.[^.]+\.status\.conditions\[\d\]\.lastUpdateTime$/.test(path) &&
-      reference === during(step) &&
-      subject !== reference,
+    covers: (difference) =>
+      difference.action.do === "delete" &&
+      difference.action.policy === "Orphan" &&
+      /^deployments\.[^.]+\.status\.conditions\[\d\]\.lastUpdateTime$/.test(difference.path) &&
+      isAnewForReference(difference),
     reason:
       "A Deployment that adopts another one's ReplicaSet scales it, and states the pods that it has now. kube-controller-manager " +
       "cannot: it has written the revision just before, and has not read that yet. By the next look it takes the " +
       "same pods for progress of a rollout that is complete.",
   },
   {
-    covers: ({ action, path }) => isPausedWithoutHistory(action) && !path.startsWith("events.Deployment "),
+    covers: ({ action, path, reference }) =>
+      isPausedWithoutHistory(action) &&
+      (/^(replicaSets|pods)\./.test(path)
+        ? reference === undefined
+        : /^deployments\.[^.]+\.status\./.test(path)),
     parts: true,
     reason:
       "A paused Deployment that keeps no history finds a ReplicaSet without pods, adopts it and scales it. kube-controller-manager " +

@@ -163,13 +163,13 @@ it("compares no further after a difference that is allowed and parts the two, bu
     ],
     violations: [],
   });
+  const sets = { web: { spec: { replicas: 3 } } };
   const steps = (first: Action, events?: JsonObject) =>
-    compareTraces(trace(first, {}, events), trace(first, { web: { spec: { replicas: 3 } } })).map(
-      ({ step }) => step,
-    );
+    compareTraces(trace(first, {}, events), trace(first, sets)).map(({ step }) => step);
   expect(steps(create(true))).toEqual([]);
   expect(steps(create(true), { "Deployment web": { told: 1 } })).toEqual([1]);
   expect(steps(create(false))).toEqual([1]);
+  expect(compareTraces(trace(create(true), sets), trace(create(true), {}))).not.toEqual([]);
 });
 
 it("compares no further where the reference has not come to rest, and the subject has", () => {
