@@ -19,6 +19,7 @@ export function subscribe(
 ): Listening {
   let connection: Redis | undefined;
   let subscribed: Promise<unknown> = Promise.resolve();
+  let isAsking = false;
   let stopped = false;
   // It fails when the other one does, and that one says so.
   const ignore = (): undefined => undefined;
@@ -28,7 +29,15 @@ export function subscribe(
     if (!connection) return void setTimeout(open, again).unref();
     connection.on("error", ignore).on("message", (_channel, message) => heard(message));
     connection.once("end", () => setTimeout(open, again).unref());
-    subscribed = connection.subscribe(channel).catch(ignore);
+    connection.on("reconnecting", ask);
+    isAsking = false;
+    ask();
+  };
+  const ask = (): void => {
+    if (isAsking || !connection) return; // what was not answered is sent again
+    isAsking = true;
+    const answered = (): void => void (isAsking = false);
+    subscribed = connection.subscribe(channel).then(answered, ignore);
   };
   open();
   const caughtUp = async (): Promise<void> => {
@@ -48,7 +57,9 @@ export function subscribe(
 
 /** A connection like this one; on a cluster to one of its nodes, undefined where none is known at present. */
 function another(redis: RedisConnection): Redis | undefined {
-  if (!(redis instanceof Cluster)) return redis.duplicate();
+  // ioredis's own subscribing again fails where nobody can hear it when the connection is closed meanwhile, and takes the process along.
+  const options = { autoResubscribe: false };
+  if (!(redis instanceof Cluster)) return redis.duplicate(options);
   const nodes = redis.nodes("master");
-  return nodes[Math.floor(Math.random() * nodes.length)]?.duplicate();
+  return nodes[Math.floor(Math.random() * nodes.length)]?.duplicate(options);
 }
