@@ -1,7 +1,15 @@
 import type { CampaignProgress, Log, Milliseconds, ObjectKey } from "@drover/controller";
 import { type FieldPath, heldTerm, type KubeClient } from "@drover/kube";
 import type { RedisConnection, WorkQueue } from "@drover/queue";
-import { fileOf, joinBridges, openCampaigns, openFiles, openStreamStore, planStreams } from "@drover/streams";
+import {
+  fileOf,
+  fleetOf,
+  joinBridges,
+  openCampaigns,
+  openFiles,
+  openStreamStore,
+  planStreams,
+} from "@drover/streams";
 import { randomUUID } from "node:crypto";
 import { openCampaignRunner } from "./campaigns.ts";
 import { followStream, type FollowedStream } from "./follow-stream.ts";
@@ -33,6 +41,8 @@ export interface BridgeOptions {
   readonly client: KubeClient;
   readonly redis: RedisConnection;
   readonly compareEvery: Milliseconds;
+  /** The controller in whose process it is embedded: it shares its streams with the bridges of that one's processes. */
+  readonly embeddedIn?: string | undefined;
   readonly log: Log;
 }
 
@@ -40,21 +50,22 @@ export interface BridgeOptions {
 const lease: Milliseconds = 3_000;
 const renewal: Milliseconds = 700;
 
-export function openBridge({ client, redis, compareEvery, log }: BridgeOptions): Bridge {
+export function openBridge({ client, redis, compareEvery, embeddedIn, log }: BridgeOptions): Bridge {
   const bridge = randomUUID().slice(0, 8);
   let registrations: readonly Registration[] | undefined;
   const queues = openQueues({ redis, log, again: renewal, onOrigin: () => plan() });
-  const files = openFiles(redis);
+  const fleet = fleetOf(embeddedIn);
+  const files = openFiles(redis, fleet);
   const keeper = keepStreams({
     ...{ bridge, log, every: renewal },
-    bridges: joinBridges(redis, bridge, lease),
-    store: openStreamStore({ redis, holder: bridge, lease }),
+    bridges: joinBridges(redis, fleet, bridge, lease),
+    store: openStreamStore({ redis, fleet, holder: bridge, lease }),
     follow: (of, held) =>
       followStream({ plan: of, held, files, queueOf: queues.of, client, compareEvery, log }),
   });
   const campaigns = openCampaignRunner({
     ...{ queueOf: queues.of, followed: keeper.followed, every: renewal, log },
-    store: openCampaigns(redis),
+    store: openCampaigns(redis, fleet),
   });
   const plan = (): void => {
     if (registrations === undefined) return;

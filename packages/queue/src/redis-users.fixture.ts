@@ -9,7 +9,7 @@ import { openWorkQueue, prefixOf } from "./bullmq-work-queue.ts";
 import { redisAccounts } from "./redis-accounts.ts";
 import { connectRedis, type RedisConnection } from "./redis-connection.ts";
 import { openRedisLedger, type RedisLedger } from "./redis-ledger.ts";
-import type { RedisRole } from "./redis-users.ts";
+import { commandsOf, type RedisRole } from "./redis-users.ts";
 import type { QueueWorker, Verdict, Wake, WorkQueue } from "./work-queue.ts";
 
 const times = { lease: 600, renewal: 100, settling: 250 };
@@ -231,6 +231,14 @@ const ringer: readonly Act[] = [
 const lives: Readonly<Record<RedisRole, readonly Act[]>> = {
   bridge: [wakes, comesBack((queue) => queue.wake([wakeOf("back")])), walksRound, ...ringer],
   function: [inheritsBells, works, ...ringer],
+  embedded: [
+    wakes,
+    comesBack((queue) => queue.wake([wakeOf("back")])),
+    walksRound,
+    inheritsBells,
+    works,
+    ...ringer,
+  ],
   operator: [operates, comesBack((queue, back) => queue.force(back)), ...ringer],
   deployer: [deploys, wakes, inheritsBells, works, ...ringer],
 };
@@ -323,7 +331,7 @@ async function live(options: {
     const eras: string[] = [];
     const workers: QueueWorker[] = [];
     const queue = openWorkQueue({
-      ...{ redis, controller, log: silentLog, times, mayScan: role === "bridge" },
+      ...{ redis, controller, log: silentLog, times, mayScan: commandsOf(role).includes("scan") },
       onIncarnation: (era) => void eras.push(era),
     });
     opened.unshift(() => queue.close());

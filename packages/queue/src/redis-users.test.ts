@@ -21,7 +21,7 @@ import { settle } from "./scripts/settle.ts";
 import { wake } from "./scripts/wake.ts";
 import type { Wake } from "./work-queue.ts";
 
-const roles = ["bridge", "function", "operator", "deployer"] as const;
+const roles = ["bridge", "function", "embedded", "operator", "deployer"] as const;
 const photos: Wake = {
   ...{ key: objectKey({ namespace: "a", name: "photos" }), kind: "buckets", resourceVersion: "1" },
   ...{ reason: "Added", class: "change" },
@@ -124,6 +124,7 @@ describe("the rules", () => {
   const scripts: Readonly<Record<RedisRole, readonly Script<string>[]>> = {
     bridge: [...ringer, wake],
     function: [...ringer, claim, renew, settle, enlist],
+    embedded: [...ringer, wake, claim, renew, settle, enlist],
     operator: [...ringer, wake, pause, list, inspect],
     deployer: [...ringer, wake, claim, renew, settle, enlist, pause],
   };
@@ -137,6 +138,14 @@ describe("the rules", () => {
       expect([...new Set(called)].filter((name) => !commandsOf(role).includes(name))).toEqual([]);
     },
   );
+  it("grant to whom a bridge is embedded in what both are granted, and no more", () => {
+    const both = new Set([...commandsOf("bridge"), ...commandsOf("function")]);
+    expect(commandsOf("embedded").toSorted()).toEqual([...both].toSorted());
+    const own = redisUserRules({ role: "embedded", controllers: ["a"] })
+      .split(" ")
+      .filter((rule) => rule.startsWith("~"));
+    expect(own).toEqual(["~{drover:a}*", "~{drover-stream:a:*}*", "~{drover-bridges:a}*"]);
+  });
   it("grant a function to hold a bell for longer than any test lasts", async () => {
     const script = import.meta.resolve("bullmq").replace(/\/dist\/.*/, "/dist/esm/scripts/extendLocks-1.js");
     const source = await readFile(new URL(script), "utf8");

@@ -6,6 +6,7 @@
  *
  * - `bridge` wakes keys, rings, and looks after the ledgers; the streams are its own. It takes no bells.
  * - `function` also takes bells, claims, renews and settles.
+ * - `embedded` is a bridge and a function in one process, of one controller: its streams are its own.
  * - `operator` pauses, resumes, forces, lists and inspects.
  * - `deployer` is a function, pauses others' queues, and makes and takes away their users: so it could make itself one
  *   that may do anything. Nothing in Redis limits which users a user may change.
@@ -13,7 +14,7 @@
  * Nobody is less than a ringer: whoever is the first to meet a new server has the ledger adopt it, which writes. So
  * there is no user that only counts, and none that wakes but cannot claim: both are changes of the same few sets.
  */
-export type RedisRole = "bridge" | "function" | "operator" | "deployer";
+export type RedisRole = "bridge" | "function" | "embedded" | "operator" | "deployer";
 
 export interface RedisUserOptions {
   readonly role: RedisRole;
@@ -39,17 +40,16 @@ export function redisUserRules({ role, controllers, cluster = false }: RedisUser
   if (controllers.length === 0) {
     throw new InvalidRedisUserError("A Redis user needs the name of at least one controller.");
   }
+  const names = controllers === "all" ? ["*"] : controllers.map(named);
+  const own = streams[role](names);
   return [
     "reset",
     "on",
     // Keys, and channels, on which workers are told what they were given.
-    ...(controllers === "all" ? ["*"] : controllers.map(named)).flatMap((of) => [
-      `~{drover:${of}}*`,
-      `&{drover:${of}}*`,
-    ]),
-    ...(role === "bridge" ? streams.keys : []),
-    ...[...commandsOf(role, cluster), ...(role === "bridge" ? streams.commands : [])].map(
-      (name) => `+${name}`,
+    ...names.flatMap((of) => [`~{drover:${of}}*`, `&{drover:${of}}*`]),
+    ...own,
+    ...new Set(
+      [...commandsOf(role, cluster), ...(own.length > 0 ? ofStreams : [])].map((name) => `+${name}`),
     ),
   ].join(" ");
 }
@@ -66,14 +66,20 @@ function named(controller: string): string {
   );
 }
 
-/** What the bridges know of the API server and of events, shared by all of them: beside what a ringer calls, packages/streams calls these. */
-const streams = {
-  keys: ["~{drover-stream:*}*", "~{drover-bridges}*", "~{drover-hook:*}*"],
-  commands: [
-    ...["hscan", "zremrangebyscore", "zremrangebyrank", "zrangebylex", "unlink", "pexpire"],
-    ...["srem", "scard"],
-  ],
+/** What bridges know of the API server and of events: all of the cluster's together, or those that are embedded with a controller. */
+const streams: Readonly<Record<RedisRole, (controllers: readonly string[]) => readonly string[]>> = {
+  bridge: () => ["~{drover-stream:*}*", "~{drover-bridges}*", "~{drover-hook:*}*"],
+  embedded: (controllers) =>
+    controllers.flatMap((of) => [`~{drover-stream:${of}:*}*`, `~{drover-bridges:${of}}*`]),
+  function: () => [],
+  operator: () => [],
+  deployer: () => [],
 };
+/** Beside what a ringer calls, packages/streams calls these. */
+const ofStreams = [
+  ...["hscan", "zremrangebyscore", "zremrangebyrank", "zrangebylex", "unlink", "pexpire"],
+  ...["srem", "scard"],
+];
 
 const connection = ["info", "ping", "client|setname"];
 const nodes = ["cluster|slots", "cluster|info", "asking"];
@@ -96,6 +102,7 @@ const worker = [
 const more: Readonly<Record<RedisRole, readonly string[]>> = {
   bridge: ["scan"],
   function: worker,
+  embedded: ["scan", ...worker],
   operator: ["hlen"],
   deployer: [...worker, "hlen", "acl|setuser", "acl|deluser"],
 };

@@ -1,6 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 import { callLua, lua, type RedisConnection } from "@drover/queue";
 import { z } from "zod";
+import type { Fleet } from "./fleet.ts";
 
 /** The bridges that are alive. */
 export interface Bridges {
@@ -8,8 +9,6 @@ export interface Bridges {
   here(): Promise<readonly string[]>;
   leave(): Promise<void>;
 }
-
-const members = "{drover-bridges}";
 
 const here = lua(
   "say that a bridge is here",
@@ -26,7 +25,12 @@ return redis.call('ZRANGE', KEYS[1], 0, -1)
 );
 
 /** @param lasts after this time without a word a bridge counts as gone. */
-export function joinBridges(redis: RedisConnection, bridge: string, lasts: Milliseconds): Bridges {
+export function joinBridges(
+  redis: RedisConnection,
+  { members }: Fleet,
+  bridge: string,
+  lasts: Milliseconds,
+): Bridges {
   return {
     here: async () => z.array(z.string()).parse(await callLua(redis, here, members, { bridge, lasts })),
     leave: async () => {

@@ -2,7 +2,8 @@ import type { ObjectKey } from "@drover/controller";
 import { callLua, lua, type RedisConnection } from "@drover/queue";
 import { z } from "zod";
 import { parsedJson } from "./parsed-json.ts";
-import { seenBut, streamPrefix } from "./stream-keys.ts";
+import type { Fleet } from "./fleet.ts";
+import { seenBut } from "./stream-keys.ts";
 
 /** When a campaign began, by Redis time, ms, and how it ended. All else that there is to know is how its keys ran. */
 export interface BegunCampaign {
@@ -65,20 +66,20 @@ const begunSchema = z.object({
   done: z.object({ at: z.number(), total: z.number() }).optional(),
 });
 
-export function openCampaigns(redis: RedisConnection): CampaignStore {
+export function openCampaigns(redis: RedisConnection, { prefixOf }: Fleet): CampaignStore {
   return {
     async *objects({ stream, subscription }) {
-      for await (const piece of seenBut(redis, streamPrefix(stream))) {
+      for await (const piece of seenBut(redis, prefixOf(stream))) {
         yield piece.filter(({ meant }) => Object.hasOwn(meant, subscription)).map(({ key }) => key);
       }
     },
     async begin({ stream, controller, name }, now) {
-      const text = await callLua(redis, begin, streamPrefix(stream), { controller, name, at: now });
+      const text = await callLua(redis, begin, prefixOf(stream), { controller, name, at: now });
       return parsedJson(begunSchema, z.string().parse(text)) ?? { startedAt: now };
     },
     async finish({ stream, controller, name }, done) {
       const values = { controller, name, done: JSON.stringify(done) };
-      await callLua(redis, finish, streamPrefix(stream), values);
+      await callLua(redis, finish, prefixOf(stream), values);
     },
   };
 }

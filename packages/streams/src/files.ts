@@ -2,7 +2,7 @@ import { type ObjectKey, objectKeyIn } from "@drover/controller";
 import { isMeant } from "@drover/kube";
 import type { RedisConnection } from "@drover/queue";
 import { z } from "zod";
-import { streamPrefix } from "./stream-keys.ts";
+import type { Fleet } from "./fleet.ts";
 
 /** A file: who filed its objects, by the subscription, on which stream. */
 export interface FileRef {
@@ -29,10 +29,10 @@ export interface Files {
 /** Members read at once for one term. */
 const perPiece = 500;
 
-export function openFiles(redis: RedisConnection): Files {
+export function openFiles(redis: RedisConnection, { prefixOf }: Fleet): Files {
   return {
     async *find({ stream, file }, questions) {
-      const name = `${streamPrefix(stream)}:file:${file}`;
+      const name = `${prefixOf(stream)}:file:${file}`;
       let unread = questions.flatMap((question) =>
         question.sought.map((term) => ({ question, from: `[${term}\0`, to: `(${term}\u0001` })),
       );

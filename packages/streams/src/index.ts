@@ -22,7 +22,9 @@
  * | `S:quarantine` | any  | what somebody else put in the place of one of these                      | when an operator removes it    |
  *
  * `{drover-bridges}` is a sorted set of the live bridges, by when they are taken for dead, `{drover-bridges}:streams` the
- * set of all streams that there are keys of. `{drover-hook:<controller>}:<hook>` is one of the events of a hook whose
+ * set of all streams that there are keys of (lost, it is written again by who holds a stream). Bridges that are embedded in a
+ * controller's processes have their own of all these: `{drover-bridges:<controller>}` and `{drover-stream:<controller>:<stream>}`
+ * (`fleet.ts`). `{drover-hook:<controller>}:<hook>` is one of the events of a hook whose
  * wakes are recorded, by when; it forgets after a day, and the oldest of 100,000.
  *
  * Order, per piece of a stream: first the files, then the wakes, then, in one script, index and position. A crash in
@@ -46,6 +48,7 @@ export {
 export { type FileRef, type Files, openFiles, type Question } from "./files.ts";
 export { type MemoryFiles, memoryFiles } from "./memory-files.ts";
 export { type EventIds, type EventIdsOptions, openEventIds } from "./event-ids.ts";
+export { type Fleet, fleetOf } from "./fleet.ts";
 export { placeStreams } from "./placement.ts";
 export {
   type Audience,

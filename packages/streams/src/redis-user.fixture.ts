@@ -1,10 +1,10 @@
 import { silentLog } from "@drover/controller";
 import type { RedisServer } from "@drover/local-servers";
-import { connectRedis, type RedisConnection, redisUserRules } from "@drover/queue";
+import { connectRedis, type RedisConnection, type RedisRole, redisUserRules } from "@drover/queue";
 
 /** A connection of the user of a role, whom `admin` makes. */
 export async function connectAs(
-  role: "bridge" | "function",
+  role: RedisRole,
   server: RedisServer,
   admin: RedisConnection,
 ): Promise<RedisConnection> {

@@ -3,9 +3,6 @@ import type { SeenObject } from "@drover/kube";
 import type { RedisConnection } from "@drover/queue";
 import { seenFrom } from "./seen-record.ts";
 
-/** What all keys of a stream begin with. */
-export const streamPrefix = (stream: string): string => `{drover-stream:${stream}}`;
-
 /** Records looked through at once. */
 const perPiece = 500;
 

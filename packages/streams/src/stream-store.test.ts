@@ -3,10 +3,11 @@ import { joinBridges } from "./bridges.ts";
 import { objectKey, silentLog } from "@drover/controller";
 import type { SeenChange, SeenObject } from "@drover/kube";
 import { type RedisServer, startRedis } from "@drover/local-servers";
-import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
+import { connectRedis, disconnectRedis, type RedisConnection, type RedisRole } from "@drover/queue";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { openCampaigns } from "./campaigns.ts";
 import { openFiles } from "./files.ts";
+import { fleetOf } from "./fleet.ts";
 import { connectAs } from "./redis-user.fixture.ts";
 import {
   type Audience,
@@ -18,6 +19,7 @@ import {
 } from "./stream-store.ts";
 
 const lease = 60_000;
+const fleet = fleetOf();
 let server: RedisServer;
 let redis: RedisConnection;
 let stream: string;
@@ -34,7 +36,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   stream = `apps/v1/things-${streams++}`;
-  store = openStreamStore({ redis, holder: "bridge-1", lease });
+  store = openStreamStore({ fleet, redis, holder: "bridge-1", lease });
 });
 
 const key = (name: string) => objectKey({ namespace: "default", name });
@@ -247,7 +249,10 @@ describe("a change of what was told of before", () => {
 
   test("that Redis does not take loses the stream, which is taken up from before it", async () => {
     const connection = await connectRedis({ url: server.url, clientName: "own", log: silentLog });
-    const ours = await openStreamStore({ redis: connection, holder: "bridge-1", lease }).hold(stream, us);
+    const ours = await openStreamStore({ fleet, redis: connection, holder: "bridge-1", lease }).hold(
+      stream,
+      us,
+    );
     if ("heldBy" in ours) throw new Error("held");
     await ours.seen.write(change({ put: [seen("a")], position: "5", whole: true }));
     await ours.seen.write(change({ put: [newer], position: "6" }));
@@ -333,50 +338,57 @@ test("no more is at hand than a bridge can keep", async () => {
   asked.mockRestore();
 });
 
-test("a bridge's user may do all of this, and a function's nothing", async () => {
-  const as = (role: "bridge" | "function") => connectAs(role, server, redis);
-  const [bridge, other] = [await as("bridge"), await as("function")];
-  await redis.call("ACL", "LOG", "RESET");
-  const mine = openStreamStore({ redis: bridge, holder: "b", lease });
-  const held = await mine.hold(stream, us);
-  if ("heldBy" in held) throw new Error("held");
-  await held.seen.write(
-    change({ put: [seen("a"), seen("b")], forget: [key("b")], position: "7", whole: true }),
-  );
-  expect(await held.seen.get([key("a")])).toHaveLength(1);
-  expect(await all(held)).toHaveLength(1);
-  await redis.set(`{drover-stream:${stream}}:seen`, "garbage");
-  await held.renew();
-  const again = await mine.hold(stream, us);
-  if ("heldBy" in again) throw new Error("held");
-  const files = { refs: [{ term: "s", note: "" }] };
-  await again.file([{ key: key("a"), files }]);
-  expect(
-    await Array.fromAsync(openFiles(bridge).find({ stream, file: "refs" }, [{ sought: ["s"] }])),
-  ).toHaveLength(1);
-  await again.seen.write(change({ position: "8", whole: true }));
-  await again.release();
-  const fewer = await mine.hold(stream, { ...us, listeners: [] });
-  if ("heldBy" in fewer) throw new Error("held");
-  await fewer.release();
-  const last = await mine.hold(stream, us);
-  if ("heldBy" in last) throw new Error("held");
-  await last.forget();
-  const bridges = joinBridges(bridge, "b", lease);
-  expect(await bridges.here()).toContain("b");
-  await bridges.leave();
-  expect(await redis.call("ACL", "LOG")).toEqual([]);
-  await expect(openStreamStore({ redis: other, holder: "f", lease }).hold(stream, us)).rejects.toThrow(
-    /permi/i,
-  );
-  await Promise.all([bridge, other].map(disconnectRedis));
-});
+test.each([
+  { role: "bridge", others: "function", fleet: fleetOf() },
+  { role: "embedded", others: "function", fleet: fleetOf("a") },
+  { role: "bridge", others: "embedded", fleet: fleetOf() },
+] as const)(
+  "a user $role may do all of this, and a user $others nothing",
+  async ({ role, others, fleet }) => {
+    const as = (one: RedisRole) => connectAs(one, server, redis);
+    const [bridge, other] = [await as(role), await as(others)];
+    await redis.call("ACL", "LOG", "RESET");
+    const mine = openStreamStore({ fleet, redis: bridge, holder: "b", lease });
+    const held = await mine.hold(stream, us);
+    if ("heldBy" in held) throw new Error("held");
+    await held.seen.write(
+      change({ put: [seen("a"), seen("b")], forget: [key("b")], position: "7", whole: true }),
+    );
+    expect(await held.seen.get([key("a")])).toHaveLength(1);
+    expect(await all(held)).toHaveLength(1);
+    await redis.set(`${fleet.prefixOf(stream)}:seen`, "garbage");
+    await held.renew();
+    const again = await mine.hold(stream, us);
+    if ("heldBy" in again) throw new Error("held");
+    const files = { refs: [{ term: "s", note: "" }] };
+    await again.file([{ key: key("a"), files }]);
+    expect(
+      await Array.fromAsync(openFiles(bridge, fleet).find({ stream, file: "refs" }, [{ sought: ["s"] }])),
+    ).toHaveLength(1);
+    await again.seen.write(change({ position: "8", whole: true }));
+    await again.release();
+    const fewer = await mine.hold(stream, { ...us, listeners: [] });
+    if ("heldBy" in fewer) throw new Error("held");
+    await fewer.release();
+    const last = await mine.hold(stream, us);
+    if ("heldBy" in last) throw new Error("held");
+    await last.forget();
+    const bridges = joinBridges(bridge, fleet, "b", lease);
+    expect(await bridges.here()).toContain("b");
+    await bridges.leave();
+    expect(await redis.call("ACL", "LOG")).toEqual([]);
+    await expect(
+      openStreamStore({ fleet, redis: other, holder: "f", lease }).hold(stream, us),
+    ).rejects.toThrow(/permi/i);
+    await Promise.all([bridge, other].map(disconnectRedis));
+  },
+);
 
 describe("what objects are filed under", () => {
   const selector = JSON.stringify({ matchLabels: { a: "1" }, matchExpressions: [] });
   const found = async (file: string, ...sought: readonly string[]) => [
     ...new Set(
-      (await Array.fromAsync(openFiles(redis).find({ stream, file }, [{ sought }]))).flatMap(
+      (await Array.fromAsync(openFiles(redis, fleet).find({ stream, file }, [{ sought }]))).flatMap(
         ({ keys }) => keys,
       ),
     ),
@@ -409,7 +421,7 @@ describe("what objects are filed under", () => {
     await held.file(names.map((name, i) => under(name, { refs: term(i % 12 === 0 ? "few" : "many") })));
     const counts = { few: 0, many: 0, none: 0 };
     const questions = (["many", "few", "none"] as const).map((of) => ({ of, sought: [of] }));
-    for await (const { question, keys } of openFiles(redis).find({ stream, file: "refs" }, questions))
+    for await (const { question, keys } of openFiles(redis, fleet).find({ stream, file: "refs" }, questions))
       counts[question.of] += keys.length;
     expect(counts).toEqual({ few: 100, many: 1_100, none: 0 });
     expect(await found("refs", "many")).toHaveLength(1_100);
@@ -453,7 +465,7 @@ test("a campaign's objects are those that mean something to its controller", asy
   const held = await hold();
   const other = { ...seen("b"), meant: { owner: { view: "5", keys: [] } } };
   await held.seen.write(change({ put: [seen("a"), other], position: "7", whole: true }));
-  const objects = await Array.fromAsync(openCampaigns(redis).objects({ stream, subscription: "own" }));
+  const objects = await Array.fromAsync(openCampaigns(redis, fleet).objects({ stream, subscription: "own" }));
   expect(objects.flat()).toEqual([key("a")]);
 });
 

@@ -7,10 +7,12 @@ import { parsedJson } from "./parsed-json.ts";
 import { keptChanges } from "./kept-changes.ts";
 import { dropFiles, fileUnder, forget, hold, release, renew, write } from "./scripts.ts";
 import { recordOf, seenFrom } from "./seen-record.ts";
-import { seenBut, streamPrefix } from "./stream-keys.ts";
+import type { Fleet } from "./fleet.ts";
+import { seenBut } from "./stream-keys.ts";
 
 export interface StreamStoreOptions {
   readonly redis: RedisConnection;
+  readonly fleet: Fleet;
   /** This bridge, for people. */
   readonly holder: string;
   /** How long a stream is held without being renewed. */
@@ -66,18 +68,18 @@ export class StreamLostError extends Error {
   override readonly name = "StreamLostError";
 }
 
-export function openStreamStore({ redis, holder, lease }: StreamStoreOptions): StreamStore {
+export function openStreamStore({ redis, fleet, holder, lease }: StreamStoreOptions): StreamStore {
   return {
     async hold(stream, audience) {
-      const prefix = streamPrefix(stream);
-      await redis.sadd(knownStreams, stream);
+      const prefix = fleet.prefixOf(stream);
+      await redis.sadd(fleet.streams, stream);
       const token = randomUUID();
       const answer = holdSchema.parse(await callLua(redis, hold, prefix, { token, holder, lease }));
       if (answer[0] === "held") return { heldBy: answer[1], for: answer[2] };
       const [, writes, position, toldBefore] = answer;
       const before = parsedJson(audienceSchema, toldBefore) ?? nobody;
       const toldToAll = position !== "" && includes(before, audience);
-      const held = holding({ redis, stream, prefix, token, lease, audience, writes });
+      const held = holding({ redis, fleet, stream, prefix, token, lease, audience, writes });
       const gone = before.listeners.filter((id) => !audience.listeners.includes(id));
       if (gone.length > 0) await held.drop(gone);
       // Who listens no more is not told from now on, and must not count as told when it comes back.
@@ -86,12 +88,9 @@ export function openStreamStore({ redis, holder, lease }: StreamStoreOptions): S
       }
       return { position: position === "" ? undefined : position, toldToAll, ...held };
     },
-    known: () => redis.smembers(knownStreams),
+    known: () => redis.smembers(fleet.streams),
   };
 }
-
-/** Beside the bridges: in one place on a Redis Cluster, too. Lost, it is written again by who holds a stream. */
-const knownStreams = "{drover-bridges}:streams";
 
 const holdSchema = z.union([
   z.tuple([z.literal("held"), z.string(), z.number()]),
@@ -106,6 +105,7 @@ const includes = (before: Audience, now: Audience): boolean =>
 
 interface Hold {
   readonly redis: RedisConnection;
+  readonly fleet: Fleet;
   readonly stream: string;
   readonly prefix: string;
   readonly token: string;
@@ -115,7 +115,7 @@ interface Hold {
 }
 
 function holding(hold: Hold) {
-  const { redis, stream, prefix, token, lease } = hold;
+  const { redis, fleet, stream, prefix, token, lease } = hold;
   const lost = new AbortController();
   const lose = (cause?: unknown): StreamLostError => {
     const error = new StreamLostError(
@@ -148,7 +148,7 @@ function holding(hold: Hold) {
     forget: async () => {
       index.drop();
       await callLua(redis, forget, prefix, { token });
-      await redis.srem(knownStreams, stream);
+      await redis.srem(fleet.streams, stream);
     },
   };
 }
