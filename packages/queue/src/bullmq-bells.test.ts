@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Bells, RunFailedError } from "./bells.ts";
 import { bullmqBells } from "./bullmq-bells.ts";
 import { connectRedis, type RedisConnection } from "./redis-connection.ts";
+import { redisUserRules } from "./redis-users.ts";
 
 const prefix = "{drover:bells.test}";
 const key = objectKey({ namespace: "a", name: "first" });
@@ -47,4 +48,28 @@ it("show a failed run under its own key, where it was handed over to who had ans
   const failed = async () => (await dashboard.getFailed()).map((bell) => [bell.data, bell.failedReason]);
   await expect.poll(failed, { timeout: 10_000 }).toContainEqual([{ key: handed }, "refused"]);
   await listener.stop();
+});
+
+it("are asked for again now and then while Redis refuses it, and answered once it does not", async () => {
+  const rules = redisUserRules({ role: "function", controllers: ["another"] });
+  await redis.call("ACL", "SETUSER", "poor", ...rules.split(" "), ">secret");
+  const url = server.url.replace("//", "//poor:secret@");
+  const poor = await connectRedis({ url, clientName: "poor", log: silentLog });
+  let refusals = 0;
+  const mine = bullmqBells({ redis: poor, prefix, log: { ...silentLog, warn: () => refusals++ } });
+  const answered: ObjectKey[] = [];
+  const listener = mine.listen((rung) => {
+    answered.push(rung);
+    return Promise.resolve();
+  }, 1);
+  await expect.poll(() => refusals).toBeGreaterThan(0);
+  for (let i = 0; i < 2_000; i++) await redis.ping();
+  // By then it would have been refused some hundred times.
+  expect(refusals).toBeLessThan(20);
+
+  await bells.add([{ key, number: "3" }]);
+  await redis.call("ACL", "SETUSER", "poor", `~${prefix}*`);
+  await expect.poll(() => answered, { timeout: 10_000 }).toEqual([key]);
+  await Promise.all([listener.stop(), mine.close()]);
+  poor.disconnect();
 });

@@ -3,6 +3,7 @@ import { type Job, Queue, Worker } from "bullmq";
 import type { RedisConnection } from "./redis-connection.ts";
 import { refusalOf, throwRefusal } from "./redis-errors.ts";
 import { createHash } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { type Bell, type Bells, type Listener, RunFailedError } from "./bells.ts";
 
@@ -11,6 +12,8 @@ import { type Bell, type Bells, type Listener, RunFailedError } from "./bells.ts
  * anew it would wait for without end: ioredis does not say of such a one that it has ended.
  */
 const letGo: Milliseconds = 1_000;
+/** After an error BullMQ asks for a bell again after this time. Its own is 15 s where the connection failed, and else none at all. */
+const askAgain: Milliseconds = 500;
 /** How many failed bells are kept for dashboards. */
 const failedKept = 1_000;
 /**
@@ -100,13 +103,13 @@ function listen(options: {
     }
   };
   // A bell whose worker died is of no use any more: the ledger's lease says what happens to its key.
-  const worker = new Worker("bells", answered, {
+  const worker = new PatientWorker("bells", answered, {
     connection: redis,
     prefix,
     concurrency,
     ...connecting,
     maxStalledCount: 0,
-    runRetryDelay: 500, // after a connection error; the default is 15 s
+    runRetryDelay: askAgain,
   });
   worker.on("error", failed);
   return {
@@ -116,4 +119,16 @@ function listen(options: {
       await Promise.race([worker.close(), idle.promise]).finally(() => clearInterval(timer));
     },
   };
+}
+
+/** What Redis refuses, as a full one does, or to a user who may not ask, BullMQ would ask again without any pause. */
+class PatientWorker extends Worker {
+  protected override async moveToActive(...asked: Parameters<Worker["moveToActive"]>) {
+    try {
+      return await super.moveToActive(...asked);
+    } catch (error) {
+      await delay(askAgain);
+      throw error;
+    }
+  }
 }
