@@ -1,12 +1,10 @@
-import { durationSchema, milliseconds } from "@drover/controller";
-import { authorsSetting, processSettings, readSettings, wholeNumber } from "@drover/runtime";
+import { authorsSetting, readSettings, wholeNumber } from "@drover/runtime";
 import { z } from "zod";
+import { followSettings } from "./follow-settings.ts";
 
-const bridgeSettings = processSettings.extend({
+const bridgeSettings = followSettings.extend({
   /** A YAML file of ReconcileFunctions, or a folder of such files. Left out: those of the cluster, as they come and go. */
   functions: z.string().optional(),
-  /** How often what a stream told is compared with a listing, which finds what its watch has missed. */
-  compareEvery: durationSchema.transform(milliseconds).default(30 * 60_000),
   /** `checked`: follow for a function what the deployer has seen its author may see. `trusted`: what it says. */
   authors: authorsSetting.default("trusted"),
   /** Where events are taken, apart from what is for us: 0 takes a free port. Left out: nowhere. */

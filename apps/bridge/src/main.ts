@@ -10,31 +10,29 @@
  * - `keep-streams.ts` holds this bridge's part of these streams, under leases in Redis.
  * - `follow-stream.ts` follows one; `filings-of.ts` says what is to be looked up later, and `wakes-of.ts` what an event
  *   means for a listener.
+ * - `serve-bridge.ts` makes it a part of a process: of this one, and of those that `@drover/embedded` runs.
  * - `campaigns.ts` has all objects of a controller reconciled once more.
  * - `hooks/` takes the events of the outside world.
  */
 import type { Milliseconds } from "@drover/controller";
 import { type Process, queueMetrics, runProcess } from "@drover/runtime";
-import { type Bridge, openBridge } from "./bridge.ts";
-import { bridgeMetrics } from "./bridge-metrics.ts";
+import type { Bridge } from "./bridge.ts";
 import { bridgeConfig, type BridgeSettings } from "./config.ts";
 import { followFunctions } from "./registered-functions.ts";
 import { type Hooks, openHooks } from "./hooks/open-hooks.ts";
 import { pause } from "./pause.ts";
 import type { Registration } from "./registration.ts";
 import { readRegistrations } from "./registrations.ts";
+import { serveBridge } from "./serve-bridge.ts";
 import { stateStatus } from "./state-status.ts";
-import { streamProblem } from "./stream-problem.ts";
 
-const readyWithin: Milliseconds = 1_000;
 /** How often the status of functions is looked after. */
 const statedEvery: Milliseconds = 1_000;
 
 await runProcess("bridge", bridgeConfig, async (process) => {
-  const { settings, log, client, redis, registry, readiness, closing } = process;
+  const { settings, registry } = process;
   const registrations = settings.functions === undefined ? undefined : readRegistrations(settings.functions);
-  const bridge = openBridge({ client, redis, log, compareEvery: settings.compareEvery });
-  closing("bridge", () => bridge.close());
+  const bridge = serveBridge(process);
   const hooks = await hooksOf(process, bridge);
   const register = (all: readonly Registration[]): void => {
     bridge.register(all);
@@ -45,19 +43,7 @@ await runProcess("bridge", bridgeConfig, async (process) => {
     await hooks?.checkFiles(registrations);
     register(registrations);
   }
-  readiness("redis", async () => {
-    await Promise.all(bridge.queues().map((queue) => queue.ping(readyWithin)));
-    return undefined;
-  });
-  readiness("streams", () => {
-    const problems = [
-      ...bridge.problems(),
-      ...bridge.followed().flatMap((stream) => streamProblem(stream) ?? []),
-    ];
-    return problems.length === 0 ? undefined : problems.join("; ");
-  });
   queueMetrics(registry, () => bridge.queues());
-  bridgeMetrics(registry, bridge);
 });
 
 async function hooksOf(

@@ -45,12 +45,17 @@ export async function runFunction<Settings extends FunctionSettings, R extends R
   definition: FunctionDefinition<Settings, R>,
 ): Promise<void> {
   await runProcess(definition.name, definition.settings, async (process) => {
-    serve(await definition.controller(process.settings, process), process);
+    const queues = serveController(await definition.controller(process.settings, process), process);
+    queueMetrics(process.registry, () => queues);
   });
 }
 
-function serve<R extends Resource>(parts: FunctionParts<R>, process: Process<FunctionSettings>): void {
-  const { log, client, registry, closing, settings } = process;
+/** A controller as a part of a process, which takes keys from now on; answers the queues that it takes them from. */
+export function serveController<R extends Resource>(
+  parts: FunctionParts<R>,
+  process: Process<FunctionSettings>,
+): readonly WorkQueue[] {
+  const { log, client, closing, settings } = process;
   const controller = pacedController(parts.controller, settings);
   closing("controller", async () => parts.close?.());
   const queue = openQueue(controller.name, process);
@@ -58,7 +63,6 @@ function serve<R extends Resource>(parts: FunctionParts<R>, process: Process<Fun
     const names = namesQueueOf(controller.name, watched.kind);
     return { watched, names, of: openQueue(names, process) };
   });
-  queueMetrics(registry, () => [queue, ...asking.map(({ of }) => of)]);
   const recorder = eventRecorder({
     client,
     log,
@@ -78,6 +82,7 @@ function serve<R extends Resource>(parts: FunctionParts<R>, process: Process<Fun
     work(of, "Named", (run) => nameOnce({ watched, client, queue, named, log }, run));
   }
   log.info({ controller: controller.name }, "Taking keys");
+  return [queue, ...asking.map(({ of }) => of)];
 }
 
 function openQueue(name: string, { redis, log, settings, closing, readiness }: Process<FunctionSettings>) {

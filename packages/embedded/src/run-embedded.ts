@@ -1,0 +1,22 @@
+import { registrationOf, serveBridge } from "@drover/bridge";
+import { reconcileFunctionOf, type Resource } from "@drover/controller";
+import { type FunctionDefinition, queueMetrics, runProcess, serveController } from "@drover/runtime";
+import type { EmbeddedSettings } from "./embedded-settings.ts";
+
+/**
+ * Run a function until SIGTERM, as `runFunction` does, and follow what its controller is for, owns and watches: no
+ * ReconcileFunction registers it, and no other bridge is needed. On SIGTERM it ends its runs, and then hands over the
+ * streams that it holds.
+ */
+export async function runEmbedded<Settings extends EmbeddedSettings, R extends Resource>(
+  definition: FunctionDefinition<Settings, R>,
+): Promise<void> {
+  await runProcess(definition.name, definition.settings, async (process) => {
+    const parts = await definition.controller(process.settings, process);
+    const { name } = parts.controller;
+    const { spec } = reconcileFunctionOf(parts.controller);
+    serveBridge(process, name).register([registrationOf(name, "", spec)]);
+    const queues = serveController(parts, process);
+    queueMetrics(process.registry, () => queues);
+  });
+}
