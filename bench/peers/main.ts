@@ -17,7 +17,7 @@ import { parseArgs } from "node:util";
 import { format, resolveConfig } from "prettier";
 import { machineLoad } from "../queue/measures/machine-load.ts";
 import { setStage } from "./cluster/stage.ts";
-import { drover, readingLive, spreadOut } from "./peers/drover.ts";
+import { drover, droverEmbedded, readingLive, spreadOut } from "./peers/drover.ts";
 import { droverCalled } from "./peers/drover-called.ts";
 import { controllerRuntime, floor } from "./peers/go.ts";
 import { javaOperatorSdk } from "./peers/java-operator-sdk.ts";
@@ -32,7 +32,7 @@ import { takeColdTurn, takeFailingTurn, takeSlowTurn, takeTurn, type TurnFigures
 
 const peers: readonly Peer[] = [
   ...[floor, controllerRuntime, kubeRs, kopf, javaOperatorSdk, pepr],
-  ...[drover, readingLive, droverCalled],
+  ...[drover, droverEmbedded, readingLive, droverCalled],
 ];
 
 const usualRounds = "3";

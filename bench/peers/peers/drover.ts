@@ -1,6 +1,6 @@
 import { startRedis } from "@drover/local-servers";
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { startBridge } from "../../bridge/contenders/drover.ts";
 import { bundledBridge, imageNodeOptions } from "../../bridge/contenders/shipped-bridge.ts";
 import { type Started, startProcess } from "../../bridge/contenders/start-process.ts";
@@ -19,7 +19,7 @@ export const declared = (copies: boolean) => ({
   },
 });
 
-/** Those who do the work that the bridge tells of, on one stage. */
+/** Processes of Drover's, on one stage. */
 export interface Workers {
   /** In the order in which they are to end. */
   start(): Promise<readonly Started[]>;
@@ -32,41 +32,23 @@ export interface WorkingGround extends Ground {
   readonly redisUrl: string;
 }
 
-interface How {
-  readonly name: string;
-  /** Runs are given copies of changed objects; else they read live. */
-  readonly copies: boolean;
-  /** Builds what is missing. */
-  readonly prepare: () => Promise<(ground: WorkingGround) => Workers | Promise<Workers>>;
-}
+type Placing = (ground: WorkingGround) => Workers | Promise<Workers>;
 
-/** Bridge, Redis that syncs what it hears to its disk, and whoever does the work; the bundles that images have. */
-export const droverWith = ({ name, copies, prepare }: How): Peer => ({
+/** Processes of Drover's and a Redis that syncs what it hears to its disk. `prepare` builds what is missing. */
+const onRedis = (name: string, prepare: () => Promise<Placing>): Peer => ({
   name,
   async prepare() {
-    const main = await bundledBridge();
-    const workersOn = await prepare();
+    const place = await prepare();
     return async (ground) => {
-      const { kubeconfig, folder } = ground;
       const redis = await startRedis({ persistence: true });
-      const functions = join(folder, "gauge.yaml");
-      await writeFile(functions, JSON.stringify(declared(copies)));
-      const workers = await workersOn({ ...ground, redisUrl: redis.url });
-      const bridgeOptions = { kubeconfig, functions, redisUrl: redis.url, main };
+      const workers = await place({ ...ground, redisUrl: redis.url });
       return {
         beside: { Redis: redis.pid },
         async start() {
-          const [bridge, started] = await Promise.all([
-            startBridge({ ...bridgeOptions, logFile: join(folder, "bridge.log") }),
-            workers.start(),
-          ]);
-          const all = [bridge.process, ...started];
+          const all = await workers.start();
           return {
             startedAt: Math.min(...all.map(({ startedAt }) => startedAt)),
-            pids: {
-              ...Object.fromEntries(started.map(({ pid, name }) => [name, pid])),
-              bridge: bridge.process.pid,
-            },
+            pids: Object.fromEntries(all.map(({ pid, name: id }) => [id, pid])),
             died: endOf(all),
             kill: () => killAll(all),
             stop: () => runsOf(all, workers.runsFiles),
@@ -81,39 +63,70 @@ export const droverWith = ({ name, copies, prepare }: How): Peer => ({
   },
 });
 
-/** Processes that take keys from Redis. */
-const pulling = ({ name, processes, copies }: Omit<How, "prepare"> & { readonly processes: number }): Peer =>
-  droverWith({
-    ...{ name, copies },
-    async prepare() {
-      const { file } = await bundle("bench-gauge", "bench/peers/controllers/drover/main.ts");
-      const ids = Array.from({ length: processes }, (_, i) =>
-        i === 0 ? "controller" : `controller ${i + 1}`,
-      );
-      return ({ kubeconfig, redisUrl, folder, workers, workMs }) => {
-        const runsFileOf = (id: string): string => join(folder, `${id}.runs`);
-        const startWorker = (id: string): Promise<Started> =>
-          startProcess({
-            ...{ name: id, command: process.execPath, args: [file], logFile: join(folder, `${id}.log`) },
-            env: {
-              ...{ DROVER_KUBECONFIG: kubeconfig, DROVER_REDIS_URL: redisUrl },
-              ...{ DROVER_CONCURRENCY: String(workers), DROVER_WORK_MS: String(workMs) },
-              ...{ DROVER_RUNS_FILE: runsFileOf(id), DROVER_COPIES: String(copies) },
-              NODE_OPTIONS: imageNodeOptions(),
-            },
-          });
-        return {
-          start: () => Promise.all(ids.map(startWorker)),
-          runsFiles: ids.map(runsFileOf),
-          close: () => Promise.resolve(),
-        };
+interface How {
+  readonly name: string;
+  /** Runs are given copies of changed objects; else they read live. */
+  readonly copies: boolean;
+  readonly prepare: () => Promise<Placing>;
+}
+
+/** A bridge, and whoever does the work that it tells of; the bundles that images have. */
+export const droverWith = ({ name, copies, prepare }: How): Peer =>
+  onRedis(name, async () => {
+    const main = await bundledBridge();
+    const place = await prepare();
+    return async (ground) => {
+      const { kubeconfig, folder, redisUrl } = ground;
+      const functions = join(folder, "gauge.yaml");
+      await writeFile(functions, JSON.stringify(declared(copies)));
+      const workers = await place(ground);
+      return {
+        ...workers,
+        async start() {
+          const logFile = join(folder, "bridge.log");
+          const [bridge, started] = await Promise.all([
+            startBridge({ kubeconfig, functions, redisUrl, main, logFile }),
+            workers.start(),
+          ]);
+          return [{ ...bridge.process, name: "bridge" }, ...started];
+        },
       };
-    },
+    };
   });
 
-export const drover = pulling({ name: "Drover", processes: 1, copies: true });
-export const readingLive = pulling({ name: "Drover, reading live", processes: 1, copies: false });
+/** Processes that take keys from Redis, by their main module. */
+const taking = async (main: string, copies: boolean, processes = 1): Promise<Placing> => {
+  const { file } = await bundle(`bench-gauge-${basename(main, ".ts")}`, main);
+  const ids = Array.from({ length: processes }, (_, i) => (i === 0 ? "controller" : `controller ${i + 1}`));
+  return ({ kubeconfig, redisUrl, folder, workers, workMs }) => {
+    const runsFileOf = (id: string): string => join(folder, `${id}.runs`);
+    const startWorker = (id: string): Promise<Started> =>
+      startProcess({
+        ...{ name: id, command: process.execPath, args: [file], logFile: join(folder, `${id}.log`) },
+        env: {
+          ...{ DROVER_KUBECONFIG: kubeconfig, DROVER_REDIS_URL: redisUrl },
+          ...{ DROVER_CONCURRENCY: String(workers), DROVER_WORK_MS: String(workMs) },
+          ...{ DROVER_RUNS_FILE: runsFileOf(id), DROVER_COPIES: String(copies) },
+          NODE_OPTIONS: imageNodeOptions(),
+        },
+      });
+    return {
+      start: () => Promise.all(ids.map(startWorker)),
+      runsFiles: ids.map(runsFileOf),
+      close: () => Promise.resolve(),
+    };
+  };
+};
+
+const controllers = "bench/peers/controllers/drover";
+const pulling = (name: string, copies: boolean, processes?: number): Peer =>
+  droverWith({ name, copies, prepare: () => taking(`${controllers}/main.ts`, copies, processes) });
+
+export const drover = pulling("Drover", true);
+export const readingLive = pulling("Drover, reading live", false);
 /** Slow work is spread over more processes. */
 export const spreadOut = [2, 4].map((processes) =>
-  pulling({ name: `Drover, ${processes} processes`, processes, copies: true }),
+  pulling(`Drover, ${processes} processes`, true, processes),
 );
+/** Bridge and function are one process. */
+export const droverEmbedded = onRedis("Drover, embedded", () => taking(`${controllers}/embedded.ts`, true));

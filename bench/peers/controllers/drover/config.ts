@@ -1,3 +1,4 @@
+import { embeddedSettings } from "@drover/embedded";
 import { functionSettings, readSettings, servedSettings } from "@drover/runtime";
 import { z } from "zod";
 
@@ -12,5 +13,7 @@ const bench = {
  * says how long each run waits for something outside, `DROVER_COPIES` whether runs are given copies, and leave them.
  */
 export const gaugeConfig = () => readSettings(functionSettings.extend(bench), process.env);
+/** Likewise, of the function with a bridge in its process. */
+export const embeddedGaugeConfig = () => readSettings(embeddedSettings.extend(bench), process.env);
 /** Likewise, of the function that is called. */
 export const calledGaugeConfig = () => readSettings(servedSettings.extend(bench), process.env);
