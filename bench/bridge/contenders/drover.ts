@@ -2,7 +2,7 @@ import { freePort } from "@drover/local-servers";
 import { join } from "node:path";
 import { now } from "../../queue/measures/now.ts";
 import { controller } from "../cluster/widgets.ts";
-import { imageNodeOptions } from "./shipped-bridge.ts";
+import { imageMemory } from "./shipped-bridge.ts";
 import { type Started, startProcess, untilSo } from "./start-process.ts";
 
 const root = new URL("../../..", import.meta.url).pathname;
@@ -43,7 +43,7 @@ export async function startBridge({
     logFile,
     env: {
       ...compiled,
-      NODE_OPTIONS: imageNodeOptions(),
+      ...imageMemory(),
       KUBECONFIG: undefined,
       DROVER_KUBECONFIG: kubeconfig,
       DROVER_REDIS_URL: redisUrl,

@@ -3,7 +3,7 @@ import { builtin, createOrReplace, installCrd, type KubeClient, refOf } from "@d
 import { freePort } from "@drover/local-servers";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { imageNodeOptions } from "../../bridge/contenders/shipped-bridge.ts";
+import { imageMemory } from "../../bridge/contenders/shipped-bridge.ts";
 import { startProcess } from "../../bridge/contenders/start-process.ts";
 import { bundle } from "../../../infra/bundle.ts";
 import { declared, droverWith, type WorkingGround, type Workers } from "./drover.ts";
@@ -40,7 +40,7 @@ async function workersOn(
   const start = (id: string, file: string, env: NodeJS.ProcessEnv) =>
     startProcess({
       ...{ name: id, command: process.execPath, args: [file], logFile: join(folder, `${id}.log`) },
-      env: { NODE_OPTIONS: imageNodeOptions(), ...env },
+      env: { ...imageMemory(), ...env },
     });
   return {
     start: () =>

@@ -2,7 +2,7 @@ import { startRedis } from "@drover/local-servers";
 import { writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { startBridge } from "../../bridge/contenders/drover.ts";
-import { bundledBridge, imageNodeOptions } from "../../bridge/contenders/shipped-bridge.ts";
+import { bundledBridge, imageMemory } from "../../bridge/contenders/shipped-bridge.ts";
 import { type Started, startProcess } from "../../bridge/contenders/start-process.ts";
 import { bundle } from "../../../infra/bundle.ts";
 import { group } from "../cluster/gauges.ts";
@@ -107,7 +107,7 @@ const taking = async (main: string, copies: boolean, processes = 1): Promise<Pla
           ...{ DROVER_KUBECONFIG: kubeconfig, DROVER_REDIS_URL: redisUrl },
           ...{ DROVER_CONCURRENCY: String(workers), DROVER_WORK_MS: String(workMs) },
           ...{ DROVER_RUNS_FILE: runsFileOf(id), DROVER_COPIES: String(copies) },
-          NODE_OPTIONS: imageNodeOptions(),
+          ...imageMemory(),
         },
       });
     return {
