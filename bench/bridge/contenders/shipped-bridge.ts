@@ -12,7 +12,8 @@ export function imageMemory(): Readonly<Record<string, string>> {
   return Object.fromEntries(
     ["NODE_OPTIONS", "MALLOC_ARENA_MAX"].map((name) => {
       const value = new RegExp(`^ENV ${name}=(.+)$`, "m").exec(text)?.[1];
-      if (value === undefined) throw new Error(`${image.pathname} sets no ${name} any more: measure without.`);
+      if (value === undefined)
+        throw new Error(`${image.pathname} sets no ${name} any more: measure without.`);
       return [name, value];
     }),
   );
