@@ -1,5 +1,6 @@
 import {
   milliseconds,
+  paceVariables,
   type ReconcileFunctionSpec,
   TerminalError,
   webhookSecretOf,
@@ -143,7 +144,7 @@ function environment(of: TemplateOf): readonly Variable[] {
 }
 
 function pullVariables({ home, spec, surroundings }: TemplateOf): readonly Variable[] {
-  const { concurrency, resyncEvery, retry, limits, container, scaling } = spec;
+  const { container, scaling } = spec;
   const url = new URL(surroundings.redisUrl);
   url.username = redisUserOf(home.name);
   return [
@@ -152,14 +153,7 @@ function pullVariables({ home, spec, surroundings }: TemplateOf): readonly Varia
     ...variable("DROVER_REDIS_PASSWORD_FILE", `${folders.redis}/password`),
     ...variable("DROVER_STOP_GRACE", graceOf(spec)),
     ...variable("DROVER_RESTS", (scaling ?? usualScaling).min === 0 ? "true" : undefined),
-    ...variable("DROVER_CONCURRENCY", concurrency),
-    ...variable("DROVER_RESYNC_EVERY", resyncEvery),
-    ...variable("DROVER_TIMEOUT", spec.timeout),
-    ...variable("DROVER_RETRY_FIRST", retry?.first),
-    ...variable("DROVER_RETRY_LONGEST", retry?.longest),
-    ...variable("DROVER_RETRY_ATTEMPTS", retry?.attempts),
-    ...variable("DROVER_RUNS_PER_SECOND", limits?.runs?.perSecond),
-    ...variable("DROVER_RUNS_BURST", limits?.runs?.burst),
+    ...paceVariables(spec),
   ];
 }
 

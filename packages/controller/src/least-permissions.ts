@@ -1,6 +1,6 @@
 import type { Controller } from "./controller.ts";
 import type { PermissionRule } from "./function-deployment.ts";
-import type { ReconcileFunctionSpec } from "./reconcile-function.ts";
+import type { Predicates, ReconcileFunctionSpec } from "./reconcile-function.ts";
 import type { Resource } from "./resource.ts";
 import { isInCode, type Kind } from "./watched.ts";
 
@@ -12,6 +12,8 @@ export interface PermissionFacts {
   readonly namespace?: string | undefined;
   /** Whether its runs call `readSecret`: for any Secret, or for these names. */
   readonly readsSecrets?: boolean | readonly string[] | undefined;
+  /** Whether its process has a bridge in it, which lists and watches what the controller is for, owns and watches. */
+  readonly follows?: boolean;
 }
 
 /**
@@ -24,9 +26,9 @@ export interface PermissionFacts {
  */
 export function leastPermissions<R extends Resource>(
   controller: Controller<R>,
-  { namespace: home, readsSecrets = false }: PermissionFacts = {},
+  { namespace: home, readsSecrets = false, follows = false }: PermissionFacts = {},
 ): Permissions {
-  const { for: kind, only, watches, finalizer } = controller;
+  const { for: kind, only, owns, watches, finalizer } = controller;
   const isLocal = ({ scope }: Kind, namespaces: readonly string[] | undefined): boolean =>
     scope === "Namespaced" && home !== undefined && namespaces?.every((one) => one === home) === true;
   const own = [
@@ -39,7 +41,14 @@ export function leastPermissions<R extends Resource>(
     one: rule(watched.group, watched.plural, ["get"]),
     local: isLocal(watched, namespaces),
   }));
-  const all = [...own, ...asked];
+  const followed: readonly (Predicates & { readonly kind: Kind })[] = follows
+    ? [{ kind, ...only }, ...owns, ...watches]
+    : [];
+  const seen = followed.map(({ kind: of, namespaces }) => ({
+    one: rule(of.group, of.plural, ["list", "watch"]),
+    local: isLocal(of, namespaces),
+  }));
+  const all = [...own, ...asked, ...seen];
   return permissionsOf({
     namespace: all.filter(({ local }) => local).map(({ one }) => one),
     cluster: all.filter(({ local }) => !local).map(({ one }) => one),

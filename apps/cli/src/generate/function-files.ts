@@ -1,4 +1,10 @@
-import { customResourceDefinition, type DeployableFunction, functionManifestOf } from "@drover/controller";
+import {
+  customResourceDefinition,
+  type DeployableFunction,
+  embeddedManifestsOf,
+  functionManifestOf,
+  NotEmbeddableError,
+} from "@drover/controller";
 import { stringify } from "yaml";
 import { z } from "zod";
 import { CommandError } from "../command-error.ts";
@@ -11,22 +17,27 @@ const header = "# Written by `drover generate` from the code: change that, and r
 /**
  * The files that follow from a function's code.
  *
+ * @param embedded what runs it has a bridge in its process, and kubectl applies it: there is no ReconcileFunction.
  * @throws CommandError when its deployment is none; InvalidSchemaError when its kind has what a CRD cannot say.
  */
-export function functionFiles(definition: DeployableFunction): Files {
-  const yaml = (manifest: object): string => header + stringify(manifest, { lineWidth: 110 });
+export function functionFiles(definition: DeployableFunction, embedded = false): Files {
+  const yaml = (...manifests: readonly object[]): string =>
+    header + manifests.map((manifest) => stringify(manifest, { lineWidth: 110 })).join("---\n");
   const { for: resource } = definition.controller;
   return {
     ...(resource.foreign ? {} : { "deploy/crd.yaml": yaml(customResourceDefinition(resource)) }),
-    "deploy/function.yaml": yaml(manifestOf(definition)),
+    ...(embedded
+      ? { "deploy/embedded.yaml": yaml(...usable(() => embeddedManifestsOf(definition))) }
+      : { "deploy/function.yaml": yaml(usable(() => functionManifestOf(definition))) }),
     Dockerfile: dockerfile(definition),
   };
 }
 
-function manifestOf(definition: DeployableFunction): object {
+function usable<T>(made: () => T): T {
   try {
-    return functionManifestOf(definition);
+    return made();
   } catch (error) {
+    if (error instanceof NotEmbeddableError) throw new CommandError(error.message, { cause: error });
     if (!(error instanceof z.ZodError)) throw error;
     throw new CommandError(`The function's deployment cannot be used:\n${z.prettifyError(error)}`, {
       cause: error,

@@ -3,7 +3,10 @@ import { z } from "zod";
 import { checkGenerated, generate } from "./generate.ts";
 import { functionModule } from "./load-function.ts";
 
-const optionsSchema = z.object({ check: z.boolean().default(false) });
+const optionsSchema = z.object({
+  check: z.boolean().default(false),
+  embedded: z.boolean().default(false),
+});
 
 export const generateCommand = (): Command =>
   new Command("generate")
@@ -13,11 +16,15 @@ export const generateCommand = (): Command =>
         "and the least permissions that it runs with. Run it in the function's folder.",
     )
     .addArgument(new Argument("[module]", "exports the function by default").default(functionModule))
+    .option(
+      "--embedded",
+      "for a function with a bridge in its process: deploy/embedded.yaml, for kubectl apply",
+    )
     .option("--check", "write nothing; fail when a file is not as the code has it")
     .allowExcessArguments(false)
     .action(async (given: string, options: unknown) => {
-      const { check } = optionsSchema.parse(options);
+      const { check, embedded } = optionsSchema.parse(options);
       const module = given === functionModule ? undefined : given;
-      const files = await (check ? checkGenerated : generate)({ folder: process.cwd(), module });
+      const files = await (check ? checkGenerated : generate)({ folder: process.cwd(), module, embedded });
       console.log(check || files.length === 0 ? "As the code has it." : `Written: ${files.join(", ")}`);
     });

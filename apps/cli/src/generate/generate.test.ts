@@ -47,6 +47,24 @@ it("drover generate writes the CRD, the ReconcileFunction and the Dockerfile, an
   expect((await runDrover(["generate", "--check"], { cwd })).code).toBe(0);
 });
 
+it("drover generate --embedded writes what kubectl applies in place of a ReconcileFunction", async () => {
+  define(code());
+  expect(await runDrover(["generate", "--embedded"], { cwd })).toMatchObject({
+    code: 0,
+    stdout: "Written: deploy/crd.yaml, deploy/embedded.yaml, Dockerfile\n",
+  });
+  const kinds = [...read("deploy/embedded.yaml").matchAll(/^kind: (.*)$/gm)].map(([, kind]) => kind);
+  expect(kinds).toEqual(["ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Deployment"]);
+  define(code(", resources: {}").replace('image: "cups:1"', 'image: "cups:2"'));
+  expect((await runDrover(["generate", "--embedded", "--check"], { cwd })).stderr).toBe(
+    "error: deploy/embedded.yaml: not as the code has it. Run: npx drover generate --embedded\n",
+  );
+  define(code().replace('container: { image: "cups:1", port: 9000 }', "concurrency: 3"));
+  expect((await runDrover(["generate", "--embedded"], { cwd })).stderr).toContain(
+    "deployment.container: say which image",
+  );
+});
+
 it("drover generate --check names the files that are not as the code has them, and the command that writes them", async () => {
   define(code());
   await runDrover(["generate"], { cwd });

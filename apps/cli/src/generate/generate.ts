@@ -9,6 +9,8 @@ export interface GenerateOptions {
   readonly folder: string;
   /** Its module, below that folder. */
   readonly module?: string | undefined;
+  /** It is to run with a bridge in its process. */
+  readonly embedded?: boolean;
 }
 
 /**
@@ -31,14 +33,19 @@ export async function checkGenerated(options: GenerateOptions): Promise<readonly
   const files = await filesOf(options);
   const stale = staleIn(options.folder, files);
   if (stale.length === 0) return Object.keys(files);
-  const command = ["npx drover generate", ...(options.module === undefined ? [] : [options.module])];
+  const { module, embedded = false } = options;
+  const command = [
+    "npx drover generate",
+    ...(embedded ? ["--embedded"] : []),
+    ...(module === undefined ? [] : [module]),
+  ];
   throw new CommandError(
     `${stale.join(", ")}: not as the code has ${stale.length === 1 ? "it" : "them"}. Run: ${command.join(" ")}`,
   );
 }
 
-const filesOf = async ({ folder, module = functionModule }: GenerateOptions): Promise<Files> =>
-  functionFiles(await loadFunction(resolve(folder, module)));
+const filesOf = async ({ folder, module = functionModule, embedded }: GenerateOptions): Promise<Files> =>
+  functionFiles(await loadFunction(resolve(folder, module)), embedded);
 
 const staleIn = (folder: string, files: Files): readonly string[] =>
   Object.entries(files).flatMap(([name, text]) => (present(join(folder, name)) === text ? [] : [name]));
