@@ -1,9 +1,8 @@
-import { type ReconcileContext, type ReconcileFunction, serviceNameOf } from "@drover/controller";
+import { portOf, type ReconcileContext, type ReconcileFunction, serviceNameOf } from "@drover/controller";
 import { builtin, type NewObject, type ResourceRef } from "@drover/kube";
 import { bridgeRole } from "./bridge-role.ts";
 import { type Home, ownedBy, ownedInCluster, roleRefOf } from "./home.ts";
 import { clusterRoleOf, functionLabel } from "./names.ts";
-import { portOf } from "./pod-template.ts";
 
 export type FunctionContext = ReconcileContext<typeof ReconcileFunction>;
 

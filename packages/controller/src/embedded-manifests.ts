@@ -1,5 +1,6 @@
 import type { DeployableFunction } from "./deployable-function.ts";
 import { milliseconds } from "./duration.ts";
+import { functionPod, graceOf, servedVariables } from "./function-pod.ts";
 import { leastPermissions, withPermissions } from "./least-permissions.ts";
 import { paceVariables } from "./pace-variables.ts";
 import { reconcileFunctionOf, type ReconcileFunctionSpec } from "./reconcile-function.ts";
@@ -10,11 +11,7 @@ export class NotEmbeddableError extends Error {
   override readonly name = "NotEmbeddableError";
 }
 
-/** What a process takes to end beyond its longest run, ms. */
-const lastMoments = 10_000;
 const rbac = "rbac.authorization.k8s.io";
-/** The group that may read its secrets, and the user of our images. */
-const nobody = 65_532;
 
 /**
  * What runs a function with a bridge in its process (`runEmbedded` of `@drover/embedded`): ServiceAccount, the least
@@ -39,7 +36,7 @@ export function embeddedManifestsOf<R extends Resource>({
     { apiVersion: "v1", kind: "ServiceAccount", metadata: place },
     ...(local === undefined ? [] : granted(place, "Role", local)),
     ...(cluster === undefined ? [] : granted(place, "ClusterRole", cluster)),
-    deploymentOf(place, embeddable(spec), timeout + lastMoments),
+    deploymentOf(place, embeddable(spec), timeout),
   ];
 }
 
@@ -83,48 +80,25 @@ function embeddable({ container, ...spec }: ReconcileFunctionSpec): Embeddable {
   return { ...spec, container };
 }
 
-/** @param grace how long its runs may take to end, ms. */
-function deploymentOf(place: Place, { container, scaling, ...spec }: Embeddable, grace: number): object {
+/** @param timeout of its longest run, ms. */
+function deploymentOf(place: Place, { container, scaling, ...spec }: Embeddable, timeout: number): object {
   const labels = { "drover.dev/embedded": place.name };
-  const { image, imagePullPolicy, command, args, resources, imagePullSecrets, nodeSelector, tolerations } =
-    container;
-  const { env = [], volumes = [], port = 8_080 } = container;
+  const grace = graceOf(timeout);
   const probe = (path: string) => ({ httpGet: { path, port: "http" } });
-  const pod = {
-    ...{ serviceAccountName: place.name, enableServiceLinks: false },
-    terminationGracePeriodSeconds: Math.ceil((grace + lastMoments) / 1_000),
-    securityContext: { runAsNonRoot: true, fsGroup: nobody, seccompProfile: { type: "RuntimeDefault" } },
-    ...{ imagePullSecrets, nodeSelector, tolerations },
-    containers: [
-      {
-        ...{ name: "function", image, imagePullPolicy, command, args, resources },
-        env: [
-          {
-            name: "DROVER_REDIS_URL",
-            valueFrom: { secretKeyRef: { name: `${place.name}-redis`, key: "url" } },
-          },
-          { name: "DROVER_HTTP_HOST", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
-          { name: "DROVER_HTTP_PORT", value: String(port) },
-          { name: "DROVER_STOP_GRACE", value: `${grace}ms` },
-          ...paceVariables(spec),
-          ...env,
-        ],
-        ports: [{ name: "http", containerPort: port }],
-        readinessProbe: { ...probe("/readyz"), periodSeconds: 2, timeoutSeconds: 3 },
-        livenessProbe: { ...probe("/healthz"), periodSeconds: 10, failureThreshold: 6 },
-        securityContext: {
-          ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
-          capabilities: { drop: ["ALL"] },
-        },
-        ...(volumes.length > 0 && {
-          volumeMounts: volumes.map(({ name, mountPath, emptyDir }) => ({
-            ...{ name, mountPath, readOnly: emptyDir === undefined },
-          })),
-        }),
-      },
+  const pod = functionPod({
+    ...{ serviceAccountName: place.name, container, grace },
+    env: [
+      { name: "DROVER_REDIS_URL", valueFrom: { secretKeyRef: { name: `${place.name}-redis`, key: "url" } } },
+      ...servedVariables(container),
+      { name: "DROVER_STOP_GRACE", value: `${grace}ms` },
+      ...paceVariables(spec),
+      ...(container.env ?? []),
     ],
-    ...(volumes.length > 0 && { volumes: volumes.map(({ mountPath, ...volume }) => volume) }),
-  };
+    probes: {
+      readiness: { ...probe("/readyz"), periodSeconds: 2, timeoutSeconds: 3 },
+      liveness: { ...probe("/healthz"), periodSeconds: 10, failureThreshold: 6 },
+    },
+  });
   return {
     ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: place },
     spec: {

@@ -1,10 +1,5 @@
+import type { Variable } from "./function-pod.ts";
 import type { ReconcileFunctionSpec } from "./reconcile-function.ts";
-
-/** A variable of a container's environment. */
-export interface PlainVariable {
-  readonly name: string;
-  readonly value: string;
-}
 
 /** What a function's process is told of its pace, where that is to be another than its code says. */
 export const paceVariables = ({
@@ -13,7 +8,7 @@ export const paceVariables = ({
   timeout,
   retry,
   limits,
-}: Partial<ReconcileFunctionSpec>): readonly PlainVariable[] => [
+}: Partial<ReconcileFunctionSpec>): readonly Variable[] => [
   ...variable("DROVER_CONCURRENCY", concurrency),
   ...variable("DROVER_RESYNC_EVERY", resyncEvery),
   ...variable("DROVER_TIMEOUT", timeout),
@@ -24,5 +19,5 @@ export const paceVariables = ({
   ...variable("DROVER_RUNS_BURST", limits?.runs?.burst),
 ];
 
-const variable = (name: string, value: string | number | undefined): readonly PlainVariable[] =>
+const variable = (name: string, value: string | number | undefined): readonly Variable[] =>
   value === undefined ? [] : [{ name, value: String(value) }];

@@ -1,0 +1,81 @@
+import type { ContainerDeclaration } from "./function-deployment.ts";
+
+export type Variable = NonNullable<ContainerDeclaration["env"]>[number];
+
+export interface FunctionPod {
+  readonly serviceAccountName: string;
+  readonly container: ContainerDeclaration;
+  /** All of its environment. */
+  readonly env: readonly Variable[];
+  /** How long its runs may take to end, ms. */
+  readonly grace: number;
+  readonly probes: { readonly readiness: object; readonly liveness: object };
+  /** Secrets of Drover's, beside what the container mounts itself. */
+  readonly secrets?: readonly {
+    readonly name: string;
+    readonly secretName: string;
+    readonly mountPath: string;
+  }[];
+}
+
+/** What a process takes to end beyond its runs, ms. */
+const lastMoments = 10_000;
+/** The group that may read its secrets, and the user of our images. */
+const nobody = 65_532;
+
+/** How long the runs of a function may take to end that last for `timeout` ms at most. */
+export const graceOf = (timeout: number): number => timeout + lastMoments;
+
+/** Where a function's container serves, unless it says otherwise. */
+export const portOf = ({ port = 8_080 }: Pick<ContainerDeclaration, "port">): number => port;
+
+/** What its process is told of that. */
+export const servedVariables = (container: Pick<ContainerDeclaration, "port">): readonly Variable[] => [
+  { name: "DROVER_HTTP_HOST", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
+  { name: "DROVER_HTTP_PORT", value: String(portOf(container)) },
+];
+
+/** The spec of a function's Pods: not root, nothing writable, no capability. */
+export function functionPod({
+  serviceAccountName,
+  container,
+  env,
+  grace,
+  probes,
+  secrets = [],
+}: FunctionPod) {
+  const { image, imagePullPolicy, command, args, resources, volumes = [] } = container;
+  const { imagePullSecrets, nodeSelector, tolerations } = container;
+  return {
+    serviceAccountName,
+    // DROVER_SERVICE_HOST, of a Service called drover, would be refused as a setting that nobody knows.
+    enableServiceLinks: false,
+    terminationGracePeriodSeconds: Math.ceil((grace + lastMoments) / 1_000),
+    securityContext: { runAsNonRoot: true, fsGroup: nobody, seccompProfile: { type: "RuntimeDefault" } },
+    ...{ imagePullSecrets, nodeSelector, tolerations },
+    containers: [
+      {
+        ...{ name: "function", image, imagePullPolicy, command, args, env, resources },
+        ports: [{ name: "http", containerPort: portOf(container) }],
+        readinessProbe: probes.readiness,
+        livenessProbe: probes.liveness,
+        securityContext: {
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ["ALL"] },
+        },
+        volumeMounts: [
+          ...secrets.map(({ name, mountPath }) => ({ name, mountPath, readOnly: true })),
+          ...volumes.map(({ name, mountPath, emptyDir }) => ({ name, mountPath, readOnly: !emptyDir })),
+        ],
+      },
+    ],
+    volumes: [
+      ...secrets.map(({ name, secretName }) => ({ name, secret: { secretName, defaultMode: 0o440 } })),
+      ...volumes.map(({ name, secret, configMap, emptyDir }) => ({
+        ...{ name, secret, configMap },
+        ...(secret === undefined && configMap === undefined && { emptyDir: emptyDir ?? {} }),
+      })),
+    ],
+  };
+}
