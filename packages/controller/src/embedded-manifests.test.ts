@@ -34,7 +34,7 @@ describe("what runs a function with a bridge in its process", () => {
       ],
     });
     expect(all.get("Deployment")).toMatchObject({
-      metadata: { name: "cups.example.com", namespace: "tea" },
+      metadata: { name: "cups-example-com", namespace: "tea" },
       spec: { replicas: 1, template: { spec: { containers: [{ image: "cups:1" }] } } },
     });
   });

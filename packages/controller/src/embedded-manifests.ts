@@ -1,5 +1,6 @@
 import type { DeployableFunction } from "./deployable-function.ts";
 import { milliseconds } from "./duration.ts";
+import { serviceNameOf } from "./function-names.ts";
 import { functionPod, graceOf, servedVariables } from "./function-pod.ts";
 import { leastPermissions, withPermissions } from "./least-permissions.ts";
 import { paceVariables } from "./pace-variables.ts";
@@ -100,7 +101,7 @@ function deploymentOf(place: Place, { container, scaling, ...spec }: Embeddable,
     },
   });
   return {
-    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: place },
+    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { ...place, name: serviceNameOf(place.name) } },
     spec: {
       replicas: Math.max(1, scaling?.min ?? 1), // several share the work, and none of them leads
       selector: { matchLabels: labels },

@@ -55,7 +55,7 @@ it("drover generate --embedded writes what kubectl applies in place of a Reconci
   });
   const kinds = [...read("deploy/embedded.yaml").matchAll(/^kind: (.*)$/gm)].map(([, kind]) => kind);
   expect(kinds).toEqual(["ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Deployment"]);
-  define(code(", resources: {}").replace('image: "cups:1"', 'image: "cups:2"'));
+  define(code(", concurrency: 3"));
   expect((await runDrover(["generate", "--embedded", "--check"], { cwd })).stderr).toBe(
     "error: deploy/embedded.yaml: not as the code has it. Run: npx drover generate --embedded\n",
   );
