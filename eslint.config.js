@@ -157,6 +157,8 @@ export default tseslint.config(
     ["controller", "queue", "kube", "streams", "runtime", ...functions, ...apps],
   ),
   layer(["packages/workloads/src/**"], ["queue", "streams", "runtime", "sandbox", ...functions, ...apps]),
+  // A function and a bridge in one process.
+  layer(["packages/embedded/src/**"], [...functions, ...apps.filter((app) => app !== "bridge")]),
   layer(["functions/*/src/**"], ["queue", "streams", ...functions, ...apps], ["@aws-sdk/*"]),
   layer(["apps/*/src/**"], []),
   // A bench puts others beside us: it opens their doors too.
