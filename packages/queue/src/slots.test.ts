@@ -111,6 +111,15 @@ it("runs once what it is told of twice", async () => {
   await until(async () => expect(await queue.stats(1_000)).toMatchObject({ due: 0, running: 0 }));
 });
 
+it("does not run what it was given so long ago that it may be another's by now", async () => {
+  const { ran } = await work(1);
+  const [token = ""] = vi.mocked(ledger).offer.mock.lastCall?.[0].tokens ?? [];
+  const claim = { fails: 0, reasons: [], class: "change", versions: {} } as const;
+  tell({ token, key: second, claim, askedAt: performance.now() - 60_000 });
+  await queue.wake([wakeOf(first)]);
+  await until(() => expect(ran).toEqual([first]));
+});
+
 it("runs no more at once than it has slots, whoever brings them", async () => {
   let running = 0;
   let most = 0;

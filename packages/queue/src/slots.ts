@@ -16,6 +16,8 @@ export interface SlotsParts {
   readonly concurrency: number;
   /** How often the ledger is told which are free; at most half as long as an offer stands. */
   readonly renewal: Milliseconds;
+  /** How long a key is ours that was given to a slot, unless that is renewed. */
+  readonly lease: Milliseconds;
   readonly log: Log;
   /** Runs what a slot was given. */
   readonly run: (turn: Turn) => void;
@@ -128,6 +130,9 @@ export class Slots {
   #hear(given: Given): void {
     const { token, key } = given;
     if (this.#busy.has(token) && (this.#busy.get(token) ?? key) === key) return; // told twice, or its claim will tell
+    // After a pause of ours, of as long as a lease. The slot may be offered anew by now, and given another key under the same
+    // token: that one's verdict would be this run's. If it does hold the key still, the next renewal says so until that ends.
+    if (!this.#closed && performance.now() >= given.askedAt + this.#parts.lease - this.#parts.renewal) return;
     const settled = this.#nexts.get(token);
     if (settled !== undefined) this.#busy.delete(settled); // its verdict has got through
     const isFree = [this.#nexts, this.#offered, this.#expected].some((those) => those.delete(token));
