@@ -45,7 +45,7 @@ export function podTemplate(of: TemplateOf) {
     automountServiceAccountToken: pull || permissions !== undefined,
     restartPolicy: "Always",
     ...functionPod({
-      ...{ serviceAccountName: name, container, env: environment(of), grace: graceOf(timeoutOf(spec)) },
+      ...{ serviceAccountName: name, container, env: environment(of), grace: runsEndWithin(spec) },
       probes: {
         readiness: { ...probe(delivery, "/readyz"), periodSeconds: 1, timeoutSeconds: 3 },
         liveness: { ...probe(delivery, "/healthz"), periodSeconds: 10, failureThreshold: 6 },
@@ -106,26 +106,20 @@ function pullVariables({ home, spec, surroundings }: TemplateOf): readonly Varia
   const url = new URL(surroundings.redisUrl);
   url.username = redisUserOf(home.name);
   return [
-    ...servedVariables(container),
-    ...variable("DROVER_REDIS_URL", url.href),
-    ...variable("DROVER_REDIS_PASSWORD_FILE", `${folders.redis}/password`),
-    ...variable("DROVER_STOP_GRACE", stopGrace(spec)),
-    ...variable("DROVER_RESTS", (scaling ?? usualScaling).min === 0 ? "true" : undefined),
+    ...servedVariables(container, runsEndWithin(spec)),
+    { name: "DROVER_REDIS_URL", value: url.href },
+    { name: "DROVER_REDIS_PASSWORD_FILE", value: `${folders.redis}/password` },
+    ...((scaling ?? usualScaling).min === 0 ? [{ name: "DROVER_RESTS", value: "true" }] : []),
     ...paceVariables(spec),
   ];
 }
 
 const webhookVariables = ({ home, spec }: TemplateOf): readonly Variable[] => [
-  ...servedVariables(spec.container),
-  ...variable("DROVER_WEBHOOK_SECRETS", folders.webhook),
-  ...variable("DROVER_WEBHOOK_AUDIENCE", `${home.namespace}/${home.name}`),
-  ...variable("DROVER_WEBHOOK_UID", home.uid),
-  ...variable("DROVER_STOP_GRACE", stopGrace(spec)),
+  ...servedVariables(spec.container, runsEndWithin(spec)),
+  { name: "DROVER_WEBHOOK_SECRETS", value: folders.webhook },
+  { name: "DROVER_WEBHOOK_AUDIENCE", value: `${home.namespace}/${home.name}` },
+  { name: "DROVER_WEBHOOK_UID", value: home.uid },
 ];
 
-/** ms. */
-const timeoutOf = ({ timeout = usualPace.timeout }: TemplateOf["spec"]): number => milliseconds(timeout);
-const stopGrace = (spec: TemplateOf["spec"]): string => `${graceOf(timeoutOf(spec))}ms`;
-
-const variable = (name: string, value: string | number | undefined): readonly Variable[] =>
-  value === undefined ? [] : [{ name, value: String(value) }];
+const runsEndWithin = ({ timeout = usualPace.timeout }: TemplateOf["spec"]): number =>
+  graceOf(milliseconds(timeout));

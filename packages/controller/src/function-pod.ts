@@ -29,10 +29,14 @@ export const graceOf = (timeout: number): number => timeout + lastMoments;
 /** Where a function's container serves, unless it says otherwise. */
 export const portOf = ({ port = 8_080 }: Pick<ContainerDeclaration, "port">): number => port;
 
-/** What its process is told of that. */
-export const servedVariables = (container: Pick<ContainerDeclaration, "port">): readonly Variable[] => [
+/** What every function's process is told: where it serves, and how long its runs may take to end, ms. */
+export const servedVariables = (
+  container: Pick<ContainerDeclaration, "port">,
+  grace: number,
+): readonly Variable[] => [
   { name: "DROVER_HTTP_HOST", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
   { name: "DROVER_HTTP_PORT", value: String(portOf(container)) },
+  { name: "DROVER_STOP_GRACE", value: `${grace}ms` },
 ];
 
 /** The spec of a function's Pods: not root, nothing writable, no capability. */

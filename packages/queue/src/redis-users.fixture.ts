@@ -228,17 +228,11 @@ const works: Act = async (stage) => {
 const ringer: readonly Act[] = [
   ...[isAsked, rings, gives, bringsNews, meetsAnotherServer, meetsStrangers, ringsAgain],
 ];
+const follows: readonly Act[] = [...[wakes, comesBack((queue) => queue.wake([wakeOf("back")])), walksRound]];
 const lives: Readonly<Record<RedisRole, readonly Act[]>> = {
-  bridge: [wakes, comesBack((queue) => queue.wake([wakeOf("back")])), walksRound, ...ringer],
+  bridge: [...follows, ...ringer],
   function: [inheritsBells, works, ...ringer],
-  embedded: [
-    wakes,
-    comesBack((queue) => queue.wake([wakeOf("back")])),
-    walksRound,
-    inheritsBells,
-    works,
-    ...ringer,
-  ],
+  embedded: [...follows, inheritsBells, works, ...ringer],
   operator: [operates, comesBack((queue, back) => queue.force(back)), ...ringer],
   deployer: [deploys, wakes, inheritsBells, works, ...ringer],
 };

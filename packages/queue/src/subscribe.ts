@@ -41,8 +41,8 @@ export function subscribe(
   };
   open();
   const caughtUp = async (): Promise<void> => {
-    await subscribed;
     await connection?.ping();
+    await subscribed; // anew, where the connection broke meanwhile
   };
   const timer = setInterval(() => void caughtUp().catch(ignore), asked);
   return {

@@ -40,7 +40,7 @@ export {
   followDeclaredFunctions,
   nameTaken,
 } from "./declared-functions.ts";
-export { type FunctionDefinition, type FunctionParts, runFunction, serveController } from "./run-function.ts";
+export { type FunctionDefinition, runFunction, serveController } from "./run-function.ts";
 export {
   askedOf,
   authorAnnotations,
