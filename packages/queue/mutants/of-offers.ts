@@ -4,7 +4,7 @@ const ofOffers = script("offers", [
   {
     promise: "offer-1",
     wrong: "nothing is given",
-    from: "  if not token then return false end",
+    from: "  if not slot then return false end",
     to: "  if true then return false end",
   },
   {
@@ -16,20 +16,20 @@ const ofOffers = script("offers", [
   {
     promise: "copy-1",
     wrong: "who is given a key gets no copy",
-    from: "{ token, askedAt, e.key, claim, copy, lists }",
-    to: "{ token, askedAt, e.key, claim, '', lists }",
+    from: "{ slot, token, askedAt, e.key, claim, copy, lists }",
+    to: "{ slot, token, askedAt, e.key, claim, '', lists }",
   },
   {
     promise: "offer-2",
     wrong: "a slot is given key after key",
-    from: "'^(%S+) (%d+) (%d+)$')\n    withdraw(token)",
+    from: "'^(%S+) (%d+) (%d+)$')\n    withdraw(slot)",
     to: "'^(%S+) (%d+) (%d+)$')",
   },
   {
     promise: "offer-3",
     wrong: "an offer never ends",
-    from: "if not token or tonumber(stands) <= now then",
-    to: "if not token then",
+    from: "if not slot or tonumber(stands) <= now then",
+    to: "if not slot then",
   },
   {
     promise: "offer-3",
@@ -46,7 +46,7 @@ const ofOffers = script("offers", [
   {
     promise: "offer-4",
     wrong: "nothing is known of what was given",
-    from: "  redis.call('HSET', GIVEN, token, askedAt .. ' ' .. e.key)\n",
+    from: "  redis.call('HSET', GIVEN, slot, table.concat({ token, askedAt, e.key }, ' '))\n",
     to: "",
   },
   {
@@ -58,8 +58,20 @@ const ofOffers = script("offers", [
   {
     promise: "offer-5",
     wrong: "the time of the first offer is told",
-    from: "redis.call('HSET', OFFERED, token,",
-    to: "redis.call('HSETNX', OFFERED, token,",
+    from: "redis.call('HSET', OFFERED, slot,",
+    to: "redis.call('HSETNX', OFFERED, slot,",
+  },
+  {
+    promise: "offer-8",
+    wrong: "whatever a slot is given is leased under the slot's token",
+    from: "string.format('%s:%d:%d', slot, now, control.bell)",
+    to: "slot",
+  },
+  {
+    promise: "offer-8",
+    wrong: "two keys that a slot is given in one ms have one token",
+    from: "'%s:%d:%d', slot, now, control.bell",
+    to: "'%s:%d', slot, now",
   },
 ]);
 
@@ -73,8 +85,8 @@ const ofOthers: readonly Mutant[] = [
     },
     {
       promise: "offer-2",
-      wrong: "a token that was given a key claims another",
-      from: "if other and other.key ~= key then",
+      wrong: "a slot that was given a key claims another",
+      from: "if givenTo(token) then",
       to: "if false then",
     },
   ]),
@@ -106,15 +118,15 @@ const ofOthers: readonly Mutant[] = [
     promise: "offer-6",
     wrong: "what comes to no slot is run",
     file: "slots.ts",
-    from: "if (isFree && !this.#closed)",
-    to: "if (!this.#closed)",
+    from: "if (!isFree || this.#closed)",
+    to: "if (this.#closed)",
     noticedBy: "processes",
   },
   {
     promise: "offer-6",
     wrong: "what comes to no slot is kept",
     file: "slots.ts",
-    from: "else void this.#parts.giveBack(given);",
+    from: "void this.#parts.giveBack(given);",
     to: "",
     noticedBy: "processes",
   },

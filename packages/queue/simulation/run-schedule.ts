@@ -95,6 +95,7 @@ class Simulation {
       case "freeze":
       case "thaw":
       case "kill":
+      case "late offer":
         return this.#disturb(command.do, command.worker);
       case "ring":
         await this.#ring(command.fault);
@@ -184,12 +185,13 @@ class Simulation {
     this.#producers[key % producers]?.hearPart({ key: name, part, version });
   }
 
-  async #disturb(what: "freeze" | "thaw" | "kill", index: number): Promise<void> {
+  async #disturb(what: "freeze" | "thaw" | "kill" | "late offer", index: number): Promise<void> {
     const worker = this.#workers[index];
     if (!worker) return;
     this.scene.say(`${what} w${index}`);
     if (what === "kill") worker.die();
     else if (what === "thaw") await worker.thaw();
+    else if (what === "late offer") await worker.lateOffer();
     else worker.frozen = true;
   }
 

@@ -16,7 +16,7 @@ export type Command =
   | { readonly do: "take"; readonly worker: number; readonly fault: Fault }
   | { readonly do: "offer"; readonly worker: number; readonly fault: Fault }
   | { readonly do: "finish"; readonly worker: number; readonly verdict: Verdict; readonly fault: Fault }
-  | { readonly do: "freeze" | "thaw" | "kill"; readonly worker: number }
+  | { readonly do: "late offer" | "freeze" | "thaw" | "kill"; readonly worker: number }
   | { readonly do: "ring"; readonly fault: Fault }
   | { readonly do: "advance"; readonly ms: number }
   | { readonly do: "step clock"; readonly ms: number }
@@ -103,6 +103,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 14, arbitrary: fc.record({ do: fc.constant("take" as const), worker, fault }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constant("offer" as const), worker, fault }) },
   { weight: 14, arbitrary: fc.record({ do: fc.constant("finish" as const), worker, verdict, fault }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("late offer" as const), worker }) },
   {
     weight: 2,
     arbitrary: fc.record({

@@ -1,5 +1,5 @@
 import type { ObjectKey } from "@drover/controller";
-import type { ClaimAnswer, Given, Handed, SettleAnswer } from "../src/ledger.ts";
+import type { ClaimAnswer, Given, Handed, Offers, SettleAnswer } from "../src/ledger.ts";
 import type { RedisLedger } from "../src/redis-ledger.ts";
 import type { Verdict } from "../src/work-queue.ts";
 import { type Fault, type Terms, times } from "./schedule.ts";
@@ -45,6 +45,8 @@ export class SimulatedWorker {
   #claiming: { key: ObjectKey; token: string; askedAt: number; known: Knowledge } | undefined;
   #run: { of: ObservedRun; heardAt: number; lost: boolean } | undefined;
   #settling: Settling | undefined;
+  /** Its last offers. */
+  #said: readonly Offers[] = [];
   frozen = false;
 
   constructor(scene: Surroundings, name: string) {
@@ -83,11 +85,21 @@ export class SimulatedWorker {
     const askedAt = this.#scene.local;
     const token = (this.#offer ??= this.#token());
     this.#scene.offered.set(token, this.#version);
-    const answer = await this.#alive(`offers ${token}`, fault, () =>
-      this.#ledger.offer({ worker: this.#box, askedAt, version: this.#version, tokens: [token] }),
-    );
+    const offers = { worker: this.#box, askedAt, version: this.#version, tokens: [token] };
+    this.#said = [...this.#said.slice(-2), offers];
+    const answer = await this.#alive(`offers ${token}`, fault, () => this.#ledger.offer(offers));
     if (answer === "unheard" || answer === "dead") return;
     for (const given of answer) await this.#hear(given);
+  }
+
+  /** What it said of its slots some time ago arrives, maybe once more; nobody waits for the answer. */
+  async lateOffer(): Promise<void> {
+    const [offers, ...later] = this.#said;
+    if (!offers) return;
+    this.#said = later;
+    this.#say(`offered ${offers.tokens.join()} at ${offers.askedAt}`);
+    for (const token of offers.tokens) this.#scene.offered.set(token, offers.version);
+    await this.#ledger.offer(offers);
   }
 
   /** Hears what it was told. What was not meant for its slot it gives back. */
@@ -97,10 +109,10 @@ export class SimulatedWorker {
     for (const given of letters) await this.#hear(given);
   }
 
-  async #hear({ key, token, claim, askedAt }: Given): Promise<void> {
+  async #hear({ slot, key, token, claim, askedAt }: Given): Promise<void> {
     if (this.#run?.of.token === token || this.#settling?.of.token === token) return;
-    const next = this.#settling?.next === token ? this.#settling : undefined;
-    if (!next && this.#offer !== token) {
+    const next = this.#settling?.next === slot ? this.#settling : undefined;
+    if (!next && this.#offer !== slot) {
       this.#say(`gives ${key} of ${token} back`);
       const answer = await this.#ledger.settle(key, token, { kind: "interrupted" });
       if (answer.kind === "settled") this.#scene.bells.add(answer.bells);

@@ -6,7 +6,7 @@ import { openRedisLedger, type RedisLedger, type RedisLedgerOptions } from "../s
 import type { Post } from "./post.ts";
 import { type Fault, times } from "./schedule.ts";
 import { type SimulatedBells, simulatedBells } from "./simulated-bells.ts";
-import { type Knowledge, Truth } from "./truth.ts";
+import { type Knowledge, Truth, Violation } from "./truth.ts";
 
 /** The caller died in the middle of a call to Redis. */
 export class Died extends Error {
@@ -27,7 +27,7 @@ export interface Surroundings {
   hurried: number;
   /** What workers were told and have not heard yet, by the name under which they listen. */
   readonly letters: Map<string, Given[]>;
-  /** What was known of each key that was given to a slot, by the token that it was given to. */
+  /** What was known of each key that was given to a slot, by the token of that run. */
   readonly knownWhenGiven: Map<string, Knowledge>;
   /** The version of the function of who offered a slot, by its token. */
   readonly offered: Map<string, number>;
@@ -51,9 +51,10 @@ export function surroundings(
   const offered = new Map<string, number>();
   const collect = async (): Promise<void> => {
     for (const { worker, given } of await post.collect(prefix)) {
-      const { token, key, claim } = given;
+      const { slot, token, key, claim } = given;
       self.say(`${key} is given to ${token} of ${worker}`);
-      self.truth.granted(key, token, claim, offered.get(token) ?? 0, self.local + self.hurried);
+      if (knownWhenGiven.has(token)) throw new Violation(`${token} was given twice, and at last ${key}`);
+      self.truth.granted(key, token, claim, offered.get(slot) ?? 0, self.local + self.hurried);
       knownWhenGiven.set(token, self.truth.known(key));
       letters.set(worker, [...(letters.get(worker) ?? []), given]);
     }

@@ -82,7 +82,8 @@ export class Truth {
   ];
   losses = 0;
   #partChanges = 0;
-  #granted = new Set<string>();
+  /** The key that each token was granted. */
+  #granted = new Map<string, ObjectKey>();
   #started = new Set<string>();
   #paused = new Set<number>();
   #closedUntil = 0;
@@ -183,8 +184,10 @@ export class Truth {
 
   /** The ledger gave a key to a token, whether or not the worker hears of it. */
   granted(key: ObjectKey, token: string, claim: Claim, version: number, now: number): void {
-    if (this.#granted.has(token)) return; // asked again
-    this.#granted.add(token);
+    const before = this.#granted.get(token);
+    if (before === key) return; // asked again
+    if (before !== undefined) throw new Violation(`${token} has claimed ${before}, and now ${key}`);
+    this.#granted.set(token, key);
     const truth = this.of(key);
     const copy = copyIn(claim);
     if (copy !== undefined && copy < Math.max(truth.written, truth.told)) {

@@ -13,7 +13,8 @@ export interface Lease {
 export interface LeaseKeeper {
   /**
    * Keep a lease that was asked for at `askedAt` (`performance.now()`): the server's clock started after that, so it
-   * lasts at least until `askedAt + duration`. `lose` is called at least half a renewal before that end.
+   * lasts at least until `askedAt + duration`. `lose` is called at least half a renewal before that end; at once, where
+   * that was long ago.
    */
   keep(lease: Holding & { readonly askedAt: number }, lose: (reason: LeaseLostError) => void): Lease;
   stop(): void;
@@ -81,6 +82,7 @@ export function keepLeases(options: {
     keep({ key, token, askedAt }, onLost) {
       const one: Kept = { key, token, heardAt: askedAt, lose: onLost };
       kept.set(token, one);
+      if (endsAt(one) <= performance.now()) lose(one, "was about to end when it was heard of");
       return {
         held: () => kept.has(token) && performance.now() < Math.min(endsAt(one), one.heardAt + settling),
         release: () => void kept.delete(token),

@@ -79,14 +79,18 @@ export interface Offering {
   readonly askedAt: number;
 }
 
-/** Slots of a worker that are free: each under the token of the run that may come of it. */
+/** Slots of a worker that are free. */
 export interface Offers extends Offering {
   readonly version: number;
+  /** One for each slot, without a colon: a claim may be made under it. */
   readonly tokens: readonly string[];
 }
 
 /** A key that was given to a free slot. */
 export interface Given extends Handed {
+  /** The token that the slot was offered under. */
+  readonly slot: string;
+  /** Of the run: the slot's and a colon come first in it. It was never given before, whatever became of the slot's. */
   readonly token: string;
   /** As it was said when the slot was offered last. */
   readonly askedAt: number;

@@ -19,6 +19,8 @@ const lastWords: Milliseconds = 1_000;
 export interface Turn {
   readonly key: ObjectKey;
   readonly token: string;
+  /** The worker's that it takes. */
+  readonly slot: string;
   readonly claim: Claim;
   /** When it was asked for, by `performance.now()`: its lease began after that. */
   readonly askedAt: number;

@@ -70,14 +70,14 @@ export function claimed(text: string, copy = "", lists = ""): Claim {
   };
 }
 
-/** What was given, of `token, askedAt, key, claim, copy, lists, ...`. */
+/** What was given, of `slot, token, askedAt, key, claim, copy, lists, ...`. */
 export function given(flat: readonly string[], onStranger: (member: string) => void): readonly Given[] {
   const all: Given[] = [];
-  for (let i = 0; i + 5 < flat.length; i += 6) {
-    const [token = "", askedAt, member = "", json = "", copy, lists] = flat.slice(i, i + 6);
+  for (let i = 0; i + 6 < flat.length; i += 7) {
+    const [slot = "", token = "", askedAt, member = "", json = "", copy, lists] = flat.slice(i, i + 7);
     const key = objectKeyIn(member);
     if (key === undefined) onStranger(member);
-    else all.push({ token, askedAt: Number(askedAt), key, claim: claimed(json, copy, lists) });
+    else all.push({ slot, token, askedAt: Number(askedAt), key, claim: claimed(json, copy, lists) });
   }
   return all;
 }

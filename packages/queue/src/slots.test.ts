@@ -113,11 +113,26 @@ it("runs once what it is told of twice", async () => {
 
 it("does not run what it was given so long ago that it may be another's by now", async () => {
   const { ran } = await work(1);
-  const [token = ""] = vi.mocked(ledger).offer.mock.lastCall?.[0].tokens ?? [];
+  const [slot = ""] = vi.mocked(ledger).offer.mock.lastCall?.[0].tokens ?? [];
   const claim = { fails: 0, reasons: [], class: "change", versions: {} } as const;
-  tell({ token, key: second, claim, askedAt: performance.now() - 60_000 });
+  tell({ slot, token: `${slot}:1:1`, key: second, claim, askedAt: performance.now() - 60_000 });
   await queue.wake([wakeOf(first)]);
   await until(() => expect(ran).toEqual([first]));
+});
+
+it("gives back what a slot is given by an offer that came late, and goes on with its run", async () => {
+  const door = Promise.withResolvers<Verdict>();
+  const { ran } = await work(2, ({ key }) => (key === first ? door.promise : Promise.resolve(done)));
+  await queue.wake([wakeOf(first)]);
+  await until(() => expect(ran).toEqual([first]));
+  const [{ slot, token }] = told as [Given];
+  const claimed = await ledger.claim(second, `${slot}:2:2`);
+  if ("refused" in claimed) throw new Error(claimed.refused);
+  tell({ slot, token: `${slot}:2:2`, key: second, askedAt: performance.now(), claim: claimed.claimed });
+  await until(() => expect(ran).toEqual([first, second]));
+  expect(await ledger.renew([{ key: first, token }])).toEqual([]);
+  door.resolve(done);
+  await until(async () => expect(await queue.stats(1_000)).toMatchObject({ due: 0, running: 0 }));
 });
 
 it("runs no more at once than it has slots, whoever brings them", async () => {
@@ -205,6 +220,12 @@ it("gives back what was given to a slot that it does not know", async () => {
   const { ran } = await work(1);
   const outcome = await ledger.claim(third, "of a life before");
   if ("refused" in outcome) throw new Error(outcome.refused);
-  tell({ key: third, token: "of a life before", askedAt: 0, claim: outcome.claimed });
+  tell({
+    key: third,
+    slot: "of a life before",
+    token: "of a life before",
+    askedAt: 0,
+    claim: outcome.claimed,
+  });
   await until(() => expect(ran).toEqual([third]));
 });

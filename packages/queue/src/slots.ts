@@ -1,4 +1,4 @@
-import type { Log, Milliseconds, ObjectKey } from "@drover/controller";
+import type { Log, Milliseconds } from "@drover/controller";
 import { randomUUID } from "node:crypto";
 import type { Given, Ledger, Listening, Offering, Taker } from "./ledger.ts";
 import type { Turn } from "./perform-run.ts";
@@ -16,8 +16,6 @@ export interface SlotsParts {
   readonly concurrency: number;
   /** How often the ledger is told which are free; at most half as long as an offer stands. */
   readonly renewal: Milliseconds;
-  /** How long a key is ours that was given to a slot, unless that is renewed. */
-  readonly lease: Milliseconds;
   readonly log: Log;
   /** Runs what a slot was given. */
   readonly run: (turn: Turn) => void;
@@ -26,17 +24,17 @@ export interface SlotsParts {
 }
 
 /**
- * The slots of a worker, each under the token of its run: busy, or offered to the ledger, which gives it a key as soon as
+ * The slots of a worker, each under a token of its own: busy, or offered to the ledger, which gives it a key as soon as
  * one is due. One that has no token yet, as at the start or after a failed run, is offered with the next renewal.
  */
 export class Slots {
   readonly #parts: SlotsParts;
-  /** With the key that was given to it, where it was not a bell's. */
-  readonly #busy = new Map<string, ObjectKey | undefined>();
+  /** With the token of its run, unless that is claimed for a bell and not answered yet. */
+  readonly #busy = new Map<string, string | undefined>();
   readonly #offered = new Set<string>();
   /** Given, as a refused claim said, and not heard of yet. */
   readonly #expected = new Set<string>();
-  /** Asked for with a verdict that is not answered yet, by the token of its run. */
+  /** Asked for with a verdict that is not answered yet, and the slot of that. */
   readonly #nexts = new Map<string, string>();
   /** Bells that wait for a slot. */
   readonly #bells: ((token: string | undefined) => void)[] = [];
@@ -54,52 +52,57 @@ export class Slots {
   /** A slot for a bell: the token to claim with; undefined where there will be none any more. */
   take(): Promise<string | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
-    const [token] = this.#used < this.#parts.concurrency ? [randomUUID()] : this.#offered;
-    if (token === undefined) return new Promise((resolve) => void this.#bells.push(resolve));
-    this.#offered.delete(token);
-    return Promise.resolve(this.#become(token));
+    const [slot] = this.#used < this.#parts.concurrency ? [randomUUID()] : this.#offered;
+    if (slot === undefined) return new Promise((resolve) => void this.#bells.push(resolve));
+    this.#offered.delete(slot);
+    return Promise.resolve(this.#claimWith(slot));
   }
 
-  /** The ledger refused a claim since it had given this slot another key: that one is on its way. */
-  wasGiven(token: string): void {
-    this.#busy.delete(token);
-    this.#expected.add(token);
+  /** The ledger answered that this slot's token has claimed the key. */
+  claimed(slot: string): void {
+    this.#busy.set(slot, slot);
   }
 
-  /** Who would run another key when the verdict of this token's run is told. */
-  next(of: string): Taker {
+  /** The ledger refused a claim since it had given this slot a key before: that one is on its way. */
+  wasGiven(slot: string): void {
+    this.#busy.delete(slot);
+    this.#expected.add(slot);
+  }
+
+  /** Who would run another key when the verdict of this slot's run is told. */
+  next(slot: string): Taker {
     const token = randomUUID();
     const isOneMore = this.#offered.size + this.#nexts.size < offeredAtMost;
-    this.#nexts.set(token, of);
+    this.#nexts.set(token, slot);
     return { token, version: this.#parts.version, ...(isOneMore && { offeredBy: this.#now() }) };
   }
 
   /** The verdict was answered with nothing to run: the slot is offered, as it was said to be. */
-  offered(token: string, next: Taker): void {
+  offered(slot: string, next: Taker): void {
     if (!next.offeredBy) {
-      this.free(token, next);
+      this.free(slot, next);
       return;
     }
     if (!this.#nexts.delete(next.token)) return; // it was given a key already
-    this.#busy.delete(token);
+    this.#busy.delete(slot);
     const bell = this.#bells.shift();
     if (this.#closed) void this.#withdraw([next.token]);
-    else if (bell) bell(this.#become(next.token));
+    else if (bell) bell(this.#claimWith(next.token));
     else this.#offered.add(next.token);
   }
 
   /** The verdict was answered with the key that the slot is busy with from now on. */
-  handed(token: string, next: Taker): void {
+  handed(slot: string, next: Taker): void {
     this.#nexts.delete(next.token);
-    this.#busy.delete(token);
-    this.#become(next.token);
+    this.#busy.delete(slot);
+    this.#busy.set(next.token, next.token);
   }
 
   /** The run has ended, and nothing follows. */
-  free(token: string, next?: Taker): void {
+  free(slot: string, next?: Taker): void {
     if (next) this.#nexts.delete(next.token);
-    this.#busy.delete(token);
-    this.#bells.shift()?.(this.#become(randomUUID()));
+    this.#busy.delete(slot);
+    this.#bells.shift()?.(this.#claimWith(randomUUID()));
   }
 
   /** From now on nothing is taken, and what comes is given back. */
@@ -107,10 +110,10 @@ export class Slots {
     this.#closed = true;
     clearInterval(this.#timer);
     for (const bell of this.#bells.splice(0)) bell(undefined);
-    const tokens = [...this.#offered, ...this.#expected];
+    const slots = [...this.#offered, ...this.#expected];
     this.#offered.clear();
     this.#expected.clear();
-    await this.#withdraw(tokens);
+    await this.#withdraw(slots);
     this.#listening.stop();
   }
 
@@ -118,9 +121,9 @@ export class Slots {
     return this.#busy.size + this.#offered.size + this.#expected.size;
   }
 
-  #become(token: string, key?: ObjectKey): string {
-    this.#busy.set(token, key);
-    return token;
+  #claimWith(slot: string): string {
+    this.#busy.set(slot, undefined);
+    return slot;
   }
 
   #now(): Offering {
@@ -128,16 +131,17 @@ export class Slots {
   }
 
   #hear(given: Given): void {
-    const { token, key } = given;
-    if (this.#busy.has(token) && (this.#busy.get(token) ?? key) === key) return; // told twice, or its claim will tell
-    // After a pause of ours, of as long as a lease. The slot may be offered anew by now, and given another key under the same
-    // token: that one's verdict would be this run's. If it does hold the key still, the next renewal says so until that ends.
-    if (!this.#closed && performance.now() >= given.askedAt + this.#parts.lease - this.#parts.renewal) return;
-    const settled = this.#nexts.get(token);
+    const { slot, token } = given;
+    if (this.#busy.has(slot) && (this.#busy.get(slot) ?? token) === token) return; // told twice, or its claim will tell
+    const settled = this.#nexts.get(slot);
     if (settled !== undefined) this.#busy.delete(settled); // its verdict has got through
-    const isFree = [this.#nexts, this.#offered, this.#expected].some((those) => those.delete(token));
-    if (isFree && !this.#closed) this.#parts.run({ ...given, token: this.#become(token, key), by: "given" });
-    else void this.#parts.giveBack(given);
+    const isFree = [this.#nexts, this.#offered, this.#expected].some((those) => those.delete(slot));
+    if (!isFree || this.#closed) {
+      void this.#parts.giveBack(given);
+      return;
+    }
+    this.#busy.set(slot, token);
+    this.#parts.run({ ...given, by: "given" });
   }
 
   async #renew(): Promise<void> {
@@ -145,12 +149,12 @@ export class Slots {
     if (this.#renewing || this.#closed) return;
     const most = Math.min(concurrency - this.#used, offeredAtMost - this.#offered.size);
     for (let i = 0; i < most; i++) this.#offered.add(randomUUID());
-    const tokens = [...this.#offered, ...this.#expected];
-    if (tokens.length === 0) return;
+    const slots = [...this.#offered, ...this.#expected];
+    if (slots.length === 0) return;
     this.#renewing = true;
     try {
-      for (const given of await ledger.offer({ ...this.#now(), version, tokens })) this.#hear(given);
-      for (const token of tokens) if (this.#expected.delete(token)) this.#offered.add(token);
+      for (const given of await ledger.offer({ ...this.#now(), version, tokens: slots })) this.#hear(given);
+      for (const slot of slots) if (this.#expected.delete(slot)) this.#offered.add(slot);
     } catch (error) {
       log.warn({ err: error }, "Could not offer free slots; trying again");
     } finally {
@@ -158,12 +162,14 @@ export class Slots {
     }
   }
 
-  async #withdraw(tokens: readonly string[]): Promise<void> {
+  async #withdraw(slots: readonly string[]): Promise<void> {
     const { ledger, version, log, giveBack } = this.#parts;
-    const taken = await ledger.withdraw({ ...this.#now(), version, tokens }).catch((error: unknown) => {
-      log.debug({ err: error }, "Could not take free slots back; their offers will end");
-      return [];
-    });
+    const taken = await ledger
+      .withdraw({ ...this.#now(), version, tokens: slots })
+      .catch((error: unknown) => {
+        log.debug({ err: error }, "Could not take free slots back; their offers will end");
+        return [];
+      });
     await Promise.all(taken.map(giveBack));
   }
 }

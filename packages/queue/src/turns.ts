@@ -11,10 +11,11 @@ export interface TurnsParts extends WorkerParts {
   readonly options: WorkOptions;
 }
 
-/** A run that has come to its verdict, how it had come, since when it ran, and whether its slot may be handed another key. */
+/** A run that has come to its verdict, which slot it took, how it had come, since when it ran, and whether its slot may be handed another key. */
 interface Ended {
   readonly run: Run;
   readonly verdict: Verdict;
+  readonly slot: string;
   readonly by: Arrival;
   readonly since: number;
   readonly goOn: boolean;
@@ -66,32 +67,35 @@ export class Turns {
     const since = performance.now();
     try {
       const { run, verdict } = await performRun(turn, handler, { leases, timeout: options.timeout, stop });
-      return await this.#settle({ run, verdict, since, goOn, by: turn.by });
+      return await this.#settle({ run, verdict, since, goOn, slot: turn.slot, by: turn.by });
     } finally {
       this.#running.delete(stop);
     }
   }
 
-  async #settle({ run, verdict, by, since, goOn }: Ended): Promise<Turn | undefined> {
+  async #settle({ run, verdict, slot, by, since, goOn }: Ended): Promise<Turn | undefined> {
     const { slots, ringer, bells, log, options } = this.#parts;
     const askedAt = performance.now();
     const duration = askedAt - since;
     const failed = verdict.kind === "retry" || verdict.kind === "terminal";
-    const next = failed || this.#draining || !goOn ? undefined : slots.next(run.token);
+    const next = failed || this.#draining || !goOn ? undefined : slots.next(slot);
     const answer = await settleSurely(this.#parts, { run, verdict, duration, next }).catch(
       (error: unknown) => {
-        slots.free(run.token, next);
+        slots.free(slot, next);
         throw error;
       },
     );
-    if (!next || answer.kind === "stale") slots.free(run.token, next);
-    else if (answer.handed) slots.handed(run.token, next);
-    else slots.offered(run.token, next);
+    if (!next || answer.kind === "stale") slots.free(slot, next);
+    else if (answer.handed) slots.handed(slot, next);
+    else slots.offered(slot, next);
     if (answer.kind === "stale") return undefined;
     if (answer.dueIn !== undefined) ringer.expect(answer.dueIn);
     await addAtBest(bells, answer.bells, log);
     options.onSettled?.(run, verdict, duration, by);
     if (failed) throw new RunFailedError(run.key, verdict.error);
-    return next && answer.handed && { ...answer.handed, token: next.token, askedAt, by: "handed" };
+    return (
+      next &&
+      answer.handed && { ...answer.handed, token: next.token, slot: next.token, askedAt, by: "handed" }
+    );
   }
 }

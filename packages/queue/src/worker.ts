@@ -55,7 +55,10 @@ export function startWorker(
       slots.free(token);
       throw error;
     });
-    if ("claimed" in outcome) return { key, token, claim: outcome.claimed, askedAt, by: "rung" };
+    if ("claimed" in outcome) {
+      slots.claimed(token);
+      return { key, token, slot: token, claim: outcome.claimed, askedAt, by: "rung" };
+    }
     if (outcome.refused !== "slot taken") {
       slots.free(token);
       return undefined;

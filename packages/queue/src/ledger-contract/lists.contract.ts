@@ -60,7 +60,7 @@ export function listsContract(t: LedgerUnderTest): void {
       await told("b");
       await hears.caughtUp();
       hears.stop();
-      expect(given).toMatchObject([{ token: "slot", claim: { lists: { left: "anew", news: ["b"] } } }]);
+      expect(given).toMatchObject([{ slot: "slot", claim: { lists: { left: "anew", news: ["b"] } } }]);
     });
   });
 

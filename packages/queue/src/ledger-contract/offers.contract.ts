@@ -15,7 +15,7 @@ export function offersContract(t: LedgerUnderTest): void {
     return heard.splice(0);
   };
   const givenKeys = async (): Promise<readonly string[]> =>
-    (await given()).map((each) => `${each.token} ${each.key}`);
+    (await given()).map((each) => `${each.slot} ${each.key}`);
 
   beforeEach(async () => {
     await t.enlist({ slots: 2 });
@@ -29,15 +29,15 @@ export function offersContract(t: LedgerUnderTest): void {
     it("is given to a free slot as if it had claimed it, and no bell is rung", async () => {
       await t.ledger.offer(slots("t1"));
       expect(await t.wake(key, { reason: "Added", class: "listing", uid: "u1", trace: "00-1" })).toEqual([]);
-      const [found] = await given();
+      const [found] = (await given()) as [Given];
       expect(found).toMatchObject({
-        ...{ token: "t1", askedAt: 5, key },
+        ...{ slot: "t1", askedAt: 5, key },
         claim: { fails: 0, reasons: ["Added"], class: "listing", uid: "u1", trace: "00-1" },
       });
       expect(await t.refusal(key)).toBe("leased");
-      expect(await t.ledger.claim(key, "t1")).toEqual({ claimed: found?.claim });
-      expect(await t.ledger.renew([{ key, token: "t1" }])).toEqual([]);
-      expect(await t.ledger.settle(key, "t1", done)).toMatchObject({ kind: "settled" });
+      expect(await t.ledger.claim(key, found.token)).toEqual({ claimed: found.claim });
+      expect(await t.ledger.renew([found])).toEqual([]);
+      expect(await t.ledger.settle(key, found.token, done)).toMatchObject({ kind: "settled" });
       expect(await t.refusal(key)).toBe("nothing due");
     });
     it("is leased for one lease from then on", async () => {
@@ -60,9 +60,10 @@ export function offersContract(t: LedgerUnderTest): void {
       await t.ledger.offer(slots("t1"));
       t.clock += 500;
       expect(await t.rung()).toEqual([]);
-      expect(await givenKeys()).toEqual([`t1 ${key}`]);
+      const [found] = (await given()) as [Given];
+      expect(found).toMatchObject({ slot: "t1", key });
       await t.ledger.offer(slots("t2"));
-      await t.ledger.settle(key, "t1", { kind: "interrupted" });
+      await t.ledger.settle(key, found.token, { kind: "interrupted" });
       expect(await givenKeys()).toEqual([`t2 ${key}`]);
     });
     it("is rung for where no slot is free", async () => {
@@ -100,7 +101,7 @@ export function offersContract(t: LedgerUnderTest): void {
       const next: Taker = { token: "t2", version: 0, offeredBy: { worker: "w1", askedAt: 7 } };
       expect(await t.ledger.settle(first, "t1", done, undefined, next)).not.toHaveProperty("handed.key");
       await t.wake(second);
-      expect(await given()).toMatchObject([{ token: "t2", askedAt: 7, key: second }]);
+      expect(await given()).toMatchObject([{ slot: "t2", askedAt: 7, key: second }]);
     });
     it("is not offered by a verdict that was handed a key", async () => {
       await t.enlist({ slots: 1 });
@@ -124,9 +125,33 @@ export function offersContract(t: LedgerUnderTest): void {
     it("is given one key", async () => {
       await t.ledger.offer(slots("t1"));
       await t.wake(first);
-      await t.ledger.settle(first, "t1", done);
+      const [found] = (await given()) as [Given];
+      await t.ledger.settle(first, found.token, done);
       expect(await t.wake(second)).toEqual([second]);
-      expect(await givenKeys()).toEqual([`t1 ${first}`]);
+      expect(await given()).toEqual([]);
+    });
+    it("that is offered anew, by a call that came late, is given a key under another token", async () => {
+      await t.ledger.offer(slots("t1"));
+      await t.wake(first);
+      const [before] = (await given()) as [Given];
+      t.clock += lease;
+      await t.rung();
+      await t.ledger.offer(slots("t1"));
+      await t.wake(second);
+      const [after] = (await given()) as [Given];
+      expect(after).toMatchObject({ slot: "t1", key: second });
+      expect(await t.ledger.settle(first, before.token, done)).toEqual({ kind: "stale" });
+      expect(await t.ledger.renew([before, { ...before, key: second }, after])).toEqual([
+        before.token,
+        before.token,
+      ]);
+      expect(await t.ledger.settle(second, before.token, done)).toEqual({ kind: "stale" });
+      await t.ledger.settle(second, after.token, done);
+      await t.ledger.offer(slots("t1")); // in the same ms
+      await t.wake(second);
+      const [again] = (await given()) as [Given];
+      expect(again).toMatchObject({ slot: "t1", key: second });
+      expect(again.token).not.toBe(after.token);
     });
     it("stands as long as a server settles, and so long again when it is offered again", async () => {
       await t.ledger.offer(slots("t1"));
@@ -134,7 +159,7 @@ export function offersContract(t: LedgerUnderTest): void {
       await t.ledger.offer({ ...slots("t1"), askedAt: 6 });
       t.clock += settling - 1;
       await t.wake(first);
-      expect(await given()).toMatchObject([{ token: "t1", askedAt: 6, key: first }]);
+      expect(await given()).toMatchObject([{ slot: "t1", askedAt: 6, key: first }]);
       await t.ledger.offer(slots("t2"));
       t.clock += settling;
       expect(await t.wake(second)).toEqual([second]);
@@ -158,11 +183,12 @@ export function offersContract(t: LedgerUnderTest): void {
       expect(await t.wake(second)).toEqual([second]);
       expect(await given()).toEqual([]);
     });
-    it("that was given one key claims no other, whose bell can be answered still", async () => {
+    it("that was given one key claims none, and others' bells can be answered still", async () => {
       await t.wake(first);
       await t.ledger.offer(slots("t1"));
       await t.wake(second);
       expect(await t.refusal(first, "t1")).toBe("slot taken");
+      expect(await t.refusal(second, "t1")).toBe("slot taken");
       expect(await givenKeys()).toEqual([`t1 ${second}`]);
       expect(await t.refusal(first, "t2")).toBe("claimed");
     });
@@ -203,7 +229,8 @@ export function offersContract(t: LedgerUnderTest): void {
     it("is due at once when it is given back, and nothing is counted", async () => {
       await t.ledger.offer(slots("t1"));
       await t.wake(first);
-      expect(await t.ledger.settle(first, "t1", { kind: "interrupted" })).toMatchObject({
+      const [found] = (await given()) as [Given];
+      expect(await t.ledger.settle(first, found.token, { kind: "interrupted" })).toMatchObject({
         bells: [{ key: first }],
       });
       expect((await t.ledger.inspect(first)).key).toMatchObject({ fails: 0 });
@@ -227,8 +254,8 @@ export function offersContract(t: LedgerUnderTest): void {
     });
     it("of an account that is closed", async () => {
       await t.wake(first);
-      await given();
-      await t.ledger.settle(first, "t1", { kind: "throttled", account: "aws", after: 500 });
+      const [found] = (await given()) as [Given];
+      await t.ledger.settle(first, found.token, { kind: "throttled", account: "aws", after: 500 });
       await t.ledger.offer(slots("t2"));
       await t.wake(first);
       expect(await given()).toEqual([]);
@@ -248,8 +275,8 @@ export function offersContract(t: LedgerUnderTest): void {
     });
     it("within a window of backoff", async () => {
       await t.wake(first);
-      await given();
-      await t.ledger.settle(first, "t1", failed);
+      const [found] = (await given()) as [Given];
+      await t.ledger.settle(first, found.token, failed);
       await t.ledger.offer(slots("t2"));
       expect(await t.rung()).toEqual([]);
       expect(await given()).toEqual([]);

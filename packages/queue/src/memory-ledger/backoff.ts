@@ -1,6 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 import type { Entry } from "./ledger-data.ts";
 import { find, type Moment, settled } from "./moment.ts";
+import { forgetGiven } from "./offers.ts";
 import { waitUntil } from "./places.ts";
 import { above, put, upTo } from "./sorted-set.ts";
 
@@ -48,7 +49,7 @@ export function takeBackLeases(moment: Moment, jitter: Jitter): void {
  * every worker must not loop.
  */
 export function expire(moment: Moment, entry: Entry, jitter: Jitter): void {
-  if (entry.holder) moment.data.offers.given.delete(entry.holder.token);
+  if (entry.holder) forgetGiven(moment, entry.holder.token);
   entry.class ??= entry.run.class;
   if (entry.fails === 0) {
     entry.fails = 1;

@@ -19,8 +19,7 @@ export function claim(
   jitter: Jitter,
   { key, ...taker }: Taker & { readonly key: ObjectKey },
 ): ClaimAnswer {
-  const other = givenTo(moment, taker.token);
-  if (other && other.key !== key) return { refused: "slot taken" };
+  if (givenTo(moment, taker.token)) return { refused: "slot taken" };
   withdraw(moment, taker.token);
   const entry = find(moment, key);
   if (leaseTooLong(moment, entry)) shortenLeases(moment);

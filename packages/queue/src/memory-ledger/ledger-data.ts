@@ -1,5 +1,5 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
-import type { Offering } from "../ledger.ts";
+import type { Given, Offering } from "../ledger.ts";
 import type { Backoff, Claim, KeyState, PastRun, WakeClass } from "../work-queue.ts";
 import { type SortedSet, sortedSet } from "./sorted-set.ts";
 
@@ -149,8 +149,8 @@ export interface OffersData {
   /** Tokens of the slots that are offered, by when their offers end. */
   readonly standing: SortedSet<string>;
   readonly by: Map<string, Offer>;
-  /** What was given, by token. */
-  readonly given: Map<string, { readonly key: ObjectKey; readonly askedAt: number }>;
+  /** What was given, by slot. */
+  readonly given: Map<string, Omit<Given, "slot" | "claim">>;
 }
 
 /** Who offers a slot, and when. */

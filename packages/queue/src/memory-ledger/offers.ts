@@ -7,10 +7,13 @@ import { take } from "./take.ts";
 import { isPaused } from "./turns.ts";
 
 /*
- * Free slots that workers offer, each under the token of the run that may come of it, and what was given to them.
+ * Free slots that workers offer, each under a token of its own, and what was given to them.
  *
  * An offer stands for `settling` ms, and for as long again whenever its worker says so: of a worker that died, none stands
  * for longer. It stands only for the newest function that is here.
+ *
+ * What a slot is **given** is leased under another token, of that giving alone: an offer that comes late stands anew, and
+ * then two runs may be under way of one slot. It begins with the slot's, which has no colon.
  */
 
 /** Offers whose time is over, forgotten by one call. */
@@ -19,40 +22,40 @@ const forgottenAtOnce = 100;
 /** A worker says which of its slots are free, or are not any more; answers what they were given. */
 export function offer(moment: Moment, { tokens, ...by }: Offers, stands: boolean): readonly Given[] {
   const given: Given[] = [];
-  for (const token of tokens) {
-    const mine = givenTo(moment, token);
+  for (const slot of tokens) {
+    const mine = givenTo(moment, slot);
     if (mine) given.push(mine);
-    else if (stands) stand(moment, token, by);
-    else withdraw(moment, token);
+    else if (stands) stand(moment, slot, by);
+    else withdraw(moment, slot);
   }
   const { standing } = moment.data.offers;
-  for (const token of upTo(standing, moment.now, forgottenAtOnce)) withdraw(moment, token);
+  for (const slot of upTo(standing, moment.now, forgottenAtOnce)) withdraw(moment, slot);
   return given;
 }
 
 export function stand(
   { data, now, settling }: Moment,
-  token: string,
+  slot: string,
   { worker, version, askedAt }: Offer,
 ): void {
-  put(data.offers.standing, token, now + settling);
-  data.offers.by.set(token, { worker, version, askedAt });
+  put(data.offers.standing, slot, now + settling);
+  data.offers.by.set(slot, { worker, version, askedAt });
 }
 
-export function withdraw({ data }: Moment, token: string): void {
-  takeOut(data.offers.standing, token);
-  data.offers.by.delete(token);
+export function withdraw({ data }: Moment, slot: string): void {
+  takeOut(data.offers.standing, slot);
+  data.offers.by.delete(slot);
 }
 
-/** What was given to a token, as far as it still holds it. */
-export function givenTo(moment: Moment, token: string): Given | undefined {
+/** What was given to a slot, as far as that still holds it. */
+export function givenTo(moment: Moment, slot: string): Given | undefined {
   const { given } = moment.data.offers;
-  const it = given.get(token);
+  const it = given.get(slot);
   const entry = it && find(moment, it.key);
   const { holder } = entry ?? {};
-  if (it && entry && held(moment, entry) && holder?.token === token && holder.claim)
-    return { token, ...it, claim: holder.claim };
-  given.delete(token);
+  if (it && entry && held(moment, entry) && holder?.token === it.token && holder.claim)
+    return { slot, ...it, claim: holder.claim };
+  given.delete(slot);
   return undefined;
 }
 
@@ -64,26 +67,34 @@ export function give(moment: Moment, entry: Entry): boolean {
   if (account !== undefined && limitOf(moment, accountLimit(account)).closedUntil > moment.now) return false;
   const free = freshest(moment);
   if (!free) return false;
-  const { token, worker, version, askedAt } = free;
+  const { slot, worker, version, askedAt } = free;
+  data.bells += 1;
+  const token = `${slot}:${moment.now}:${data.bells}`;
   const answer = take(moment, entry, { token, version });
   if ("refused" in answer) return true;
-  data.bells += 1;
-  data.offers.given.set(token, { key: entry.key, askedAt });
-  tell(worker, { token, askedAt, key: entry.key, claim: answer.claimed });
+  const it = { token, askedAt, key: entry.key };
+  data.offers.given.set(slot, it);
+  tell(worker, { slot, ...it, claim: answer.claimed });
   return true;
 }
 
+/** What was given under a token is its slot's no more. */
+export function forgetGiven({ data }: Moment, token: string): void {
+  const [slot] = token.split(":", 1);
+  if (slot !== undefined && slot !== token) data.offers.given.delete(slot);
+}
+
 /** The offer that was renewed last: whoever works is more likely to be alive than others. */
-function freshest(moment: Moment): (Offer & { readonly token: string }) | undefined {
+function freshest(moment: Moment): (Offer & { readonly slot: string }) | undefined {
   const { data, now, settling } = moment;
   const { standing, by } = data.offers;
   for (;;) {
-    const token = standing.members.at(-1);
-    const stands = token === undefined ? undefined : standing.scores.get(token);
-    if (token === undefined || stands === undefined || stands <= now) return undefined;
-    const offer = by.get(token);
-    withdraw(moment, token);
+    const slot = standing.members.at(-1);
+    const stands = slot === undefined ? undefined : standing.scores.get(slot);
+    if (slot === undefined || stands === undefined || stands <= now) return undefined;
+    const offer = by.get(slot);
+    withdraw(moment, slot);
     // The clock may have gone back, and the function be an older one by now.
-    if (offer && stands <= now + settling && offer.version >= data.newest) return { ...offer, token };
+    if (offer && stands <= now + settling && offer.version >= data.newest) return { ...offer, slot };
   }
 }

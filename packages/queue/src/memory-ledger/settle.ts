@@ -14,7 +14,7 @@ import { fail, heardDuringRun, type Jitter, pierces, spread } from "./backoff.ts
 import { blankEntry, type Entry, forgetLists } from "./ledger-data.ts";
 import { accountLimit, closeUntil } from "./limits.ts";
 import { find, held, type Moment, settled } from "./moment.ts";
-import { stand } from "./offers.ts";
+import { forgetGiven, stand } from "./offers.ts";
 import { becomeReady, enter, leave, waitUntil } from "./places.ts";
 import { makeDueReady, ringReady } from "./ring.ts";
 import { handOver } from "./take.ts";
@@ -86,7 +86,7 @@ function conclude(
   entry.run = {};
   entry.announced = undefined;
   entry.forced = false;
-  moment.data.offers.given.delete(token);
+  forgetGiven(moment, token);
   entry.settled = token;
   // No wake that was told since it began can be lost.
   const ranHere = holder?.token === token && run.era === moment.data.era;

@@ -24,10 +24,16 @@ local function waitUntil(e, at, why)
   if at <= now then becomeReady(e, now) else enter(e, 'waits', at) end
 end
 
+-- What was given under a token is its slot's no more.
+local function forgetGiven(token)
+  local slot = string.match(token, '^([^:]*):')
+  if slot then redis.call('HDEL', GIVEN, slot) end
+end
+
 -- A run whose lease ended without a verdict. The first such end is forgiven, the next ones back off: an object that
 -- kills every worker must not loop. One wake per window pierces it, also one that came during the run.
 local function expire(e)
-  if e.f.token then redis.call('HDEL', GIVEN, e.f.token) end
+  if e.f.token then forgetGiven(e.f.token) end
   clear(e, 'token', 'until', 'claim')
   e.f.class = e.f.class or e.f.ran
   if number(e, 'fails') == 0 then

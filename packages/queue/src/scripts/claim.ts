@@ -15,8 +15,7 @@ export const claim = defineScript({
   arguments: ["key", "token", "version", "jitter"],
   uses: [backoff, take, offers],
   body: `
-local other = givenTo(token)
-if other and other.key ~= key then return { 'slot taken' } end
+if givenTo(token) then return { 'slot taken' } end
 withdraw(token)
 local e = load(key)
 local known = (e.f.wakes or e.f.settled) ~= nil

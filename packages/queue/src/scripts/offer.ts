@@ -5,7 +5,7 @@ import { take } from "./take.ts";
 
 /**
  * A worker says which of its slots are free: `tokens`, a JSON list, which stand from now on, or with `stands` 0 no more.
- * Answers what they were given that it has not heard of: `{ token, askedAt, key, claim, '', '', ... }`. Of an offer whose time is over
+ * Answers what they were given that it has not heard of: `{ slot, token, askedAt, key, claim, '', '', ... }`. Of an offer whose time is over
  * nothing is kept.
  */
 export const offer = defineScript({
@@ -14,17 +14,17 @@ export const offer = defineScript({
   uses: [backoff, take, offers],
   body: `
 local given = {}
-for _, token in ipairs(cjson.decode(tokens)) do
-  local e, offeredAt = givenTo(token)
+for _, slot in ipairs(cjson.decode(tokens)) do
+  local e, offeredAt = givenTo(slot)
   if e then
-    for _, each in ipairs({ token, offeredAt, e.key, e.f.claim, '', '' }) do given[#given + 1] = each end
+    for _, each in ipairs({ slot, e.f.token, offeredAt, e.key, e.f.claim, '', '' }) do given[#given + 1] = each end
   elseif stands == '1' then
-    standing(token, worker, version, askedAt)
+    standing(slot, worker, version, askedAt)
   else
-    withdraw(token)
+    withdraw(slot)
   end
 end
-for _, token in ipairs(redis.call('ZRANGEBYSCORE', OFFERS, '-inf', now, 'LIMIT', 0, 100)) do withdraw(token) end
+for _, slot in ipairs(redis.call('ZRANGEBYSCORE', OFFERS, '-inf', now, 'LIMIT', 0, 100)) do withdraw(slot) end
 return given
 `,
 });

@@ -72,7 +72,7 @@ leave(e)
 clear(e, 'token', 'until', 'claim', 'left', 'listed', 'answers', 'announced', 'ran', 'ranIn', 'runUid')
 learn(e, ranHere)
 if not e.f.listed then forgetLists(e) end
-redis.call('HDEL', GIVEN, token)
+forgetGiven(token)
 e.f.settled = token
 if account ~= '' then e.f.account = account end
 after = tonumber(after)
