@@ -69,9 +69,9 @@ const slowly = { workers: plan.slowWorkers, workMs: plan.workMs };
 const progress = (line: string): void => console.error(line);
 
 const notRun = new Map<string, string>();
-const isAsked = (name: string): boolean => only?.some((one) => name.startsWith(one)) ?? true;
+const isAsked = (name: string): boolean => only?.includes(name) ?? true;
 const prepared = await preparedOf(peers.filter(({ name }) => name === reference || isAsked(name)));
-const preparedMore = await preparedOf(spreadOut.filter(({ name }) => isAsked(name)));
+const preparedMore = isAsked(drover.name) ? await preparedOf(spreadOut) : new Map<string, Prepared>();
 
 const busyBefore = await machineLoad();
 const stage = await setStage(progress);

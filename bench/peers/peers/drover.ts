@@ -125,7 +125,7 @@ const pulling = (name: string, copies: boolean, processes?: number): Peer =>
 export const drover = pulling("Drover", true);
 export const readingLive = pulling("Drover, reading live", false);
 /** Slow work is spread over more processes. */
-export const spreadOut = [2, 4].map((processes) =>
+export const spreadOut = [2, 4, 8].map((processes) =>
   pulling(`Drover, ${processes} processes`, true, processes),
 );
 /** Bridge and function are one process. */
