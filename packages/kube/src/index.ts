@@ -50,6 +50,7 @@ export {
   createOrReplace,
   CrdRefusedError,
   installCrd,
+  servedBy,
   type InstallOptions,
   waitEstablished,
 } from "./install-crd.ts";

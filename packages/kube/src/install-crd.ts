@@ -66,7 +66,7 @@ export async function waitEstablished(
   const options = signal === undefined ? {} : { signal };
   for (;;) {
     const crd = await client.get(builtin.crd, objectKey({ name }), options);
-    const ref = crd === undefined ? undefined : establishedRef(crd);
+    const ref = crd === undefined ? undefined : servedBy(crd);
     if (ref !== undefined && (await isServed(client, ref, options))) return ref;
     await pause(timers, lookAgainAfter, "CRD to be established", signal);
   }
@@ -96,7 +96,12 @@ const crdSchema = z.looseObject({
     .nullish(),
 });
 
-function establishedRef(object: KubeObject): ResourceRef | undefined {
+/**
+ * Where the stored version of a CRD's kind is served; undefined before it is established.
+ *
+ * @throws CrdRefusedError when its names are taken by another CRD.
+ */
+export function servedBy(object: KubeObject): ResourceRef | undefined {
   const { spec, status } = crdSchema.parse(object);
   const condition = (type: string) => status?.conditions?.find((one) => one.type === type);
   const names = condition("NamesAccepted");

@@ -32,6 +32,10 @@ export interface WorkQueueOptions {
  */
 export const prefixOf = (controller: string): string => `{drover:${controller}}`;
 
+/** Whether a controller has ever said anything to this Redis. */
+export const hasWorkQueue = async (redis: RedisConnection, controller: string): Promise<boolean> =>
+  (await redis.exists(`${prefixOf(controller)}:control`)) === 1;
+
 /** The work queue of one controller, on Redis and BullMQ. */
 export function openWorkQueue({
   redis,

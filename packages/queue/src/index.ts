@@ -57,7 +57,7 @@ export {
 export { type RedisAccounts, redisAccounts } from "./redis-accounts.ts";
 export { type NamedKeys, openNamedKeys } from "./named-keys.ts";
 export { callLua, type Lua, lua, type LuaArguments } from "./lua.ts";
-export { openWorkQueue, type WorkQueueOptions } from "./bullmq-work-queue.ts";
+export { hasWorkQueue, openWorkQueue, type WorkQueueOptions } from "./bullmq-work-queue.ts";
 export { type MemoryWorkQueueOptions, openMemoryWorkQueue } from "./memory-work-queue.ts";
 export {
   openSteppedQueue,

@@ -9,6 +9,7 @@ import {
 } from "@drover/queue";
 import { CommandError } from "../command-error.ts";
 import { type DeployedFunction, deployedFunctions } from "../deployed-functions.ts";
+import { embeddedFunction } from "./embedded-function.ts";
 
 /** All that is known of one object: by the queue, and by the API server. */
 export interface KeyFacts {
@@ -27,7 +28,7 @@ export interface KeyFacts {
 
 /** Which object a person means. */
 export interface Meant {
-  /** `plural.group`, a plural, a kind, or a function's name. */
+  /** `plural.group`, a plural, a kind, or a function's name; of one with a bridge in its process the first. */
   readonly kind: string;
   /** `name` or `namespace/name`. */
   readonly name: string;
@@ -40,7 +41,14 @@ export async function keyFacts(
   { client, redis }: { readonly client: KubeClient; readonly redis: RedisConnection },
   meant: Meant,
 ): Promise<KeyFacts> {
-  const fn = functionFor(meant.kind, await deployedFunctions(client, undefined));
+  const fn = await deployedFunctions(client, undefined)
+    .then((all) => functionFor(meant.kind, all))
+    .catch(async (error: unknown) => {
+      const embedded =
+        error instanceof CommandError && (await embeddedFunction({ client, redis }, meant.kind));
+      if (embedded) return embedded;
+      throw error;
+    });
   const { spec, name: controller } = fn;
   if (spec === undefined) {
     throw new CommandError(`The spec of ${fn.key} cannot be read: deploy it again, or see its status.`);

@@ -1,4 +1,10 @@
-import { customResourceDefinition, objectKey, ReconcileFunction, silentLog } from "@drover/controller";
+import {
+  customResourceDefinition,
+  defineResource,
+  objectKey,
+  ReconcileFunction,
+  silentLog,
+} from "@drover/controller";
 import { builtin, connect, installCrd, type KubeClient, refOf } from "@drover/kube";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import {
@@ -15,6 +21,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
 
 import { Note } from "../testing/notes.ts";
 import { runDrover } from "../testing/run-command.ts";
@@ -123,6 +130,26 @@ it("tells what woke it, how its runs ended, and when it runs next", async () => 
     },
     runs: [{ verdict: "retry", trigger: ["Modified"] }],
   });
+});
+
+it("drover why tells of an object whose function has a bridge in its process", async () => {
+  const spoon = defineResource({
+    ...{ group: "example.com", version: "v1", kind: "Spoon", scope: "Namespaced" },
+    ...{ spec: z.object({}), status: z.object({}) },
+  });
+  await installCrd(client, { ...customResourceDefinition(spoon) });
+  await client.create(refOf(spoon), { metadata: { name: "old", namespace: "default" }, spec: {} });
+  const words = ["why", "spoons.example.com/old"];
+  expect((await runDrover(words, { env })).stderr).toMatch(/No function looks after "spoons\.example\.com"/);
+  const spoons = openWorkQueue({ redis: connection, controller: "spoons.example.com", log: silentLog });
+  await spoons.wake([
+    {
+      key: objectKey({ namespace: "default", name: "old" }),
+      ...{ kind: "spoons.example.com", resourceVersion: "1", reason: "Modified", class: "change" },
+    },
+  ]);
+  expect((await runDrover(words, { env })).stdout).toMatch(/^Spoon default\/old has been due for /);
+  await spoons.close();
 });
 
 it.each([
