@@ -5,6 +5,7 @@ import {
   paceVariables,
   type ReconcileFunctionSpec,
   servedVariables,
+  setTwice,
   TerminalError,
   usualPace,
   usualScaling,
@@ -91,10 +92,10 @@ const rollout = (revision: number): Variable => ({ name: "DROVER_ROLLOUT", value
 function environment(of: TemplateOf): readonly Variable[] {
   const own = of.spec.container.env ?? [];
   const ours = of.spec.delivery === "webhook" ? webhookVariables(of) : pullVariables(of);
-  const twice = own.find(({ name }) => name === "DROVER_ROLLOUT" || ours.some((one) => one.name === name));
+  const twice = setTwice(own, [{ name: "DROVER_ROLLOUT" }, ...ours]);
   if (twice !== undefined) {
     throw new TerminalError(
-      `spec.container.env: ${twice.name} is set by Drover. Leave it out; spec has a field for what it says.`,
+      `spec.container.env: ${twice} is set by Drover. Leave it out; spec has a field for what it says.`,
       { reason: "InvalidSpec" },
     );
   }

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { defineController } from "./controller.ts";
 import type { DeployableFunction } from "./deployable-function.ts";
 import { embeddedManifestsOf } from "./embedded-manifests.ts";
+import type { Deployment } from "./reconcile-function.ts";
 import { defineResource } from "./resource.ts";
 
 const Cup = defineResource({
@@ -54,11 +55,15 @@ describe("what runs a function with a bridge in its process", () => {
     expect(JSON.stringify(spec)).toContain('{"name":"DROVER_CONCURRENCY","value":"3"},{"name":"CUPS_COLOUR"');
   });
 
-  it.each([
+  it.each<[Deployment, RegExp]>([
     [{}, /deployment\.container: say which image/],
     [{ container, paused: true }, /deployment\.paused: a bridge in a function's process does not/],
     [{ container, delivery: "webhook" }, /deployment\.delivery: who is called/],
-  ] as const)("is refused, with what to do, for %j", (deployment, said) => {
+    [
+      { container: { ...container, env: [{ name: "DROVER_REDIS_URL", value: "redis://own" }] } },
+      /deployment\.container\.env: DROVER_REDIS_URL is set by Drover\. Leave it out\./,
+    ],
+  ])("is refused, with what to do, for %j", (deployment, said) => {
     expect(() => embeddedManifestsOf({ controller: cups, deployment })).toThrow(said);
   });
 });

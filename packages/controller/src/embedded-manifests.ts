@@ -1,7 +1,7 @@
 import type { DeployableFunction } from "./deployable-function.ts";
 import { milliseconds } from "./duration.ts";
 import { serviceNameOf } from "./function-names.ts";
-import { functionPod, graceOf, servedVariables } from "./function-pod.ts";
+import { functionPod, graceOf, servedVariables, setTwice } from "./function-pod.ts";
 import { leastPermissions, withPermissions } from "./least-permissions.ts";
 import { paceVariables } from "./pace-variables.ts";
 import { reconcileFunctionOf, type ReconcileFunctionSpec } from "./reconcile-function.ts";
@@ -63,11 +63,12 @@ function granted({ name, namespace }: Place, kind: "Role" | "ClusterRole", rules
 /** What the cluster's bridges, the deployer or the gateway do. */
 const notHere = ["hooks", "campaign", "onRollout", "paused", "webhook"] as const;
 
+const refused = (problem: string) => new NotEmbeddableError(`deployment.${problem}`);
+
 type Container = NonNullable<ReconcileFunctionSpec["container"]>;
 type Embeddable = ReconcileFunctionSpec & { readonly container: Container };
 
 function embeddable({ container, ...spec }: ReconcileFunctionSpec): Embeddable {
-  const refused = (problem: string) => new NotEmbeddableError(`deployment.${problem}`);
   if (container === undefined) throw refused("container: say which image it is, with container: { image }.");
   const foreign = notHere.find((field) => spec[field] !== undefined);
   if (foreign !== undefined) {
@@ -86,14 +87,17 @@ function deploymentOf(place: Place, { container, scaling, ...spec }: Embeddable,
   const labels = { "drover.dev/embedded": place.name };
   const grace = graceOf(timeout);
   const probe = (path: string) => ({ httpGet: { path, port: "http" } });
+  const ours = [
+    { name: "DROVER_REDIS_URL", valueFrom: { secretKeyRef: { name: `${place.name}-redis`, key: "url" } } },
+    ...servedVariables(container, grace),
+    ...paceVariables(spec),
+  ];
+  const own = container.env ?? [];
+  const twice = setTwice(own, ours);
+  if (twice !== undefined) throw refused(`container.env: ${twice} is set by Drover. Leave it out.`);
   const pod = functionPod({
     ...{ serviceAccountName: place.name, container, grace },
-    env: [
-      { name: "DROVER_REDIS_URL", valueFrom: { secretKeyRef: { name: `${place.name}-redis`, key: "url" } } },
-      ...servedVariables(container, grace),
-      ...paceVariables(spec),
-      ...(container.env ?? []),
-    ],
+    env: [...ours, ...own],
     probes: {
       readiness: { ...probe("/readyz"), periodSeconds: 2, timeoutSeconds: 3 },
       liveness: { ...probe("/healthz"), periodSeconds: 10, failureThreshold: 6 },

@@ -39,6 +39,12 @@ export const servedVariables = (
   { name: "DROVER_STOP_GRACE", value: `${grace}ms` },
 ];
 
+/** A variable of a container's own that Drover sets, too: the one that comes last would win, in silence. */
+export const setTwice = (
+  own: readonly Variable[],
+  ours: readonly Pick<Variable, "name">[],
+): string | undefined => own.find(({ name }) => ours.some((one) => one.name === name))?.name;
+
 /** The spec of a function's Pods: not root, nothing writable, no capability. */
 export function functionPod({
   serviceAccountName,
