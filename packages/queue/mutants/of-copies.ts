@@ -58,7 +58,7 @@ const ofWake = script("wake", [
   {
     promise: "copy-7",
     wrong: "any number of copies is kept",
-    from: "and redis.call('ZCARD', READY) < ${copiesKept}",
+    from: "and fits(#w.copy)",
     to: "",
   },
   {

@@ -28,7 +28,7 @@ const ofWake = script("wake", [
   {
     promise: "lists-2",
     wrong: "news are kept for any number of keys",
-    from: " or redis.call('ZCARD', READY) >= ${copiesKept} then\n    loseNews(e)",
+    from: " or not fits(size) then\n    loseNews(e)",
     to: " then\n    loseNews(e)",
   },
   {

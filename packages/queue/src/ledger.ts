@@ -179,8 +179,8 @@ export const listingBelieved: Milliseconds = 50_000;
  * its key is handed first.
  */
 export const bellOverlooked: Milliseconds = 200;
-/** While more keys than that are ready, no copies are kept for those that become so: they are to stay a small part of Redis. */
-export const copiesKept = 10_000;
+/** Bytes of all copies at most: one is kept as long as one of its size for every ready key would not be more. */
+export const copiesKept = 67_108_864;
 /** How long the copy is kept that a run has left, and its lists. */
 export const leftCopyKept: Milliseconds = 10_000;
 /** Bytes of a key's news at most: where there are more, lists are read live. */

@@ -334,17 +334,23 @@ export function copiesContract(t: LedgerUnderTest): void {
     });
     it("while more keys are ready than are worth it", { timeout: 60_000 }, async () => {
       await t.enlist({ slots: 0 });
-      await brought(101);
-      const wakes = keysIn("full", copiesKept + 1).map((of): Wake => ({
+      const copy = "c".repeat(65_536);
+      const most = copiesKept / copy.length;
+      await t.wake(key, { uid, resourceVersion: "101", copy });
+      const wakes = keysIn("full", most + 1).map((of): Wake => ({
         ...{ key: of, kind, resourceVersion: "1", reason: "Added", class: "listing" },
       }));
       for (let i = 0; i < wakes.length; i += 1_000) await t.ledger.wake(wakes.slice(i, i + 1_000));
-      await brought(102);
-      await t.enlist({ slots: copiesKept });
+      await t.wake(key, { uid, resourceVersion: "102", copy });
+      await t.enlist({ slots: 2 * most });
       await t.rung();
       const claim = await t.claim(key, "t");
       expect(claim.copy).toBeUndefined();
       expect(claim.versions).toEqual({ buckets: "102" });
+      await t.ledger.settle(key, "t", saw(102));
+      await brought(103); // it is small
+      await t.rung();
+      expect(await t.claim(key, "u")).toMatchObject({ copy: "copy of 103" });
     });
   });
 }

@@ -91,11 +91,11 @@ export function listsContract(t: LedgerUnderTest): void {
     it("where more keys are ready than copies are kept for", async () => {
       await end(leaves("left"));
       await t.enlist({ slots: 0 });
-      const wakes = keysIn("crowd", copiesKept + 1).map((of): Wake => ({
+      const wakes = keysIn("crowd", copiesKept / newsKept + 1).map((of): Wake => ({
         ...{ key: of, kind: "buckets", resourceVersion: "1", reason: "Added", class: "listing" },
       }));
       for (let i = 0; i < wakes.length; i += 1_000) await t.ledger.wake(wakes.slice(i, i + 1_000));
-      await told("since");
+      await told("é".repeat(newsKept / 2));
       await t.enlist({ slots: copiesKept });
       expect(await given()).toBeUndefined();
     });

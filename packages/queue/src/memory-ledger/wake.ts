@@ -1,6 +1,6 @@
 import { copiesKept, listingBelieved, newsKept } from "../ledger.ts";
 import type { Wake, WakeClass } from "../work-queue.ts";
-import { type Entry, forgetLists } from "./ledger-data.ts";
+import { type Entry, forgetLists, type LedgerData } from "./ledger-data.ts";
 import { find, type Moment } from "./moment.ts";
 import { becomeReady } from "./places.ts";
 import { isDecimal, isNewer } from "./versions.ts";
@@ -86,9 +86,12 @@ function keepCopy({ data }: Moment, entry: Entry, wake: Wake, force: boolean): v
   const isNewest = entry.versions.get(kind) === resourceVersion && isDecimal(resourceVersion);
   const brought = isNewest ? copy : undefined;
   if (force || (uid !== undefined && brought === undefined)) forgetCopies(entry);
-  else if (uid !== undefined && uid === entry.uid && data.states.ready.members.length < copiesKept)
+  else if (uid !== undefined && uid === entry.uid && fits(data, Buffer.byteLength(brought ?? "")))
     entry.copy = brought;
 }
+
+const fits = ({ states }: LedgerData, size: number): boolean =>
+  states.ready.members.length * size < copiesKept;
 
 /** Of another kind's objects, for who has left lists of them or may still do so. */
 function keepNews({ data }: Moment, entry: Entry, { news }: Wake): void {
@@ -97,7 +100,7 @@ function keepNews({ data }: Moment, entry: Entry, { news }: Wake): void {
   if (!entry.listed && entry.state !== "leased") return;
   const all = new Set(entry.news).add(news);
   const size = [...all].reduce((sum, each) => sum + Buffer.byteLength(each), 0);
-  const isTooMuch = size > newsKept || data.states.ready.members.length >= copiesKept;
+  const isTooMuch = size > newsKept || !fits(data, size);
   entry.news = news === "" || isTooMuch ? "lost" : all;
 }
 

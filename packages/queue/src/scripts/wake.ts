@@ -26,6 +26,8 @@ local function loseNews(e)
   e.f.news = 'lost'
 end
 
+local function fits(size) return redis.call('ZCARD', READY) * size < ${copiesKept} end
+
 -- Only of the newest version that is known. What somebody wants looked at now is looked at, and so is what was told of
 -- without a copy or by an older version: it may be gone, by a listing that names no newer one, and etcd restored.
 local function keepCopy(e, w)
@@ -33,7 +35,7 @@ local function keepCopy(e, w)
   if w.force or w.uid and not (w.copy and isNewest) then
     clear(e, 'copy', 'left')
     if w.force then loseNews(e) end
-  elseif w.copy and w.uid and w.uid == e.f.uid and redis.call('ZCARD', READY) < ${copiesKept} then
+  elseif w.copy and w.uid and w.uid == e.f.uid and fits(#w.copy) then
     e.f.copy = w.copy
   end
 end
@@ -42,7 +44,7 @@ local function keepNews(e, w)
   if e.f.listed and redis.call('EXISTS', P .. ':lists:' .. e.key) == 0 then forgetLists(e) end
   if not w.news or e.f.news == 'lost' or not (e.f.listed or e.f.state == 'leased') then return end
   local size = number(e, 'news') + #w.news
-  if w.news == '' or size > ${newsKept} or redis.call('ZCARD', READY) >= ${copiesKept} then
+  if w.news == '' or size > ${newsKept} or not fits(size) then
     loseNews(e)
   elseif redis.call('SADD', P .. ':news:' .. e.key, w.news) == 1 then
     e.f.news = size
