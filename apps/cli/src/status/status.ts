@@ -1,6 +1,7 @@
 import type { KubeClient } from "@drover/kube";
 import { CommandError } from "../command-error.ts";
 import { type DeployedFunction, deployedFunctions } from "../deployed-functions.ts";
+import { orEmbedded } from "../embedded-function.ts";
 import { conditionOf } from "../function-object.ts";
 import { withRedis } from "../redis-option.ts";
 import { roughly } from "../roughly.ts";
@@ -30,23 +31,42 @@ export interface StatusOptions {
   readonly redis: string | undefined;
 }
 
-/** @throws CommandError when there is no function of that name. */
+/**
+ * A function with a bridge in its process is known by its name, `plural.group`, and by Redis.
+ *
+ * @throws CommandError when there is no function of that name.
+ */
 export async function statusOf(
   client: KubeClient,
-  { namespace, name, redis: url }: StatusOptions,
+  { redis: url, ...options }: StatusOptions,
 ): Promise<Statuses> {
-  const all = await deployedFunctions(client, namespace);
-  const meant = name === undefined ? all : all.filter((one) => one.name === name);
-  if (name !== undefined && meant.length === 0) throw noSuch(name, namespace, all);
   if (url === undefined) {
-    const functions = meant.map((one) => statusFrom(one, figuresStated(one)));
+    const functions = (await functionsMeant(client, options)).map((one) =>
+      statusFrom(one, figuresStated(one)),
+    );
     return { figures: "status", functions };
   }
   return withRedis(url, async (redis) => {
+    const { name } = options;
+    const embedded = name === undefined ? undefined : orEmbedded({ client, redis }, name);
+    const meant = await functionsMeant(client, options).catch(
+      embedded && (async (error: unknown) => [await embedded(error)]),
+    );
     const functions: FunctionStatus[] = [];
     for (const one of meant) functions.push(statusFrom(one, await figuresNow(redis, one)));
     return { figures: "redis", functions };
   });
+}
+
+async function functionsMeant(
+  client: KubeClient,
+  { namespace, name }: Pick<StatusOptions, "namespace" | "name">,
+): Promise<readonly DeployedFunction[]> {
+  const all = await deployedFunctions(client, namespace);
+  if (name === undefined) return all;
+  const named = all.filter((one) => one.name === name);
+  if (named.length === 0) throw noSuch(name, namespace, all);
+  return named;
 }
 
 function noSuch(name: string, namespace: string | undefined, all: readonly DeployedFunction[]): CommandError {
@@ -82,7 +102,7 @@ export const statusTable = ({ functions }: Statuses): readonly string[] =>
   table(
     headings,
     functions.map((one) => [
-      ...[one.namespace, one.name, one.ready?.status ?? "-", one.ready?.reason ?? "-"],
+      ...[one.namespace || "-", one.name, one.ready?.status ?? "-", one.ready?.reason ?? "-"],
       one.pods === undefined ? "-" : `${one.readyPods ?? 0}/${one.pods}`,
       ...[one.due, one.running, one.waiting, one.failing, one.parked].map((figure) => String(figure ?? "-")),
       (one.oldestDueSeconds ?? 0) === 0 ? "-" : roughly((one.oldestDueSeconds ?? 0) * 1_000),

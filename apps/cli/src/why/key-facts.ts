@@ -8,8 +8,8 @@ import {
   type RedisConnection,
 } from "@drover/queue";
 import { CommandError } from "../command-error.ts";
+import { orEmbedded } from "../embedded-function.ts";
 import { type DeployedFunction, deployedFunctions } from "../deployed-functions.ts";
-import { embeddedFunction } from "./embedded-function.ts";
 
 /** All that is known of one object: by the queue, and by the API server. */
 export interface KeyFacts {
@@ -43,12 +43,7 @@ export async function keyFacts(
 ): Promise<KeyFacts> {
   const fn = await deployedFunctions(client, undefined)
     .then((all) => functionFor(meant.kind, all))
-    .catch(async (error: unknown) => {
-      const embedded =
-        error instanceof CommandError && (await embeddedFunction({ client, redis }, meant.kind));
-      if (embedded) return embedded;
-      throw error;
-    });
+    .catch(orEmbedded({ client, redis }, meant.kind));
   const { spec, name: controller } = fn;
   if (spec === undefined) {
     throw new CommandError(`The spec of ${fn.key} cannot be read: deploy it again, or see its status.`);

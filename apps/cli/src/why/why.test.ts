@@ -132,7 +132,7 @@ it("tells what woke it, how its runs ended, and when it runs next", async () => 
   });
 });
 
-it("drover why tells of an object whose function has a bridge in its process", async () => {
+it("drover why and status tell of a function with a bridge in its process", async () => {
   const spoon = defineResource({
     ...{ group: "example.com", version: "v1", kind: "Spoon", scope: "Namespaced" },
     ...{ spec: z.object({}), status: z.object({}) },
@@ -149,6 +149,8 @@ it("drover why tells of an object whose function has a bridge in its process", a
     },
   ]);
   expect((await runDrover(words, { env })).stdout).toMatch(/^Spoon default\/old has been due for /);
+  const status = await runDrover(["status", "spoons.example.com"], { env });
+  expect(status.stdout).toMatch(/^-( +)spoons\.example\.com +- +- +- +1 +0 /m);
   await spoons.close();
 });
 

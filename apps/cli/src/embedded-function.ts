@@ -1,7 +1,22 @@
 import { objectKey, ReconcileFunction } from "@drover/controller";
 import { builtin, isApiError, type KubeClient, servedBy } from "@drover/kube";
 import { hasWorkQueue, type RedisConnection } from "@drover/queue";
-import type { DeployedFunction } from "../deployed-functions.ts";
+import { CommandError } from "./command-error.ts";
+import type { DeployedFunction } from "./deployed-functions.ts";
+
+interface Servers {
+  readonly client: KubeClient;
+  readonly redis: RedisConnection;
+}
+
+/** For where no ReconcileFunction of that name was found: the function with a bridge in its process, if there is one. */
+export const orEmbedded =
+  (servers: Servers, controller: string) =>
+  async (error: unknown): Promise<DeployedFunction> => {
+    const embedded = error instanceof CommandError && (await embeddedFunction(servers, controller));
+    if (embedded) return embedded;
+    throw error;
+  };
 
 /**
  * A function with a bridge in its process, by its controller's name, `plural.group`. No ReconcileFunction tells of it; that
@@ -9,8 +24,8 @@ import type { DeployedFunction } from "../deployed-functions.ts";
  *
  * @returns undefined where there is no such kind, or nobody has ever woken anything of it.
  */
-export async function embeddedFunction(
-  { client, redis }: { readonly client: KubeClient; readonly redis: RedisConnection },
+async function embeddedFunction(
+  { client, redis }: Servers,
   controller: string,
 ): Promise<DeployedFunction | undefined> {
   if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(controller) || !(await hasWorkQueue(redis, controller)))
