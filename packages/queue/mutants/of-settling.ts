@@ -112,8 +112,14 @@ const ofSettle = script("settle", [
   {
     promise: "settle-15",
     wrong: "a key is never parked for failing",
-    from: "number(e, 'fails') >= attempts",
+    from: "number(e, 'fails') >= attempts and not heard",
     to: "false",
+  },
+  {
+    promise: "settle-15",
+    wrong: "what was heard of while it failed is forgotten",
+    from: "number(e, 'fails') >= attempts and not heard",
+    to: "number(e, 'fails') >= attempts",
   },
   { promise: "order-6", wrong: "an account is not closed", from: "control.limited = '1'\nend", to: "end" },
   {

@@ -260,6 +260,22 @@ export function orderContract(t: LedgerUnderTest): void {
       await t.wake(key);
       expect((await t.claim(key)).fails).toBe(2);
     });
+    it("do not give up a key that was heard of while its last attempt ran", async () => {
+      await t.enlist({ backoff: { first: 100, longest: 100, attempts: 1 } });
+      await t.wake(key);
+      const failWhenHeardOf = async (token: string) => {
+        await t.claim(key, token);
+        await t.wake(key);
+        await t.ledger.settle(key, token, { kind: "retry", error: "no" });
+        return (await t.ledger.inspect(key)).key;
+      };
+      expect(await failWhenHeardOf("t1")).toMatchObject({ state: "rung", fails: 1 }); // pierces the window
+      expect(await failWhenHeardOf("t2")).toMatchObject({ state: "waits", why: "backoff" });
+      t.clock += 100;
+      await t.rung();
+      await t.run(key, { kind: "retry", error: "no" });
+      expect((await t.ledger.inspect(key)).key).toMatchObject({ state: "parked", fails: 2 });
+    });
     it("of the newest version that is here say how failures are retried, also after a newer one was", async () => {
       await t.enlist({ worker: "newer", version: 7, backoff: { first: 9_000, longest: 9_000 } });
       await t.enlist({ worker: "newer", slots: 0 });

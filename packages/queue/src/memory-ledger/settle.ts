@@ -203,7 +203,7 @@ function backOff(moment: Moment, entry: Entry, { heard, forced, ran }: Consequen
   entry.class ??= ran;
   if (forced || pierces(entry, heard)) {
     becomeReady(moment, entry, now);
-  } else if (attempts !== undefined && entry.fails >= attempts) {
+  } else if (attempts !== undefined && entry.fails >= attempts && !heard) {
     entry.class = undefined;
     entry.why = "backoff";
     park(moment, entry);

@@ -85,7 +85,7 @@ local function backOff(why)
   elseif heard and number(e, 'pierced') == 0 then
     e.f.pierced = 1
     becomeReady(e, now)
-  elseif attempts and number(e, 'fails') >= attempts then
+  elseif attempts and number(e, 'fails') >= attempts and not heard then
     clear(e, 'notBefore', 'pierced', 'class')
     e.f.why = why
     enter(e, 'parked', now)
