@@ -79,14 +79,14 @@ const turns: TurnFigures[] = [];
 const slowTurns: TurnFigures[] = [];
 try {
   for (let round = 1; round <= Number(values.rounds); round += 1) {
-    for (const [name, prepare] of prepared)
+    for (const [name, prepare] of inTurn(prepared, round))
       turns.push(
         await onStage(name, prepare, `round ${round}`, { workers: plan.workers, workMs: 0 }, (turn) =>
           take(name, turn, plan),
         ),
       );
     if (part) continue;
-    for (const [name, prepare] of [...prepared, ...preparedMore])
+    for (const [name, prepare] of inTurn(new Map([...prepared, ...preparedMore]), round))
       slowTurns.push(
         await onStage(name, prepare, `round ${round}, slow work`, slowly, (turn) =>
           takeSlowTurn(name, turn, plan),
@@ -117,6 +117,12 @@ const isPartial =
   process.exitCode === 1;
 if (isPartial) console.log(text);
 else await writeFile(file, await format(text, { ...(await resolveConfig(file)), filepath: file }));
+
+/** Each round begins with another: the API server's history, which grows, is to be nobody's. */
+function inTurn(all: ReadonlyMap<string, Prepared>, round: number): readonly (readonly [string, Prepared])[] {
+  const first = Math.floor(((round - 1) * all.size) / Number(values.rounds));
+  return [...[...all].slice(first), ...[...all].slice(0, first)];
+}
 
 async function preparedOf(some: readonly Peer[]): Promise<ReadonlyMap<string, Prepared>> {
   const ready = new Map<string, Prepared>();

@@ -180,23 +180,21 @@ function react(
   });
 }
 
-/** All are changed at once; after half of them it is killed, and started again. */
+/** All are changed at once; after half of them it is killed, and started again at once, while the rest is changed. */
 const crash = (turn: Turn, gauges: Gauges, atWork: AtWork) =>
   measured(turn, "crash", undefined, async () => {
     const keys = [...gauges.turns.keys()];
     const began = now();
-    let killed = Promise.resolve<unknown>(undefined);
+    let again = Promise.resolve(atWork);
     let [answered, killedAt] = [0, NaN];
     await inParallel(keys.length, atOnce, async (i) => {
       await gauges.change(keys[i] ?? "");
       if (++answered !== Math.ceil(keys.length / 2)) return;
       killedAt = now();
-      killed = atWork.kill();
+      again = atWork.kill().then(() => turn.contestant.start());
     });
-    await killed;
-    const again = await turn.contestant.start();
-    const last = latest(await gauges.seen(again));
-    return { times: { "all seen to": last - began, "after the kill": last - killedAt }, atWork: again };
+    const last = latest(await gauges.seen(await again));
+    return { times: { "all seen to": last - began, "after the kill": last - killedAt }, atWork: await again };
   });
 
 const latest = (seen: ReadonlyMap<GaugeKey, number>): number => Math.max(...seen.values());

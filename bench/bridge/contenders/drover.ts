@@ -6,7 +6,7 @@ import { imageMemory } from "./shipped-bridge.ts";
 import { type Started, startProcess, untilSo } from "./start-process.ts";
 
 const root = new URL("../../..", import.meta.url).pathname;
-/** Compiled once, as in an image. */
+/** A worker from sources is compiled once, not at each start. */
 const compiled = { NODE_COMPILE_CACHE: join(root, ".cache/compiled") };
 
 /** The bridge with its default settings, and what its image tells Node. */
@@ -42,7 +42,6 @@ export async function startBridge({
     args: [main],
     logFile,
     env: {
-      ...compiled,
       ...imageMemory(),
       KUBECONFIG: undefined,
       DROVER_KUBECONFIG: kubeconfig,

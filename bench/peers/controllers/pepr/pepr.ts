@@ -23,7 +23,7 @@ gauges
     const { name, namespace, generation = 0 } = metadata ?? {};
     if (spec.fails) throw new Error("It is to fail.");
     if ((status?.observedGeneration ?? 0) >= generation) return;
-    await delay(work);
+    if (work > 0) await delay(work); // of 0 ms it takes one
     await K8s(Gauge).PatchStatus({
       metadata: { name, namespace },
       status: { observedGeneration: generation },
