@@ -1,6 +1,7 @@
 import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { Queue } from "bullmq";
+import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Bells, RunFailedError } from "./bells.ts";
 import { bullmqBells } from "./bullmq-bells.ts";
@@ -47,6 +48,19 @@ it("show a failed run under its own key, where it was handed over to who had ans
   await bells.add([{ key: objectKey({ namespace: "a", name: "second" }), number: "1" }]);
   const failed = async () => (await dashboard.getFailed()).map((bell) => [bell.data, bell.failedReason]);
   await expect.poll(failed, { timeout: 10_000 }).toContainEqual([{ key: handed }, "refused"]);
+  await listener.stop();
+});
+
+it("tell of one failed run of a key at a time, and of the next when that one was shown", async () => {
+  const failing = objectKey({ namespace: "a", name: "failing" });
+  const shown = async () => (await dashboard.getFailed()).filter(({ data }) => isDeepStrictEqual(data, told));
+  const told = { key: failing, failed: "no" };
+  for (let i = 0; i < 3; i++) await bells.tell(new RunFailedError(failing, "no"));
+  expect(await dashboard.getWaitingCount()).toBe(1);
+  const listener = bells.listen(() => Promise.resolve(), 1);
+  await expect.poll(shown, { timeout: 10_000 }).toHaveLength(1);
+  await bells.tell(new RunFailedError(failing, "no"));
+  await expect.poll(shown, { timeout: 10_000 }).toHaveLength(2);
   await listener.stop();
 });
 

@@ -32,7 +32,8 @@ const jobIdOf = ({ key, number }: Bell): string =>
 /**
  * Bells as BullMQ jobs in the queue `<prefix>:bells`.
  *
- * One attempt, no delay, no backoff, no deduplication: timers, retries and folding are the ledger's.
+ * One attempt, no delay, no backoff: timers, retries and folding are the ledger's. Only what tells of a failed run is
+ * deduplicated: where all workers are handed key after key, nobody asks for bells, and one for each failure would pile up.
  */
 export function bullmqBells({
   redis,
@@ -67,9 +68,9 @@ export function bullmqBells({
     },
     async tell({ key, message }) {
       const jobId = jobIdOf({ key, number: String(Date.now()) });
-      await queue
-        .add("bell", { key, failed: message }, { jobId, attempts: 1, removeOnFail: failedKept })
-        .catch(throwRefusal);
+      const deduplication = { id: jobIdOf({ key, number: "failed" }) };
+      const options = { jobId, deduplication, attempts: 1, removeOnFail: failedKept };
+      await queue.add("bell", { key, failed: message }, options).catch(throwRefusal);
     },
     async waiting(bells) {
       const states = await Promise.all(bells.map((bell) => queue.getJobState(jobIdOf(bell))));

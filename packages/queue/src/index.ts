@@ -14,6 +14,8 @@
  * | `P:control`               | hash   | server and era, slots, settings, last bell and turn        | all                         | never: one per controller |
  * | `P:key:<k>`               | hash   | state, wakes, lease, failures, versions, reasons, account  | wake, claim, renew, settle  | 60 s after `gone`         |
  * | `P:copy:<k>`              | string | the object, as its last run saw it                         | settle                      | after 10 s                |
+ * | `P:lists:<k>`             | string | what a run left of others, for the next                    | settle                      | after 10 s                |
+ * | `P:news:<k>`              | set    | what was told of others since                              | wake                        | with the lists            |
  * | `P:history:<k>`           | list   | the last 10 runs                                           | settle                      | 60 s after `gone`         |
  * | `P:waits`                 | zset   | keys that wait for a time, by that time                    | wake, claim, settle, ring   | key by key                |
  * | `P:ready`                 | zset   | keys that wait for their turn, by since when               | wake, settle, ring, pause   | key by key                |
@@ -32,6 +34,7 @@
  * | `P:given`                 | hash   | by token: the key that it was given                        | wake, settle, ring, pause   | when settled, or its lease has ended |
  * | `P:named`                 | hash   | per `k`: the keys that it named, where code is asked for them | remember                | key by key, when it names none |
  * | `P:quarantine:<key>`      | any    | what somebody else made of a key of the ledger             | all                         | when an operator removes it |
+ * | `P:worker:<id>`           | channel | what its slots are given                                  | wake, settle, ring, pause   | is no key                 |
  * | `P:bells:*`               | BullMQ | the bells                                                  | BullMQ                      | done: at once; failed: last 1,000 kept |
  *
  * The same queue without Redis, for tests of functions, is `openMemoryWorkQueue`. Its ledger, `memory-ledger.ts`, is the

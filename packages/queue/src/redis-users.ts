@@ -96,7 +96,7 @@ const ringer = [
 const worker = [
   "subscribe",
   ...["pexpire", "ltrim", "bzpopmin", "rpoplpush", "rpush", "llen", "lrem", "hincrby", "zpopmin"],
-  ...["zrevrange", "zremrangebyrank", "srem", "scard", "xtrim"],
+  ...["zrevrange", "zremrangebyrank", "srem", "scard", "xtrim", "pttl"],
 ];
 
 const more: Readonly<Record<RedisRole, readonly string[]>> = {

@@ -97,17 +97,25 @@ describe("what somebody else changed", () => {
       await t.wake(key);
     }
   });
-  it.each(["wait", "active", "marker", "meta", "events", "stalled", "failed", "id", "0123456789abcdef-7"])(
-    "%s of BullMQ's of another type is put aside: bells are rung again",
-    async (name) => {
-      const wrong = rest(`bells:${name}`);
-      await (name === "id" ? at.redis.rpush(wrong, "garbage") : at.redis.set(wrong, "garbage"));
-      expect(await repairAll()).toEqual([`bells:${name}`]);
-      expect(await at.redis.exists(wrong)).toBe(0);
-      expect(await at.redis.exists(rest(`quarantine:bells:${name}`))).toBe(1);
-      expect(await repairAll()).toEqual([]);
-    },
-  );
+  it.each([
+    "wait",
+    "active",
+    "marker",
+    "meta",
+    "events",
+    "stalled",
+    "failed",
+    "id",
+    "de:0",
+    "0123456789abcdef-7",
+  ])("%s of BullMQ's of another type is put aside: bells are rung again", async (name) => {
+    const wrong = rest(`bells:${name}`);
+    await (["id", "de:0"].includes(name) ? at.redis.rpush(wrong, "garbage") : at.redis.set(wrong, "garbage"));
+    expect(await repairAll()).toEqual([`bells:${name}`]);
+    expect(await at.redis.exists(wrong)).toBe(0);
+    expect(await at.redis.exists(rest(`quarantine:bells:${name}`))).toBe(1);
+    expect(await repairAll()).toEqual([]);
+  });
   it("a counter of BullMQ's that counts no more is put aside", async () => {
     await at.redis.set(rest("bells:id"), "{garbage");
     expect(await repairAll()).toEqual(["bells:id"]);

@@ -36,7 +36,7 @@ for _, counter in ipairs({ P .. ':bells:id', P .. ':bells:pc' }) do
 end
 local function typeOfBell(name)
   if string.match(name, '^%x+%-%d+$') then return 'hash' end
-  if string.match(name, '^%x+%-%d+:lock$') then return 'string' end
+  if string.match(name, '^%x+%-%d+:lock$') or string.match(name, '^de:') then return 'string' end
 end
 
 -- A key may have been taken out of a set behind our back, or put into two: it is looked at once more.
