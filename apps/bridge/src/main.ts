@@ -6,10 +6,10 @@
  *
  * - Which controllers there are: `registered-functions.ts` follows the cluster's ReconcileFunctions, `registrations.ts`
  *   reads files; `registration.ts` is what one means.
- * - `plan-streams.ts` says which kinds must be followed for them, and who listens.
+ * - `plan-streams.ts` of @drover/streams says which kinds must be followed for them, and who listens.
  * - `keep-streams.ts` holds this bridge's part of these streams, under leases in Redis.
  * - `follow-stream.ts` follows one; `filings-of.ts` says what is to be looked up later, and `wakes-of.ts` what an event
- *   means for a listener.
+ *   means for a listener, both of @drover/streams.
  * - `serve-bridge.ts` makes it a part of a process: of this one, and of those that `@drover/embedded` runs.
  * - `campaigns.ts` has all objects of a controller reconciled once more.
  * - `hooks/` takes the events of the outside world.

@@ -130,5 +130,3 @@ export const Bucket = defineResource({
     { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
   ],
 });
-
-export type BucketResource = typeof Bucket;

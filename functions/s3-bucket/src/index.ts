@@ -18,7 +18,7 @@
  * - A bucket that is not empty is never emptied unless the spec says so.
  * - What the spec leaves out is left as it is: settings, and the tags of others.
  */
-export { Bucket, type BucketResource } from "./bucket.ts";
+export { Bucket } from "./bucket.ts";
 export { bucketController } from "./bucket-controller.ts";
 export type * from "./bucket-store.ts";
 export { type S3Config, s3ConfigSchema } from "./config.ts";

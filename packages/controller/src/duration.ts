@@ -22,9 +22,6 @@ const units: Readonly<Record<string, Milliseconds>> = {
 };
 const shape = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
 
-/** The pattern of a duration, as JSON Schema carries it. */
-export const durationPattern = shape.source;
-
 /**
  * Milliseconds of a written duration.
  * @throws InvalidDurationError for anything else: a bare number, a sign, NaN, or more than {@link longestDuration}.

@@ -17,8 +17,6 @@ export const fields = (
 });
 export const mapOf = (additionalProperties: Json): JsonObject => ({ type: "object", additionalProperties });
 export const listOf = (items: Json): JsonObject => ({ type: "array", items });
-/** A scalar of any type: a quantity, a port by name or number. */
-export const anyScalar: JsonObject = { "x-kubernetes-preserve-unknown-fields": true };
 /** These fields, and others that the sandbox stores without looking at them. */
 export const knowing = (properties: Readonly<Record<string, Json>>): JsonObject => ({
   ...anyObject,

@@ -10,7 +10,8 @@
  * - **objects**: `replica-set`, `object` (what specs share), `condition`, `int-or-percent`.
  * - **runs**: `step` (what all steps of a run share).
  *
- * Nothing here remembers anything, or reads a cache: what is found is the newest state there is, every write is for the
+ * Nothing here remembers anything: what is found is the newest state there is, or what the run before left with all that was
+ * told since, every write is for the
  * version or uid that was read, and what is created twice has one name.
  */
 export {
