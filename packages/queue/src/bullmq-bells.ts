@@ -69,8 +69,14 @@ export function bullmqBells({
     async tell({ key, message }) {
       const jobId = jobIdOf({ key, number: String(Date.now()) });
       const deduplication = { id: jobIdOf({ key, number: "failed" }) };
-      const options = { jobId, deduplication, attempts: 1, removeOnFail: failedKept };
-      await queue.add("bell", { key, failed: message }, options).catch(throwRefusal);
+      await queue
+        .add(
+          "bell",
+          { key, failed: message },
+          // eslint-disable-next-line no-restricted-syntax -- it rings for nothing: what is dropped is no wake
+          { jobId, deduplication, attempts: 1, removeOnFail: failedKept },
+        )
+        .catch(throwRefusal);
     },
     async waiting(bells) {
       const states = await Promise.all(bells.map((bell) => queue.getJobState(jobIdOf(bell))));
