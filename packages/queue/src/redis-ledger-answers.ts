@@ -7,7 +7,14 @@ import { z } from "zod";
 import type { ClaimAnswer, Given } from "./ledger.ts";
 import type { Claim, KeyReport, PastRun } from "./work-queue.ts";
 
-const json = (text: string): unknown => JSON.parse(text);
+/** Undefined where it is none. */
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 const wakeClass = z.enum(["change", "listing", "resync"]).catch("change");
 const reasons = z.string().transform(json).pipe(z.array(z.string())).catch([]);
 
@@ -44,18 +51,20 @@ export const notRun = z.tuple([z.number()]).rest(z.string());
 const number = z.number();
 export const counts = z.tuple([number, number, number, number, number, number, number, number]);
 
-const claimJson = z.object({
-  fails: z.number(),
-  reasons,
-  class: wakeClass,
-  uid: z.string().optional(),
-  replaced: z.string().optional(),
-  trace: z.string().optional(),
-  // Lua's empty table is written as an object here, and as a list by other versions of cjson.
-  versions: z
-    .record(z.string(), z.string())
-    .or(z.array(z.never()).transform((): Record<string, string> => ({}))),
-});
+const claimJson = z
+  .object({
+    fails: z.number(),
+    reasons,
+    class: wakeClass,
+    uid: z.string().optional(),
+    replaced: z.string().optional(),
+    trace: z.string().optional(),
+    // Lua's empty table is written as an object here, and as a list by other versions of cjson.
+    versions: z
+      .record(z.string(), z.string())
+      .or(z.array(z.never()).transform((): Record<string, string> => ({}))),
+  })
+  .catch({ fails: 0, reasons: [], class: "change", versions: {} });
 
 export const claimAnswer = ([outcome, json, copy, lists]: z.infer<typeof claim>): ClaimAnswer =>
   outcome === "claimed" ? { claimed: claimed(json, copy, lists) } : { refused: outcome };

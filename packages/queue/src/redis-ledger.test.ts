@@ -70,3 +70,20 @@ it("a wake makes a key and its history last that were about to be forgotten", as
     expect(await at.redis.pttl(`${at.prefix}:${name}:${key}`)).toBe(-1);
   }
 });
+
+it("the verdict of a run that the server does not know of makes a key last that was about to be forgotten", async () => {
+  await t.wake(key);
+  await t.run(key, { kind: "gone" });
+  const failOver = await t.backup();
+  await failOver();
+  await t.ledger.settle(key, "unknown", { kind: "done" });
+  expect(await at.redis.pttl(`${at.prefix}:key:${key}`)).toBe(-1);
+});
+
+it("a claim that somebody has changed is one that nothing is known of", async () => {
+  await t.wake(key, { uid: "u1" });
+  await at.redis.hset(`${at.prefix}:key:${key}`, "reasons", "garbage");
+  expect((await t.claim(key, "t")).reasons).toEqual([]);
+  await at.redis.hset(`${at.prefix}:key:${key}`, "claim", "garbage");
+  expect(await t.claim(key, "t")).toMatchObject({ fails: 0, reasons: [], versions: {} });
+});

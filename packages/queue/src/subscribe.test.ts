@@ -49,6 +49,24 @@ it("hears on after its connection broke, as often as it did", async () => {
   listening.stop();
 });
 
+it("asks again where Redis did not permit it for a while", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  const { listening, connection, heard } = listen();
+  await listening.caughtUp();
+  const asked = vi.spyOn(connection, "subscribe");
+  await redisRequest(server.port, ["ACL", "SETUSER", "default", "resetchannels"]); // closes the connection
+  await expect.poll(() => asked.mock.results).toHaveLength(1);
+  await expect(asked.mock.results[0]?.value).rejects.toThrow(/NOPERM/);
+  await redisRequest(server.port, ["ACL", "SETUSER", "default", "allchannels"]);
+  vi.advanceTimersByTime(5_000);
+  vi.useRealTimers();
+  await listening.caughtUp();
+  await redis.publish("news", "again");
+  await listening.caughtUp();
+  expect(heard).toEqual(["again"]);
+  listening.stop();
+});
+
 it("is stopped in peace while it subscribes again and gets no answer: nothing fails that nobody hears of", async () => {
   const { listening, connection } = listen();
   await listening.caughtUp();

@@ -20,6 +20,8 @@ export function subscribe(
   let connection: Redis | undefined;
   let subscribed: Promise<unknown> = Promise.resolve();
   let isAsking = false;
+  /** Redis has refused it: we may not, at present. */
+  let isDeaf = false;
   let stopped = false;
   // It fails when the other one does, and that one says so.
   const ignore = (): undefined => undefined;
@@ -36,15 +38,21 @@ export function subscribe(
   const ask = (): void => {
     if (isAsking || !connection) return; // what was not answered is sent again
     isAsking = true;
-    const answered = (): void => void (isAsking = false);
-    subscribed = connection.subscribe(channel).then(answered, ignore);
+    const answered = (hears: boolean) => (): void => {
+      isAsking = false;
+      isDeaf = !hears;
+    };
+    subscribed = connection.subscribe(channel).then(answered(true), answered(false));
   };
   open();
   const caughtUp = async (): Promise<void> => {
     await connection?.ping();
     await subscribed; // anew, where the connection broke meanwhile
   };
-  const timer = setInterval(() => void caughtUp().catch(ignore), asked);
+  const timer = setInterval(() => {
+    if (isDeaf) ask();
+    void caughtUp().catch(ignore);
+  }, asked);
   return {
     caughtUp,
     stop() {

@@ -54,6 +54,16 @@ export function offersContract(t: LedgerUnderTest): void {
       await t.wake(key, { uid: "u1", resourceVersion: "201", copy: '{"a":"\\n"}' });
       expect(await given()).toMatchObject([{ claim: { copy: '{"a":"\\n"}' } }]);
     });
+    it("may be one whose bell nobody has answered", async () => {
+      await t.wake(key);
+      t.clock += 199;
+      await t.ledger.offer(slots("t1"));
+      expect(await givenKeys()).toEqual([]);
+      t.clock += 1;
+      await t.ledger.offer(slots("t1"));
+      expect(await givenKeys()).toEqual([`t1 ${key}`]);
+      expect(await t.refusal(key)).toBe("leased"); // the bell
+    });
     it("may be due by a timer, or by somebody else's verdict", async () => {
       await t.wake(key);
       await t.run(key, { kind: "done", after: 500 });

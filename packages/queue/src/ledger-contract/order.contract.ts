@@ -170,6 +170,26 @@ export function orderContract(t: LedgerUnderTest): void {
       t.clock += 100;
       expect(await t.rung()).toHaveLength(1);
     });
+    it("hold nothing back for longer than they say, though the clock goes back or a rate is raised", async () => {
+      await t.enlist({ slots: 10, runs: { perSecond: 0.001, burst: 1 } });
+      const [first, ...others] = keysIn("a", 3);
+      expect(await t.wake(first!)).toEqual([first]);
+      t.clock -= 600_000;
+      await t.enlist({ slots: 10, runs: { perSecond: 0.001, burst: 1 } });
+      for (const other of others) await t.wake(other);
+      expect(await t.ledger.ring()).toEqual({ bells: [], next: 1_000_000 });
+      await t.enlist({ slots: 10, runs: { perSecond: 1_000, burst: 1 } });
+      t.clock += 1;
+      expect(await t.rung()).toHaveLength(1);
+    });
+    it("that nobody asks for any more hold nothing back", async () => {
+      await t.enlist({ slots: 10, runs: rate, accounts: { aws: rate } });
+      await t.enlist({ slots: 10 });
+      const keys = keysIn("a", 4);
+      for (const each of keys) expect(await t.wake(each)).toEqual([each]);
+      for (const each of keys) await t.run(each, { kind: "done", account: "aws" });
+      for (const each of keys) expect(await t.wake(each)).toEqual([each]);
+    });
     it("of an account hold its keys back and nobody else's", async () => {
       await t.enlist({ slots: 10, accounts: { aws: rate } });
       const keys = keysIn("a", 4);

@@ -376,6 +376,16 @@ export function runsContract(t: LedgerUnderTest): void {
       t.clock += 1_000;
       expect((await claim("t")).fails).toBe(1);
     });
+    it("is waited for by a wake that may not pierce it, and no longer, whatever else is waited for", async () => {
+      await wake();
+      await run(failed);
+      await wake();
+      await run({ kind: "wait", after: 60_000 });
+      await wake();
+      expect((await t.ledger.inspect(key)).key).toMatchObject({ state: "waits", why: "backoff" });
+      t.clock += 1_000;
+      expect(await t.rung()).toEqual([key]);
+    });
     it("is not pierced again by a wake that comes during the run which pierced it", async () => {
       await wake();
       await run(failed);

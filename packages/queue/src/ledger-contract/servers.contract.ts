@@ -117,6 +117,27 @@ export function serversContract(t: LedgerUnderTest): void {
       expect(await t.rung()).toEqual([]); // rung by settle: what was heard since is not known
       expect(await t.refusal(key, "u")).toBe("claimed");
     });
+    it("gives no copy of what an older run saw, when one that announced itself has died", async () => {
+      const saw = { kind: "buckets", uid: "u1", resourceVersion: "5", copy: "five" };
+      await t.wake(key, { uid: "u1", resourceVersion: "5" });
+      const failOver = await t.backup();
+      await failOver();
+      expect(await t.ledger.settle(key, "older", { ...done, saw })).toMatchObject({ kind: "settled" });
+      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual([]); // it may write a newer version, and die
+      t.clock += lease;
+      await t.rung();
+      expect((await t.claim(key, "u")).copy).toBeUndefined();
+    });
+    it("leases nothing to a run that has settled, though it is heard to renew afterwards", async () => {
+      await t.wake(key);
+      const failOver = await t.backup();
+      await t.claim(key, "t");
+      await failOver();
+      expect(await t.ledger.settle(key, "t", done)).toMatchObject({ kind: "settled" });
+      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual(["t"]);
+      t.clock += settling;
+      expect(await t.rung()).toEqual([key]);
+    });
     it("believes the run that announces itself, not the lease of an older one", async () => {
       await t.wake(key);
       await t.claim(key, "older");

@@ -1,7 +1,7 @@
 import type { Rate } from "@drover/controller";
 import type { Enlistment } from "../ledger.ts";
 import type { Limit } from "./ledger-data.ts";
-import { accountLimit, controllerLimit, setRate } from "./limits.ts";
+import { accountLimit, controllerLimit, forgetRatesBut, setRate } from "./limits.ts";
 import type { Moment } from "./moment.ts";
 
 /**
@@ -23,9 +23,10 @@ export function enlist(moment: Moment, enlistment: Enlistment): void {
 function configure(moment: Moment, { backoff, runs, accounts }: Enlistment): void {
   const { first, longest, attempts } = backoff;
   moment.data.settings = { first, longest, attempts };
-  if (runs) setRate(moment, controllerLimit, bucket(runs));
-  for (const [account, rate] of Object.entries(accounts))
-    setRate(moment, accountLimit(account), bucket(rate));
+  const rates = new Map(Object.entries(accounts).map(([account, rate]) => [accountLimit(account), rate]));
+  if (runs) rates.set(controllerLimit, runs);
+  forgetRatesBut(moment, new Set(rates.keys()));
+  for (const [name, rate] of rates) setRate(moment, name, bucket(rate));
 }
 
 const bucket = ({ perSecond, burst }: Rate): NonNullable<Limit["rate"]> => ({

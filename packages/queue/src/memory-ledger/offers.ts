@@ -1,9 +1,9 @@
 import type { Given, Offers } from "../ledger.ts";
 import type { Entry, Offer } from "./ledger-data.ts";
 import { accountLimit, limitOf } from "./limits.ts";
-import { find, held, type Moment } from "./moment.ts";
+import { find, held, type Moment, settled } from "./moment.ts";
 import { put, take as takeOut, upTo } from "./sorted-set.ts";
-import { take } from "./take.ts";
+import { overlooked, take } from "./take.ts";
 import { isPaused } from "./turns.ts";
 
 /*
@@ -28,9 +28,17 @@ export function offer(moment: Moment, { tokens, ...by }: Offers, stands: boolean
     else if (stands) stand(moment, slot, by);
     else withdraw(moment, slot);
   }
+  if (stands && settled(moment)) giveOverlooked(moment);
   const { standing } = moment.data.offers;
   for (const slot of upTo(standing, moment.now, forgottenAtOnce)) withdraw(moment, slot);
   return given;
+}
+
+/** A bell may have come to a worker whose slots are all busy by now: it is not waited for where one is free. */
+function giveOverlooked(moment: Moment): void {
+  const key = overlooked(moment);
+  const entry = key === undefined ? undefined : find(moment, key);
+  if (entry && !held(moment, entry)) give(moment, entry);
 }
 
 export function stand(

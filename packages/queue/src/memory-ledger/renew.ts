@@ -12,12 +12,16 @@ export function renew(moment: Moment, { key, token }: Holding): boolean {
   const entry = find(moment, key);
   const { holder } = entry;
   const ours = held(moment, entry) && holder?.token === token;
-  const announces = !settled(moment) && entry.announced !== moment.data.era;
+  const announces = !settled(moment) && entry.announced !== moment.data.era && entry.settled !== token;
   if (!ours && !announces) return false;
   enter(moment, entry, "leased", moment.now + moment.lease);
   entry.holder = ours ? holder : { token, claim: undefined };
-  // What it started from is not known: all that was heard may have come after it.
-  if (!ours) entry.run = { ...entry.run, answers: undefined };
+  if (!ours) {
+    // What it started from is not known: all that was heard may have come after it.
+    entry.run = { ...entry.run, answers: undefined };
+    // What another run saw may be older than what this one writes.
+    entry.sawIn = undefined;
+  }
   if (!settled(moment)) entry.announced = moment.data.era;
   return true;
 }

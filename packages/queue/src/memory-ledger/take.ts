@@ -30,7 +30,8 @@ export function handOver(moment: Moment, taker: Taker): Handed | undefined {
   return "claimed" in answer ? { key, claim: answer.claimed } : undefined;
 }
 
-function overlooked({ data, now }: Moment): ObjectKey | undefined {
+/** A key whose bell nobody has answered. */
+export function overlooked({ data, now }: Moment): ObjectKey | undefined {
   const { members, scores } = data.states.rung;
   const [oldest] = members;
   return oldest !== undefined && (scores.get(oldest) ?? now) <= now - bellOverlooked ? oldest : undefined;

@@ -2,7 +2,7 @@ import { copiesKept, listingBelieved, newsKept } from "../ledger.ts";
 import type { Wake, WakeClass } from "../work-queue.ts";
 import { type Entry, forgetLists, type LedgerData } from "./ledger-data.ts";
 import { find, type Moment } from "./moment.ts";
-import { becomeReady } from "./places.ts";
+import { becomeReady, waitUntil } from "./places.ts";
 import { isDecimal, isNewer } from "./versions.ts";
 
 /** Reasons kept per key. */
@@ -45,6 +45,8 @@ function pierce(moment: Moment, entry: Entry, force: boolean): void {
   const inWindow = entry.notBefore > moment.now && !force;
   if (inWindow && entry.pierced) {
     entry.copy = undefined;
+    if (entry.state !== "waits" || entry.at > entry.notBefore)
+      waitUntil(moment, entry, entry.notBefore, "backoff");
     return;
   }
   if (inWindow) entry.pierced = true;

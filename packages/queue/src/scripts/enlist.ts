@@ -30,8 +30,19 @@ end
 control.slots, control.newest = sum, newest
 if slots ~= '0' and tonumber(version) >= newest then
   control.first, control.most, control.attempts = first, most, attempts
-  for name, limit in pairs(cjson.decode(limits)) do
-    redis.call('HSET', LIMITS, name .. ' every', limit.every, name .. ' burst', limit.burst)
+  local asked = cjson.decode(limits)
+  if (redis.call('HGET', LIMITS, 'asked') or '{}') ~= limits then
+    local known = redis.call('HGETALL', LIMITS)
+    for i = 1, #known, 2 do
+      local name = string.match(known[i], '^(.*) every$') or string.match(known[i], '^(.*) burst$')
+      if name and not asked[name] then redis.call('HDEL', LIMITS, known[i]) end
+    end
+    redis.call('HSET', LIMITS, 'asked', limits)
+  end
+  for name, limit in pairs(asked) do
+    -- A clock that went back, or a rate that was raised, must not close it for longer than a bucket takes to become empty.
+    local empty = math.min(tonumber(redis.call('HGET', LIMITS, name .. ' empty') or 0) or 0, now + limit.burst * limit.every)
+    redis.call('HSET', LIMITS, name .. ' every', limit.every, name .. ' burst', limit.burst, name .. ' empty', empty)
     control.limited = '1'
   end
 end

@@ -26,6 +26,10 @@ local function save(e)
   if e.was.fails and not e.f.fails then redis.call('ZREM', FAILING, e.key) end
   if #set > 0 then redis.call('HSET', P .. ':key:' .. e.key, unpack(set)) end
   if #gone > 0 then redis.call('HDEL', P .. ':key:' .. e.key, unpack(gone)) end
+  if e.was.settled and not e.was.wakes and e.f.state then -- it was gone, and about to be forgotten
+    redis.call('PERSIST', P .. ':key:' .. e.key)
+    redis.call('PERSIST', P .. ':history:' .. e.key)
+  end
 end
 local function number(e, field) return tonumber(e.f[field]) or 0 end
 local function clear(e, ...) for _, field in ipairs({ ... }) do e.f[field] = nil end end

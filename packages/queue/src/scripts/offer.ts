@@ -24,6 +24,12 @@ for _, slot in ipairs(cjson.decode(tokens)) do
     withdraw(slot)
   end
 end
+-- A bell may have come to a worker whose slots are all busy by now: it is not waited for where one is free.
+local rung = stands == '1' and settled() and overlooked()
+if rung then
+  local e = load(rung)
+  if not held(e) and give(e) then save(e) end
+end
 for _, slot in ipairs(redis.call('ZRANGEBYSCORE', OFFERS, '-inf', now, 'LIMIT', 0, 100)) do withdraw(slot) end
 return given
 `,

@@ -16,17 +16,16 @@ local lost = {}
 for _, mine in ipairs(cjson.decode(leases)) do
   local e = load(mine.key)
   local ours = e.f.token == mine.token and number(e, 'until') > now
-  local announces = not settled() and e.f.announced ~= control.era
+  local announces = not settled() and e.f.announced ~= control.era and e.f.settled ~= mine.token
   if ours or announces then
     if not ours then
-      clear(e, 'answers', 'claim')
+      clear(e, 'answers', 'claim', 'sawIn') -- what another run saw may be older than what this one writes
       e.f.token = mine.token
     end
     if not settled() then e.f.announced = control.era end
     e.f['until'] = now + lease
     if e.f.state == 'leased' then redis.call('ZADD', LEASES, now + lease, mine.key) else enter(e, 'leased', now + lease) end
     save(e)
-    if not ours then redis.call('PERSIST', P .. ':key:' .. mine.key) end
   else
     lost[#lost + 1] = mine.token
   end

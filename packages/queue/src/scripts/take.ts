@@ -62,9 +62,13 @@ local function take(e, token, version)
   return e.f.claim, copy or '', lists
 end
 
-local function nextToRun()
+local function overlooked()
   local rung, since = unpack(redis.call('ZRANGE', RUNG, 0, 0, 'WITHSCORES'))
-  if rung and tonumber(since) <= now - ${bellOverlooked} then return rung end
+  return rung and tonumber(since) <= now - ${bellOverlooked} and rung
+end
+local function nextToRun()
+  local rung = overlooked()
+  if rung then return rung end
   if limitOpens('controller') > now then return nil end
   local key = nextInTurn()
   if key then control.bell = setting('bell', 0) + 1 end

@@ -10,7 +10,7 @@ import { versions } from "./versions.ts";
  * Record that keys were heard of, and ring for those whose turn it is.
  *
  * `wakes` is a JSON list of `Wake`s, with `force` where somebody wants it now. A wake makes an idle or parked key
- * ready, pierces a wait, and pierces a backoff window once; later ones wait for its end. A leased key is not rung:
+ * ready, pierces a wait, and pierces a backoff window once; later ones wait for its end, and for no longer. A leased key is not rung:
  * settle sees that more was heard. A waiting turn moves up when the wake is more urgent. A resync pierces nothing and
  * wakes only idle keys; force pierces everything but a pause. The copy of an object is kept for the run that is due, and so
  * are news of others, where the run before has left lists, or the one under way may do so.
@@ -97,8 +97,8 @@ local function makeReady(e, w, moreUrgent)
   elseif number(e, 'pierced') == 0 then
     e.f.pierced = 1
     becomeReady(e, now)
-  elseif e.f.state ~= 'waits' then
-    enter(e, 'waits', number(e, 'notBefore'))
+  elseif e.f.state ~= 'waits' or tonumber(redis.call('ZSCORE', WAITS, e.key) or 0) > number(e, 'notBefore') then
+    waitUntil(e, number(e, 'notBefore'), 'backoff')
   end
 end
 
@@ -111,10 +111,6 @@ for _, w in ipairs(cjson.decode(wakes)) do
     if not leased and e.f.state ~= 'rung' then makeReady(e, w, moreUrgent) end
     if e.f.state == 'waits' then clear(e, 'copy') end
     save(e)
-    if e.was.settled and not e.was.wakes then -- it was gone, and about to be forgotten
-      redis.call('PERSIST', P .. ':key:' .. w.key)
-      redis.call('PERSIST', P .. ':history:' .. w.key)
-    end
   end
 end
 return ring()
