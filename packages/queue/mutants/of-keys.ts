@@ -47,6 +47,12 @@ const ofWake = script("wake", [
     to: "  elseif pierces and (w.force or e.f.state ~= 'waits') then\n    becomeReady(e, now)\n  elseif pierces then\n",
   },
   {
+    promise: "wake-4",
+    wrong: "a wake that may not pierce a window waits for longer than that",
+    from: "e.f.state ~= 'waits' or tonumber(redis.call('ZSCORE', WAITS, e.key) or 0) > number(e, 'notBefore')",
+    to: "e.f.state ~= 'waits'",
+  },
+  {
     promise: "wake-5",
     wrong: "a running key is rung",
     from: "if not leased and e.f.state ~= 'rung'",

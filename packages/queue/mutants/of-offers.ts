@@ -113,6 +113,12 @@ const ofOthers: readonly Mutant[] = [
       from: "  elseif stands == '1' then",
       to: "  end\n  if stands == '1' then",
     },
+    {
+      promise: "offer-9",
+      wrong: "a free slot waits beside a bell that nobody answers",
+      from: "local rung = stands == '1' and settled() and overlooked()",
+      to: "local rung = false",
+    },
   ]),
   {
     promise: "offer-6",

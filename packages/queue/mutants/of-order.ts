@@ -178,6 +178,18 @@ const ofTheRest = [
       from: "local announces = not settled() and",
       to: "local announces =",
     },
+    {
+      promise: "server-3",
+      wrong: "a run that has settled announces itself",
+      from: " and e.f.settled ~= mine.token",
+      to: "",
+    },
+    {
+      promise: "copy-5",
+      wrong: "what another run saw counts beside one that announced itself",
+      from: "'claim', 'sawIn')",
+      to: "'claim')",
+    },
   ]),
   ...script("pause", [
     {
@@ -200,6 +212,18 @@ const ofTheRest = [
       wrong: "workers that are gone keep their slots",
       from: "if not upTo or tonumber(upTo) <= now then",
       to: "if not upTo then",
+    },
+    {
+      promise: "order-7",
+      wrong: "a rate stays that nobody asks for",
+      from: "redis.call('HDEL', LIMITS, known[i])",
+      to: "redis.call('HLEN', LIMITS)",
+    },
+    {
+      promise: "order-7",
+      wrong: "a clock that went back closes a limit",
+      from: "now + limit.burst * limit.every)",
+      to: "math.huge)",
     },
   ]),
   ...script("scene", [
@@ -230,6 +254,12 @@ const ofTheRest = [
     },
   ]),
   ...script("entry", [
+    {
+      promise: "server-3",
+      wrong: "a gone key that an unknown run brings back is forgotten",
+      from: "if e.was.settled and not e.was.wakes and e.f.state then",
+      to: "if false then",
+    },
     {
       promise: "server-4",
       wrong: "old leases reach far",
