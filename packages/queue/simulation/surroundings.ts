@@ -108,6 +108,7 @@ function collecting(ledger: RedisLedger, collect: () => Promise<void>): RedisLed
     ...ledger,
     wake: after((...args: Parameters<RedisLedger["wake"]>) => ledger.wake(...args)),
     settle: after((...args: Parameters<RedisLedger["settle"]>) => ledger.settle(...args)),
+    offer: after((...args: Parameters<RedisLedger["offer"]>) => ledger.offer(...args)),
     ring: after((...args: Parameters<RedisLedger["ring"]>) => ledger.ring(...args)),
     pause: after((...args: Parameters<RedisLedger["pause"]>) => ledger.pause(...args)),
     resume: after((...args: Parameters<RedisLedger["resume"]>) => ledger.resume(...args)),
