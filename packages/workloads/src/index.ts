@@ -10,9 +10,8 @@
  * - **objects**: `replica-set`, `object` (what specs share), `condition`, `int-or-percent`.
  * - **runs**: `step` (what all steps of a run share).
  *
- * Nothing here remembers anything: what is found is the newest state there is, or what the run before left with all that was
- * told since, every write is for the
- * version or uid that was read, and what is created twice has one name.
+ * Nothing here remembers anything: what is found is the newest state there is, or what the run before left with all that
+ * was told since, every write is for the version or uid that was read, and what is created twice has one name.
  */
 export {
   condition,

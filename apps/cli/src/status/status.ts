@@ -47,11 +47,10 @@ export async function statusOf(
     return { figures: "status", functions };
   }
   return withRedis(url, async (redis) => {
-    const { name } = options;
-    const embedded = name === undefined ? undefined : orEmbedded({ client, redis }, name);
-    const meant = await functionsMeant(client, options).catch(
-      embedded && (async (error: unknown) => [await embedded(error)]),
-    );
+    const meant = await functionsMeant(client, options).catch(async (error: unknown) => {
+      if (options.name === undefined) throw error;
+      return [await orEmbedded({ client, redis }, options.name)(error)];
+    });
     const functions: FunctionStatus[] = [];
     for (const one of meant) functions.push(statusFrom(one, await figuresNow(redis, one)));
     return { figures: "redis", functions };

@@ -8,8 +8,8 @@ import {
   type RedisConnection,
 } from "@drover/queue";
 import { CommandError } from "../command-error.ts";
-import { orEmbedded } from "../embedded-function.ts";
 import { type DeployedFunction, deployedFunctions } from "../deployed-functions.ts";
+import { orEmbedded } from "../embedded-function.ts";
 
 /** All that is known of one object: by the queue, and by the API server. */
 export interface KeyFacts {

@@ -1,7 +1,5 @@
-import type { Rate } from "@drover/controller";
 import type { Enlistment } from "../ledger.ts";
-import type { Limit } from "./ledger-data.ts";
-import { accountLimit, controllerLimit, forgetRatesBut, setRate } from "./limits.ts";
+import { accountLimit, controllerLimit, setRates } from "./limits.ts";
 import type { Moment } from "./moment.ts";
 
 /**
@@ -25,11 +23,5 @@ function configure(moment: Moment, { backoff, runs, accounts }: Enlistment): voi
   moment.data.settings = { first, longest, attempts };
   const rates = new Map(Object.entries(accounts).map(([account, rate]) => [accountLimit(account), rate]));
   if (runs) rates.set(controllerLimit, runs);
-  forgetRatesBut(moment, new Set(rates.keys()));
-  for (const [name, rate] of rates) setRate(moment, name, bucket(rate));
+  setRates(moment, rates);
 }
-
-const bucket = ({ perSecond, burst }: Rate): NonNullable<Limit["rate"]> => ({
-  every: 1_000 / perSecond,
-  burst,
-});

@@ -1,3 +1,4 @@
+import type { Rate } from "@drover/controller";
 import type { Limit } from "./ledger-data.ts";
 import type { Moment } from "./moment.ts";
 
@@ -12,25 +13,24 @@ const none: Limit = { rate: undefined, emptyAt: 0, closedUntil: 0 };
 export const limitOf = ({ data }: Moment, name: string): Limit => data.limits.get(name) ?? none;
 
 /**
- * From now on. A clock that went back, or a rate that was raised, must not close the limit for longer than a bucket takes
- * to become empty.
+ * These hold from now on, and no others. A clock that went back, or a rate that was raised, must not close a limit for
+ * longer than a bucket takes to become empty.
  */
-export function setRate(moment: Moment, name: string, rate: NonNullable<Limit["rate"]>): void {
-  const limit = limitOf(moment, name);
-  const emptyAt = Math.min(limit.emptyAt, moment.now + rate.burst * rate.every);
-  moment.data.limits.set(name, { ...limit, rate, emptyAt });
+export function setRates(moment: Moment, rates: ReadonlyMap<string, Rate>): void {
+  const { limits } = moment.data;
+  for (const [name, limit] of limits) if (!rates.has(name)) limits.set(name, { ...limit, rate: undefined });
+  for (const [name, { perSecond, burst }] of rates) {
+    const limit = limitOf(moment, name);
+    const every = 1_000 / perSecond;
+    const emptyAt = Math.min(limit.emptyAt, moment.now + burst * every);
+    limits.set(name, { ...limit, rate: { every, burst }, emptyAt });
+  }
 }
 
 /** Nothing starts before that time. */
 export function closeUntil(moment: Moment, name: string, time: number): void {
   const limit = limitOf(moment, name);
   moment.data.limits.set(name, { ...limit, closedUntil: Math.max(limit.closedUntil, time) });
-}
-
-/** Nobody asks for other rates than these. */
-export function forgetRatesBut({ data }: Moment, names: ReadonlySet<string>): void {
-  for (const [name, limit] of data.limits)
-    if (!names.has(name)) data.limits.set(name, { ...limit, rate: undefined });
 }
 
 /** From when on something may start. */

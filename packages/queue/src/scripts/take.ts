@@ -62,6 +62,7 @@ local function take(e, token, version)
   return e.f.claim, copy or '', lists
 end
 
+-- A key whose bell nobody has answered.
 local function overlooked()
   local rung, since = unpack(redis.call('ZRANGE', RUNG, 0, 0, 'WITHSCORES'))
   return rung and tonumber(since) <= now - ${bellOverlooked} and rung

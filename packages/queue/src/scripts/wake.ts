@@ -10,10 +10,10 @@ import { versions } from "./versions.ts";
  * Record that keys were heard of, and ring for those whose turn it is.
  *
  * `wakes` is a JSON list of `Wake`s, with `force` where somebody wants it now. A wake makes an idle or parked key
- * ready, pierces a wait, and pierces a backoff window once; later ones wait for its end, and for no longer. A leased key is not rung:
- * settle sees that more was heard. A waiting turn moves up when the wake is more urgent. A resync pierces nothing and
- * wakes only idle keys; force pierces everything but a pause. The copy of an object is kept for the run that is due, and so
- * are news of others, where the run before has left lists, or the one under way may do so.
+ * ready, pierces a wait, and pierces a backoff window once; later ones wait for its end, and for no longer. A leased key
+ * is not rung: settle sees that more was heard. A waiting turn moves up when the wake is more urgent. A resync pierces
+ * nothing and wakes only idle keys; force pierces everything but a pause. The copy of an object is kept for the run that
+ * is due, and so are news of others, where the run before has left lists, or the one under way may do so.
  */
 export const wake = defineScript({
   name: "wake",
