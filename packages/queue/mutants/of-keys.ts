@@ -43,8 +43,8 @@ const ofWake = script("wake", [
   {
     promise: "wake-4",
     wrong: "a wait is not pierced",
-    from: "  elseif pierces then\n    becomeReady(e, now)\n",
-    to: "  elseif pierces and (w.force or e.f.state ~= 'waits') then\n    becomeReady(e, now)\n  elseif pierces then\n",
+    from: "  elseif pierces then\n    return now\n",
+    to: "  elseif pierces and (w.force or e.f.state ~= 'waits') then\n    return now\n  elseif pierces then\n",
   },
   {
     promise: "wake-4",
@@ -55,14 +55,14 @@ const ofWake = script("wake", [
   {
     promise: "wake-5",
     wrong: "a running key is rung",
-    from: "if not leased and e.f.state ~= 'rung'",
-    to: "if e.f.state ~= 'rung'",
+    from: "= not leased and e.f.state ~= 'rung' and",
+    to: "= e.f.state ~= 'rung' and",
   },
   {
     promise: "wake-5",
     wrong: "a rung key is rung anew",
-    from: "if not leased and e.f.state ~= 'rung'",
-    to: "if not leased",
+    from: "= not leased and e.f.state ~= 'rung' and",
+    to: "= not leased and",
   },
   {
     promise: "wake-6",
@@ -98,8 +98,8 @@ const ofWake = script("wake", [
   {
     promise: "order-2",
     wrong: "a waiting key does not move up",
-    from: "if moreUrgent then becomeReady",
-    to: "if false then becomeReady",
+    from: "return moreUrgent and",
+    to: "return false and",
   },
   {
     promise: "people-3",
@@ -242,8 +242,8 @@ const ofTake = script("take", [
   {
     promise: "next-3",
     wrong: "bells that nobody answers starve",
-    from: "  if rung and tonumber(since) <= now - ${bellOverlooked} then return rung end\n",
-    to: "",
+    from: "return rung and tonumber(since)",
+    to: "return false and tonumber(since)",
   },
   {
     promise: "next-3",

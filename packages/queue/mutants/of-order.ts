@@ -33,6 +33,24 @@ const ofOrder = script("order", [
     to: "local usual = { 'resync', 'listing', 'change' }",
   },
   {
+    promise: "order-1",
+    wrong: "what is heard of alone goes before whose turn it is",
+    from: "if redis.call('EXISTS', turns .. 'change', turns .. 'listing', turns .. 'resync', SHUT) > 0 then return false end",
+    to: "",
+  },
+  {
+    promise: "order-5",
+    wrong: "what is heard of alone costs nothing of the rate",
+    from: "not mayRing() or control.limited == '1' then",
+    to: "not mayRing() then",
+  },
+  {
+    promise: "bell-6",
+    wrong: "what is heard of alone is given where all slots are busy",
+    from: "return roomFor() > 0 and give(e)",
+    to: "return give(e)",
+  },
+  {
     promise: "order-3",
     wrong: "a namespace keeps its turn",
     from: "redis.call('ZADD', turns, turn(), lane)\n      return",
@@ -78,14 +96,14 @@ const ofOrder = script("order", [
   {
     promise: "people-1",
     wrong: "a paused controller rings",
-    from: "if not settled() or control.paused == '1' then return bells end",
-    to: "if not settled() then return bells end",
+    from: "return settled() and control.paused ~= '1' end",
+    to: "return settled() end",
   },
   {
     promise: "server-2",
     wrong: "a new server rings at once",
-    from: "if not settled() or control.paused == '1' then return bells end",
-    to: "if control.paused == '1' then return bells end",
+    from: "return settled() and control.paused ~= '1' end",
+    to: "return control.paused ~= '1' end",
   },
   {
     promise: "ring-1",

@@ -93,6 +93,23 @@ export function offersContract(t: LedgerUnderTest): void {
       expect(await givenKeys()).toEqual([`t3 ${first}`]);
       expect(await t.ledger.offer({ ...slots("t2"), worker: "w2" })).toMatchObject([{ key: second }]);
     });
+    it("comes after those that are ready for longer", async () => {
+      await t.enlist({ slots: 1 });
+      expect(await t.wake(first)).toEqual([first]);
+      expect(await t.wake(second)).toEqual([]);
+      await t.enlist({ slots: 3 });
+      await t.ledger.offer(slots("t1"));
+      expect(await t.wake(third)).toEqual([third]);
+      expect(await givenKeys()).toEqual([`t1 ${second}`]);
+    });
+    it("waits while as many run as there are slots, whoever offers one more", async () => {
+      await t.wake(first);
+      await t.claim(first, "t1");
+      await t.enlist({ slots: 1 });
+      await t.ledger.offer(slots("t2"));
+      expect(await t.wake(second)).toEqual([]);
+      expect(await givenKeys()).toEqual([]);
+    });
     it("counts as a bell, of eight of which one looks for a resync first", async () => {
       await t.enlist({ slots: 16 });
       await t.ledger.pause({ kind: "controller" });

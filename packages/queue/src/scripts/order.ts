@@ -12,7 +12,9 @@ local function namespaceOf(key) return string.match(key, '^(.-)/') or '' end
 local function pausedKey(key)
   return control.paused == '1' or pausedBy('object ' .. key) or pausedBy('namespace ' .. namespaceOf(key))
 end
+local nobodyWaits = false -- for a turn: nextInTurn found none, and no lane has taken turns since
 local function turn()
+  nobodyWaits = false
   control.turn = setting('turn', 0) + 1
   return control.turn
 end
@@ -78,6 +80,7 @@ local usual = { 'change', 'listing', 'resync' }
 local turnsOf = { [0] = { 'resync', 'listing', 'change' }, [4] = { 'listing', 'change', 'resync' } }
 -- Takes the key whose turn it is out of its queue.
 local function nextInTurn()
+  if nobodyWaits then return nil end
   for _, class in ipairs(turnsOf[setting('bell', 0) % 8] or usual) do
     local key, queue, lane = headOf(class)
     if key then
@@ -89,7 +92,13 @@ local function nextInTurn()
       return key
     end
   end
+  nobodyWaits = true
   return nil
+end
+-- Of one that was: neither is it among the ready ones any more.
+local function isTaken(e)
+  clear(e, 'queue')
+  if e.f.state == 'ready' then clear(e, 'state') end
 end
 `;
 
@@ -116,16 +125,32 @@ local function promote()
   end
 end
 
+local function mayRing() return settled() and control.paused ~= '1' end
+-- For how many keys there are idle slots without a bell.
+local function roomFor(atLeast)
+  local idle = math.max(1, setting('slots', 1)) - redis.call('ZCARD', LEASES)
+  return math.max(atLeast or 0, idle) - redis.call('ZCARD', RUNG)
+end
+
+-- Gives the key of an entry to a free slot, where no other key can have its turn before, and nothing is limited.
+local function giveAtOnce(e)
+  if held(e) or not mayRing() or control.limited == '1' then return false end
+  leave(e)
+  promote()
+  local turns = P .. ':turns:'
+  if redis.call('EXISTS', turns .. 'change', turns .. 'listing', turns .. 'resync', SHUT) > 0 then return false end
+  return roomFor() > 0 and give(e)
+end
+
 local function ringReady(atLeast)
   local bells = {}
-  if not settled() or control.paused == '1' then return bells end
-  local idle = math.max(1, setting('slots', 1)) - redis.call('ZCARD', LEASES)
-  local room = math.max(atLeast or 0, idle) - redis.call('ZCARD', RUNG)
+  if nobodyWaits or not mayRing() then return bells end
+  local room = roomFor(atLeast)
   while room > 0 and limitOpens('controller') <= now do
     local key = nextInTurn()
     if not key then return bells end
     local e = load(key)
-    clear(e, 'queue')
+    isTaken(e)
     if not held(e) then room = room - 1 end
     if not held(e) and not give(e) then
       enter(e, 'rung', now)

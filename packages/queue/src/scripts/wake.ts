@@ -14,6 +14,9 @@ import { versions } from "./versions.ts";
  * is not rung: settle sees that more was heard. A waiting turn moves up when the wake is more urgent. A resync pierces
  * nothing and wakes only idle keys; force pierces everything but a pause. The copy of an object is kept for the run that
  * is due, and so are news of others, where the run before has left lists, or the one under way may do so.
+ *
+ * A key that is heard of by itself, as most are, and with nobody else ready is given to a free slot without standing in a
+ * queue first: half of the commands, and the same outcome.
  */
 export const wake = defineScript({
   name: "wake",
@@ -88,27 +91,34 @@ local function remember(e, w)
   return more
 end
 
-local function makeReady(e, w, moreUrgent)
+-- Since when it is ready, where it is to become so; else it stays, or waits.
+local function readySince(e, w, moreUrgent)
   local pierces = number(e, 'notBefore') <= now or w.force
   if e.f.state == 'ready' then
-    if moreUrgent then becomeReady(e, redis.call('ZSCORE', READY, e.key) or now) end
+    return moreUrgent and (redis.call('ZSCORE', READY, e.key) or now)
   elseif pierces then
-    becomeReady(e, now)
+    return now
   elseif number(e, 'pierced') == 0 then
     e.f.pierced = 1
-    becomeReady(e, now)
+    return now
   elseif e.f.state ~= 'waits' or tonumber(redis.call('ZSCORE', WAITS, e.key) or 0) > number(e, 'notBefore') then
     waitUntil(e, number(e, 'notBefore'), 'backoff')
   end
 end
 
-for _, w in ipairs(cjson.decode(wakes)) do
+local heard = cjson.decode(wakes)
+for _, w in ipairs(heard) do
   local e = load(w.key)
   if w.class ~= 'resync' or w.force or not e.f.state then
     local moreUrgent = remember(e, w)
     local leased = e.f.state == 'leased'
     if leased and w.force then e.f.forced = 1 end
-    if not leased and e.f.state ~= 'rung' then makeReady(e, w, moreUrgent) end
+    local since = not leased and e.f.state ~= 'rung' and readySince(e, w, moreUrgent)
+    if since and #heard == 1 and giveAtOnce(e) then
+      save(e)
+      return {}
+    end
+    if since then becomeReady(e, since) end
     if e.f.state == 'waits' then clear(e, 'copy') end
     save(e)
   end
