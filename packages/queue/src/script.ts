@@ -26,6 +26,7 @@ export function defineScript<const Name extends string>(definition: {
     [...told, ...definition.arguments],
     [
       scene,
+      "local function main()",
       entry,
       order,
       "if (tonumber(control.schema) or SCHEMA) > SCHEMA then return redis.error_reply('SCHEMA ' .. control.schema) end",
@@ -35,6 +36,8 @@ export function defineScript<const Name extends string>(definition: {
       "local answer = run()",
       "saveControl()",
       "return { control.era, answer }",
+      "end",
+      "return main()",
     ].join("\n"),
   );
 }

@@ -5,8 +5,15 @@
  * worker runs it), **parked**, or idle: in one of these sets, or in none. A script moves it; nothing else does.
  */
 export const entry = `
+-- Room for the fields that most entries have: a table is not made anew for every few of them.
+local function fields()
+  return {
+    wakes = nil, state = nil, queue = nil, class = nil, reasons = nil, uid = nil, copy = nil, sawIn = nil, settled = nil,
+    token = nil, ['until'] = nil, claim = nil, answers = nil, ran = nil, ranAt = nil, ranIn = nil, runUid = nil, ranBy = nil,
+  }
+end
 local function load(key)
-  local e = { key = key, f = {}, was = {} }
+  local e = { key = key, f = fields(), was = fields() }
   local flat = read(P .. ':key:' .. key, 'HGETALL')
   for i = 1, #flat, 2 do e.f[flat[i]], e.was[flat[i]] = flat[i + 1], flat[i + 1] end
   return e

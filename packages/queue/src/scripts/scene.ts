@@ -37,15 +37,22 @@ local function read(name, command, ...)
 end
 
 -- What one controller keeps beside its keys, read once and written once.
-local control, controlWas = {}, {}
+local control, controlWas
 do
-  local fields = {
-    'schema', 'server', 'era', 'origin', 'claimsFrom', 'paused', 'pauses', 'slots', 'newest', 'limited',
-    'first', 'most', 'attempts', 'bell', 'turn', 'pace',
-  }
-  for i, value in ipairs(read(CONTROL, 'HMGET', unpack(fields))) do
-    if value then control[fields[i]], controlWas[fields[i]] = value, value end
+  -- A table that says its fields at once is not made anew for every few of them.
+  local function whole(f)
+    return {
+      schema = f[1] or nil, server = f[2] or nil, era = f[3] or nil, origin = f[4] or nil, claimsFrom = f[5] or nil,
+      paused = f[6] or nil, pauses = f[7] or nil, slots = f[8] or nil, newest = f[9] or nil, limited = f[10] or nil,
+      first = f[11] or nil, most = f[12] or nil, attempts = f[13] or nil, bell = f[14] or nil, turn = f[15] or nil,
+      pace = f[16] or nil,
+    }
   end
+  local fields = read(
+    CONTROL, 'HMGET', 'schema', 'server', 'era', 'origin', 'claimsFrom', 'paused', 'pauses', 'slots', 'newest', 'limited',
+    'first', 'most', 'attempts', 'bell', 'turn', 'pace'
+  )
+  control, controlWas = whole(fields), whole(fields)
 end
 local function setting(name, default) return tonumber(control[name]) or default end
 local function saveControl()
