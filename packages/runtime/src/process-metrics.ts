@@ -4,10 +4,13 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom
 /** Seconds; from a no-op to the default timeout. */
 const runBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
+/** How often Node is woken to see how late it is, ms: each 10 ms, as is usual, takes 0.6 % of a processor at rest. */
+const lagSampledEvery = 100;
+
 /** The numbers of a process that every process has. */
 export function openRegistry(): Registry {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: lagSampledEvery });
   return registry;
 }
 
