@@ -23,6 +23,8 @@ export interface WebhookFunction {
   readonly finalizes: boolean;
   /** Whether runs may be given copies of their objects, and leave them. */
   readonly copies: boolean;
+  /** Whether changes of other kinds, or of the world outside, wake its keys. */
+  readonly hearsOfOthers: boolean;
   /** Calls at once. */
   readonly concurrency: number;
   readonly pace: Pick<ReconcileFunctionSpec, "resyncEvery" | "timeout" | "retry" | "limits">;
@@ -99,6 +101,9 @@ function webhookFunction({ object }: DeclaredFunction, spec: ReconcileFunctionSp
     path: webhook?.path ?? "/",
     finalizes: webhook?.finalizes ?? false,
     copies: spec.copies ?? false,
+    hearsOfOthers: [spec.owns, spec.watches, spec.hooks].some(
+      (those) => those !== undefined && those.length > 0,
+    ),
     concurrency: Math.min(10_000, concurrency * Math.max(1, container ? podsOf(object) : 1)),
     pace: { resyncEvery, timeout, retry, limits },
     rests: scaling?.min === 0,

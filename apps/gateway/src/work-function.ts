@@ -82,7 +82,8 @@ export function workFunction(fn: WebhookFunction, parts: WorkingParts): Function
     if (!isInReach(fn, run, parts)) return Promise.resolve({ kind: "done" });
     const call = caller(calling, run, Date.now() + own.timeout, parts);
     const running = controllerFrom({ ...definition, ...actions(fn, call) });
-    return reconcileOnce({ controller: running, client, log, announce, rests: fn.rests }, run);
+    const { rests, hearsOfOthers } = fn;
+    return reconcileOnce({ controller: running, client, log, announce, rests, hearsOfOthers }, run);
   };
   const work = queue.work(handle, {
     ...{ concurrency: fn.concurrency, timeout: own.timeout, version: fn.revision },

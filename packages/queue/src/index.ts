@@ -70,4 +70,5 @@ export {
 } from "./stepped-queue.ts";
 export { InvalidTimesError, type QueueTimes } from "./ledger-work-queue.ts";
 export { LeaseLostError } from "./lease-keeper.ts";
+export { leftCopyKept } from "./ledger.ts";
 export { abortVerdict, RunTimeoutError, StoppingError } from "./perform-run.ts";

@@ -19,12 +19,15 @@ export interface OwnObject {
   read(client: KubeClient): Promise<KubeObject | undefined>;
   /** To be told of the run's writes. */
   readonly follow: NonNullable<WriteGuard["follow"]>;
-  /** The newest version that was read or written; undefined where there may be a newer one of the run's own making. */
-  saw(): Sight | undefined;
+  /**
+   * The newest version that was read or written; undefined where there may be a newer one of the run's own making.
+   *
+   * @param leaves whether the object is left, as it was seen last, for a run that may follow soon.
+   */
+  saw(leaves: boolean): Sight | undefined;
 }
 
-/** @param leaves whether it is left, as it was seen last, for a run that may follow soon. */
-export function ownObject(ref: ResourceRef, { key, claim, signal }: Run, leaves: boolean): OwnObject {
+export function ownObject(ref: ResourceRef, { key, claim, signal }: Run): OwnObject {
   const kind = nameOf(ref);
   let newest: KubeObject | undefined;
   let underWay = 0;
@@ -52,7 +55,7 @@ export function ownObject(ref: ResourceRef, { key, claim, signal }: Run, leaves:
       underWay += 1;
       return ended;
     },
-    saw() {
+    saw(leaves) {
       if (newest === undefined || !isKnown || underWay > 0) return undefined;
       const { uid, resourceVersion, deletionTimestamp } = newest.metadata;
       // One that is about to go may be gone by now.

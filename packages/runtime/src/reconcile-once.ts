@@ -20,7 +20,7 @@ import {
   type RunKnowledge,
   type WriteGuard,
 } from "@drover/kube";
-import type { Run, Verdict } from "@drover/queue";
+import { leftCopyKept, type Run, type Verdict } from "@drover/queue";
 import { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizer.ts";
 import { type LiveObject, parseLiveObject } from "./live-object.ts";
 import { nextResync } from "./next-look.ts";
@@ -38,6 +38,8 @@ export interface ReconcileParts<R extends Resource> {
   readonly log: Log;
   /** Whether the function scales to zero, and must not be woken for resyncs all the time. */
   readonly rests?: boolean;
+  /** Whether changes of other kinds wake its keys. Left out: where it owns or watches any. */
+  readonly hearsOfOthers?: boolean;
   readonly now?: () => Date;
   /** In [0, 1): spreads resyncs. */
   readonly random?: () => number;
@@ -71,7 +73,7 @@ export async function reconcileOnce<R extends Resource>(
   run: Run,
 ): Promise<Verdict> {
   const ref = refOf(parts.controller.for);
-  const own = ownObject(ref, run, parts.controller.copies);
+  const own = ownObject(ref, run);
   const known = knowledgeOf(parts.controller, run);
   const guard: WriteGuard = {
     beforeWrite: (): void => {
@@ -84,7 +86,7 @@ export async function reconcileOnce<R extends Resource>(
   try {
     const raw = await own.read(step.client);
     const verdict: Verdict = raw === undefined ? { kind: "gone" } : await moveOn(step, raw);
-    const saw = own.saw();
+    const saw = own.saw(parts.controller.copies && mayWantCopy(parts, verdict));
     if (saw === undefined) return verdict;
     const lists = known?.text();
     return { ...verdict, saw: { ...saw, ...(lists !== undefined && { lists }) } };
@@ -94,6 +96,14 @@ export async function reconcileOnce<R extends Resource>(
     if (verdict.kind === "retry") parts.log.warn({ key: run.key, err: error }, "The run failed");
     return verdict;
   }
+}
+
+/** Whether the key may be woken soon by what brings no copy of its object: another kind's change, or a time that is near. */
+function mayWantCopy<R extends Resource>(
+  { controller: { owns, watches }, hearsOfOthers = owns.length + watches.length > 0 }: ReconcileParts<R>,
+  verdict: Verdict,
+): boolean {
+  return hearsOfOthers || ("after" in verdict && verdict.after < leftCopyKept);
 }
 
 /** What the run knows of the kinds that the controller has copies of; undefined where there are none. */

@@ -21,6 +21,7 @@ export const greetings: WebhookFunction = {
     path: "/",
     finalizes: true,
     copies: false,
+    hearsOfOthers: false,
     concurrency: 8,
   },
   for: {

@@ -1,4 +1,5 @@
 import {
+  type ControllerDefinition,
   customResourceDefinition,
   defineController,
   defineResource,
@@ -59,16 +60,24 @@ beforeEach(() => void requests.splice(0));
 
 type Work = (client: KubeClient) => Promise<unknown>;
 
+type Definition = Partial<ControllerDefinition<typeof Widget>>;
+const nothing = () => Promise.resolve(undefined);
+
 /** A run that does this, and is told that. */
-function run(work: Work, lists?: Claim["lists"], copies = true): Promise<Verdict> {
-  const controller = defineController({
-    for: Widget,
-    owns: [{ kind: kindOf(configMap), copies }],
-    reconcile: async ({ guard }) => {
-      await work(client.guarded(guard));
-      return undefined;
+const run = (work: Work, lists?: Claim["lists"], copies = true): Promise<Verdict> =>
+  runOf(
+    {
+      owns: [{ kind: kindOf(configMap), copies }],
+      reconcile: async ({ guard }) => {
+        await work(client.guarded(guard));
+        return undefined;
+      },
     },
-  });
+    lists,
+  );
+
+function runOf(definition: Definition, lists?: Claim["lists"]): Promise<Verdict> {
+  const controller = defineController({ for: Widget, reconcile: nothing, ...definition });
   const claim: Claim = { fails: 0, reasons: [], class: "change", versions: {}, lists };
   return reconcileOnce(
     { controller, client, log: silentLog, announce: () => undefined },
@@ -133,4 +142,30 @@ it.each<[string, Work, boolean]>([
   const { saw } = await run(async (of) => (await find(of), work(of)), undefined, copies);
   expect(saw).toBeDefined();
   expect(saw).not.toHaveProperty("lists");
+});
+
+const owns = [{ kind: kindOf(configMap) }];
+const label: Definition["reconcile"] = async ({ guard, key: of }) => {
+  await client
+    .guarded(guard)
+    .patch(refOf(Widget), of, { type: "merge", body: { metadata: { labels: { a: "b" } } } });
+  return undefined;
+};
+const soon: Definition["reconcile"] = () => Promise.resolve({ requeueAfter: "5s" });
+
+it("a run leaves its object as it has made it", async () => {
+  const { saw } = await runOf({ copies: true, owns, reconcile: label });
+  expect(JSON.parse(saw?.copy ?? "")).toMatchObject({ metadata: { labels: { a: "b" } }, spec: { size: 1 } });
+});
+
+it.each<[string, Definition]>([
+  ["whose keys other kinds wake", { owns }],
+  ["that looks again soon", { reconcile: soon }],
+])("an object is left by a controller that is given copies, %s", async (_, definition) => {
+  expect((await runOf({ copies: true, ...definition })).saw).toHaveProperty("copy");
+  expect((await runOf(definition)).saw).not.toHaveProperty("copy");
+});
+
+it("no object is left where what wakes the key next brings its own", async () => {
+  expect((await runOf({ copies: true })).saw).not.toHaveProperty("copy");
 });
