@@ -23,6 +23,7 @@ import { controllerRuntime, floor } from "./peers/go.ts";
 import { javaOperatorSdk } from "./peers/java-operator-sdk.ts";
 import { kopf } from "./peers/kopf.ts";
 import { kubeRs } from "./peers/kube-rs.ts";
+import { metacontroller } from "./peers/metacontroller.ts";
 import type { Ground, Peer, Prepared } from "./peers/peer.ts";
 import { pepr } from "./peers/pepr.ts";
 import type { Turn } from "./measured.ts";
@@ -31,7 +32,7 @@ import { type Conditions, reference, report, reportOfPart } from "./report.ts";
 import { takeColdTurn, takeFailingTurn, takeSlowTurn, takeTurn, type TurnFigures } from "./turn.ts";
 
 const peers: readonly Peer[] = [
-  ...[floor, controllerRuntime, kubeRs, kopf, javaOperatorSdk, pepr],
+  ...[floor, controllerRuntime, kubeRs, kopf, javaOperatorSdk, metacontroller, pepr],
   ...[drover, droverEmbedded, readingLive, droverCalled],
 ];
 

@@ -4,9 +4,13 @@ import { alone, type Peer } from "./peer.ts";
 
 const folder = join(import.meta.dirname, "../controllers/go");
 
+/** The program that is each of them, by its argument. */
+export const goPeers = (log: (line: string) => void): Promise<string> =>
+  goProgram("bench-peers", folder, log);
+
 const ofGo = (name: string): Peer => ({
   name,
-  prepare: async (log) => alone(name, { command: await goProgram("bench-peers", folder, log), args: [name] }),
+  prepare: async (log) => alone(name, { command: await goPeers(log), args: [name] }),
 });
 
 export const controllerRuntime = ofGo("controller-runtime");

@@ -1,5 +1,5 @@
 // Two of those who are compared: a controller of controller-runtime, and the floor, which is a watch and a patch and
-// nothing around them.
+// nothing around them; and the hook of a third, Metacontroller.
 package main
 
 import (
@@ -15,9 +15,11 @@ import (
 )
 
 func main() {
-	be := map[string]func(context.Context, *rest.Config, *task) error{"controller-runtime": runController, "floor": runFloor}
+	be := map[string]func(context.Context, *rest.Config, *task) error{
+		"controller-runtime": runController, "floor": runFloor, "webhook": runWebhook,
+	}
 	if len(os.Args) != 2 || be[os.Args[1]] == nil {
-		fail(fmt.Errorf("say what to be: controller-runtime or floor"))
+		fail(fmt.Errorf("say what to be: controller-runtime, floor or webhook"))
 	}
 	config, err := ctrl.GetConfig()
 	if err != nil {

@@ -1,0 +1,111 @@
+import { builtin, createOrReplace, installCrd, type KubeClient } from "@drover/kube";
+import { freePort } from "@drover/local-servers";
+import { objectKey } from "@drover/controller";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { startProcess } from "../../bridge/contenders/start-process.ts";
+import { group as gauges } from "../cluster/gauges.ts";
+import { goPeers } from "./go.ts";
+import { onCluster } from "./on-cluster.ts";
+import { endOf, killAll, type Peer, runsOf } from "./peer.ts";
+
+const name = "Metacontroller";
+const program = "metacontroller";
+
+/** Metacontroller, which calls a small webhook for each Gauge. It is not built here: it must be on PATH. */
+export const metacontroller: Peer = {
+  name,
+  async prepare(log) {
+    await promisify(execFile)(program, ["--help"]).catch((cause: unknown) => {
+      throw new Error(
+        `There is no ${program} on PATH (https://metacontroller.app): no package registry has it. Build its newest release, and put it there.`,
+        { cause },
+      );
+    });
+    const hook = await goPeers(log);
+    return async ({ kubeconfig, folder, workers, workMs }) => {
+      const address = `127.0.0.1:${await freePort()}`;
+      const runsFile = join(folder, `${name}.runs`);
+      await onCluster(kubeconfig, (client) => declare(client, `http://${address}/sync`));
+      const start = (id: string, command: string, args: string[], env: NodeJS.ProcessEnv) =>
+        startProcess({
+          ...{ name: id, command, args, logFile: join(folder, `${id}.log`) },
+          env: { KUBECONFIG: kubeconfig, ...env },
+        });
+      return {
+        beside: {},
+        async start() {
+          const all = await Promise.all([
+            start("controller", program, argsFor(workers), {}),
+            start("webhook", hook, ["webhook"], {
+              ...{ BENCH_ADDRESS: address, BENCH_WORKERS: String(workers) },
+              ...{ BENCH_WORK_MS: String(workMs), BENCH_RUNS_FILE: runsFile },
+            }),
+          ]);
+          return {
+            startedAt: Math.min(...all.map(({ startedAt }) => startedAt)),
+            pids: Object.fromEntries(all.map(({ pid, name: id }) => [id, pid])),
+            died: endOf(all),
+            kill: () => killAll(all),
+            stop: () => runsOf(all, [runsFile]),
+          };
+        },
+        close: () => onCluster(kubeconfig, withdraw),
+      };
+    };
+  },
+};
+
+/** Its usual settings, but for as many workers as the others have, no limit of requests, and ports of this machine alone. */
+const argsFor = (workers: number): string[] => [
+  ...[`--workers=${workers}`, "--client-go-qps=100000", "--client-go-burst=100000"],
+  ...["--metrics-address=127.0.0.1:0", "--health-probe-bind-address=0"],
+];
+
+const own = "metacontroller.k8s.io";
+const composite = {
+  ...{ group: own, version: "v1alpha1", plural: "compositecontrollers", kind: "CompositeController" },
+  namespaced: false,
+};
+const kinds = [
+  composite,
+  { ...composite, plural: "decoratorcontrollers", kind: "DecoratorController" },
+  { ...composite, plural: "controllerrevisions", kind: "ControllerRevision", namespaced: true },
+];
+
+/** Its kinds, without what they would refuse, and the controller that calls the webhook. */
+async function declare(client: KubeClient, url: string): Promise<void> {
+  await createOrReplace(client, builtin.namespace, { metadata: { name: program } });
+  const open = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+  for (const { group, version, plural, kind, namespaced } of kinds)
+    await installCrd(client, {
+      metadata: {
+        name: `${plural}.${group}`,
+        annotations: { "api-approved.kubernetes.io": "unapproved, request not yet submitted" },
+      },
+      spec: {
+        group,
+        scope: namespaced ? "Namespaced" : "Cluster",
+        names: { plural, kind, singular: kind.toLowerCase(), listKind: `${kind}List` },
+        versions: [
+          {
+            ...{ name: version, served: true, storage: true, subresources: { status: {} } },
+            schema: { openAPIV3Schema: open },
+          },
+        ],
+      },
+    });
+  await createOrReplace(client, composite, {
+    metadata: { name: "gauges" },
+    spec: {
+      generateSelector: true,
+      parentResource: { apiVersion: `${gauges}/v1`, resource: "gauges" },
+      hooks: { sync: { webhook: { url } } },
+    },
+  });
+}
+
+async function withdraw(client: KubeClient): Promise<void> {
+  await client.delete(composite, objectKey({ name: "gauges" }));
+}
