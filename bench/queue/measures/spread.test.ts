@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
 import { percentile, spread } from "./spread.ts";
 
-it("answers figures that were measured, not means of them", () => {
-  expect(spread([30, 10, 20, 100])).toEqual({ min: 10, median: 20, max: 100 });
+it("has the figure in the middle, and where there are two their mean, for the lower one would flatter", () => {
+  expect(spread([30, 10, 20])).toEqual({ min: 10, median: 20, max: 30 });
+  expect(spread([30, 10, 20, 100])).toEqual({ min: 10, median: 25, max: 100 });
 });
 
 it("takes the smallest figure that so many percent do not exceed", () => {

@@ -8,9 +8,18 @@ export interface Spread {
 /** @throws RangeError when there is no figure. */
 export const spread = (figures: readonly number[]): Spread => ({
   min: percentile(figures, 0),
-  median: percentile(figures, 50),
+  median: median(figures),
   max: percentile(figures, 100),
 });
+
+/** Of an even number the mean of the two in the middle: the lower one would flatter. */
+function median(figures: readonly number[]): number {
+  const ofNegative = percentile(
+    figures.map((figure) => -figure),
+    50,
+  );
+  return (percentile(figures, 50) - ofNegative) / 2;
+}
 
 /**
  * The smallest figure that at least `percent` of all figures do not exceed (nearest rank).
