@@ -101,9 +101,7 @@ function webhookFunction({ object }: DeclaredFunction, spec: ReconcileFunctionSp
     path: webhook?.path ?? "/",
     finalizes: webhook?.finalizes ?? false,
     copies: spec.copies ?? false,
-    hearsOfOthers: [spec.owns, spec.watches, spec.hooks].some(
-      (those) => those !== undefined && those.length > 0,
-    ),
+    hearsOfOthers: [spec.owns, spec.watches, spec.hooks].some((those = []) => those.length > 0),
     concurrency: Math.min(10_000, concurrency * Math.max(1, container ? podsOf(object) : 1)),
     pace: { resyncEvery, timeout, retry, limits },
     rests: scaling?.min === 0,

@@ -102,6 +102,14 @@ export function offersContract(t: LedgerUnderTest): void {
       expect(await t.wake(third)).toEqual([third]);
       expect(await givenKeys()).toEqual([`t1 ${second}`]);
     });
+    it("comes after those whose timer is over", async () => {
+      await t.wake(first);
+      await t.run(first, { kind: "wait", after: 500 });
+      await t.ledger.offer(slots("t1"));
+      t.clock += 501;
+      expect(await t.wake(second)).toEqual([second]);
+      expect(await givenKeys()).toEqual([`t1 ${first}`]);
+    });
     it("waits while as many run as there are slots, whoever offers one more", async () => {
       await t.wake(first);
       await t.claim(first, "t1");

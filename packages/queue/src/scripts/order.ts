@@ -95,8 +95,8 @@ local function nextInTurn()
   nobodyWaits = true
   return nil
 end
--- Of one that was: neither is it among the ready ones any more.
-local function isTaken(e)
+-- The entry of such a key: neither is it among the ready ones any more.
+local function leaveQueue(e)
   clear(e, 'queue')
   if e.f.state == 'ready' then clear(e, 'state') end
 end
@@ -135,11 +135,12 @@ end
 -- Gives the key of an entry to a free slot, where no other key can have its turn before, and nothing is limited.
 local function giveAtOnce(e)
   if held(e) or not mayRing() or control.limited == '1' then return false end
-  leave(e)
-  promote()
   local turns = P .. ':turns:'
   if redis.call('EXISTS', turns .. 'change', turns .. 'listing', turns .. 'resync', SHUT) > 0 then return false end
-  return roomFor() > 0 and give(e)
+  nobodyWaits = true
+  leave(e) -- its timer is over: what is promoted is another
+  promote()
+  return nobodyWaits and roomFor() > 0 and give(e)
 end
 
 local function ringReady(atLeast)
@@ -150,7 +151,7 @@ local function ringReady(atLeast)
     local key = nextInTurn()
     if not key then return bells end
     local e = load(key)
-    isTaken(e)
+    leaveQueue(e)
     if not held(e) then room = room - 1 end
     if not held(e) and not give(e) then
       enter(e, 'rung', now)

@@ -82,7 +82,7 @@ local function handOver(e, token, version)
   local key = nextToRun()
   if not key then return nil end
   local other = key == e.key and e or load(key)
-  isTaken(other)
+  leaveQueue(other)
   local claim, copy, lists
   if not held(other) then claim, copy, lists = take(other, token, version) end
   if other ~= e then save(other) end
