@@ -6,7 +6,7 @@ import { bundledBridge, imageMemory } from "../../bridge/contenders/shipped-brid
 import { type Started, startProcess } from "../../bridge/contenders/start-process.ts";
 import { bundle } from "../../../infra/bundle.ts";
 import { group } from "../cluster/gauges.ts";
-import { endOf, type Ground, killAll, type Peer, runsOf } from "./peer.ts";
+import { atWork, type Ground, type Peer } from "./peer.ts";
 
 /** What it is to the bridge, and to the gateway where it is called. */
 export const declared = (copies: boolean) => ({
@@ -44,16 +44,7 @@ const onRedis = (name: string, prepare: () => Promise<Placing>): Peer => ({
       const workers = await place({ ...ground, redisUrl: redis.url });
       return {
         beside: { Redis: redis.pid },
-        async start() {
-          const all = await workers.start();
-          return {
-            startedAt: Math.min(...all.map(({ startedAt }) => startedAt)),
-            pids: Object.fromEntries(all.map(({ pid, name: id }) => [id, pid])),
-            died: endOf(all),
-            kill: () => killAll(all),
-            stop: () => runsOf(all, workers.runsFiles),
-          };
-        },
+        start: async () => atWork(await workers.start(), workers.runsFiles),
         async close() {
           await workers.close();
           await redis.stop();

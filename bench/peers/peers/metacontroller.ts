@@ -1,4 +1,4 @@
-import { builtin, createOrReplace, installCrd, type KubeClient } from "@drover/kube";
+import { createOrReplace, type KubeClient } from "@drover/kube";
 import { freePort } from "@drover/local-servers";
 import { objectKey } from "@drover/controller";
 import { execFile } from "node:child_process";
@@ -7,8 +7,8 @@ import { promisify } from "node:util";
 import { startProcess } from "../../bridge/contenders/start-process.ts";
 import { group as gauges } from "../cluster/gauges.ts";
 import { goPeers } from "./go.ts";
-import { onCluster } from "./on-cluster.ts";
-import { endOf, killAll, type Peer, runsOf } from "./peer.ts";
+import { installKind, onCluster } from "./on-cluster.ts";
+import { atWork, type Peer } from "./peer.ts";
 
 const name = "Metacontroller";
 const program = "metacontroller";
@@ -43,13 +43,7 @@ export const metacontroller: Peer = {
               ...{ BENCH_WORK_MS: String(workMs), BENCH_RUNS_FILE: runsFile },
             }),
           ]);
-          return {
-            startedAt: Math.min(...all.map(({ startedAt }) => startedAt)),
-            pids: Object.fromEntries(all.map(({ pid, name: id }) => [id, pid])),
-            died: endOf(all),
-            kill: () => killAll(all),
-            stop: () => runsOf(all, [runsFile]),
-          };
+          return atWork(all, [runsFile]);
         },
         close: () => onCluster(kubeconfig, withdraw),
       };
@@ -76,26 +70,8 @@ const kinds = [
 
 /** Its kinds, without what they would refuse, and the controller that calls the webhook. */
 async function declare(client: KubeClient, url: string): Promise<void> {
-  await createOrReplace(client, builtin.namespace, { metadata: { name: program } });
   const open = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
-  for (const { group, version, plural, kind, namespaced } of kinds)
-    await installCrd(client, {
-      metadata: {
-        name: `${plural}.${group}`,
-        annotations: { "api-approved.kubernetes.io": "unapproved, request not yet submitted" },
-      },
-      spec: {
-        group,
-        scope: namespaced ? "Namespaced" : "Cluster",
-        names: { plural, kind, singular: kind.toLowerCase(), listKind: `${kind}List` },
-        versions: [
-          {
-            ...{ name: version, served: true, storage: true, subresources: { status: {} } },
-            schema: { openAPIV3Schema: open },
-          },
-        ],
-      },
-    });
+  for (const kind of kinds) await installKind(client, kind, { schema: open, subresources: { status: {} } });
   await createOrReplace(client, composite, {
     metadata: { name: "gauges" },
     spec: {

@@ -65,20 +65,23 @@ export const alone =
             ...env,
           },
         });
-        return {
-          startedAt: child.startedAt,
-          pids: { controller: child.pid },
-          died: endOf([child]),
-          kill: () => killAll([child]),
-          stop: () => runsOf([child], [runsFile]),
-        };
+        return atWork([{ ...child, name: "controller" }], [runsFile]);
       },
       close: () => Promise.resolve(),
     });
   };
 
+/** Processes that work together, in the order in which they are to end, and where they write down how often they ran. */
+export const atWork = (all: readonly Started[], runsFiles: readonly string[]): AtWork => ({
+  startedAt: Math.min(...all.map(({ startedAt }) => startedAt)),
+  pids: Object.fromEntries(all.map(({ pid, name }) => [name, pid])),
+  died: endOf(all),
+  kill: () => killAll(all),
+  stop: () => runsOf(all, runsFiles),
+});
+
 /** Rejects when one of them ends, with what it said last. */
-export function endOf(children: readonly Started[]): Promise<never> {
+function endOf(children: readonly Started[]): Promise<never> {
   const ends = children.map(async ({ name, exited, logFile }): Promise<never> => {
     await exited;
     throw new Error(`${name} has ended:\n${await lastLinesOf(logFile)}`);
@@ -89,13 +92,13 @@ export function endOf(children: readonly Started[]): Promise<never> {
   return died;
 }
 
-export function killAll(children: readonly Started[]): Promise<unknown> {
+function killAll(children: readonly Started[]): Promise<unknown> {
   for (const child of children) child.kill("SIGKILL");
   return Promise.all(children.map(({ exited }) => exited));
 }
 
 /** Ends processes in their order; what they have written down. */
-export async function runsOf(children: readonly Started[], runsFiles: readonly string[]): Promise<number> {
+async function runsOf(children: readonly Started[], runsFiles: readonly string[]): Promise<number> {
   for (const child of children) await child.stop();
   const runs = await Promise.all(runsFiles.map((file) => readFile(file, "utf8")));
   return runs.reduce((sum, text) => sum + Number(text), 0);

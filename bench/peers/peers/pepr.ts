@@ -1,12 +1,12 @@
 import { objectKey } from "@drover/controller";
-import { builtin, createOrReplace, installCrd, type KubeClient } from "@drover/kube";
+import { builtin, createOrReplace, type KubeClient } from "@drover/kube";
 import { build } from "esbuild";
 import { createHash, randomUUID } from "node:crypto";
 import { copyFile, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { built } from "./built.ts";
-import { onCluster } from "./on-cluster.ts";
+import { installKind, onCluster } from "./on-cluster.ts";
 import { alone, type Peer } from "./peer.ts";
 
 const name = "Pepr";
@@ -64,21 +64,7 @@ const namespace = "pepr-system";
 async function install(client: KubeClient): Promise<void> {
   await createOrReplace(client, builtin.namespace, { metadata: { name: namespace } });
   const data = { type: "object", additionalProperties: { type: "string" } };
-  const { group, version, plural, kind } = store;
-  await installCrd(client, {
-    metadata: { name: `${plural}.${group}` },
-    spec: {
-      group,
-      scope: "Namespaced",
-      names: { plural, kind, singular: kind.toLowerCase(), listKind: `${kind}List` },
-      versions: [
-        {
-          ...{ name: version, served: true, storage: true },
-          schema: { openAPIV3Schema: { type: "object", properties: { data } } },
-        },
-      ],
-    },
-  });
+  await installKind(client, store, { schema: { type: "object", properties: { data } } });
 }
 
 async function removeStore(client: KubeClient): Promise<void> {
