@@ -295,13 +295,13 @@ const ofTheRest = [
     {
       promise: "server-8",
       wrong: "a counter that is none stops every bell",
-      from: "then putAside(counter, 'none') end",
+      from: "then putAsideUnless(counter, 'none') end",
       to: "then end",
     },
     {
       promise: "server-8",
       wrong: "garbage in BullMQ's place stops everything",
-      from: "for name, wanted in pairs(bells) do putAside(P .. ':bells:' .. name, wanted) end",
+      from: "for name, wanted in pairs(bells) do putAsideUnless(P .. ':bells:' .. name, wanted) end",
       to: "",
     },
     {

@@ -23,7 +23,7 @@ import { count, inspect, list, moment, notRunSince, origin } from "./scripts/ins
 import { offer } from "./scripts/offer.ts";
 import { pause } from "./scripts/pause.ts";
 import { renew } from "./scripts/renew.ts";
-import { discard, repair } from "./scripts/repair.ts";
+import { discard, repair, repairSets } from "./scripts/repair.ts";
 import { ring, ringAgain, unanswered } from "./scripts/ring.ts";
 import { settle } from "./scripts/settle.ts";
 import { wake } from "./scripts/wake.ts";
@@ -42,7 +42,9 @@ export interface RedisLedgerOptions extends LedgerTimes, LedgerSurroundings {
 
 /** The ledger in Redis: every method is one script. */
 export interface RedisLedger extends Ledger {
-  /** Look over some of the ledger's Redis keys and put right what somebody else changed; answers what was wrong. */
+  /** Look over what every ledger has in Redis and put right what somebody else changed; answers what was wrong. */
+  repairSets(): Promise<readonly string[]>;
+  /** Likewise, of some of the ledger's Redis keys. Redis does nothing else meanwhile: let them be few. */
   repair(names: readonly string[]): Promise<readonly string[]>;
 }
 
@@ -99,6 +101,7 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
     pause: (scope) => hold(scope, 1),
     resume: (scope) => hold(scope, 0),
     ...looksOf(run),
+    repairSets: () => run(repairSets, {}, answers.texts),
     repair: (names) => run(repair, { names: JSON.stringify(names) }, answers.texts),
   };
 }

@@ -14,7 +14,10 @@ it("refuses a ledger that a newer Drover wrote, and changes nothing", async () =
 describe("what somebody else changed", () => {
   const [other] = keysIn("a", 1) as [ObjectKey];
   const rest = (name: string) => `${at.prefix}:${name}`;
-  const repairAll = async () => t.ledger.repair(await at.redis.keys(`${at.prefix}:*`));
+  const repairAll = async () => [
+    ...(await t.ledger.repairSets()),
+    ...(await t.ledger.repair(await at.redis.keys(`${at.prefix}:*`))),
+  ];
 
   it("is left alone where nothing is wrong, in every state", async () => {
     await t.enlist({ slots: 2, accounts: { aws: { perSecond: 1, burst: 1 } } });

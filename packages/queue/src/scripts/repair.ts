@@ -2,26 +2,15 @@ import { defineScript } from "../script.ts";
 import { adoption } from "./scene.ts";
 
 /**
- * Look over some of the ledger's own keys, as a scan came upon them (`names`, a JSON list of Redis keys), and put right
- * what somebody else changed: a key of the wrong type, the ledger's or BullMQ's, is moved to `P:quarantine:*` and listed,
- * a key that stands in no set that its state names becomes ready, a lane that was forgotten takes turns again. Answers what
- * was found wrong.
+ * Look over what every ledger has, and BullMQ's queue, and put right what somebody else changed: a key of the wrong type is
+ * moved to `P:quarantine:*`, and listed. Answers what was wrong.
  */
-export const repair = defineScript({
-  name: "repair",
-  arguments: ["names"],
+export const repairSets = defineScript({
+  name: "repair sets",
+  arguments: [],
   uses: [adoption],
   body: `
-local found = putAsideStrangers()
-typeOf.key, typeOf.history, typeOf.turns, typeOf.queue = 'hash', 'list', 'zset', 'zset'
-typeOf.copy, typeOf.lists, typeOf.news = 'string', 'string', 'set'
-local function putAside(name, wanted)
-  local is = redis.call('TYPE', name).ok
-  if not wanted or is == wanted or is == 'none' then return end
-  quarantine(name)
-  found[#found + 1] = string.sub(name, #P + 2)
-end
-
+putAsideStrangers()
 -- BullMQ works on nothing as long as one of its keys is of another type. Bells are disposable: what goes with them is
 -- rung again.
 local bells = {
@@ -29,11 +18,30 @@ local bells = {
   completed = 'zset', failed = 'zset', meta = 'hash', events = 'stream', id = 'string', pc = 'string', limiter = 'string',
   ['stalled-check'] = 'string',
 }
-for name, wanted in pairs(bells) do putAside(P .. ':bells:' .. name, wanted) end
+for name, wanted in pairs(bells) do putAsideUnless(P .. ':bells:' .. name, wanted) end
 for _, counter in ipairs({ P .. ':bells:id', P .. ':bells:pc' }) do
   local reply = redis.call('EXISTS', counter) == 1 and redis.pcall('INCR', counter)
-  if type(reply) == 'table' and reply.err and string.find(reply.err, 'not an integer') then putAside(counter, 'none') end
+  if type(reply) == 'table' and reply.err and string.find(reply.err, 'not an integer') then putAsideUnless(counter, 'none') end
 end
+for _, key in ipairs(redis.call('ZRANGE', FAILING, 0, 99)) do
+  if read(P .. ':key:' .. key, 'HEXISTS', 'fails') ~= 1 then redis.call('ZREM', FAILING, key) end
+end
+return found
+`,
+});
+
+/**
+ * Look over some of the ledger's own keys, as a scan came upon them (`names`, a JSON list of Redis keys), and put right
+ * what somebody else changed: a key that stands in no set that its state names becomes ready, a lane that was forgotten
+ * takes turns again. Answers what was found wrong.
+ */
+export const repair = defineScript({
+  name: "repair",
+  arguments: ["names"],
+  uses: [adoption],
+  body: `
+typeOf.key, typeOf.history, typeOf.turns, typeOf.queue = 'hash', 'list', 'zset', 'zset'
+typeOf.copy, typeOf.lists, typeOf.news = 'string', 'string', 'set'
 local function typeOfBell(name)
   if string.match(name, '^%x+%-%d+$') then return 'hash' end
   if string.match(name, '^%x+%-%d+:lock$') or string.match(name, '^de:') then return 'string' end
@@ -72,13 +80,10 @@ end
 local keys = {}
 for _, name in ipairs(cjson.decode(names)) do
   local kind, subject = string.match(string.sub(name, #P + 2), '^(%a+):?(.*)$')
-  putAside(name, kind == 'bells' and typeOfBell(subject) or typeOf[kind])
-  if kind == 'key' and redis.call('EXISTS', name) == 1 then keys[#keys + 1] = subject end
+  local isRight = putAsideUnless(name, kind == 'bells' and typeOfBell(subject) or typeOf[kind])
+  if kind == 'key' and isRight then keys[#keys + 1] = subject end
 end
 for _, key in ipairs(keys) do look(key) end
-for _, key in ipairs(redis.call('ZRANGE', FAILING, 0, 99)) do
-  if not load(key).f.fails then redis.call('ZREM', FAILING, key) end
-end
 return found
 `,
 });

@@ -82,16 +82,18 @@ local typeOf = {
   waits = 'zset', ready = 'zset', rung = 'zset', leases = 'zset', parked = 'zset', shut = 'zset', failing = 'zset',
   offers = 'zset', offered = 'hash', given = 'hash',
 }
-local function putAsideStrangers()
-  local found = {}
-  for name, kind in pairs(typeOf) do
-    local is = redis.call('TYPE', P .. ':' .. name).ok
-    if is ~= kind and is ~= 'none' then
-      quarantine(P .. ':' .. name)
-      found[#found + 1] = name
-    end
+local found = {} -- what was put aside
+-- Put aside unless it is of this type; of any where none is given. Whether it is there, and is.
+local function putAsideUnless(name, wanted)
+  local is = redis.call('TYPE', name).ok
+  if wanted and is ~= wanted and is ~= 'none' then
+    quarantine(name)
+    found[#found + 1] = string.sub(name, #P + 2)
   end
-  return found
+  return is == wanted
+end
+local function putAsideStrangers()
+  for name, kind in pairs(typeOf) do putAsideUnless(P .. ':' .. name, kind) end
 end
 local function adopt()
   putAsideStrangers()
