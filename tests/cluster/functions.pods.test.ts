@@ -119,7 +119,6 @@ async function timesOf(asked: number, log: string): Promise<string> {
     "takes keys": said("Taking keys"),
     "first write of the run": first("buckets", "patch", buckets),
     "Bucket Ready": first("buckets/status", "update", buckets),
-    "run over": said("Reconciled"),
   };
   return Object.entries(times)
     .map(([what, at]) => `${what} ${Math.round(at - written)} ms`)

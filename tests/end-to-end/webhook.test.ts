@@ -59,12 +59,15 @@ const greeting = (name: string, spec: object = {}): Manifest => ({
   spec: { name, ...spec },
 });
 
+/** Their logs tell of runs that ended well, too. */
+const everyRun = { DROVER_LOG_LEVEL: "debug" };
 const startGateway = (env: NodeJS.ProcessEnv = {}): Promise<Started> =>
   world.startProcess("gateway", "apps/gateway/src/main.ts", "Taking keys", {
     DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8",
     DROVER_WEBHOOK_ALLOW: `http://127.0.0.1:${port}`,
     DROVER_LEASE: "1s",
     DROVER_LEASE_RENEWAL: "300ms",
+    ...everyRun,
     ...env,
   });
 /** It has nothing but a secret: no Redis, no kubeconfig. */
@@ -72,6 +75,7 @@ const startFunction = (): Promise<Started> =>
   world.startProcess("greetings", "functions/examples/typescript/main.ts", "Answering calls", {
     DROVER_REDIS_URL: undefined,
     DROVER_KUBECONFIG: undefined,
+    ...everyRun,
     DROVER_HTTP_PORT: String(port),
     DROVER_WEBHOOK_AUDIENCE: `default/${controller}`,
     DROVER_WEBHOOK_SECRETS: join(world.folder, "mounted"),

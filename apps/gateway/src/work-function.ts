@@ -18,7 +18,7 @@ import {
   type Verdict,
   type WorkQueue,
 } from "@drover/queue";
-import { reconcileOnce, type RunMetrics } from "@drover/runtime";
+import { reconcileOnce, type RunMetrics, tellOfRun } from "@drover/runtime";
 import { type Answer, type CallType, type RememberedSecrets, rememberSecrets } from "@drover/webhook";
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
@@ -90,9 +90,7 @@ export function workFunction(fn: WebhookFunction, parts: WorkingParts): Function
     ...{ backoff: own.retry, limits: own.limits },
     onSettled(run, verdict, duration, by) {
       runs.settled(controller, run, verdict, duration, by);
-      const { key, claim } = run;
-      const fields = { function: controller, key, verdict: verdict.kind, ms: Math.round(duration) };
-      log.info({ ...fields, why: claim.reasons }, "Called");
+      tellOfRun(log, "Called", run, verdict, duration, { function: controller });
     },
   });
   return {

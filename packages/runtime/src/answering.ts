@@ -127,7 +127,8 @@ async function run<R extends Resource>(
     said = saidOf(error);
   }
   const ms = Math.round(performance.now() - begun);
-  log.info({ key: call.key, type: call.type, status: said.status, ms, why: call.reasons }, "Answered");
+  const fields = { key: call.key, type: call.type, status: said.status, ms, why: call.reasons };
+  log[said.status === 200 ? "debug" : "info"](fields, "Answered");
   return said;
 }
 

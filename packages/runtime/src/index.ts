@@ -10,7 +10,7 @@
  */
 export * from "./function-settings.ts";
 export { usualKubeconfig } from "./config.ts";
-export { openLog } from "./log.ts";
+export { openLog, tellOfRun } from "./log.ts";
 export { type Process, runProcess } from "./run-process.ts";
 export { closeAll, type Closing, stopOnSignals } from "./process-lifecycle.ts";
 export { openRegistry, queueMetrics, type RunMetrics, runMetrics } from "./process-metrics.ts";

@@ -9,6 +9,7 @@ import {
 import { eventRecorder, type KubeObject, refOf } from "@drover/kube";
 import { openNamedKeys, openWorkQueue, type WorkQueue } from "@drover/queue";
 import type { FunctionSettings } from "./function-settings.ts";
+import { tellOfRun } from "./log.ts";
 import { nameOnce } from "./name-once.ts";
 import { pacedController } from "./paced-controller.ts";
 import { type Process, runProcess } from "./run-process.ts";
@@ -111,8 +112,7 @@ function worker<R extends Resource>(
       ...(queue.controller === controller.name && { limits: controller.limits }),
       onSettled: (run, verdict, duration, by) => {
         metrics.settled(queue.controller, run, verdict, duration, by);
-        const { key, claim } = run;
-        log.info({ key, verdict: verdict.kind, ms: Math.round(duration), why: claim.reasons }, what);
+        tellOfRun(log, what, run, verdict, duration);
       },
     });
     closing(`worker ${queue.controller}`, () => work.drain(settings.stopGrace));

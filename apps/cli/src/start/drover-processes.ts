@@ -34,7 +34,8 @@ export const startBucketFunction = (run: Run, servers: Servers): Promise<KeptPro
       name: "the bucket function",
       file: "s3-bucket",
       main: "functions/s3-bucket/src/main.ts",
-      environment: { ...common(servers), ...servers.s3.environment },
+      // At debug it tells of every run.
+      environment: { ...common(servers), ...servers.s3.environment, DROVER_LOG_LEVEL: "debug" },
       onLine: tellOfRuns(run.narrator),
     },
     run,
