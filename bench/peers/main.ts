@@ -1,9 +1,10 @@
 /**
  * The same small controller with everybody, in turns, on one real API server.
  *
- *     npm run bench:peers                              three rounds; writes results.md
+ *     npm run bench:peers                              three rounds; writes results.md, after each of them
  *     npm run bench:peers -- --rounds 1                printed
  *     npm run bench:peers -- --only Drover,kube-rs     these, and who they are put beside; printed
+ *     npm run bench:peers -- --reactions               reactions, and no more; printed
  *     npm run bench:peers -- --objects 30000           a cold start of so many, and no more; printed
  *     npm run bench:peers -- --failing                 reactions while others fail, and no more; printed
  *     npm run bench:peers -- --little                  shows that it works, printed
@@ -29,7 +30,14 @@ import { pepr } from "./peers/pepr.ts";
 import type { Turn } from "./measured.ts";
 import { failingReactions, full, little } from "./plan.ts";
 import { type Conditions, reference, report, reportOfPart } from "./report.ts";
-import { takeColdTurn, takeFailingTurn, takeSlowTurn, takeTurn, type TurnFigures } from "./turn.ts";
+import {
+  takeColdTurn,
+  takeFailingTurn,
+  takeReactingTurn,
+  takeSlowTurn,
+  takeTurn,
+  type TurnFigures,
+} from "./turn.ts";
 
 const peers: readonly Peer[] = [
   ...[floor, controllerRuntime, kubeRs, kopf, javaOperatorSdk, metacontroller, pepr],
@@ -42,6 +50,7 @@ const { values } = parseArgs({
     rounds: { type: "string", default: usualRounds },
     only: { type: "string" },
     objects: { type: "string" },
+    reactions: { type: "boolean", default: false },
     failing: { type: "boolean", default: false },
     little: { type: "boolean", default: false },
   },
@@ -64,7 +73,13 @@ if (!Number.isSafeInteger(plan.objects) || plan.objects < 1) {
   process.exit(2);
 }
 /** What a turn is, where it is not the whole of it. */
-const part = values.failing ? takeFailingTurn : values.objects === undefined ? undefined : takeColdTurn;
+const part = values.failing
+  ? takeFailingTurn
+  : values.reactions
+    ? takeReactingTurn
+    : values.objects === undefined
+      ? undefined
+      : takeColdTurn;
 const take = part ?? takeTurn;
 const slowly = { workers: plan.slowWorkers, workMs: plan.workMs };
 const progress = (line: string): void => console.error(line);
@@ -73,6 +88,12 @@ const notRun = new Map<string, string>();
 const isAsked = (name: string): boolean => only?.includes(name) ?? true;
 const prepared = await preparedOf(peers.filter(({ name }) => name === reference || isAsked(name)));
 const preparedMore = isAsked(drover.name) ? await preparedOf(spreadOut) : new Map<string, Prepared>();
+
+/** Of all of it, and of everybody. */
+const resultsFile =
+  only === undefined && part === undefined && !values.little && values.rounds === usualRounds
+    ? join(import.meta.dirname, "results.md")
+    : undefined;
 
 const busyBefore = await machineLoad();
 const stage = await setStage(progress);
@@ -86,13 +107,14 @@ try {
           take(name, turn, plan),
         ),
       );
-    if (part) continue;
-    for (const [name, prepare] of inTurn(new Map([...prepared, ...preparedMore]), round))
+    for (const [name, prepare] of part ? [] : inTurn(new Map([...prepared, ...preparedMore]), round))
       slowTurns.push(
         await onStage(name, prepare, `round ${round}, slow work`, slowly, (turn) =>
           takeSlowTurn(name, turn, plan),
         ),
       );
+    // What is measured for hours may be ended before its time.
+    if (resultsFile) await writeResults(resultsFile);
   }
 } catch (error) {
   // What was measured until then is shown all the same.
@@ -101,23 +123,21 @@ try {
 } finally {
   await stage.stop();
 }
-const conditions: Conditions = {
-  command: ["npm run bench:peers", ...(process.argv.length > 2 ? ["--", ...process.argv.slice(2)] : [])].join(
-    " ",
-  ),
-  ...{ machine: `${cpus().length} cores`, plan, notRun },
-  busy: [busyBefore, await machineLoad()],
-};
-const text = part ? reportOfPart(turns, conditions) : report(turns, slowTurns, conditions);
-const file = join(import.meta.dirname, "results.md");
-const isPartial =
-  values.little ||
-  part !== undefined ||
-  only !== undefined ||
-  values.rounds !== usualRounds ||
-  process.exitCode === 1;
-if (isPartial) console.log(text);
-else await writeFile(file, await format(text, { ...(await resolveConfig(file)), filepath: file }));
+if (!resultsFile || process.exitCode === 1) console.log(await textOf());
+
+async function writeResults(file: string): Promise<void> {
+  await writeFile(file, await format(await textOf(), { ...(await resolveConfig(file)), filepath: file }));
+}
+
+async function textOf(): Promise<string> {
+  const args = process.argv.slice(2);
+  const conditions: Conditions = {
+    command: ["npm run bench:peers", ...(args.length > 0 ? ["--", ...args] : [])].join(" "),
+    ...{ machine: `${cpus().length} cores`, plan, notRun },
+    busy: [busyBefore, await machineLoad()],
+  };
+  return part ? reportOfPart(turns, conditions) : report(turns, slowTurns, conditions);
+}
 
 /** Each round begins with another: the API server's history, which grows, is to be nobody's. */
 function inTurn(all: ReadonlyMap<string, Prepared>, round: number): readonly (readonly [string, Prepared])[] {

@@ -63,7 +63,7 @@ const others: readonly Measure[] = [
 export function reportOfPart(turns: readonly TurnFigures[], conditions: Conditions): string {
   const names = [...new Set(turns.map(({ who }) => who))];
   return [
-    ...opening(conditions),
+    ...opening(conditions, turns),
     comparison(turns, names, [...times, ...requests, ...cpu, ...serverCpu, memory]),
     byProcess(turns, names),
   ].join("\n\n");
@@ -82,7 +82,7 @@ export function report(
   const names = [...new Set(turns.map(({ who }) => who))];
   const compared = (measures: readonly Measure[]): string => comparison(turns, names, measures);
   return [
-    ...opening(conditions),
+    ...opening(conditions, turns),
     "## Time",
     compared(times),
     "## Slow work",
@@ -102,15 +102,19 @@ export function report(
   ].join("\n\n");
 }
 
-function opening({ command, machine, busy, plan, notRun }: Conditions): readonly string[] {
+function opening(
+  { command, machine, busy, plan, notRun }: Conditions,
+  turns: readonly TurnFigures[],
+): readonly string[] {
+  const rounds = Math.max(0, ...turns.map(({ who }) => of(turns, who).length));
   const shares = busy.map((share) => `${(100 * share).toFixed(0)} %`).join(" and ");
   return [
     "<!-- Written by npm run bench:peers. -->",
     "# The same controller, with everybody",
     `\`${command}\` on ${machine}, which was ${shares} busy before and after: ` +
       `${plan.objects.toLocaleString("en")} objects, ${plan.reactions.toLocaleString("en")} reactions a round, ` +
-      `one every ${plan.every} ms. min / **median** / max of the rounds; in brackets, the median of what it is of ` +
-      `${reference}'s in the same round.`,
+      `one every ${plan.every} ms. min / **median** / max of ${rounds === 1 ? "the one round" : `${rounds} rounds`}; in brackets, the median of ` +
+      `what it is of ${reference}'s in the same round.`,
     ...[...notRun].map(([name, why]) => `*${name} was not run:* ${why}`),
   ];
 }

@@ -61,7 +61,7 @@ export async function takeTurn(who: string, turn: Turn, plan: Plan): Promise<Tur
   const restarted = await restart(turn, gauges, plan);
   const secondLife = await restarted.atWork.stop();
   const again = await contestant.start();
-  await settle(turn, gauges, again);
+  await warmUp(turn, gauges, again, plan);
   const reaction = await react(turn, gauges, again, plan);
   const crashed = await crash(turn, gauges, again);
   await crashed.atWork.stop();
@@ -76,17 +76,19 @@ export async function takeColdTurn(who: string, turn: Turn, { objects }: Plan): 
   return ended(who, turn, cold.atWork, [cold]);
 }
 
+/** Reactions alone. */
+export async function takeReactingTurn(who: string, turn: Turn, plan: Plan): Promise<TurnFigures> {
+  const { gauges, atWork } = await settled(turn, plan);
+  return ended(who, turn, atWork, [await react(turn, gauges, atWork, plan)]);
+}
+
 /** Reactions, and then those of others while one Gauge in a hundred fails whenever it is tried. */
 export async function takeFailingTurn(who: string, turn: Turn, plan: Plan): Promise<TurnFigures> {
-  const { stage, contestant } = turn;
-  const gauges = new Gauges(turn, await stage.populate(plan.objects));
-  const atWork = await contestant.start();
-  await gauges.seen(atWork);
-  await settle(turn, gauges, atWork);
+  const { gauges, atWork } = await settled(turn, plan);
   const reaction = await react(turn, gauges, atWork, plan);
   const bad = [...gauges.turns.keys()].filter((_, i) => i % 100 === 99);
   for (const key of bad) gauges.turns.delete(key);
-  await inParallel(bad.length, atOnce, (i) => stage.spoil(bad[i] ?? ""));
+  await inParallel(bad.length, atOnce, (i) => turn.stage.spoil(bad[i] ?? ""));
   const beside = await react(turn, gauges, atWork, plan, "reaction beside failures");
   return ended(who, turn, atWork, [reaction, beside]);
 }
@@ -99,6 +101,15 @@ export async function takeSlowTurn(who: string, turn: Turn, { slowObjects }: Pla
   await quiet(turn.stage);
   const slow = await changeAll(turn, gauges, atWork, "slow work");
   return ended(who, turn, atWork, [slow]);
+}
+
+/** The beginning of a turn of one life: it has seen to all that there is. */
+async function settled(turn: Turn, plan: Plan) {
+  const gauges = new Gauges(turn, await turn.stage.populate(plan.objects));
+  const atWork = await turn.contestant.start();
+  await gauges.seen(atWork);
+  await warmUp(turn, gauges, atWork, plan);
+  return { gauges, atWork };
 }
 
 /** The end of a turn of one life. */
@@ -147,37 +158,40 @@ async function restart(turn: Turn, gauges: Gauges, { changedMeanwhile, objects }
   });
 }
 
-/** Who has just begun may still be reading what there is. */
-async function settle(turn: Turn, gauges: Gauges, atWork: AtWork): Promise<void> {
-  const [first = ""] = gauges.turns.keys();
-  await gauges.change(first);
-  await gauges.seen(atWork);
+/** Who has just begun may still be reading what there is, and its code is not compiled yet. */
+async function warmUp(turn: Turn, gauges: Gauges, atWork: AtWork, plan: Plan): Promise<void> {
+  const keys = [...gauges.turns.keys()].slice(-plan.warmUp);
+  await changeInTurn(gauges, keys, plan);
+  await gauges.seen(atWork, keys);
   await quiet(turn.stage);
 }
 
-/** From each change until its status is seen. What is due is sent, whether or not what was sent before is answered. */
-function react(
-  turn: Turn,
-  gauges: Gauges,
-  atWork: AtWork,
-  { reactions, every }: Plan,
-  step: Step = "reaction",
-) {
-  const keys = [...gauges.turns.keys()];
+/** From each change until its status is seen. */
+function react(turn: Turn, gauges: Gauges, atWork: AtWork, plan: Plan, step: Step = "reaction") {
+  // Each once, so that what is seen is the answer to what was sent.
+  const keys = [...gauges.turns.keys()].slice(0, plan.reactions);
   return measured(turn, step, atWork, async () => {
-    const began = now();
-    const changes: Promise<readonly [GaugeKey, number]>[] = [];
-    // Each once, so that what is seen is the answer to what was sent.
-    for (const key of keys.slice(0, reactions)) {
-      const wait = began + changes.length * every - now();
-      if (wait > 0) await delay(wait);
-      changes.push(gauges.change(key).then((sent) => [key, sent]));
-    }
-    const sent = await Promise.all(changes);
-    const seen = await gauges.seen(atWork, keys.slice(0, reactions));
+    const sent = await changeInTurn(gauges, keys, plan);
+    const seen = await gauges.seen(atWork, keys);
     const lags = sent.map(([key, at]) => (seen.get(key) ?? NaN) - at);
     return { times: { p50: percentile(lags, 50), p99: percentile(lags, 99) }, atWork };
   });
+}
+
+/** One change each `every` ms, whether or not what was sent before is answered; when each was sent. */
+async function changeInTurn(
+  gauges: Gauges,
+  keys: readonly GaugeKey[],
+  { every }: Plan,
+): Promise<readonly (readonly [GaugeKey, number])[]> {
+  const began = now();
+  const changes: Promise<readonly [GaugeKey, number]>[] = [];
+  for (const key of keys) {
+    const wait = began + changes.length * every - now();
+    if (wait > 0) await delay(wait);
+    changes.push(gauges.change(key).then((sent) => [key, sent]));
+  }
+  return Promise.all(changes);
 }
 
 /** All are changed at once; after half of them it is killed, and started again at once, while the rest is changed. */
