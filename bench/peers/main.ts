@@ -73,13 +73,13 @@ if (!Number.isSafeInteger(plan.objects) || plan.objects < 1) {
   process.exit(2);
 }
 /** What a turn is, where it is not the whole of it. */
-const part = values.failing
-  ? takeFailingTurn
-  : values.reactions
-    ? takeReactingTurn
-    : values.objects === undefined
-      ? undefined
-      : takeColdTurn;
+const parts = { objects: takeColdTurn, reactions: takeReactingTurn, failing: takeFailingTurn };
+const askedParts = Object.entries(parts).filter(([name]) => values[name as keyof typeof parts]);
+if (askedParts.length > 1) {
+  console.error(`Ask for one at a time: ${askedParts.map(([name]) => `--${name}`).join(" or ")}.`);
+  process.exit(2);
+}
+const part = askedParts[0]?.[1];
 const take = part ?? takeTurn;
 const slowly = { workers: plan.slowWorkers, workMs: plan.workMs };
 const progress = (line: string): void => console.error(line);
