@@ -20,7 +20,7 @@ const parted = (key: GaugeKey): readonly [namespace: string, name: string] => {
 export const createPath = (key: GaugeKey): string => collectionOf(parted(key)[0]);
 export const objectPath = (key: GaugeKey): string => `${createPath(key)}/${parted(key)[1]}`;
 
-/** What is sent to create it: a kilobyte. */
+/** What is sent to create it: 2 KiB. */
 export const gauge = (key: GaugeKey): object => ({
   apiVersion: `${group}/v1`,
   kind: "Gauge",
@@ -29,7 +29,7 @@ export const gauge = (key: GaugeKey): object => ({
     namespace: parted(key)[0],
     labels: { "app.kubernetes.io/name": "gauge" },
   },
-  spec: { turn: 0, notes: `${key} is there so that there is something to read. `.repeat(12) },
+  spec: { turn: 0, notes: `${key} is there so that there is something to read. `.repeat(28) },
 });
 
 const text = { type: "string" };
