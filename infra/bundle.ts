@@ -71,6 +71,9 @@ export async function bundle(name: string, entry = processes().get(name)): Promi
     },
     plugins: [nothingWorksAtImport],
     sourcemap: "external",
+    // The engine keeps the text of what it runs: with comments, some of them not in Latin, it is 14 MiB, and else 5.
+    minifyWhitespace: true,
+    lineLimit: 120,
     legalComments: "none",
     metafile: true,
     logLevel: "warning",
