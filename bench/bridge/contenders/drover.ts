@@ -2,7 +2,7 @@ import { freePort } from "@drover/local-servers";
 import { join } from "node:path";
 import { now } from "../../queue/measures/now.ts";
 import { controller } from "../cluster/widgets.ts";
-import { asInImage } from "./shipped-bridge.ts";
+import { startAsImage } from "./start-as-image.ts";
 import { type Started, startProcess, untilSo } from "./start-process.ts";
 
 const root = new URL("../../..", import.meta.url).pathname;
@@ -36,14 +36,9 @@ export async function startBridge({
 }: BridgeOptions): Promise<Bridge> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const { args, env } = asInImage(main);
-  const child = await startProcess({
-    name: "the bridge",
-    command: process.execPath,
-    args,
-    logFile,
+  const child = await startAsImage({
+    ...{ name: "the bridge", main, logFile },
     env: {
-      ...env,
       KUBECONFIG: undefined,
       DROVER_KUBECONFIG: kubeconfig,
       DROVER_REDIS_URL: redisUrl,

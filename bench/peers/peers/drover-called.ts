@@ -3,8 +3,7 @@ import { builtin, createOrReplace, installCrd, type KubeClient, refOf } from "@d
 import { freePort } from "@drover/local-servers";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { asInImage } from "../../bridge/contenders/shipped-bridge.ts";
-import { startProcess } from "../../bridge/contenders/start-process.ts";
+import { startAsImage } from "../../bridge/contenders/start-as-image.ts";
 import { bundle } from "../../../infra/bundle.ts";
 import { declared, droverWith, type WorkingGround, type Workers } from "./drover.ts";
 import { onCluster } from "./on-cluster.ts";
@@ -37,13 +36,8 @@ async function workersOn(
   await mkdir(secrets);
   await writeFile(join(secrets, "current"), secret, { mode: 0o600 });
   await onCluster(kubeconfig, (client) => declare(client, url, workers));
-  const start = (id: string, file: string, own: NodeJS.ProcessEnv) => {
-    const { args, env } = asInImage(file);
-    return startProcess({
-      ...{ name: id, command: process.execPath, args, logFile: join(folder, `${id}.log`) },
-      env: { ...env, ...own },
-    });
-  };
+  const start = (id: string, main: string, env: NodeJS.ProcessEnv) =>
+    startAsImage({ name: id, main, logFile: join(folder, `${id}.log`), env });
   return {
     start: () =>
       Promise.all([

@@ -2,8 +2,9 @@ import { startRedis } from "@drover/local-servers";
 import { writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { startBridge } from "../../bridge/contenders/drover.ts";
-import { asInImage, bundledBridge } from "../../bridge/contenders/shipped-bridge.ts";
-import { type Started, startProcess } from "../../bridge/contenders/start-process.ts";
+import { bundledBridge } from "../../bridge/contenders/shipped-bridge.ts";
+import { startAsImage } from "../../bridge/contenders/start-as-image.ts";
+import type { Started } from "../../bridge/contenders/start-process.ts";
 import { bundle } from "../../../infra/bundle.ts";
 import { group } from "../cluster/gauges.ts";
 import { atWork, type Ground, type Peer } from "./peer.ts";
@@ -91,12 +92,10 @@ const taking = async (main: string, copies: boolean, processes = 1): Promise<Pla
   const ids = Array.from({ length: processes }, (_, i) => (i === 0 ? "controller" : `controller ${i + 1}`));
   return ({ kubeconfig, redisUrl, folder, workers, workMs }) => {
     const runsFileOf = (id: string): string => join(folder, `${id}.runs`);
-    const { args, env } = asInImage(file);
     const startWorker = (id: string): Promise<Started> =>
-      startProcess({
-        ...{ name: id, command: process.execPath, args, logFile: join(folder, `${id}.log`) },
+      startAsImage({
+        ...{ name: id, main: file, logFile: join(folder, `${id}.log`) },
         env: {
-          ...env,
           ...{ DROVER_KUBECONFIG: kubeconfig, DROVER_REDIS_URL: redisUrl },
           ...{ DROVER_CONCURRENCY: String(workers), DROVER_WORK_MS: String(workMs) },
           ...{ DROVER_RUNS_FILE: runsFileOf(id), DROVER_COPIES: String(copies) },
