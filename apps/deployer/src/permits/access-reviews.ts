@@ -1,36 +1,77 @@
-import { type Access, accessWords, type ObjectMetadata, RetryAfterError } from "@drover/controller";
+import { type Access, accessWords, resourceAttributesOf, RetryAfterError } from "@drover/controller";
 import { builtin, type KubeClient } from "@drover/kube";
-import { authorOf, deniedOf } from "@drover/runtime";
+import { type Author, deniedOf } from "@drover/runtime";
 import { z } from "zod";
 
-const answerSchema = z.looseObject({ allowed: z.boolean() });
+const answerSchema = z.looseObject({ allowed: z.boolean(), evaluationError: z.string().optional() });
 
-/**
- * @throws RetryAfterError naming who lacks what: it may be granted at any time.
- */
-export async function refuseUnlessHeld(
-  client: KubeClient,
-  { metadata, needed }: { readonly metadata: ObjectMetadata; readonly needed: readonly Access[] },
-  signal: AbortSignal,
-): Promise<void> {
-  const { user, groups } = authorOf(metadata);
-  if (user === undefined) {
-    throw refusal(
-      "Nobody knows who asks for this function: it was written before the admission policies that say so. " +
-        "Install them (authors.yaml), and change its spec.",
-    );
-  }
-  const isAllowed = async (access: Access): Promise<boolean> => {
-    const spec = { user, groups, resourceAttributes: access };
-    return answerSchema.parse(await client.review(builtin.subjectAccessReview, spec, { signal })).allowed;
-  };
-  // The first in the spec, not the first that was answered: a status that says another thing each time is never at rest.
-  for await (const denied of deniedOf(needed, isAllowed)) throw refusal(lacking(user, denied));
+/** Asks the API server what a user may do. */
+export interface AccessReviews {
+  /**
+   * The first of what is needed that the author may not do; undefined when the author may do all of it.
+   * @throws UnansweredReviewError when the API server could not tell: that is neither yes nor no.
+   */
+  firstDenied(author: Author, needed: readonly Access[], signal: AbortSignal): Promise<Access | undefined>;
 }
 
-const lacking = (user: string, access: Access): string =>
-  `${user} asks for this function, and may not ${accessWords(access)}. ` +
-  "Ask for less, or have somebody change it who may.";
+/** A review that failed, or that an authorizer could not answer. */
+export class UnansweredReviewError extends Error {
+  override readonly name = "UnansweredReviewError";
+}
 
-const refusal = (message: string): RetryAfterError =>
-  new RetryAfterError(message, { after: "1m", reason: "PermissionNotHeld" });
+/**
+ * Reviews whose `yes` is remembered in this process alone, for a while: nobody else can write there. A `no` is asked again.
+ *
+ * @param remembered milliseconds; 0 asks every time.
+ */
+export function accessReviews(
+  client: KubeClient,
+  { remembered, now }: { readonly remembered: number; readonly now: () => number },
+): AccessReviews {
+  const allowedUntil = new Map<string, number>();
+  const forgetOld = (at: number): void => {
+    for (const [question, until] of allowedUntil) {
+      if (until > at) return;
+      allowedUntil.delete(question);
+    }
+  };
+  const isAllowed = async (
+    { user, groups }: Author,
+    access: Access,
+    signal: AbortSignal,
+  ): Promise<boolean> => {
+    const question = JSON.stringify([user, groups, access]);
+    const at = now();
+    forgetOld(at);
+    if (allowedUntil.has(question)) return true;
+    const spec = { user, groups, resourceAttributes: resourceAttributesOf(access) };
+    const { allowed, evaluationError = "" } = answerSchema.parse(
+      await client.review(builtin.subjectAccessReview, spec, { signal }),
+    );
+    if (!allowed && evaluationError !== "") {
+      throw new UnansweredReviewError(
+        `The API server could not review whether ${user} may ${accessWords(access)}: ${evaluationError}`,
+      );
+    }
+    if (allowed && remembered > 0) {
+      allowedUntil.delete(question);
+      allowedUntil.set(question, at + remembered);
+    }
+    return allowed;
+  };
+  return {
+    async firstDenied(author, needed, signal) {
+      for await (const denied of deniedOf(needed, (access) => isAllowed(author, access, signal)))
+        return denied;
+      return undefined;
+    },
+  };
+}
+
+/** Why a function is refused, and what to do about it. */
+export const notHeld = ({ user }: Author, denied: Access): RetryAfterError =>
+  new RetryAfterError(
+    `${user} asks for this function and may not ${accessWords(denied)}. ` +
+      "Let the function ask for less, have this granted, or have an author apply it who holds it.",
+    { after: "30s", reason: "PermissionNotHeld" },
+  );

@@ -1,22 +1,17 @@
-import {
-  customResourceDefinition,
-  neededAccess,
-  objectKey,
-  ReconcileFunction,
-  silentLog,
-} from "@drover/controller";
+import { customResourceDefinition, objectKey, ReconcileFunction, silentLog } from "@drover/controller";
 import { connect, installCrd, type KubeClient, refOf } from "@drover/kube";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { authorOf } from "@drover/runtime";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { refuseUnlessHeld } from "./author.ts";
-import { authorPolicies, refuseUnlessGuarded } from "./author-policy.ts";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { openAuthorGuards } from "./author-guards.ts";
+import { installedPolicies } from "./author-policies.ts";
 
 const run = promisify(execFile);
 const { signal } = new AbortController();
 const ref = refOf(ReconcileFunction);
+const own = "drover";
 let cluster: RealCluster;
 let client: KubeClient;
 
@@ -35,97 +30,231 @@ const named = (name: string, image = "one", annotations: object = {}) => ({
   spec: {
     for: { group: "batch", version: "v1", kind: "Job", plural: "jobs", scope: "Namespaced" },
     container: { image },
-    permissions: {
-      namespace: [{ apiGroups: [""], resources: ["configmaps"], verbs: ["get", "list"] }],
-      cluster: [{ apiGroups: ["apps"], resources: ["deployments/scale"], verbs: ["patch"] }],
-    },
   },
 });
-async function authorNow(name: string) {
+async function metadataNow(name: string) {
   const object = await client.get(ref, objectKey({ namespace: "default", name }));
-  if (object === undefined) throw new Error(`There is no ${name}.`);
-  return object.metadata;
+  return object?.metadata ?? expect.fail(`There is no ${name}.`);
 }
+const authorNow = async (name: string) => authorOf(await metadataNow(name));
+const epochOf = async (name: string) => (await metadataNow(name)).annotations?.["drover.dev/author-epoch"];
+/** A policy is in force a moment after it is there: until then every write is let through. */
+const untilInForce = () =>
+  vi.waitFor(
+    async () => {
+      await applied([named("probe", "one", { "drover.dev/author": "system:admin" })], ...as("alice"));
+      const author = await authorNow("probe");
+      await kubectl("delete", "reconcilefunctions", "probe");
+      expect(author?.user).toBe("alice");
+    },
+    { timeout: 60_000 },
+  );
+
+let time = 0;
+const openGuards = () => openAuthorGuards(client, own, () => time);
+const later = (span: number): void => void (time += span);
+/** The epoch once the policies count as being in force everywhere. */
+const settled = async (guards: ReturnType<typeof openGuards>) => {
+  await guards.epoch(signal).catch(() => undefined);
+  later(10_000);
+  return guards.epoch(signal);
+};
+/** As people do it: a CRD is served a moment after it is there, and what follows it in the file is applied again. */
+const install = () => vi.waitFor(() => applied(installedPolicies(own)), { timeout: 30_000 });
 
 beforeAll(async () => {
   cluster = await startRealCluster();
   client = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test", log: silentLog });
   const { metadata, ...crd } = customResourceDefinition(ReconcileFunction);
   await installCrd(client, { ...crd, metadata });
-  await applied(authorPolicies);
+  await kubectl("create", "namespace", own);
+  await install();
+  // As a deployer makes it when it starts; without it no function can be written.
+  await settled(openGuards());
   const verbs = "--verb=create,get,update,patch";
-  await kubectl("create", "role", "makers", verbs, "--resource=reconcilefunctions.drover.dev");
+  const resources = "--resource=reconcilefunctions.drover.dev,reconcilefunctions.drover.dev/status";
+  await kubectl("create", "role", "makers", verbs, resources);
   await kubectl("create", "rolebinding", "makers", "--role=makers", "--group=makers");
-  // A policy is in force a moment after it is there: until then, everything goes.
-  const forged = named("probe", "one", { "drover.dev/author": "system:admin" });
-  const isInForce = async (): Promise<void> => {
-    await applied([forged], ...as("alice"));
-    const { annotations } = await authorNow("probe");
-    await kubectl("delete", "reconcilefunctions", "probe");
-    expect(annotations?.["drover.dev/author"]).toBe("alice");
-  };
-  await vi.waitFor(isInForce, { timeout: 60_000 });
+  await untilInForce();
 }, 600_000);
 afterAll(async () => {
   await client.close();
   await cluster.stop();
 });
 
-it("whoever writes a spec is its author, whatever they say", async () => {
-  await applied([named("gadgets", "one", { "drover.dev/author": "system:admin" })], ...as("alice"));
-  expect(authorOf(await authorNow("gadgets"))).toEqual({
-    user: "alice",
-    groups: ["makers", "system:authenticated"],
+describe("the author of a function", () => {
+  it("is the user who wrote its spec, whatever the user wrote", async () => {
+    await applied([named("gadgets", "one", { "drover.dev/author": "system:admin" })], ...as("alice"));
+    const groups = ["makers", "system:authenticated"];
+    expect(await authorNow("gadgets")).toEqual({ user: "alice", groups });
+    await applied([named("gadgets", "two")], ...as("bob"));
+    expect((await authorNow("gadgets"))?.user).toBe("bob");
   });
-  await applied([named("gadgets", "two")], ...as("bob"));
-  expect(authorOf(await authorNow("gadgets")).user).toBe("bob");
+
+  it("stays, unless the spec changes or it is asked for again", async () => {
+    await applied([named("gadgets", "two")], ...as("bob"));
+    for (const forged of [
+      { "drover.dev/author": "system:admin" },
+      { "drover.dev/author-groups": "system:masters" },
+      { "drover.dev/author-epoch": "another" },
+    ]) {
+      const patch = JSON.stringify({ metadata: { annotations: forged } });
+      await expect(
+        kubectl("patch", "reconcilefunction", "gadgets", "--type=merge", "-p", patch, ...as("bob")),
+      ).rejects.toThrow(/name the user who wrote this spec: you/);
+    }
+    await kubectl("label", "reconcilefunction", "gadgets", "seen=yes", ...as("carol"));
+    expect((await authorNow("gadgets"))?.user).toBe("bob");
+    await kubectl("annotate", "reconcilefunction", "gadgets", "drover.dev/ask=1", ...as("carol"));
+    expect((await authorNow("gadgets"))?.user).toBe("carol");
+  });
+
+  it.each([
+    ["devs\nsystem:masters", "a line break"],
+    ["devs\\nsystem:masters", "a backslash"],
+    ["\nsystem:masters\n", "line breaks at its ends"],
+  ])("has the group %j and no other, for all its %s", async (group) => {
+    const kubeconfig = await cluster.kubeconfigFor({ user: "eve", groups: ["makers", group] });
+    const as = ["--kubeconfig", kubeconfig];
+    await applied([named("gadgets", `of-${Buffer.from(group).toString("hex")}`)], ...as);
+    const author = await authorNow("gadgets");
+    expect(author?.groups).toContain(group);
+    expect(author?.groups).not.toContain("system:masters");
+  });
 });
 
-it("nobody makes another one the author of what is there", async () => {
-  await applied([named("gadgets", "two")], ...as("bob"));
-  const forged = `{"metadata":{"annotations":{"drover.dev/author":"system:admin"}}}`;
-  await expect(
-    kubectl("patch", "reconcilefunction", "gadgets", "--type=merge", "-p", forged, ...as("bob")),
-  ).rejects.toThrow(/say who wrote this spec: you/);
-  const groups = `{"metadata":{"annotations":{"drover.dev/author-groups":"system:masters"}}}`;
-  await expect(
-    kubectl("patch", "reconcilefunction", "gadgets", "--type=merge", "-p", groups, ...as("bob")),
-  ).rejects.toThrow(/say who wrote this spec: you/);
-});
-
-it("a function is refused until its author may do all that it may do", async () => {
-  await applied([named("gadgets", "three")], ...as("alice"));
-  const held = async () => {
-    const metadata = await authorNow("gadgets");
-    const spec = ReconcileFunction.spec.parse(named("gadgets", "three").spec);
-    await refuseUnlessHeld(client, { metadata, needed: neededAccess(spec, "default") }, signal);
-  };
-  const grant = (kind: string, name: string, verb: string, resource: string) =>
-    kubectl("create", kind, name, `--verb=${verb}`, `--resource=${resource}`).then(() =>
-      kubectl("create", `${kind}binding`, name, `--${kind}=${name}`, "--user=alice"),
+describe("the status of a function", () => {
+  const stating = (user: string, status: object) =>
+    kubectl(
+      ...["patch", "reconcilefunction", "gadgets", "--subresource=status", "--type=merge"],
+      ...["-p", JSON.stringify({ status }), "--as", user, "--as-group", "makers"],
     );
-  await expect(held()).rejects.toThrow(
-    /alice asks for this function, and may not list jobs of batch in all namespaces/,
-  );
-  await grant("clusterrole", "sees", "list,watch", "jobs.batch");
-  await expect
-    .poll(() => held().catch(String), { timeout: 10_000 })
-    .toMatch(/may not get configmaps in namespace default/);
-  await grant("role", "maps", "get,list", "configmaps");
-  await expect
-    .poll(() => held().catch(String), { timeout: 10_000 })
-    .toMatch(/may not patch deployments\/scale of apps in all namespaces/);
-  await grant("role", "pods", "create", "pods");
-  await grant("clusterrole", "scales", "patch", "deployments.apps/scale");
-  await expect.poll(() => held().catch(String), { timeout: 10_000 }).toBeUndefined();
+
+  it("is written by the deployer, and its own three fields by the bridge", async () => {
+    await applied([named("gadgets", "status")], ...as("alice"));
+    const bridge = "system:serviceaccount:drover:bridge";
+    await stating("system:serviceaccount:drover:deployer", { delivered: "pull", replicas: 2 });
+    await stating(bridge, { problem: "none", follows: {} });
+    const refused = /is written by drover\/deployer/;
+    await expect(stating(bridge, { delivered: "webhook" })).rejects.toThrow(refused);
+    await expect(stating(bridge, { replicas: 3 })).rejects.toThrow(refused);
+    await expect(stating("alice", { delivered: "webhook" })).rejects.toThrow(refused);
+    await expect(stating("alice", { problem: "mine" })).rejects.toThrow(refused);
+  });
 });
 
-it("nothing is believed while nothing keeps the annotations safe", async () => {
-  await refuseUnlessGuarded(client, signal);
-  await kubectl("delete", "validatingadmissionpolicybinding", "drover-authors");
-  await expect(refuseUnlessGuarded(client, signal)).rejects.toThrow(
-    /nobody can say who asks for this function/,
-  );
-  await applied(authorPolicies);
-  await refuseUnlessGuarded(client, signal);
+describe("authors are not known", () => {
+  it("before the policies are in force everywhere; from then on what is written carries the epoch", async () => {
+    await kubectl(
+      "patch",
+      "validatingadmissionpolicy",
+      "drover-authors",
+      "--type=merge",
+      "-p",
+      `{"spec":{"failurePolicy":"Ignore"}}`,
+    );
+    await kubectl(
+      "patch",
+      "validatingadmissionpolicy",
+      "drover-authors",
+      "--type=merge",
+      "-p",
+      `{"spec":{"failurePolicy":"Fail"}}`,
+    );
+    const guards = openGuards();
+    await expect(guards.epoch(signal)).rejects.toThrow(/are new: authors are known again within/);
+    const epoch = await settled(guards);
+    await vi.waitFor(async () => {
+      await kubectl(
+        "annotate",
+        "--overwrite",
+        "reconcilefunction",
+        "gadgets",
+        `drover.dev/ask=${Math.random()}`,
+        ...as("alice"),
+      );
+      expect(await epochOf("gadgets")).toBe(epoch);
+    }, 30_000);
+    // Another deployer finds the same.
+    expect(await openGuards().epoch(signal)).toBe(epoch);
+  });
+
+  it.each([
+    ["validatingadmissionpolicybinding", `{"spec":{"validationActions":["Audit"]}}`],
+    [
+      "validatingadmissionpolicybinding",
+      `{"spec":{"matchResources":{"namespaceSelector":{"matchLabels":{"a":"b"}}}}}`,
+    ],
+    [
+      "validatingadmissionpolicy",
+      `{"spec":{"matchConditions":[{"name":"x","expression":"request.userInfo.username != 'mallory'"}]}}`,
+    ],
+    ["validatingadmissionpolicy", `{"spec":{"failurePolicy":"Ignore"}}`],
+    [
+      "validatingadmissionpolicy",
+      `{"spec":{"matchConstraints":{"namespaceSelector":{"matchLabels":{"a":"b"}}}}}`,
+    ],
+  ])("while the %s is another one: %s", async (kind, change) => {
+    const before = (await kubectl("get", kind, "drover-authors", "-o", "json")).stdout;
+    const guards = openGuards();
+    const epoch = await settled(guards);
+    await kubectl("patch", kind, "drover-authors", "--type=merge", "-p", change);
+    later(10_000);
+    await expect(guards.epoch(signal)).rejects.toThrow(/is another one than it should be: spec\./);
+    const { spec } = JSON.parse(before) as { spec: object };
+    const put = run(cluster.kubectl, [
+      "patch",
+      kind,
+      "drover-authors",
+      "--type=json",
+      "-p",
+      JSON.stringify([{ op: "replace", path: "/spec", value: spec }]),
+    ]);
+    await put;
+    later(10_000);
+    // What was written meanwhile carries the epoch of before.
+    expect(await settled(guards)).not.toBe(epoch);
+  });
+
+  it("while a policy is absent, and what was written then is told from what is written after", async () => {
+    const guards = openGuards();
+    const epoch = await settled(guards);
+    await kubectl(
+      "delete",
+      "validatingadmissionpolicybinding,mutatingadmissionpolicybinding",
+      "drover-authors",
+    );
+    later(10_000);
+    await expect(guards.epoch(signal)).rejects.toThrow(
+      /There is no ValidatingAdmissionPolicyBinding drover-authors/,
+    );
+    // Every write is let through once the API server has noticed; the forger copies the epoch of another function.
+    const forged = {
+      ...{ "drover.dev/author": "system:admin", "drover.dev/author-groups": "system:masters" },
+      "drover.dev/author-epoch": epoch,
+    };
+    await vi.waitFor(
+      async () => {
+        await applied([named("forged", String(Math.random()), forged)], ...as("mallory"));
+        expect((await authorNow("forged"))?.user).toBe("system:admin");
+      },
+      { timeout: 30_000 },
+    );
+    await install();
+    await untilInForce();
+    expect(await authorNow("forged")).toEqual({ user: "system:admin", groups: ["system:masters"] });
+    expect(await epochOf("forged")).not.toBe(await settled(guards));
+  });
+
+  it("without an epoch: no function can be written until a deployer has made one", async () => {
+    await kubectl("delete", "authorepoch", "authors", "-n", own);
+    const write = () => applied([named("unguarded", String(Math.random()))], ...as("alice"));
+    await vi.waitFor(() => expect(write()).rejects.toThrow(/no params found/), { timeout: 30_000 });
+    const epoch = await settled(openGuards());
+    await vi.waitFor(write, { timeout: 30_000 });
+    await vi.waitFor(async () => {
+      await write();
+      expect(await epochOf("unguarded")).toBe(epoch);
+    }, 30_000);
+  });
 });
