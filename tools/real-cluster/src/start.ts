@@ -115,7 +115,12 @@ export async function startApiServerOnEtcd(
       ...{ kubeconfig, kubectl, url, dir },
       pids: () => [etcd.process.pid, apiServer.pid()].filter((pid) => pid !== undefined),
       kubeconfigFor: async (user) =>
-        writeKubeconfig(dir, url, { admin: await signClient(bin, pki.folder, user) }, `kubeconfig-${randomUUID()}`),
+        writeKubeconfig(
+          dir,
+          url,
+          { admin: await signClient(bin, pki.folder, user) },
+          `kubeconfig-${randomUUID()}`,
+        ),
       stopApiServer: (how = "SIGKILL") => apiServer.down(how),
       startApiServer: () => apiServer.up(),
       async startStaleView() {
