@@ -34,7 +34,17 @@ export function bridgeMetrics(registry: Registry, bridge: Bridge): void {
     "Comparisons of what was told with a listing.",
     (s) => status(s).comparisons,
   );
+  gauge(
+    "drover_stream_queues_behind",
+    "Queues that do not take what the stream tells.",
+    (s) => s.lags().length,
+  );
+  lagMetrics(registry, bridge);
   campaignMetrics(registry, bridge);
+  countMetrics(registry, bridge);
+}
+
+function countMetrics(registry: Registry, bridge: Bridge): void {
   const counter = (name: string, help: string, read: (stream: FollowedStream) => number): void => {
     const told = new WeakMap<FollowedStream, number>();
     new Counter({
@@ -58,6 +68,21 @@ export function bridgeMetrics(registry: Registry, bridge: Bridge): void {
     "What a listing found that a watch should have told.",
     (s) => s.counts.missed,
   );
+}
+
+function lagMetrics(registry: Registry, bridge: Pick<Bridge, "followed">): void {
+  new Gauge({
+    name: "drover_stream_queue_behind_seconds",
+    help: "For how long a queue has not taken what the stream tells; absent for those that do.",
+    labelNames: ["kind", "queue"],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { plan, lags } of bridge.followed())
+        for (const { queue, since } of lags())
+          this.set({ kind: nameOf(plan.ref), queue }, Math.max(0, Date.now() - since) / 1_000);
+    },
+  });
 }
 
 function campaignMetrics(registry: Registry, bridge: Pick<Bridge, "campaigns">): void {

@@ -1,5 +1,5 @@
 import type { CampaignProgress, Log, Milliseconds, ObjectKey } from "@drover/controller";
-import { type FieldPath, heldTerm, type KubeClient } from "@drover/kube";
+import { type FieldPath, heldTerm, type KubeClient, nameOf } from "@drover/kube";
 import type { RedisConnection, WorkQueue } from "@drover/queue";
 import {
   fileOf,
@@ -7,14 +7,17 @@ import {
   joinBridges,
   openCampaigns,
   openFiles,
+  openKnownOrigins,
   openStreamStore,
   planStreams,
+  streamsOf,
 } from "@drover/streams";
 import { randomUUID } from "node:crypto";
 import { openCampaignRunner } from "./campaigns.ts";
 import { followStream, type FollowedStream } from "./follow-stream.ts";
 import { keepStreams } from "./keep-streams.ts";
 import { openQueues } from "./open-queues.ts";
+import type { QueueLag } from "./queue-delivery.ts";
 import type { Registration } from "./registration.ts";
 
 /** One of the bridges: follows its part of the streams that the registered controllers need. */
@@ -34,6 +37,10 @@ export interface Bridge {
   campaigns(): ReadonlyMap<string, CampaignProgress>;
   /** What it should do and does not, yet. */
   problems(): readonly string[];
+  /** Queues that do not take their wakes, or do not answer, in words: others do not suffer from that. */
+  notes(): readonly string[];
+  /** Controllers whose queue has never answered, and why: nothing is followed for them. */
+  readonly silent: () => ReadonlyMap<string, string>;
   close(): Promise<void>;
 }
 
@@ -53,8 +60,9 @@ const renewal: Milliseconds = 700;
 export function openBridge({ client, redis, compareEvery, embeddedIn, log }: BridgeOptions): Bridge {
   const bridge = randomUUID().slice(0, 8);
   let registrations: readonly Registration[] | undefined;
-  const queues = openQueues({ redis, log, again: renewal, onOrigin: () => plan() });
   const fleet = fleetOf(embeddedIn);
+  const known = openKnownOrigins(redis, fleet);
+  const queues = openQueues({ redis, known, log, again: renewal, onChange: () => plan() });
   const files = openFiles(redis, fleet);
   const keeper = keepStreams({
     ...{ bridge, log, every: renewal },
@@ -69,7 +77,7 @@ export function openBridge({ client, redis, compareEvery, embeddedIn, log }: Bri
   });
   const plan = (): void => {
     if (registrations === undefined) return;
-    keeper.want(planStreams(registrations, queues.origins), queues.problems().length === 0);
+    keeper.want(planStreams(registrations, queues.origins), streamsOf(registrations));
   };
   return {
     register(next) {
@@ -95,6 +103,11 @@ export function openBridge({ client, redis, compareEvery, embeddedIn, log }: Bri
     followed: keeper.followed,
     campaigns: campaigns.progress,
     problems: () => [...queues.problems(), ...keeper.missing()],
+    notes: () => [
+      ...[...queues.silent()].map(([name, why]) => `the queue of ${name} does not answer: ${why}`),
+      ...keeper.followed().flatMap((stream) => stream.lags().map((lag) => lagWords(stream, lag))),
+    ],
+    silent: queues.silent,
     async close() {
       campaigns.stop();
       await keeper.stop();
@@ -102,6 +115,9 @@ export function openBridge({ client, redis, compareEvery, embeddedIn, log }: Bri
     },
   };
 }
+
+const lagWords = ({ plan }: FollowedStream, { queue, since, why }: QueueLag): string =>
+  `the queue of ${queue} has not taken what ${nameOf(plan.ref)} tell since ${new Date(since).toISOString()}: ${why}`;
 
 const queuesOf = ({ controller, follows }: Registration): readonly string[] => [
   controller,

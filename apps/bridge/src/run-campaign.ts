@@ -91,7 +91,7 @@ async function wakeAll(
     for (let from = 0; from < keys.length; from += perSecond) {
       if (signal.aborted) return;
       const now = keys.slice(from, from + perSecond);
-      await queue.wake(now.map(wake));
+      await queue.wake(now.map(wake), { signal });
       woken += now.length;
       onWoken(woken);
       await pause((1_000 * now.length) / perSecond, signal);

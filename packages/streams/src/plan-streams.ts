@@ -52,10 +52,15 @@ export function planStreams(
     const audience = {
       scope: [namespace ?? "*", labelSelector ?? "*"].join(" "),
       listeners: listeners.map(({ subscription: { id } }) => id).sort(),
+      queues: [...new Set(listeners.map(({ queue }) => queue))].sort(),
     };
     return { stream, ref, namespace, labelSelector, listeners, audience };
   });
 }
+
+/** The streams that followers need, whatever is known of their queues. */
+export const streamsOf = (followers: readonly Follower[]): ReadonlySet<string> =>
+  new Set(followers.flatMap(({ follows }) => follows.map(({ ref }) => streamOf(ref))));
 
 function listenersOf(follower: Follower, origins: Origins) {
   const { controller } = follower;

@@ -49,7 +49,7 @@ const change = (more: Partial<SeenChange>): SeenChange => ({
   ...{ put: [], forget: [], position: undefined, whole: false },
   ...more,
 });
-const us = { scope: "all", listeners: ["us"] };
+const us = { scope: "all", listeners: ["us"], queues: ["a"] };
 const hold = async (audience: Audience = us): Promise<HeldStream> => {
   const held = await store.hold(stream, audience);
   if ("heldBy" in held) throw new Error(`held by ${held.heldBy}`);
