@@ -1,14 +1,15 @@
 import type { CampaignProgress, Log, Milliseconds, ObjectKey } from "@drover/controller";
-import { type FieldPath, heldTerm, type KubeClient, nameOf } from "@drover/kube";
+import { type FieldPath, heldTerm, type KubeClient } from "@drover/kube";
 import type { RedisConnection, WorkQueue } from "@drover/queue";
 import {
-  fileOf,
+  filesOf,
   fleetOf,
   joinBridges,
   openCampaigns,
   openFiles,
   openKnownOrigins,
   openStreamStore,
+  placeWords,
   planStreams,
   streamsOf,
 } from "@drover/streams";
@@ -90,15 +91,12 @@ export function openBridge({ client, redis, compareEvery, embeddedIn, log }: Bri
     queueOf: queues.of,
     async holders(controller, path, value) {
       queues.of(controller);
-      const registration = registrations?.find((one) => one.controller === controller);
-      const filing = registration?.follows.find(
-        ({ subscription: { map } }) => map.by === "holds" && map.path.text === path.text,
-      );
-      if (!registration || !filing || !queues.origins.has(controller)) {
-        throw new Error(`The queue of ${controller} is not open yet.`);
-      }
-      const found = files.find(fileOf(registration, filing, queues.origins), [{ sought: heldTerm(value) }]);
-      return (await Array.fromAsync(found)).flatMap(({ keys }) => keys);
+      const follower = registrations?.find((one) => one.controller === controller);
+      const filed = follower && queues.origins.has(controller) && filesAt(follower, path, queues.origins);
+      if (!filed) throw new Error(`The queue of ${controller} is not open yet.`);
+      const sought = [{ sought: heldTerm(value) }];
+      const found = await Promise.all(filed.map((file) => Array.fromAsync(files.find(file, sought))));
+      return found.flat().flatMap(({ keys }) => keys);
     },
     followed: keeper.followed,
     campaigns: campaigns.progress,
@@ -116,8 +114,16 @@ export function openBridge({ client, redis, compareEvery, embeddedIn, log }: Bri
   };
 }
 
+/** Where a controller's objects are filed by what they hold at a path, if they are. */
+function filesAt(follower: Registration, path: FieldPath, origins: ReadonlyMap<string, string>) {
+  const filing = follower.follows.find(
+    ({ subscription: { map } }) => map.by === "holds" && map.path.text === path.text,
+  );
+  return filing && filesOf(follower, filing, origins);
+}
+
 const lagWords = ({ plan }: FollowedStream, { queue, since, why }: QueueLag): string =>
-  `the queue of ${queue} has not taken what ${nameOf(plan.ref)} tell since ${new Date(since).toISOString()}: ${why}`;
+  `the queue of ${queue} has not taken the wakes of ${placeWords(plan)} since ${new Date(since).toISOString()}: ${why}`;
 
 const queuesOf = ({ controller, follows }: Registration): readonly string[] => [
   controller,

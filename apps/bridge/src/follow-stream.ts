@@ -50,7 +50,7 @@ export interface FollowOptions {
 export function followStream(options: FollowOptions): FollowedStream {
   const { plan, held, files, queueOf, client, compareEvery, log } = options;
   const { ref, namespace, labelSelector, listeners } = plan;
-  const kind = nameOf(ref);
+  const place = { kind: nameOf(ref), ...(namespace !== undefined && { namespace }) };
   const byQueue = Map.groupBy(listeners, ({ queue }) => queue);
   const counts = { wakes: 0, events: 0, missed: 0 };
   const leave = new AbortController();
@@ -79,15 +79,15 @@ export function followStream(options: FollowOptions): FollowedStream {
     const missed = objects.filter((event) => event.missed);
     counts.missed += missed.length;
     for (const { key, type } of missed)
-      log.warn({ kind, key, type }, "A listing found what no watch had told");
+      log.warn({ ...place, key, type }, "A listing found what no watch had told");
     const synced = events.find(({ type }) => type === "synced");
     if (synced) {
       moments.listed(synced.resourceVersion);
-      log.info({ kind, at: synced.resourceVersion }, "Listed; watching");
+      log.info({ ...place, at: synced.resourceVersion }, "Listed; watching");
     } else if (objects.length > 0) moments.keepFresh();
   };
 
-  if (held.toldToAll) log.info({ kind, from: held.position }, "Taken up where it was left; watching");
+  if (held.toldToAll) log.info({ ...place, from: held.position }, "Taken up where it was left; watching");
   const reflector = runReflector({
     ...{ client, ref, namespace, labelSelector, onEvents, compareEvery, log },
     beforeListing: (newest) => moments.beforeListing(newest),

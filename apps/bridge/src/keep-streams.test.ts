@@ -30,11 +30,11 @@ it("misses a stream from the moment on at which it is wanted", async () => {
   });
   expect(keeper.missing()).toEqual([]);
   keeper.want([pods], new Set(["v1/pods"]));
-  expect(keeper.missing()).toEqual(["v1/pods is not looked after yet"]);
+  expect(keeper.missing()).toEqual(["pods/v1 is not looked after yet"]);
   await asked.promise;
-  expect(keeper.missing()).toEqual(["v1/pods is not looked after yet"]);
+  expect(keeper.missing()).toEqual(["pods/v1 is not looked after yet"]);
   answer.resolve(undefined);
-  await expect.poll(() => keeper.missing()).toEqual(["v1/pods is still held by another"]);
+  await expect.poll(() => keeper.missing()).toEqual(["pods/v1 is still held by another"]);
   await keeper.stop();
 });
 

@@ -1,8 +1,10 @@
 import type { Log, Milliseconds } from "@drover/controller";
+import { nameOf } from "@drover/kube";
 import {
   type Bridges,
   type HeldStream,
   placeStreams,
+  placeWords,
   type StreamPlan,
   type StreamStore,
 } from "@drover/streams";
@@ -55,7 +57,12 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
     const { plans, needed } = wish;
     const wanted = new Map(plans.map((plan) => [plan.stream, plan]));
     const here = await bridges.here();
-    const mine = new Set(placeStreams([...wanted.keys()], here, bridge));
+    // The streams of a kind go together: one bridge says in the status how it is followed, and runs its campaigns.
+    const kindOf = (stream: string): string => {
+      const plan = wanted.get(stream);
+      return plan === undefined ? stream : nameOf(plan.ref);
+    };
+    const mine = new Set(placeStreams([...wanted.keys()], here, bridge, kindOf));
     for (const [id, { held, stream }] of kept) {
       const plan = wanted.get(id);
       const isRight = plan !== undefined && isSame(plan, stream.plan) && mine.has(id) && !held.lost.aborted;
@@ -87,7 +94,7 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
     followed: () => [...kept.values()].map(({ stream }) => stream),
     missing: () => {
       const ahead = wish.plans.filter(({ stream }) => !lookedAfter.has(stream));
-      return [...missing, ...ahead.map(({ stream }) => `${stream} is not looked after yet`)];
+      return [...missing, ...ahead.map((plan) => `${placeWords(plan)} is not looked after yet`)];
     },
     async stop() {
       stopping.abort();
@@ -110,7 +117,7 @@ function hands({ store, follow, log }: KeeperOptions) {
   const kept = new Map<string, { readonly held: HeldStream; readonly stream: FollowedStream }>();
   const take = async (plan: StreamPlan): Promise<string | undefined> => {
     const answer = await store.hold(plan.stream, plan.audience);
-    if ("heldBy" in answer) return `${plan.stream} is still held by ${answer.heldBy}`;
+    if ("heldBy" in answer) return `${placeWords(plan)} is still held by ${answer.heldBy}`;
     kept.set(plan.stream, { held: answer, stream: follow(plan, answer) });
     return undefined;
   };
@@ -141,7 +148,7 @@ function hands({ store, follow, log }: KeeperOptions) {
       for (const plan of plans.filter(({ stream }) => !kept.has(stream))) {
         const problem = await take(plan).catch((error: unknown) => {
           log.warn({ err: error, stream: plan.stream }, "Could not take up a stream; trying again");
-          return `${plan.stream} cannot be taken up: ${wordsOf(error)}`;
+          return `${placeWords(plan)} cannot be taken up: ${wordsOf(error)}`;
         });
         if (problem !== undefined) absent.push(problem);
       }

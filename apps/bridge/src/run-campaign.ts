@@ -6,7 +6,7 @@ import { pause } from "./pause.ts";
 export interface CampaignOptions {
   readonly id: CampaignId;
   readonly campaign: Campaign;
-  readonly of: CampaignObjects;
+  readonly of: readonly CampaignObjects[];
   readonly kind: string;
   readonly queue: Pick<WorkQueue, "wake" | "notRunSince">;
   readonly store: CampaignStore;

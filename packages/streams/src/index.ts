@@ -9,7 +9,8 @@
  * refused, and so is one that continues what the server no longer has (a failover that lost its tail, an old dump): the
  * stream is then taken up again from where *Redis* stands.
  *
- * All keys of one stream share the hash tag `{drover-stream:<stream>}`, written `S` here; `k` is an object's key:
+ * All keys of one stream share the hash tag `{drover-stream:<stream>}`, written `S` here, where `<stream>` is JSON such as
+ * `["apps","v1","deployments","Deployment","Namespaced"]`, with a namespace at its end for a stream of one; `k` is an object's key:
  *
  * | key            | type | holds                                                                    | goes away                      |
  * | -------------- | ---- | ------------------------------------------------------------------------ | ------------------------------ |
@@ -39,7 +40,16 @@ export { declaredPath } from "./declared-path.ts";
 export { filingsOf } from "./filings-of.ts";
 export { type Follow, type Follower, followsOf } from "./follows-of.ts";
 export { InvalidRegistrationError } from "./invalid-registration.ts";
-export { fileOf, type Listener, planStreams, type StreamPlan, streamOf, streamsOf } from "./plan-streams.ts";
+export {
+  filesOf,
+  type Listener,
+  type Place,
+  placeWords,
+  planStreams,
+  type StreamPlan,
+  streamOf,
+  streamsOf,
+} from "./plan-streams.ts";
 export { type EventSource, wakesOf, wakesTogether } from "./wakes-of.ts";
 export {
   type BegunCampaign,
