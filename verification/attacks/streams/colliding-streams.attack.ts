@@ -1,4 +1,4 @@
-import type { Attack } from "./attack.ts";
+import type { Attack } from "../attack.ts";
 import { stageBridge, within } from "./bridge-stage.ts";
 
 const deployments = {

@@ -1,4 +1,4 @@
-import type { Attack } from "./attack.ts";
+import type { Attack } from "../attack.ts";
 import { configMaps, configMapsOfDefault, named, stageBridge, within } from "./bridge-stage.ts";
 
 /** Objects made while the queue is poisoned and healed again and again. */
@@ -16,13 +16,14 @@ export const attack: Attack = {
     await stage.create(configMapsOfDefault, named("before"));
     if (!(await within(15, async () => (await stage.wakes("victim", "before")) > 0)))
       throw new Error("The bridge woke nothing before the attack.");
-    let isOver = false;
+    const over = new AbortController();
+    const isOver = (): boolean => over.signal.aborted || signal.aborted;
     const flapping = (async () => {
-      while (!isOver && !signal.aborted) {
+      while (!isOver()) {
         await stage.attacker.hset("{drover:evil}:control", "schema", 999);
-        await within(0.8, () => Promise.resolve(isOver));
+        await within(0.8, () => Promise.resolve(isOver()));
         await stage.attacker.hdel("{drover:evil}:control", "schema");
-        await within(0.3, () => Promise.resolve(isOver));
+        await within(0.3, () => Promise.resolve(isOver()));
       }
     })();
     let slowest = 0;
@@ -32,7 +33,7 @@ export const attack: Attack = {
       await within(5, async () => (await stage.wakes("victim", `m${i}`)) > 0);
       slowest = Math.max(slowest, performance.now() - begun);
     }
-    isOver = true;
+    over.abort();
     await flapping;
     return {
       succeeded: slowest > 0.5 * second,

@@ -1,4 +1,4 @@
-import type { Attack } from "./attack.ts";
+import type { Attack } from "../attack.ts";
 import { configMaps, configMapsOfDefault, named, stageBridge, within } from "./bridge-stage.ts";
 
 export const attack: Attack = {
