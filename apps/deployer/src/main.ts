@@ -57,6 +57,7 @@ await runFunction({
         accounts: redisAccounts(redis),
         surroundings: {
           redisUrl,
+          bridge: settings.bridgeAccount,
           gateway: settings.gatewayAccount,
           ...(settings.scalingUrl !== undefined && { scalingUrl: settings.scalingUrl }),
         },

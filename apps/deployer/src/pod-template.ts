@@ -12,8 +12,7 @@ import {
   type Variable,
   webhookSecretOf,
 } from "@drover/controller";
-import type { Home } from "./home.ts";
-import type { GatewayAccount } from "./gateway-roles.ts";
+import type { Home, PartAccount } from "./home.ts";
 import { digest, functionLabel, redisSecretOf, redisUserOf, revisionAnnotation } from "./names.ts";
 
 /** What every Pod of a function is told of the world around it. */
@@ -22,7 +21,8 @@ export interface Surroundings {
   readonly redisUrl: string;
   /** Where autoscalers ask how many Pods a function should have. */
   readonly scalingUrl?: string;
-  readonly gateway: GatewayAccount;
+  readonly bridge: PartAccount;
+  readonly gateway: PartAccount;
 }
 
 export interface TemplateOf {

@@ -2,8 +2,12 @@ import { serve, type ServerType } from "@hono/node-server";
 import { Hono } from "hono";
 import type { Registry } from "prom-client";
 
-/** Something that must be well for a process to be ready: rejects, or answers a sentence, when it is not. */
-export type Check = () => Promise<string | undefined> | string | undefined;
+/**
+ * Something that must be well for a process to be ready: rejects, or answers a sentence, when it is not. A note says what
+ * is not well, and does not keep the process from being ready.
+ */
+export type Check = () => Promise<CheckAnswer> | CheckAnswer;
+export type CheckAnswer = string | { readonly note: string } | undefined;
 
 export interface ProcessServerOptions {
   readonly host: string;
@@ -34,8 +38,9 @@ export async function serveProcess({
   const app = new Hono()
     .get("/healthz", (c) => c.text("ok\n"))
     .get("/readyz", async (c) => {
-      const problems = await problemsOf(ready);
-      return problems.length === 0 ? c.text("ok\n") : c.text(`${problems.join("\n")}\n`, 503);
+      const { problems, notes } = await readinessOf(ready);
+      const lines = [...(problems.length === 0 ? ["ok"] : problems), ...notes];
+      return c.text(`${lines.join("\n")}\n`, problems.length === 0 ? 200 : 503);
     })
     .get("/metrics", async (c) =>
       c.body(await registry.metrics(), 200, { "content-type": registry.contentType }),
@@ -65,16 +70,20 @@ export async function serveProcess({
   };
 }
 
-async function problemsOf(ready: ReadonlyMap<string, Check>): Promise<readonly string[]> {
+async function readinessOf(ready: ReadonlyMap<string, Check>) {
   const answers = await Promise.all(
     [...ready].map(async ([name, check]) => {
       try {
-        const problem = await check();
-        return problem === undefined ? [] : [`${name}: ${problem}`];
+        return [name, await check()] as const;
       } catch (error) {
-        return [`${name}: ${error instanceof Error ? error.message : String(error)}`];
+        return [name, error instanceof Error ? error.message : String(error)] as const;
       }
     }),
   );
-  return answers.flat();
+  return {
+    problems: answers.flatMap(([name, answer]) => (typeof answer === "string" ? [`${name}: ${answer}`] : [])),
+    notes: answers.flatMap(([name, answer]) =>
+      typeof answer === "object" ? [`${name}: ${answer.note}`] : [],
+    ),
+  };
 }

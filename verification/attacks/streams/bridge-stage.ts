@@ -1,0 +1,119 @@
+import { spawnTied } from "@drover/local-servers";
+import { redisUserRules } from "@drover/queue";
+import { startSandbox } from "@drover/sandbox";
+import { Redis } from "ioredis";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { parse } from "yaml";
+import { z } from "zod";
+
+/** The shipped bridge on an API server and a Redis of this attack alone, with functions that nothing runs. */
+export interface BridgeStage extends AsyncDisposable {
+  /** As the administrator of Redis. */
+  readonly admin: Redis;
+  /** As the function of a queue: its own Redis user and no other. */
+  readonly attacker: Redis;
+  startBridge(): Promise<{ readonly url: string }>;
+  /** Creates an object in the namespace `default`. */
+  create(path: string, body: object): Promise<void>;
+  /** How often a queue was woken for a key of `default`, as its ledger counts it. */
+  wakes(queue: string, name: string): Promise<number>;
+}
+
+export interface StagedFunction {
+  readonly name: string;
+  readonly for: object;
+}
+
+const root = new URL("../../..", import.meta.url).pathname;
+
+export async function stageBridge(
+  redisUrl: string,
+  functions: readonly StagedFunction[],
+  attackersQueue: string,
+): Promise<BridgeStage> {
+  const folder = mkdtempSync(join(tmpdir(), "drover-attack-"));
+  const sandbox = await startSandbox({});
+  const kubeconfig = join(folder, "kubeconfig");
+  writeFileSync(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
+  const post = async (path: string, body: object): Promise<void> => {
+    const response = await fetch(`${sandbox.url}/${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(await response.text());
+  };
+  await post("apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition());
+  for (const { name, ...spec } of functions) {
+    await post("apis/drover.dev/v1alpha1/namespaces/default/reconcilefunctions", {
+      ...{ apiVersion: "drover.dev/v1alpha1", kind: "ReconcileFunction", metadata: { name }, spec },
+    });
+  }
+  const admin = new Redis(redisUrl);
+  const user = "attacker";
+  const rules = redisUserRules({ role: "function", controllers: [attackersQueue] }).split(" ");
+  await admin.call("ACL", "SETUSER", user, ...rules, ">secret");
+  const asAttacker = new URL(redisUrl);
+  [asAttacker.username, asAttacker.password] = [user, "secret"];
+  const attacker = new Redis(asAttacker.href);
+  const started: Awaited<ReturnType<typeof spawnTied>>[] = [];
+  return {
+    ...{ admin, attacker },
+    async startBridge() {
+      const serving = Promise.withResolvers<string>();
+      const child = await spawnTied({
+        ...{ name: "bridge", command: process.execPath, args: [join(root, "apps/bridge/src/main.ts")] },
+        logFile: join(folder, "bridge.log"),
+        env: {
+          DROVER_REDIS_URL: redisUrl,
+          DROVER_KUBECONFIG: kubeconfig,
+          DROVER_AUTHORS: "trusted",
+        },
+        onLine(line) {
+          const [, url] = /"url":"(http:[^"]+)"/.exec(line) ?? [];
+          if (url !== undefined) serving.resolve(url);
+        },
+      });
+      started.push(child);
+      return { url: await serving.promise };
+    },
+    create: post,
+    wakes: async (queue, name) =>
+      Number((await admin.hget(`{drover:${queue}}:key:default/${name}`, "wakes")) ?? 0),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(started.map((child) => child.stop()));
+      admin.disconnect();
+      attacker.disconnect();
+      await sandbox.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** The kind of functions without patterns: what was stored before there were any is still there. */
+function definition(): object {
+  const file = readFileSync(join(root, "apps/bridge/deploy/crd.yaml"), "utf8");
+  const plain: unknown = JSON.parse(JSON.stringify(parse(file)), (name, value: unknown) =>
+    name === "pattern" ? undefined : value,
+  );
+  return z.looseObject({}).parse(plain);
+}
+
+export const configMaps = {
+  ...{ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", scope: "Namespaced" },
+};
+export const configMapsOfDefault = "api/v1/namespaces/default/configmaps";
+export const named = (name: string) => ({ metadata: { name } });
+
+/** Whether something comes to hold within so many seconds. */
+export async function within(seconds: number, look: () => Promise<boolean>): Promise<boolean> {
+  const end = Date.now() + seconds * 1_000;
+  while (Date.now() < end) {
+    if (await look().catch(() => false)) return true;
+    await delay(50);
+  }
+  return false;
+}
