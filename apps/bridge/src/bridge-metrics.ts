@@ -1,3 +1,4 @@
+import { shownQueue } from "@drover/controller";
 import { nameOf } from "@drover/kube";
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Bridge } from "./bridge.ts";
@@ -69,7 +70,7 @@ function campaignMetrics(registry: Registry, bridge: Pick<Bridge, "campaigns">):
     collect() {
       this.reset();
       for (const [controller, { name: campaign, left }] of bridge.campaigns())
-        this.set({ controller, campaign }, left);
+        this.set({ controller: shownQueue(controller), campaign }, left);
     },
   });
 }

@@ -69,7 +69,7 @@ interface Running {
 }
 
 /** A registration's campaign, where its own kind is followed here and all of it was told; with what tells it apart. */
-function campaignOf({ campaign, controller, uid }: Registration, followed: readonly FollowedStream[]) {
+function campaignOf({ campaign, controller }: Registration, followed: readonly FollowedStream[]) {
   if (campaign === undefined) return undefined;
   for (const { plan, reflector } of followed) {
     const self = plan.listeners.find(
@@ -77,7 +77,7 @@ function campaignOf({ campaign, controller, uid }: Registration, followed: reado
     );
     if (self === undefined || !reflector.status().synced) continue;
     const { stream, ref } = plan;
-    const id = { stream, controller, name: [uid, campaign.name].join(" ") };
+    const id = { controller, name: campaign.name };
     const of = { stream, subscription: self.subscription.id };
     return [[JSON.stringify([id, of, campaign]), { id, campaign, of, kind: nameOf(ref) }]] as const;
   }

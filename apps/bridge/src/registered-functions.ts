@@ -8,7 +8,6 @@ import {
   isPermitted,
 } from "@drover/runtime";
 import { isDeepStrictEqual } from "node:util";
-import { withoutTakenHooks } from "./hooks/taken-names.ts";
 import { InvalidRegistrationError } from "@drover/streams";
 import { type Registration, registrationOf } from "./registration.ts";
 import { wantedCampaign } from "./wanted-campaign.ts";
@@ -49,12 +48,10 @@ export function followFunctions({
     ...options,
     onChange(declared) {
       const known = new Map(functions.map((one) => [one.object.metadata.uid, one.registration]));
-      functions = withoutTakenHooks(
-        declared.map((one) =>
-          authors === "trusted" || one.spec === undefined || isPermitted(one.object, one.spec, "followed")
-            ? registered(one)
-            : heldAs(one, known.get(one.object.metadata.uid)),
-        ),
+      functions = declared.map((one) =>
+        authors === "trusted" || one.spec === undefined || isPermitted(one.object, one.spec, "followed")
+          ? registered(one)
+          : heldAs(one, known.get(one.object.metadata.uid)),
       );
       const next = functions.flatMap(({ registration }) => registration ?? []);
       // Most changes are those of a status.
@@ -66,10 +63,10 @@ export function followFunctions({
   return { reflector, all: () => functions };
 }
 
-/** Of several of one name, the controller's or a hook's, the oldest is in use; the others are told so. */
+/** What each of these objects registers. */
 export const registeredFunctions = (
   objects: ReadonlyMap<ObjectKey, KubeObject>,
-): readonly RegisteredFunction[] => withoutTakenHooks(declaredFunctions(objects).map(registered));
+): readonly RegisteredFunction[] => declaredFunctions(objects).map(registered);
 
 const heldAs = ({ key, object }: DeclaredFunction, known: Registration | undefined): RegisteredFunction =>
   known === undefined ? { key, object } : { key, object, registration: known };
@@ -80,7 +77,7 @@ function registered({ key, object, spec, problem }: DeclaredFunction): Registere
   try {
     const { data: status = {} } = ReconcileFunction.status.safeParse(object["status"] ?? {});
     const wanted = { ...spec, campaign: wantedCampaign(spec, status) };
-    return { key, object, registration: registrationOf(name, uid, wanted, namespace) };
+    return { key, object, registration: registrationOf({ namespace, name, uid }, wanted) };
   } catch (error) {
     if (!(error instanceof InvalidRegistrationError)) throw error;
     return { key, object, problem: error.message };

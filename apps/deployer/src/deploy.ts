@@ -1,4 +1,4 @@
-import type { Milliseconds } from "@drover/controller";
+import { type Milliseconds, queueOf } from "@drover/controller";
 import { changePods } from "./change-pods.ts";
 import { announcedDelivery, leaveFormerDelivery } from "./delivered.ts";
 import { type FunctionContext, functionObjects } from "./function-objects.ts";
@@ -6,7 +6,6 @@ import type { FunctionLoad } from "./function-queues.ts";
 import { rolloutOf } from "./function-rollout.ts";
 import { gatewayRoles } from "./gateway-roles.ts";
 import { templateWithSecrets } from "./function-secrets.ts";
-import { refuseUnlessInUse } from "./is-in-use.ts";
 import { dropObject, keepObject } from "./keep-object.ts";
 import { functionLabel } from "./names.ts";
 import { type ObservedPod, observePods } from "./observe-pods.ts";
@@ -30,7 +29,6 @@ const figuresEvery: Milliseconds = 10_000;
 export async function deploy(step: Step) {
   const { context, home, client } = step;
   const { spec, status, signal } = context;
-  await refuseUnlessInUse(client, context, signal);
   refuseUnclear(context);
   const permitted = await permit(step);
   const announced = announcedDelivery(context);
@@ -96,10 +94,10 @@ function figuresOf(load: FunctionLoad, pods: readonly ObservedPod[], revision: n
 
 /** The spec's pause is the queue's; one that an operator made is left alone. */
 async function pauseAsAsked({ context: { spec, status }, home, queues }: Step): Promise<FunctionLoad> {
-  const load = await queues.load(home.name, spec);
+  const load = await queues.load(home, spec);
   const asked = spec.paused ?? false;
   if (asked === load.paused || (!asked && status.paused !== true)) return load;
-  const queue = queues.of(home.name);
+  const queue = queues.of(queueOf(home));
   await (asked ? queue.pause({ kind: "controller" }) : queue.resume({ kind: "controller" }));
   return { ...load, paused: asked };
 }

@@ -1,22 +1,30 @@
-import { type ObjectKey, objectKeyIn, ReconcileFunction } from "@drover/controller";
+import { type Milliseconds, type ObjectKey, objectKeyIn, queueOf, ReconcileFunction } from "@drover/controller";
 import { nameOf, refOf } from "@drover/kube";
 import { redisAccounts } from "@drover/queue";
 import { runFunction } from "@drover/runtime";
 import { functionConfig } from "./config.ts";
 import { functionController } from "./function-controller.ts";
+import { functionKeys } from "./function-keys.ts";
 import { openFunctionQueues } from "./function-queues.ts";
 import { type Scaler, startScaler } from "./scaler.ts";
+import { keepSwept } from "./sweep.ts";
+
+/** At most some 20,000 keys a second are looked at. */
+const sweepPace: Milliseconds = 50;
 
 const kind = nameOf(refOf(ReconcileFunction));
 
 await runFunction({
   name: "deployer",
   settings: functionConfig,
-  controller: (settings, { client, redis, log, stopping, readiness, answering }) => {
+  controller: (settings, process, identity = { name: kind }) => {
+    const { client, redis, log, stopping, readiness, answering } = process;
+    const own = queueOf(identity);
+    const accounts = redisAccounts(redis);
     const wake = (key: ObjectKey): Promise<void> =>
-      queues.of(kind).wake([{ key, kind, resourceVersion: "0", reason: "Scale", class: "change" }]);
+      queues.of(own).wake([{ key, kind, resourceVersion: "0", reason: "Scale", class: "change" }]);
     const queues = openFunctionQueues({
-      ...{ redis, own: kind, log },
+      ...{ redis, own, log },
       // Redis may have forgotten the functions' users.
       onIncarnation: () => scaler.wakeAll(),
     });
@@ -24,10 +32,14 @@ await runFunction({
       client,
       queues,
       wake,
-      own: kind,
+      own,
       every: settings.scaleEvery,
       log,
       signal: stopping,
+    });
+    const swept = keepSwept({
+      ...{ client, redis, accounts, log, signal: stopping },
+      ...{ every: settings.sweepEvery, pace: sweepPace },
     });
     answering("/scaling/", async (rest) => {
       const key = objectKeyIn(rest);
@@ -38,8 +50,7 @@ await runFunction({
     const { authors, rotateEvery } = settings;
     return {
       controller: functionController({
-        ...{ client, queues, authors, rotateEvery },
-        accounts: redisAccounts(redis),
+        ...{ client, queues, keys: functionKeys(redis), own, accounts, authors, rotateEvery },
         surroundings: {
           redisUrl,
           gateway: settings.gatewayAccount,
@@ -47,7 +58,7 @@ await runFunction({
         },
       }),
       close: async () => {
-        await scaler.done;
+        await Promise.all([scaler.done, swept]);
         await queues.close();
       },
     };

@@ -79,10 +79,10 @@ export const fileOf = (follower: Follower, follow: Follow, origins: Origins): Fi
 });
 
 function idOf(follower: Follower, follow: Follow, origins: Origins): string {
-  const { controller, uid } = follower;
+  const { controller } = follower;
   const { subscription, looksInto, queue = controller } = follow;
   return digest([
-    ...[controller, uid, origins.get(controller), origins.get(queue), subscription],
+    ...[controller, origins.get(controller), origins.get(queue), subscription],
     ...(looksInto ? [idOf(follower, looksInto, origins)] : []),
   ]);
 }

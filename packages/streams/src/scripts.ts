@@ -143,7 +143,7 @@ export const forget = lua(
   `${scene}
 if isOurs(token) then
   for _, id in ipairs(redis.call('SMEMBERS', FILES)) do redis.call('UNLINK', file(id)) end
-  redis.call('UNLINK', SEEN, FILED, FILES, S .. ':campaigns')
+  redis.call('UNLINK', SEEN, FILED, FILES)
   redis.call('DEL', STREAM)
 end
 return 1
