@@ -56,6 +56,7 @@ export async function startDeployedWorld(
   await world.startBridge({ functions: ofCluster, awaited: "; watching" });
   const deployer = await world.startProcess("deployer", "apps/deployer/src/main.ts", "Taking keys", {
     DROVER_AUTHORS: "trusted",
+    DROVER_FUNCTION: "default/reconcilefunctions.drover.dev",
     ...env,
   });
   return {
@@ -78,6 +79,10 @@ export async function startDeployedWorld(
 /** The users that Redis knows. */
 export const redisUsers = async (world: World): Promise<readonly string[]> =>
   z.array(z.string()).parse(await askRedis(world, "USERS"));
+
+/** The users of functions of a name in the namespace `default`. */
+export const usersOf = async (world: World, name: string): Promise<readonly string[]> =>
+  (await redisUsers(world)).filter((user) => user.startsWith(`function:default/${name}/`));
 
 /** SHA-256 of the passwords that a user of Redis has. */
 export async function redisPasswords(world: World, user: string): Promise<readonly string[]> {
