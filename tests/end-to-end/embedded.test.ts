@@ -10,7 +10,10 @@ beforeAll(async () => {
   world = await startWorld();
   admin = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
   await world.cluster.apply({ ...customResourceDefinition(Gadget) });
-  const rules = redisUserRules({ role: "embedded", controllers: ["-/gadgets/-", "-/gadgets/-/names/configmaps"] });
+  const rules = redisUserRules({
+    role: "embedded",
+    controllers: ["-/gadgets/-", "-/gadgets/-/names/configmaps"],
+  });
   await admin.call("ACL", "SETUSER", "gadgets", ...rules.split(" "), ">secret");
 });
 afterAll(async () => {

@@ -71,5 +71,7 @@ it("code is asked whom an object concerns, and who was concerned is woken, too",
   worker = await start();
   await eventually(async () => expect(await woken(before)).toBe("bc"));
   // Who is named is remembered only after they were woken.
-  await eventually(async () => expect(await redis.exists(`{drover:${queue}/names/configmaps}:named`)).toBe(0));
+  await eventually(async () =>
+    expect(await redis.exists(`{drover:${queue}/names/configmaps}:named`)).toBe(0),
+  );
 }, 120_000);

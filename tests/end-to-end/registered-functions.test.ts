@@ -83,7 +83,9 @@ it("a process whose function is deleted ends, and the next one runs for the one 
   const before = await queueOf(world, buckets);
   await cluster.remove(buckets);
   expect(await first.exited).toMatchObject({ code: 1 });
-  expect(readFileSync(first.logFile, "utf8")).toMatch(/team-b\/buckets[^"]* was deleted. Start the process again/);
+  expect(readFileSync(first.logFile, "utf8")).toMatch(
+    /team-b\/buckets[^"]* was deleted. Start the process again/,
+  );
 
   await cluster.apply(buckets);
   await startFor("team-b");

@@ -20,7 +20,12 @@ afterAll(async () => {
 });
 
 it("the deployer does not count the run that asks: it would ask for ever", async () => {
-  const queues = openFunctionQueues({ redis, own: queueOf(functions), log: silentLog, onIncarnation: () => {} });
+  const queues = openFunctionQueues({
+    redis,
+    own: queueOf(functions),
+    log: silentLog,
+    onIncarnation: () => {},
+  });
   const loads = Promise.withResolvers<readonly number[]>();
   for (const identity of [functions, gadgets]) {
     const { name } = identity;

@@ -37,10 +37,7 @@ export function queuesOf(
   { watches = [] }: ReconcileFunctionSpec,
 ): readonly QueueName[] {
   const own = queueOf(identity);
-  return [
-    own,
-    ...watches.filter(({ names }) => names.code === true).map((kind) => namesQueueOf(own, kind)),
-  ];
+  return [own, ...watches.filter(({ names }) => names.code === true).map((kind) => namesQueueOf(own, kind))];
 }
 
 const answerWithin = 2_000;

@@ -1,4 +1,10 @@
-import { type Milliseconds, type ObjectKey, objectKeyIn, queueOf, ReconcileFunction } from "@drover/controller";
+import {
+  type Milliseconds,
+  type ObjectKey,
+  objectKeyIn,
+  queueOf,
+  ReconcileFunction,
+} from "@drover/controller";
 import { nameOf, refOf } from "@drover/kube";
 import { redisAccounts } from "@drover/queue";
 import { runFunction } from "@drover/runtime";

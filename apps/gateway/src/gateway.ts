@@ -31,10 +31,7 @@ export function openGateway({ grace, ...parts }: GatewayOptions): Gateway {
   const end = (worker: FunctionWorker): void => {
     working.delete(worker.fn.queue);
     const ended = worker.stop(grace).catch((error: unknown) => {
-      parts.log.warn(
-        { function: worker.fn.queue, err: error },
-        "Could not stop taking keys of a function",
-      );
+      parts.log.warn({ function: worker.fn.queue, err: error }, "Could not stop taking keys of a function");
     });
     ending.set(worker, ended);
     void ended.finally(() => ending.delete(worker));

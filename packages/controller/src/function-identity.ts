@@ -28,8 +28,10 @@ export const queueOf = ({ namespace, name, uid }: FunctionIdentity): QueueName =
  * The queue of the jobs that ask a function's code which keys an object of a watched kind concerns:
  * `<queue>/names/<plural>.<group>`.
  */
-export const namesQueueOf = (queue: QueueName, { plural, group }: Pick<Kind, "plural" | "group">): QueueName =>
-  [queue, "names", kindPart(plural, group)].join("/") as QueueName;
+export const namesQueueOf = (
+  queue: QueueName,
+  { plural, group }: Pick<Kind, "plural" | "group">,
+): QueueName => [queue, "names", kindPart(plural, group)].join("/") as QueueName;
 
 /** The queue of the function whose queue this is: without what a names queue has besides. Undefined for other text. */
 export function functionQueueIn(queue: string): QueueName | undefined {
@@ -80,5 +82,4 @@ const kindPart = (plural: string, group: string): string => {
   return group === "" ? first : `${first}.${partOf(group)}`;
 };
 
-const escaped = (character: string): string =>
-  `_${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+const escaped = (character: string): string => `_${character.charCodeAt(0).toString(16).padStart(4, "0")}`;

@@ -47,7 +47,9 @@ export const isInCode = (watched: Watched): watched is WatchedInCode => typeof w
 
 /** @throws InvalidControllerError when the code is asked twice about one kind: both answers would be one queue's. */
 export function checkedWatches(controller: string, watches: readonly Watched[]): readonly Watched[] {
-  const asked = watches.filter(isInCode).map(({ kind: { plural, group } }) => (group === "" ? plural : `${plural}.${group}`));
+  const asked = watches
+    .filter(isInCode)
+    .map(({ kind: { plural, group } }) => (group === "" ? plural : `${plural}.${group}`));
   const twice = asked.find((kind, index) => asked.indexOf(kind) !== index);
   if (twice === undefined) return watches;
   throw new InvalidControllerError(

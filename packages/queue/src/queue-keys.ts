@@ -38,9 +38,7 @@ export function walkQueueKeys(redis: RedisConnection, of?: QueueName): KeyWalk {
       if (server === undefined) return undefined;
       const place = placeOf(server);
       const from = cursors.get(place) ?? "0";
-      const [cursor, names] = await server
-        .scan(from, "MATCH", pattern, "COUNT", perStep)
-        .catch(throwRefusal);
+      const [cursor, names] = await server.scan(from, "MATCH", pattern, "COUNT", perStep).catch(throwRefusal);
       if (cursor === "0") done.add(place);
       else cursors.set(place, cursor);
       return names.flatMap((name) => {

@@ -210,7 +210,9 @@ describe("a hook that there is not, and a wrong signature,", () => {
         expect.stringMatching(/There is no such hook/),
       ]);
     }
-    expect((await fetch(`${server.url}/hooks/%77eb/sites/s3`, { method: "POST", body, headers })).status).toBe(204);
+    expect(
+      (await fetch(`${server.url}/hooks/%77eb/sites/s3`, { method: "POST", body, headers })).status,
+    ).toBe(204);
     expect(keys()).toEqual(["web/a"]);
   });
 
@@ -299,7 +301,9 @@ describe("refuses", () => {
       port: 0,
       times: { headers: 100, request: 200 },
     });
-    expect(await raw("POST /hooks/web/sites/s3 HTTP/1.1\r\nHost: a\r\n", hasty.url)).toMatch(/^HTTP\/1\.1 408/);
+    expect(await raw("POST /hooks/web/sites/s3 HTTP/1.1\r\nHost: a\r\n", hasty.url)).toMatch(
+      /^HTTP\/1\.1 408/,
+    );
     expect(await raw(`${head(2)}{`, hasty.url)).toMatch(/^HTTP\/1\.1 4(00|08)/);
     await hasty.close();
     expect((await send(naming("web/a"))).status).toBe(204);
