@@ -23,8 +23,7 @@ export function functionKeys(redis: RedisConnection, turn: Milliseconds = usualT
       const walk = walks.get(queue) ?? walkQueueKeys(redis, queue);
       walks.set(queue, walk);
       const end = performance.now() + turn;
-      for (let keys = await walk.next(); keys !== undefined; keys = await walk.next()) {
-        await deleteKeys(redis, keys);
+      while (await walk.step((keys) => deleteKeys(redis, keys))) {
         if (performance.now() > end) {
           throw new RetryAfterError("Its keys in Redis are being deleted.", {
             after: "1ms",

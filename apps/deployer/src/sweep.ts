@@ -50,15 +50,14 @@ export async function sweep(options: SweepOptions): Promise<void> {
     return found.filter((one) => !is(needed, one));
   };
   const walk = walkQueueKeys(redis);
-  for (let keys = await walk.next(); keys !== undefined; keys = await walk.next()) {
+  const deleteUnneeded = async (keys: readonly QueueKey[]): Promise<void> => {
     const left = await unneeded(keys, (of, key) => of.hasKey(key));
-    if (left.length > 0) {
-      await deleteKeys(redis, left);
-      const queues = [...new Set(left.map(({ queue }) => queue))];
-      log.info({ keys: left.length, queues }, "Deleted what functions that are gone left in Redis");
-    }
-    await delay(pace, undefined, { signal });
-  }
+    if (left.length === 0) return;
+    await deleteKeys(redis, left);
+    const queues = [...new Set(left.map(({ queue }) => queue))];
+    log.info({ keys: left.length, queues }, "Deleted what functions that are gone left in Redis");
+  };
+  while (await walk.step(deleteUnneeded)) await delay(pace, undefined, { signal });
   const users = (await accounts.names()).filter((user) => user.startsWith(redisUsers));
   for (const user of await unneeded(users, (of, one) => of.users.has(one))) {
     await accounts.revoke(user);

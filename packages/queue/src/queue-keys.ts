@@ -13,12 +13,13 @@ export interface QueueKey {
 /** Walks round the keys of queues, in as many steps as there are keys to look at. */
 export interface KeyWalk {
   /**
-   * The next keys, which may be none; undefined when every server was walked round. A key that was there from the first
-   * step to the last is among them.
+   * Gives the next keys to `use`, where there are any. When that fails, or Redis does, the next step gives them again. So a key
+   * that is there from the first step to the last is given at least once.
    *
-   * @throws RedisRefusalError when the user may not SCAN. The same step can be taken again.
+   * @returns false, and gives nothing, when every server was walked round.
+   * @throws RedisRefusalError when the user may not SCAN.
    */
-  next(): Promise<readonly QueueKey[] | undefined>;
+  step(use: (keys: readonly QueueKey[]) => Promise<void>): Promise<boolean>;
 }
 
 /** Names of keys that Redis looks at in one step. */
@@ -31,21 +32,23 @@ export function walkQueueKeys(redis: RedisConnection, of?: QueueName): KeyWalk {
   const cursors = new Map<string, string>();
   const done = new Set<string>();
   return {
-    async next() {
+    async step(use) {
       const servers = primariesOf(redis);
       if (servers.length === 0) throw new Error("No server of the Redis Cluster is known at the moment.");
       const server = servers.find((one) => !done.has(placeOf(one)));
-      if (server === undefined) return undefined;
+      if (server === undefined) return false;
       const place = placeOf(server);
       const from = cursors.get(place) ?? "0";
       const [cursor, names] = await server.scan(from, "MATCH", pattern, "COUNT", perStep).catch(throwRefusal);
-      if (cursor === "0") done.add(place);
-      else cursors.set(place, cursor);
-      return names.flatMap((name) => {
+      const keys = names.flatMap((name) => {
         const queue = queueOfKey(name);
         const isMeant = queue !== undefined && (of === undefined || functionQueueIn(queue) === of);
         return isMeant ? [{ name, queue }] : [];
       });
+      if (keys.length > 0) await use(keys);
+      if (cursor === "0") done.add(place);
+      else cursors.set(place, cursor);
+      return true;
     },
   };
 }
