@@ -5,15 +5,20 @@ import {
   queueOf,
   ReconcileFunction,
 } from "@drover/controller";
-import { nameOf, refOf } from "@drover/kube";
+import { type KubeClient, nameOf, refOf } from "@drover/kube";
 import { redisAccounts } from "@drover/queue";
 import { runFunction } from "@drover/runtime";
 import { functionConfig } from "./config.ts";
 import { functionController } from "./function-controller.ts";
 import { functionKeys } from "./function-keys.ts";
 import { openFunctionQueues } from "./function-queues.ts";
+import { accessReviews } from "./permits/access-reviews.ts";
+import { openAuthorGuards } from "./permits/author-guards.ts";
+import { permitRecords } from "./permits/permit-records.ts";
+import { reviewPermits } from "./permits/review-permits.ts";
 import { type Scaler, startScaler } from "./scaler.ts";
 import { keepSwept } from "./sweep.ts";
+import type { Permitting } from "./step.ts";
 
 /** At most some 20,000 keys a second are looked at. */
 const sweepPace: Milliseconds = 50;
@@ -53,10 +58,15 @@ await runFunction({
     });
     readiness("scaler", () => (scaler.synced() ? undefined : "ReconcileFunctions are not listed yet"));
     const redisUrl = settings.functionsRedisUrl ?? withoutUser(settings.redisUrl);
-    const { authors, rotateEvery } = settings;
+    const { rotateEvery } = settings;
+    const permits = permittingOf(client, settings);
+    const reviewing =
+      permits === undefined
+        ? Promise.resolve()
+        : reviewPermits({ ...permits, client, every: settings.reviewEvery, wake, log, signal: stopping });
     return {
       controller: functionController({
-        ...{ client, queues, keys: functionKeys(redis), own, accounts, authors, rotateEvery },
+        ...{ client, queues, keys: functionKeys(redis), own, accounts, permits, rotateEvery },
         surroundings: {
           redisUrl,
           gateway: settings.gatewayAccount,
@@ -64,12 +74,27 @@ await runFunction({
         },
       }),
       close: async () => {
-        await Promise.all([scaler.done, swept]);
+        await Promise.all([scaler.done, reviewing, swept]);
         await queues.close();
       },
     };
   },
 });
+
+/** A review's `yes` is remembered for half the time between reviews, so that runs of functions do not ask anew each time. */
+function permittingOf(
+  client: KubeClient,
+  { authors, namespace, reviewEvery }: ReturnType<typeof functionConfig>,
+): Permitting | undefined {
+  if (authors === "trusted") return undefined;
+  const now = (): number => performance.now();
+  return {
+    records: permitRecords(client, namespace),
+    reviews: accessReviews(client, { remembered: reviewEvery / 2, now }),
+    guards: openAuthorGuards(client, namespace, now),
+    namespace,
+  };
+}
 
 function withoutUser(text: string): string {
   const url = new URL(text);

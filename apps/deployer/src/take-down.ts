@@ -34,6 +34,8 @@ export async function takeDown(step: Step): Promise<void> {
     if (!ref.namespaced) await dropObject({ client, signal, owner: home.uid }, ref, object);
   }
   await takeDeliveries(step);
+  // Without a permit no bridge and no gateway serves it any more, where they ask for one.
+  await step.permits?.records.drop(home.uid, signal);
   // This very run holds a key in its own queue. What is left there is swept by a deployer that is registered later.
   if (queueOf(home) === own) return;
   await queues.leave(home, spec);
