@@ -28,9 +28,9 @@ const kind = nameOf(refOf(ReconcileFunction));
 await runFunction({
   name: "deployer",
   settings: functionConfig,
-  controller: (settings, process, identity = { name: kind }) => {
-    const { client, redis, log, stopping, readiness, answering } = process;
-    const own = queueOf(identity);
+  controller: async (settings, { client, redis, log, stopping, readiness, answering }, identified) => {
+    const permits = permittingOf(client, settings);
+    const own = queueOf((await identified()) ?? { name: kind });
     const accounts = redisAccounts(redis);
     const wake = (key: ObjectKey): Promise<void> =>
       queues.of(own).wake([{ key, kind, resourceVersion: "0", reason: "Scale", class: "change" }]);
@@ -59,7 +59,6 @@ await runFunction({
     readiness("scaler", () => (scaler.synced() ? undefined : "ReconcileFunctions are not listed yet"));
     const redisUrl = settings.functionsRedisUrl ?? withoutUser(settings.redisUrl);
     const { rotateEvery } = settings;
-    const permits = permittingOf(client, settings);
     const reviewing =
       permits === undefined
         ? Promise.resolve()

@@ -12,7 +12,7 @@ export async function runEmbedded<Settings extends EmbeddedSettings, R extends R
   definition: FunctionDefinition<Settings, R>,
 ): Promise<void> {
   await runProcess(definition.name, definition.settings, async (process) => {
-    const parts = await definition.controller(process.settings, process, undefined);
+    const parts = await definition.controller(process.settings, process, () => Promise.resolve(undefined));
     const { name } = parts.controller;
     const { spec } = reconcileFunctionOf(parts.controller);
     serveBridge(process, queueOf({ name })).register([registrationOf({ name }, spec)]);

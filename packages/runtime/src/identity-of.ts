@@ -24,20 +24,21 @@ const usualPace: Milliseconds = 5_000;
  * and says so in `/readyz`; and it fails, to be started again, when that object is deleted, for one that is made again under
  * the same name has other queues.
  *
- * @returns undefined when the process is asked to stop before the object is there.
+ * @throws the reason of `stopping` when the process is asked to stop before the object is there.
  */
 export async function identityOf(
   { namespace, name, uid }: RegisteredFunction,
   process: Pick<Process, "client" | "log" | "stopping" | "readiness" | "fail">,
   every: Milliseconds = usualPace,
-): Promise<FunctionIdentity | undefined> {
+): Promise<FunctionIdentity> {
   if (uid !== undefined) return { namespace, name, uid };
   const { log, stopping, readiness, fail } = process;
   const key = objectKey({ namespace, name });
   let problem: string | undefined = `the ReconcileFunction ${key} is not read yet`;
   readiness("function", () => problem);
   const read = () => process.client.get(refOf(ReconcileFunction), key, { signal: stopping });
-  while (!stopping.aborted) {
+  for (;;) {
+    stopping.throwIfAborted();
     const found = await read().catch(asError);
     if (found !== undefined && !(found instanceof Error)) {
       const identity = { namespace, name, uid: found.metadata.uid };
@@ -53,14 +54,14 @@ export async function identityOf(
     if (problem !== before) log.warn({ function: key }, `Waiting: ${problem}`);
     await pause();
   }
-  return undefined;
 
   async function watch(identity: FunctionIdentity): Promise<void> {
-    while (!stopping.aborted) {
+    for (;;) {
       await pause();
+      if (stopping.aborted) return;
       // While the API server does not answer, nothing says that the object is another one.
       const found = await read().catch(asError);
-      if (stopping.aborted || found instanceof Error || found?.metadata.uid === identity.uid) continue;
+      if (found instanceof Error || found?.metadata.uid === identity.uid) continue;
       fail(
         new FunctionGoneError(
           `The ReconcileFunction ${key} that this process ran for (uid ${identity.uid}) was deleted. Start the process ` +

@@ -29,12 +29,13 @@ export interface FunctionDefinition<Settings extends FunctionSettings, R extends
   /**
    * Made once; `close` gives back what it opened.
    *
-   * @param identity the ReconcileFunction that the process runs for; undefined when it names itself.
+   * @param identified resolves when the ReconcileFunction that the process runs for is known, which may have to be applied
+   * yet; to undefined where the process names itself. It rejects when the process is asked to stop before.
    */
   readonly controller: (
     settings: Settings,
     process: Process<Settings>,
-    identity: FunctionIdentity | undefined,
+    identified: () => Promise<FunctionIdentity | undefined>,
   ) => FunctionParts<R> | Promise<FunctionParts<R>>;
 }
 
@@ -55,12 +56,18 @@ export async function runFunction<Settings extends FunctionSettings, R extends R
   definition: FunctionDefinition<Settings, R>,
 ): Promise<void> {
   await runProcess(definition.name, definition.settings, async (process) => {
-    const { function: registered } = process.settings;
-    const identity = registered && (await identityOf(registered, process));
-    if (process.stopping.aborted) return;
-    const parts = await definition.controller(process.settings, process, identity);
-    const queues = serveController(parts, process, identity);
-    queueMetrics(process.registry, () => queues);
+    const { settings, stopping, registry } = process;
+    const { function: registered } = settings;
+    const identity = registered === undefined ? Promise.resolve(undefined) : identityOf(registered, process);
+    identity.catch(() => undefined);
+    try {
+      const parts = await definition.controller(settings, process, () => identity);
+      const queues = serveController(parts, process, await identity);
+      queueMetrics(registry, () => queues);
+    } catch (error) {
+      // It was asked to stop while it waited.
+      if (!stopping.aborted) throw error;
+    }
   });
 }
 
