@@ -13,7 +13,7 @@ import { functionController } from "./function-controller.ts";
 import { functionKeys } from "./function-keys.ts";
 import { openFunctionQueues } from "./function-queues.ts";
 import { accessReviews } from "./permits/access-reviews.ts";
-import { openAuthorGuards } from "./permits/author-guards.ts";
+import { keepEpoch, openAuthorGuards } from "./permits/author-guards.ts";
 import { permitRecords } from "./permits/permit-records.ts";
 import { reviewPermits } from "./permits/review-permits.ts";
 import { type Scaler, startScaler } from "./scaler.ts";
@@ -24,12 +24,16 @@ import type { Permitting } from "./step.ts";
 const sweepPace: Milliseconds = 50;
 
 const kind = nameOf(refOf(ReconcileFunction));
+/** How often the admission policies are looked at. */
+const epochEvery: Milliseconds = 3_000;
 
 await runFunction({
   name: "deployer",
   settings: functionConfig,
   controller: async (settings, { client, redis, log, stopping, readiness, answering }, identified) => {
     const permits = permittingOf(client, settings);
+    // Before the deployer's own ReconcileFunction is there: without an epoch it could not be applied.
+    const epoch = permits && keepEpoch(permits.guards, { every: epochEvery, log, signal: stopping });
     const own = queueOf((await identified()) ?? { name: kind });
     const accounts = redisAccounts(redis);
     const wake = (key: ObjectKey): Promise<void> =>
@@ -73,7 +77,7 @@ await runFunction({
         },
       }),
       close: async () => {
-        await Promise.all([scaler.done, reviewing, swept]);
+        await Promise.all([scaler.done, epoch, reviewing, swept]);
         await queues.close();
       },
     };

@@ -1,7 +1,8 @@
-import { type Milliseconds, objectKey, RetryAfterError } from "@drover/controller";
+import { type Log, type Milliseconds, objectKey, RetryAfterError } from "@drover/controller";
 import { type KubeClient, type KubeObject, refOf } from "@drover/kube";
 import { AuthorEpoch, epochName } from "@drover/runtime";
 import { createHash, randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { authorGuards, validating, validatingBinding } from "./author-policies.ts";
@@ -111,3 +112,27 @@ const unguarded = (problem: string): RetryAfterError =>
     after: "30s",
     reason: "AuthorsUnguarded",
   });
+
+/**
+ * Looks after the epoch from the start on, before there is any function: without one no function can be written. While the
+ * policies are wrong every function's condition says so; here it is a warning, once for each reason.
+ *
+ * @returns a promise that resolves when `signal` has ended it.
+ */
+export async function keepEpoch(
+  guards: AuthorGuards,
+  { every, log, signal }: { readonly every: Milliseconds; readonly log: Log; readonly signal: AbortSignal },
+): Promise<void> {
+  let warned = "";
+  while (!signal.aborted) {
+    const problem = await guards.epoch(signal).then(
+      () => "",
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+    if (problem !== "" && problem !== warned && !signal.aborted) {
+      log.warn({ problem }, "Authors of functions are not known: new and changed functions are refused");
+    }
+    warned = problem;
+    await delay(every, undefined, { signal }).catch(() => undefined);
+  }
+}
