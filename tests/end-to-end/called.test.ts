@@ -1,7 +1,7 @@
 import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Greeting } from "../../functions/examples/typescript/greeting.ts";
-import { type DeployedWorld, redisUsers, startDeployedWorld } from "./deployed-world.ts";
+import { type DeployedWorld, startDeployedWorld, usersOf } from "./deployed-world.ts";
 import type { TestObject } from "./test-cluster.ts";
 import { eventually, isGone, isReady } from "./world.ts";
 
@@ -75,12 +75,12 @@ it("a function that comes by its keys in another way keeps nothing of the old on
 
   await cluster.apply(pulled);
   await world.until(pulled, is("pull"));
-  expect(await redisUsers(world)).toContain("function:greetings");
+  expect(await usersOf(world, "greetings")).toHaveLength(1);
   expect([await cluster.read(role), await secret("webhook")]).toEqual([undefined, undefined]);
 
   await cluster.apply(called("typescript"));
   await world.until(pulled, is("webhook"));
-  expect(await redisUsers(world)).not.toContain("function:greetings");
+  expect(await usersOf(world, "greetings")).toEqual([]);
   expect(await secret("redis")).toBeUndefined();
   expect(await cluster.read(role)).toBeDefined();
 });

@@ -8,7 +8,7 @@ import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/que
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { Gadget, gadgetController } from "./gadgets.ts";
-import { eventually, isReady, ofCluster, type Started, startWorld, type World } from "./world.ts";
+import { eventually, isReady, ofCluster, queueOf, type Started, startWorld, type World } from "./world.ts";
 
 let world: World;
 let redis: RedisConnection;
@@ -36,10 +36,14 @@ const gadget = (name: string) => ({
   ...{ apiVersion: "example.com/v1", kind: "Gadget", spec: {} },
   metadata: { name, namespace: "default" },
 });
-const ledger = (field: string) =>
-  Promise.all(
-    names.map(async (name) => Number(await redis.hget(`{drover:gadgets}:key:default/${name}`, field))),
+const ledger = async (field: string) => {
+  const queue = await queueOf(world, registration());
+  return Promise.all(
+    names.map(async (name) => Number(await redis.hget(`{drover:${queue}}:key:default/${name}`, field))),
   );
+};
+const startFunction = () =>
+  world.startFunction("tests/end-to-end/gadgets.ts", { DROVER_FUNCTION: "default/gadgets" });
 const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0);
 const statusSchema = z.object({ status: ReconcileFunction.status.optional() });
 const progress = async () =>
@@ -51,9 +55,9 @@ const progress = async () =>
 
 it("a campaign has every object reconciled once more, whoever dies meanwhile, and says how far it is", async () => {
   const { cluster } = world;
-  let worker = await world.startFunction("tests/end-to-end/gadgets.ts");
   for (const name of names) await cluster.apply(gadget(name));
   await cluster.apply(registration());
+  let worker = await startFunction();
   for (const name of names) await world.until(gadget(name), isReady);
   const before = sum(await ledger("wakes"));
 
@@ -82,7 +86,7 @@ it("a campaign has every object reconciled once more, whoever dies meanwhile, an
   await cluster.apply(registration({ name: "second", perSecond: 1_000 }));
   await eventually(async () => expect(sum(await ledger("wakes")) - second).toBeGreaterThanOrEqual(40));
   await eventually(async () => expect(await progress()).toMatchObject({ name: "second", state: "Running" }));
-  worker = await world.startFunction("tests/end-to-end/gadgets.ts");
+  worker = await startFunction();
   await eventually(async () => expect(await progress()).toMatchObject({ name: "second", state: "Done" }));
   const done = await progress();
   const wakes = sum(await ledger("wakes"));

@@ -11,7 +11,10 @@ import { ofCluster, type Started, startWorld, type World } from "./world.ts";
 export interface DeployedWorld extends World {
   readonly node: LocalNode;
   readonly client: KubeClient;
+  readonly bridge: Started;
   readonly deployer: Started;
+  /** Another deployer. */
+  startDeployer(env?: Record<string, string>): Promise<Started>;
   /** The Pods of a function, as the API server lists them. */
   pods(name: string): Promise<readonly ListedPod[]>;
 }
@@ -53,14 +56,18 @@ export async function startDeployedWorld(
       PATH: process.env["PATH"] ?? "",
     },
   });
-  await world.startBridge({ functions: ofCluster, awaited: "; watching" });
-  const deployer = await world.startProcess("deployer", "apps/deployer/src/main.ts", "Taking keys", {
-    DROVER_AUTHORS: "trusted",
-    ...env,
-  });
+  const bridge = await world.startBridge({ functions: ofCluster, awaited: "; watching" });
+  const startDeployer = (more: Record<string, string> = {}) =>
+    world.startProcess("deployer", "apps/deployer/src/main.ts", "Taking keys", {
+      DROVER_AUTHORS: "trusted",
+      DROVER_FUNCTION: "default/reconcilefunctions.drover.dev",
+      ...env,
+      ...more,
+    });
+  const deployer = await startDeployer();
   return {
     ...world,
-    ...{ node, client, deployer },
+    ...{ node, client, bridge, deployer, startDeployer },
     async pods(name) {
       const selector = encodeURIComponent(`drover.dev/function=${name}`);
       const path = `/api/v1/namespaces/default/pods?labelSelector=${selector}`;
@@ -78,6 +85,10 @@ export async function startDeployedWorld(
 /** The users that Redis knows. */
 export const redisUsers = async (world: World): Promise<readonly string[]> =>
   z.array(z.string()).parse(await askRedis(world, "USERS"));
+
+/** The users of functions of a name in the namespace `default`. */
+export const usersOf = async (world: World, name: string): Promise<readonly string[]> =>
+  (await redisUsers(world)).filter((user) => user.startsWith(`function:default/${name}/`));
 
 /** SHA-256 of the passwords that a user of Redis has. */
 export async function redisPasswords(world: World, user: string): Promise<readonly string[]> {

@@ -10,7 +10,10 @@ beforeAll(async () => {
   world = await startWorld();
   admin = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
   await world.cluster.apply({ ...customResourceDefinition(Gadget) });
-  const rules = redisUserRules({ role: "embedded", controllers: ["gadgets", "gadgets.names.configmaps"] });
+  const rules = redisUserRules({
+    role: "embedded",
+    controllers: ["-/gadgets/-", "-/gadgets/-/names/configmaps"],
+  });
   await admin.call("ACL", "SETUSER", "gadgets", ...rules.split(" "), ">secret");
 });
 afterAll(async () => {
@@ -37,7 +40,7 @@ const areReady = async (...names: readonly string[]): Promise<void> => {
 const follows = async ({ url }: Started): Promise<number> =>
   ((await (await fetch(`${url}/metrics`)).text()).match(/^drover_stream_synced/gm) ?? []).length;
 const wakes = async (name: string): Promise<number> =>
-  Number(await admin.hget(`{drover:gadgets}:key:default/${name}`, "wakes"));
+  Number(await admin.hget(`{drover:-/gadgets/-}:key:default/${name}`, "wakes"));
 
 it("a function with a bridge in its process needs no other, and several share the work", async () => {
   const first = await start();

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openRedisGate, type RedisGate } from "./redis-gate.ts";
-import { eventually, ofCluster, type Started, startWorld, type World } from "./world.ts";
+import { eventually, ofCluster, queueOf, type Started, startWorld, type World } from "./world.ts";
 
 const controller = "sites.example.com";
 const canary = () => `whsec_${randomBytes(32).toString("base64")}`;
@@ -40,6 +40,7 @@ const secretOf = (secret: string) => ({
 let world: World;
 let gate: RedisGate;
 let redis: RedisConnection;
+let queueName: string;
 let bridge: Started & { readonly hooks: string };
 
 /** A bridge behind the gate that takes events, with its hooks known. */
@@ -62,6 +63,7 @@ beforeAll(async () => {
   await world.cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "web" } });
   await world.cluster.apply(secretOf(secrets[0]));
   await world.cluster.apply(registration);
+  queueName = await queueOf(world, registration);
   bridge = await startBridge();
 });
 afterAll(async () => {
@@ -87,7 +89,7 @@ async function send({ id, sites, secret = secrets[0] }: Event, to = bridge): Pro
     "webhook-timestamp": timestamp,
     "webhook-signature": `v1,${signature}`,
   };
-  const answer = fetch(`${to.hooks}/hooks/sites`, { method: "POST", body, headers });
+  const answer = fetch(`${to.hooks}/hooks/default/${controller}/sites`, { method: "POST", body, headers });
   return answer.then(
     ({ status }) => status,
     () => undefined,
@@ -95,8 +97,8 @@ async function send({ id, sites, secret = secrets[0] }: Event, to = bridge): Pro
 }
 /** How often a key was woken, as the ledger counts. */
 const wakes = async (site: string): Promise<number> =>
-  Number((await redis.hget(`{drover:${controller}}:key:web/${site}`, "wakes")) ?? 0);
-const idsKept = (): Promise<number> => redis.zcard(`{drover-hook:${controller}}:sites`);
+  Number((await redis.hget(`{drover:${queueName}}:key:web/${site}`, "wakes")) ?? 0);
+const idsKept = (): Promise<number> => redis.zcard(`{drover-hook:${queueName}}:sites`);
 const killed = async (): Promise<void> => {
   bridge.kill("SIGKILL");
   await bridge.exited;
@@ -111,7 +113,7 @@ it("a signed event wakes a key once, though it is sent twice, also to another br
   expect(await wakes("a")).toBe(1);
   expect(await send({ id: "forged", sites: ["a"], secret: canary() })).toBe(401);
   expect(await (await fetch(`${bridge.url}/metrics`)).text()).toMatch(
-    /drover_hook_events_total\{hook="sites",outcome="repeated"\} 1/,
+    /drover_hook_events_total\{hook="default\/sites.example.com\/sites",outcome="repeated"\} 1/,
   );
   await other.stop();
 });
@@ -163,7 +165,7 @@ it("a new secret is good with the first event that is signed with it", async () 
 });
 
 it("each of these keys had one run", async () => {
-  const queue = openWorkQueue({ redis, controller, log: silentLog });
+  const queue = openWorkQueue({ redis, controller: queueName, log: silentLog });
   const runs: string[] = [];
   const worker = queue.work(
     ({ key, claim }) => {
@@ -186,8 +188,8 @@ it("no secret and no body is in Redis, in a log or in a metric", async () => {
   const metrics = await (await fetch(`${bridge.url}/metrics`)).text();
   const texts = [...files.map((file) => readFileSync(file)), Buffer.from(metrics)];
   const all = Buffer.concat(texts);
-  expect(all.includes(`{drover-hook:${controller}}`)).toBe(true);
-  expect(all.includes('"hook":"sites"')).toBe(true);
+  expect(all.includes(`{drover-hook:${queueName}}`)).toBe(true);
+  expect(all.includes(`"hook":"default/${controller}/sites"`)).toBe(true);
   for (const secret of secrets) {
     const bytes = Buffer.from(secret.slice("whsec_".length), "base64");
     for (const form of [secret.slice("whsec_".length), bytes, bytes.toString("hex")]) {

@@ -70,7 +70,7 @@ describe("a Bucket", () => {
     await world.cluster.apply({ ...quiet, metadata: { ...quiet.metadata, labels: { some: "body" } } });
     // In the order of events: it came, its finalizer and its status did, and the label.
     const redis = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
-    const wakes = () => redis.hget("{drover:buckets.s3.drover.dev}:key:default/quiet", "wakes");
+    const wakes = () => redis.hget("{drover:-/buckets.s3.drover.dev/-}:key:default/quiet", "wakes");
     await eventually(async () => expect(Number(await wakes())).toBeGreaterThan(1));
     expect(await wakes()).toBe("2");
     await disconnectRedis(redis);

@@ -3,7 +3,7 @@ import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/que
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Manifest } from "./test-cluster.ts";
-import { eventually, ofCluster, type Started, startWorld, type World } from "./world.ts";
+import { eventually, ofCluster, queueOf, type Started, startWorld, type World } from "./world.ts";
 
 let world: World;
 let redis: RedisConnection;
@@ -61,7 +61,8 @@ const byAll = watched("ConfigMap", {
 
 /** How often each gadget was woken, at one instant, as the ledger counts it; nobody takes the keys. */
 const wakes = async (): Promise<readonly number[]> => {
-  const keys = ["a", "b", "c"].map((name) => `{drover:gadgets}:key:default/${name}`);
+  const queue = await queueOf(world, registration());
+  const keys = ["a", "b", "c"].map((name) => `{drover:${queue}}:key:default/${name}`);
   const reading = keys.reduce((all, key) => all.hget(key, "wakes"), redis.multi());
   return ((await reading.exec()) ?? []).map(([, count]) => Number(count));
 };

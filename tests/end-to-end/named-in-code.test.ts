@@ -7,20 +7,24 @@ import {
 import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Gadget, gadgetController } from "./gadgets.ts";
-import { eventually, isReady, ofCluster, type Started, startWorld, type World } from "./world.ts";
+import { eventually, isReady, ofCluster, queueOf, type Started, startWorld, type World } from "./world.ts";
 
 const main = "tests/end-to-end/gadgets.ts";
 let world: World;
 let redis: RedisConnection;
 let worker: Started;
+let queue: string;
+const start = () => world.startFunction(main, { DROVER_FUNCTION: "default/gadgets" });
 beforeAll(async () => {
   world = await startWorld();
   redis = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
   await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
   await world.cluster.apply({ ...customResourceDefinition(Gadget) });
-  const { metadata, ...registration } = reconcileFunctionOf(gadgetController);
-  await world.cluster.apply({ ...registration, metadata: { ...metadata, namespace: "default" } });
-  worker = await world.startFunction(main);
+  const { metadata, ...rest } = reconcileFunctionOf(gadgetController);
+  const registration = { ...rest, metadata: { ...metadata, namespace: "default" } };
+  await world.cluster.apply(registration);
+  queue = await queueOf(world, registration);
+  worker = await start();
   await world.startBridge({ functions: ofCluster, awaited: "Serving" });
 });
 afterAll(async () => {
@@ -40,7 +44,7 @@ const all = ["a", "b", "c"];
 /** How often each was woken, as the ledger counts it. */
 const wakes = (): Promise<readonly number[]> =>
   Promise.all(
-    all.map(async (name) => Number(await redis.hget(`{drover:gadgets}:key:default/${name}`, "wakes"))),
+    all.map(async (name) => Number(await redis.hget(`{drover:${queue}}:key:default/${name}`, "wakes"))),
   );
 const woken = async (before: readonly number[]) => {
   const now = await wakes();
@@ -64,8 +68,10 @@ it("code is asked whom an object concerns, and who was concerned is woken, too",
   await worker.stop();
   await cluster.apply(map("no/name b"));
   await cluster.remove(map(""));
-  worker = await world.startFunction(main);
+  worker = await start();
   await eventually(async () => expect(await woken(before)).toBe("bc"));
   // Who is named is remembered only after they were woken.
-  await eventually(async () => expect(await redis.exists("{drover:gadgets.names.configmaps}:named")).toBe(0));
+  await eventually(async () =>
+    expect(await redis.exists(`{drover:${queue}/names/configmaps}:named`)).toBe(0),
+  );
 }, 120_000);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import type { Manifest, TestObject } from "./test-cluster.ts";
-import { absentees, bucket, isReady, ofCluster, startWorld, type World } from "./world.ts";
+import { absentees, bucket, isGone, isReady, ofCluster, queueOf, startWorld, type World } from "./world.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -13,11 +13,16 @@ beforeAll(async () => {
   for (const name of ["team-a", "team-b"]) {
     await world.cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
   }
-  await world.startWorker();
   await world.startBridge({ functions: ofCluster, awaited: "Serving" });
 });
 afterAll(() => world.stop());
 
+/** A process of the bucket function, for the ReconcileFunction of a namespace. */
+const startFor = (namespace: string, awaited?: string) =>
+  world.startWorker({
+    ...(awaited !== undefined && { awaited }),
+    env: { DROVER_FUNCTION: `${namespace}/buckets.s3.drover.dev` },
+  });
 const manifest = z.looseObject({
   apiVersion: z.string(),
   kind: z.string(),
@@ -37,6 +42,7 @@ it("a bridge takes up what is registered while it runs, and says how it follows 
   const buckets = registration("team-a");
   await cluster.apply(bucket("before"));
   await cluster.apply(buckets);
+  await startFor("team-a");
   await world.until(bucket("before"), isReady);
   await world.until(buckets, (it) => says(it)?.follows?.["buckets.s3.drover.dev"]?.state === "Following");
 
@@ -51,15 +57,39 @@ it("a bridge takes up what is registered while it runs, and says how it follows 
   await cluster.apply(absentees);
   await world.until(absent, (it) => state(it)?.state === "Following");
 
-  // The controller's name is taken.
+  // One of the same name in another namespace is another function.
   const other = registration("team-b");
   await cluster.apply(other);
-  const refused = await world.until(other, (it) => says(it)?.problem !== undefined);
-  expect(says(refused)?.problem).toMatch(/is taken by team-a\/buckets\.s3\.drover\.dev/);
+  await world.until(other, (it) => says(it)?.follows?.["buckets.s3.drover.dev"]?.state === "Following");
+  expect(await queueOf(world, other)).not.toBe(await queueOf(world, buckets));
+  for (const one of [other, buckets]) {
+    await cluster.remove(one);
+    await world.until(one, isGone);
+  }
+}, 120_000);
 
-  // Gone, its place is free: everything is told to the one that takes it.
+it("a process whose function is deleted ends, and the next one runs for the one that is made again", async () => {
+  const { cluster } = world;
+  const buckets = registration("team-b");
+  // It is not there yet: the process waits, and says for what.
+  const { url, ...waiting } = await startFor("team-b", "Waiting: there is no");
+  expect(await (await fetch(`${url}/readyz`)).text()).toMatch(
+    /there is no ReconcileFunction team-b\/buckets\.s3\.drover\.dev\. Apply it/,
+  );
+  expect(await waiting.stop()).toMatchObject({ code: 0 });
+
+  await cluster.apply(buckets);
+  const first = await startFor("team-b");
+  const before = await queueOf(world, buckets);
   await cluster.remove(buckets);
-  await world.until(other, (it) => it !== undefined && says(it)?.problem === undefined);
+  expect(await first.exited).toMatchObject({ code: 1 });
+  expect(readFileSync(first.logFile, "utf8")).toMatch(
+    /team-b\/buckets[^"]* was deleted. Start the process again/,
+  );
+
+  await cluster.apply(buckets);
+  await startFor("team-b");
+  expect(await queueOf(world, buckets)).not.toBe(before);
   await cluster.apply(bucket("after"));
   await world.until(bucket("after"), isReady);
 }, 120_000);

@@ -2,7 +2,7 @@ import { customResourceDefinition, type Deployment, reconcileFunctionOf } from "
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { type DeployedWorld, redisUsers, startDeployedWorld } from "./deployed-world.ts";
+import { type DeployedWorld, startDeployedWorld, usersOf } from "./deployed-world.ts";
 import { Task, taskController } from "./tasks.ts";
 import type { TestObject } from "./test-cluster.ts";
 import { conditionOf, eventually, isGone, isReady } from "./world.ts";
@@ -169,11 +169,11 @@ it("a function that is deleted ends its runs, and leaves no permission and no us
   await eventually(() => expect(lines()).toContain("tasks:1 begins default/last"));
   const clusterRole = "/apis/rbac.authorization.k8s.io/v1/clusterroles/drover:default:tasks";
   expect(await cluster.read(clusterRole)).toBeDefined();
-  expect(await redisUsers(world)).toContain("function:tasks");
+  expect(await usersOf(world, "tasks")).toHaveLength(1);
   await cluster.remove(deployed("any"));
   await world.until(deployed("any"), isGone);
   expect(lines().slice(-1)).toEqual(["tasks:1 ends default/last"]);
   expect(await cluster.read(clusterRole)).toBeUndefined();
-  expect(await redisUsers(world)).not.toContain("function:tasks");
+  expect(await usersOf(world, "tasks")).toEqual([]);
   await eventually(async () => expect(await world.pods("tasks")).toEqual([]));
 }, 120_000);

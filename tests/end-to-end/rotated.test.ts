@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import { type DeployedWorld, redisPasswords, startDeployedWorld } from "./deployed-world.ts";
+import { type DeployedWorld, redisPasswords, startDeployedWorld, usersOf } from "./deployed-world.ts";
 import { Task, taskController } from "./tasks.ts";
 import { eventually, isReady } from "./world.ts";
 
@@ -58,7 +58,8 @@ it("a function's password is changed while it works, and the old one is good for
   await world.until(task("meanwhile"), isReady);
   await eventually(async () => {
     await touch(n++);
-    expect(await redisPasswords(world, "function:tasks")).not.toContain(before);
+    const [user = ""] = await usersOf(world, "tasks");
+    expect(await redisPasswords(world, user)).not.toContain(before);
   });
   await cluster.apply(task("after"));
   await world.until(task("after"), isReady);

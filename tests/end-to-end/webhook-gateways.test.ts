@@ -186,7 +186,7 @@ it("no secret is in Redis, in a log, in a metric or in the status of an object",
   const object = await world.until(greeting("last"), (now) => conditionOf(now)?.status === "True");
   await world.redis.snapshot();
   const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
-  expect(metrics).toMatch(/drover_gateway_calls_total\{function="greetings",outcome="done"\} [1-9]/);
+  expect(metrics).toMatch(/drover_gateway_calls_total\{function="default\/greetings",outcome="done"\} [1-9]/);
   const files = [world.folder, world.redis.dir].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
   );

@@ -32,12 +32,13 @@ export interface World {
   startWorker(options?: {
     s3Url?: string;
     concurrency?: number;
+    awaited?: string;
     env?: Record<string, string>;
   }): Promise<Started>;
   /** Any process of Drover's, by its main module, until it has said `awaited`. */
   startProcess(name: string, main: string, awaited: string, env: NodeJS.ProcessEnv): Promise<Started>;
-  /** Another function, by its main module. */
-  startFunction(main: string): Promise<Started>;
+  /** Another function, by its main module. `env`: such as DROVER_FUNCTION, where the cluster registers it. */
+  startFunction(main: string, env?: Record<string, string>): Promise<Started>;
   /** The object as it is when it is Ready for the generation it has, or when `predicate` says so. */
   until(
     manifest: Manifest,
@@ -117,8 +118,8 @@ export async function startWorld(): Promise<World> {
         DROVER_AUTHORS: "trusted",
         ...env,
       }),
-    startWorker: ({ s3Url = s3.url, concurrency = 8, env = {} } = {}) =>
-      start("bucket", "functions/s3-bucket/src/main.ts", "Taking keys", {
+    startWorker: ({ s3Url = s3.url, concurrency = 8, awaited = "Taking keys", env = {} } = {}) =>
+      start("bucket", "functions/s3-bucket/src/main.ts", awaited, {
         DROVER_S3_ENDPOINT: s3Url,
         DROVER_S3_REGION: s3.region,
         DROVER_CONCURRENCY: String(concurrency),
@@ -129,7 +130,7 @@ export async function startWorld(): Promise<World> {
         ...env,
       }),
     startProcess: start,
-    startFunction: (main) => start("function", main, "Taking keys", {}),
+    startFunction: (main, env = {}) => start("function", main, "Taking keys", env),
     async until(manifest, predicate) {
       let object: TestObject | undefined;
       const look = async (): Promise<void> => {
@@ -156,6 +157,12 @@ export const bucket = (name: string, spec: object = {}): Manifest => ({
   metadata: { name, namespace: "default" },
   spec: { bucketName: name, onDelete: "Delete", ...spec },
 });
+
+/** The name of a queue: of the ReconcileFunction that there is now. */
+export async function queueOf({ cluster }: World, manifest: Manifest): Promise<string> {
+  const { namespace = "", name } = manifest.metadata;
+  return [namespace, name, (await cluster.get(manifest))?.metadata.uid].join("/");
+}
 
 /** Ready, for the spec that the object has now. */
 export const isReady = (object: TestObject | undefined): boolean => conditionOf(object)?.status === "True";

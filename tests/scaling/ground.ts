@@ -68,7 +68,7 @@ function deployed(name: string, { min, journal }: { readonly min: number; readon
       image,
       env: [
         { name: "DROVER_JOURNAL", value: journal },
-        { name: "DROVER_FUNCTION", value: name },
+        { name: "DROVER_LOAD", value: name },
         { name: "DROVER_BY", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
         { name: "DROVER_LEASE", value: "2s" },
       ],

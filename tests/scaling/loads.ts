@@ -43,10 +43,10 @@ export const loadController = (name: string, journal = "", by = "") =>
   });
 
 if (import.meta.main) {
-  const settings = functionSettings.extend({ journal: z.string(), by: z.string(), function: z.string() });
+  const settings = functionSettings.extend({ journal: z.string(), by: z.string(), load: z.string() });
   await runFunction({
     name: "load",
     settings: () => readSettings(settings, process.env),
-    controller: ({ journal, by, function: name }) => ({ controller: loadController(name, journal, by) }),
+    controller: ({ journal, by, load: name }) => ({ controller: loadController(name, journal, by) }),
   });
 }

@@ -215,6 +215,7 @@ async function startPart(
       ...{ DROVER_TEST_CLUSTER: undefined, DROVER_KUBECTL: undefined },
       DROVER_REDIS_URL: redisUrlOf(part),
       DROVER_KUBECONFIG: await kubeconfigOfAccount(own, part),
+      ...(part === "deployer" && { DROVER_FUNCTION: `${own}/reconcilefunctions.drover.dev` }),
     },
     onLine: (line) => {
       if (line.includes("Serving /healthz")) ready.resolve(undefined);

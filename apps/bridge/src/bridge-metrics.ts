@@ -1,3 +1,4 @@
+import { shownQueue } from "@drover/controller";
 import { nameOf } from "@drover/kube";
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Bridge } from "./bridge.ts";
@@ -86,7 +87,7 @@ function lagMetrics(registry: Registry, bridge: Pick<Bridge, "followed">): void 
       this.reset();
       for (const stream of bridge.followed())
         for (const { queue, since } of stream.lags())
-          this.set({ ...labelsOf(stream), queue }, Math.max(0, Date.now() - since) / 1_000);
+          this.set({ ...labelsOf(stream), queue: shownQueue(queue) }, Math.max(0, Date.now() - since) / 1_000);
     },
   });
 }
@@ -100,7 +101,7 @@ function campaignMetrics(registry: Registry, bridge: Pick<Bridge, "campaigns">):
     collect() {
       this.reset();
       for (const [controller, { name: campaign, left }] of bridge.campaigns())
-        this.set({ controller, campaign }, left);
+        this.set({ controller: shownQueue(controller), campaign }, left);
     },
   });
 }

@@ -1,4 +1,4 @@
-import type { CampaignProgress, Log, Milliseconds, ObjectKey } from "@drover/controller";
+import { type CampaignProgress, type Log, type Milliseconds, type ObjectKey, shownQueue } from "@drover/controller";
 import { type FieldPath, heldTerm, type KubeClient } from "@drover/kube";
 import type { RedisConnection, WorkQueue } from "@drover/queue";
 import {
@@ -102,7 +102,7 @@ export function openBridge({ client, redis, compareEvery, embeddedIn, log }: Bri
     campaigns: campaigns.progress,
     problems: () => [...queues.problems(), ...keeper.missing()],
     notes: () => [
-      ...[...queues.silent()].map(([name, why]) => `the queue of ${name} does not answer: ${why}`),
+      ...[...queues.silent()].map(([name, why]) => `the queue of ${shownQueue(name)} does not answer: ${why}`),
       ...keeper.followed().flatMap((stream) => stream.lags().map((lag) => lagWords(stream, lag))),
     ],
     silent: queues.silent,
@@ -123,7 +123,7 @@ function filesAt(follower: Registration, path: FieldPath, origins: ReadonlyMap<s
 }
 
 const lagWords = ({ plan }: FollowedStream, { queue, since, why }: QueueLag): string =>
-  `the queue of ${queue} has not taken the wakes of ${placeWords(plan)} since ${new Date(since).toISOString()}: ${why}`;
+  `the queue of ${shownQueue(queue)} has not taken the wakes of ${placeWords(plan)} since ${new Date(since).toISOString()}: ${why}`;
 
 const queuesOf = ({ controller, follows }: Registration): readonly string[] => [
   controller,

@@ -1,4 +1,4 @@
-import { silentLog } from "@drover/controller";
+import { queueOf, silentLog } from "@drover/controller";
 import type { ReflectorStatus } from "@drover/kube";
 import { openMemoryWorkQueue } from "@drover/queue";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -14,8 +14,10 @@ const kind = {
   plural: "sites",
   scope: "Namespaced",
 } as const;
-const registration = (name: string) => registrationOf("sites", "u", { for: kind, campaign: { name } });
-const [plan] = planStreams([registration("one")], new Map([["sites", "origin"]]));
+const identity = { namespace: "web", name: "sites", uid: "u" };
+const sites = queueOf(identity);
+const registration = (name: string) => registrationOf(identity, { for: kind, campaign: { name } });
+const [plan] = planStreams([registration("one")], new Map([[sites, "origin"]]));
 let synced: boolean;
 let followed: readonly FollowedStream[];
 let begun: string[];
@@ -29,7 +31,7 @@ beforeEach(() => {
   const reflector = { done: Promise.resolve(), status: () => ({ ...status, synced }) };
   const counts = { wakes: 0, events: 0, missed: 0 };
   followed = [{ plan, reflector, counts, lags: () => [], stop: () => Promise.resolve() }];
-  const queue = openMemoryWorkQueue({ controller: "sites", log: silentLog });
+  const queue = openMemoryWorkQueue({ controller: sites, log: silentLog });
   campaigns = openCampaignRunner({
     ...{ log: silentLog, every: 5, followed: () => followed, queueOf: () => queue },
     store: {
@@ -44,7 +46,7 @@ beforeEach(() => {
   });
 });
 afterEach(() => campaigns.stop());
-const told = () => campaigns.progress().get("sites");
+const told = () => campaigns.progress().get(sites);
 
 it("a campaign begins where its kind is followed, once all of it was told, and another name another one", async () => {
   synced = false;
@@ -54,7 +56,7 @@ it("a campaign begins where its kind is followed, once all of it was told, and a
   await expect.poll(told).toMatchObject({ name: "two", state: "Done" });
   campaigns.want([registration("three")]);
   await expect.poll(told).toMatchObject({ name: "three" });
-  expect(begun).toEqual(["u two", "u three"]);
+  expect(begun).toEqual(["two", "three"]);
 });
 
 it("a bridge says nothing of a campaign any more whose kind another one follows", async () => {

@@ -68,13 +68,10 @@ interface Running {
   readonly leave: AbortController;
 }
 
-/**
- * A registration's campaign, where all streams of its own kind are followed here and were told whole; with what tells it
- * apart. It is kept with the first of them.
- */
+/** A registration's campaign, where all streams of its own kind are followed here and were listed whole; with what tells it apart. */
 function campaignOf({ campaign, ...follower }: Registration, followed: readonly FollowedStream[]) {
   if (campaign === undefined) return undefined;
-  const { controller, uid } = follower;
+  const { controller } = follower;
   const self = follower.follows.filter(({ subscription: { map } }) => map.by === "self");
   const [first, ...more] = [...streamsOf([{ ...follower, follows: self }])];
   if (first === undefined) return undefined;
@@ -88,7 +85,7 @@ function campaignOf({ campaign, ...follower }: Registration, followed: readonly 
   });
   const ref = self[0]?.ref;
   if (of.length <= more.length || ref === undefined) return undefined;
-  const id = { stream: first, controller, name: [uid, campaign.name].join(" ") };
+  const id = { controller, name: campaign.name };
   return [[JSON.stringify([id, of, campaign]), { id, campaign, of, kind: nameOf(ref) }]] as const;
 }
 

@@ -3,6 +3,7 @@ import { installCrd, refOf } from "@drover/kube";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import {
   configMaps,
+  controlOf,
   core,
   functionOf,
   openScene,
@@ -31,9 +32,8 @@ const caughtUp = (running: RunningBridge) =>
     expect(await scene.admin.keys("{drover-stream:*:behind")).toEqual([]);
   });
 /** What a function's own Redis user may do to its queue. */
-const poison = async (queue: string) =>
-  (await scene.asFunction(queue)).hset(`{drover:${queue}}:control`, "schema", 999);
-const heal = (queue: string) => scene.admin.hdel(`{drover:${queue}}:control`, "schema");
+const poison = async (queue: string) => (await scene.asFunction(queue)).hset(controlOf(queue), "schema", 999);
+const heal = (queue: string) => scene.admin.hdel(controlOf(queue), "schema");
 const both = [functionOf("evil"), functionOf("victim")];
 
 it("a queue that its function has poisoned stops no other, and gets what it missed and nothing else", async () => {
@@ -51,7 +51,7 @@ it("a queue that its function has poisoned stops no other, and gets what it miss
   await woken("victim", "three", 2);
   expect(await scene.wakes("evil", "one")).toBe(0);
   expect(lags(running)).toMatchObject([
-    { queue: "evil", why: expect.stringMatching(/SCHEMA 999/) as string },
+    { queue: "-/evil/-", why: expect.stringMatching(/SCHEMA 999/) as string },
   ]);
   expect(running.bridge.problems()).toEqual([]);
   expect(running.bridge.notes().join()).toMatch(/the queue of evil has not taken the wakes of configmaps/);
@@ -153,12 +153,12 @@ it("queues that fall behind at different times each get what they missed", async
       lags(running)
         .map(({ queue }) => queue)
         .sort(),
-    ).toEqual(["evil", "late"]),
+    ).toEqual(["-/evil/-", "-/late/-"]),
   );
   await heal("late");
   await until(async () => expect(await scene.wakes("late", "two")).toBeGreaterThan(0));
   expect(await scene.wakes("late", "one")).toBe(1);
-  expect(lags(running).map(({ queue }) => queue)).toEqual(["evil"]);
+  await until(() => expect(lags(running).map(({ queue }) => queue)).toEqual(["-/evil/-"]));
   await heal("evil");
   for (const name of ["one", "two"])
     await until(async () => expect(await scene.wakes("evil", name)).toBeGreaterThan(0));
@@ -191,10 +191,10 @@ it("nothing is kept for a function that goes while its queue is behind", async (
   await poison("evil");
   await scene.put("one");
   await woken("victim", "one");
-  await until(async () => expect(await scene.admin.keys("{drover-stream:*:owed:evil")).toHaveLength(1));
+  await until(async () => expect(await scene.admin.keys("{drover-stream:*:owed:-/evil/-")).toHaveLength(1));
   running.bridge.register([functionOf("victim")]);
   await until(async () => expect(await scene.admin.keys("{drover-stream:*:owed:*")).toEqual([]));
-  expect(await scene.admin.hgetall("{drover-bridges}:origins")).not.toHaveProperty("evil");
+  expect(await scene.admin.hgetall("{drover-bridges}:origins")).not.toHaveProperty("-/evil/-");
   await scene.put("two");
   await woken("victim", "two");
   running.bridge.register([]);
@@ -225,7 +225,7 @@ it("a queue that is refused memory or permission is left behind alone, as one th
     "SETUSER",
     "bridge",
     "resetkeys",
-    "~{drover:victim}*",
+    "~{drover:-/victim/-}*",
     "~{drover-stream:*}*",
     "~{drover-bridges}*",
   );
@@ -233,7 +233,7 @@ it("a queue that is refused memory or permission is left behind alone, as one th
   await woken("victim", "one");
   await until(() =>
     expect(lags(running)).toMatchObject([
-      { queue: "evil", why: expect.stringMatching(/ACL|NOPERM/) as string },
+      { queue: "-/evil/-", why: expect.stringMatching(/ACL|NOPERM/) as string },
     ]),
   );
   await scene.admin.call("ACL", "SETUSER", "bridge", "~*");

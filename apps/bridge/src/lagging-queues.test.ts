@@ -1,5 +1,11 @@
 import { expect, it, vi } from "vitest";
-import { functionOf, openScene, type RunningBridge, type Scene } from "./queues-and-bridges.fixture.ts";
+import {
+  controlOf,
+  functionOf,
+  openScene,
+  type RunningBridge,
+  type Scene,
+} from "./queues-and-bridges.fixture.ts";
 
 /** Numbers from 0 to 1, the same for the same seed (mulberry32). */
 function randomOf(seed: number): () => number {
@@ -64,7 +70,6 @@ it.each([1, 2, 3, 4])(
     const running = [await start(), await start()];
     await until(() => expect(running.flatMap(({ bridge }) => bridge.followed())).toHaveLength(1));
     const poisons = await Promise.all(queues.map((queue) => scene.asFunction(queue)));
-    const control = (queue: string) => `{drover:${queue}}:control`;
     const steps: readonly (() => Promise<unknown>)[] = [
       ...Array.from(
         { length: 5 },
@@ -73,9 +78,9 @@ it.each([1, 2, 3, 4])(
       ...Array.from({ length: 2 }, () => () => scene.remove(`m${Math.floor(random() * 8)}`)),
       async () => {
         const index = Math.floor(random() * queues.length);
-        await poisons[index]?.hset(control(queues[index] ?? ""), "schema", 999);
+        await poisons[index]?.hset(controlOf(queues[index] ?? ""), "schema", 999);
       },
-      () => scene.admin.hdel(control(pick(queues)), "schema"),
+      () => scene.admin.hdel(controlOf(pick(queues)), "schema"),
     ];
     for (let round = 0; round < 3; round++) {
       for (let i = 0; i < 12; i++) await pick(steps)();
@@ -85,7 +90,7 @@ it.each([1, 2, 3, 4])(
       }
       await until(() => expectToldAll(scene, last, [steady]));
     }
-    for (const queue of queues) await scene.admin.hdel(control(queue), "schema");
+    for (const queue of queues) await scene.admin.hdel(controlOf(queue), "schema");
     await scene.put("end");
     await until(() => expect(last.has("end")).toBe(true));
     await until(() => expectToldAll(scene, last, [...queues, steady]));

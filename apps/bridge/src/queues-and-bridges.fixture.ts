@@ -1,4 +1,4 @@
-import { type ReconcileFunctionSpec, silentLog } from "@drover/controller";
+import { queueOf, type ReconcileFunctionSpec, silentLog } from "@drover/controller";
 import { connect, type KubeClient } from "@drover/kube";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, type RedisConnection, redisUserRules } from "@drover/queue";
@@ -34,7 +34,10 @@ export interface RunningBridge {
 }
 
 export const functionOf = (name: string, spec: Partial<ReconcileFunctionSpec> = {}) =>
-  registrationOf(name, `uid-${name}`, { for: configMaps, ...spec });
+  registrationOf({ name }, { for: configMaps, ...spec });
+
+/** The hash of a queue that its function may write, by the function's name. */
+export const controlOf = (name: string): string => `{drover:${queueOf({ name })}}:control`;
 
 export async function openScene(): Promise<Scene> {
   const [sandbox, server] = await Promise.all([startSandbox({}), startRedis({ persistence: false })]);
@@ -60,7 +63,8 @@ export async function openScene(): Promise<Scene> {
     const text = await response.text();
     return { status: response.status, text };
   };
-  const entry = (queue: string, name: string) => admin.hgetall(`{drover:${queue}}:key:default/${name}`);
+  const entry = (controller: string, name: string) =>
+    admin.hgetall(`{drover:${queueOf({ name: controller })}}:key:default/${name}`);
   return {
     ...{ sandbox, server, admin, client, entry },
     async startBridge() {
@@ -69,8 +73,8 @@ export async function openScene(): Promise<Scene> {
       bridges.push(bridge);
       return { bridge, kill: () => redis.disconnect() };
     },
-    asFunction: (queue) =>
-      asUser(`function-${queue}`, redisUserRules({ role: "function", controllers: [queue] })),
+    asFunction: (name) =>
+      asUser(`function-${name}`, redisUserRules({ role: "function", controllers: [queueOf({ name })] })),
     async put(name, fields = {}, plural = "configmaps") {
       const body = { metadata: { name }, ...fields };
       const changed = await request("PATCH", `${plural}/${name}`, body);

@@ -20,18 +20,18 @@ const object = (namespace: string, at: string, spec: unknown = { for: kind }): [
 const of = (...objects: readonly [ObjectKey, KubeObject][]) =>
   registeredFunctions(new Map(objects)).map(({ key, registration, problem }) => [
     key,
-    registration?.uid ?? problem,
+    registration?.controller ?? problem,
   ]);
 
-it("of several functions with one controller's name the oldest is in use", () => {
+it("functions of one name in several namespaces are all in use, each with a queue of its own", () => {
   expect(of(object("b", "2026-01-02"), object("a", "2026-01-03"), object("c", "2026-01-02"))).toEqual([
-    ["b/pods", "uid-b"],
-    ["c/pods", expect.stringMatching(/name pods is taken by b\/pods. Rename/)],
-    ["a/pods", expect.stringMatching(/taken by b\/pods/)],
+    ["b/pods", "b/pods/uid-b"],
+    ["c/pods", "c/pods/uid-c"],
+    ["a/pods", "a/pods/uid-a"],
   ]);
 });
 
-it("of several functions with one hook's name the oldest has it; the others go on without, and say so", () => {
+it("hooks of one name are each their function's", () => {
   const hooks = (name: string) => [
     { name, verify: { bearer: { secretRef: { name: "a", key: "b" } } }, names: { field: "name" } },
   ];
@@ -48,17 +48,13 @@ it("of several functions with one hook's name the oldest has it; the others go o
   );
   const found = functions.map(({ key, registration, problem }) => [
     key,
-    registration?.hooks.map(({ name, home }) => `${home ?? ""}/${name}`),
+    registration?.hooks.map(({ address }) => address),
     problem,
   ]);
   expect(found).toEqual([
-    ["a/old", ["a/git"], undefined],
-    ["a/third", ["a/s3"], undefined],
-    [
-      "a/young",
-      [],
-      expect.stringMatching(/hook's name git is taken by a\/old, and is not in use here. Rename it/),
-    ],
+    ["a/old", ["a/old/git"], undefined],
+    ["a/third", ["a/third/s3"], undefined],
+    ["a/young", ["a/young/git"], undefined],
   ]);
 });
 

@@ -9,7 +9,6 @@ import {
   type Permits,
 } from "@drover/runtime";
 import { isDeepStrictEqual } from "node:util";
-import { withoutTakenHooks } from "./hooks/taken-names.ts";
 import { InvalidRegistrationError } from "@drover/streams";
 import { type Registration, registrationOf } from "./registration.ts";
 import { wantedCampaign } from "./wanted-campaign.ts";
@@ -55,8 +54,8 @@ export function followFunctions({
   const update = (): void => {
     if (declared === undefined || permits?.synced() === false) return;
     const known = new Map(functions.map((one) => [one.object.metadata.uid, one.registration]));
-    functions = withoutTakenHooks(
-      declared.map((one) => (isAllowed(permits, one) ? registered(one) : heldAs(permits, one, known))),
+    functions = declared.map((one) =>
+      isAllowed(permits, one) ? registered(one) : heldAs(permits, one, known),
     );
     const next = functions.flatMap(({ registration }) => registration ?? []);
     // Most changes are those of a status.
@@ -88,10 +87,10 @@ const bothReflectors = (functions: Reflector, permits: Reflector): Reflector => 
   status: () => (functions.status().synced ? permits.status() : functions.status()),
 });
 
-/** Of several of one name, the controller's or a hook's, the oldest is in use; the others are told so. */
+/** What each of these objects registers. */
 export const registeredFunctions = (
   objects: ReadonlyMap<ObjectKey, KubeObject>,
-): readonly RegisteredFunction[] => withoutTakenHooks(declaredFunctions(objects).map(registered));
+): readonly RegisteredFunction[] => declaredFunctions(objects).map(registered);
 
 function heldAs(
   permits: Permits | undefined,
@@ -109,7 +108,7 @@ function registered({ key, object, spec, problem }: DeclaredFunction): Registere
   try {
     const { data: status = {} } = ReconcileFunction.status.safeParse(object["status"] ?? {});
     const wanted = { ...spec, campaign: wantedCampaign(spec, status) };
-    return { key, object, registration: registrationOf(name, uid, wanted, namespace) };
+    return { key, object, registration: registrationOf({ namespace, name, uid }, wanted) };
   } catch (error) {
     if (!(error instanceof InvalidRegistrationError)) throw error;
     return { key, object, problem: error.message };

@@ -1,30 +1,32 @@
-import type { Campaign, ReconcileFunctionSpec } from "@drover/controller";
+import {
+  type Campaign,
+  type FunctionIdentity,
+  type QueueName,
+  queueOf,
+  type ReconcileFunctionSpec,
+} from "@drover/controller";
 import { type Follower, followsOf } from "@drover/streams";
 import { type Hook, hooksOf } from "./hooks/hook.ts";
 
 /** A controller that the bridge wakes keys for. */
 export interface Registration extends Follower {
+  readonly controller: QueueName;
   readonly campaign?: Campaign | undefined;
   readonly hooks: readonly Hook[];
 }
 
 /**
- * @param home the function's namespace; a file has none.
+ * @param identity of the ReconcileFunction; what a file registers has only a name.
  * @throws InvalidRegistrationError naming the field.
  */
-export function registrationOf(
-  controller: string,
-  uid: string,
-  spec: ReconcileFunctionSpec,
-  home?: string,
-): Registration {
-  const hooks = hooksOf(spec, { controller, uid, home });
+export function registrationOf(identity: FunctionIdentity, spec: ReconcileFunctionSpec): Registration {
+  const queue = queueOf(identity);
+  const hooks = hooksOf(spec, identity);
   const held = hooks.flatMap(({ heldBy }) => (heldBy === undefined ? [] : [heldBy]));
   return {
-    controller,
-    uid,
+    controller: queue,
     ...(spec.campaign && { campaign: spec.campaign }),
-    follows: followsOf(controller, spec, held),
+    follows: followsOf({ name: identity.name, queue }, spec, held),
     hooks,
   };
 }

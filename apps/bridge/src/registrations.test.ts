@@ -32,8 +32,7 @@ it("reads every ReconcileFunction of a folder, past other kinds", () => {
     read({ "a.yaml": `${bucket}---\n${bucket.replace("buckets.s3", "other.s3")}`, "crd.yml": crd })(),
   ).toEqual(
     ["buckets.s3.drover.dev", "other.s3.drover.dev"].map((controller) => ({
-      controller,
-      uid: "",
+      controller: `-/${controller}/-`,
       follows: [
         {
           ref: bucketRef,
@@ -136,7 +135,7 @@ it("asks code by jobs of a queue of its own, whose keys are the watched objects'
     {
       ref: { plural: "pods" },
       subscription: { map: { by: "code" }, for: { plural: "pods" } },
-      queue: "buckets.s3.drover.dev.names.pods",
+      queue: "-/buckets.s3.drover.dev/-/names/pods",
     },
   ]);
 });
@@ -159,14 +158,17 @@ it("refuses a controller that is registered twice, naming both files", () => {
   );
 });
 
-it("refuses a hook that two declare, or that is misspelt", () => {
+it("reads hooks of one name of two functions, and refuses one that is misspelt", () => {
   const hook =
     "hooks: [{ name: git, verify: { bearer: { secretRef: { name: a, key: b } } }, names: { field: a } }]";
   const both = {
     "a.yaml": `${bucket}  ${hook}`,
     "b.yaml": `${bucket.replace("buckets.s3", "other.s3")}  ${hook}`,
   };
-  expect(read(both)).toThrow(/the hook git is declared twice. Rename or remove one/);
+  expect(read(both)().flatMap(({ hooks }) => hooks.map(({ address }) => address))).toEqual([
+    "-/buckets.s3.drover.dev/git",
+    "-/other.s3.drover.dev/git",
+  ]);
   expect(read({ "a.yaml": `${bucket}  ${hook.replace("secretRef", "secretref")}`, "b.yaml": "" })).toThrow(
     /spec\.hooks\.0\.verify\.bearer\.secretref is not known\. Did you mean secretRef\?/,
   );

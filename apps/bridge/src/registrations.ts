@@ -1,10 +1,8 @@
-import { objectKey, ReconcileFunction } from "@drover/controller";
-import { meant } from "@drover/controller";
+import { meant, objectKey, ReconcileFunction, shownQueue } from "@drover/controller";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
-import { hookTwice } from "./hooks/taken-names.ts";
 import { InvalidRegistrationError } from "@drover/streams";
 import { type Registration, registrationOf } from "./registration.ts";
 
@@ -41,17 +39,14 @@ export function readRegistrations(path: string): readonly Registration[] {
       if (earlier !== undefined) {
         throw refused(
           file,
-          `the controller ${registration.controller} is registered in ${earlier.file} already. Rename or remove one.`,
+          `the controller ${shownQueue(registration.controller)} is registered in ${earlier.file} already. Rename or remove one.`,
         );
       }
       found.set(registration.controller, { registration, file });
     }
   }
   if (found.size === 0) throw refused(path, "no ReconcileFunction in it. Give a file that has one.");
-  const registrations = [...found.values()].map(({ registration }) => registration);
-  const twice = hookTwice(registrations.flatMap(({ hooks }) => hooks));
-  if (twice !== undefined) throw refused(path, `the hook ${twice} is declared twice. Rename or remove one.`);
-  return registrations;
+  return [...found.values()].map(({ registration }) => registration);
 }
 
 function manifestFiles(path: string): readonly string[] {
@@ -82,7 +77,7 @@ function registrationIn(file: string, object: unknown): Registration {
   if (!parsed.success) throw refused(file, parsed.error.issues.map(explain).join("; "));
   const { metadata, spec } = parsed.data;
   try {
-    return registrationOf(metadata.name, "", spec);
+    return registrationOf({ name: metadata.name }, spec);
   } catch (error) {
     throw error instanceof InvalidRegistrationError ? refused(file, error.message) : error;
   }

@@ -103,7 +103,7 @@ it("a campaign of a function that names namespaces looks at its objects in all o
     functionOf("one", { for: { ...configMaps, namespaces }, campaign: { name: "again" } }),
   ]);
   await until(() =>
-    expect(running.bridge.campaigns().get("one")).toMatchObject({
+    expect(running.bridge.campaigns().get("-/one/-")).toMatchObject({
       name: "again",
       state: "Running",
       total: 1,

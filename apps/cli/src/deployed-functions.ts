@@ -1,4 +1,5 @@
 import {
+  type FunctionIdentity,
   ReconcileFunction,
   type ReconcileFunctionSpec,
   type ReconcileFunctionStatus,
@@ -11,6 +12,8 @@ export interface DeployedFunction {
   readonly key: string;
   readonly namespace: string;
   readonly name: string;
+  /** Names its queues. */
+  readonly identity: FunctionIdentity;
   readonly object: KubeObject;
   /** Undefined for one that is none. */
   readonly spec: ReconcileFunctionSpec | undefined;
@@ -37,9 +40,9 @@ export async function deployedFunctions(
 }
 
 function deployedFunction(object: KubeObject): DeployedFunction {
-  const { name, namespace = "" } = object.metadata;
+  const { name, namespace = "", uid } = object.metadata;
   return {
-    ...{ key: keyOf(object), namespace, name, object },
+    ...{ key: keyOf(object), namespace, name, identity: { namespace, name, uid }, object },
     spec: ReconcileFunction.spec.safeParse(object["spec"]).data,
     status: ReconcileFunction.status.partial().safeParse(object["status"]).data ?? {},
   };

@@ -1,4 +1,4 @@
-import { objectKey, ReconcileFunction } from "@drover/controller";
+import { objectKey, queueOf, ReconcileFunction } from "@drover/controller";
 import { builtin, isApiError, type KubeClient, servedBy } from "@drover/kube";
 import { hasWorkQueue, type RedisConnection } from "@drover/queue";
 import { CommandError } from "./command-error.ts";
@@ -28,7 +28,8 @@ async function embeddedFunction(
   { client, redis }: Servers,
   controller: string,
 ): Promise<DeployedFunction | undefined> {
-  if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(controller) || !(await hasWorkQueue(redis, controller)))
+  const identity = { name: controller };
+  if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(controller) || !(await hasWorkQueue(redis, queueOf(identity))))
     return undefined;
   const crd = await client.get(builtin.crd, objectKey({ name: controller })).catch((error: unknown) => {
     if (isApiError(error, "Forbidden")) return undefined;
@@ -40,5 +41,5 @@ async function embeddedFunction(
   const spec = ReconcileFunction.spec.parse({
     for: { ...kind, scope: namespaced ? "Namespaced" : "Cluster" },
   });
-  return { key: controller, namespace: "", name: controller, object: crd, spec, status: {} };
+  return { key: controller, namespace: "", name: controller, identity, object: crd, spec, status: {} };
 }

@@ -34,6 +34,8 @@ const settings = functionSettings.extend({
   reviewEvery: durationSchema.transform(milliseconds).default(20_000),
   /** How often functions get new passwords and signing keys. */
   rotateEvery: durationSchema.transform(milliseconds).default(20 * 86_400_000),
+  /** How often Redis is looked through for what functions that are gone have left in it. */
+  sweepEvery: durationSchema.transform(milliseconds).default(60_000),
   /** How often queues are looked at for how many Pods they want. */
   scaleEvery: durationSchema.transform(milliseconds).default(250),
 });

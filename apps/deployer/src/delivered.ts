@@ -41,12 +41,12 @@ export function announcedDelivery({ spec, status }: Step["context"]) {
   };
 }
 
-/** Before a function is gone. What was never announced is not there, or is that of an older function of the same name. */
+/**
+ * Before a function is gone: whatever it may have needed, for its status, which others can write, does not say what it had.
+ * All of it is named by the function's identity or owned by it, so nothing of another function is touched.
+ */
 export async function takeDeliveries(step: Step): Promise<void> {
-  const { spec, status } = step.context;
-  if (status.delivered === undefined) return;
-  const all = new Set([status.delivered, deliveredAs(spec) ?? status.delivered]);
-  for (const delivered of all) await takeDelivery(step, delivered);
+  for (const delivered of ["pull", "webhook"] as const) await takeDelivery(step, delivered);
 }
 
 async function takeDelivery(step: Step, delivered: Delivered): Promise<void> {
@@ -55,7 +55,7 @@ async function takeDelivery(step: Step, delivered: Delivered): Promise<void> {
   const secret = async (name: string): Promise<void> =>
     dropObject(keeper, builtin.secret, { metadata: { name, namespace: home.namespace } });
   if (delivered === "pull") {
-    await accounts.revoke(redisUserOf(home.name));
+    await accounts.revoke(redisUserOf(home));
     return secret(redisSecretOf(home.name));
   }
   for (const { ref, object } of gatewayRoles(home, context.spec, surroundings.gateway)) {

@@ -1,4 +1,4 @@
-import { type Milliseconds, TerminalError } from "@drover/controller";
+import { type Milliseconds, queueOf, TerminalError } from "@drover/controller";
 import { ApiError, keyOf } from "@drover/kube";
 import { bridgeRoleOf, bridgeRoles } from "./bridge-roles.ts";
 import { changePods } from "./change-pods.ts";
@@ -8,7 +8,6 @@ import type { FunctionLoad } from "./function-queues.ts";
 import { rolloutOf } from "./function-rollout.ts";
 import { gatewayRoles } from "./gateway-roles.ts";
 import { templateWithSecrets } from "./function-secrets.ts";
-import { refuseUnlessInUse } from "./is-in-use.ts";
 import { dropObject, keepObject } from "./keep-object.ts";
 import { functionLabel } from "./names.ts";
 import { type ObservedPod, observePods } from "./observe-pods.ts";
@@ -36,7 +35,6 @@ const incompleteAgain: Milliseconds = 30_000;
 export async function deploy(step: Step) {
   const { context, home, client } = step;
   const { spec, status, signal } = context;
-  await refuseUnlessInUse(client, context, signal);
   refuseUnclear(context);
   const objects = objectsOf(step);
   await permit(step, objects);
@@ -105,10 +103,10 @@ function figuresOf(load: FunctionLoad, pods: readonly ObservedPod[], revision: n
 
 /** The spec's pause is the queue's; one that an operator made is left alone. */
 async function pauseAsAsked({ context: { spec, status }, home, queues }: Step): Promise<FunctionLoad> {
-  const load = await queues.load(home.name, spec);
+  const load = await queues.load(home, spec);
   const asked = spec.paused ?? false;
   if (asked === load.paused || (!asked && status.paused !== true)) return load;
-  const queue = queues.of(home.name);
+  const queue = queues.of(queueOf(home));
   await (asked ? queue.pause({ kind: "controller" }) : queue.resume({ kind: "controller" }));
   return { ...load, paused: asked };
 }

@@ -1,4 +1,4 @@
-import { objectKey, ReconcileFunction, silentLog } from "@drover/controller";
+import { objectKey, queueOf, ReconcileFunction, silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -6,6 +6,8 @@ import { openFunctionQueues } from "./function-queues.ts";
 
 const kind = { group: "example.com", version: "v1", kind: "Gadget", plural: "gadgets", scope: "Namespaced" };
 const spec = ReconcileFunction.spec.parse({ for: kind });
+const functions = { name: "functions" };
+const gadgets = { namespace: "a", name: "gadgets", uid: "u" };
 let server: RedisServer;
 let redis: RedisConnection;
 beforeAll(async () => {
@@ -18,10 +20,16 @@ afterAll(async () => {
 });
 
 it("the deployer does not count the run that asks: it would ask for ever", async () => {
-  const queues = openFunctionQueues({ redis, own: "functions", log: silentLog, onIncarnation: () => {} });
+  const queues = openFunctionQueues({
+    redis,
+    own: queueOf(functions),
+    log: silentLog,
+    onIncarnation: () => {},
+  });
   const loads = Promise.withResolvers<readonly number[]>();
-  for (const name of ["functions", "gadgets"]) {
-    await queues.of(name).wake([
+  for (const identity of [functions, gadgets]) {
+    const { name } = identity;
+    await queues.of(queueOf(identity)).wake([
       {
         ...{ key: objectKey({ namespace: "a", name }), kind: name, resourceVersion: "1" },
         ...{ reason: "Added", class: "change" },
@@ -29,11 +37,11 @@ it("the deployer does not count the run that asks: it would ask for ever", async
     ]);
   }
   const handler = async () => {
-    const all = await Promise.all(["functions", "gadgets"].map((name) => queues.load(name, spec)));
+    const all = await Promise.all([functions, gadgets].map((identity) => queues.load(identity, spec)));
     loads.resolve(all.flatMap(({ due, running }) => [due, running]));
     return { kind: "done" } as const;
   };
-  const worker = queues.of("functions").work(handler, {
+  const worker = queues.of(queueOf(functions)).work(handler, {
     ...{ concurrency: 1, timeout: 60_000, version: 1, backoff: { first: 20, longest: 50 } },
   });
   expect(await loads.promise).toEqual([0, 0, 1, 0]);

@@ -1,15 +1,29 @@
-import { type Log, namesQueueOf, type ReconcileFunctionSpec } from "@drover/controller";
+import {
+  type FunctionIdentity,
+  type Log,
+  namesQueueOf,
+  type QueueName,
+  queueOf,
+  type ReconcileFunctionSpec,
+} from "@drover/controller";
 import { openWorkQueue, type RedisConnection, type WorkQueue } from "@drover/queue";
 import type { Load } from "./pods-wanted.ts";
 
 /** The queues of functions, open for as long as they are asked about. */
 export interface FunctionQueues {
-  of(name: string): WorkQueue;
+  of(queue: QueueName): WorkQueue;
   /** What is to be done of a function, in all its queues; but for the run that asks, where that is one of them. */
-  load(name: string, spec: ReconcileFunctionSpec): Promise<FunctionLoad>;
+  load(identity: FunctionIdentity, spec: ReconcileFunctionSpec): Promise<FunctionLoad>;
   /** Keeps the queues of these functions, and closes those of others. */
-  keep(functions: readonly { readonly name: string; readonly spec: ReconcileFunctionSpec }[]): Promise<void>;
+  keep(functions: readonly ScaledFunction[]): Promise<void>;
+  /** Closes the queues of a function that is being deleted: an open one writes to Redis. */
+  leave(identity: FunctionIdentity, spec: ReconcileFunctionSpec): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface ScaledFunction {
+  readonly identity: FunctionIdentity;
+  readonly spec: ReconcileFunctionSpec;
 }
 
 export interface FunctionLoad extends Load {
@@ -18,10 +32,13 @@ export interface FunctionLoad extends Load {
 }
 
 /** All queues that a function works on: its objects', and those of the watched ones that its code is asked about. */
-export const queuesOf = (name: string, { watches = [] }: ReconcileFunctionSpec): readonly string[] => [
-  name,
-  ...watches.filter(({ names }) => names.code === true).map((kind) => namesQueueOf(name, kind)),
-];
+export function queuesOf(
+  identity: FunctionIdentity,
+  { watches = [] }: ReconcileFunctionSpec,
+): readonly QueueName[] {
+  const own = queueOf(identity);
+  return [own, ...watches.filter(({ names }) => names.code === true).map((kind) => namesQueueOf(own, kind))];
+}
 
 const answerWithin = 2_000;
 
@@ -31,13 +48,13 @@ const answerWithin = 2_000;
  */
 export function openFunctionQueues(options: {
   readonly redis: RedisConnection;
-  readonly own: string;
+  readonly own: QueueName;
   readonly log: Log;
-  readonly onIncarnation: (name: string) => void;
+  readonly onIncarnation: (queue: QueueName) => void;
 }): FunctionQueues {
   const { redis, own, log, onIncarnation } = options;
-  const open = new Map<string, WorkQueue>();
-  const of = (controller: string): WorkQueue => {
+  const open = new Map<QueueName, WorkQueue>();
+  const of = (controller: QueueName): WorkQueue => {
     const known = open.get(controller);
     if (known !== undefined) return known;
     const queue = openWorkQueue({
@@ -47,20 +64,20 @@ export function openFunctionQueues(options: {
     open.set(controller, queue);
     return queue;
   };
-  const closeOthers = async (wanted: ReadonlySet<string>): Promise<void> => {
-    const others = [...open].filter(([name]) => !wanted.has(name));
-    for (const [name] of others) open.delete(name);
-    await Promise.all(others.map(([, queue]) => queue.close()));
+  const closeThose = async (isMeant: (queue: QueueName) => boolean): Promise<void> => {
+    const meant = [...open].filter(([name]) => isMeant(name));
+    for (const [name] of meant) open.delete(name);
+    await Promise.all(meant.map(([, queue]) => queue.close()));
   };
   return {
     of,
-    async load(name, spec) {
-      const [first, ...names] = await Promise.all(
-        queuesOf(name, spec).map((queue) => of(queue).stats(answerWithin)),
-      );
-      if (first === undefined) throw new Error(`${name} has no queue.`);
-      const others = name === own ? { ...first, running: Math.max(0, first.running - 1) } : first;
-      return [others, ...names].reduce((sum, one) => ({
+    async load(identity, spec) {
+      const names = queuesOf(identity, spec);
+      const [first, ...others] = await Promise.all(names.map((queue) => of(queue).stats(answerWithin)));
+      if (first === undefined) throw new Error(`${identity.name} has no queue.`);
+      const without =
+        queueOf(identity) === own ? { ...first, running: Math.max(0, first.running - 1) } : first;
+      return [without, ...others].reduce((sum, one) => ({
         ...sum,
         due: sum.due + one.due,
         oldestDue: Math.max(sum.oldestDue, one.oldestDue),
@@ -69,8 +86,14 @@ export function openFunctionQueues(options: {
         failing: sum.failing + one.failing,
       }));
     },
-    keep: (functions) =>
-      closeOthers(new Set([own, ...functions.flatMap(({ name, spec }) => queuesOf(name, spec))])),
-    close: () => closeOthers(new Set()),
+    async keep(functions) {
+      const kept = new Set([own, ...functions.flatMap(({ identity, spec }) => queuesOf(identity, spec))]);
+      await closeThose((queue) => !kept.has(queue));
+    },
+    async leave(identity, spec) {
+      const left = new Set(queuesOf(identity, spec));
+      await closeThose((queue) => left.has(queue));
+    },
+    close: () => closeThose(() => true),
   };
 }

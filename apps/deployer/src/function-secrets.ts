@@ -32,17 +32,17 @@ export async function templateWithSecrets(
     return template(await keepRotatingSecret(keeper, home, secret));
   }
   if (container === undefined) return undefined;
-  const user = { role: "function", controllers: queuesOf(home.name, spec) } as const;
+  const user = { role: "function", controllers: queuesOf(home, spec) } as const;
   const login = {
     ...{
       ...shared,
       name: redisSecretOf(home.name),
       key: "password",
-      others: { username: redisUserOf(home.name) },
+      others: { username: redisUserOf(home) },
     },
     make: () => randomBytes(32).toString("base64url"),
     made: /^[A-Za-z0-9_-]{43}$/,
-    announce: (passwords: readonly string[]) => accounts.grant(redisUserOf(home.name), user, passwords),
+    announce: (passwords: readonly string[]) => accounts.grant(redisUserOf(home), user, passwords),
   };
   return template(await keepRotatingSecret(keeper, home, login));
 }

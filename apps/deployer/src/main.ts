@@ -1,16 +1,27 @@
-import { type Milliseconds, type ObjectKey, objectKeyIn, ReconcileFunction } from "@drover/controller";
+import {
+  type Milliseconds,
+  type ObjectKey,
+  objectKeyIn,
+  queueOf,
+  ReconcileFunction,
+} from "@drover/controller";
 import { type KubeClient, nameOf, refOf } from "@drover/kube";
 import { redisAccounts } from "@drover/queue";
 import { runFunction } from "@drover/runtime";
 import { functionConfig } from "./config.ts";
 import { functionController } from "./function-controller.ts";
+import { functionKeys } from "./function-keys.ts";
 import { openFunctionQueues } from "./function-queues.ts";
 import { accessReviews } from "./permits/access-reviews.ts";
 import { keepEpoch, openAuthorGuards } from "./permits/author-guards.ts";
 import { permitRecords } from "./permits/permit-records.ts";
 import { reviewPermits } from "./permits/review-permits.ts";
 import { type Scaler, startScaler } from "./scaler.ts";
+import { keepSwept } from "./sweep.ts";
 import type { Permitting } from "./step.ts";
+
+/** At most some 20,000 keys a second are looked at. */
+const sweepPace: Milliseconds = 50;
 
 const kind = nameOf(refOf(ReconcileFunction));
 /** How often the admission policies are looked at. */
@@ -19,11 +30,16 @@ const epochEvery: Milliseconds = 3_000;
 await runFunction({
   name: "deployer",
   settings: functionConfig,
-  controller: (settings, { client, redis, log, stopping, readiness, answering }) => {
+  controller: async (settings, { client, redis, log, stopping, readiness, answering }, identified) => {
+    const permits = permittingOf(client, settings);
+    // Before the deployer's own ReconcileFunction is there: without an epoch it could not be applied.
+    const epoch = permits && keepEpoch(permits.guards, { every: epochEvery, log, signal: stopping });
+    const own = queueOf((await identified()) ?? { name: kind });
+    const accounts = redisAccounts(redis);
     const wake = (key: ObjectKey): Promise<void> =>
-      queues.of(kind).wake([{ key, kind, resourceVersion: "0", reason: "Scale", class: "change" }]);
+      queues.of(own).wake([{ key, kind, resourceVersion: "0", reason: "Scale", class: "change" }]);
     const queues = openFunctionQueues({
-      ...{ redis, own: kind, log },
+      ...{ redis, own, log },
       // Redis may have forgotten the functions' users.
       onIncarnation: () => scaler.wakeAll(),
     });
@@ -31,10 +47,14 @@ await runFunction({
       client,
       queues,
       wake,
-      own: kind,
+      own,
       every: settings.scaleEvery,
       log,
       signal: stopping,
+    });
+    const swept = keepSwept({
+      ...{ client, redis, accounts, log, signal: stopping },
+      ...{ every: settings.sweepEvery, pace: sweepPace },
     });
     answering("/scaling/", async (rest) => {
       const key = objectKeyIn(rest);
@@ -43,18 +63,13 @@ await runFunction({
     readiness("scaler", () => (scaler.synced() ? undefined : "ReconcileFunctions are not listed yet"));
     const redisUrl = settings.functionsRedisUrl ?? withoutUser(settings.redisUrl);
     const { rotateEvery } = settings;
-    const permits = permittingOf(client, settings);
     const reviewing =
       permits === undefined
         ? Promise.resolve()
-        : Promise.all([
-            keepEpoch(permits.guards, { every: epochEvery, log, signal: stopping }),
-            reviewPermits({ ...permits, client, every: settings.reviewEvery, wake, log, signal: stopping }),
-          ]);
+        : reviewPermits({ ...permits, client, every: settings.reviewEvery, wake, log, signal: stopping });
     return {
       controller: functionController({
-        ...{ client, queues, permits, rotateEvery },
-        accounts: redisAccounts(redis),
+        ...{ client, queues, keys: functionKeys(redis), own, accounts, permits, rotateEvery },
         surroundings: {
           redisUrl,
           bridge: settings.bridgeAccount,
@@ -63,7 +78,7 @@ await runFunction({
         },
       }),
       close: async () => {
-        await Promise.all([scaler.done, reviewing]);
+        await Promise.all([scaler.done, epoch, reviewing, swept]);
         await queues.close();
       },
     };

@@ -1,3 +1,4 @@
+import { type FunctionIdentity, queueOf } from "@drover/controller";
 import { createHash } from "node:crypto";
 
 /** The label of everything that belongs to a function; its value is the function's name. */
@@ -5,8 +6,10 @@ export const functionLabel = "drover.dev/function";
 /** The annotation of a Pod with the revision that it is of. */
 export const revisionAnnotation = "drover.dev/revision";
 
-/** A function's user of Redis. No function's name makes it that of somebody else, such as the deployer. */
-export const redisUserOf = (name: string): string => `function:${name}`;
+/** What the names of all functions' Redis users begin with; those of the deployer and the like do not. */
+export const redisUsers = "function:";
+/** The Redis user of a function, which no other function has, nor one that is made again under the same name. */
+export const redisUserOf = (identity: FunctionIdentity): string => redisUsers + queueOf(identity);
 export const redisSecretOf = (name: string): string => `${name}-redis`;
 /** Cluster-scoped objects of a function: two functions of one name live in two namespaces. */
 export const clusterRoleOf = (namespace: string, name: string): string => `drover:${namespace}:${name}`;

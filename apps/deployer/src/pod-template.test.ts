@@ -26,7 +26,8 @@ const valueOf = (of: TemplateOf, variable: string) =>
 
 it("tells a Pod where Redis is and who it is, how it runs, and which revision it is of", () => {
   const of = templateOf({}, { concurrency: 3, timeout: "2m", retry: { first: "1s" }, scaling: { min: 1 } });
-  expect(valueOf(of, "DROVER_REDIS_URL")).toBe("redis://function%3Agadgets@redis:6379/2");
+  expect(valueOf(of, "DROVER_REDIS_URL")).toBe("redis://function%3Aweb%2Fgadgets%2Fu-1@redis:6379/2");
+  expect(valueOf(of, "DROVER_FUNCTION")).toBe("web/gadgets/u-1");
   expect(valueOf(of, "DROVER_ROLLOUT")).toBe("7");
   expect(valueOf(of, "DROVER_CONCURRENCY")).toBe("3");
   expect(valueOf(of, "DROVER_RETRY_FIRST")).toBe("1s");

@@ -105,9 +105,10 @@ function environment(of: TemplateOf): readonly Variable[] {
 function pullVariables({ home, spec, surroundings }: TemplateOf): readonly Variable[] {
   const { container, scaling } = spec;
   const url = new URL(surroundings.redisUrl);
-  url.username = redisUserOf(home.name);
+  url.username = redisUserOf(home);
   return [
     ...servedVariables(container, runsEndWithin(spec)),
+    { name: "DROVER_FUNCTION", value: `${home.namespace}/${home.name}/${home.uid}` },
     { name: "DROVER_REDIS_URL", value: url.href },
     { name: "DROVER_REDIS_PASSWORD_FILE", value: `${folders.redis}/password` },
     ...((scaling ?? usualScaling).min === 0 ? [{ name: "DROVER_RESTS", value: "true" }] : []),

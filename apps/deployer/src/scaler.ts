@@ -3,15 +3,16 @@ import {
   type Milliseconds,
   milliseconds,
   type ObjectKey,
+  type QueueName,
+  queueOf,
   ReconcileFunction,
-  type ReconcileFunctionSpec,
   type ReconcileFunctionStatus,
 } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import { type DeclaredFunction, followDeclaredFunctions } from "@drover/runtime";
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import type { FunctionQueues } from "./function-queues.ts";
+import type { FunctionQueues, ScaledFunction } from "./function-queues.ts";
 import { podsWanted } from "./pods-wanted.ts";
 import { repeatedWakes } from "./repeated-wakes.ts";
 import { rescale } from "./rescale.ts";
@@ -37,10 +38,8 @@ export interface Figure {
 }
 
 /** A function as the scaler sees it. */
-interface Scaled {
+interface Scaled extends ScaledFunction {
   readonly key: ObjectKey;
-  readonly name: string;
-  readonly spec: ReconcileFunctionSpec;
   readonly status: ReconcileFunctionStatus;
 }
 
@@ -49,8 +48,11 @@ export interface ScalerOptions {
   readonly queues: FunctionQueues;
   /** Has a function reconciled. */
   readonly wake: (key: ObjectKey) => Promise<void>;
-  /** The controller of functions itself. Nobody else tells it of its own registration before that is permitted. */
-  readonly own: string;
+  /**
+   * The queue of functions themselves. No bridge wakes the deployer for its own registration before that is permitted, or
+   * once it is being deleted.
+   */
+  readonly own: QueueName;
   readonly every: Milliseconds;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -63,12 +65,13 @@ export interface ScalerOptions {
 export function startScaler({ client, queues, wake, own, every, log, signal }: ScalerOptions): Scaler {
   let functions: ReadonlyMap<ObjectKey, Scaled> | undefined;
   const wakes = repeatedWakes();
+  const isNew = newsOf(({ object }: DeclaredFunction) => object.metadata.deletionTimestamp ?? "");
   const { reflector } = followDeclaredFunctions({
     ...{ client, log, signal },
     onChange(declared) {
       const now = new Map(declared.flatMap(scaledOf).map((one) => [one.key, one]));
-      const registered = [...now.values()].find(({ name }) => name === own);
-      if (registered !== undefined && functions?.has(registered.key) !== true) tryToWake(registered.key);
+      const registration = declared.find(({ object }) => queueOf(object.metadata) === own);
+      if (registration !== undefined && isNew(registration)) tryToWake(registration.key);
       for (const key of functions?.keys() ?? []) if (!now.has(key)) wakes.settled(key);
       functions = now;
     },
@@ -124,9 +127,9 @@ async function newDecision(queues: FunctionQueues, one: Scaled, now: Date): Prom
   return same ? undefined : JSON.stringify([before ?? {}, after.wanted, after.fewer]);
 }
 
-async function figureOf(queues: FunctionQueues, { name, spec, status }: Scaled): Promise<Figure> {
+async function figureOf(queues: FunctionQueues, { identity, spec, status }: Scaled): Promise<Figure> {
   const { min, max, targetDue, concurrency } = scalingOf(spec);
-  const load = await queues.load(name, spec);
+  const load = await queues.load(identity, spec);
   const pods = status.replicas ?? 0;
   const { due, oldestDue, running } = load;
   return {
@@ -141,9 +144,21 @@ async function figureOf(queues: FunctionQueues, { name, spec, status }: Scaled):
 const isScaledByUs = ({ container, scaling }: Scaled["spec"]): boolean =>
   container !== undefined && scaling?.by !== "KEDA";
 
-/** Of a function that is in use. */
+/** Of a function that stays: the queues of one that is being deleted are not looked at, for that writes to them. */
 function scaledOf({ key, object, spec }: DeclaredFunction): readonly Scaled[] {
-  if (spec === undefined) return [];
+  const { metadata } = object;
+  if (spec === undefined || metadata.deletionTimestamp !== undefined) return [];
+  const { namespace, name, uid } = metadata;
   const status = ReconcileFunction.status.safeParse(object["status"] ?? {}).data ?? {};
-  return [{ key, name: object.metadata.name, spec, status }];
+  return [{ key, identity: { namespace, name, uid }, spec, status }];
+}
+
+/** Whether something reads differently than when it was last asked about. */
+function newsOf<T>(read: (of: T) => string): (of: T) => boolean {
+  let last: string | undefined;
+  return (of) => {
+    const before = last;
+    last = read(of);
+    return last !== before;
+  };
 }

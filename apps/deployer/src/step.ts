@@ -1,8 +1,9 @@
-import type { Milliseconds } from "@drover/controller";
+import type { Milliseconds, QueueName } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import type { RedisAccounts } from "@drover/queue";
 import type { FunctionContext } from "./function-objects.ts";
 import type { Home } from "./home.ts";
+import type { FunctionKeys } from "./function-keys.ts";
 import type { FunctionQueues } from "./function-queues.ts";
 import type { AccessReviews } from "./permits/access-reviews.ts";
 import type { AuthorGuards } from "./permits/author-guards.ts";
@@ -23,6 +24,9 @@ export interface FunctionControllerParts {
   readonly client: KubeClient;
   readonly accounts: RedisAccounts;
   readonly queues: FunctionQueues;
+  readonly keys: FunctionKeys;
+  /** The queue of functions themselves. */
+  readonly own: QueueName;
   readonly surroundings: Surroundings;
   /** Undefined where every author is trusted. */
   readonly permits: Permitting | undefined;

@@ -1,4 +1,4 @@
-import { RetryAfterError } from "@drover/controller";
+import { queueOf, RetryAfterError } from "@drover/controller";
 import { bridgeRoleOf } from "./bridge-roles.ts";
 import { dropPods } from "./change-pods.ts";
 import { takeDeliveries } from "./delivered.ts";
@@ -20,9 +20,12 @@ export async function withdraw(step: Step, pods: readonly ObservedPod[]) {
   return { ...status.rollout, revision: status.rollout?.revision ?? 0, template: "" };
 }
 
-/** Pods first, so that runs under way end with all that they need; what has no owner in the cluster last. */
+/**
+ * Pods first, so that runs under way end with all that they need; then what has no owner in the cluster; then its Redis user,
+ * and when nobody can write as that any more, its keys. Any of these steps may be repeated.
+ */
 export async function takeDown(step: Step): Promise<void> {
-  const { context, home, client } = step;
+  const { context, home, client, queues, keys, own } = step;
   const { signal, spec } = context;
   const pods = await observePods(client, home, signal);
   if (pods.length > 0) {
@@ -35,5 +38,10 @@ export async function takeDown(step: Step): Promise<void> {
   await dropStaleRoles(step, bridgeRoleOf(home));
   step.swept.delete(home.uid);
   await takeDeliveries(step);
+  // Without a permit no bridge and no gateway serves it any more, where they ask for one.
   await step.permits?.records.drop(home.uid, signal);
+  // This very run holds a key in its own queue. What is left there is swept by a deployer that is registered later.
+  if (queueOf(home) === own) return;
+  await queues.leave(home, spec);
+  await keys.deleteAll(home);
 }

@@ -29,26 +29,23 @@ export function openGateway({ grace, ...parts }: GatewayOptions): Gateway {
   const working = new Map<string, FunctionWorker>();
   const ending = new Map<FunctionWorker, Promise<void>>();
   const end = (worker: FunctionWorker): void => {
-    working.delete(worker.fn.controller);
+    working.delete(worker.fn.queue);
     const ended = worker.stop(grace).catch((error: unknown) => {
-      parts.log.warn(
-        { function: worker.fn.controller, err: error },
-        "Could not stop taking keys of a function",
-      );
+      parts.log.warn({ function: worker.fn.queue, err: error }, "Could not stop taking keys of a function");
     });
     ending.set(worker, ended);
     void ended.finally(() => ending.delete(worker));
   };
   return {
     register(functions) {
-      const wanted = new Map(functions.map((fn) => [fn.controller, fn]));
+      const wanted = new Map(functions.map((fn) => [fn.queue, fn]));
       for (const worker of working.values()) {
-        const next = wanted.get(worker.fn.controller);
+        const next = wanted.get(worker.fn.queue);
         if (next === undefined || !isSame(next, worker.fn)) end(worker);
       }
-      for (const fn of functions.filter(({ controller }) => !working.has(controller))) {
-        working.set(fn.controller, workFunction(fn, parts));
-        parts.log.info({ function: fn.controller, namespace: fn.namespace }, "Taking keys");
+      for (const fn of functions.filter(({ queue }) => !working.has(queue))) {
+        working.set(fn.queue, workFunction(fn, parts));
+        parts.log.info({ function: fn.queue }, "Taking keys");
       }
     },
     queues: () => [...working.values()].map(({ queue }) => queue),

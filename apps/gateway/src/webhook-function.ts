@@ -1,4 +1,7 @@
 import {
+  controllerName,
+  type QueueName,
+  queueOf,
   type ReconcileFunctionSpec,
   type Resource,
   serviceNameOf,
@@ -11,8 +14,9 @@ import { z } from "zod";
 
 /** A function that the gateway calls, as its ReconcileFunction says. */
 export interface WebhookFunction {
-  /** The controller's name, and so its queue's. */
+  /** The object's name, which is the controller's: its finalizers and Events are known by it. */
   readonly controller: string;
+  readonly queue: QueueName;
   readonly namespace: string;
   readonly uid: string;
   readonly for: Resource;
@@ -52,7 +56,7 @@ export function webhookFunctionsIn(
   const problems = new Map<string, string>();
   for (const each of declared) {
     if (each.spec?.delivery !== "webhook") continue;
-    const problem = whyNotCalled(each.spec);
+    const problem = controllerName.test(each.object.metadata.name) ? whyNotCalled(each.spec) : nameTooLong;
     if (problem !== undefined) problems.set(each.key, problem);
     else if (permits?.allows(each.object, each.spec, "called") === false) problems.set(each.key, unchecked);
     else if (isThere(each)) functions.push(webhookFunction(each, each.spec));
@@ -60,6 +64,7 @@ export function webhookFunctionsIn(
   return { functions, problems };
 }
 
+const nameTooLong = "Its name is its controller's, which has 63 characters at most. Give it another.";
 const unchecked = "The deployer has not permitted it as it is now. Its Ready condition says why.";
 
 const podsSchema = z.looseObject({ readyReplicas: z.number().default(0) });
@@ -92,6 +97,7 @@ function webhookFunction({ object }: DeclaredFunction, spec: ReconcileFunctionSp
   const scaling = spec.scaling ?? (container && usualScaling);
   return {
     controller: name,
+    queue: queueOf({ namespace, name, uid }),
     namespace,
     uid,
     for: resourceOf(spec.for),

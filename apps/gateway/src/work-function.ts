@@ -7,6 +7,7 @@ import {
   type ReconcileContext,
   type Resource,
   RetryAfterError,
+  shownQueue,
   splitObjectKey,
 } from "@drover/controller";
 import { eventRecorder, type KubeClient, type KubeObject, refOf } from "@drover/kube";
@@ -64,7 +65,7 @@ const finalizingAgain = "10s";
 export function workFunction(fn: WebhookFunction, parts: WorkingParts): FunctionWorker {
   const { client, redis, log, times, runs } = parts;
   const { controller } = fn;
-  const queue = openWorkQueue({ redis, controller, log, times, mayScan: false });
+  const queue = openWorkQueue({ redis, controller: fn.queue, log, times, mayScan: false });
   const recorder = eventRecorder({
     client,
     log,
@@ -89,8 +90,8 @@ export function workFunction(fn: WebhookFunction, parts: WorkingParts): Function
     ...{ concurrency: fn.concurrency, timeout: own.timeout, version: fn.revision },
     ...{ backoff: own.retry, limits: own.limits },
     onSettled(run, verdict, duration, by) {
-      runs.settled(controller, run, verdict, duration, by);
-      tellOfRun(log, "Called", run, verdict, duration, { function: controller });
+      runs.settled(fn.queue, run, verdict, duration, by);
+      tellOfRun(log, "Called", run, verdict, duration, { function: fn.queue });
     },
   });
   return {
@@ -156,7 +157,7 @@ const caller =
       failure = error ?? new Error("nothing");
       throw error;
     } finally {
-      calls.called(calling.fn.controller, (performance.now() - begun) / 1_000, failure);
+      calls.called(shownQueue(calling.fn.queue), (performance.now() - begun) / 1_000, failure);
     }
   };
 

@@ -38,7 +38,7 @@ export const hookDeclaration = z.strictObject({
   name: z
     .string()
     .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "a hook's name is a DNS label: a-z, 0-9, -, at most 63")
-    .meta({ description: "Events are sent to /hooks/<name>. One function of the cluster can have a name." }),
+    .meta({ description: "Events are sent to /hooks/<namespace>/<function>/<name>." }),
   verify: z
     .strictObject({
       standardWebhooks: z

@@ -39,6 +39,16 @@ export {
 export { calledAccess, followedAccess, followedKinds, neededAccess, usedAccess } from "./needed-access.ts";
 export { whyNotCalled } from "./why-not-called.ts";
 export { leastPermissions, type Permissions } from "./least-permissions.ts";
+export {
+  type FunctionIdentity,
+  functionQueueIn,
+  hookAddressOf,
+  isSelfNamed,
+  namesQueueOf,
+  type QueueName,
+  queueOf,
+  shownQueue,
+} from "./function-identity.ts";
 export type { HookDeclaration } from "./hook-declaration.ts";
 export { InvalidControllerError } from "./invalid-controller.ts";
 export type { Limits, Rate, Retry, RetryDefinition } from "./pace.ts";
@@ -50,7 +60,6 @@ export {
   type Kind,
   type NamesContext,
   type NamesInCode,
-  namesQueueOf,
   type Owned,
   type Watched,
   type WatchedInCode,

@@ -111,8 +111,8 @@ export type Campaign = z.output<typeof campaign>;
 
 /**
  * A controller, as it is deployed: which kind it is for and what else concerns it (the bridge reads that), how it runs
- * and scales (its own controller does that), how it is called (the gateway does). The object's name is the controller's
- * name, and so the name of its queue.
+ * and scales (its own controller does that), how it is called (the gateway does). Its queue is that of the object
+ * (`queueOf`): another object of the same name, in another namespace or at another time, has another queue.
  */
 export const ReconcileFunction = defineResource({
   group: "drover.dev",

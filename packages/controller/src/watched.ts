@@ -45,14 +45,12 @@ export type WatchedInCode = Watched & { readonly names: NamesInCode };
 
 export const isInCode = (watched: Watched): watched is WatchedInCode => typeof watched.names === "function";
 
-/** The queue of the jobs that ask a controller's code whom objects of a kind concern. */
-export const namesQueueOf = (controller: string, { plural, group }: Pick<Kind, "plural" | "group">): string =>
-  [controller, "names", plural, group].filter((part) => part !== "").join(".");
-
 /** @throws InvalidControllerError when the code is asked twice about one kind: both answers would be one queue's. */
 export function checkedWatches(controller: string, watches: readonly Watched[]): readonly Watched[] {
-  const asked = watches.filter(isInCode).map(({ kind }) => namesQueueOf(controller, kind));
-  const twice = asked.find((queue, index) => asked.indexOf(queue) !== index);
+  const asked = watches
+    .filter(isInCode)
+    .map(({ kind: { plural, group } }) => (group === "" ? plural : `${plural}.${group}`));
+  const twice = asked.find((kind, index) => asked.indexOf(kind) !== index);
   if (twice === undefined) return watches;
   throw new InvalidControllerError(
     controller,

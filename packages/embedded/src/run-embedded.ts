@@ -1,5 +1,5 @@
 import { registrationOf, serveBridge } from "@drover/bridge";
-import { reconcileFunctionOf, type Resource } from "@drover/controller";
+import { queueOf, reconcileFunctionOf, type Resource } from "@drover/controller";
 import { type FunctionDefinition, queueMetrics, runProcess, serveController } from "@drover/runtime";
 import type { EmbeddedSettings } from "./embedded-settings.ts";
 
@@ -12,10 +12,10 @@ export async function runEmbedded<Settings extends EmbeddedSettings, R extends R
   definition: FunctionDefinition<Settings, R>,
 ): Promise<void> {
   await runProcess(definition.name, definition.settings, async (process) => {
-    const parts = await definition.controller(process.settings, process);
+    const parts = await definition.controller(process.settings, process, () => Promise.resolve(undefined));
     const { name } = parts.controller;
     const { spec } = reconcileFunctionOf(parts.controller);
-    serveBridge(process, name).register([registrationOf(name, "", spec)]);
+    serveBridge(process, queueOf({ name })).register([registrationOf({ name }, spec)]);
     const queues = serveController(parts, process);
     queueMetrics(process.registry, () => queues);
   });

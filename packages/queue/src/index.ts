@@ -7,7 +7,9 @@
  * **bell**, a job that names one due key, to whichever worker is free; bells may be lost, doubled or late. The
  * **ringer** rings when a key's time comes, takes back the leases of dead workers and rings again what was lost.
  *
- * All keys of one controller share the hash tag `{drover:<controller>}`, written `P` here; `k` is an object's key:
+ * All keys of one queue share the hash tag `{drover:<queue>}`, written `P` here; `k` is an object's key. `<queue>` is the
+ * queue's name, `<namespace>/<name>/<uid>` of a ReconcileFunction (`queueOf` of @drover/controller); when that is deleted, the
+ * deployer deletes them all (`queue-keys.ts`):
  *
  * | key                       | type   | holds                                                      | written by                  | goes away                 |
  * | ------------------------- | ------ | ---------------------------------------------------------- | --------------------------- | ------------------------- |
@@ -32,6 +34,7 @@
  * | `P:offers`                | zset   | tokens of free slots, by when their offers end             | offer, settle               | when given, withdrawn or over |
  * | `P:offered`               | hash   | by token: worker, version, and its time of the offer       | as `P:offers`               | as `P:offers`             |
  * | `P:given`                 | hash   | by token: the key that it was given                        | wake, settle, ring, pause   | when settled, or its lease has ended |
+ * | `P:campaign`              | string | the last campaign, as JSON; @drover/streams writes it      | the bridge                  | with the queue            |
  * | `P:named`                 | hash   | per `k`: the keys that it named, where code is asked for them | remember                | key by key, when it names none |
  * | `P:quarantine:<key>`      | any    | what somebody else made of a key of the ledger             | all                         | when an operator removes it |
  * | `P:worker:<id>`           | channel | what its slots are given                                  | wake, settle, ring, pause   | is no key                 |
@@ -59,8 +62,9 @@ export {
 } from "./redis-users.ts";
 export { type RedisAccounts, redisAccounts } from "./redis-accounts.ts";
 export { type NamedKeys, openNamedKeys } from "./named-keys.ts";
+export { deleteKeys, type KeyWalk, type QueueKey, walkQueueKeys } from "./queue-keys.ts";
 export { callLua, type Lua, lua, type LuaArguments } from "./lua.ts";
-export { hasWorkQueue, openWorkQueue, type WorkQueueOptions } from "./bullmq-work-queue.ts";
+export { hasWorkQueue, openWorkQueue, prefixOf, type WorkQueueOptions } from "./bullmq-work-queue.ts";
 export { type MemoryWorkQueueOptions, openMemoryWorkQueue } from "./memory-work-queue.ts";
 export {
   openSteppedQueue,

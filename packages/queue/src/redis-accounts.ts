@@ -12,14 +12,16 @@ export interface RedisAccounts {
   grant(name: string, user: Omit<RedisUserOptions, "cluster">, passwords: readonly string[]): Promise<void>;
   /** The user is gone, and whoever is connected as it is cut off. */
   revoke(name: string): Promise<void>;
+  /** The names of all users; on a cluster, of all its servers. */
+  names(): Promise<readonly string[]>;
 }
 
 /** @param redis connected as a user who may change users. */
 export function redisAccounts(redis: RedisConnection): RedisAccounts {
   const cluster = redis instanceof Cluster;
+  const servers = (): readonly Redis[] => (cluster ? redis.nodes("all") : [redis]);
   const everywhere = async (...command: [string, ...string[]]): Promise<void> => {
-    const servers: readonly Redis[] = cluster ? redis.nodes("all") : [redis];
-    await Promise.all(servers.map((server) => server.call(...command)));
+    await Promise.all(servers().map((server) => server.call(...command)));
   };
   return {
     grant(name, user, passwords) {
@@ -28,5 +30,9 @@ export function redisAccounts(redis: RedisConnection): RedisAccounts {
       return everywhere("ACL", "SETUSER", name, ...rules, ...hashes);
     },
     revoke: (name) => everywhere("ACL", "DELUSER", name),
+    async names() {
+      const all = await Promise.all(servers().map((server) => server.acl("USERS")));
+      return [...new Set(all.flat())];
+    },
   };
 }

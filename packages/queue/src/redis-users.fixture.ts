@@ -6,6 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { bullmqBells } from "./bullmq-bells.ts";
 import { openWorkQueue, prefixOf } from "./bullmq-work-queue.ts";
+import { deleteKeys } from "./queue-keys.ts";
 import { redisAccounts } from "./redis-accounts.ts";
 import { connectRedis, type RedisConnection } from "./redis-connection.ts";
 import { openRedisLedger, type RedisLedger } from "./redis-ledger.ts";
@@ -139,6 +140,8 @@ const deploys: Act = async ({ queue, redis, prefix }) => {
   const controllers = [prefix.slice("{drover:".length, -1)];
   await accounts.grant(`${controllers[0]}-s`, { role: "function", controllers }, ["new", "old"]);
   await accounts.revoke(`${controllers[0]}-s`);
+  await accounts.names();
+  await deleteKeys(redis, [{ name: `${prefix}:of-another`, queue: "another" }]);
   await queue.pause({ kind: "controller" });
   await queue.resume({ kind: "controller" });
 };

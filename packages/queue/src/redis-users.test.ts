@@ -158,7 +158,8 @@ describe("the rules", () => {
   it("are those that the page for operators shows", async () => {
     const page = await readFile(new URL("../../../docs/operating-redis.md", import.meta.url), "utf8");
     const line = (role: RedisRole): string => {
-      const controllers = role === "deployer" ? "all" : ["buckets.s3.drover.dev"];
+      const of = role === "embedded" ? "-/buckets.s3.drover.dev/-" : "web/buckets.s3.drover.dev/*";
+      const controllers = role === "deployer" ? "all" : [of];
       return `ACL SETUSER ${role} ${redisUserRules({ role, controllers })} >secret-of-${role}`;
     };
     expect(page.split("\n").filter((text) => text.startsWith("ACL SETUSER"))).toEqual(roles.map(line));
@@ -168,7 +169,7 @@ describe("the rules", () => {
   it("reach the keys of all controllers and of nothing else, where that is asked for", async () => {
     const redis = await as("all", redisUserRules({ role: "operator", controllers: "all" }));
     expect(await redis.exists(`${prefixOf("any")}:control`)).toBe(0);
-    expect(await redis.exists(`${prefixOf("any.names.secrets.")}:control`)).toBe(0);
+    expect(await redis.exists(`${prefixOf("web/any/u/names/secrets")}:control`)).toBe(0);
     expect(await refusal(redis.exists("others"))).toContain("NOPERM");
     expect(await refusal(redis.exists("{drover-bridges}"))).toContain("NOPERM");
   });
@@ -176,11 +177,14 @@ describe("the rules", () => {
     const rules = redisUserRules({ role: "bridge", controllers: ["a"], cluster: true });
     expect(rules).toMatch(/^reset on ~\{drover:a\}\* .*\+cluster\|slots \+cluster\|info \+asking/);
   });
-  it.each(["", "*", "a b", "a?", "[a]", "\\", "a}*"])("are not made of a name that is none: %j", (name) => {
-    expect(() => redisUserRules({ role: "bridge", controllers: ["a", name] })).toThrow(
-      /is no controller's name/,
-    );
-  });
+  it.each(["", "*", "a b", "a?", "[a]", "\\", "a}*", "a/*", "a/b*", "*/b/c", "a/b/c/*", "a//b", "/a/b/c"])(
+    "are not made of a name that is none: %j",
+    (name) => {
+      expect(() => redisUserRules({ role: "bridge", controllers: ["a", name] })).toThrow(
+        /is not the name of a queue/,
+      );
+    },
+  );
   it("are not made for nobody", () => {
     expect(() => redisUserRules({ role: "bridge", controllers: [] })).toThrow(/at least one controller/);
   });

@@ -8,8 +8,8 @@
  * - `function` also takes bells, claims, renews and settles.
  * - `embedded` is a bridge and a function in one process, of one controller: its streams are its own.
  * - `operator` pauses, resumes, forces, lists and inspects.
- * - `deployer` is a function, pauses others' queues, and makes and takes away their users: so it could make itself one
- *   that may do anything. Nothing in Redis limits which users a user may change.
+ * - `deployer` is a function, pauses others' queues, deletes the keys of functions that are gone, and makes and takes away
+ *   their users: so it could make itself one that may do anything. Nothing in Redis limits which users a user may change.
  *
  * Nobody is less than a ringer: whoever is the first to meet a new server has the ledger adopt it, which writes. So
  * there is no user that only counts, and none that wakes but cannot claim: both are changes of the same few sets.
@@ -19,8 +19,8 @@ export type RedisRole = "bridge" | "function" | "embedded" | "operator" | "deplo
 export interface RedisUserOptions {
   readonly role: RedisRole;
   /**
-   * The controllers whose keys it may touch: one for a function. `all`, those of controllers that are yet to come
-   * included: for the deployer, and for bridges beside one.
+   * The queues whose keys it may touch, by name; `<namespace>/<name>/*` stands for all queues of the ReconcileFunction of that
+   * name, whatever its uid. `all`: also those of functions that are yet to come; for the deployer, and for bridges beside one.
    */
   readonly controllers: readonly string[] | "all";
   /** Whether it talks to a Redis Cluster, which is asked for its nodes. Every node needs the user. */
@@ -59,10 +59,12 @@ export function commandsOf(role: RedisRole, cluster = false): readonly string[] 
   return [...new Set([...connection, ...(cluster ? nodes : []), ...ringer, ...more[role]])];
 }
 
-function named(controller: string): string {
-  if (/^[a-z0-9.-]+$/.test(controller)) return controller;
+/** A queue's name, as `queueOf` makes it, contains nothing that has a meaning in a pattern. */
+function named(queue: string): string {
+  if (/^[a-z0-9._-]+(\/[a-z0-9._-]+)*$|^[a-z0-9.-]+\/[a-z0-9.-]+\/\*$/.test(queue)) return queue;
   throw new InvalidRedisUserError(
-    `${JSON.stringify(controller)} is no controller's name: give lower case letters, digits, dots and dashes.`,
+    `${JSON.stringify(queue)} is not the name of a queue. Give <namespace>/<name>/<uid>, <namespace>/<name>/* for a ` +
+      `ReconcileFunction whatever its uid, or -/<name>/- for a program that no ReconcileFunction registers.`,
   );
 }
 
@@ -73,7 +75,7 @@ const streams: Readonly<Record<RedisRole, (controllers: readonly string[]) => re
     controllers.flatMap((of) => [`~{drover-stream:${of}:*}*`, `~{drover-bridges:${of}}*`]),
   function: () => [],
   operator: () => [],
-  deployer: () => [],
+  deployer: () => ["~{drover-hook:*}*"],
 };
 /** Beside what a ringer calls, packages/streams calls these. */
 const ofStreams = [
@@ -104,5 +106,5 @@ const more: Readonly<Record<RedisRole, readonly string[]>> = {
   function: worker,
   embedded: ["scan", ...worker],
   operator: ["hlen"],
-  deployer: [...worker, "hlen", "acl|setuser", "acl|deluser"],
+  deployer: [...worker, "hlen", "scan", "unlink", "acl|setuser", "acl|deluser", "acl|users"],
 };

@@ -53,24 +53,13 @@ export function followDeclaredFunctions({
   return { reflector };
 }
 
-/** Oldest first. Of several of one name the oldest is in use: the name is the controller's, and so its queue's. */
+/** Oldest first: in an order that stays the same. */
 export function declaredFunctions(objects: ReadonlyMap<ObjectKey, KubeObject>): readonly DeclaredFunction[] {
-  const taken = new Map<string, ObjectKey>();
   return oldestFirst(objects.values()).map((object): DeclaredFunction => {
     const key = keyOf(object);
-    const { name } = object.metadata;
-    const holder = taken.get(name);
-    if (holder !== undefined) {
-      return { key, object, problem: nameTaken(name, holder) };
-    }
-    taken.set(name, key);
     const parsed = ReconcileFunction.spec.safeParse(object["spec"]);
     return parsed.success
       ? { key, object, spec: parsed.data }
       : { key, object, problem: z.prettifyError(parsed.error) };
   });
 }
-
-/** What is told to a function whose name an older one has. */
-export const nameTaken = (name: string, holder: ObjectKey): string =>
-  `The controller's name ${name} is taken by ${holder}. Rename or remove one of them.`;

@@ -29,8 +29,25 @@ export const processSettings = z.object({
 });
 export type ProcessSettings = z.output<typeof processSettings>;
 
+/** A ReconcileFunction, as text: `<namespace>/<name>`, or with its uid `<namespace>/<name>/<uid>`. */
+const registeredFunction = z
+  .string()
+  .regex(/^[a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}(\/[a-z0-9-]{1,64})?$/, {
+    error: "give the namespace and name of its ReconcileFunction, such as web/websites.example.com",
+  })
+  .transform((text) => {
+    const [namespace = "", name = "", uid] = text.split("/");
+    return { namespace, name, uid };
+  });
+
 /** The settings of every function. */
 export const functionSettings = processSettings.extend({
+  /**
+   * The ReconcileFunction of the cluster that the process runs for, `<namespace>/<name>`: its queue is that of the object,
+   * whose uid is read from the API server. Left out: the process takes the keys of its controller's name, which a bridge
+   * wakes that registers it by a file. Pods that the deployer makes have it, with the uid.
+   */
+  function: registeredFunction.optional(),
   /** Runs at once; default as the controller says. */
   concurrency: wholeNumber({ least: 1, most: 10_000 }).optional(),
   /** How its controller runs, where that is to be another way than its code says. */

@@ -38,7 +38,6 @@ export {
   type DeclaredFunctions,
   declaredFunctions,
   followDeclaredFunctions,
-  nameTaken,
 } from "./declared-functions.ts";
 export { type FunctionDefinition, runFunction, serveController } from "./run-function.ts";
 export {

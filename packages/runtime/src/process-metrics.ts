@@ -1,3 +1,4 @@
+import { shownQueue } from "@drover/controller";
 import type { WorkOptions, WorkQueue } from "@drover/queue";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 
@@ -14,7 +15,7 @@ export function openRegistry(): Registry {
   return registry;
 }
 
-/** The numbers of a function's runs; `controller` is the name of the queue that they are of. */
+/** The numbers of a function's runs; the label `controller` is the queue that they are of, without the function's uid. */
 export interface RunMetrics {
   settled(queue: string, ...run: Parameters<NonNullable<WorkOptions["onSettled"]>>): void;
 }
@@ -40,7 +41,8 @@ export function runMetrics(registry: Registry): RunMetrics {
     registers: [registry],
   });
   return {
-    settled(controller, { claim }, verdict, duration, by) {
+    settled(queue, { claim }, verdict, duration, by) {
+      const controller = shownQueue(queue);
       runs.inc({ controller, verdict: verdict.kind });
       arrivals.inc({ controller, by, object: claim.copy === undefined ? "live" : "copy" });
       seconds.observe({ controller }, duration / 1_000);
@@ -73,8 +75,9 @@ export function queueMetrics(
       const counted = queues().map(async ({ controller, stats }) => {
         const { oldestDue, due, scheduled, running, parked, failing } = await stats(scrapeWithin);
         const states = { due, scheduled, running, parked, failing };
-        for (const [state, keys] of Object.entries(states)) this.set({ controller, state }, keys);
-        oldest.set({ controller }, oldestDue / 1_000);
+        const shown = shownQueue(controller);
+        for (const [state, keys] of Object.entries(states)) this.set({ controller: shown, state }, keys);
+        oldest.set({ controller: shown }, oldestDue / 1_000);
       });
       await Promise.allSettled(counted);
     },

@@ -24,6 +24,8 @@ export interface Process<Settings extends ProcessSettings = ProcessSettings> {
   readonly readiness: (name: string, check: Check) => void;
   /** Serves JSON below a path, beside its health. */
   readonly answering: (prefix: string, answer: Answer) => void;
+  /** Ends the process as SIGTERM does, with this error as its last word and exit code 1. */
+  readonly fail: (error: Error) => void;
   /** Closed before everything that was opened earlier. */
   readonly closing: (name: string, close: () => Promise<void>) => void;
 }
@@ -45,10 +47,11 @@ export async function runProcess<Settings extends ProcessSettings>(
     log = openLog({ process: name, level: settings.logLevel });
     stop = stopOnSignals(log);
     const stopped = once(stop.signal, "abort").then(() => leaveAfter(settings.stopGrace + lastMoments, log));
-    const { process, started } = await open(name, settings, log, stop.signal, opened);
-    await main(process);
-    started();
-    await stopped;
+    const failed = Promise.withResolvers<never>();
+    const base = await open(name, settings, log, stop.signal, opened);
+    await Promise.race([main({ ...base.process, fail: failed.reject }), failed.promise]);
+    base.started();
+    await Promise.race([stopped, failed.promise]);
   } catch (error) {
     log.fatal({ err: error }, error instanceof Error ? error.message : "The process failed");
     process.exitCode = 1;
@@ -77,7 +80,7 @@ async function open<Settings extends ProcessSettings>(
   log: Logger,
   stopping: AbortSignal,
   opened: Closing[],
-): Promise<{ process: Process<Settings>; started: () => void }> {
+): Promise<{ process: Omit<Process<Settings>, "fail">; started: () => void }> {
   const closing = (part: string, close: () => Promise<void>): void => void opened.push({ name: part, close });
   const registry = openRegistry();
   const ready = new Map<string, Check>([["process", () => "is still starting"]]);

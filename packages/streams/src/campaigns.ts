@@ -1,5 +1,5 @@
 import type { ObjectKey } from "@drover/controller";
-import { callLua, lua, type RedisConnection } from "@drover/queue";
+import { callLua, lua, prefixOf as queuePrefix, type RedisConnection } from "@drover/queue";
 import { z } from "zod";
 import { parsedJson } from "./parsed-json.ts";
 import type { Fleet } from "./fleet.ts";
@@ -11,7 +11,7 @@ export interface BegunCampaign {
   readonly done?: { readonly at: number; readonly total: number } | undefined;
 }
 
-/** The campaigns of the controllers that are for a stream's kind: the last one of each. */
+/** The last campaign of each controller. It is kept beside the keys of its queue, and goes when they are deleted. */
 export interface CampaignStore {
   /** The keys that mean something to these subscriptions, in pieces. */
   objects(of: readonly CampaignObjects[]): AsyncIterable<readonly ObjectKey[]>;
@@ -28,7 +28,7 @@ export interface CampaignObjects {
 }
 
 export interface CampaignId {
-  readonly stream: string;
+  /** Its queue. */
   readonly controller: string;
   /** Another one is another campaign. */
   readonly name: string;
@@ -36,27 +36,28 @@ export interface CampaignId {
 
 const begin = lua(
   "begin a campaign",
-  ["controller", "name", "at"],
+  ["name", "at"],
   `
-local campaigns = KEYS[1] .. ':campaigns'
-local was = redis.call('HGET', campaigns, controller)
+local campaign = KEYS[1] .. ':campaign'
+local was = redis.call('TYPE', campaign).ok == 'string' and redis.call('GET', campaign)
 local ok, last = pcall(cjson.decode, was or '')
 if ok and type(last) == 'table' and last.name == name and last.startedAt then return was end
 local begun = cjson.encode({ name = name, startedAt = tonumber(at) })
-redis.call('HSET', campaigns, controller, begun)
+redis.call('SET', campaign, begun)
 return begun
 `,
 );
 
 const finish = lua(
   "finish a campaign",
-  ["controller", "name", "done"],
+  ["name", "done"],
   `
-local campaigns = KEYS[1] .. ':campaigns'
-local ok, last = pcall(cjson.decode, redis.call('HGET', campaigns, controller) or '')
+local campaign = KEYS[1] .. ':campaign'
+local was = redis.call('TYPE', campaign).ok == 'string' and redis.call('GET', campaign)
+local ok, last = pcall(cjson.decode, was or '')
 if not ok or type(last) ~= 'table' or last.name ~= name then return 0 end
 last.done = cjson.decode(done)
-redis.call('HSET', campaigns, controller, cjson.encode(last))
+redis.call('SET', campaign, cjson.encode(last))
 return 1
 `,
 );
@@ -73,13 +74,12 @@ export function openCampaigns(redis: RedisConnection, { prefixOf }: Fleet): Camp
         for await (const piece of seenBut(redis, prefixOf(stream)))
           yield piece.filter(({ meant }) => Object.hasOwn(meant, subscription)).map(({ key }) => key);
     },
-    async begin({ stream, controller, name }, now) {
-      const text = await callLua(redis, begin, prefixOf(stream), { controller, name, at: now });
+    async begin({ controller, name }, now) {
+      const text = await callLua(redis, begin, queuePrefix(controller), { name, at: now });
       return parsedJson(begunSchema, z.string().parse(text)) ?? { startedAt: now };
     },
-    async finish({ stream, controller, name }, done) {
-      const values = { controller, name, done: JSON.stringify(done) };
-      await callLua(redis, finish, prefixOf(stream), values);
+    async finish({ controller, name }, done) {
+      await callLua(redis, finish, queuePrefix(controller), { name, done: JSON.stringify(done) });
     },
   };
 }

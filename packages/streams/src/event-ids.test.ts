@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 beforeEach(() => redis.flushall());
 
-const of = { controller: "a", hook: "s3" };
+const of = { queue: "a", hook: "s3" };
 const key = "{drover-hook:a}:s3";
 
 test("an event is known from when it was recorded on, to its own hook only", async () => {
@@ -28,7 +28,7 @@ test("an event is known from when it was recorded on, to its own hook only", asy
   expect(await openEventIds(redis, of).knows("1")).toBe(true);
   expect(await ids.knows("2")).toBe(false);
   expect(await openEventIds(redis, { ...of, hook: "git" }).knows("1")).toBe(false);
-  expect(await openEventIds(redis, { ...of, controller: "b" }).knows("1")).toBe(false);
+  expect(await openEventIds(redis, { ...of, queue: "b" }).knows("1")).toBe(false);
 });
 
 test("it is forgotten after a while, and all goes away when nothing comes", async () => {

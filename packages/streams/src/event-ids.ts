@@ -9,7 +9,8 @@ export interface EventIds {
 }
 
 export interface EventIdsOptions {
-  readonly controller: string;
+  /** The queue of the hook's function. */
+  readonly queue: string;
   readonly hook: string;
   /** How long one is remembered. Default: a day. */
   readonly lasts?: Milliseconds;
@@ -47,9 +48,9 @@ redis.call('PEXPIRE', KEYS[1], lasts)
 
 export function openEventIds(
   redis: RedisConnection,
-  { controller, hook, lasts = 24 * 3_600_000, most = 100_000 }: EventIdsOptions,
+  { queue, hook, lasts = 24 * 3_600_000, most = 100_000 }: EventIdsOptions,
 ): EventIds {
-  const key = `{drover-hook:${controller}}:${hook}`;
+  const key = `{drover-hook:${queue}}:${hook}`;
   return {
     knows: async (id) => (await callLua(redis, knows, key, { id, lasts })) === 1,
     async record(id) {

@@ -11,7 +11,7 @@ export interface Fleet {
   readonly prefixOf: (stream: string) => string;
 }
 
-/** @param controller whose processes they are embedded in; left out: the cluster's. */
+/** @param controller the queue of the controller whose processes they are embedded in; left out: the cluster's. */
 export function fleetOf(controller?: string): Fleet {
   const members = controller === undefined ? "{drover-bridges}" : `{drover-bridges:${controller}}`;
   const own = controller === undefined ? "" : `${controller}:`;

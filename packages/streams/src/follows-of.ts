@@ -1,4 +1,4 @@
-import { finalizerOf, namesQueueOf, type ReconcileFunctionSpec } from "@drover/controller";
+import { finalizerOf, namesQueueOf, type QueueName, type ReconcileFunctionSpec } from "@drover/controller";
 import {
   type FieldPath,
   type Filing,
@@ -17,9 +17,8 @@ import { InvalidRegistrationError } from "./invalid-registration.ts";
 
 /** A controller, and what it follows. */
 export interface Follower {
+  /** The queue of its objects, which no other function has, nor one that is made again under the same name. */
   readonly controller: string;
-  /** Another uid is another controller, though the name is the same: everything is told to it anew. */
-  readonly uid: string;
   readonly follows: readonly Follow[];
 }
 
@@ -36,11 +35,12 @@ export interface Follow {
 /**
  * The kinds that a controller follows, by what it declares.
  *
+ * @param name the controller's: its finalizer is known by it.
  * @param held paths in its own objects that the outside world knows them by: what they hold is filed, too.
  * @throws InvalidRegistrationError naming the field.
  */
 export function followsOf(
-  controller: string,
+  { name, queue }: { readonly name: string; readonly queue: QueueName },
   spec: Pick<ReconcileFunctionSpec, "for" | "owns" | "watches" | "copies">,
   held: readonly FieldPath[] = [],
 ): readonly Follow[] {
@@ -59,7 +59,7 @@ export function followsOf(
   const copied = spec.copies === true ? { copies: true } : {};
   const itself = {
     ...self,
-    subscription: { ...self.subscription, ownFinalizer: finalizerOf(controller), ...copied },
+    subscription: { ...self.subscription, ownFinalizer: finalizerOf(name), ...copied },
   };
   const filing = (map: Filing): Follow => ({
     ref: own,
@@ -76,7 +76,7 @@ export function followsOf(
           throw new InvalidRegistrationError(
             `${at}.names.code: nobody can tell of what the code names. Leave out copies of spec.owns for this kind.`,
           );
-        const asking = { ...follow(of, map, at), queue: namesQueueOf(controller, of) };
+        const asking = { ...follow(of, map, at), queue: namesQueueOf(queue, of) };
         return [{ ...asking, subscription: { ...asking.subscription, for: asking.ref } }];
       }
       if (!("lookup" in map)) return [follow(of, map, at)];

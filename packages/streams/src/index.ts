@@ -21,15 +21,15 @@
  * | `S:files`      | set  | the ids of these files                                                   | with its last file             |
  * | `S:behind`     | hash | per queue that does not take its wakes: since when, and how many keys    | `queue`: when it has them all  |
  * | `S:owed:<queue>` | hash | per key of that queue: the wake that it is owed                        | `key`: when the queue took it  |
- * | `S:campaigns`  | hash | per controller: the last campaign, when it began and when it was done    | when nobody follows the stream |
  * | `S:quarantine` | any  | what somebody else put in the place of one of these                      | when an operator removes it    |
  *
  * `{drover-bridges}` is a sorted set of the live bridges, by when they are taken for dead, `{drover-bridges}:streams` the
  * set of all streams that there are keys of (lost, it is written again by who holds a stream), `{drover-bridges}:origins` a hash
  * of the queues' origins (`known-origins.ts`). Bridges that are embedded in a
  * controller's processes have their own of all these: `{drover-bridges:<controller>}` and `{drover-stream:<controller>:<stream>}`
- * (`fleet.ts`). `{drover-hook:<controller>}:<hook>` is one of the events of a hook whose
- * wakes are recorded, by when; it forgets after a day, and the oldest of 100,000.
+ * (`fleet.ts`). `{drover-hook:<queue>}:<hook>` is a sorted set of the events of a hook whose wakes are recorded, by when; it
+ * forgets after a day, and the oldest of 100,000. `{drover:<queue>}:campaign` is the last campaign of a controller: its name,
+ * when it began and when it was done. `<queue>` is the name of the controller's queue, which is its function's identity.
  *
  * Order, per piece of a stream: first the files, then the wakes (in their queue, or owed to it: `owed-wakes.ts`), then, in one script, index and position. A crash in
  * between repeats wakes; it never skips one. There are no tombstones: a stream's position is never behind what was told, and what a

@@ -1,3 +1,4 @@
+import { queueOf } from "@drover/controller";
 import type { ResourceRef, Subscription } from "@drover/kube";
 import { describe, expect, it } from "vitest";
 import { planStreams, streamOf, type StreamPlan } from "./plan-streams.ts";
@@ -14,7 +15,7 @@ const follow = (of: ResourceRef, more: Partial<Subscription> = {}) => ({
   subscription: { for: of, map: { by: "self" }, ...more } as const,
 });
 const registration = (controller: string, ...follows: Follower["follows"]): Follower => ({
-  ...{ controller, uid: "u", follows, hooks: [] },
+  ...{ controller, follows },
 });
 const origins = new Map([
   ["a", "1"],
@@ -126,10 +127,16 @@ describe("a listener", () => {
 
   it.each<[string, Follower, ReadonlyMap<string, string>]>([
     ["declared differently", registration("a", follow(pods, { selector: {} })), origins],
-    ["registered anew", { ...same, uid: "v" }, origins],
     ["whose queue lost all that it held", same, new Map([["a", "2"]])],
     ["of another controller", registration("b", follow(pods)), origins],
   ])("is another one when it is %s", (_what, other, of) => {
     expect(listeners([other], of)).not.toEqual(listeners([same]));
+  });
+
+  it("is another one when the ReconcileFunction is made again under its name", () => {
+    const [one, two] = ["1", "2"].map((uid) => queueOf({ namespace: "web", name: "a", uid }));
+    const both = new Map([one, two].map((queue) => [queue ?? "", "1"]));
+    const of = (queue = "") => listeners([registration(queue, follow(pods))], both);
+    expect(of(one)).not.toEqual(of(two));
   });
 });

@@ -101,10 +101,10 @@ export const filesOf = (follower: Follower, filing: Follow, origins: Origins): r
   partsOf(filing).map((part) => ({ stream: streamOf(part), file: idOf(follower, part.follow, origins) }));
 
 function idOf(follower: Follower, follow: Follow, origins: Origins): string {
-  const { controller, uid } = follower;
+  const { controller } = follower;
   const { subscription, looksInto, queue = controller } = follow;
   return digest([
-    ...[controller, uid, origins.get(controller), origins.get(queue), subscription],
+    ...[controller, origins.get(controller), origins.get(queue), subscription],
     ...(looksInto ? [idOf(follower, looksInto, origins)] : []),
   ]);
 }

@@ -5,6 +5,7 @@ import {
   type Log,
   type Milliseconds,
   namesQueueOf,
+  queueOf,
   reconcileFunctionOf,
 } from "@drover/controller";
 import { openSteppedQueue, type Run, type SteppedQueue, type Verdict } from "@drover/queue";
@@ -31,7 +32,8 @@ export interface LaneOptions {
 /** What a controller follows, as it declares it. */
 export function followerOf(controller: Controller): Follower {
   const { name } = controller;
-  return { controller: name, uid: "test", follows: followsOf(name, reconcileFunctionOf(controller).spec) };
+  const queue = queueOf({ name });
+  return { controller: queue, follows: followsOf({ name, queue }, reconcileFunctionOf(controller).spec) };
 }
 
 /** The lanes of a controller: its own keys, and those of the objects about which its code is asked. */
@@ -39,9 +41,10 @@ export async function lanesOf(controller: Controller, options: LaneOptions): Pro
   const { now, random, log, announced } = options;
   const { name, retry: backoff } = controller;
   const open = (queue: string) => openSteppedQueue({ controller: queue, backoff, now, random });
-  const own = await open(name);
+  const queueName = queueOf({ name });
+  const own = await open(queueName);
   const asking = controller.watches.filter(isInCode).map(async ({ kind }): Promise<Lane> => {
-    const queue = await open(namesQueueOf(name, kind));
+    const queue = await open(namesQueueOf(queueName, kind));
     const named = memoryNamedKeys();
     return {
       controller: name,

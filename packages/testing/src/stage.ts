@@ -4,6 +4,7 @@ import {
   type Log,
   type Milliseconds,
   type ObjectKey,
+  queueOf,
   type Resource,
   silentLog,
 } from "@drover/controller";
@@ -122,7 +123,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       return undefined;
     },
     async runOnce(controller, key) {
-      const lane = lanes.find(({ queue }) => queue.controller === controller);
+      const lane = lanes.find(({ queue }) => queue.controller === queueOf({ name: controller }));
       if (lane === undefined) throw new Error(`There is no controller ${controller}.`);
       const claim = { fails: 0, reasons: ["Asked for"], class: "change", versions: {} } as const;
       return perform(lane, { key, token: "once", claim, until: Infinity });
@@ -131,7 +132,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     parked: reported("parked"),
     async wakeAll() {
       for (const { name, for: resource } of controllers) {
-        await queues.get(name)?.wake(await wakesForAll(lister, resource));
+        await queues.get(queueOf({ name }))?.wake(await wakesForAll(lister, resource));
       }
     },
     async close() {

@@ -1,3 +1,4 @@
+import { queueOf, type QueueName } from "@drover/controller";
 import { spawnTied } from "@drover/local-servers";
 import { redisUserRules } from "@drover/queue";
 import { startSandbox } from "@drover/sandbox";
@@ -15,11 +16,13 @@ export interface BridgeStage extends AsyncDisposable {
   readonly admin: Redis;
   /** As the function of a queue: its own Redis user and no other. */
   readonly attacker: Redis;
+  /** The hash of the attacker's queue that its user may write. */
+  readonly control: string;
   startBridge(): Promise<{ readonly url: string }>;
   /** Creates an object in the namespace `default`. */
   create(path: string, body: object): Promise<void>;
-  /** How often a queue was woken for a key of `default`, as its ledger counts it. */
-  wakes(queue: string, name: string): Promise<number>;
+  /** How often the queue of a function was woken for a key of `default`, as its ledger counts it. */
+  wakes(of: string, name: string): Promise<number>;
 }
 
 export interface StagedFunction {
@@ -27,41 +30,48 @@ export interface StagedFunction {
   readonly for: object;
 }
 
+const createdSchema = z.looseObject({
+  metadata: z.looseObject({ namespace: z.string(), name: z.string(), uid: z.string() }),
+});
 const root = new URL("../../..", import.meta.url).pathname;
 
 export async function stageBridge(
   redisUrl: string,
   functions: readonly StagedFunction[],
-  attackersQueue: string,
+  attackers: string,
 ): Promise<BridgeStage> {
   const folder = mkdtempSync(join(tmpdir(), "drover-attack-"));
   const sandbox = await startSandbox({});
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
-  const post = async (path: string, body: object): Promise<void> => {
+  const post = async (path: string, body: object): Promise<unknown> => {
     const response = await fetch(`${sandbox.url}/${path}`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
     });
     if (!response.ok) throw new Error(await response.text());
+    return response.json();
   };
   await post("apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition());
+  const queues = new Map<string, QueueName>();
   for (const { name, ...spec } of functions) {
-    await post("apis/drover.dev/v1alpha1/namespaces/default/reconcilefunctions", {
+    const created = await post("apis/drover.dev/v1alpha1/namespaces/default/reconcilefunctions", {
       ...{ apiVersion: "drover.dev/v1alpha1", kind: "ReconcileFunction", metadata: { name }, spec },
     });
+    queues.set(name, queueOf(createdSchema.parse(created).metadata));
   }
+  const queue = queues.get(attackers) ?? "";
   const admin = new Redis(redisUrl);
   const user = "attacker";
-  const rules = redisUserRules({ role: "function", controllers: [attackersQueue] }).split(" ");
+  const rules = redisUserRules({ role: "function", controllers: [queue] }).split(" ");
   await admin.call("ACL", "SETUSER", user, ...rules, ">secret");
   const asAttacker = new URL(redisUrl);
   [asAttacker.username, asAttacker.password] = [user, "secret"];
   const attacker = new Redis(asAttacker.href);
   const started: Awaited<ReturnType<typeof spawnTied>>[] = [];
   return {
-    ...{ admin, attacker },
+    ...{ admin, attacker, control: `{drover:${queue}}:control` },
     async startBridge() {
       const serving = Promise.withResolvers<string>();
       const child = await spawnTied({
@@ -80,9 +90,9 @@ export async function stageBridge(
       started.push(child);
       return { url: await serving.promise };
     },
-    create: post,
-    wakes: async (queue, name) =>
-      Number((await admin.hget(`{drover:${queue}}:key:default/${name}`, "wakes")) ?? 0),
+    create: async (path, body) => void (await post(path, body)),
+    wakes: async (of, name) =>
+      Number((await admin.hget(`{drover:${queues.get(of)}}:key:default/${name}`, "wakes")) ?? 0),
     async [Symbol.asyncDispose]() {
       await Promise.all(started.map((child) => child.stop()));
       admin.disconnect();

@@ -20,9 +20,9 @@ export const attack: Attack = {
     const isOver = (): boolean => over.signal.aborted || signal.aborted;
     const flapping = (async () => {
       while (!isOver()) {
-        await stage.attacker.hset("{drover:evil}:control", "schema", 999);
+        await stage.attacker.hset(stage.control, "schema", 999);
         await within(0.8, () => Promise.resolve(isOver()));
-        await stage.attacker.hdel("{drover:evil}:control", "schema");
+        await stage.attacker.hdel(stage.control, "schema");
         await within(0.3, () => Promise.resolve(isOver()));
       }
     })();

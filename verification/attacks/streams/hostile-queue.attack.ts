@@ -14,7 +14,7 @@ export const attack: Attack = {
       within(15, async () => (await stage.wakes(queue, name)) > 0);
     if (!(await woken("victim", "before")) || !(await woken("evil", "before")))
       throw new Error("The bridge woke neither queue before the attack.");
-    await stage.attacker.hset("{drover:evil}:control", "schema", 999);
+    await stage.attacker.hset(stage.control, "schema", 999);
     await stage.create(configMapsOfDefault, named("during"));
     await within(2, async () => (await stage.wakes("victim", "during")) > 0);
     await stage.create(configMapsOfDefault, named("later"));

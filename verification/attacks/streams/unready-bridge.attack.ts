@@ -8,7 +8,7 @@ export const attack: Attack = {
   async run({ redis }) {
     const functions = ["evil", "victim"].map((name) => ({ name, for: configMaps }));
     await using stage = await stageBridge(redis().url, functions, "evil");
-    await stage.attacker.hset("{drover:evil}:control", "schema", 999);
+    await stage.attacker.hset(stage.control, "schema", 999);
     const { url } = await stage.startBridge();
     await stage.create(configMapsOfDefault, named("made"));
     if (!(await within(15, async () => (await stage.wakes("victim", "made")) > 0)))

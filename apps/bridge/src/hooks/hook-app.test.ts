@@ -59,14 +59,15 @@ beforeEach(async () => {
     () => clock,
   );
   inUse.want(hooks);
-  const onTrouble = (hook: string, error: unknown) => outcomes.push(`${hook} ${String(error)}`);
+  const named = (address: string): string => address.replace("web/sites/", "");
+  const onTrouble = (hook: string, error: unknown) => outcomes.push(`${named(hook)} ${String(error)}`);
   const queueOf = () => ({ wake });
   app = hookApp({
     hooks: inUse,
     take: eventTaker({ queueOf, idsOf: () => ids, find: byName, onTrouble, now: Date.now }),
     most: 5,
-    onTaken: (hook, { outcome, keys }) => outcomes.push(`${hook} ${outcome} ${keys}`),
-    onRefused: (hook = "-", { refusal }) => outcomes.push(`${hook} ${refusal}`),
+    onTaken: (hook, { outcome, keys }) => outcomes.push(`${named(hook)} ${outcome} ${keys}`),
+    onRefused: (hook = "-", { refusal }) => outcomes.push(`${named(hook)} ${refusal}`),
     onError: (error) => outcomes.push(String(error)),
   });
   server = await servePublicly({ app, host: "127.0.0.1", port: 0, settings: "" });
@@ -81,7 +82,7 @@ const post = async (
   body: string | Uint8Array<ArrayBuffer>,
   headers: Record<string, string> = {},
 ) => {
-  const answer = await fetch(`${server.url}/hooks/${hook}`, {
+  const answer = await fetch(`${server.url}/hooks/web/sites/${hook}`, {
     method: "POST",
     body,
     headers: { ...json, ...headers },
@@ -106,14 +107,14 @@ function open(text: string, url = server.url) {
 const raw = (text: string, url = server.url): Promise<string> => open(text, url).answer;
 /** The head of a signed event whose body has so many bytes. */
 const head = (length: number): string =>
-  `POST /hooks/s3 HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n${lines({ ...json, ...signed("") })}\r\n`;
+  `POST /hooks/web/sites/s3 HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n${lines({ ...json, ...signed("") })}\r\n`;
 const lines = (headers: Readonly<Record<string, string>>): string =>
   Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join("");
 const rawPost = (headers: Readonly<Record<string, string>>, more: string, body: string): Promise<string> =>
   raw(
-    `POST /hooks/s3 HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+    `POST /hooks/web/sites/s3 HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
       `${lines({ ...json, ...headers })}${more}\r\n${body}`,
   );
 
@@ -198,6 +199,23 @@ describe("a hook that there is not, and a wrong signature,", () => {
     expect(told).toEqual([]);
   });
 
+  it("so are a hook of the same name of another function, and an address whose parts are cut elsewhere", async () => {
+    const body = naming("web/a");
+    const headers = { ...json, ...signed(body) };
+    const at = ["other/sites/s3", "web/other/s3", "-/sites/s3", "web%2Fsites/s3/x", "web/sites%2Fs3/x"];
+    for (const address of at) {
+      const answer = await fetch(`${server.url}/hooks/${address}`, { method: "POST", body, headers });
+      expect([answer.status, await answer.text()], address).toEqual([
+        401,
+        expect.stringMatching(/There is no such hook/),
+      ]);
+    }
+    expect(
+      (await fetch(`${server.url}/hooks/%77eb/sites/s3`, { method: "POST", body, headers })).status,
+    ).toBe(204);
+    expect(keys()).toEqual(["web/a"]);
+  });
+
   it("also when a header came twice, and the first or last is good", async () => {
     const body = naming("web/a");
     const good = signed(body);
@@ -215,10 +233,10 @@ describe("a hook that there is not, and a wrong signature,", () => {
 
 describe("refuses", () => {
   it("other methods and paths", async () => {
-    const put = await fetch(`${server.url}/hooks/s3`, { method: "PUT" });
+    const put = await fetch(`${server.url}/hooks/web/sites/s3`, { method: "PUT" });
     expect([put.status, put.headers.get("allow")]).toEqual([405, "POST"]);
-    expect((await fetch(`${server.url}/hooks/s3`)).status).toBe(405);
-    for (const path of ["/", "/hooks", "/hooks/a/b", "/metrics", "/hooks/s3/"]) {
+    expect((await fetch(`${server.url}/hooks/web/sites/s3`)).status).toBe(405);
+    for (const path of ["/", "/hooks", "/hooks/s3", "/hooks/a/b", "/metrics", "/hooks/web/sites/s3/"]) {
       expect((await fetch(server.url + path, { method: "POST" })).status, path).toBe(404);
     }
   });
@@ -269,7 +287,7 @@ describe("refuses", () => {
     });
     const endless = { method: "POST", body, duplex: "half", headers: { ...json, ...signed("") } } as const;
     // It may be cut off while it still sends, and then hears no answer.
-    await fetch(`${server.url}/hooks/s3`, endless).catch(() => undefined);
+    await fetch(`${server.url}/hooks/web/sites/s3`, endless).catch(() => undefined);
     await expect.poll(() => outcomes).toEqual(["s3 too large"]);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 2 ** 20);
     expect((await send(naming("web/a"))).status).toBe(204);
@@ -283,7 +301,9 @@ describe("refuses", () => {
       port: 0,
       times: { headers: 100, request: 200 },
     });
-    expect(await raw("POST /hooks/s3 HTTP/1.1\r\nHost: a\r\n", hasty.url)).toMatch(/^HTTP\/1\.1 408/);
+    expect(await raw("POST /hooks/web/sites/s3 HTTP/1.1\r\nHost: a\r\n", hasty.url)).toMatch(
+      /^HTTP\/1\.1 408/,
+    );
     expect(await raw(`${head(2)}{`, hasty.url)).toMatch(/^HTTP\/1\.1 4(00|08)/);
     await hasty.close();
     expect((await send(naming("web/a"))).status).toBe(204);

@@ -11,11 +11,13 @@ export interface HookAppParts {
   readonly take: (inUse: HookInUse, event: SentEvent) => Promise<Taken>;
   /** Requests under way at once. */
   readonly most: number;
-  /** Told of every event, with the name of its hook if there is such a one. */
+  /** Called for every event, with the address of its hook if there is such a one. */
   readonly onTaken: (hook: string, taken: Taken) => void;
   readonly onRefused: (hook: string | undefined, refused: EventRefusedError) => void;
   readonly onError: (error: unknown) => void;
 }
+
+const path = "/hooks/:namespace/:fn/:hook";
 
 type Env = { Bindings: HttpBindings };
 
@@ -23,7 +25,7 @@ type Env = { Bindings: HttpBindings };
 const retryAfter: Partial<Record<Refusal, string>> = { throttled: "1", unavailable: "5" };
 
 /**
- * `POST /hooks/<name>`: 204 when the event's wakes are in Redis, also when it named nobody or came again.
+ * `POST /hooks/<namespace>/<function>/<hook>`: 204 when the event's wakes are in Redis, also when it named nobody or came again.
  *
  * A hook that there is not is answered as a wrong signature is, 401: who guesses names learns nothing, and a sender whose
  * hook comes back a moment later (a function that is deployed anew) has not been told that it is gone for good, as by 404
@@ -31,14 +33,14 @@ const retryAfter: Partial<Record<Refusal, string>> = { throttled: "1", unavailab
  */
 export function hookApp({ hooks, take, most, onTaken, onRefused, onError }: HookAppParts): Hono<Env> {
   let underWay = 0;
-  const receive = async (name: string, { env: { incoming } }: Context<Env>): Promise<Taken> => {
+  const receive = async (address: string, { env: { incoming } }: Context<Env>): Promise<Taken> => {
     if (underWay >= most) throw unavailable(`${most} requests are under way already`);
     underWay++;
     try {
       const headers = sentHeaders(incoming.rawHeaders);
       refuseForm(headers);
       if (!hooks.areKnown()) throw unavailable("it is not known yet which hooks there are");
-      const inUse = hooks.of(name);
+      const inUse = hooks.of(address);
       if (inUse === undefined) throw unverified("there is no such hook");
       return await take(inUse, { headers, readBody: () => readBody(incoming) });
     } finally {
@@ -47,19 +49,21 @@ export function hookApp({ hooks, take, most, onTaken, onRefused, onError }: Hook
   };
   const app = new Hono<Env>();
   app
-    .post("/hooks/:name", async (c) => {
-      const name = c.req.param("name");
+    .post(path, async (c) => {
+      // No part of an address contains a slash, also where a request escapes one.
+      const { namespace, fn, hook } = c.req.param();
+      const address = [namespace, fn, hook].join("/");
       try {
-        onTaken(name, await receive(name, c));
+        onTaken(address, await receive(address, c));
         return c.body(null, 204);
       } catch (error) {
         if (!(error instanceof EventRefusedError)) throw error;
-        onRefused(hooks.of(name)?.hook.name, error);
+        onRefused(hooks.of(address)?.hook.address, error);
         return answer(c, error);
       }
     })
-    .all("/hooks/:name", (c) => c.json({ error: "Events are sent with POST." }, 405, { allow: "POST" }))
-    .notFound((c) => c.json({ error: "Events are sent to /hooks/<name>." }, 404))
+    .all(path, (c) => c.json({ error: "Events are sent with POST." }, 405, { allow: "POST" }))
+    .notFound((c) => c.json({ error: "Events are sent to /hooks/<namespace>/<function>/<hook>." }, 404))
     .onError((error, c) => {
       onError(error);
       return c.json({ error: "The event could not be taken. Send it again later." }, 500);

@@ -22,7 +22,7 @@ export function hooksIn(
   { home = "web", own = {} }: { home?: string | null; own?: object } = {},
 ): readonly Hook[] {
   const spec = ReconcileFunction.spec.parse({ for: { ...kind, ...own }, hooks });
-  return hooksOf(spec, { controller: "sites", uid: "u", home: home ?? undefined });
+  return hooksOf(spec, home === null ? { name: "sites" } : { namespace: home, name: "sites", uid: "u" });
 }
 
 export const hookOf = (

@@ -11,7 +11,14 @@ const other = { ...secretRef, key: "other" };
 
 it("fills in what is left out", () => {
   expect(hookOf({ verify: { hmac } })).toMatchObject({
-    ...{ name: "s3", controller: "sites", uid: "u", home: "web", secretRef, reach: ["web"] },
+    ...{
+      name: "s3",
+      address: "web/sites/s3",
+      controller: "web/sites/u",
+      home: "web",
+      secretRef,
+      reach: ["web"],
+    },
     verify: { by: "hmac", header: "X-Hub-Signature-256", algorithm: "sha256", prefix: "", encoding: "hex" },
   });
   expect(hookOf({}, { home: null }).reach).toBeUndefined();
@@ -99,7 +106,7 @@ it("takes what the page shows", () => {
   const page = readFileSync(new URL("../../../../docs/bridge.md", import.meta.url), "utf8");
   const [, example = ""] = /## Hooks\n[^]*?```yaml\n([^]*?)```/.exec(page) ?? [];
   const { spec } = z.object({ spec: ReconcileFunction.spec }).parse(parse(example));
-  const hooks = hooksOf(spec, { controller: "sites", uid: "u", home: "web" });
+  const hooks = hooksOf(spec, { namespace: "web", name: "sites", uid: "u" });
   expect(hooks.map(({ name, verify, reach }) => [name, verify.by, reach])).toEqual([
     ["pushes", "hmac", ["web"]],
     ["uploads", "bearer", ["web"]],

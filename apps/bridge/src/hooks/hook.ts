@@ -1,13 +1,20 @@
-import type { HookDeclaration, ReconcileFunctionSpec } from "@drover/controller";
+import {
+  type FunctionIdentity,
+  hookAddressOf,
+  type HookDeclaration,
+  queueOf,
+  type ReconcileFunctionSpec,
+} from "@drover/controller";
 import { type FieldPath, refOf, type ResourceRef } from "@drover/kube";
 import { declaredPath, InvalidRegistrationError } from "@drover/streams";
 
 /** Whose events wake which keys, as a registration declares it. */
 export interface Hook {
   readonly name: string;
+  /** `<namespace>/<function>/<name>`: events are sent to `/hooks/` and this. */
+  readonly address: string;
+  /** The queue of its function. */
   readonly controller: string;
-  /** The registration's. */
-  readonly uid: string;
   /** The namespace of the function and of its Secrets; a file has none. */
   readonly home: string | undefined;
   readonly for: ResourceRef;
@@ -44,15 +51,8 @@ export interface HmacForm {
 /** A place in an event. */
 export type InEvent = { readonly header: string } | { readonly field: FieldPath };
 
-/** Whose hooks they are. */
-export interface HookOwner {
-  readonly controller: string;
-  readonly uid: string;
-  readonly home: string | undefined;
-}
-
 /** @throws InvalidRegistrationError naming the field. */
-export function hooksOf(spec: ReconcileFunctionSpec, owner: HookOwner): readonly Hook[] {
+export function hooksOf(spec: ReconcileFunctionSpec, owner: FunctionIdentity): readonly Hook[] {
   const hooks = (spec.hooks ?? []).map((declared, i) =>
     hookOf(declared, spec.for, owner, `spec.hooks[${i}]`),
   );
@@ -74,7 +74,7 @@ export function hooksOf(spec: ReconcileFunctionSpec, owner: HookOwner): readonly
 function hookOf(
   { name, verify, id, names }: HookDeclaration,
   own: ReconcileFunctionSpec["for"],
-  owner: HookOwner,
+  owner: FunctionIdentity,
   at: string,
 ): Hook {
   const verification = verificationOf(verify, `${at}.verify`);
@@ -89,14 +89,16 @@ function hookOf(
   }
   return {
     name,
-    ...owner,
+    address: hookAddressOf(owner, name),
+    controller: queueOf(owner),
+    home: owner.namespace,
     for: refOf(own),
     ...verification,
     id: id && placeOf(id, `${at}.id`),
     names: placeOf(names, `${at}.names`),
     heldBy: heldByOf(names, `${at}.names`),
     namespace: names.namespace,
-    reach: reachOf(names, own, owner.home, `${at}.names`),
+    reach: reachOf(names, own, owner.namespace, `${at}.names`),
   };
 }
 

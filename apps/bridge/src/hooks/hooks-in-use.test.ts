@@ -14,19 +14,19 @@ it("keeps what it has of a hook that is declared again, and begins anew with ano
   expect(hooks.areKnown()).toBe(false);
   hooks.want([hookOf()]);
   expect(hooks.areKnown()).toBe(true);
-  expect(hooks.of("s3")?.rate.take()).toBe(true);
+  expect(hooks.of("web/sites/s3")?.rate.take()).toBe(true);
   hooks.want([hookOf()]);
-  expect(hooks.of("s3")?.rate.take()).toBe(false);
+  expect(hooks.of("web/sites/s3")?.rate.take()).toBe(false);
   const otherSecret = { verify: { standardWebhooks: { secretRef: { name: "hooks", key: "other" } } } };
   hooks.want([hookOf(otherSecret)]);
-  expect(hooks.of("s3")?.rate.take()).toBe(true);
+  expect(hooks.of("web/sites/s3")?.rate.take()).toBe(true);
   hooks.want([hookOf({ names: { field: "a" } })]);
-  expect(hooks.of("s3")?.hook.names).toMatchObject({ field: { text: "a" } });
+  expect(hooks.of("web/sites/s3")?.hook.names).toMatchObject({ field: { text: "a" } });
 });
 
 it("forgets one that is gone", () => {
   const hooks = open();
   hooks.want([hookOf()]);
   hooks.want([]);
-  expect(hooks.of("s3")).toBeUndefined();
+  expect(hooks.of("web/sites/s3")).toBeUndefined();
 });

@@ -14,11 +14,11 @@ export interface HookInUse {
   readonly tell: Telling;
 }
 
-/** The hooks that there are, by name. */
+/** The hooks that there are, by address. */
 export interface HooksInUse {
   /** These there are now. What is kept for one that did not change stays. */
   want(hooks: readonly Hook[]): void;
-  of(name: string): HookInUse | undefined;
+  of(address: string): HookInUse | undefined;
   /** Whether it was said which there are. */
   areKnown(): boolean;
 }
@@ -53,12 +53,12 @@ export function openHooksInUse(read: ReadSecrets, limits: HookLimits, clock: () 
     want(hooks) {
       inUse = new Map(
         hooks.map((hook) => {
-          const before = inUse?.get(hook.name);
-          return [hook.name, before && isSame(before.hook, hook) ? before : use(hook)];
+          const before = inUse?.get(hook.address);
+          return [hook.address, before && isSame(before.hook, hook) ? before : use(hook)];
         }),
       );
     },
-    of: (name) => inUse?.get(name),
+    of: (address) => inUse?.get(address),
     areKnown: () => inUse !== undefined,
   };
 }

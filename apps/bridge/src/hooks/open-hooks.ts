@@ -1,9 +1,9 @@
 /**
  * # Hooks
  *
- * Events of the outside world that wake keys: `POST /hooks/<name>`, on a listener of their own. Every bridge takes all.
+ * Events of the outside world that wake keys: `POST /hooks/<namespace>/<function>/<name>`, on a listener of their own. Every bridge takes all.
  *
- * - `hook.ts` is what is declared; `taken-names.ts` says who has a name that two declare.
+ * - `hook.ts` is what is declared.
  * - `hook-app.ts` is the HTTP of it, `event-refused.ts` what is answered.
  * - `take-event.ts` is the order of things: `verify-event.ts` (by `standard-webhooks.ts`, `hmac.ts` or `bearer.ts`, with
  *   `hook-secrets.ts`), `event-body.ts`, `named-keys.ts`, the queue, and the ids of @drover/streams.
@@ -65,7 +65,7 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
     take: eventTaker({
       ...{ queueOf: bridge.queueOf, find: findIn(bridge), now: Date.now },
       onTrouble: (hook, error) => warn(`${hook} ids`, { hook, err: error }, "The ids of events are not kept"),
-      idsOf: ({ controller, name }) => openEventIds(redis, { controller, hook: name }),
+      idsOf: ({ controller: queue, name }) => openEventIds(redis, { queue, hook: name }),
     }),
     most: mostRequests,
     onTaken(hook, { outcome, keys }) {
@@ -82,7 +82,7 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
     ...{ app, host, port },
     settings: "DROVER_HOOKS_PORT and DROVER_HOOKS_HOST",
   });
-  log.info({ hooks: server.url }, "Taking events at /hooks/<name>");
+  log.info({ hooks: server.url }, "Taking events at /hooks/<namespace>/<function>/<hook>");
   return {
     ...server,
     register: (registrations) => hooks.want(hooksIn(registrations)),

@@ -56,7 +56,7 @@ export function eventTaker({ queueOf, idsOf, find, onTrouble, now }: TakingParts
       }
       const mark = markOf(hook, id, body, keys);
       const ids = idsOf(hook);
-      const trouble = (error: unknown): false => (onTrouble(hook.name, error), false);
+      const trouble = (error: unknown): false => (onTrouble(hook.address, error), false);
       if (await ids.knows(mark).catch(trouble)) return told("repeated");
       await wake(queueOf, hook, wakes(mark));
       await ids.record(mark).catch(trouble);
@@ -88,8 +88,8 @@ function idOf({ id: place }: Hook, event: VerifiedEvent): string | undefined {
  * By what a repetition is known: the same id, the same body and the same keys. An id that no signature covers could
  * otherwise be used up by somebody who sends an old event under it, and the event whose id it is would wake nobody.
  */
-function markOf({ uid, name }: Hook, id: string, body: Uint8Array, keys: readonly string[]): string {
-  const head = JSON.stringify([uid, name, id, keys.toSorted()]);
+function markOf({ controller, name }: Hook, id: string, body: Uint8Array, keys: readonly string[]): string {
+  const head = JSON.stringify([controller, name, id, keys.toSorted()]);
   return createHash("sha256").update(head).update("\n").update(body).digest("base64url");
 }
 

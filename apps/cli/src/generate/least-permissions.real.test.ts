@@ -2,6 +2,7 @@ import {
   customResourceDefinition,
   functionManifestOf,
   namesQueueOf,
+  queueOf,
   objectKey,
   type PermissionRule,
   type Permissions,
@@ -102,8 +103,9 @@ async function life(): Promise<string | undefined> {
     },
   });
   const open = (controller: string) => openWorkQueue({ redis: connection, controller, log: silentLog });
-  const notes = open("notes");
-  const names = open(namesQueueOf("notes", { plural: "configmaps", group: "" }));
+  const own = queueOf({ name: "notes" });
+  const notes = open(own);
+  const names = open(namesQueueOf(own, { plural: "configmaps", group: "" }));
   const wake = { key, kind: "any", resourceVersion: "0", reason: "Test", class: "change" } as const;
   try {
     await admin.create(builtin.configMap, { metadata: { name, namespace: "default" } });

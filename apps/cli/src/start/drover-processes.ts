@@ -49,7 +49,11 @@ export const startDeployer = (run: Run, servers: Servers): Promise<KeptProcess> 
       name: "the deployer",
       file: "deployer",
       main: "apps/deployer/src/main.ts",
-      environment: { ...common(servers), DROVER_AUTHORS: "trusted" },
+      environment: {
+        ...common(servers),
+        DROVER_AUTHORS: "trusted",
+        DROVER_FUNCTION: deployersFunction,
+      },
       onLine: () => {},
     },
     run,
@@ -63,13 +67,14 @@ const common = ({ kubeconfig, context, redisUrl }: Servers) => ({
   DROVER_HTTP_PORT: "0",
 });
 
-const deployersQueue = "reconcilefunctions.drover.dev";
+/** The deployer's own ReconcileFunction. */
+const deployersFunction = "default/reconcilefunctions.drover.dev";
 
 const tellOfWakes =
   ({ say }: Narrator) =>
   ({ msg, key, reason, queue }: LogLine): void => {
     // The deployer is woken by each change of a Pod, of which people are told anyway.
-    if (msg === "Woke" && key !== undefined && queue !== deployersQueue)
+    if (msg === "Woke" && key !== undefined && !queue?.startsWith(`${deployersFunction}/`))
       say(`${key}: key woken by the bridge (${reason ?? "changed"})`, "quiet");
   };
 

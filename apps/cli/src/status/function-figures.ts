@@ -1,4 +1,4 @@
-import { type Milliseconds, silentLog } from "@drover/controller";
+import { type Milliseconds, type QueueName, queueOf, silentLog } from "@drover/controller";
 import { queuesOf } from "@drover/deployer";
 import { openWorkQueue, type QueueStats, type RedisConnection } from "@drover/queue";
 import type { DeployedFunction } from "../deployed-functions.ts";
@@ -19,9 +19,9 @@ const answerWithin: Milliseconds = 5_000;
 /** As Redis has them now, in all queues of the function. */
 export async function figuresNow(
   redis: RedisConnection,
-  { name, spec }: DeployedFunction,
+  { identity, spec }: DeployedFunction,
 ): Promise<FunctionFigures> {
-  const names = spec === undefined ? [name] : queuesOf(name, spec);
+  const names = spec === undefined ? [queueOf(identity)] : queuesOf(identity, spec);
   const all = await Promise.all(names.map((queue) => statsOf(redis, queue)));
   const sum = (of: (stats: QueueStats) => number): number => all.reduce((total, one) => total + of(one), 0);
   return {
@@ -34,7 +34,7 @@ export async function figuresNow(
   };
 }
 
-async function statsOf(redis: RedisConnection, controller: string): Promise<QueueStats> {
+async function statsOf(redis: RedisConnection, controller: QueueName): Promise<QueueStats> {
   const queue = openWorkQueue({ redis, controller, log: silentLog, mayScan: false });
   try {
     return await queue.stats(answerWithin);

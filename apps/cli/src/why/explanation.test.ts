@@ -25,7 +25,7 @@ const facts = ({ report, status = {}, absent }: Told): KeyFacts => ({
     ...{ due: 7, oldestDue: 0, scheduled: 0, running: 2, parked: 0, failing: 0, runTime: 0, paused: false },
   },
   fn: {
-    ...{ key: "default/buckets", namespace: "default", name: "buckets" },
+    ...{ key: "default/buckets", namespace: "default", name: "buckets", identity: metadata },
     object: { ...object, status: { conditions: [starting] } },
     spec: ReconcileFunction.spec.parse({
       for: { group: "a.b", version: "v1", kind: "Bucket", plural: "buckets", scope: "Namespaced" },

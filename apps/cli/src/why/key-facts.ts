@@ -1,5 +1,5 @@
-import { objectKeyIn, type ObjectKey, silentLog } from "@drover/controller";
-import { type KubeClient, type KubeObject, isApiError, refOf, oldestFirst } from "@drover/kube";
+import { objectKeyIn, type ObjectKey, queueOf, silentLog } from "@drover/controller";
+import { type KubeClient, type KubeObject, isApiError, refOf } from "@drover/kube";
 import {
   type KeyReport,
   openWorkQueue,
@@ -28,7 +28,7 @@ export interface KeyFacts {
 
 /** Which object a person means. */
 export interface Meant {
-  /** `plural.group`, a plural, a kind, or a function's name; of one with a bridge in its process the first. */
+  /** `plural.group`, a plural, a kind, or a function: `name` or `namespace/name`; of one with a bridge in its process the first. */
   readonly kind: string;
   /** `name` or `namespace/name`. */
   readonly name: string;
@@ -42,14 +42,14 @@ export async function keyFacts(
   meant: Meant,
 ): Promise<KeyFacts> {
   const fn = await deployedFunctions(client, undefined)
-    .then((all) => functionFor(meant.kind, all))
+    .then((all) => functionFor(meant, all))
     .catch(orEmbedded({ client, redis }, meant.kind));
-  const { spec, name: controller } = fn;
+  const { spec, identity } = fn;
   if (spec === undefined) {
     throw new CommandError(`The spec of ${fn.key} cannot be read: deploy it again, or see its status.`);
   }
   const key = keyMeant(meant, spec.for.scope);
-  const queue = openWorkQueue({ redis, controller, log: silentLog, mayScan: false });
+  const queue = openWorkQueue({ redis, controller: queueOf(identity), log: silentLog, mayScan: false });
   try {
     const [object, { now }, { key: report, runs }, stats] = await Promise.all([
       objectOf(client, spec.for, key),
@@ -78,32 +78,33 @@ async function objectOf(
   }
 }
 
-function functionFor(word: string, all: readonly DeployedFunction[]): DeployedFunction {
+function functionFor(meant: Meant, all: readonly DeployedFunction[]): DeployedFunction {
+  const word = meant.kind;
   const lower = word.toLowerCase();
-  const names = ({ name, spec }: DeployedFunction): readonly string[] =>
+  const names = ({ key, name, spec }: DeployedFunction): readonly string[] =>
     spec === undefined
-      ? [name]
-      : [name, `${spec.for.plural}.${spec.for.group}`, spec.for.plural, spec.for.kind.toLowerCase()];
-  const named = inUse(all).filter((one) => names(one).includes(lower));
-  const exact = named.filter(({ name }) => name === lower);
-  const [only, ...others] = exact.length > 0 ? exact : named;
+      ? [key, name]
+      : [key, name, `${spec.for.plural}.${spec.for.group}`, spec.for.plural, spec.for.kind.toLowerCase()];
+  const named = all.filter((one) => names(one).includes(lower));
+  const exact = named.filter(({ key, name }) => [key, name].includes(lower));
+  const found = exact.length > 0 ? exact : named;
+  const covering = found.filter(({ spec }) => spec?.for.namespaces?.includes(namespaceOf(meant)) ?? true);
+  const [only, ...others] = covering.length > 0 ? covering : found;
   if (only !== undefined && others.length === 0) return only;
   if (only === undefined) {
-    const known = all.map(({ name }) => name).join(", ");
+    const known = all.map(({ key }) => key).join(", ");
     throw new CommandError(
       `No function looks after ${JSON.stringify(word)}. ${known === "" ? "There is none at all" : `There are: ${known}`}.`,
     );
   }
   throw new CommandError(
-    `Several functions look after ${JSON.stringify(word)}: ${named.map(({ name }) => name).join(", ")}. Write: drover why ${only.name} NAME`,
+    `Several functions look after ${JSON.stringify(word)}: ${[only, ...others].map(({ key }) => key).join(", ")}. Write: drover why ${only.key} NAME`,
   );
 }
 
-/** Of several of one name the oldest is in use, as the bridge has it. */
-function inUse(all: readonly DeployedFunction[]): readonly DeployedFunction[] {
-  const objects = oldestFirst(all.map(({ object }) => object));
-  return all.filter(({ name, object }) => objects.find(({ metadata }) => metadata.name === name) === object);
-}
+/** The namespace of the object that is meant, where its kind has namespaces. */
+const namespaceOf = ({ name, namespace }: Meant): string =>
+  name.includes("/") ? name.slice(0, name.indexOf("/")) : namespace;
 
 function keyMeant({ name, namespace }: Meant, scope: "Namespaced" | "Cluster"): ObjectKey {
   const text = scope === "Cluster" || name.includes("/") ? name : `${namespace}/${name}`;

@@ -17,7 +17,10 @@ export const whyCommand = (): Command =>
     .description(
       "Why an object runs or does not run: what woke it, what it waits for, how its last runs ended.",
     )
-    .argument("<kind>", "such as buckets.s3.drover.dev, bucket, or bucket/NAME")
+    .argument(
+      "<kind>",
+      "such as buckets.s3.drover.dev, bucket, or bucket/NAME; or a function, such as web/websites",
+    )
     .argument("[name]", "NAME, or NAMESPACE/NAME")
     .addOption(redisOption())
     .addOption(new Option("-o, --output <form>", "of the answer").choices(["text", "json"]).default("text"))

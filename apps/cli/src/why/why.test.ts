@@ -2,6 +2,7 @@ import {
   customResourceDefinition,
   defineResource,
   objectKey,
+  queueOf,
   ReconcileFunction,
   silentLog,
 } from "@drover/controller";
@@ -60,7 +61,7 @@ beforeAll(async () => {
   for (const kind of [ReconcileFunction, Note])
     await installCrd(client, { ...customResourceDefinition(kind) });
   const { group, version, kind, plural, scope } = Note;
-  await client.create(refOf(ReconcileFunction), {
+  const { metadata } = await client.create(refOf(ReconcileFunction), {
     metadata: { name: "notes", namespace: "default" },
     spec: { for: { group, version, kind, plural, scope }, container: { image: "notes" } },
   });
@@ -68,7 +69,7 @@ beforeAll(async () => {
     await client.create(refOf(Note), { metadata: { name, namespace: "default" }, spec: {} });
   }
   connection = await connectRedis({ url: redis.url, clientName: "test", log: silentLog });
-  queue = openWorkQueue({ redis: connection, controller: "notes", log: silentLog });
+  queue = openWorkQueue({ redis: connection, controller: queueOf(metadata), log: silentLog });
   const settled = new Set<string>();
   const all = Promise.withResolvers<undefined>();
   const onSettled = ({ key }: Run): void => {
@@ -141,7 +142,11 @@ it("drover why and status tell of a function with a bridge in its process", asyn
   await client.create(refOf(spoon), { metadata: { name: "old", namespace: "default" }, spec: {} });
   const words = ["why", "spoons.example.com/old"];
   expect((await runDrover(words, { env })).stderr).toMatch(/No function looks after "spoons\.example\.com"/);
-  const spoons = openWorkQueue({ redis: connection, controller: "spoons.example.com", log: silentLog });
+  const spoons = openWorkQueue({
+    redis: connection,
+    controller: queueOf({ name: "spoons.example.com" }),
+    log: silentLog,
+  });
   await spoons.wake([
     {
       key: objectKey({ namespace: "default", name: "old" }),
@@ -155,7 +160,7 @@ it("drover why and status tell of a function with a bridge in its process", asyn
 });
 
 it.each([
-  [["why", "cup/a"], /No function looks after "cup"\. There are: notes\./],
+  [["why", "cup/a"], /No function looks after "cup"\. There are: default\/notes\./],
   [["why", "note"], /Which object\? Write: drover why note NAMESPACE\/NAME/],
   [["why", "note", "a/b/c"], /"a\/b\/c" is no object's name/],
   [["why", "note/a", "--redis", "localhost"], /--redis/],
@@ -171,18 +176,24 @@ it.each([
   expect(code).toBe(1);
 });
 
-it("of functions of one name the oldest is meant; of several for a kind, one is to be named", async () => {
+it("of several functions for a kind the one whose namespaces have the object is meant, or one is to be named", async () => {
   const { group, version, kind, plural, scope } = Note;
-  const spec = { for: { group, version, kind, plural, scope } };
-  const also = (name: string, namespace: string) =>
-    client.create(refOf(ReconcileFunction), { metadata: { name, namespace }, spec });
+  const own = { group, version, kind, plural, scope };
+  const also = (name: string, namespace: string, more: object = {}) =>
+    client.create(refOf(ReconcileFunction), {
+      metadata: { name, namespace },
+      spec: { for: { ...own, ...more } },
+    });
   await client.create(builtin.namespace, { metadata: { name: "other" } });
-  await also("notes", "other");
+  await also("notes", "other", { namespaces: ["other"] });
   expect((await runDrover(["why", "note/well"], { env })).stdout).toContain("function    default/notes\n");
   await also("memos", "other");
   const { stderr } = await runDrover(["why", "note/well"], { env });
-  expect(stderr).toMatch(/Several functions look after "note": .*Write: drover why (notes|memos) NAME\n$/);
+  expect(stderr).toMatch(
+    /Several functions look after "note": default\/notes, other\/memos\. Write: drover why default\/notes NAME\n$/,
+  );
   expect((await runDrover(["why", "memos", "well"], { env })).stdout).toContain("other/memos");
+  expect((await runDrover(["why", "other/notes", "well"], { env })).stdout).toContain("other/notes");
   for (const name of ["notes", "memos"]) {
     await client.delete(refOf(ReconcileFunction), objectKey({ namespace: "other", name }));
   }

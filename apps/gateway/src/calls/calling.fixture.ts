@@ -1,4 +1,4 @@
-import { objectKey, type ReconcileContext, type Resource, silentLog } from "@drover/controller";
+import { objectKey, queueOf, type ReconcileContext, type Resource, silentLog } from "@drover/controller";
 import type { Claim, Run } from "@drover/queue";
 import { type Call, callSchema, rememberSecrets, signed } from "@drover/webhook";
 import { randomUUID } from "node:crypto";
@@ -14,6 +14,7 @@ export const secret = `whsec_${Buffer.alloc(24, 1).toString("base64")}`;
 export const otherSecret = `whsec_${Buffer.alloc(24, 2).toString("base64")}`;
 
 export const greetings: WebhookFunction = {
+  queue: queueOf({ namespace: "web", name: "greetings", uid: "f-1" }),
   ...{
     controller: "greetings",
     namespace: "web",

@@ -1,0 +1,171 @@
+import {
+  customResourceDefinition,
+  type FunctionIdentity,
+  namesQueueOf,
+  objectKey,
+  queueOf,
+  ReconcileFunction,
+  silentLog,
+} from "@drover/controller";
+import { connect, installCrd, type KubeClient, refOf } from "@drover/kube";
+import { type RedisServer, startRedis } from "@drover/local-servers";
+import {
+  connectRedis,
+  disconnectRedis,
+  openWorkQueue,
+  redisAccounts,
+  type RedisConnection,
+} from "@drover/queue";
+import { type Sandbox, startSandbox } from "@drover/sandbox";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { redisUserOf } from "./names.ts";
+import { sweep } from "./sweep.ts";
+
+let server: RedisServer;
+let redis: RedisConnection;
+let sandbox: Sandbox;
+let client: KubeClient;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "drover-sweep-"));
+  [sandbox, server] = await Promise.all([startSandbox({}), startRedis({ persistence: false })]);
+  writeFileSync(join(folder, "kubeconfig"), sandbox.kubeconfig(), { mode: 0o600 });
+  client = await connect({ kubeconfig: join(folder, "kubeconfig"), userAgent: "test", log: silentLog });
+  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog });
+  await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
+});
+afterAll(async () => {
+  await disconnectRedis(redis);
+  await client.close();
+  await Promise.all([sandbox.close(), server.stop()]);
+  rmSync(folder, { recursive: true });
+});
+beforeEach(() => redis.flushall());
+
+const ref = refOf(ReconcileFunction);
+const kind = (plural: string) => ({
+  ...{ group: "", version: "v1", kind: "Thing", plural, scope: "Namespaced" },
+});
+let count = 0;
+/** A ReconcileFunction that there is, whose code is asked about the kinds. */
+async function made(asked: readonly string[] = [], metadata: object = {}): Promise<FunctionIdentity> {
+  const watches = asked.map((plural) => ({ ...kind(plural), names: { code: true } }));
+  const name = `sites-${count++}`;
+  const object = {
+    metadata: { name, namespace: "default", ...metadata },
+    spec: { for: kind("pods"), watches },
+  };
+  return (await client.create(ref, object)).metadata;
+}
+const gone: FunctionIdentity = { namespace: "default", name: "sites", uid: "00000000-dead" };
+const keysOf = (queue: string): readonly string[] => [
+  `{drover:${queue}}:control`,
+  `{drover:${queue}}:bells:id`,
+];
+const put = async (...names: readonly string[]): Promise<void> => {
+  await redis.mset(names.flatMap((name) => [name, "1"]));
+};
+const swept = (of: Pick<KubeClient, "list"> = client) =>
+  sweep({
+    ...{ redis, accounts: redisAccounts(redis), pace: 0, log: silentLog },
+    ...{ client: { ...client, ...of }, signal: new AbortController().signal },
+  });
+
+it("deletes what functions that are gone left, and no key of one that there is, or of anything else", async () => {
+  const identity = await made(["secrets"]);
+  const own = queueOf(identity);
+  const kept = [
+    ...keysOf(own),
+    ...keysOf(namesQueueOf(own, { plural: "secrets", group: "" })),
+    `{drover-hook:${own}}:pushes`,
+    ...keysOf(queueOf({ name: "sites" })),
+    ...keysOf("flat"),
+    ...keysOf("a/b"),
+    "{drover-stream:v1/pods}:seen",
+    "{drover-bridges}",
+    "drover:web/sites/u",
+  ];
+  const left = [
+    ...keysOf(queueOf(gone)),
+    ...keysOf(namesQueueOf(queueOf(gone), { plural: "secrets", group: "" })),
+    `{drover-hook:${queueOf(gone)}}:pushes`,
+    // Its uid is another one's: an older function of that name.
+    ...keysOf(queueOf({ ...identity, uid: "00000000-dead" })),
+    // Its code is not asked about these any more.
+    ...keysOf(namesQueueOf(own, { plural: "configmaps", group: "" })),
+  ];
+  await put(...kept, ...left);
+  await swept();
+  expect((await redis.keys("*")).sort()).toEqual(kept.toSorted());
+});
+
+it("revokes the users of functions that are gone, and no others", async () => {
+  const identity = await made();
+  const accounts = redisAccounts(redis);
+  for (const user of [redisUserOf(identity), redisUserOf(gone), "gateway", "functions"]) {
+    await accounts.grant(user, { role: "function", controllers: ["a"] }, ["p"]);
+  }
+  await swept();
+  const users = await accounts.names();
+  expect(users).toEqual(expect.arrayContaining(["default", "gateway", "functions", redisUserOf(identity)]));
+  expect(users).not.toContain(redisUserOf(gone));
+});
+
+it("keeps what was written for a function that is made while it looks", async () => {
+  let late: readonly string[] | undefined;
+  await put(...keysOf(queueOf(gone)));
+  await swept({
+    async list(...asked) {
+      const answer = await client.list(...asked);
+      if (late === undefined) await put(...(late = keysOf(queueOf(await made()))));
+      return answer;
+    },
+  });
+  expect((await redis.keys("*")).sort()).toEqual([...(late ?? [])].sort());
+});
+
+it("leaves one that is being deleted to its own run, and one whose spec cannot be read as it is", async () => {
+  const deleting = await made([], { finalizers: ["example.com/test"] });
+  await client.delete(ref, objectKey({ namespace: "default", name: deleting.name }));
+  const unclear = await made();
+  const kept = [deleting, unclear].flatMap((one) =>
+    keysOf(namesQueueOf(queueOf(one), { plural: "secrets", group: "" })),
+  );
+  await put(...kept);
+  await swept({
+    async list(...asked) {
+      const answer = await client.list(...asked);
+      const spoil = (one: (typeof answer.items)[number]) =>
+        one.metadata.uid === unclear.uid ? { ...one, spec: { for: "what" } } : one;
+      return { ...answer, items: answer.items.map(spoil) };
+    },
+  });
+  expect((await redis.keys("*")).sort()).toEqual(kept.toSorted());
+});
+
+it("deletes nothing while the API server does not say which functions there are", async () => {
+  await put(...keysOf(queueOf(gone)));
+  await expect(swept({ list: () => Promise.reject(new Error("no answer")) })).rejects.toThrow("no answer");
+  expect(await redis.keys("*")).toHaveLength(2);
+});
+
+it("comes to an end with a writer that has not noticed, and takes what that wrote the next time", async () => {
+  const late = openWorkQueue({ redis, controller: queueOf(gone), log: silentLog });
+  const wake = (name: string) =>
+    late.wake([
+      {
+        ...{ key: objectKey({ namespace: "a", name }), kind: "sites", resourceVersion: "1" },
+        ...{ reason: "Late", class: "change" },
+      },
+    ]);
+  await wake("one");
+  await swept();
+  await wake("two");
+  expect(await redis.keys(`*${queueOf(gone)}*`)).not.toEqual([]);
+  await late.close();
+  await swept();
+  expect(await redis.keys("*")).toEqual([]);
+});
