@@ -21,6 +21,8 @@ const units: Readonly<Record<string, Milliseconds>> = {
   d: 86_400_000,
 };
 const shape = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+/** Characters of a written duration. Longer text is refused before any pattern runs over it: strangers write durations too. */
+const longestText = 64;
 
 /**
  * Milliseconds of a written duration.
@@ -40,10 +42,14 @@ export function durationOf(span: Milliseconds): Duration {
   return `${whole / size}${unit}`;
 }
 
-/** A duration in a spec, a status or a configuration: a string with a unit. */
+/**
+ * A duration in a spec, a status, a configuration or an answer: a string with a unit. Length, then shape, then sum: each
+ * check runs only on text that passed the one before it.
+ */
 export const durationSchema = z
   .string()
-  .regex(shape, { error: (issue) => durationProblem(String(issue.input)) ?? "Not a duration." })
+  .max(longestText, { error: (issue) => tooMuchText(String(issue.input)), abort: true })
+  .regex(shape, { error: (issue) => durationProblem(String(issue.input)) ?? "Not a duration.", abort: true })
   .refine((text) => sum(text) <= longestDuration, {
     error: (issue) => tooLong(String(issue.input)),
     ...checkedAtRun,
@@ -56,6 +62,7 @@ export class InvalidDurationError extends Error {
 }
 
 function durationProblem(text: string): string | undefined {
+  if (String(text).length > longestText) return tooMuchText(String(text));
   if (/^\d+(\.\d+)?$/.test(text))
     return `${quoted(text)} has no unit. Write ${quoted(`${text}s`)} if seconds are meant.`;
   if (!shape.test(text)) {
@@ -64,14 +71,18 @@ function durationProblem(text: string): string | undefined {
   return sum(text) > longestDuration ? tooLong(text) : undefined;
 }
 
+const tooMuchText = (text: string): string =>
+  `${quoted(text)} has ${text.length} characters; a duration has at most ${longestText}. Write one such as "30s".`;
+
 const tooLong = (text: string): string =>
   `${quoted(text)} is longer than 24 days, the most that a timer holds. Write less.`;
 
 // Also what is no string at all, from code that no compiler has seen: NaN, 5, undefined.
 const quoted = (text: unknown): string => JSON.stringify(String(text).slice(0, 80));
 
+/** @param text of the right shape and length: the pattern sticks to where the last part ended, and so never scans twice. */
 function sum(text: string): Milliseconds {
-  const parts = text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g);
+  const parts = text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/gy);
   return Math.round(
     parts.reduce((total, [, amount, unit]) => total + Number(amount) * (units[unit ?? ""] ?? NaN), 0),
   );
