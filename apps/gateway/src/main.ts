@@ -67,7 +67,7 @@ await runProcess("gateway", gatewayConfig, async (process) => {
   queueMetrics(registry, () => gateway.queues());
 });
 
-/** Where completions are to be sent; undefined where none are taken. */
+/** The base URL below which completions are sent; undefined where none are taken. */
 async function serveCompletions(
   { settings, log, closing }: GatewayProcess,
   app: ReturnType<typeof completionApp>,
@@ -79,9 +79,9 @@ async function serveCompletions(
     settings: "DROVER_COMPLETIONS_PORT and DROVER_COMPLETIONS_HOST",
   });
   closing("completions", () => server.close());
-  const complete = new URL("completions", `${(completionsUrl ?? server.url).replace(/\/$/, "")}/`).href;
-  log.info({ complete }, "Taking completions");
-  return complete;
+  const base = `${(completionsUrl ?? server.url).replace(/\/$/, "")}/`;
+  log.info({ completions: base }, "Taking completions");
+  return base;
 }
 
 function outcomes({ log }: GatewayProcess, calls: CallMetrics) {

@@ -17,9 +17,9 @@ export * from "./completion.ts";
 export { isSame } from "./is-same.ts";
 export { hasProto, parseJson, UnreadableJsonError } from "./json-text.ts";
 export {
-  answerIn,
-  type AnswerRead,
+  type MessageRead,
   readAnswer,
+  readCompletion,
   type ReceivedAnswer,
   signatureProblem,
 } from "./received-answer.ts";

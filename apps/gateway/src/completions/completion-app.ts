@@ -33,16 +33,19 @@ const statusOf = {
   unavailable: 503,
 } as const satisfies Readonly<Record<CompletionRefusal, number>>;
 
+const path = "/completions/:namespace/:name/:uid";
+
 /**
- * `POST /completions`: 204 when the result is taken. 409 when its run is not held here any more, or has its result: the
- * key is or was run again, and nothing is to be sent for this token.
+ * `POST /completions/<namespace>/<name>/<uid>`, the function's, as `completionUrl` writes it: 204 when the result is
+ * taken. 409 when its run is not held here any more, or has its result: the key is or was run again, and nothing is to
+ * be sent for this token.
  */
 export function completionApp(parts: CompletionAppParts): Hono<Env> {
   const { most, onOutcome } = parts;
   let underWay = 0;
   const app = new Hono<Env>();
   app
-    .post("/completions", async (c) => {
+    .post(path, async (c) => {
       try {
         if (underWay >= most)
           throw new CompletionRefusedError("unavailable", "Too many at once. Send it again.");
@@ -63,7 +66,9 @@ export function completionApp(parts: CompletionAppParts): Hono<Env> {
         return c.json({ error: error.message }, statusOf[error.outcome]);
       }
     })
-    .notFound((c) => c.json({ error: "Completions are sent to /completions, with POST." }, 404))
+    .notFound((c) =>
+      c.json({ error: "Send a completion to the URL that the call names as complete, with POST." }, 404),
+    )
     .onError((error, c) => {
       onOutcome("failed", error.message);
       return c.json({ error: "The completion could not be taken. Send it again." }, 500);
@@ -71,17 +76,21 @@ export function completionApp(parts: CompletionAppParts): Hono<Env> {
   return app;
 }
 
-async function take({ secretsOf, complete, now }: CompletionAppParts, c: Context<Env>): Promise<void> {
+async function take(
+  { secretsOf, complete, now }: CompletionAppParts,
+  c: Context<Env, typeof path>,
+): Promise<void> {
   if ((c.req.header("content-encoding") ?? "identity").toLowerCase() !== "identity") {
     throw new CompletionRefusedError("unsupported", "Send it without Content-Encoding.");
   }
   const [id, timestamp, signature] = ["id", "timestamp", "signature"].map((name) =>
     c.req.header(`webhook-${name}`),
   );
-  const readBody = () => bodyOf(c);
+  const { namespace, name, uid } = c.req.param();
   const completion = await receiveCompletion({
+    named: { name: `${namespace}/${name}`, uid },
+    readBody: () => bodyOf(c),
     headers: { id, timestamp, signature },
-    readBody,
     secretsOf,
     now: now(),
   });
