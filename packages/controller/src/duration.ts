@@ -48,8 +48,8 @@ export function durationOf(span: Milliseconds): Duration {
  */
 export const durationSchema = z
   .string()
-  .max(longestText, { error: (issue) => tooMuchText(String(issue.input)), abort: true })
-  .regex(shape, { error: (issue) => durationProblem(String(issue.input)) ?? "Not a duration.", abort: true })
+  .max(longestText, { error: ({ input }) => durationProblem(input) ?? notOne(input), abort: true })
+  .regex(shape, { error: ({ input }) => durationProblem(input) ?? notOne(input), abort: true })
   .refine((text) => sum(text) <= longestDuration, {
     error: (issue) => tooLong(String(issue.input)),
     ...checkedAtRun,
@@ -61,23 +61,24 @@ export class InvalidDurationError extends Error {
   override readonly name = "InvalidDurationError";
 }
 
-function durationProblem(text: string): string | undefined {
-  if (String(text).length > longestText) return tooMuchText(String(text));
-  if (/^\d+(\.\d+)?$/.test(text))
-    return `${quoted(text)} has no unit. Write ${quoted(`${text}s`)} if seconds are meant.`;
-  if (!shape.test(text)) {
-    return `${quoted(text)} is not a duration. Write a number and a unit: "500ms", "30s", "10m", "1h30m".`;
+/** @param value also no string at all, from code that no compiler has seen: NaN, 5, undefined. */
+function durationProblem(value: unknown): string | undefined {
+  if (typeof value !== "string") return notOne(value);
+  if (value.length > longestText) {
+    return `${quoted(value)} has ${value.length} characters; a duration has at most ${longestText}. Write one such as "30s".`;
   }
-  return sum(text) > longestDuration ? tooLong(text) : undefined;
+  if (/^\d+(\.\d+)?$/.test(value))
+    return `${quoted(value)} has no unit. Write ${quoted(`${value}s`)} if seconds are meant.`;
+  if (!shape.test(value)) return notOne(value);
+  return sum(value) > longestDuration ? tooLong(value) : undefined;
 }
 
-const tooMuchText = (text: string): string =>
-  `${quoted(text)} has ${text.length} characters; a duration has at most ${longestText}. Write one such as "30s".`;
+const notOne = (value: unknown): string =>
+  `${quoted(value)} is not a duration. Write a number and a unit: "500ms", "30s", "10m", "1h30m".`;
 
 const tooLong = (text: string): string =>
   `${quoted(text)} is longer than 24 days, the most that a timer holds. Write less.`;
 
-// Also what is no string at all, from code that no compiler has seen: NaN, 5, undefined.
 const quoted = (text: unknown): string => JSON.stringify(String(text).slice(0, 80));
 
 /** @param text of the right shape and length: the pattern sticks to where the last part ended, and so never scans twice. */
