@@ -12,7 +12,9 @@
  * - `completions/` takes the results of functions that have answered 202.
  */
 import {
+  type Admission,
   followDeclaredFunctions,
+  openAdmission,
   type Process,
   queueMetrics,
   runMetrics,
@@ -29,8 +31,6 @@ import { parseNetworks } from "./targets/addresses.ts";
 import { webhookFunctionsIn } from "./webhook-function.ts";
 
 const readyWithin = 1_000;
-/** Completions under way at once: so many bodies are in memory. */
-const mostCompletions = 100;
 const warnEvery = 10_000;
 
 type GatewayProcess = Process<GatewaySettings>;
@@ -41,12 +41,13 @@ await runProcess("gateway", gatewayConfig, async (process) => {
   const pending = pendingRuns();
   const calls = callMetrics(registry);
   // Opened before the gateway, and so closed after it: calls that wait for completions may come to their end.
+  const admission = openAdmission(() => performance.now());
   const app = completionApp({
-    ...{ most: mostCompletions, now: Date.now, complete: pending.complete },
+    ...{ admission, now: Date.now, complete: pending.complete },
     secretsOf: (audience) => gateway.secretsOf(audience),
     onOutcome: outcomes(process, calls),
   });
-  const complete = await serveCompletions(process, app);
+  const complete = await serveCompletions(process, app, admission);
   const gateway: Gateway = openGateway({
     ...{ client, redis, log, grace, pending, calls, complete },
     times: { lease, renewal },
@@ -71,11 +72,12 @@ await runProcess("gateway", gatewayConfig, async (process) => {
 async function serveCompletions(
   { settings, log, closing }: GatewayProcess,
   app: ReturnType<typeof completionApp>,
+  admission: Admission,
 ): Promise<string | undefined> {
   const { completionsPort: port, completionsHost: host, completionsUrl } = settings;
   if (port === undefined) return undefined;
   const server = await servePublicly({
-    ...{ app, host, port },
+    ...{ app, admission, host, port },
     settings: "DROVER_COMPLETIONS_PORT and DROVER_COMPLETIONS_HOST",
   });
   closing("completions", () => server.close());

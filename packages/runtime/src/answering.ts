@@ -45,6 +45,8 @@ export interface AnsweringParts<R extends Resource> {
 export interface TakenRequest {
   readonly headers: SignatureHeaders;
   readonly body: Uint8Array;
+  /** Called when the call is known to be the gateway's, before it is run. */
+  readonly verified?: () => void;
 }
 
 /** Refusals are not signed: they decide nothing, and the gateway calls again. */
@@ -63,9 +65,10 @@ export function answering<R extends Resource>(
   parts: AnsweringParts<R>,
 ): (request: TakenRequest) => Promise<SentAnswer> {
   const { audience, secrets, log, now = Date.now, memory = callMemory(now) } = parts;
-  return async ({ headers, body }) => {
+  return async ({ headers, body, verified }) => {
     try {
       const received = receiveCall({ headers, body, secrets: secrets(), audience, now: now() });
+      verified?.();
       const { call } = received;
       const answer = memory.take({ ...received, body }, async ({ superseded, before }) => {
         const result = await run(parts, call, superseded, before);

@@ -1,4 +1,4 @@
-import { servePublicly, type PublicServer } from "@drover/runtime";
+import { openAdmission, servePublicly, type PublicServer } from "@drover/runtime";
 import {
   type Audience,
   type Completion,
@@ -49,12 +49,14 @@ beforeEach(async () => {
   const run = pending.expect("t-1", { audience, key: "web/ada", held: () => isHeld });
   ({ forget } = run);
   void run.completed.then((one) => taken.push(one));
+  const admission = openAdmission(() => performance.now());
   const app = completionApp({
+    admission,
     secretsOf: ({ name, uid }) => (uid.startsWith("f-") ? remembered[name] : undefined),
-    ...{ complete: pending.complete, most: 5, now: Date.now },
+    ...{ complete: pending.complete, now: Date.now },
     onOutcome: (outcome) => outcomes.push(outcome),
   });
-  server = await servePublicly({ app, host: "127.0.0.1", port: 0, settings: "" });
+  server = await servePublicly({ app, admission, host: "127.0.0.1", port: 0, settings: "" });
 });
 afterEach(() => server.close());
 

@@ -27,6 +27,7 @@ const secrets = new Map([
   ["web/others f-2", remembered(otherSecret)],
 ]);
 const pending = pendingRuns();
+const { signal } = new AbortController();
 const now = Date.parse("2026-01-01T00:00:00Z");
 const scene: Scene = { secret, otherSecret, now };
 
@@ -34,7 +35,7 @@ async function taken({ headers, body }: Sent, named: Audience = audience): Promi
   try {
     const completion = await receiveCompletion({
       ...{ named, headers, now },
-      readBody: () => Promise.resolve(Buffer.from(body)),
+      body: { read: () => Promise.resolve(Buffer.from(body)), signal, verified: () => {} },
       secretsOf: ({ name, uid }) => secrets.get(`${name} ${uid}`),
     });
     return pending.complete(completion);

@@ -1,3 +1,4 @@
+import { type IncomingBody, unlessAborted } from "@drover/runtime";
 import {
   type Audience,
   type Claim,
@@ -33,7 +34,7 @@ export interface CompletionToReceive {
   /** The function that the URL names. It chooses the secret that must fit, and decides nothing else. */
   readonly named: Audience;
   readonly headers: SignatureHeaders;
-  readonly readBody: () => Promise<Uint8Array>;
+  readonly body: Pick<IncomingBody, "read" | "signal" | "verified">;
   readonly secretsOf: SecretsOf;
   /** Wall clock, ms. */
   readonly now: number;
@@ -44,17 +45,18 @@ export interface CompletionToReceive {
  * @throws CompletionRefusedError
  */
 export async function receiveCompletion(options: CompletionToReceive): Promise<Completion> {
-  const { named, headers, readBody, secretsOf, now } = options;
+  const { named, headers, body: incoming, secretsOf, now } = options;
   const claim = claimOf(headers, now);
   const secrets = secretsOf(named);
   if (secrets === undefined) throw unverified("no such function is called here");
   // Before the body, so that no body is held while a Secret is read.
   const used = await secrets.now().catch(unavailable);
-  const body = await readBody();
+  const body = await incoming.read();
   if (!isMadeWith(used, claim, body)) {
-    const newer = await secrets.newerThan(used).catch(unavailable);
+    const newer = await unlessAborted(secrets.newerThan(used), incoming.signal).catch(unavailable);
     if (newer === undefined || !isMadeWith(newer, claim, body)) throw unverified("no secret fits");
   }
+  incoming.verified();
   return completionIn(body, named);
 }
 
