@@ -11,24 +11,16 @@ const filled = (piece: string, bytes: number): string =>
 /** Pieces that patterns backtrack over, that look like the start of something, or that escape. */
 const pieces: Readonly<Record<string, string>> = {
   digits: "1",
-  "digits and dots": "1.",
   durations: "1s",
-  letters: "a",
   "letters and dashes": "a-",
   dots: ".",
-  slashes: "/",
   blanks: " ",
-  "blanks and letters": " a",
   "signatures without end": "v1,AAAA ",
-  "commas and blanks": ", ",
-  signs: "=+",
   "percent signs": "%",
   "half a surrogate pair": "\\ud800",
   "control characters": "\\u0000",
-  "line breaks": "\\n",
   backslashes: "\\\\",
   umlauts: "ü",
-  emoji: "😀",
   punycode: "xn--a",
 };
 
@@ -38,7 +30,7 @@ const texts: readonly Payload[] = Object.entries(pieces).map(([name, piece]) => 
 }));
 
 /** A text that fits until its last letter. */
-const almost: readonly Payload[] = ["1", "1s", "a", "a-", "AAAA"].map((piece) => ({
+const almost: readonly Payload[] = ["1s", "a-", "AAAA"].map((piece) => ({
   name: `${piece} until the last letter`,
   json: (bytes) => `"${filled(piece, bytes)}!"`,
 }));
@@ -51,9 +43,7 @@ const fields = (name: (i: number) => string) => (bytes: number) => {
 
 const shapes: readonly Payload[] = [
   { name: "a list of numbers", json: list("0") },
-  { name: "a list of texts", json: list('""') },
   { name: "a list of objects", json: list("{}") },
-  { name: "a list of lists", json: list("[[]]") },
   { name: "many fields", json: fields((i) => `field-${i.toString().padStart(10, "0")}`) },
   { name: "the same field again and again", json: fields(() => "the-same-long-field") },
   // Their hash is their value in many engines, and tables grow by powers of two.
