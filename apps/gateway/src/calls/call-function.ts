@@ -2,22 +2,20 @@ import { type ReconcileContext, type Resource, RetryError, TerminalError } from 
 import type { Run } from "@drover/queue";
 import { unlessAborted } from "@drover/runtime";
 import {
-  type Answer,
   type Call,
   type CallType,
   completionUrl,
   eventHeaders,
-  readAnswer,
   type RememberedSecrets,
-  signatureProblem,
   signed,
 } from "@drover/webhook";
 import type { Agent } from "node:http";
 import type { PendingRuns } from "../completions/pending-runs.ts";
 import { type Target, TargetError } from "../targets/target.ts";
 import type { WebhookFunction } from "../webhook-function.ts";
-import { badAnswer, type Success, successOf, unsigned } from "./interpret.ts";
-import { NoReplyError, post, type Reply } from "./post.ts";
+import { type Success, successOf } from "./interpret.ts";
+import { NoReplyError, post } from "./post.ts";
+import { receiveAnswer } from "./receive-answer.ts";
 import { shownObject } from "./shown-object.ts";
 
 /** What calls of one function stand on. */
@@ -77,7 +75,8 @@ export async function callFunction(parts: CallingParts, one: OneCall): Promise<S
     context.guard.beforeWrite();
     const { agent } = parts;
     const reply = await post({ target, headers, body, most: largestAnswer, agent, signal: run.signal });
-    const answer = await answerIn(parts, call.token, reply, secrets);
+    const { secrets: remembered, now } = parts;
+    const answer = await receiveAnswer({ id: call.token, reply, used: secrets, secrets: remembered, now });
     if (answer.outcome !== "accepted") return successOf(answer, one.type);
     if (parts.complete === undefined) throw noCompletions;
     return successOf((await unlessAborted(completed, run.signal)).result, one.type);
@@ -125,38 +124,6 @@ function bodyOf(call: Call): Buffer {
     },
   );
 }
-
-/**
- * Verified, then read. The signature is over the body alone: the status decides nothing.
- * @throws RetryError when it is not signed, or cannot be used.
- */
-async function answerIn(
-  { secrets, now }: CallingParts,
-  id: string,
-  { status, headers, body }: Reply,
-  used: readonly string[],
-): Promise<Answer> {
-  const signature = {
-    id: headerIn(headers["webhook-id"]),
-    timestamp: headerIn(headers["webhook-timestamp"]),
-    signature: headerIn(headers["webhook-signature"]),
-  };
-  const problemWith = (all: readonly string[]): string | undefined =>
-    signatureProblem({ headers: signature, body, secrets: all, id, now: now() });
-  let problem = problemWith(used);
-  if (problem !== undefined && signature.signature !== undefined) {
-    // It may have a newer secret than we had.
-    const newer = await secrets.newerThan(used);
-    if (newer !== undefined) problem = problemWith(newer);
-  }
-  if (problem !== undefined) throw unsigned(status, problem);
-  const read = readAnswer(body);
-  if (!read.ok) throw badAnswer(read.problem);
-  return read.message;
-}
-
-const headerIn = (value: string | readonly string[] | undefined): string | undefined =>
-  typeof value === "string" ? value : value?.join(", ");
 
 const noCompletions = new RetryError(
   "The function answered accepted, but this gateway takes no completions. Set DROVER_COMPLETIONS_PORT, or have it answer with the result.",
