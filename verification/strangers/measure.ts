@@ -38,28 +38,33 @@ export function ratioOf(
 function lowest(small: () => unknown, large: () => unknown, most: number): number {
   let best = Infinity;
   for (let attempt = 0; attempt < 6 && best > most; attempt++) {
-    best = Math.min(best, cost(large, 2) / cost(small, 3));
+    best = Math.min(best, cost(large) / cost(small));
   }
   return best;
 }
 
-/**
- * Microseconds of this thread's processor time that one run takes: the least of several rounds, each long enough to be
- * counted. Other processes, which may keep the processor busy, are not counted.
- */
-function cost(run: () => unknown, rounds: number): number {
+/** Shorter runs are seldom interrupted by other processes: the least of several is their time. */
+const short = 0.5;
+/** The processor time of a thread is counted in steps of some milliseconds: of so many, a step is little. */
+const countable = 30_000;
+
+/** Milliseconds of one run. For longer runs it is processor time, since others may keep the processor busy. */
+function cost(run: () => unknown): number {
   let least = Infinity;
-  for (let round = 0; round < rounds; round++) {
-    let runs = 0;
-    const begun = process.threadCpuUsage();
-    let spent: number;
-    do {
-      run();
-      runs++;
-      const { user, system } = process.threadCpuUsage(begun);
-      spent = user + system;
-    } while (spent < 300);
-    least = Math.min(least, spent / runs);
+  for (let i = 0; i < 10; i++) {
+    const begun = performance.now();
+    run();
+    least = Math.min(least, performance.now() - begun);
+    if (i === 2 && least > short) break;
   }
-  return least;
+  return least > short ? Math.min(least, processorTime(run)) : least;
+}
+
+function processorTime(run: () => unknown): number {
+  const begun = process.threadCpuUsage();
+  for (let runs = 1; ; runs++) {
+    run();
+    const { user, system } = process.threadCpuUsage(begun);
+    if (user + system >= countable) return (user + system) / 1_000 / runs;
+  }
 }

@@ -348,6 +348,25 @@ describe("no answer", () => {
   });
 });
 
+it("sends no object that is too large, or has too many fields, and says so", async () => {
+  const { parts } = calling(fn.port);
+  for (const spec of [
+    { text: "x".repeat(2 ** 21) },
+    Object.fromEntries(Array.from({ length: 30_001 }, (_, i) => [String(i), 0])),
+  ]) {
+    const run = runOf();
+    const context = contextOf(run);
+    const one = {
+      run,
+      context: { ...context, object: { ...context.object, spec } },
+      deadline: Date.now() + 1e5,
+    };
+    const error = await outcomeOf(callFunction(parts, { type: "dev.drover.reconcile.v2", ...one }));
+    expect(reasonOf(error)).toBe("TerminalError TooLarge");
+  }
+  expect(fn.calls).toEqual([]);
+});
+
 it("sends nothing once the lease is over", async () => {
   const { parts } = calling(fn.port);
   const run = runOf();

@@ -7,6 +7,7 @@ import {
   completionUrl,
   eventHeaders,
   type RememberedSecrets,
+  shapeProblem,
   signed,
 } from "@drover/webhook";
 import type { Agent } from "node:http";
@@ -116,9 +117,10 @@ function callOf({ fn, complete }: CallingParts, { type, run, context, deadline }
 
 function bodyOf(call: Call): Buffer {
   const body = Buffer.from(JSON.stringify(call));
-  if (body.byteLength <= largestCall) return body;
+  const problem = body.byteLength > largestCall ? `has more than ${largestCall} bytes` : shapeProblem(body);
+  if (problem === undefined) return body;
   throw new TerminalError(
-    `The object is too large to be sent: ${largestCall} bytes at most. Make it smaller.`,
+    `The object cannot be sent to the function: the call ${problem}. Make it smaller.`,
     {
       reason: "TooLarge",
     },
