@@ -2,6 +2,8 @@
 export interface Measured {
   readonly name: string;
   readonly prepare: (bytes: number) => () => unknown;
+  /** Left out: the usual ones. */
+  readonly sizes?: readonly number[];
 }
 
 export interface Ratio {
@@ -13,16 +15,14 @@ export interface Ratio {
 
 const KiB = 1_024;
 /** Smaller sizes first: work that grows by the square is found before it would take minutes. */
-export const usualSizes = [4 * KiB, 64 * KiB, 1_024 * KiB] as const;
+export const usualSizes: readonly number[] = [4 * KiB, 64 * KiB, 1_024 * KiB];
+/** A listener lets no more than 16 KiB of headers in. */
+export const headerSizes: readonly number[] = [KiB, 16 * KiB];
 /** Input 16 times as large may cost 32 times as much: linear work, twice for caches and tables that grow. */
 export const mostRatio = 32;
 
 /** The larger of the ratios between neighbouring sizes; the first that is too large ends it. */
-export function ratioOf(
-  { name, prepare }: Measured,
-  sizes: readonly number[] = usualSizes,
-  most = mostRatio,
-): Ratio {
+export function ratioOf({ name, prepare, sizes = usualSizes }: Measured, most = mostRatio): Ratio {
   let worst: Ratio = { name, ratio: 0, bytes: [0, 0] };
   let small = sizes[0] ?? KiB;
   for (const large of sizes.slice(1)) {
@@ -37,7 +37,7 @@ export function ratioOf(
 /** Measured again while it is too large: memory may have been collected meanwhile. Real growth stays. */
 function lowest(small: () => unknown, large: () => unknown, most: number): number {
   let best = Infinity;
-  for (let attempt = 0; attempt < 6 && best > most; attempt++) {
+  for (let attempt = 0; attempt < 6 && best > 0.75 * most; attempt++) {
     best = Math.min(best, cost(large) / cost(small));
   }
   return best;

@@ -22,7 +22,7 @@ import { textsAt } from "../../apps/bridge/src/hooks/named-keys.ts";
 import { byName } from "../../apps/bridge/src/hooks/named-keys.ts";
 import { sentHeaders } from "../../apps/bridge/src/hooks/sent-headers.ts";
 import { callAt } from "../../packages/webhook/src/testing/call-mutants.ts";
-import type { Measured } from "./measure.ts";
+import { headerSizes, type Measured } from "./measure.ts";
 import { fewPayloads, type Payload, payloads } from "./payloads.ts";
 
 const secret = `whsec_${Buffer.alloc(24, 1).toString("base64")}`;
@@ -152,7 +152,6 @@ const github = {
 } as const;
 const base64 = { ...github, prefix: "", encoding: "base64" } as const;
 
-/** A listener lets 16 KiB of headers in; the readers are held to more. */
 const textReaders: Readonly<Record<string, (text: string) => unknown>> = {
   "header webhook-id": (id) => claim({ id, timestamp: String(now / 1_000), signature: "v1," }),
   "header webhook-timestamp": (timestamp) => claim({ id: "a", timestamp, signature: "v1," }),
@@ -191,7 +190,8 @@ const ofTexts: readonly Measured[] = Object.entries(textReaders).flatMap(([name,
       const text = textOf(payload, bytes) ?? "";
       return () => read(text);
     };
-    return [{ name: `${name}: ${payload.name}`, prepare }];
+    const sizes = name.includes("header") ? { sizes: headerSizes } : {};
+    return [{ name: `${name}: ${payload.name}`, prepare, ...sizes }];
   }),
 );
 

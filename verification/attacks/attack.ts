@@ -1,0 +1,22 @@
+/** An attack on what ships, as an attacker would make it: by HTTP, Redis' protocol, kubectl. */
+export interface Attack {
+  /** The defence, as a sentence: `an empty resourceNames is every name`. */
+  readonly name: string;
+  /** The kind of weakness that it looks for. */
+  readonly kind: string;
+  readonly needs: readonly ("redis" | "cluster")[];
+  /** Left out of the quick part. */
+  readonly slow?: true;
+  run(world: AttackedWorld): Promise<Outcome>;
+}
+
+export interface AttackedWorld {
+  readonly signal: AbortSignal;
+  readonly log: (line: string) => void;
+}
+
+export interface Outcome {
+  readonly succeeded: boolean;
+  /** What was seen, in one line: what the attacker got, or what stopped the attack. */
+  readonly evidence: string;
+}

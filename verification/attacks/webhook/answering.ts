@@ -1,0 +1,31 @@
+import { signed } from "@drover/webhook";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { callAt, secret } from "./listeners.ts";
+
+export interface Answered {
+  readonly status: number;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Signed with the function's secret, under the id of the call. */
+  readonly isSigned: boolean;
+}
+
+/** Calls a server that answers so, as the gateway would: what the runtime is given. */
+export async function callOf({ status, body, headers = {}, isSigned }: Answered): Promise<unknown> {
+  const server = createServer((incoming, response) => {
+    incoming.resume().once("end", () => {
+      const id = String(incoming.headers["webhook-id"]);
+      const signature = isSigned ? signed([secret], { id, at: Date.now() }, body) : {};
+      response.writeHead(status, { ...headers, ...signature }).end(body);
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  try {
+    return await callAt((server.address() as AddressInfo).port);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+}
