@@ -2,6 +2,7 @@ import { signed } from "@drover/webhook";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { callAt, secret } from "./listeners.ts";
 
 export interface Answered {
@@ -12,7 +13,10 @@ export interface Answered {
   readonly isSigned: boolean;
 }
 
-/** Calls a server that answers so, as the gateway would: what the runtime is given. */
+/** A call that goes on for so long has believed a 202: it waits for a completion, which never comes. */
+const patience = 5_000;
+
+/** Calls a server that answers so, as the gateway would: what the runtime is given, or `waits`. */
 export async function callOf({ status, body, headers = {}, isSigned }: Answered): Promise<unknown> {
   const server = createServer((incoming, response) => {
     incoming.resume().once("end", () => {
@@ -23,7 +27,8 @@ export async function callOf({ status, body, headers = {}, isSigned }: Answered)
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   try {
-    return await callAt((server.address() as AddressInfo).port);
+    const called = callAt((server.address() as AddressInfo).port);
+    return await Promise.race([called, delay(patience, "waits", { ref: false })]);
   } finally {
     server.close();
     server.closeAllConnections();
