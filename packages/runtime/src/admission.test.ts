@@ -4,7 +4,8 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Admission, type AdmissionLimits, openAdmission, peerOf, usualAdmission } from "./admission.ts";
+import { type Admission, type AdmissionLimits, openAdmission, usualAdmission } from "./admission.ts";
+import { peerOf } from "./counted-connections.ts";
 import { type PublicServer, servePublicly } from "./public-server.ts";
 
 /** Of a group: its bodies are not answered before the test says so. */
@@ -21,7 +22,8 @@ let refused: string[];
 async function start(limits: AdmissionLimits): Promise<void> {
   admission = openAdmission(() => clock, limits);
   const reasons = refused;
-  const app = new Hono<{ Bindings: HttpBindings }>().post("/:group", async (c) => {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  app.post("/:group", async (c) => {
     const group = c.req.param("group");
     const body = admission.body(c.env.incoming, { most: 2 ** 20, group });
     try {
@@ -48,7 +50,8 @@ const limits: AdmissionLimits = {
   verified: { total: 2_000_000, peer: 1_200_000, group: 1_100_000 },
 };
 beforeEach(async () => {
-  [gates, clock, sockets, refused] = [new Map(), 0, [], []];
+  gates = new Map();
+  [clock, sockets, refused] = [0, [], []];
   await start(limits);
 });
 afterEach(async () => {

@@ -1,7 +1,9 @@
 import type { Milliseconds } from "@drover/controller";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { type BudgetLimits, byteBudget, type ByteBudget, type Holding } from "./byte-budget.ts";
+import { readIncoming } from "./read-incoming.ts";
+import { type BudgetLimits, byteBudget } from "./byte-budget.ts";
+import { type CountedConnection, countedConnections } from "./counted-connections.ts";
 
 const MiB = 2 ** 20;
 
@@ -24,16 +26,6 @@ export const usualAdmission: AdmissionLimits = {
   leastRate: 1_024,
   patience: 2_000,
 };
-
-/** A body that is not taken, and why. */
-export class BodyRefusedError extends Error {
-  override readonly name = "BodyRefusedError";
-  readonly why: "too large" | "cut off" | "displaced" | "too slow";
-  constructor(why: BodyRefusedError["why"]) {
-    super(`The body is ${why}.`);
-    this.why = why;
-  }
-}
 
 /** The body of a request. `release` must be called at the end, whatever comes. */
 export interface IncomingBody {
@@ -64,141 +56,75 @@ export interface Admission {
   held(): { readonly strangers: number; readonly verified: number };
 }
 
-interface Connection {
-  readonly peer: string;
-  readonly closed: AbortController;
-  isVerified: boolean;
-  /** Undefined while a verified request is answered: then the connection is not dropped. */
-  own: Holding | undefined;
-}
-
 /** @param clock one that never goes back. */
 export function openAdmission(
   clock: () => Milliseconds,
-  { strangers, verified, connection: perConnection, leastRate, patience }: AdmissionLimits = usualAdmission,
+  { strangers, verified, connection, leastRate, patience }: AdmissionLimits = usualAdmission,
 ): Admission {
   const budgets = { strangers: byteBudget(strangers), verified: byteBudget(verified) };
-  const connections = new WeakMap<Socket, Connection>();
+  const connections = countedConnections(budgets, connection);
   const coming = new Set<ComingBody>();
-  const budgetOf = ({ isVerified }: Connection): ByteBudget =>
-    isVerified ? budgets.verified : budgets.strangers;
-
-  const count = (socket: Socket, one: Connection): void => {
-    one.own?.release();
-    one.own = budgetOf(one).hold({
-      peer: one.peer,
-      bytes: perConnection,
-      onDropped: () => close(socket, one, "displaced"),
-    });
-  };
-  const connectionOf = (socket: Socket): Connection => {
-    const known = connections.get(socket);
-    if (known !== undefined) return known;
-    const peer = peerOf(socket.remoteAddress);
-    const one: Connection = { peer, closed: new AbortController(), isVerified: false, own: undefined };
-    connections.set(socket, one);
-    socket.once("close", () => close(socket, one, "cut off"));
-    if (!socket.destroyed) count(socket, one);
-    return one;
-  };
-
   return {
-    connected: (socket) => void connectionOf(socket),
-    body(incoming, { most, group }) {
-      const { socket } = incoming;
-      const one = connectionOf(socket);
-      const hold = (bytes: number): Holding =>
-        budgetOf(one).hold({
-          ...{ peer: one.peer, group, bytes },
-          onDropped: () => close(socket, one, "displaced"),
-        });
-      const body: ComingBody = { since: clock(), bytes: 0, end: () => close(socket, one, "too slow") };
-      let holding = hold(0);
-      const release = (): void => {
-        holding.release();
-        coming.delete(body);
-        // The next request on the connection begins its age anew.
-        if (!one.closed.signal.aborted) count(socket, one);
-      };
-      return {
-        signal: one.closed.signal,
-        release,
-        async read() {
-          coming.add(body);
-          try {
-            return await readIncoming(incoming, most, one.closed.signal, (bytes) => {
-              body.bytes += bytes;
-              holding.grow(bytes);
-            });
-          } finally {
-            coming.delete(body);
-          }
-        },
-        verified() {
-          one.isVerified = true;
-          one.own?.release();
-          holding.release();
-          if (!incoming.complete && !one.closed.signal.aborted) holding = hold(body.bytes);
-        },
-      };
+    connected: (socket) => void connections.of(socket),
+    body(incoming, options) {
+      const from = connections.of(incoming.socket);
+      return incomingBody(incoming, from, options, {
+        since: clock(),
+        bytes: 0,
+        begin: (body) => coming.add(body),
+        end: (body) => coming.delete(body),
+        tooSlow: () => from.close("too slow"),
+      });
     },
     endSlow() {
-      for (const { since, bytes, end } of coming) {
+      for (const { since, bytes, tooSlow } of coming) {
         const late = clock() - since - patience;
-        if (late > 0 && bytes < (late / 1_000) * leastRate) end();
+        if (late > 0 && bytes < (late / 1_000) * leastRate) tooSlow();
       }
     },
     held: () => ({ strangers: budgets.strangers.held(), verified: budgets.verified.held() }),
   };
 }
 
-/** A body that is being read. */
+/** A body that is being read: what its rate is judged by. */
 interface ComingBody {
   readonly since: Milliseconds;
   bytes: number;
-  readonly end: () => void;
+  readonly begin: (body: ComingBody) => void;
+  readonly end: (body: ComingBody) => void;
+  readonly tooSlow: () => void;
 }
 
-function close(socket: Socket, { closed, own }: Connection, why: BodyRefusedError["why"]): void {
-  own?.release();
-  if (!closed.signal.aborted) closed.abort(new BodyRefusedError(why));
-  socket.destroy();
-}
-
-async function readIncoming(
+function incomingBody(
   incoming: IncomingMessage,
-  most: number,
-  closed: AbortSignal,
-  onBytes: (bytes: number) => void,
-): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const bodyOf: AsyncIterable<Buffer> = incoming.iterator({ destroyOnReturn: false });
-  try {
-    for await (const chunk of bodyOf) {
-      size += chunk.length;
-      if (size > most) throw new BodyRefusedError("too large");
-      chunks.push(chunk);
-      onBytes(chunk.length);
-      closed.throwIfAborted();
-    }
-  } catch (error) {
-    if (error instanceof BodyRefusedError) throw error;
-    const reason: unknown = closed.reason;
-    throw reason instanceof BodyRefusedError ? reason : new BodyRefusedError("cut off");
-  }
-  return Buffer.concat(chunks);
-}
-
-/** An address, as its owner has it: IPv6 is given out by the /64, so all of one is one peer. */
-export function peerOf(address = ""): string {
-  const [plain = ""] = address.split("%");
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1];
-  if (mapped !== undefined) return mapped;
-  if (!plain.includes(":")) return plain;
-  const [head = "", tail] = plain.split("::");
-  const first = head === "" ? [] : head.split(":");
-  const last = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = Array.from({ length: Math.max(0, 8 - first.length - last.length) }, () => "0");
-  return `${[...first, ...zeros, ...last].slice(0, 4).join(":")}::/64`;
+  from: CountedConnection,
+  { most, group }: { readonly most: number; readonly group: string },
+  coming: ComingBody,
+): IncomingBody {
+  let holding = from.hold(group, 0);
+  return {
+    signal: from.closed,
+    async read() {
+      coming.begin(coming);
+      try {
+        return await readIncoming(incoming, most, from.closed, (bytes) => {
+          coming.bytes += bytes;
+          holding.grow(bytes);
+        });
+      } finally {
+        coming.end(coming);
+      }
+    },
+    verified() {
+      from.verified();
+      holding.release();
+      // A body that is whole is bounded by what its reader does with it.
+      if (!incoming.complete) holding = from.hold(group, coming.bytes);
+    },
+    release() {
+      holding.release();
+      coming.end(coming);
+      from.idle();
+    },
+  };
 }

@@ -26,9 +26,10 @@ export interface HoldingOptions {
 }
 
 /**
- * Counts bytes that are held for senders who have not shown yet that they may send. When there are too many, the newest is
- * never refused: the oldest is dropped, of the peer that holds the most. So a flood drops its own holdings, and those of a
- * peer that holds less than its share stay.
+ * Counts bytes that are held for senders that have not shown yet that they may send. When there are too many, bytes that
+ * arrive are never refused: the oldest holding is dropped, of the peer that holds the most beside the one that grows. So a
+ * flood drops its own holdings; those of a peer that holds less stay, and so does a large one that comes into a flood of
+ * small ones.
  */
 export interface ByteBudget {
   hold(options: HoldingOptions): Holding;
@@ -56,11 +57,12 @@ export function byteBudget(limits: BudgetLimits): ByteBudget {
     for (const each of sharesOf(one)) each.remove(one);
     if (one.group !== undefined && groups.get(one.group)?.isEmpty()) groups.delete(one.group);
   };
-  const makeRoom = ({ peer, group }: Held): void => {
+  const makeRoom = (growing: Held): void => {
+    const { peer, group } = growing;
     while (all.bytesOf(peer) > limits.peer) all.oldestOf(peer)?.drop();
     const own = group === undefined ? undefined : groups.get(group);
-    while (own !== undefined && own.bytes() > limits.group) own.oldestOf(own.largest())?.drop();
-    while (all.bytes() > limits.total) all.oldestOf(all.largest())?.drop();
+    while (own !== undefined && own.bytes() > limits.group) own.oldestOf(own.largestBeside(growing))?.drop();
+    while (all.bytes() > limits.total) all.oldestOf(all.largestBeside(growing))?.drop();
   };
   return {
     hold({ peer, group, bytes, onDropped }) {
@@ -102,8 +104,8 @@ interface Share {
   bytes(): number;
   bytesOf(peer: string): number;
   oldestOf(peer: string): Held | undefined;
-  /** The peer that holds the most. */
-  largest(): string;
+  /** The peer that holds the most, this holding not counted; its own peer where there is no other. */
+  largestBeside(one: Held): string;
 }
 
 function share(): Share {
@@ -137,10 +139,12 @@ function share(): Share {
       const [oldest] = peers.get(peer)?.holdings ?? [];
       return oldest;
     },
-    largest() {
-      let found = "";
-      let most = -1;
-      for (const [peer, { bytes }] of peers) if (bytes > most) [found, most] = [peer, bytes];
+    largestBeside(one) {
+      let [found, most] = [one.peer, 0];
+      for (const [peer, { bytes, holdings }] of peers) {
+        const beside = holdings.has(one) ? bytes - one.bytes : bytes;
+        if (beside > most) [found, most] = [peer, beside];
+      }
       return found;
     },
   };

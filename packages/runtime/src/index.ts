@@ -18,11 +18,11 @@ export { type Check, type ProcessServer, serveProcess } from "./process-server.t
 export {
   type Admission,
   type AdmissionLimits,
-  BodyRefusedError,
   type IncomingBody,
   openAdmission,
   usualAdmission,
 } from "./admission.ts";
+export { BodyRefusedError } from "./read-incoming.ts";
 export { type PublicServer, type PublicServerTimes, servePublicly } from "./public-server.ts";
 export { answering, type AnsweringParts, type TakenRequest } from "./answering.ts";
 export { folderSecrets, FolderSecretError } from "./folder-secrets.ts";

@@ -9,8 +9,9 @@ import { answering, type TakenRequest } from "./answering.ts";
 import { folderSecrets } from "./folder-secrets.ts";
 import { openLog } from "./log.ts";
 import { stopOnSignals } from "./process-lifecycle.ts";
-import { type Admission, BodyRefusedError, openAdmission } from "./admission.ts";
+import { type Admission, openAdmission } from "./admission.ts";
 import { servePublicly } from "./public-server.ts";
+import { BodyRefusedError } from "./read-incoming.ts";
 import type { FunctionParts } from "./run-function.ts";
 import { wholeNumber } from "./settings.ts";
 
