@@ -87,7 +87,10 @@ function lagMetrics(registry: Registry, bridge: Pick<Bridge, "followed">): void 
       this.reset();
       for (const stream of bridge.followed())
         for (const { queue, since } of stream.lags())
-          this.set({ ...labelsOf(stream), queue: shownQueue(queue) }, Math.max(0, Date.now() - since) / 1_000);
+          this.set(
+            { ...labelsOf(stream), queue: shownQueue(queue) },
+            Math.max(0, Date.now() - since) / 1_000,
+          );
     },
   });
 }

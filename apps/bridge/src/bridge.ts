@@ -1,4 +1,10 @@
-import { type CampaignProgress, type Log, type Milliseconds, type ObjectKey, shownQueue } from "@drover/controller";
+import {
+  type CampaignProgress,
+  type Log,
+  type Milliseconds,
+  type ObjectKey,
+  shownQueue,
+} from "@drover/controller";
 import { type FieldPath, heldTerm, type KubeClient } from "@drover/kube";
 import type { RedisConnection, WorkQueue } from "@drover/queue";
 import {
@@ -102,7 +108,9 @@ export function openBridge({ client, redis, compareEvery, embeddedIn, log }: Bri
     campaigns: campaigns.progress,
     problems: () => [...queues.problems(), ...keeper.missing()],
     notes: () => [
-      ...[...queues.silent()].map(([name, why]) => `the queue of ${shownQueue(name)} does not answer: ${why}`),
+      ...[...queues.silent()].map(
+        ([name, why]) => `the queue of ${shownQueue(name)} does not answer: ${why}`,
+      ),
       ...keeper.followed().flatMap((stream) => stream.lags().map((lag) => lagWords(stream, lag))),
     ],
     silent: queues.silent,

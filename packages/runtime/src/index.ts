@@ -16,12 +16,14 @@ export { closeAll, type Closing, stopOnSignals } from "./process-lifecycle.ts";
 export { openRegistry, queueMetrics, type RunMetrics, runMetrics } from "./process-metrics.ts";
 export { type Check, type ProcessServer, serveProcess } from "./process-server.ts";
 export {
-  BodyRefusedError,
-  type PublicServer,
-  type PublicServerTimes,
-  readIncoming,
-  servePublicly,
-} from "./public-server.ts";
+  type Admission,
+  type AdmissionLimits,
+  type IncomingBody,
+  openAdmission,
+  usualAdmission,
+} from "./admission.ts";
+export { BodyRefusedError } from "./read-incoming.ts";
+export { type PublicServer, type PublicServerTimes, servePublicly } from "./public-server.ts";
 export { answering, type AnsweringParts, type TakenRequest } from "./answering.ts";
 export { folderSecrets, FolderSecretError } from "./folder-secrets.ts";
 export {
