@@ -62,7 +62,7 @@ async function sandboxCluster(folder: string): Promise<TestCluster> {
   const sandbox = await startSandbox({});
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
-  const request = requestTo(sandbox.url);
+  const request = requestTo(sandbox.url, sandbox.token);
   return {
     kubeconfig,
     async apply(manifest) {
@@ -128,11 +128,11 @@ async function realCluster(folder: string): Promise<TestCluster> {
 }
 
 /** Plain HTTP; undefined is 404. */
-const requestTo = (url: string) => async (method: string, path: string, body?: unknown) => {
+const requestTo = (url: string, token?: string) => async (method: string, path: string, body?: unknown) => {
   const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
   const response = await fetch(url + path, {
     method,
-    headers: { "content-type": type },
+    headers: { "content-type": type, ...(token !== undefined && { authorization: `Bearer ${token}` }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
