@@ -1,4 +1,4 @@
-import { type ObjectKey, objectKeyIn, ReconcileFunction } from "@drover/controller";
+import { type ObjectKey, ReconcileFunction } from "@drover/controller";
 import { nameOf, refOf } from "@drover/kube";
 import { redisAccounts } from "@drover/queue";
 import { runFunction } from "@drover/runtime";
@@ -6,6 +6,7 @@ import { functionConfig } from "./config.ts";
 import { functionController } from "./function-controller.ts";
 import { openFunctionQueues } from "./function-queues.ts";
 import { type Scaler, startScaler } from "./scaler.ts";
+import { scalingAnswer } from "./scaling-answer.ts";
 
 const kind = nameOf(refOf(ReconcileFunction));
 
@@ -29,10 +30,7 @@ await runFunction({
       log,
       signal: stopping,
     });
-    answering("/scaling/", async (rest) => {
-      const key = objectKeyIn(rest);
-      return key && scaler.figure(key);
-    });
+    answering("/scaling/", scalingAnswer(scaler));
     readiness("scaler", () => (scaler.synced() ? undefined : "ReconcileFunctions are not listed yet"));
     const redisUrl = settings.functionsRedisUrl ?? withoutUser(settings.redisUrl);
     const { authors, rotateEvery } = settings;

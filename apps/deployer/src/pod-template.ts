@@ -1,6 +1,7 @@
 import {
   functionPod,
   graceOf,
+  metricsVariables,
   milliseconds,
   paceVariables,
   type ReconcileFunctionSpec,
@@ -112,6 +113,7 @@ function pullVariables({ home, spec, surroundings }: TemplateOf): readonly Varia
     { name: "DROVER_REDIS_PASSWORD_FILE", value: `${folders.redis}/password` },
     ...((scaling ?? usualScaling).min === 0 ? [{ name: "DROVER_RESTS", value: "true" }] : []),
     ...paceVariables(spec),
+    ...metricsVariables(container.env ?? []),
   ];
 }
 

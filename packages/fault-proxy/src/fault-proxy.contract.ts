@@ -45,8 +45,11 @@ export function faultProxyContract(what: string, server: () => Server): void {
   const at = (verb: Call["verb"], fault: CallFault): FaultDecider => ({
     ofCall: (call) => (call.verb === verb && call.resource === "configmaps" ? fault : undefined),
   });
-  const ask = (url: string, init: RequestInit = {}): Promise<Response> =>
-    fetch(url, { ...init, headers: { ...init.headers, ...authorized(proxy) } });
+  const ask = (url: string, init: RequestInit = {}): Promise<Response> => {
+    const headers = new Headers(init.headers);
+    headers.set("authorization", authorized(proxy).authorization);
+    return fetch(url, { ...init, headers });
+  };
   const newName = (): string => `fault-${process.pid}-${names++}`;
   const kept = async (name: string): Promise<boolean> =>
     (await oracle.get(builtin.configMap, objectKey({ namespace: "default", name }))) !== undefined;

@@ -73,8 +73,14 @@ export interface FaultProxy extends Door {
 
 /** @throws KubeConfigError when there are no usable credentials; an error of the system when the port is taken. */
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
-  const { sleep = pause, pieces = 0, onKill = nobody, onEntry = nobody, rewrite = asItIs } = options;
-  const { hosts = [] } = options;
+  const {
+    sleep = pause,
+    pieces = 0,
+    onKill = nobody,
+    onEntry = nobody,
+    rewrite = asItIs,
+    hosts = [],
+  } = options;
   const upstream = await openUpstream(options.upstream);
   const named = Object.entries(options.views ?? {}).map(
     async ([name, view]) => [name, await openUpstream(view)] as const,
@@ -83,15 +89,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   const record: Entry[] = [];
   const running = new Set<ProxiedWatch>();
   const closing = new Set<() => Promise<void>>();
-  const serve = callServer({
-    ...options,
-    upstream,
-    views,
-    running,
-    pieces,
-    sleep,
-    onKill,
-  });
+  const serve = callServer({ ...options, ...{ upstream, views, running, pieces, sleep, onKill } });
   const onRequest = takeCalls({ record, serve, onEntry, rewrite });
   const token = upstream.addsCredentials ? newToken() : undefined;
   let lives = 0;

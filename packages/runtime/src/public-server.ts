@@ -1,16 +1,13 @@
 import type { Milliseconds } from "@drover/controller";
-import { type HttpBindings, serve } from "@hono/node-server";
+import { guarded } from "@drover/listener";
+import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import type { Hono } from "hono";
-import type { IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
+import { listenOn, type ListenOnOptions } from "./listen-on.ts";
 
-export interface PublicServerOptions {
+export interface PublicServerOptions extends ListenOnOptions {
   readonly app: Hono<{ Bindings: HttpBindings }>;
-  readonly host: string;
-  /** 0 takes a free one. */
-  readonly port: number;
-  /** Names the settings for host and port, in the error when the port is taken. */
-  readonly settings: string;
   readonly times?: PublicServerTimes;
 }
 
@@ -21,7 +18,7 @@ export interface PublicServerTimes {
   readonly request: Milliseconds;
 }
 
-/** A listener that strangers reach. */
+/** A listener that strangers reach. On loopback, web pages do not. */
 export interface PublicServer {
   readonly url: string;
   /** Lets nothing new in, and what is under way end for at most that time. */
@@ -33,31 +30,30 @@ const mostConnections = 1_000;
 const farewell: Milliseconds = 2_000;
 
 export async function servePublicly(options: PublicServerOptions): Promise<PublicServer> {
-  const { app, host, port, settings, times = usual } = options;
-  const listening = Promise.withResolvers<number>();
+  const { app, times = usual } = options;
   const serverOptions = {
     headersTimeout: times.headers,
     requestTimeout: times.request,
     connectionsCheckingInterval: Math.min(1_000, times.headers),
     keepAliveTimeout: 5_000,
   };
-  const server = serve({ fetch: app.fetch, hostname: host, port, serverOptions }, (info) =>
-    listening.resolve(info.port),
+  const handle = getRequestListener(app.fetch, { hostname: options.host });
+  // Requests are signed, and may ask for any host: gateway, tunnels and proxies use names of their own.
+  const guard = { where: "loopback", hosts: "any" } as const;
+  const server = createServer(
+    serverOptions,
+    guarded((incoming, outgoing) => void handle(incoming, outgoing), guard),
   );
   server.maxConnections = mostConnections;
-  server.once("error", (cause: Error) => {
-    const message = `Cannot listen on ${host}:${port}. Free the port, or set ${settings}.`;
-    listening.reject(new Error(message, { cause }));
-  });
-  const bound = await listening.promise;
+  const url = await listenOn(server, options);
   return {
-    url: `http://${host}:${bound}`,
+    url,
     async close(grace = farewell) {
       const over = new AbortController();
       const late = delay(grace, undefined, { signal: over.signal }).catch(() => undefined);
       await Promise.race([new Promise((resolve) => server.close(resolve)), late]);
       over.abort();
-      if ("closeAllConnections" in server) server.closeAllConnections();
+      server.closeAllConnections();
     },
   };
 }

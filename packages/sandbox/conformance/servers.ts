@@ -100,14 +100,18 @@ const sending =
   (
     request: Request,
     url: string,
-    options: RequestOptions & Partial<Pick<ClientAccess, "ca" | "cert" | "key">>,
+    {
+      token,
+      ...options
+    }: RequestOptions & Partial<Pick<ClientAccess, "ca" | "cert" | "key">> & { readonly token?: string },
   ) =>
   ({ method, path, headers, body, until }: Asked): Promise<Answer> =>
     new Promise((resolve) => {
+      const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
       const framed = body === "" ? headers : { "content-length": Buffer.byteLength(body), ...headers };
       const sent = request(
         url + path,
-        { ...options, method, headers: { ...options.headers, ...framed } },
+        { ...options, method, headers: { ...authorization, ...framed } },
         (response) => {
           const streamed = until !== undefined && response.statusCode === 200;
           const reading = streamed ? linesOf(response, until) : wholeOf(response);
@@ -135,7 +139,7 @@ export async function startSandboxServer(): Promise<Server> {
     startedMs,
     send: sending(requestPlain, sandbox.url, {
       agent,
-      headers: { authorization: `Bearer ${sandbox.token}` },
+      token: sandbox.token,
     }),
     close,
   };

@@ -1,6 +1,7 @@
 /** Where an API server is asked by plain HTTP, without a client that knows kinds. */
 export interface ApiAddress {
-  readonly url: string;
+  /** Its URL. */
+  readonly server: string;
   /** The bearer token that it wants. */
   readonly token: string | undefined;
 }

@@ -29,7 +29,7 @@ export interface LifeOptions {
 export async function beginLife({ start, doors, now, requestTimeout }: LifeOptions): Promise<Life> {
   const { cluster, outside } = doors;
   const client = await connect({
-    ...{ server: cluster.url, token: cluster.token },
+    ...cluster,
     userAgent: "function-under-test",
     requestTimeout,
     timers: impatientTimers,

@@ -43,7 +43,7 @@ const addressOf = ({
   readonly url: string;
   readonly token?: string | undefined;
 }): ApiAddress => ({
-  ...{ url, token },
+  ...{ server: url, token },
 });
 
 export async function openLives({

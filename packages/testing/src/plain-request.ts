@@ -13,9 +13,9 @@ export interface PlainWrite {
  *
  * @returns the body of the answer, whatever it says.
  */
-export async function plainRequest(server: ApiAddress, { method, path, body }: PlainWrite): Promise<string> {
+export async function plainRequest(address: ApiAddress, { method, path, body }: PlainWrite): Promise<string> {
   const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
-  const headers = { "content-type": type, ...authorizing(server) };
-  const response = await fetch(server.url + path, { method, headers, body: JSON.stringify(body) });
+  const headers = { "content-type": type, ...authorizing(address) };
+  const response = await fetch(address.server + path, { method, headers, body: JSON.stringify(body) });
   return response.text();
 }

@@ -61,7 +61,7 @@ export async function openProxies(options: ProxiesOptions): Promise<Proxies> {
         others.map(async ([name, proxy]) => [name, await proxy.door()] as const),
       );
       return {
-        cluster: { url: door.url, token: door.token },
+        cluster: { server: door.url, token: door.token },
         outside: Object.fromEntries(doors.map(([name, { url }]) => [name, url])),
         shut: () => [door, ...doors.map(([, other]) => other)].forEach((one) => void one.close()),
       };

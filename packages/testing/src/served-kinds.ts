@@ -21,13 +21,13 @@ const resourceList = z.object({
 /**
  * Where a manifest's kind is served, as the server's discovery says: asked once for each version of a group.
  */
-export function servedKinds(server: ApiAddress): (of: KindName) => Promise<ResourceRef> {
+export function servedKinds(address: ApiAddress): (of: KindName) => Promise<ResourceRef> {
   const known = new Map<string, ResourceRef>();
   const nameOf = ({ apiVersion, kind }: KindName): string => `${kind} in ${apiVersion}`;
   const discover = async (apiVersion: string): Promise<readonly string[]> => {
     const [version = "", group = ""] = apiVersion.split("/").reverse();
-    const response = await fetch(`${server.url}/${group === "" ? "api" : "apis"}/${apiVersion}`, {
-      headers: authorizing(server),
+    const response = await fetch(`${address.server}/${group === "" ? "api" : "apis"}/${apiVersion}`, {
+      headers: authorizing(address),
     });
     const { resources } = response.ok ? resourceList.parse(await response.json()) : { resources: [] };
     const kinds = resources.filter(({ name }) => !name.includes("/"));

@@ -88,10 +88,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const { clock, log = silentLog, random = () => 0.5, server } = options;
   const lives = await openLives({ ...options, now: clock.date, requestTimeout: longestRun });
   const { server: address, calls } = lives;
-  const client = await connect({
-    ...{ server: address.url, token: address.token },
-    ...{ userAgent: "test", timers: impatientTimers },
-  });
+  const client = await connect({ ...address, userAgent: "test", timers: impatientTimers });
   const { controllers } = await lives.current();
   const announcements: Announcement[] = [];
   const announced = (one: Announcement): void => void announcements.push(one);
