@@ -112,8 +112,8 @@ function pullVariables({ home, spec, surroundings }: TemplateOf): readonly Varia
     { name: "DROVER_REDIS_URL", value: url.href },
     { name: "DROVER_REDIS_PASSWORD_FILE", value: `${folders.redis}/password` },
     ...((scaling ?? usualScaling).min === 0 ? [{ name: "DROVER_RESTS", value: "true" }] : []),
-    ...paceVariables(spec),
     ...metricsVariables(container.env ?? []),
+    ...paceVariables(spec),
   ];
 }
 

@@ -91,8 +91,8 @@ function deploymentOf(place: Place, { container, scaling, ...spec }: Embeddable,
   const ours = [
     { name: "DROVER_REDIS_URL", valueFrom: { secretKeyRef: { name: `${place.name}-redis`, key: "url" } } },
     ...servedVariables(container, grace),
-    ...paceVariables(spec),
     ...metricsVariables(own),
+    ...paceVariables(spec),
   ];
   const twice = setTwice(own, ours);
   if (twice !== undefined) throw refused(`container.env: ${twice} is set by Drover. Leave it out.`);

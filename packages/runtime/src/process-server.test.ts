@@ -4,7 +4,13 @@ import { networkInterfaces } from "node:os";
 import { text } from "node:stream/consumers";
 import { Counter, Registry } from "prom-client";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Answer, type Check, type ProcessServer, serveProcess, usualMetricsAuth } from "./process-server.ts";
+import {
+  type Answer,
+  type Check,
+  type ProcessServer,
+  serveProcess,
+  usualMetricsAuth,
+} from "./process-server.ts";
 import { openToAll, type ReadAccess } from "./read-access.ts";
 
 const servers: ProcessServer[] = [];
@@ -36,17 +42,20 @@ async function ask(url: string, headers: Record<string, string> = {}) {
 }
 
 describe("on loopback", () => {
-  it.each(["/healthz", "/readyz", "/metrics", "/of/a"])("%s is for programs, not for web pages", async (path) => {
-    const url = (await start({})) + path;
-    expect((await ask(url)).status).toBe(200);
-    expect((await ask(url, { host: "localhost" })).status).toBe(200);
-    expect(await ask(url, { host: "evil.example" })).toMatchObject({
-      status: 403,
-      text: expect.stringContaining("Ask from a program, not from a web page") as string,
-    });
-    expect((await ask(url, { origin: "http://evil.example" })).status).toBe(403);
-    expect((await ask(url, { "sec-fetch-site": "cross-site" })).status).toBe(403);
-  });
+  it.each(["/healthz", "/readyz", "/metrics", "/of/a"])(
+    "%s is for programs, not for web pages",
+    async (path) => {
+      const url = (await start({})) + path;
+      expect((await ask(url)).status).toBe(200);
+      expect((await ask(url, { host: "localhost" })).status).toBe(200);
+      expect(await ask(url, { host: "evil.example" })).toMatchObject({
+        status: 403,
+        text: expect.stringContaining("Ask from a program, not from a web page") as string,
+      });
+      expect((await ask(url, { origin: "http://evil.example" })).status).toBe(403);
+      expect((await ask(url, { "sec-fetch-site": "cross-site" })).status).toBe(403);
+    },
+  );
 });
 
 /** An address of this machine that others reach; a Pod listens on such a one. */
@@ -54,11 +63,14 @@ const outer = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ family, internal }) => family === "IPv4" && !internal)?.address;
 
-it.skipIf(outer === undefined)("elsewhere the Host is not compared: probes and scrapers use names of their own", async () => {
-  const url = await start({ ...(outer !== undefined && { host: outer }) });
-  for (const host of ["10.1.2.3:8080", "deployer.drover:8080", "deployer.drover.svc.cluster.local"])
-    expect((await ask(`${url}/metrics`, { host })).status).toBe(200);
-});
+it.skipIf(outer === undefined)(
+  "elsewhere the Host is not compared: probes and scrapers use names of their own",
+  async () => {
+    const url = await start({ ...(outer !== undefined && { host: outer }) });
+    for (const host of ["10.1.2.3:8080", "deployer.drover:8080", "deployer.drover.svc.cluster.local"])
+      expect((await ask(`${url}/metrics`, { host })).status).toBe(200);
+  },
+);
 
 it("who listens on loopback needs no token, and who listens elsewhere does", () => {
   expect(["127.0.0.1", "localhost", "::1", "127.9.9.9"].map(usualMetricsAuth)).toEqual(Array(4).fill("none"));

@@ -3,7 +3,11 @@ import { recent } from "./recent.ts";
 
 it("makes a value again only when the last one is too old; calls meanwhile share it", async () => {
   let [now, made] = [0, 0];
-  const value = recent(() => Promise.resolve((made += 1)), 1_000, () => now);
+  const value = recent(
+    () => Promise.resolve((made += 1)),
+    1_000,
+    () => now,
+  );
   expect(await Promise.all([value(), value()])).toEqual([1, 1]);
   now = 999;
   expect(await value()).toBe(1);
