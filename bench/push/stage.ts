@@ -39,6 +39,7 @@ export async function setStage(objects: number): Promise<Stage> {
     start("gateway", "apps/gateway/src/main.ts", "Taking keys", {
       ...taking,
       DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8",
+      DROVER_AUTHORS: "trusted",
     }),
     start("push", "bench/push/push.ts", "Answering calls", {
       ...{ DROVER_HTTP_PORT: String(port), DROVER_WEBHOOK_AUDIENCE: "default/push" },

@@ -17,6 +17,7 @@ beforeAll(async () => {
   await world.startProcess("gateway", "apps/gateway/src/main.ts", "Serving /healthz", {
     DROVER_REDIS_URL: redis.url,
     DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8",
+    DROVER_AUTHORS: "trusted",
   });
 });
 afterAll(() => world.stop());

@@ -81,7 +81,12 @@ afterAll(async () => {
 const startGateway = async (): Promise<Started & { readonly complete: string }> => {
   const started = await world.startProcess("gateway", "apps/gateway/src/main.ts", "Taking keys", {
     ...{ DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8", DROVER_WEBHOOK_ALLOW: `http://127.0.0.1:${port}` },
-    ...{ DROVER_COMPLETIONS_PORT: "0", DROVER_LEASE: "1s", DROVER_LEASE_RENEWAL: "300ms" },
+    ...{
+      DROVER_AUTHORS: "trusted",
+      DROVER_COMPLETIONS_PORT: "0",
+      DROVER_LEASE: "1s",
+      DROVER_LEASE_RENEWAL: "300ms",
+    },
   });
   const complete = () => /"complete":"([^"]+)"/.exec(readFileSync(started.logFile, "utf8"))?.[1] ?? "";
   // What it says is in the file a moment later than it is heard.

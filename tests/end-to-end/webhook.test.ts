@@ -64,6 +64,7 @@ const everyRun = { DROVER_LOG_LEVEL: "debug" };
 const startGateway = (env: NodeJS.ProcessEnv = {}): Promise<Started> =>
   world.startProcess("gateway", "apps/gateway/src/main.ts", "Taking keys", {
     DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8",
+    DROVER_AUTHORS: "trusted",
     DROVER_WEBHOOK_ALLOW: `http://127.0.0.1:${port}`,
     DROVER_LEASE: "1s",
     DROVER_LEASE_RENEWAL: "300ms",

@@ -114,6 +114,7 @@ export async function startWorld(): Promise<World> {
     } = {}) =>
       start("bridge", "apps/bridge/src/main.ts", awaited, {
         DROVER_FUNCTIONS: functions === ofCluster ? undefined : functions,
+        DROVER_AUTHORS: "trusted",
         ...env,
       }),
     startWorker: ({ s3Url = s3.url, concurrency = 8, env = {} } = {}) =>

@@ -40,7 +40,7 @@ export async function startGround(functions: ReadonlyMap<string, number>): Promi
     env: { KUBECONFIG: cluster.kubeconfig, PATH: process.env["PATH"] ?? "", ...compiled },
   });
   const processes = await Promise.all([
-    startProcess(folder, "bridge", redis, cluster, compiled),
+    startProcess(folder, "bridge", redis, cluster, { ...compiled, DROVER_AUTHORS: "trusted" }),
     startProcess(folder, "deployer", redis, cluster, { ...compiled, DROVER_AUTHORS: "trusted" }),
   ]);
   const journal = join(folder, "journal");

@@ -1,12 +1,14 @@
-import { authorsSetting, readSettings, wholeNumber } from "@drover/runtime";
+import { authorsSetting, namespaceSetting, readSettings, wholeNumber } from "@drover/runtime";
 import { z } from "zod";
 import { followSettings } from "./follow-settings.ts";
 
 const bridgeSettings = followSettings.extend({
   /** A YAML file of ReconcileFunctions, or a folder of such files. Left out: those of the cluster, as they come and go. */
   functions: z.string().optional(),
-  /** `checked`: follow for a function what the deployer has seen its author may see. `trusted`: what it says. */
-  authors: authorsSetting.default("trusted"),
+  /** `checked`: follow for a function what the deployer has permitted. `trusted`: whatever it asks for. */
+  authors: authorsSetting.default("checked"),
+  /** The deployer's namespace, where permits are. */
+  namespace: namespaceSetting,
   /** Where events are taken, apart from what is for us: 0 takes a free port. Left out: nowhere. */
   hooksPort: wholeNumber({ least: 0, most: 65_535 }).optional(),
   hooksHost: z.string().default("127.0.0.1"),

@@ -58,17 +58,17 @@ async function hooksOf(
 }
 
 function takeFromCluster(
-  { settings: { authors }, client, log, stopping, readiness, closing }: Process<BridgeSettings>,
+  { settings: { authors, namespace }, client, log, stopping, readiness, closing }: Process<BridgeSettings>,
   bridge: Bridge,
   onChange: (registrations: readonly Registration[]) => void,
 ): void {
-  const functions = followFunctions({ client, log, signal: stopping, authors, onChange });
+  const functions = followFunctions({ client, log, signal: stopping, authors, namespace, onChange });
   closing("functions", () => functions.reflector.done);
   readiness("functions", () => {
     const { synced, lastFailure } = functions.reflector.status();
     return synced
       ? undefined
-      : `ReconcileFunctions are not listed yet: ${lastFailure?.message ?? "asked for"}`;
+      : `ReconcileFunctions and their permits are not listed yet: ${lastFailure?.message ?? "asked for"}`;
   });
   const stating = (async () => {
     while (!stopping.aborted) {

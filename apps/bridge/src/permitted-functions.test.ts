@@ -1,14 +1,14 @@
 import { customResourceDefinition, objectKey, ReconcileFunction, silentLog } from "@drover/controller";
-import { connect, installCrd, type KubeClient, refOf } from "@drover/kube";
-import { askedOf } from "@drover/runtime";
+import { builtin, connect, installCrd, type KubeClient, refOf } from "@drover/kube";
+import { permitLabel, permitName, useAskedFor } from "@drover/runtime";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { followFunctions } from "./registered-functions.ts";
-import type { Registration } from "./registration.ts";
 
+const own = "drover";
 let sandbox: Sandbox;
 let client: KubeClient;
 let folder: string;
@@ -19,6 +19,7 @@ beforeAll(async () => {
   writeFileSync(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
   client = await connect({ kubeconfig, userAgent: "test", log: silentLog });
   await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
+  await client.create(builtin.namespace, { metadata: { name: own } });
 });
 afterAll(async () => {
   await client.close();
@@ -33,38 +34,61 @@ const kind = (plural: string) => ({
 const cups = { namespace: "default", name: "cups" };
 const change = (body: object, subresource?: "status") =>
   client.patch(ref, objectKey(cups), { type: "merge", body }, { ...(subresource && { subresource }) });
-const permit = async (): Promise<void> => {
+/** As the deployer writes it. */
+const permit = async (namespace = own): Promise<void> => {
   const { metadata, spec } = (await client.get(ref, objectKey(cups))) ?? expect.fail("it is there");
-  const permitted = askedOf(metadata, ReconcileFunction.spec.parse(spec));
-  await change({ status: { permitted } }, "status");
+  const asked = useAskedFor(metadata, ReconcileFunction.spec.parse(spec));
+  const named = { namespace, name: permitName(metadata.uid) };
+  await client.delete(builtin.configMap, objectKey(named));
+  const labels = { [permitLabel]: "true" };
+  await client.create(builtin.configMap, {
+    metadata: { ...named, labels },
+    data: { uid: metadata.uid, ...asked },
+  });
+};
+const withdraw = async (): Promise<void> => {
+  const { metadata } = (await client.get(ref, objectKey(cups))) ?? expect.fail("it is there");
+  await client.delete(builtin.configMap, objectKey({ namespace: own, name: permitName(metadata.uid) }));
 };
 
-it("what nobody has permitted is not followed, and what was is followed until the next is", async () => {
+it("a function is followed as its permit says, and no longer than there is a permit", async () => {
   const stopping = new AbortController();
-  const told: (readonly Registration[])[] = [];
   const functions = followFunctions({
-    ...{ client, log: silentLog, signal: stopping.signal, authors: "checked" },
-    onChange: (registrations) => told.push(registrations),
+    ...{ client, log: silentLog, signal: stopping.signal, authors: "checked", namespace: own },
+    onChange: () => undefined,
   });
   const followed = () =>
     functions.all().map(({ registration }) => registration?.follows.map(({ ref: { plural } }) => plural));
   const becomes = (...kinds: readonly (string[] | undefined)[]) =>
     vi.waitFor(() => expect(followed()).toEqual(kinds), { timeout: 20_000 });
+  const marked = async (mark: string): Promise<void> => {
+    await change({ metadata: { labels: { mark } } });
+    await expect.poll(() => functions.all()[0]?.object.metadata.labels?.["mark"]).toBe(mark);
+  };
 
   await client.create(ref, { metadata: cups, spec: { for: kind("cups") } });
   await becomes(undefined);
+  // What another than the deployer can write is no permit: its status, and a ConfigMap elsewhere.
+  const { metadata } = (await client.get(ref, objectKey(cups))) ?? expect.fail("it is there");
+  const asked = useAskedFor(metadata, ReconcileFunction.spec.parse({ for: kind("cups") }));
+  await change({ status: { permitted: { asked: "x", ...asked } } }, "status");
+  await permit("default");
+  await marked("forged");
+  expect(followed()).toEqual([undefined]);
   await permit();
   await becomes(["cups"]);
-  // It is not told of more, nor of less, until that is permitted.
+  // While another request is not permitted, it is followed as it was.
   await change({ spec: { for: kind("saucers") } });
-  await change({ metadata: { labels: { seen: "yes" } } });
-  await expect.poll(() => functions.all()[0]?.object.metadata.labels).toEqual({ seen: "yes" });
+  await marked("changed");
   expect(followed()).toEqual([["cups"]]);
+  await permit();
+  await becomes(["saucers"]);
+  await withdraw();
+  await becomes(undefined);
   await permit();
   await becomes(["saucers"]);
   await client.delete(ref, objectKey(cups));
   await becomes();
-  expect(told.map((registrations) => registrations.length)).toEqual([0, 1, 1, 0]);
   stopping.abort();
   await functions.reflector.done;
 });

@@ -5,7 +5,8 @@ import {
   type DeclaredFunction,
   declaredFunctions,
   followDeclaredFunctions,
-  isPermitted,
+  followPermits,
+  type Permits,
 } from "@drover/runtime";
 import { isDeepStrictEqual } from "node:util";
 import { withoutTakenHooks } from "./hooks/taken-names.ts";
@@ -27,52 +28,80 @@ export interface RegisteredFunctions {
   all(): readonly RegisteredFunction[];
 }
 
+export interface FollowOptions {
+  readonly authors: Authors;
+  /** The deployer's namespace, where permits are. */
+  readonly namespace: string;
+  readonly client: KubeClient;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Called when all functions are known, and with every change from then on. */
+  readonly onChange: (registrations: readonly Registration[]) => void;
+}
+
 /**
- * @param authors `checked`: a function registers what the deployer has permitted. Until it has, it is registered as it
- *   was, if it was.
- * @param onChange called when all that are there are known, and with every change from then on.
+ * With authors `checked`, a function registers what its permit allows. While it asks for something else it stays registered
+ * as it was; without a permit it is not registered.
  */
 export function followFunctions({
   authors,
+  namespace,
   onChange,
   ...options
-}: {
-  authors: Authors;
-  client: KubeClient;
-  log: Log;
-  signal: AbortSignal;
-  onChange: (registrations: readonly Registration[]) => void;
-}): RegisteredFunctions {
+}: FollowOptions): RegisteredFunctions {
+  let declared: readonly DeclaredFunction[] | undefined;
   let functions: readonly RegisteredFunction[] = [];
   let registrations: readonly Registration[] | undefined;
+  const update = (): void => {
+    if (declared === undefined || permits?.synced() === false) return;
+    const known = new Map(functions.map((one) => [one.object.metadata.uid, one.registration]));
+    functions = withoutTakenHooks(
+      declared.map((one) => (isAllowed(permits, one) ? registered(one) : heldAs(permits, one, known))),
+    );
+    const next = functions.flatMap(({ registration }) => registration ?? []);
+    // Most changes are those of a status.
+    if (isDeepStrictEqual(next, registrations)) return;
+    registrations = next;
+    onChange(next);
+  };
+  const permits =
+    authors === "trusted" ? undefined : followPermits({ ...options, namespace, onChange: () => update() });
   const { reflector } = followDeclaredFunctions({
     ...options,
-    onChange(declared) {
-      const known = new Map(functions.map((one) => [one.object.metadata.uid, one.registration]));
-      functions = withoutTakenHooks(
-        declared.map((one) =>
-          authors === "trusted" || one.spec === undefined || isPermitted(one.object, one.spec, "followed")
-            ? registered(one)
-            : heldAs(one, known.get(one.object.metadata.uid)),
-        ),
-      );
-      const next = functions.flatMap(({ registration }) => registration ?? []);
-      // Most changes are those of a status.
-      if (isDeepStrictEqual(next, registrations)) return;
-      registrations = next;
-      onChange(next);
+    onChange(next) {
+      declared = next;
+      update();
     },
   });
-  return { reflector, all: () => functions };
+  return {
+    reflector: permits === undefined ? reflector : bothReflectors(reflector, permits.reflector),
+    all: () => functions,
+  };
 }
+
+const isAllowed = (permits: Permits | undefined, { object, spec }: DeclaredFunction): boolean =>
+  permits === undefined || spec === undefined || permits.allows(object, spec, "followed");
+
+/** Ready when both are; the first that is not says why. */
+const bothReflectors = (functions: Reflector, permits: Reflector): Reflector => ({
+  done: Promise.all([functions.done, permits.done]).then(() => undefined),
+  status: () => (functions.status().synced ? permits.status() : functions.status()),
+});
 
 /** Of several of one name, the controller's or a hook's, the oldest is in use; the others are told so. */
 export const registeredFunctions = (
   objects: ReadonlyMap<ObjectKey, KubeObject>,
 ): readonly RegisteredFunction[] => withoutTakenHooks(declaredFunctions(objects).map(registered));
 
-const heldAs = ({ key, object }: DeclaredFunction, known: Registration | undefined): RegisteredFunction =>
-  known === undefined ? { key, object } : { key, object, registration: known };
+function heldAs(
+  permits: Permits | undefined,
+  { key, object }: DeclaredFunction,
+  known: ReadonlyMap<string, Registration | undefined>,
+): RegisteredFunction {
+  const registration =
+    permits?.has(object.metadata.uid) === true ? known.get(object.metadata.uid) : undefined;
+  return registration === undefined ? { key, object } : { key, object, registration };
+}
 
 function registered({ key, object, spec, problem }: DeclaredFunction): RegisteredFunction {
   if (spec === undefined) return { key, object, problem };

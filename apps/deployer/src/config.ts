@@ -1,5 +1,5 @@
 import { durationSchema, milliseconds } from "@drover/controller";
-import { authorsSetting, functionSettings, readSettings } from "@drover/runtime";
+import { authorsSetting, functionSettings, namespaceSetting, readSettings } from "@drover/runtime";
 import { z } from "zod";
 
 const settings = functionSettings.extend({
@@ -22,8 +22,12 @@ const settings = functionSettings.extend({
       const [namespace = "", name = ""] = text.split("/");
       return { namespace, name };
     }),
-  /** `trusted`: do not ask whether who deploys a function may do what it may do. For a cluster of one's own. */
+  /** `trusted`: functions get what they ask for, whatever their authors may do. For a cluster with one author. */
   authors: authorsSetting.default("checked"),
+  /** The namespace of the deployer, where it keeps permits. A user who may write there can act as the deployer. */
+  namespace: namespaceSetting,
+  /** How often permits are reviewed. Twice this time after an author has lost a permission it is withdrawn. */
+  reviewEvery: durationSchema.transform(milliseconds).default(20_000),
   /** How often functions get new passwords and signing keys. */
   rotateEvery: durationSchema.transform(milliseconds).default(20 * 86_400_000),
   /** How often queues are looked at for how many Pods they want. */

@@ -1,7 +1,7 @@
 import { defineController, reconcileFunctionOf } from "@drover/controller";
 import { expect, it } from "vitest";
 import { stringify } from "yaml";
-import { authorPolicies } from "./author-policy.ts";
+import { installedPolicies } from "./permits/author-policies.ts";
 import { followed } from "./followed.ts";
 
 const header = "# Written from the code; see src/deploy.test.ts.\n";
@@ -14,7 +14,9 @@ it("deploy/function.yaml registers the controller of functions", async () => {
   await expect(text(manifest)).toMatchFileSnapshot("../deploy/function.yaml");
 });
 
-it("deploy/authors.yaml has the admission policies that say who asks for a function", async () => {
-  const text = authorPolicies.map((one) => stringify(one, { lineWidth: 110 })).join("---\n");
+it("deploy/authors.yaml has the admission policies that name the author of a function", async () => {
+  const text = installedPolicies("drover")
+    .map((one) => stringify(one, { lineWidth: 110 }))
+    .join("---\n");
   await expect(header + text).toMatchFileSnapshot("../deploy/authors.yaml");
 });

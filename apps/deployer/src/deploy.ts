@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 import { changePods } from "./change-pods.ts";
 import { announcedDelivery, leaveFormerDelivery } from "./delivered.ts";
-import { type FunctionContext, functionObjects } from "./function-objects.ts";
+import { type FunctionContext, type FunctionObject, functionObjects } from "./function-objects.ts";
 import type { FunctionLoad } from "./function-queues.ts";
 import { rolloutOf } from "./function-rollout.ts";
 import { gatewayRoles } from "./gateway-roles.ts";
@@ -10,7 +10,7 @@ import { refuseUnlessInUse } from "./is-in-use.ts";
 import { dropObject, keepObject } from "./keep-object.ts";
 import { functionLabel } from "./names.ts";
 import { type ObservedPod, observePods } from "./observe-pods.ts";
-import { permit } from "./permit.ts";
+import { permit } from "./permits/permit.ts";
 import { fingerprintOf } from "./pod-template.ts";
 import { refuseUnclear } from "./refuse-unclear.ts";
 import { podChanges } from "./roll-out.ts";
@@ -32,13 +32,14 @@ export async function deploy(step: Step) {
   const { spec, status, signal } = context;
   await refuseUnlessInUse(client, context, signal);
   refuseUnclear(context);
-  const permitted = await permit(step);
+  const objects = objectsOf(step);
+  await permit(step, objects);
   const announced = announcedDelivery(context);
   if (announced !== undefined) return announced;
   const load = await pauseAsAsked(step);
   const pods = await observePods(client, home, signal);
   // Without a container what there is stays until the last Pod has ended its runs: they may need it.
-  if (spec.container !== undefined || pods.length === 0) await keepObjects(step);
+  if (spec.container !== undefined || pods.length === 0) await keepObjects(step, objects);
   const template = await templateWithSecrets(step, pods);
   const rollout = template
     ? rolloutOf(status.rollout, fingerprintOf(template), pods)
@@ -58,7 +59,6 @@ export async function deploy(step: Step) {
   return {
     status: {
       ...bridgesPart(status),
-      ...(permitted !== undefined && { permitted }),
       ...(delivered !== undefined && { delivered }),
       ...(rollout !== undefined && { rollout }),
       ...(template !== undefined && { scaling }),
@@ -104,19 +104,25 @@ async function pauseAsAsked({ context: { spec, status }, home, queues }: Step): 
   return { ...load, paused: asked };
 }
 
-async function keepObjects(step: Step): Promise<void> {
-  const { context, home, client, surroundings } = step;
+/** All that the function needs beside Pods and Secrets. What its Roles grant is reviewed before any of it is written. */
+function objectsOf({ context: { spec }, home, surroundings }: Step): readonly FunctionObject[] {
+  const scaled = spec.scaling?.by === "KEDA" ? [scaledObjectOf(home, spec, surroundings.scalingUrl)] : [];
+  const called = spec.delivery === "webhook" ? gatewayRoles(home, spec, surroundings.gateway) : [];
+  return [...functionObjects(home, spec), ...scaled, ...called];
+}
+
+async function keepObjects(
+  { context, home, client }: Step,
+  objects: readonly FunctionObject[],
+): Promise<void> {
   const { spec, signal, status } = context;
   const keeper = { client, signal, owner: home.uid };
   // What never was there need not be looked for.
   const wasDeployed = isDeployed(status);
-  const byKeda = spec.scaling?.by === "KEDA";
-  const scaled = byKeda ? [scaledObjectOf(home, spec, surroundings.scalingUrl)] : [];
-  const called = spec.delivery === "webhook" ? gatewayRoles(home, spec, surroundings.gateway) : [];
-  for (const { ref, object, wanted } of [...functionObjects(home, spec), ...scaled, ...called]) {
+  for (const { ref, object, wanted } of objects) {
     if (wanted) await keepObject(keeper, ref, object);
     else if (wasDeployed) await dropObject(keeper, ref, object);
   }
-  if (!byKeda && status.scaling?.by === "KEDA")
+  if (spec.scaling?.by !== "KEDA" && status.scaling?.by === "KEDA")
     await dropObject(keeper, scaledObject, { metadata: scaledMetadata(home) });
 }

@@ -11,6 +11,8 @@ export interface FunctionObject {
   readonly ref: ResourceRef;
   readonly object: NewObject;
   readonly wanted: boolean;
+  /** False for a Role that gives Drover's own gateway what was made for this function: its author gains nothing by it. */
+  readonly reviewed?: false;
 }
 
 /** All but Pods and Secrets, in the order in which they are made: who may do what, before who does it. */

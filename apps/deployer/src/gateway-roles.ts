@@ -48,6 +48,7 @@ export function gatewayRoles(
         rules: [one("secrets", webhookSecretOf(home.name)), one("services", service)],
       },
       wanted: true,
+      reviewed: false,
     },
     {
       ref: builtin.roleBinding,

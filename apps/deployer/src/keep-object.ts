@@ -1,4 +1,4 @@
-import { TerminalError } from "@drover/controller";
+import { ReconcileFunction, TerminalError } from "@drover/controller";
 import { keyOf, type KubeClient, type KubeObject, type NewObject, type ResourceRef } from "@drover/kube";
 
 /** The annotation of cluster-scoped objects with the uid of the function that they are of: they can have no owner there. */
@@ -53,6 +53,16 @@ export async function dropObject(
 
 const belongsTo = (object: KubeObject, owner: string): boolean =>
   object.metadata.annotations?.[ownerAnnotation] === owner || isControlledBy(object, owner);
+
+/** The uid of the function that an object belongs to; undefined for an object of another owner. */
+export const ownerUidOf = ({
+  metadata: { annotations, ownerReferences = [] },
+}: KubeObject): string | undefined =>
+  annotations?.[ownerAnnotation] ??
+  ownerReferences.find(
+    ({ apiVersion, kind, controller }) =>
+      controller === true && kind === ReconcileFunction.kind && apiVersion === ReconcileFunction.apiVersion,
+  )?.uid;
 
 export const isControlledBy = ({ metadata }: KubeObject, owner: string): boolean =>
   (metadata.ownerReferences ?? []).some(({ uid, controller }) => uid === owner && controller === true);

@@ -1,12 +1,17 @@
 import { type ObjectKey, ReconcileFunction } from "@drover/controller";
-import { nameOf, refOf } from "@drover/kube";
+import { type KubeClient, nameOf, refOf } from "@drover/kube";
 import { redisAccounts } from "@drover/queue";
 import { runFunction } from "@drover/runtime";
 import { functionConfig } from "./config.ts";
 import { functionController } from "./function-controller.ts";
 import { openFunctionQueues } from "./function-queues.ts";
+import { accessReviews } from "./permits/access-reviews.ts";
+import { openAuthorGuards } from "./permits/author-guards.ts";
+import { permitRecords } from "./permits/permit-records.ts";
+import { reviewPermits } from "./permits/review-permits.ts";
 import { type Scaler, startScaler } from "./scaler.ts";
 import { scalingAnswer } from "./scaling-answer.ts";
+import type { Permitting } from "./step.ts";
 
 const kind = nameOf(refOf(ReconcileFunction));
 
@@ -33,10 +38,15 @@ await runFunction({
     answering("/scaling/", scalingAnswer(scaler));
     readiness("scaler", () => (scaler.synced() ? undefined : "ReconcileFunctions are not listed yet"));
     const redisUrl = settings.functionsRedisUrl ?? withoutUser(settings.redisUrl);
-    const { authors, rotateEvery } = settings;
+    const { rotateEvery } = settings;
+    const permits = permittingOf(client, settings);
+    const reviewing =
+      permits === undefined
+        ? Promise.resolve()
+        : reviewPermits({ ...permits, client, every: settings.reviewEvery, wake, log, signal: stopping });
     return {
       controller: functionController({
-        ...{ client, queues, authors, rotateEvery },
+        ...{ client, queues, permits, rotateEvery },
         accounts: redisAccounts(redis),
         surroundings: {
           redisUrl,
@@ -45,12 +55,27 @@ await runFunction({
         },
       }),
       close: async () => {
-        await scaler.done;
+        await Promise.all([scaler.done, reviewing]);
         await queues.close();
       },
     };
   },
 });
+
+/** A review's `yes` is remembered for half the time between reviews, so that runs of functions do not ask anew each time. */
+function permittingOf(
+  client: KubeClient,
+  { authors, namespace, reviewEvery }: ReturnType<typeof functionConfig>,
+): Permitting | undefined {
+  if (authors === "trusted") return undefined;
+  const now = (): number => performance.now();
+  return {
+    records: permitRecords(client, namespace),
+    reviews: accessReviews(client, { remembered: reviewEvery / 2, now }),
+    guards: openAuthorGuards(client, namespace, now),
+    namespace,
+  };
+}
 
 function withoutUser(text: string): string {
   const url = new URL(text);

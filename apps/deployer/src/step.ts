@@ -1,11 +1,22 @@
 import type { Milliseconds } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import type { RedisAccounts } from "@drover/queue";
-import type { Authors } from "@drover/runtime";
 import type { FunctionContext } from "./function-objects.ts";
 import type { Home } from "./home.ts";
 import type { FunctionQueues } from "./function-queues.ts";
+import type { AccessReviews } from "./permits/access-reviews.ts";
+import type { AuthorGuards } from "./permits/author-guards.ts";
+import type { PermitRecords } from "./permits/permit-records.ts";
 import type { Surroundings } from "./pod-template.ts";
+
+/** What it takes to permit what an author asks for. */
+export interface Permitting {
+  readonly records: PermitRecords;
+  readonly reviews: AccessReviews;
+  readonly guards: AuthorGuards;
+  /** The deployer's own. */
+  readonly namespace: string;
+}
 
 /** What the controller of functions stands on. */
 export interface FunctionControllerParts {
@@ -13,8 +24,8 @@ export interface FunctionControllerParts {
   readonly accounts: RedisAccounts;
   readonly queues: FunctionQueues;
   readonly surroundings: Surroundings;
-  /** `checked`: whoever deploys a function must hold what it may do. `trusted`: for a cluster of one's own. */
-  readonly authors: Authors;
+  /** Undefined where every author is trusted. */
+  readonly permits: Permitting | undefined;
   readonly rotateEvery: Milliseconds;
   readonly now?: () => Date;
 }

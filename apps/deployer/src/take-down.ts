@@ -31,4 +31,5 @@ export async function takeDown(step: Step): Promise<void> {
     if (!ref.namespaced) await dropObject({ client, signal, owner: home.uid }, ref, object);
   }
   await takeDeliveries(step);
+  await step.permits?.records.drop(home.uid, signal);
 }

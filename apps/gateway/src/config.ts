@@ -1,5 +1,11 @@
 import { durationSchema, milliseconds } from "@drover/controller";
-import { authorsSetting, processSettings, readSettings, wholeNumber } from "@drover/runtime";
+import {
+  authorsSetting,
+  namespaceSetting,
+  processSettings,
+  readSettings,
+  wholeNumber,
+} from "@drover/runtime";
 import { z } from "zod";
 import { parseAllowed } from "./targets/allowed-urls.ts";
 import { parseNetworks } from "./targets/addresses.ts";
@@ -31,8 +37,10 @@ const gatewaySettings = processSettings.extend({
    * others see objects of their own namespace only.
    */
   webhookReach: listOf((list) => list).default([]),
-  /** `checked`: call a function when the deployer has seen that its author may. `trusted`: whenever it says so. */
-  authors: authorsSetting.default("trusted"),
+  /** `checked`: call a function as the deployer has permitted it. `trusted`: as it asks for. */
+  authors: authorsSetting.default("checked"),
+  /** The deployer's namespace, where permits are. */
+  namespace: namespaceSetting,
   /** Where functions that have answered 202 send the result: 0 takes a free port. Left out: nowhere. */
   completionsPort: wholeNumber({ least: 0, most: 65_535 }).optional(),
   completionsHost: z.string().default("127.0.0.1"),

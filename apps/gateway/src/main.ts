@@ -11,8 +11,11 @@
  * - `targets/` says where: a Service's address, or a URL that the operator allows and that leads out.
  * - `completions/` takes the results of functions that have answered 202.
  */
+import type { Reflector } from "@drover/kube";
 import {
+  type DeclaredFunction,
   followDeclaredFunctions,
+  followPermits,
   type Process,
   queueMetrics,
   runMetrics,
@@ -93,25 +96,37 @@ function outcomes({ log }: GatewayProcess, calls: CallMetrics) {
 }
 
 function takeFromCluster(
-  { settings, client, log, stopping, readiness, closing }: GatewayProcess,
+  { settings: { authors, namespace }, client, log, stopping, readiness, closing }: GatewayProcess,
   gateway: Gateway,
 ): void {
   let told = new Map<string, string>();
-  const { reflector } = followDeclaredFunctions({
-    ...{ client, log, signal: stopping },
-    onChange(declared) {
-      const { functions, problems } = webhookFunctionsIn(declared, settings.authors);
-      if (!stopping.aborted) gateway.register(functions);
-      for (const [key, problem] of problems) {
-        if (told.get(key) !== problem) log.warn({ function: key, problem }, "A function is not called");
-      }
-      told = new Map(problems);
+  let declared: readonly DeclaredFunction[] | undefined;
+  const update = (): void => {
+    if (declared === undefined || permits?.synced() === false || stopping.aborted) return;
+    const { functions, problems } = webhookFunctionsIn(declared, permits);
+    gateway.register(functions);
+    for (const [key, problem] of problems) {
+      if (told.get(key) !== problem) log.warn({ function: key, problem }, "A function is not called");
+    }
+    told = new Map(problems);
+  };
+  const options = { client, log, signal: stopping };
+  const permits =
+    authors === "trusted" ? undefined : followPermits({ ...options, namespace, onChange: () => update() });
+  const functions = followDeclaredFunctions({
+    ...options,
+    onChange(next) {
+      declared = next;
+      update();
     },
   });
-  closing("functions", () => reflector.done);
-  readiness("functions", () => {
-    const { synced, lastFailure } = reflector.status();
-    if (synced) return undefined;
-    return `ReconcileFunctions are not listed yet: ${lastFailure?.message ?? "asked for"}`;
-  });
+  const listing = (name: string, what: string, { reflector }: { readonly reflector: Reflector }): void => {
+    closing(name, () => reflector.done);
+    readiness(name, () => {
+      const { synced, lastFailure } = reflector.status();
+      return synced ? undefined : `${what} are not listed yet: ${lastFailure?.message ?? "asked for"}`;
+    });
+  };
+  listing("functions", "ReconcileFunctions", functions);
+  if (permits !== undefined) listing("permits", "Permits", permits);
 }

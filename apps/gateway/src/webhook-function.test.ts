@@ -1,19 +1,25 @@
 import { objectKey, ReconcileFunction } from "@drover/controller";
-import { askedOf, authorAnnotations, declaredFunctions } from "@drover/runtime";
+import type { KubeObject } from "@drover/kube";
+import { authorAnnotations, declaredFunctions, type PermittedUse, useAskedFor } from "@drover/runtime";
 import { expect, it } from "vitest";
 import { webhookFunctionsIn } from "./webhook-function.ts";
 
 const kind = {
   ...{ group: "example.com", version: "v1", kind: "Site", plural: "sites", scope: "Namespaced" },
 };
-const of = (spec: object, status: object = {}, authors: "checked" | "trusted" = "trusted") => {
+/** @param permit what the function was permitted; `undefined` where every author is trusted. */
+const of = (spec: object, status: object = {}, permit?: Partial<PermittedUse>) => {
   const key = objectKey({ namespace: "web", name: "my.sites" });
   const metadata = { name: "my.sites", namespace: "web", uid: "u", resourceVersion: "1" };
   const object = {
     ...{ apiVersion: "drover.dev/v1alpha1", kind: "ReconcileFunction", metadata, status },
     spec: { for: kind, delivery: "webhook", ...spec },
   };
-  const { functions, problems } = webhookFunctionsIn(declaredFunctions(new Map([[key, object]])), authors);
+  const permits = permit && {
+    allows: (one: KubeObject, asked: Parameters<typeof useAskedFor>[1], use: keyof PermittedUse) =>
+      permit[use] === useAskedFor(one.metadata, asked)[use],
+  };
+  const { functions, problems } = webhookFunctionsIn(declaredFunctions(new Map([[key, object]])), permits);
   return { fn: functions[0], problem: problems.get(key) };
 };
 const container = { image: "registry.example/sites" };
@@ -51,22 +57,20 @@ it("leaves the keys of a function in the queue that has no Pods, or is paused, o
   expect(of({ delivery: "pull" })).toEqual({ fn: undefined, problem: undefined });
 });
 
-it("calls what is permitted to whoever asks, as it was permitted", () => {
+it("calls a function as it was permitted to its author", () => {
   const key = { namespace: "web" };
-  const permitted = (spec: object, author?: string) => {
+  const permitted = (spec: object, author?: string): PermittedUse => {
     const annotations = author === undefined ? {} : { [authorAnnotations.user]: author };
     const parsed = ReconcileFunction.spec.parse({ for: kind, delivery: "webhook", ...spec });
-    return {
-      permitted: askedOf({ ...key, name: "my.sites", uid: "u", resourceVersion: "1", annotations }, parsed),
-    };
+    return useAskedFor({ ...key, name: "my.sites", uid: "u", resourceVersion: "1", annotations }, parsed);
   };
-  expect(of({}, {}, "checked").problem).toMatch(/not permitted it as it is now/);
-  expect(of({}, permitted({}), "checked").fn).toBeDefined();
-  // The same by another, and the same to another place, is another thing.
-  expect(of({}, permitted({}, "bob"), "checked").fn).toBeUndefined();
+  expect(of({}, {}, {}).problem).toMatch(/not permitted it as it is now/);
+  expect(of({}, {}, permitted({})).fn).toBeDefined();
+  // The same by another author, and the same to another address, is another request.
+  expect(of({}, {}, permitted({}, "bob")).fn).toBeUndefined();
   const elsewhere = { webhook: { url: "https://example.com" } };
-  expect(of(elsewhere, permitted({}), "checked").fn).toBeUndefined();
-  expect(of({ paused: false }, permitted({}), "checked").fn).toBeDefined();
+  expect(of(elsewhere, {}, permitted({})).fn).toBeUndefined();
+  expect(of({ paused: false }, {}, permitted({})).fn).toBeDefined();
 });
 
 it("sends nobody Secrets, and asks no code, and says what to do instead", () => {

@@ -6,7 +6,7 @@ import {
   usualScaling,
   whyNotCalled,
 } from "@drover/controller";
-import { type Authors, type DeclaredFunction, isPermitted } from "@drover/runtime";
+import type { DeclaredFunction, Permits } from "@drover/runtime";
 import { z } from "zod";
 
 /** A function that the gateway calls, as its ReconcileFunction says. */
@@ -42,11 +42,11 @@ export interface WebhookFunctions {
 
 /**
  * Of all declared functions, those that are called, and are there to be called.
- * @param authors `checked`: only as the deployer has permitted it to whoever asks for them.
+ * @param permits undefined where every author is trusted.
  */
 export function webhookFunctionsIn(
   declared: readonly DeclaredFunction[],
-  authors: Authors,
+  permits: Pick<Permits, "allows"> | undefined,
 ): WebhookFunctions {
   const functions: WebhookFunction[] = [];
   const problems = new Map<string, string>();
@@ -54,8 +54,7 @@ export function webhookFunctionsIn(
     if (each.spec?.delivery !== "webhook") continue;
     const problem = whyNotCalled(each.spec);
     if (problem !== undefined) problems.set(each.key, problem);
-    else if (authors === "checked" && !isPermitted(each.object, each.spec, "called"))
-      problems.set(each.key, unchecked);
+    else if (permits?.allows(each.object, each.spec, "called") === false) problems.set(each.key, unchecked);
     else if (isThere(each)) functions.push(webhookFunction(each, each.spec));
   }
   return { functions, problems };

@@ -42,6 +42,7 @@ async function workersOn(
     start: () =>
       Promise.all([
         start("gateway", gateway, {
+          DROVER_AUTHORS: "trusted",
           ...{ DROVER_KUBECONFIG: kubeconfig, DROVER_REDIS_URL: redisUrl, DROVER_WEBHOOK_ALLOW: url },
           ...{ DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8", DROVER_WEBHOOK_REACH: namespace },
         }),

@@ -74,7 +74,9 @@ const rule = z.strictObject({
   apiGroups: z.array(z.string()).min(1).max(20),
   resources: z.array(z.string().min(1)).min(1).max(50),
   verbs: z.array(z.string().min(1)).min(1).max(20),
-  resourceNames: z.array(z.string().min(1)).max(50).optional(),
+  resourceNames: z.array(z.string().min(1)).min(1).max(50).optional().meta({
+    description: "Left out: all names. An empty list would be all names, too, and is refused.",
+  }),
 });
 export type PermissionRule = z.output<typeof rule>;
 

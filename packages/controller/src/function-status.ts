@@ -15,15 +15,6 @@ const campaignProgress = z.object({
   left: z.int().meta({ description: "Of them, those without a run that started since." }),
 });
 
-/** Of what somebody has asked for who may: bridge and gateway do no more for it. */
-const permitted = z
-  .object({
-    asked: z.string().meta({ description: "Who asked for what." }),
-    followed: z.string().meta({ description: "What it may be told of." }),
-    called: z.string().meta({ description: "What it may be sent, and where." }),
-  })
-  .meta({ description: "Fingerprints of what its author was allowed." });
-
 /** Of the template that Pods are made after. */
 const rollout = z.object({
   revision: z.int().meta({ description: "Grows with every change; a key never goes back to an older one." }),
@@ -51,7 +42,6 @@ export const functionStatus = z.object({
     description: "How each kind is followed, by plural.group.",
   }),
   campaign: campaignProgress.optional().meta({ description: "How far the last campaign has come." }),
-  permitted: permitted.optional(),
   delivered: z.enum(["pull", "webhook"]).optional().meta({
     description: "The way in which keys come to it, as it was last settled.",
   }),

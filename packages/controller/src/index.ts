@@ -38,12 +38,13 @@ export { paceVariables } from "./pace-variables.ts";
 export { type PermissionRule, type Scaling, usualScaling } from "./function-deployment.ts";
 export {
   type Access,
+  accessCount,
+  accessesOf,
   accessWords,
-  calledAccess,
-  followedAccess,
-  followedKinds,
-  neededAccess,
-} from "./needed-access.ts";
+  type PolicyRule,
+  resourceAttributesOf,
+} from "./access.ts";
+export { calledAccess, followedAccess, followedKinds, neededAccess, usedAccess } from "./needed-access.ts";
 export { whyNotCalled } from "./why-not-called.ts";
 export { leastPermissions, type Permissions } from "./least-permissions.ts";
 export type { HookDeclaration } from "./hook-declaration.ts";

@@ -1,23 +1,7 @@
-import type { PermissionRule } from "./function-deployment.ts";
+import { type Access, accessesOf } from "./access.ts";
 import type { ReconcileFunctionSpec } from "./reconcile-function.ts";
 
-/** One thing that somebody may do or not, as a SubjectAccessReview has it. */
-export interface Access {
-  readonly namespace?: string | undefined;
-  readonly verb: string;
-  readonly group: string;
-  readonly resource: string;
-  readonly subresource?: string | undefined;
-  readonly name?: string | undefined;
-}
-
-/** What somebody may do or not, as a person says it: `get secrets named a in namespace b`. */
-export const accessWords = ({ namespace, verb, group, resource, subresource, name }: Access): string =>
-  `${verb} ${[resource, subresource].filter(Boolean).join("/")}` +
-  `${group === "" ? "" : ` of ${group}`}${name === undefined ? "" : ` named ${name}`} ` +
-  (namespace === undefined ? "in all namespaces" : `in namespace ${namespace}`);
-
-/** The kinds that a function is told of. */
+/** The kinds whose changes wake a function's keys. */
 export const followedKinds = (spec: ReconcileFunctionSpec) => [
   spec.for,
   ...(spec.owns ?? []),
@@ -25,8 +9,11 @@ export const followedKinds = (spec: ReconcileFunctionSpec) => [
 ];
 
 /**
- * All that whoever deploys this function must be allowed: to see what it is told of; what its ServiceAccount may do; to
- * run Pods beside the Secrets of its namespace; and, where the gateway reads and writes objects on its behalf, that.
+ * All that the author of a function must be allowed: to list and watch its kinds, what its ServiceAccount may do, what the
+ * gateway does on its behalf, and {@link usedAccess}.
+ *
+ * The deployer reviews the Roles that it is about to write (apps/deployer/src/permits/granted-access.ts); this is the same
+ * list for a program that writes none.
  *
  * @param namespace the function's.
  */
@@ -34,14 +21,33 @@ export function neededAccess(spec: ReconcileFunctionSpec, namespace: string): re
   const { permissions = {}, container } = spec;
   return [
     ...followedAccess(spec),
-    ...(permissions.namespace ?? []).flatMap((rule) => accessesOf(rule, namespace)),
-    ...(permissions.cluster ?? []).flatMap((rule) => accessesOf(rule)),
-    ...(container === undefined ? [] : [{ namespace, verb: "create", group: "", resource: "pods" }]),
+    ...(container === undefined ? [] : accessesOf(permissions.namespace ?? [], namespace)),
+    ...(container === undefined ? [] : accessesOf(permissions.cluster ?? [])),
     ...calledAccess(spec),
+    ...usedAccess(spec, namespace),
   ];
 }
 
-/** What the bridge does for a function: it tells of keys and changes, which not everybody may see. */
+/** Accesses that a function uses without a Role of its own: it runs Pods, and its hooks are compared with Secrets. */
+export function usedAccess(
+  { container, hooks = [] }: ReconcileFunctionSpec,
+  namespace: string,
+): readonly Access[] {
+  const pods = container === undefined ? [] : [{ namespace, verb: "create", group: "", resource: "pods" }];
+  return [...pods, ...hooks.flatMap((hook) => hookSecrets(hook, namespace))];
+}
+
+const hookSecrets = (
+  { verify }: NonNullable<ReconcileFunctionSpec["hooks"]>[number],
+  namespace: string,
+): readonly Access[] =>
+  [verify.standardWebhooks, verify.hmac, verify.bearer].flatMap((scheme) =>
+    scheme === undefined
+      ? []
+      : [{ namespace, verb: "get", group: "", resource: "secrets", name: scheme.secretRef.name }],
+  );
+
+/** What the bridge does for a function: it shows keys and changes of objects, which not every user may see. */
 export const followedAccess = (spec: ReconcileFunctionSpec): readonly Access[] =>
   followedKinds(spec).flatMap(({ group, plural: resource, namespaces }) =>
     (namespaces ?? [undefined]).flatMap((namespace) =>
@@ -54,22 +60,7 @@ export function calledAccess({ delivery, for: kind }: ReconcileFunctionSpec): re
   if (delivery !== "webhook") return [];
   const { group, plural: resource, namespaces } = kind;
   return (namespaces ?? [undefined]).flatMap((namespace) => [
-    ...["get", "patch", "update"].map((verb) => ({ namespace, verb, group, resource })),
+    ...["get", "patch"].map((verb) => ({ namespace, verb, group, resource })),
     { namespace, verb: "update", group, resource, subresource: "status" },
   ]);
-}
-
-function accessesOf(
-  { apiGroups, resources, verbs, resourceNames }: PermissionRule,
-  namespace?: string,
-): Access[] {
-  const names = resourceNames ?? [undefined];
-  return apiGroups.flatMap((group) =>
-    resources.flatMap((path) => {
-      const [resource = "", subresource] = path.split("/");
-      return verbs.flatMap((verb) =>
-        names.map((name) => ({ namespace, verb, group, resource, subresource, name })),
-      );
-    }),
-  );
 }

@@ -12,18 +12,30 @@ import { functionStatus } from "./function-status.ts";
 import { defineResource, type Resource } from "./resource.ts";
 import type { Kind } from "./watched.ts";
 
-/** A kind, by what it takes to watch it. */
+/** A label after RFC 1035, as Kubernetes has it for versions and plurals of kinds. */
+const label = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** A kind, by what it takes to watch it. The API server takes no other names for kinds, and none of these can leave its place in a URL. */
 const kind = {
-  group: z.string().meta({ description: "API group; empty for Kubernetes' core kinds." }),
-  version: z.string().min(1),
-  kind: z.string().min(1),
-  plural: z.string().min(1),
+  group: z
+    .string()
+    .max(253)
+    .regex(
+      /^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*)?$/,
+      "give an API group such as apps",
+    )
+    .meta({ description: "API group; empty for Kubernetes' core kinds." }),
+  version: z.string().regex(label, "give a version such as v1"),
+  kind: z.string().regex(/^[A-Za-z][A-Za-z0-9]{0,62}$/, "give a kind such as ConfigMap"),
+  plural: z.string().regex(label, "give the kind's plural such as configmaps"),
   scope: z.enum(["Namespaced", "Cluster"]),
 };
 
+const namespace = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "give the name of a namespace");
+
 /** Which of its objects concern the controller, and which of their changes. */
 const predicates = {
-  namespaces: z.array(z.string().min(1)).min(1).max(100).optional().meta({
+  namespaces: z.array(namespace).min(1).max(100).optional().meta({
     description: "Only objects in these namespaces. Left out: in all.",
   }),
   labelSelector: z

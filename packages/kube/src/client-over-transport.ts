@@ -54,7 +54,7 @@ export function clientOver(parts: ClientParts, guard?: WriteGuard): KubeClient {
     },
     list: async (ref, options = {}) => {
       const shape = listRequest(ref, options);
-      return listFrom(shape.name, ref, await read(parts, shape, options));
+      return listFrom(shape.name, ref, await read(parts, shape, options), options.metadataOnly === true);
     },
     find: (ref, options = {}) => findObjects(client, guard?.known, ref, options),
     create: async (ref, object, options) =>

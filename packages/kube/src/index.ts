@@ -42,7 +42,7 @@ export * from "./errors.ts";
 export { type EventRecorder, eventRecorder, type EventRecorderOptions } from "./events/event-recorder.ts";
 export type { RecordedEvent, Reporter } from "./events/recorded-event.ts";
 export { digestOf, fingerprint, type Fingerprint } from "./fingerprint.ts";
-export { keyOf, type KubeObject, kubeObjectSchema } from "./kube-object.ts";
+export { isSecret, keyOf, type KubeObject, kubeObjectSchema } from "./kube-object.ts";
 export { isWellFormed } from "./well-formed.ts";
 export { listAll } from "./list-all.ts";
 export { oldestFirst } from "./oldest-first.ts";
@@ -101,6 +101,7 @@ export { longestRetryAfter, retryAfter } from "./retry-after.ts";
 export {
   apiVersionOf,
   builtin,
+  InvalidSegmentError,
   kindOf,
   nameOf,
   refOf,

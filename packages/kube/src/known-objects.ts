@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { KnownObjects, WriteOutcome } from "./client.ts";
-import { keyOf, type KubeObject } from "./kube-object.ts";
+import { isSecret, keyOf, type KubeObject } from "./kube-object.ts";
 import { withoutManagedFields } from "./managed-fields.ts";
 import { newsSchema, type ObjectNews } from "./object-news.ts";
 import { objectFrom } from "./reply.ts";
@@ -101,6 +101,7 @@ function leftOf(known: ReadonlyMap<string, KnownKind>): string | undefined {
   for (const [name, { queries, listedAt, toldUpTo, objects }] of known) {
     const texts: string[] = [];
     for (const object of objects.values()) {
+      if (isSecret(object)) return undefined;
       const text = JSON.stringify(withoutManagedFields(object));
       length += text.length;
       if (length > longestLists) return undefined;

@@ -43,6 +43,7 @@ export const kubeObjectSchema = z.looseObject({ apiVersion: text, kind: text, me
 export type KubeObject = z.output<typeof kubeObjectSchema>;
 
 export const listSchema = z.looseObject({
+  apiVersion: text,
   kind: z.string().endsWith("List"),
   metadata: z.looseObject({
     resourceVersion: text,
@@ -73,3 +74,7 @@ export function keyOf({ metadata }: { readonly metadata: ObjectName }): ObjectKe
   const { namespace, name } = metadata;
   return objectKey(namespace === undefined ? { name } : { namespace, name });
 }
+
+/** Whether an object is a Secret, by what the API server answered: Secrets are never copied and never sent on. */
+export const isSecret = ({ apiVersion, kind }: { readonly [field: string]: unknown }): boolean =>
+  apiVersion === "v1" && kind === "Secret";

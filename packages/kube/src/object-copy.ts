@@ -1,4 +1,4 @@
-import type { KubeObject } from "./kube-object.ts";
+import { isSecret, type KubeObject } from "./kube-object.ts";
 import { withoutManagedFields } from "./managed-fields.ts";
 import { objectFrom } from "./reply.ts";
 import type { ResourceRef } from "./resource-ref.ts";
@@ -8,9 +8,10 @@ const longestCopy = 16_384;
 
 /**
  * An object as text that may stand in for a read of it: whole but for its managedFields, which a write without them leaves
- * as they are. Undefined where it is too long to be kept.
+ * as they are. Undefined where it is too long to be kept, and for every Secret.
  */
 export function copyOf(object: KubeObject): string | undefined {
+  if (isSecret(object)) return undefined;
   const text = JSON.stringify(withoutManagedFields(object));
   return text.length > longestCopy ? undefined : text;
 }

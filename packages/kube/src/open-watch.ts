@@ -31,7 +31,7 @@ export async function* openWatch(
   }
   options.opened?.();
   try {
-    yield* watchFrames(reply, ref, heard);
+    yield* watchFrames(reply, { ref, partial: options.metadataOnly === true }, heard);
   } catch (error) {
     signal?.throwIfAborted();
     throw error;

@@ -25,9 +25,18 @@ export function accepted(reply: WholeReply): unknown {
   return json(reply);
 }
 
-/** An object of a kind, out of JSON. Its `apiVersion` and `kind` are the kind's, also where only metadata came. */
-export function objectFrom(request: string, ref: ResourceRef, value: unknown): KubeObject {
-  return normalised(request, ref, isWellFormed(value) ? value : shaped(request, kubeObjectSchema, value));
+/**
+ * An object of a kind, out of JSON. Its `apiVersion` and `kind` are the kind's, also where only metadata came.
+ *
+ * @param partial whether metadata alone was asked for: only then may the answer be a PartialObjectMetadata.
+ * @throws MalformedReplyError for an object of another kind.
+ */
+export function objectFrom(request: string, ref: ResourceRef, value: unknown, partial = false): KubeObject {
+  const object = isWellFormed(value) ? value : shaped(request, kubeObjectSchema, value);
+  const typed = { apiVersion: apiVersionOf(ref), kind: ref.kind };
+  if (partial && isKind(object, partialObject)) return { ...object, ...typed };
+  refuseOtherKind(request, object, typed);
+  return object;
 }
 
 const reviewSchema = z.looseObject({ status: z.unknown() });
@@ -36,16 +45,25 @@ const reviewSchema = z.looseObject({ status: z.unknown() });
 export const reviewFrom = (request: string, value: unknown): unknown =>
   shaped(request, reviewSchema, value).status;
 
-/** A page of a kind's list, out of JSON. */
-export function listFrom(request: string, ref: ResourceRef, value: unknown): ObjectList {
-  const { metadata, items } = shaped(request, listSchema, value);
-  // Items of Kubernetes' own kinds carry neither apiVersion nor kind.
-  const typed = { apiVersion: apiVersionOf(ref), kind: ref.kind };
+/**
+ * A page of a kind's list, out of JSON. Items of Kubernetes' own kinds carry neither apiVersion nor kind: the list's own
+ * kind says what they are (`<Kind>List`, or `PartialObjectMetadataList` where metadata alone was asked for).
+ *
+ * @throws MalformedReplyError when the list or an item is of another kind.
+ */
+export function listFrom(request: string, ref: ResourceRef, value: unknown, partial = false): ObjectList {
+  const list = shaped(request, listSchema, value);
+  const { apiVersion, kind, metadata, items } = list;
+  const isPartial = partial && isKind(list, partialList);
+  const itemType = isPartial ? partialObject : { apiVersion, kind: kind.slice(0, -"List".length) };
+  if (!isPartial && apiVersion !== apiVersionOf(ref)) {
+    throw otherKind(request, list, { apiVersion: apiVersionOf(ref), kind: `${ref.kind}List` });
+  }
   return {
     resourceVersion: metadata.resourceVersion,
     continue: metadata.continue == null || metadata.continue === "" ? undefined : metadata.continue,
     remaining: metadata.remainingItemCount ?? undefined,
-    items: (items ?? []).map((item) => objectFrom(request, ref, { ...typed, ...item })),
+    items: (items ?? []).map((item) => objectFrom(request, ref, { ...itemType, ...item }, isPartial)),
   };
 }
 
@@ -131,16 +149,25 @@ function shaped<T extends z.ZodType>(request: string, schema: T, value: unknown)
   throw new MalformedReplyError(request, z.prettifyError(result.error), result.error);
 }
 
-function normalised(request: string, ref: ResourceRef, object: KubeObject): KubeObject {
-  const wanted = apiVersionOf(ref);
-  const partial = object.kind === "PartialObjectMetadata";
-  if (!partial && (object.kind !== ref.kind || object.apiVersion !== wanted)) {
-    throw new MalformedReplyError(
-      request,
-      `it sent ${object.apiVersion} ${object.kind} for ${wanted} ${ref.kind}.`,
-    );
-  }
-  return partial ? { ...object, apiVersion: wanted, kind: ref.kind } : object;
+interface Typed {
+  readonly apiVersion: string;
+  readonly kind: string;
 }
+
+const partialObject: Typed = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" };
+const partialList: Typed = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadataList" };
+
+const isKind = (value: Typed, { apiVersion, kind }: Typed): boolean =>
+  value.apiVersion === apiVersion && value.kind === kind;
+
+function refuseOtherKind(request: string, object: Typed, wanted: Typed): void {
+  if (!isKind(object, wanted)) throw otherKind(request, object, wanted);
+}
+
+const otherKind = (request: string, sent: Typed, wanted: Typed): MalformedReplyError =>
+  new MalformedReplyError(
+    request,
+    `it sent ${sent.apiVersion} ${sent.kind} for ${wanted.apiVersion} ${wanted.kind}.`,
+  );
 
 const excerpt = (text: string): string => text.trim().slice(0, 200);

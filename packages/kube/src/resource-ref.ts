@@ -99,9 +99,9 @@ export function collectionPath(ref: ResourceRef, namespace?: string): string {
   if (namespace !== undefined && !ref.namespaced) {
     throw new WrongScopeError(`${ref.kind} is cluster-scoped; ask for it without a namespace.`);
   }
-  const root = ref.group === "" ? `/api/${ref.version}` : `/apis/${ref.group}/${ref.version}`;
-  const within = namespace === undefined ? "" : `/namespaces/${encodeURIComponent(namespace)}`;
-  return `${root}${within}/${ref.plural}`;
+  const root = ref.group === "" ? pathOf("api", ref.version) : pathOf("apis", ref.group, ref.version);
+  const within = namespace === undefined ? "" : pathOf("namespaces", namespace);
+  return `${root}${within}${pathOf(ref.plural)}`;
 }
 
 /** The path of one object, or of one of its subresources. */
@@ -110,8 +110,33 @@ export function objectPath(ref: ResourceRef, key: ObjectKey, subresource?: strin
   if (ref.namespaced && namespace === undefined) {
     throw new WrongScopeError(`${ref.kind} is namespaced; ask for "namespace/${name}".`);
   }
-  const below = subresource === undefined ? "" : `/${subresource}`;
-  return `${collectionPath(ref, namespace)}/${encodeURIComponent(name)}${below}`;
+  const below = subresource === undefined ? "" : pathOf(subresource);
+  return `${collectionPath(ref, namespace)}${pathOf(name)}${below}`;
+}
+
+/**
+ * Path segments, each behind a slash. Every segment is encoded: no text of a declaration can add a segment, a query or a
+ * fragment.
+ *
+ * @throws InvalidSegmentError for a segment that is empty, `.` or `..`: a server may resolve these to another path.
+ */
+function pathOf(...segments: readonly string[]): string {
+  return segments.map((segment) => `/${encoded(segment)}`).join("");
+}
+
+function encoded(segment: string): string {
+  if (segment === "" || segment === "." || segment === "..") throw new InvalidSegmentError(segment);
+  return encodeURIComponent(segment);
+}
+
+/** Text that cannot be a segment of an API path. */
+export class InvalidSegmentError extends Error {
+  override readonly name = "InvalidSegmentError";
+  constructor(segment: string) {
+    super(
+      `${JSON.stringify(segment)} cannot be a part of an API path. Correct the group, version, plural, namespace or name.`,
+    );
+  }
 }
 
 /** A key with a namespace for a cluster-scoped kind, or without one for a namespaced kind. */

@@ -14,6 +14,13 @@ export type WatchFrame =
   /** The server ends the watch and says why; an `Expired` one must list again. */
   | { readonly type: "ERROR"; readonly error: ApiError };
 
+/** The kind that is watched. */
+export interface Watching {
+  readonly ref: ResourceRef;
+  /** Metadata alone was asked for. */
+  readonly partial: boolean;
+}
+
 /** Bytes that one frame may have; etcd takes objects of 1.5 MiB by default. */
 const longestFrame = 8 * 1024 * 1024;
 
@@ -26,7 +33,7 @@ const longestFrame = 8 * 1024 * 1024;
  */
 export async function* watchFrames(
   reply: StreamReply,
-  ref: ResourceRef,
+  { ref, partial }: Watching,
   heard: () => void,
 ): AsyncGenerator<readonly WatchFrame[], void, undefined> {
   for await (const piece of lines(reply, heard)) {
@@ -34,7 +41,7 @@ export async function* watchFrames(
     try {
       for (const line of piece) {
         const text = decoded(reply, line);
-        if (text !== "") frames.push(frameFrom(reply, ref, text));
+        if (text !== "") frames.push(frameFrom(reply, { ref, partial }, text));
       }
     } catch (error) {
       if (frames.length > 0) yield frames;
@@ -56,13 +63,13 @@ const bookmarkSchema = z.looseObject({
 });
 const errorSchema = statusSchema.extend({ code: z.number().int().min(400).max(599) });
 
-function frameFrom(reply: StreamReply, ref: ResourceRef, line: string): WatchFrame {
+function frameFrom(reply: StreamReply, { ref, partial }: Watching, line: string): WatchFrame {
   const { type, object } = parsed(reply, frameSchema, fromJson(reply, line));
   switch (type) {
     case "ADDED":
     case "MODIFIED":
     case "DELETED":
-      return { type, object: objectFrom(reply.request, ref, object) };
+      return { type, object: objectFrom(reply.request, ref, object, partial) };
     case "BOOKMARK": {
       const { resourceVersion, annotations } = parsed(reply, bookmarkSchema, object).metadata;
       return {

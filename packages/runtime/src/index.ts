@@ -44,15 +44,27 @@ export {
 } from "./declared-functions.ts";
 export { type FunctionDefinition, runFunction, serveController } from "./run-function.ts";
 export {
-  askedOf,
+  askAnnotation,
+  type Author,
+  AuthorEpoch,
   authorAnnotations,
   authorOf,
   type Authors,
   authorsSetting,
+  epochName,
+  groupsText,
+  namespaceSetting,
+} from "./authors.ts";
+export {
   deniedOf,
-  isPermitted,
-  type Permitted,
-} from "./permitted.ts";
+  followPermits,
+  permitLabel,
+  permitName,
+  type Permits,
+  type PermitsOptions,
+  type PermittedUse,
+  useAskedFor,
+} from "./permits.ts";
 export { unlessAborted } from "./unless-aborted.ts";
 export { type SparingWarnings, sparingWarnings } from "./sparing-warnings.ts";
 export { InvalidSettingsError, readSettings, secretFile, wholeNumber, type Environment } from "./settings.ts";

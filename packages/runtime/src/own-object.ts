@@ -27,7 +27,14 @@ export interface OwnObject {
   saw(leaves: boolean): Sight | undefined;
 }
 
-export function ownObject(ref: ResourceRef, { key, claim, signal }: Run): OwnObject {
+/**
+ * @param copies whether the controller declares `copies`. Without it every run reads live: what Redis says of an object is not
+ *   evidence for a controller that grants rights, for instance.
+ */
+export function ownObject(
+  { ref, copies }: { readonly ref: ResourceRef; readonly copies: boolean },
+  { key, claim, signal }: Run,
+): OwnObject {
   const kind = nameOf(ref);
   let newest: KubeObject | undefined;
   let underWay = 0;
@@ -46,7 +53,8 @@ export function ownObject(ref: ResourceRef, { key, claim, signal }: Run): OwnObj
   };
   return {
     async read(client) {
-      const object = givenCopy(ref, { key, claim }) ?? (await client.get(ref, key, { signal }));
+      const copy = copies ? givenCopy(ref, { key, claim }) : undefined;
+      const object = copy ?? (await client.get(ref, key, { signal }));
       if (object !== undefined) see(object);
       return object;
     },

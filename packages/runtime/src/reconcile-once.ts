@@ -73,7 +73,7 @@ export async function reconcileOnce<R extends Resource>(
   run: Run,
 ): Promise<Verdict> {
   const ref = refOf(parts.controller.for);
-  const own = ownObject(ref, run);
+  const own = ownObject({ ref, copies: parts.controller.copies }, run);
   const known = knowledgeOf(parts.controller, run);
   const guard: WriteGuard = {
     beforeWrite: (): void => {

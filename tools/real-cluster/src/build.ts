@@ -23,13 +23,17 @@ const packages = {
   "kube-proxy": "k8s.io/kubernetes/cmd/kube-proxy",
   etcd: "go.etcd.io/etcd/server/v3",
   pki: "./pki",
+  rbac: "./rbac",
   pause: "./pause",
   registry: ".",
   dns: ".",
   kwok: "sigs.k8s.io/kwok/cmd/kwok",
 };
 
-/** A program of the cluster; `pki` is our own and writes keys and certificates, `pause` is the first in every pod. */
+/**
+ * A program of the cluster. Our own are `pki`, which writes keys and certificates, `pause`, the first in every pod, and `rbac`,
+ * which asks Kubernetes' RBAC evaluation.
+ */
 export type Target = keyof typeof packages;
 
 const apiServerTargets: readonly Target[] = ["pki", "etcd", "kubectl", "kube-apiserver"];
@@ -191,7 +195,7 @@ async function kubernetesVersion(): Promise<string> {
 }
 
 const sourceFiles = [
-  ...["go.mod", "go.sum", "pki/main.go", "pause/main.go"],
+  ...["go.mod", "go.sum", "pki/main.go", "rbac/main.go", "pause/main.go"],
   ...["registry", "dns"].flatMap((name) => ["go.mod", "go.sum", "main.go"].map((file) => `${name}/${file}`)),
   ...["kwok/go.mod", "kwok/go.sum"],
 ];

@@ -1,5 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
@@ -7,6 +8,27 @@ import { promisify } from "node:util";
 export interface Pki {
   readonly folder: string;
   readonly admin: { readonly ca: Buffer; readonly cert: Buffer; readonly key: Buffer };
+}
+
+/** A client of the cluster's API server, as its certificate names it. */
+export interface CertifiedUser {
+  readonly user: string;
+  readonly groups?: readonly string[];
+}
+
+/** Signs a certificate for one more client. */
+export async function signClient(
+  bin: string,
+  folder: string,
+  { user, groups = [] }: CertifiedUser,
+): Promise<Pki["admin"]> {
+  const name = `client-${randomUUID()}`;
+  await promisify(execFile)(join(bin, "pki"), [folder, name, user, ...groups]);
+  const [ca, cert, key] = await Promise.all(
+    ["ca.crt", `${name}.crt`, `${name}.key`].map((file) => readFile(join(folder, file))),
+  );
+  if (ca === undefined || cert === undefined || key === undefined) throw new Error("A file is missing.");
+  return { ca, cert, key };
 }
 
 /** Makes all keys and certificates of a cluster, in `dir`/pki; what the files are called is written in go/pki. */

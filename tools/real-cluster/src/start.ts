@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +8,7 @@ import { buildRealCluster, type Target } from "./build.ts";
 import { writeKubeconfig, writeKubectl } from "./client-files.ts";
 import { startEtcd } from "./etcd.ts";
 import { type StaleView, startStaleView } from "./stale-view.ts";
-import { createPki, type Pki } from "./pki.ts";
+import { type CertifiedUser, createPki, type Pki, signClient } from "./pki.ts";
 import { switchable } from "./switchable.ts";
 
 export interface StartOptions {
@@ -33,6 +34,8 @@ export interface RealCluster {
   readonly dir: string;
   /** The ids of the processes that run now; each leads a process group. */
   pids(): number[];
+  /** Writes a kubeconfig for a user with a certificate of the cluster's authority, and gives its path. */
+  kubeconfigFor(user: CertifiedUser): Promise<string>;
   /**
    * Takes the API server down, the data stays. By default it is killed, as in a crash; with SIGTERM it ends its
    * watches and leaves in order, which takes it a second or more. Does nothing when it is down.
@@ -111,6 +114,13 @@ export async function startApiServerOnEtcd(
     const cluster: RealCluster = {
       ...{ kubeconfig, kubectl, url, dir },
       pids: () => [etcd.process.pid, apiServer.pid()].filter((pid) => pid !== undefined),
+      kubeconfigFor: async (user) =>
+        writeKubeconfig(
+          dir,
+          url,
+          { admin: await signClient(bin, pki.folder, user) },
+          `kubeconfig-${randomUUID()}`,
+        ),
       stopApiServer: (how = "SIGKILL") => apiServer.down(how),
       startApiServer: () => apiServer.up(),
       async startStaleView() {

@@ -1,5 +1,5 @@
-import { type Milliseconds, ReconcileFunction } from "@drover/controller";
-import { authorAnnotations } from "@drover/runtime";
+import { type Milliseconds, objectKey, ReconcileFunction } from "@drover/controller";
+import { authorAnnotations, AuthorEpoch, epochName, groupsText } from "@drover/runtime";
 import {
   builtin,
   isApiError,
@@ -88,7 +88,7 @@ function placedIn({ metadata, spec }: FunctionManifest, said: string | undefined
   return { metadata: { ...metadata, namespace }, spec };
 }
 
-/** Says who asks: the API server writes that itself only from Kubernetes 1.36 on, and else insists that we do. */
+/** Names the author: the API server writes that itself only from Kubernetes 1.36 on, and else insists that we do. */
 async function applyFunction(
   client: KubeClient,
   manifest: Placed,
@@ -99,13 +99,25 @@ async function applyFunction(
       ? {}
       : {
           [authorAnnotations.user]: asker.username,
-          [authorAnnotations.groups]: asker.groups.join("\n"),
+          [authorAnnotations.groups]: groupsText(asker.groups),
+          ...(await epochNow(client)),
         };
   try {
     return await applyManifest(client, ref, { ...manifest }, { remembers: true, annotations: author });
   } catch (error) {
     throw isApiError(error, "NotServed") ? notInstalled(error) : error;
   }
+}
+
+/** The epoch that a spec written now carries; left out where there is none, or we may not read it: then the server says so. */
+async function epochNow(client: KubeClient): Promise<Readonly<Record<string, string>>> {
+  const at = objectKey({ namespace: "drover", name: epochName });
+  const object = await client.get(refOf(AuthorEpoch), at).catch((error: unknown) => {
+    if (isApiError(error, "Forbidden", "NotServed")) return undefined;
+    throw error;
+  });
+  const epoch = AuthorEpoch.spec.safeParse(object?.["spec"]).data?.epoch;
+  return epoch === undefined ? {} : { [authorAnnotations.epoch]: epoch };
 }
 
 async function tellReady(

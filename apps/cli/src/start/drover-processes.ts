@@ -17,7 +17,8 @@ export const startBridge = (run: Run, servers: Servers): Promise<KeptProcess> =>
       main: "apps/bridge/src/main.ts",
       environment: {
         ...common(servers),
-        DROVER_LOG_LEVEL: "debug", // it tells of wakes
+        DROVER_LOG_LEVEL: "debug", // it logs wakes
+        DROVER_AUTHORS: "trusted",
         ...(servers.sandboxUrl === undefined && {
           DROVER_FUNCTIONS: inRepository("functions/s3-bucket/deploy/function.yaml"),
         }),

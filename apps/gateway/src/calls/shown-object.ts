@@ -1,13 +1,26 @@
-import type { ObjectMetadata, Resource } from "@drover/controller";
+import { type ObjectMetadata, type Resource, TerminalError } from "@drover/controller";
+import { isSecret } from "@drover/kube";
 import type { Call } from "@drover/webhook";
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** An object as functions are shown it: without what is of use to the API server and to kubectl only. */
+/**
+ * An object as a call carries it: without what only the API server and kubectl use.
+ *
+ * @throws TerminalError for a Secret, whatever its kind was declared as.
+ */
 export function shownObject(
   { apiVersion, kind }: Pick<Resource, "apiVersion" | "kind">,
   object: { readonly metadata: ObjectMetadata; readonly [field: string]: unknown },
 ): Call["object"] {
+  if (isSecret(object)) {
+    throw new TerminalError(
+      "Secrets are not sent to functions. Have the function pull, with a permission of its own.",
+      {
+        reason: "SecretsAreNotSent",
+      },
+    );
+  }
   const { annotations, ...metadata } = object.metadata;
   const shown = Object.entries(annotations ?? {}).filter(([name]) => name !== lastApplied);
   return {

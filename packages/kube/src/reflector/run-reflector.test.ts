@@ -35,7 +35,10 @@ describe("a reflector", () => {
 
   test("understands metadata alone as well as whole objects", async () => {
     const partial = { ...at("a", "3"), apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" };
-    const list = { ...bucketList([partial], { resourceVersion: "7" }), kind: "PartialObjectMetadataList" };
+    const list = {
+      ...bucketList([partial], { resourceVersion: "7" }),
+      ...{ apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadataList" },
+    };
     const { log } = await following([
       json(list),
       streams(frame("MODIFIED", { ...partial, metadata: at("a", "8").metadata })),

@@ -8,6 +8,10 @@
 //	                              "node"
 //	sa.key, sa.pub                signs and checks ServiceAccount tokens
 //
+// and later, with more arguments, one more client that the same authority signs, as NAME.crt and NAME.key:
+//
+//	pki FOLDER NAME USER [GROUP ...]
+//
 // Here rather than in Node, which can check X.509 certificates but not sign them.
 package main
 
@@ -35,10 +39,14 @@ type identity struct {
 
 func main() {
 	log.SetFlags(0)
-	if len(os.Args) != 2 {
-		log.Fatal("usage: pki FOLDER")
+	if len(os.Args) < 2 || len(os.Args) == 3 {
+		log.Fatal("usage: pki FOLDER [NAME USER [GROUP ...]]")
 	}
 	folder := os.Args[1]
+	if len(os.Args) > 3 {
+		write(folder, os.Args[2], client(read(folder, "ca"), os.Args[3], os.Args[4:]...))
+		return
+	}
 	must(os.MkdirAll(folder, 0o700))
 
 	authority := authority()
@@ -114,6 +122,24 @@ func newKey() *ecdsa.PrivateKey {
 func write(folder, name string, who identity) {
 	writePEM(filepath.Join(folder, name+".crt"), "CERTIFICATE", who.certificate.Raw)
 	writeKey(filepath.Join(folder, name+".key"), who.key)
+}
+
+func read(folder, name string) identity {
+	certificate, err := x509.ParseCertificate(readPEM(filepath.Join(folder, name+".crt")))
+	must(err)
+	key, err := x509.ParseECPrivateKey(readPEM(filepath.Join(folder, name+".key")))
+	must(err)
+	return identity{key, certificate}
+}
+
+func readPEM(path string) []byte {
+	text, err := os.ReadFile(path)
+	must(err)
+	block, _ := pem.Decode(text)
+	if block == nil {
+		log.Fatal("pki: no PEM in ", path)
+	}
+	return block.Bytes
 }
 
 func writeKey(path string, key *ecdsa.PrivateKey) {

@@ -1,0 +1,113 @@
+import { type Milliseconds, objectKey, RetryAfterError } from "@drover/controller";
+import { type KubeClient, type KubeObject, refOf } from "@drover/kube";
+import { AuthorEpoch, epochName } from "@drover/runtime";
+import { createHash, randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { z } from "zod";
+import { authorGuards, validating, validatingBinding } from "./author-policies.ts";
+
+/** Keeps the epoch of the authors' annotations: what was written under the policies as they are now carries it. */
+export interface AuthorGuards {
+  /**
+   * The epoch that a spec written now is given.
+   * @throws RetryAfterError while the policies are absent, other than they should be, or too new to be in force everywhere.
+   */
+  epoch(signal: AbortSignal): Promise<string>;
+}
+
+/** After this time every API server enforces a new policy (they do within about a second). */
+const inForceAfter: Milliseconds = 5_000;
+/** How long an answer is used again. */
+const remembered: Milliseconds = 2_000;
+
+const epochRef = refOf(AuthorEpoch);
+const epochSchema = z.looseObject({ spec: AuthorEpoch.spec });
+
+/**
+ * @param namespace the deployer's.
+ * @param now a monotonic clock, in milliseconds.
+ */
+export function openAuthorGuards(
+  client: KubeClient,
+  namespace: string,
+  now: () => Milliseconds,
+): AuthorGuards {
+  const wanted = authorGuards(namespace);
+  const { name } = wanted.policy.metadata;
+  const key = objectKey({ name });
+  const named = { namespace, name: epochName };
+  let seen: { readonly policies: string; readonly since: Milliseconds } | undefined;
+  let last: { readonly epoch: string; readonly at: Milliseconds } | undefined;
+
+  const look = async (signal: AbortSignal): Promise<string> => {
+    const [policy, binding] = await Promise.all([
+      client.get(validating, key, { signal }),
+      client.get(validatingBinding, key, { signal }),
+    ]);
+    refuseOther(policy, wanted.policy, validating.kind);
+    refuseOther(binding, wanted.binding, validatingBinding.kind);
+    const policies = identityOf([policy, binding]);
+    if (seen?.policies !== policies) seen = { policies, since: now() };
+    const object = await client.get(epochRef, objectKey(named), { signal });
+    const present = epochSchema.safeParse(object).data?.spec;
+    if (present?.policies === policies) return present.epoch;
+    if (now() - seen.since < inForceAfter) {
+      throw new RetryAfterError(
+        `The admission policies ${name} are new: authors are known again within ${inForceAfter / 1_000} s.`,
+        { after: `${inForceAfter}ms`, reason: "AuthorsUnguarded" },
+      );
+    }
+    const epoch = randomUUID();
+    const spec = { epoch, policies };
+    if (object === undefined) await client.create(epochRef, { metadata: named, spec }, { signal });
+    else {
+      const { resourceVersion, uid } = object.metadata;
+      const body = { metadata: { resourceVersion, uid }, spec };
+      await client.patch(epochRef, objectKey(named), { type: "merge", body }, { signal });
+    }
+    return epoch;
+  };
+  return {
+    async epoch(signal) {
+      if (last !== undefined && now() - last.at < remembered) return last.epoch;
+      last = undefined;
+      const at = now();
+      const epoch = await look(signal);
+      last = { epoch, at };
+      return epoch;
+    },
+  };
+}
+
+/** Another policy of the name, or the same one changed, is another text: uids are unique, generations grow. */
+const identityOf = (objects: readonly (KubeObject | undefined)[]): string =>
+  createHash("sha256")
+    .update(JSON.stringify(objects.map((object) => [object?.metadata.uid, object?.metadata.generation])))
+    .digest("hex");
+
+function refuseOther(
+  present: KubeObject | undefined,
+  { metadata: { name }, spec }: { readonly metadata: { readonly name: string }; readonly spec: object },
+  kind: string,
+): void {
+  if (present === undefined) throw unguarded(`There is no ${kind} ${name}.`);
+  // Exactly: a field more, such as matchConditions or a namespaceSelector, may exempt a user.
+  const field = differingField(present["spec"], spec);
+  if (field !== undefined)
+    throw unguarded(`The ${kind} ${name} is another one than it should be: spec.${field}.`);
+}
+
+function differingField(present: unknown, wanted: object): string | undefined {
+  const fields: Readonly<Record<string, unknown>> =
+    typeof present === "object" && present !== null ? { ...present } : {};
+  const right: Readonly<Record<string, unknown>> = { ...wanted };
+  return [...new Set([...Object.keys(fields), ...Object.keys(right)])].find(
+    (field) => !isDeepStrictEqual(fields[field], right[field]),
+  );
+}
+
+const unguarded = (problem: string): RetryAfterError =>
+  new RetryAfterError(`${problem} So the author of this function is not known. Install authors.yaml.`, {
+    after: "30s",
+    reason: "AuthorsUnguarded",
+  });

@@ -1,0 +1,194 @@
+import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
+import { builtin, type ResourceRef } from "@drover/kube";
+import { askAnnotation, authorAnnotations, AuthorEpoch, epochName } from "@drover/runtime";
+
+const group = "admissionregistration.k8s.io";
+const refTo = (kind: string, plural: string): ResourceRef => ({
+  ...{ group, version: "v1", kind, plural, namespaced: false },
+});
+export const validating = refTo("ValidatingAdmissionPolicy", "validatingadmissionpolicies");
+export const validatingBinding = refTo(
+  "ValidatingAdmissionPolicyBinding",
+  "validatingadmissionpolicybindings",
+);
+
+const { user, groups, epoch } = authorAnnotations;
+const name = "drover-authors";
+const annotationOf = (object: "object" | "oldObject", annotation: string): string =>
+  `${object}.metadata.?annotations[?'${annotation}'].orValue('')`;
+const isUnchanged = (annotation: string): string =>
+  `${annotationOf("object", annotation)} == ${annotationOf("oldObject", annotation)}`;
+
+const isNew =
+  "request.operation == 'CREATE' || object.spec != oldObject.spec || !(" + `${isUnchanged(askAnnotation)})`;
+/** One group a line, a backslash and a line break escaped: as `authorOf` reads it. */
+const groupsOfRequest =
+  "request.userInfo.?groups.orValue([])" +
+  String.raw`.map(g, g.replace('\\', '\\\\').replace('\n', '\\n')).join('\n')`;
+const currentEpoch = "string(params.spec.epoch)";
+
+const byRequest: Readonly<Record<string, string>> = {
+  [user]: "request.userInfo.username",
+  [groups]: groupsOfRequest,
+  [epoch]: currentEpoch,
+};
+const all = (tests: readonly string[]): string => tests.join(" && ");
+
+// Written with the API server's defaults, so that they compare equal: a field more may exempt a user.
+const matching = (resource: string) => ({
+  matchPolicy: "Equivalent",
+  namespaceSelector: {},
+  objectSelector: {},
+  resourceRules: [
+    {
+      apiGroups: [ReconcileFunction.group],
+      apiVersions: ["*"],
+      operations: ["CREATE", "UPDATE"],
+      resources: [resource],
+      scope: "*",
+    },
+  ],
+});
+const params = { apiVersion: AuthorEpoch.apiVersion, kind: AuthorEpoch.kind };
+
+/** Only the user who writes a spec is named as its author. A write that leaves the spec leaves the author. */
+const authorPolicy = {
+  apiVersion: `${group}/v1`,
+  kind: validating.kind,
+  metadata: { name },
+  spec: {
+    failurePolicy: "Fail",
+    matchConstraints: matching(ReconcileFunction.plural),
+    paramKind: params,
+    validations: [
+      {
+        expression:
+          `(${isNew}) ? (` +
+          all(Object.entries(byRequest).map(([of, value]) => `${annotationOf("object", of)} == ${value}`)) +
+          ") : (" +
+          `${all([user, groups, epoch].map(isUnchanged))})`,
+        message:
+          `the annotations ${user}, ${groups} and ${epoch} name the user who wrote this spec: you, your groups (one a ` +
+          `line), and the spec.epoch of the AuthorEpoch ${epochName}. Leave them to the server, or deploy with drover deploy.`,
+      },
+    ],
+  },
+} as const;
+
+/** Without an epoch no function can be written: a deployer must have run. */
+const paramRef = (namespace: string) =>
+  ({ name: epochName, namespace, parameterNotFoundAction: "Deny" }) as const;
+
+const authorBinding = (namespace: string) =>
+  ({
+    apiVersion: `${group}/v1`,
+    kind: validatingBinding.kind,
+    metadata: { name },
+    spec: { policyName: name, paramRef: paramRef(namespace), validationActions: ["Deny"] },
+  }) as const;
+
+/** Writes the author, where the API server has such policies (Kubernetes 1.36 and newer by default). */
+const stamping = (namespace: string) => [
+  {
+    apiVersion: `${group}/v1`,
+    kind: "MutatingAdmissionPolicy",
+    metadata: { name },
+    spec: {
+      failurePolicy: "Fail",
+      reinvocationPolicy: "Never",
+      matchConstraints: matching(ReconcileFunction.plural),
+      paramKind: params,
+      matchConditions: [{ name: "spec-is-new", expression: isNew }],
+      mutations: [
+        {
+          patchType: "ApplyConfiguration",
+          applyConfiguration: {
+            expression: `Object{metadata: Object.metadata{annotations: {${Object.entries(byRequest)
+              .map(([of, value]) => `'${of}': ${value}`)
+              .join(", ")}}}}`,
+          },
+        },
+      ],
+    },
+  },
+  {
+    apiVersion: `${group}/v1`,
+    kind: "MutatingAdmissionPolicyBinding",
+    metadata: { name },
+    spec: { policyName: name, paramRef: paramRef(namespace) },
+  },
+];
+
+const statusName = "drover-status";
+const bridgesFields: ReadonlySet<string> = new Set(["problem", "follows", "campaign"]);
+const statusFields = [...Object.keys(ReconcileFunction.status.shape), "observedGeneration", "conditions"];
+const accountOf = (namespace: string, account: string): string =>
+  `'system:serviceaccount:${namespace}:${account}'`;
+
+/** The deployer writes the status of functions; bridges write their own three fields of it, and no other user any. */
+const statusPolicy = (namespace: string) => ({
+  apiVersion: `${group}/v1`,
+  kind: validating.kind,
+  metadata: { name: statusName },
+  spec: {
+    failurePolicy: "Fail",
+    matchConstraints: matching(`${ReconcileFunction.plural}/status`),
+    validations: [
+      {
+        expression:
+          `request.userInfo.username == ${accountOf(namespace, "deployer")} || ` +
+          `(request.userInfo.username == ${accountOf(namespace, "bridge")} && ` +
+          all(
+            statusFields
+              .filter((field) => !bridgesFields.has(field))
+              .map((field) => `object.?status.?${field} == oldObject.?status.?${field}`),
+          ) +
+          ")",
+        message: `the status of a function is written by ${namespace}/deployer and, as far as it follows kinds, by ${namespace}/bridge.`,
+      },
+    ],
+  },
+});
+
+const statusBinding = {
+  apiVersion: `${group}/v1`,
+  kind: validatingBinding.kind,
+  metadata: { name: statusName },
+  spec: { policyName: statusName, validationActions: ["Deny"] },
+} as const;
+
+/** The kind of the epoch, and every user's right to read it: a client that writes the annotations itself needs it. */
+const epochObjects = (namespace: string) => [
+  customResourceDefinition(AuthorEpoch),
+  {
+    ...{ apiVersion: "rbac.authorization.k8s.io/v1", kind: builtin.role.kind, metadata: { name, namespace } },
+    rules: [
+      {
+        ...{ apiGroups: [AuthorEpoch.group], resources: [AuthorEpoch.plural] },
+        ...{ resourceNames: [epochName], verbs: ["get"] },
+      },
+    ],
+  },
+  {
+    ...{
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: builtin.roleBinding.kind,
+      metadata: { name, namespace },
+    },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: builtin.role.kind, name },
+    subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: "system:authenticated" }],
+  },
+];
+
+/** The policy and the binding that keep authors' annotations, as they must be for a deployer in that namespace. */
+export const authorGuards = (namespace: string) => ({
+  policy: authorPolicy,
+  binding: authorBinding(namespace),
+});
+
+/** All that is installed beside the CRD so that a function is its author's. */
+export const installedPolicies = (namespace: string): readonly object[] => [
+  ...epochObjects(namespace),
+  ...[authorPolicy, authorBinding(namespace), ...stamping(namespace)],
+  ...[statusPolicy(namespace), statusBinding],
+];

@@ -1,0 +1,48 @@
+import { type Access, accessCount, accessesOf, type PolicyRule, TerminalError } from "@drover/controller";
+import { builtin } from "@drover/kube";
+import { z } from "zod";
+import type { FunctionObject } from "../function-objects.ts";
+
+/** Accesses that one function may ask for: each is a request to the API server, again and again. */
+export const mostAccesses = 500;
+
+const rulesSchema = z.array(
+  z.strictObject({
+    apiGroups: z.array(z.string()),
+    resources: z.array(z.string()),
+    verbs: z.array(z.string()),
+    resourceNames: z.array(z.string()).optional(),
+  }),
+);
+
+/**
+ * All that the Roles and ClusterRoles among these objects grant. What is reviewed is read from the very objects that are
+ * written, so that nothing can be granted that was not reviewed.
+ *
+ * @throws TerminalError when they grant more than {@link mostAccesses}.
+ */
+export function grantedAccess(objects: readonly FunctionObject[]): readonly Access[] {
+  const roles = objects.flatMap((one) => (one.wanted && one.reviewed !== false ? roleIn(one) : []));
+  const count = roles.reduce((sum, { rules }) => sum + accessCount(rules), 0);
+  if (count > mostAccesses) {
+    throw new TerminalError(
+      `It asks for ${count} permissions: each verb on each resource counts, and each name. Ask for ${mostAccesses} at most.`,
+      { reason: "InvalidSpec" },
+    );
+  }
+  return roles.flatMap(({ rules, namespace }) => accessesOf(rules, namespace));
+}
+
+interface GrantedRules {
+  readonly rules: readonly PolicyRule[];
+  readonly namespace?: string | undefined;
+}
+
+function roleIn({ ref, object }: FunctionObject): readonly GrantedRules[] {
+  if (ref !== builtin.role && ref !== builtin.clusterRole) return [];
+  // A rule with a field that is not understood here, such as nonResourceURLs, must not be granted unseen.
+  const rules = rulesSchema.parse(object["rules"]);
+  const { namespace } = object.metadata;
+  if (ref === builtin.role && namespace === undefined) throw new Error("A Role has no namespace.");
+  return [ref === builtin.role ? { rules, namespace } : { rules }];
+}

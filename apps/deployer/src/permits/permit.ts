@@ -1,0 +1,61 @@
+import { type ObjectMetadata, RetryAfterError, usedAccess } from "@drover/controller";
+import { askAnnotation, type Author, authorAnnotations, authorOf, useAskedFor } from "@drover/runtime";
+import { isDeepStrictEqual } from "node:util";
+import type { FunctionObject } from "../function-objects.ts";
+import type { Step } from "../step.ts";
+import { notHeld } from "./access-reviews.ts";
+import { grantedAccess } from "./granted-access.ts";
+import { asRecorded } from "./permit-records.ts";
+
+/**
+ * The author of a function must be allowed all that its objects grant. It is reviewed in every run: neither the function's
+ * status nor Redis is evidence. What was permitted is recorded where only the deployer writes, for bridge and gateway and for
+ * the reviews to come (review-permits.ts).
+ *
+ * Functions in the deployer's own namespace are not reviewed: a user who writes there can act as the deployer.
+ *
+ * @param objects all that is about to be written for the function.
+ * @throws RetryAfterError naming what the author may not do, or why the author is not known.
+ */
+export async function permit(step: Step, objects: readonly FunctionObject[]): Promise<void> {
+  const { context, home, permits } = step;
+  if (permits === undefined) return;
+  const { metadata, spec, signal } = context;
+  const { records, reviews, namespace } = permits;
+  const isReviewed = home.namespace !== namespace;
+  const author = authorOf(metadata) ?? (isReviewed ? unknown(metadata) : { user: "", groups: [] });
+  const before = await records.get(home.uid, signal);
+  const asked = asRecorded({
+    ...{ uid: home.uid, function: `${home.namespace}/${home.name}`, author },
+    accesses: [...grantedAccess(objects), ...usedAccess(spec, home.namespace)],
+    ...useAskedFor(metadata, spec),
+  });
+  const isSame = isDeepStrictEqual(before, asked);
+  if (isReviewed) {
+    if (!isSame) refuseUnlessAuthentic(metadata, await permits.guards.epoch(signal));
+    const denied = await reviews.firstDenied(author, asked.accesses, signal);
+    if (denied !== undefined) throw notHeld(author, denied);
+  }
+  if (!isSame) await records.keep(asked, signal);
+}
+
+/** @throws RetryAfterError when the annotations were not written under the admission policies as they are now. */
+function refuseUnlessAuthentic({ name, annotations }: ObjectMetadata, epoch: string): void {
+  if (annotations?.[authorAnnotations.epoch] === epoch) return;
+  throw new RetryAfterError(
+    "This spec was written while the admission policies that name its author were absent or other ones. " +
+      `Ask for it again: ${askAgain(name)}`,
+    { after: "30s", reason: "AuthorUnknown" },
+  );
+}
+
+function unknown({ name }: ObjectMetadata): Author {
+  throw new RetryAfterError(
+    "The author of this function is not known: it was written before the admission policies that name authors. Install " +
+      `authors.yaml, then: ${askAgain(name)}`,
+    { after: "30s", reason: "AuthorUnknown" },
+  );
+}
+
+const askAgain = (name: string): string =>
+  `kubectl annotate --overwrite reconcilefunction ${name} ${askAnnotation}=$(date +%s)`;

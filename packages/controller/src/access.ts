@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+
+/** One thing that a user may or may not do, as a SubjectAccessReview states it. */
+export interface Access {
+  /** Left out: in all namespaces, and on cluster-scoped objects. */
+  readonly namespace?: string | undefined;
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource?: string | undefined;
+  /** Left out: objects of every name. Empty: requests that carry no name. */
+  readonly name?: string | undefined;
+}
+
+/**
+ * The `resourceAttributes` of a SubjectAccessReview for an access. An access to every name is asked with a name that no
+ * rule can list: without a name, a user whose rule lists only the empty name would be answered yes.
+ */
+export const resourceAttributesOf = (access: Access): Access => ({
+  ...access,
+  name: access.name ?? unlisted,
+});
+const unlisted = `any-${randomUUID()}`;
+
+/** A rule of a Role or ClusterRole (`rbac.authorization.k8s.io/v1` PolicyRule), without nonResourceURLs. */
+export interface PolicyRule {
+  readonly apiGroups?: readonly string[] | undefined;
+  readonly resources?: readonly string[] | undefined;
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[] | undefined;
+}
+
+/** An access in words: `get secrets named a in namespace b`. */
+export const accessWords = ({ namespace, verb, group, resource, subresource, name }: Access): string =>
+  `${verb} ${[resource, subresource].filter(Boolean).join("/")}` +
+  `${group === "" ? "" : ` of ${group}`}${name === undefined ? "" : ` named ${name}`} ` +
+  (namespace === undefined ? "in all namespaces" : `in namespace ${namespace}`);
+
+/**
+ * The accesses that rules grant: a user who holds all of them may do everything that the rules allow.
+ *
+ * It follows Kubernetes' own evaluation (`RuleAllows` in plugin/pkg/auth/authorizer/rbac): an empty or absent
+ * `resourceNames` is every name, an empty name is the requests without a name, `*` is held only by rules that say `*`, and
+ * of `pods/exec/x` all behind the first slash is the subresource. Rules without groups, resources or verbs grant nothing.
+ *
+ * @param namespace of the Role; left out for a ClusterRole that is bound in all namespaces.
+ */
+export function accessesOf(rules: readonly PolicyRule[], namespace?: string): readonly Access[] {
+  const accesses = new Map<string, Access>();
+  for (const { apiGroups = [], resources = [], verbs, resourceNames = [] } of rules) {
+    const names = resourceNames.length === 0 ? [undefined] : resourceNames;
+    for (const group of apiGroups) {
+      for (const path of resources) {
+        for (const verb of verbs) {
+          for (const name of names) {
+            const access = { namespace, verb, group, ...splitResource(path), name };
+            accesses.set(JSON.stringify(access), access);
+          }
+        }
+      }
+    }
+  }
+  return [...accesses.values()];
+}
+
+function splitResource(path: string): Pick<Access, "resource" | "subresource"> {
+  const slash = path.indexOf("/");
+  return slash === -1
+    ? { resource: path, subresource: undefined }
+    : { resource: path.slice(0, slash), subresource: path.slice(slash + 1) };
+}
+
+/** How many accesses rules grant at most, counted without listing them. */
+export const accessCount = (rules: readonly PolicyRule[]): number =>
+  rules.reduce(
+    (sum, { apiGroups = [], resources = [], verbs, resourceNames = [] }) =>
+      sum + apiGroups.length * resources.length * verbs.length * Math.max(1, resourceNames.length),
+    0,
+  );
