@@ -49,6 +49,8 @@ export interface TestCluster {
   get(manifest: Manifest): Promise<TestObject | undefined>;
   /** What the API server answers to a GET of a path. */
   read(path: string): Promise<unknown>;
+  /** A token of a ServiceAccount, as KEDA and kubelets have them made; undefined of the sandbox, which has none. */
+  tokenOf(namespace: string, account: string): Promise<string | undefined>;
   /** Ask for deletion, and do not wait for it. */
   remove(manifest: Manifest): Promise<void>;
   stop(): Promise<void>;
@@ -74,6 +76,7 @@ async function sandboxCluster(folder: string): Promise<TestCluster> {
     async remove(manifest) {
       await request("DELETE", pathOf(manifest));
     },
+    tokenOf: () => Promise.resolve(undefined),
     stop: () => sandbox.close(),
   };
 }
@@ -120,6 +123,8 @@ async function realCluster(folder: string): Promise<TestCluster> {
       const where = namespace === undefined ? [] : ["-n", namespace];
       await kubectl(["delete", type, name, ...where, "--wait=false", "--ignore-not-found"]);
     },
+    tokenOf: async (namespace, account) =>
+      (await kubectl(["create", "token", account, "-n", namespace, "--duration=1h"])).trim(),
     async stop() {
       await proxy.stop();
       await cluster.stop();

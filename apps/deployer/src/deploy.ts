@@ -7,6 +7,7 @@ import { rolloutOf } from "./function-rollout.ts";
 import { gatewayRoles } from "./gateway-roles.ts";
 import { templateWithSecrets } from "./function-secrets.ts";
 import { refuseUnlessInUse } from "./is-in-use.ts";
+import { kedaObjects } from "./keda-objects.ts";
 import { dropObject, keepObject } from "./keep-object.ts";
 import { functionLabel } from "./names.ts";
 import { type ObservedPod, observePods } from "./observe-pods.ts";
@@ -15,7 +16,6 @@ import { fingerprintOf } from "./pod-template.ts";
 import { refuseUnclear } from "./refuse-unclear.ts";
 import { podChanges } from "./roll-out.ts";
 import { scaleNow } from "./scale-now.ts";
-import { scaledMetadata, scaledObject, scaledObjectOf } from "./scaled-object.ts";
 import { statedConditions } from "./stated-conditions.ts";
 import type { Step } from "./step.ts";
 import { isDeployed, withdraw } from "./take-down.ts";
@@ -105,8 +105,12 @@ async function pauseAsAsked({ context: { spec, status }, home, queues }: Step): 
 }
 
 /** All that the function needs beside Pods and Secrets. What its Roles grant is reviewed before any of it is written. */
-function objectsOf({ context: { spec }, home, surroundings }: Step): readonly FunctionObject[] {
-  const scaled = spec.scaling?.by === "KEDA" ? [scaledObjectOf(home, spec, surroundings.scalingUrl)] : [];
+function objectsOf({ context, home, surroundings }: Step): readonly FunctionObject[] {
+  const { spec, status } = context;
+  const byKeda = spec.scaling?.by === "KEDA";
+  // A cluster without KEDA does not serve its kinds, so they are not looked for in vain.
+  const wasByKeda = status.scaling?.by === "KEDA";
+  const scaled = byKeda || wasByKeda ? kedaObjects(home, spec, surroundings.keda, byKeda) : [];
   const called = spec.delivery === "webhook" ? gatewayRoles(home, spec, surroundings.gateway) : [];
   return [...functionObjects(home, spec), ...scaled, ...called];
 }
@@ -115,7 +119,7 @@ async function keepObjects(
   { context, home, client }: Step,
   objects: readonly FunctionObject[],
 ): Promise<void> {
-  const { spec, signal, status } = context;
+  const { signal, status } = context;
   const keeper = { client, signal, owner: home.uid };
   // What never was there need not be looked for.
   const wasDeployed = isDeployed(status);
@@ -123,6 +127,4 @@ async function keepObjects(
     if (wanted) await keepObject(keeper, ref, object);
     else if (wasDeployed) await dropObject(keeper, ref, object);
   }
-  if (spec.scaling?.by !== "KEDA" && status.scaling?.by === "KEDA")
-    await dropObject(keeper, scaledObject, { metadata: scaledMetadata(home) });
 }

@@ -51,7 +51,7 @@ await runFunction({
         surroundings: {
           redisUrl,
           gateway: settings.gatewayAccount,
-          ...(settings.scalingUrl !== undefined && { scalingUrl: settings.scalingUrl }),
+          keda: { scalingUrl: settings.scalingUrl, account: settings.kedaAccount },
         },
       }),
       close: async () => {

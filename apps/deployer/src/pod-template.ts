@@ -14,6 +14,7 @@ import {
   webhookSecretOf,
 } from "@drover/controller";
 import type { Home } from "./home.ts";
+import type { KedaSettings } from "./keda-objects.ts";
 import type { GatewayAccount } from "./gateway-roles.ts";
 import { digest, functionLabel, redisSecretOf, redisUserOf, revisionAnnotation } from "./names.ts";
 
@@ -21,8 +22,7 @@ import { digest, functionLabel, redisSecretOf, redisUserOf, revisionAnnotation }
 export interface Surroundings {
   /** Redis, as Pods reach it: without user or password. */
   readonly redisUrl: string;
-  /** Where autoscalers ask how many Pods a function should have. */
-  readonly scalingUrl?: string;
+  readonly keda: KedaSettings;
   readonly gateway: GatewayAccount;
 }
 
