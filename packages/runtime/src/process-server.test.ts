@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
-import { networkInterfaces } from "node:os";
 import { text } from "node:stream/consumers";
 import { Counter, Registry } from "prom-client";
 import { afterEach, describe, expect, it } from "vitest";
@@ -58,20 +57,6 @@ describe("on loopback", () => {
   );
 });
 
-/** An address of this machine that others reach; a Pod listens on such a one. */
-const outer = Object.values(networkInterfaces())
-  .flatMap((addresses) => addresses ?? [])
-  .find(({ family, internal }) => family === "IPv4" && !internal)?.address;
-
-it.skipIf(outer === undefined)(
-  "elsewhere the Host is not compared: probes and scrapers use names of their own",
-  async () => {
-    const url = await start({ ...(outer !== undefined && { host: outer }) });
-    for (const host of ["10.1.2.3:8080", "deployer.drover:8080", "deployer.drover.svc.cluster.local"])
-      expect((await ask(`${url}/metrics`, { host })).status).toBe(200);
-  },
-);
-
 it("who listens on loopback needs no token, and who listens elsewhere does", () => {
   expect(["127.0.0.1", "localhost", "::1", "127.9.9.9"].map(usualMetricsAuth)).toEqual(Array(4).fill("none"));
   expect(["0.0.0.0", "::", "10.0.0.7", "localhost.example"].map(usualMetricsAuth)).toEqual(
@@ -123,7 +108,14 @@ describe("where a token is needed", () => {
 it("metrics are collected once a second, however often they are asked for", async () => {
   const registry = new Registry();
   let collected = 0;
-  new Counter({ name: "a_total", help: "-", registers: [registry], collect: () => void collected++ });
+  new Counter({
+    name: "a_total",
+    help: "-",
+    registers: [registry],
+    collect: () => {
+      collected++;
+    },
+  });
   const url = await start({ registry });
   await Promise.all(Array.from({ length: 50 }, () => ask(`${url}/metrics`)));
   expect(collected).toBeLessThan(5);

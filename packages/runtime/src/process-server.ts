@@ -1,8 +1,8 @@
 import { type HttpBindings, getRequestListener } from "@hono/node-server";
+import type { Log } from "@drover/controller";
 import { bearerOf, guarded, isLoopback } from "@drover/listener";
 import { type Context, Hono } from "hono";
 import { createServer } from "node:http";
-import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { listenOn } from "./listen-on.ts";
 import type { Decision, ReadAccess, ReadOf } from "./read-access.ts";
@@ -21,7 +21,7 @@ export interface ProcessServerOptions {
   readonly answers: ReadonlyMap<string, Answer>;
   /** Who may read metrics, answers, and the reasons for not being ready. */
   readonly access: ReadAccess;
-  readonly log: Pick<Logger, "warn">;
+  readonly log: Pick<Log, "warn">;
 }
 
 /** Answers a GET of what follows its prefix. */
@@ -127,7 +127,7 @@ async function problemsOf(ready: ReadonlyMap<string, Check>): Promise<readonly P
 }
 
 /** Logs why the process is not ready, each time that other parts are not: the answer to a probe does not say it. */
-function tellOnce(log: Pick<Logger, "warn">): (problems: readonly Problem[]) => void {
+function tellOnce(log: Pick<Log, "warn">): (problems: readonly Problem[]) => void {
   let last = "";
   return (problems) => {
     const parts = problems.map(({ part }) => part).join(", ");
