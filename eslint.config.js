@@ -75,7 +75,7 @@ const bellLaw = [
 ];
 const apps = ["bridge", "cli", "gateway", "sandbox-server"];
 const functions = ["deployment", "replicaset", "s3-bucket"];
-const tests = ["**/*.test.ts", "**/*.contract.ts", "**/*.faults.ts", "tests/**"];
+const tests = ["**/*.test.ts", "**/*.contract.ts", "**/*.faults.ts", "tests/**", "verification/**"];
 
 export default tseslint.config(
   { ignores: ["**/node_modules", "**/dist", ".cache", ".run"] },

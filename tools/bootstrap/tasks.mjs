@@ -59,6 +59,14 @@ export const tasks = {
     needsPython: never,
     run: (repository) => program(repository, "tests/function-faults/main.ts"),
   },
+  attacks: {
+    needsPython: always,
+    run: (repository) => program(repository, "verification/attacks/main.ts"),
+  },
+  rbac: {
+    needsPython: never,
+    run: (repository) => program(repository, "verification/rbac/main.ts"),
+  },
   mutants: {
     needsPython: always,
     run: (repository) => program(repository, "packages/queue/mutants/main.ts"),

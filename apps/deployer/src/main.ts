@@ -1,4 +1,4 @@
-import { type ObjectKey, ReconcileFunction } from "@drover/controller";
+import { type Milliseconds, type ObjectKey, ReconcileFunction } from "@drover/controller";
 import { type KubeClient, nameOf, refOf } from "@drover/kube";
 import { redisAccounts } from "@drover/queue";
 import { runFunction } from "@drover/runtime";
@@ -6,7 +6,7 @@ import { functionConfig } from "./config.ts";
 import { functionController } from "./function-controller.ts";
 import { openFunctionQueues } from "./function-queues.ts";
 import { accessReviews } from "./permits/access-reviews.ts";
-import { openAuthorGuards } from "./permits/author-guards.ts";
+import { keepEpoch, openAuthorGuards } from "./permits/author-guards.ts";
 import { permitRecords } from "./permits/permit-records.ts";
 import { reviewPermits } from "./permits/review-permits.ts";
 import { type Scaler, startScaler } from "./scaler.ts";
@@ -14,6 +14,8 @@ import { scalingAnswer } from "./scaling-answer.ts";
 import type { Permitting } from "./step.ts";
 
 const kind = nameOf(refOf(ReconcileFunction));
+/** How often the admission policies are looked at. */
+const epochEvery: Milliseconds = 3_000;
 
 await runFunction({
   name: "deployer",
@@ -43,7 +45,10 @@ await runFunction({
     const reviewing =
       permits === undefined
         ? Promise.resolve()
-        : reviewPermits({ ...permits, client, every: settings.reviewEvery, wake, log, signal: stopping });
+        : Promise.all([
+            keepEpoch(permits.guards, { every: epochEvery, log, signal: stopping }),
+            reviewPermits({ ...permits, client, every: settings.reviewEvery, wake, log, signal: stopping }),
+          ]);
     return {
       controller: functionController({
         ...{ client, queues, permits, rotateEvery },

@@ -163,9 +163,10 @@ describe("a run", () => {
       copy: JSON.stringify(object),
       ...fields,
     });
-    const sizeGiven = async (given: Run["claim"]): Promise<number | undefined> => {
+    const sizeGiven = async (given: Run["claim"], copies = true): Promise<number | undefined> => {
       let size: number | undefined;
       const reconciled: Definition = {
+        copies,
         reconcile: ({ spec }) => ((size = spec.size), Promise.resolve(undefined)),
       };
       await reconcile(reconciled, { claim: given });
@@ -178,8 +179,15 @@ describe("a run", () => {
       await client.patch(ref, key, { type: "merge", body: { spec: { size: 4 } } });
       seen();
       expect(await sizeGiven(claim(old))).toBe(3);
-      expect(await reconcile({}, { claim: claim(old) })).toEqual({ kind: "conflict" });
+      expect(await reconcile({ copies: true }, { claim: claim(old) })).toEqual({ kind: "conflict" });
       seen();
+    });
+
+    it("reads live where its controller declares no copies, whatever the queue has", async () => {
+      const old = await create({ size: 3 });
+      const forged = { ...old, spec: { size: 7 } };
+      expect(await sizeGiven(claim(forged), true)).toBe(7);
+      expect(await sizeGiven(claim(await read(), { copy: JSON.stringify(forged) }), false)).toBe(3);
     });
 
     it("reads live where that is not what the queue says it is", async () => {

@@ -1,7 +1,8 @@
-import { type Milliseconds, objectKey, RetryAfterError } from "@drover/controller";
+import { type Log, type Milliseconds, objectKey, RetryAfterError } from "@drover/controller";
 import { type KubeClient, type KubeObject, refOf } from "@drover/kube";
 import { AuthorEpoch, epochName } from "@drover/runtime";
 import { createHash, randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { authorGuards, validating, validatingBinding } from "./author-policies.ts";
@@ -9,7 +10,10 @@ import { authorGuards, validating, validatingBinding } from "./author-policies.t
 /** Keeps the epoch of the authors' annotations: what was written under the policies as they are now carries it. */
 export interface AuthorGuards {
   /**
-   * The epoch that a spec written now is given.
+   * The epoch that a spec written now is given. It is always looked up: policies whose uid and generation are those of the
+   * epoch have been there without a break since it began, so a spec that was read before and carries it was written under
+   * them.
+   *
    * @throws RetryAfterError while the policies are absent, other than they should be, or too new to be in force everywhere.
    */
   epoch(signal: AbortSignal): Promise<string>;
@@ -17,9 +21,6 @@ export interface AuthorGuards {
 
 /** After this time every API server enforces a new policy (they do within about a second). */
 const inForceAfter: Milliseconds = 5_000;
-/** How long an answer is used again. */
-const remembered: Milliseconds = 2_000;
-
 const epochRef = refOf(AuthorEpoch);
 const epochSchema = z.looseObject({ spec: AuthorEpoch.spec });
 
@@ -37,9 +38,8 @@ export function openAuthorGuards(
   const key = objectKey({ name });
   const named = { namespace, name: epochName };
   let seen: { readonly policies: string; readonly since: Milliseconds } | undefined;
-  let last: { readonly epoch: string; readonly at: Milliseconds } | undefined;
 
-  const look = async (signal: AbortSignal): Promise<string> => {
+  const epoch = async (signal: AbortSignal): Promise<string> => {
     const [policy, binding] = await Promise.all([
       client.get(validating, key, { signal }),
       client.get(validatingBinding, key, { signal }),
@@ -57,26 +57,17 @@ export function openAuthorGuards(
         { after: `${inForceAfter}ms`, reason: "AuthorsUnguarded" },
       );
     }
-    const epoch = randomUUID();
-    const spec = { epoch, policies };
+    const next = randomUUID();
+    const spec = { epoch: next, policies };
     if (object === undefined) await client.create(epochRef, { metadata: named, spec }, { signal });
     else {
       const { resourceVersion, uid } = object.metadata;
       const body = { metadata: { resourceVersion, uid }, spec };
       await client.patch(epochRef, objectKey(named), { type: "merge", body }, { signal });
     }
-    return epoch;
+    return next;
   };
-  return {
-    async epoch(signal) {
-      if (last !== undefined && now() - last.at < remembered) return last.epoch;
-      last = undefined;
-      const at = now();
-      const epoch = await look(signal);
-      last = { epoch, at };
-      return epoch;
-    },
-  };
+  return { epoch };
 }
 
 /** Another policy of the name, or the same one changed, is another text: uids are unique, generations grow. */
@@ -111,3 +102,27 @@ const unguarded = (problem: string): RetryAfterError =>
     after: "30s",
     reason: "AuthorsUnguarded",
   });
+
+/**
+ * Looks after the epoch from the start on, before there is any function: without one no function can be written. While the
+ * policies are wrong every function's condition says so; here it is a warning, once for each reason.
+ *
+ * @returns a promise that resolves when `signal` has ended it.
+ */
+export async function keepEpoch(
+  guards: AuthorGuards,
+  { every, log, signal }: { readonly every: Milliseconds; readonly log: Log; readonly signal: AbortSignal },
+): Promise<void> {
+  let warned = "";
+  while (!signal.aborted) {
+    const problem = await guards.epoch(signal).then(
+      () => "",
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+    if (problem !== "" && problem !== warned && !signal.aborted) {
+      log.warn({ problem }, "Authors of functions are not known: new and changed functions are refused");
+    }
+    warned = problem;
+    await delay(every, undefined, { signal }).catch(() => undefined);
+  }
+}

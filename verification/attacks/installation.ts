@@ -1,0 +1,229 @@
+import { objectKey, ReconcileFunction, silentLog } from "@drover/controller";
+import { connect, type KubeClient, refOf } from "@drover/kube";
+import { type RedisServer, spawnTied, startRedis, type TiedProcess } from "@drover/local-servers";
+import { redisUserRules } from "@drover/queue";
+import { type CertifiedUser, type FakeNodeCluster, startClusterWithFakeNodes } from "@drover/real-cluster";
+import { Redis } from "ioredis";
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+import { z } from "zod";
+
+/**
+ * Drover as the manifests install it, on a real API server with RBAC and kube-controller-manager: bridge, deployer and
+ * gateway are the shipped processes, each with the token of its own ServiceAccount and its own Redis user. Nodes are not
+ * real: Pods become Running and run nothing.
+ */
+export interface Installation {
+  readonly cluster: FakeNodeCluster;
+  /** As the administrator of the cluster. */
+  readonly admin: KubeClient;
+  /** As the administrator of Redis. */
+  readonly redis: Redis;
+  /** A URL of Redis as one of its users. */
+  redisUrlOf(user: "bridge" | "deployer" | "gateway"): string;
+  readonly redisUrlOfAdmin: string;
+  /** kubectl as the administrator, or with another kubeconfig; what it prints. @throws with what it says when it fails. */
+  kubectl(args: readonly string[], options?: KubectlOptions): Promise<string>;
+  /** Applies objects, as the administrator or another. */
+  apply(objects: readonly object[], options?: Pick<KubectlOptions, "as">): Promise<string>;
+  /** The kubeconfig of a user with a certificate of the cluster. */
+  kubeconfigOf(user: CertifiedUser): Promise<string>;
+  /** The kubeconfig of a ServiceAccount. */
+  kubeconfigOfAccount(namespace: string, name: string): Promise<string>;
+  /** What the cluster's own authorizer says of a user. */
+  may(user: CertifiedUser, verb: string, resource: string, namespace?: string): Promise<boolean>;
+  /** A namespace of its own for one attack. */
+  namespace(name: string): Promise<string>;
+  /** Grants a user what these rules say, in one namespace or everywhere. */
+  grant(user: CertifiedUser, rules: readonly object[], namespace?: string): Promise<void>;
+  /** The Ready condition of a function once the deployer has judged the generation that it has now. */
+  judged(
+    namespace: string,
+    name: string,
+  ): Promise<{ readonly status: string; readonly reason: string; readonly message: string }>;
+  /** Has its author ask for a function until it is permitted: an epoch may have begun just now. */
+  permitted(namespace: string, name: string, as: string): Promise<void>;
+  /** Waits until something holds. @throws after 90 s with what it said last. */
+  until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T>;
+  stop(): Promise<void>;
+}
+
+export interface KubectlOptions {
+  readonly as?: string;
+  readonly input?: string;
+}
+
+const root = new URL("../..", import.meta.url).pathname;
+const own = "drover";
+const parts = ["bridge", "deployer", "gateway"] as const;
+const manifests = [
+  ...["apps/bridge/deploy/crd.yaml", "apps/deployer/deploy/authors.yaml"],
+  ...parts.map((part) => `apps/${part}/deploy/rbac.yaml`),
+];
+const conditionsSchema = z.looseObject({
+  observedGeneration: z.number().optional(),
+  conditions: z
+    .array(
+      z.looseObject({ ...{ type: z.string(), status: z.string(), reason: z.string(), message: z.string() } }),
+    )
+    .default([]),
+});
+
+export async function startInstallation(log: (line: string) => void): Promise<Installation> {
+  const folder = mkdtempSync(join(tmpdir(), "drover-attacked-"));
+  const [cluster, server] = await Promise.all([
+    startClusterWithFakeNodes({ log }),
+    startRedis({ persistence: true }),
+  ]);
+  const started: TiedProcess[] = [];
+  const redis = new Redis(server.url);
+  const admin = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "admin", log: silentLog });
+  const run = promisify(execFile);
+  const kubectl: Installation["kubectl"] = async (args, { as, input } = {}) => {
+    const running = run(cluster.kubectl, [...(as === undefined ? [] : ["--kubeconfig", as]), ...args], {
+      maxBuffer: 1e8,
+    });
+    if (input !== undefined) running.child.stdin?.end(input);
+    return (await running).stdout;
+  };
+  const apply: Installation["apply"] = (items, options = {}) =>
+    kubectl(["apply", "-f", "-"], {
+      ...options,
+      input: JSON.stringify({ apiVersion: "v1", kind: "List", items }),
+    });
+  const until: Installation["until"] = async (what, look) => {
+    const end = Date.now() + 90_000;
+    for (;;) {
+      const found = await look();
+      if (found !== undefined && found !== false) return found;
+      if (Date.now() > end) throw new Error(`Not so within 90 s: ${what}`);
+      await delay(200);
+    }
+  };
+  const kubeconfigOfAccount = async (namespace: string, name: string): Promise<string> => {
+    const config = JSON.parse(readFileSync(cluster.kubeconfig, "utf8")) as { users: { user: object }[] };
+    const token = (await kubectl(["create", "token", name, "-n", namespace, "--duration=6h"])).trim();
+    for (const user of config.users) user.user = { token };
+    const file = join(folder, `kubeconfig-${namespace}-${name}-${started.length}-${Date.now()}`);
+    writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
+    return file;
+  };
+  const installation: Installation = {
+    ...{ cluster, admin, redis, kubectl, apply, until, kubeconfigOfAccount },
+    redisUrlOf: (user) => urlOf(server, user),
+    redisUrlOfAdmin: server.url,
+    kubeconfigOf: (user) => cluster.kubeconfigFor(user),
+    async may({ user, groups = [] }, verb, resource, namespace) {
+      const where = namespace === undefined ? ["--all-namespaces"] : ["-n", namespace];
+      const as = ["--as", user, ...groups.flatMap((group) => ["--as-group", group])];
+      const answer = await kubectl(["auth", "can-i", verb, resource, ...where, ...as]).catch(() => "no");
+      return answer.trim() === "yes";
+    },
+    async namespace(name) {
+      await apply([{ apiVersion: "v1", kind: "Namespace", metadata: { name } }]);
+      await until(`${name} has a ServiceAccount`, () =>
+        kubectl(["get", "serviceaccount", "default", "-n", name]).then(Boolean, () => false),
+      );
+      return name;
+    },
+    async grant({ user }, rules, namespace) {
+      const name = `${user.replaceAll(/[^a-z0-9]/g, "-")}-${Math.random().toString(36).slice(2)}`;
+      const rbac = { apiVersion: "rbac.authorization.k8s.io/v1" };
+      const kind = namespace === undefined ? "ClusterRole" : "Role";
+      const metadata = { name, ...(namespace !== undefined && { namespace }) };
+      const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user }];
+      const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind, name };
+      await apply([
+        { ...rbac, kind, metadata, rules },
+        { ...rbac, kind: `${kind}Binding`, metadata, subjects, roleRef },
+      ]);
+    },
+    judged: (namespace, name) =>
+      until(`the deployer has judged ${namespace}/${name}`, async () => {
+        const object = await admin.get(refOf(ReconcileFunction), objectKey({ namespace, name }));
+        const { data } = conditionsSchema.safeParse(object?.["status"]);
+        const ready = data?.conditions.find(({ type }) => type === "Ready");
+        if (ready === undefined || data?.observedGeneration !== object?.metadata.generation) return undefined;
+        return ready.reason === "Deploying" || ready.reason === "AuthorsUnguarded" ? undefined : ready;
+      }),
+    async permitted(namespace, name, as) {
+      const uid = await kubectl(["get", "rf", name, "-n", namespace, "-o", "jsonpath={.metadata.uid}"]);
+      await until(`${namespace}/${name} is permitted`, async () => {
+        const ask = ["annotate", "--overwrite", "rf", name, "-n", namespace, `drover.dev/ask=${Date.now()}`];
+        await kubectl(ask, { as });
+        await delay(1_000);
+        return kubectl(["get", "configmap", `permit-${uid}`, "-n", own]).then(Boolean, () => false);
+      });
+    },
+    async stop() {
+      for (const child of started) child.kill("SIGKILL");
+      await Promise.all(started.map(({ exited }) => exited));
+      redis.disconnect();
+      await admin.close();
+      await Promise.all([cluster.stop(), server.stop()]);
+      rmSync(folder, { recursive: true });
+    },
+  };
+  try {
+    await install(installation);
+    for (const part of parts) started.push(await startPart(part, installation, folder));
+    await until("the deployer has made an epoch", () =>
+      kubectl(["get", "authorepochs", "authors", "-n", own]).then(Boolean, () => false),
+    );
+    const registration = ["apply", "-n", own, "-f", join(root, "apps/deployer/deploy/function.yaml")];
+    await until("the deployer is registered", () => kubectl(registration).then(Boolean, () => false));
+    return installation;
+  } catch (error) {
+    await installation.stop();
+    throw error;
+  }
+}
+
+async function install({ kubectl, apply, redis, until }: Installation): Promise<void> {
+  await apply([{ apiVersion: "v1", kind: "Namespace", metadata: { name: own } }]);
+  const files = manifests.flatMap((file) => ["-f", join(root, file)]);
+  await until("the manifests are applied", () => kubectl(["apply", ...files]).then(Boolean, () => false));
+  for (const part of parts) {
+    const role = part === "gateway" ? "function" : part;
+    const rules = redisUserRules({ role, controllers: "all" }).split(" ");
+    await redis.call("ACL", "SETUSER", part, ...rules, `>${passwordOf(part)}`);
+  }
+}
+
+const passwordOf = (part: string): string => `secret-of-${part}`;
+function urlOf(server: RedisServer, user: string): string {
+  const url = new URL(server.url);
+  [url.username, url.password] = [user, passwordOf(user)];
+  return url.href;
+}
+
+async function startPart(
+  part: (typeof parts)[number],
+  { redisUrlOf, kubeconfigOfAccount }: Installation,
+  folder: string,
+): Promise<TiedProcess> {
+  const ready = Promise.withResolvers<undefined>();
+  const logFile = join(folder, `${part}.log`);
+  const child = await spawnTied({
+    ...{ name: part, command: process.execPath, args: [join(root, `apps/${part}/src/main.ts`)], logFile },
+    env: {
+      NODE_COMPILE_CACHE: join(root, ".cache/compiled"),
+      ...{ DROVER_TEST_CLUSTER: undefined, DROVER_KUBECTL: undefined },
+      DROVER_REDIS_URL: redisUrlOf(part),
+      DROVER_KUBECONFIG: await kubeconfigOfAccount(own, part),
+    },
+    onLine: (line) => {
+      if (line.includes("Serving /healthz")) ready.resolve(undefined);
+    },
+  });
+  const died = child.exited.then(() => {
+    throw new Error(`${part} ended:\n${readFileSync(logFile, "utf8")}`);
+  });
+  await Promise.race([ready.promise, died]);
+  died.catch(() => undefined);
+  return child;
+}

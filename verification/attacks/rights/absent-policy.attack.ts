@@ -1,0 +1,57 @@
+import type { Attack } from "../attack.ts";
+import { makeAuthor, everything, functionOf } from "./function-of.ts";
+
+const bindings = [
+  "delete",
+  "validatingadmissionpolicybinding,mutatingadmissionpolicybinding",
+  "drover-authors",
+];
+const policies = new URL("../../../apps/deployer/deploy/authors.yaml", import.meta.url).pathname;
+
+export const attack: Attack = {
+  name: "what was written while the admission policies were absent has no author",
+  kind: "a decision is kept",
+  needs: ["cluster"],
+  async run({ cluster }) {
+    const installation = cluster();
+    const { apply, judged, kubeconfigOf, kubectl, may, until } = installation;
+    const namespace = await installation.namespace("absent-policy");
+    const mallory = { user: "mallory-absent" };
+    await makeAuthor(installation, mallory, namespace);
+    const as = await kubeconfigOf(mallory);
+    await apply([functionOf(namespace, "honest")], { as });
+    await judged(namespace, "honest");
+    const annotation = (name: string, of: string) =>
+      kubectl([
+        "get",
+        "rf",
+        name,
+        "-n",
+        namespace,
+        "-o",
+        `jsonpath={.metadata.annotations.drover\\.dev/${of}}`,
+      ]);
+    const epoch = await annotation("honest", "author-epoch");
+    await kubectl(bindings);
+    const forged = {
+      "drover.dev/author": "admin",
+      "drover.dev/author-groups": "system:masters",
+      "drover.dev/author-epoch": epoch,
+    };
+    const evil = () =>
+      functionOf(
+        namespace,
+        "absent",
+        { permissions: { cluster: everything }, container: { image: `evil:${Math.random()}` } },
+        forged,
+      );
+    await until("the API server lets the forged author through", async () => {
+      await apply([evil()], { as });
+      return (await annotation("absent", "author")) === "admin";
+    });
+    await kubectl(["apply", "-f", policies]);
+    const { reason, message } = await judged(namespace, "absent");
+    const succeeded = await may({ user: `system:serviceaccount:${namespace}:absent` }, "*", "*");
+    return { succeeded, evidence: `may do everything: ${succeeded}; ${reason}: ${message}` };
+  },
+};

@@ -1,0 +1,28 @@
+import type { Attack } from "../attack.ts";
+import { makeAuthor, everything, functionOf } from "./function-of.ts";
+import { withoutSchema } from "./stored-as.ts";
+
+export const attack: Attack = {
+  name: "an empty resourceNames is every name, also in a spec that is stored already",
+  kind: "what is checked is not what is granted",
+  needs: ["cluster"],
+  async run({ cluster }) {
+    const installation = cluster();
+    const { apply, judged, kubeconfigOf, may } = installation;
+    const namespace = await installation.namespace("empty-names");
+    const mallory = { user: "mallory-names" };
+    await makeAuthor(installation, mallory, namespace);
+    const as = await kubeconfigOf(mallory);
+    const rules = everything.map((rule) => ({ ...rule, resourceNames: [] }));
+    const evil = functionOf(namespace, "evil", { permissions: { cluster: rules } });
+    const refused = await apply([evil], { as }).then(
+      () => undefined,
+      (error: Error) => error.message,
+    );
+    if (refused !== undefined) await withoutSchema(installation, () => apply([evil], { as }));
+    const { reason, message } = await judged(namespace, "evil");
+    const account = { user: `system:serviceaccount:${namespace}:evil` };
+    const succeeded = await may(account, "*", "*");
+    return { succeeded, evidence: `${account.user} may do everything: ${succeeded}; ${reason}: ${message}` };
+  },
+};

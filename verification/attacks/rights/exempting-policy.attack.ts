@@ -1,0 +1,62 @@
+import type { Attack } from "../attack.ts";
+import { makeAuthor, everything, functionOf } from "./function-of.ts";
+
+const policies = new URL("../../../apps/deployer/deploy/authors.yaml", import.meta.url).pathname;
+
+export const attack: Attack = {
+  name: "a policy that exempts a user guards nothing",
+  kind: "what is checked is not what is granted",
+  needs: ["cluster"],
+  async run({ cluster }) {
+    const installation = cluster();
+    const { apply, kubeconfigOf, kubectl, may, until } = installation;
+    const namespace = await installation.namespace("exempting");
+    const mallory = { user: "mallory-exempt" };
+    await makeAuthor(installation, mallory, namespace);
+    const as = await kubeconfigOf(mallory);
+    await kubectl(["delete", "mutatingadmissionpolicybinding", "drover-authors"]);
+    const conditions = [
+      { name: "not-mallory", expression: `request.userInfo.username != "${mallory.user}"` },
+    ];
+    const patch = JSON.stringify({ spec: { matchConditions: conditions } });
+    await kubectl(["patch", "validatingadmissionpolicy", "drover-authors", "--type=merge", "-p", patch]);
+    const epoch = await kubectl([
+      "get",
+      "authorepochs",
+      "authors",
+      "-n",
+      "drover",
+      "-o",
+      "jsonpath={.spec.epoch}",
+    ]).catch(() => "");
+    const forged = {
+      "drover.dev/author": "admin",
+      "drover.dev/author-groups": "system:masters",
+      "drover.dev/author-epoch": epoch,
+    };
+    await until("the API server exempts her", () =>
+      apply([functionOf(namespace, "exempt", { permissions: { cluster: everything } }, forged)], {
+        as,
+      }).catch(() => undefined),
+    );
+    const account = { user: `system:serviceaccount:${namespace}:exempt` };
+    const ready = await until("the deployer has judged it", async () => {
+      const reason = await kubectl([
+        "get",
+        "rf",
+        "exempt",
+        "-n",
+        namespace,
+        "-o",
+        `jsonpath={.status.conditions[?(@.type=="Ready")].reason}`,
+      ]);
+      return reason !== "" && reason;
+    });
+    const succeeded = await may(account, "*", "*");
+    await kubectl(["delete", "rf", "exempt", "-n", namespace, "--wait=false"]);
+    const restored = JSON.stringify([{ op: "remove", path: "/spec/matchConditions" }]);
+    await kubectl(["patch", "validatingadmissionpolicy", "drover-authors", "--type=json", "-p", restored]);
+    await kubectl(["apply", "-f", policies]);
+    return { succeeded, evidence: `may do everything: ${succeeded}; ${ready}` };
+  },
+};

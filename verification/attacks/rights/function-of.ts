@@ -1,0 +1,46 @@
+import type { CertifiedUser } from "@drover/real-cluster";
+import type { Installation } from "../installation.ts";
+import { ReconcileFunction } from "@drover/controller";
+
+/** A ReconcileFunction as an attacker writes it: whatever schema says. */
+export const functionOf = (
+  namespace: string,
+  name: string,
+  spec: object = {},
+  annotations: Readonly<Record<string, string>> = {},
+) => ({
+  apiVersion: ReconcileFunction.apiVersion,
+  kind: ReconcileFunction.kind,
+  metadata: { name, namespace, annotations },
+  spec: {
+    for: {
+      group: "",
+      version: "v1",
+      kind: "ConfigMap",
+      plural: "configmaps",
+      scope: "Namespaced",
+      namespaces: [namespace],
+    },
+    container: { image: "registry.example.com/evil:1" },
+    ...spec,
+  },
+});
+
+export const everything = [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }];
+
+/** Makes a user an author of functions in one namespace. */
+export async function makeAuthor(
+  { grant }: Installation,
+  user: CertifiedUser,
+  namespace: string,
+): Promise<void> {
+  await grant(user, authorRules, namespace);
+  await grant(user, [{ apiGroups: [""], resources: ["configmaps"], verbs: ["list", "watch"] }]);
+}
+
+/** What an author of functions holds in its namespace, and no more. */
+const authorRules = [
+  { apiGroups: ["drover.dev"], resources: ["reconcilefunctions"], verbs: ["*"] },
+  { apiGroups: [""], resources: ["pods"], verbs: ["create"] },
+  { apiGroups: [""], resources: ["configmaps"], verbs: ["get", "list", "watch"] },
+];

@@ -1,0 +1,38 @@
+import type { Attack } from "../attack.ts";
+import { makeAuthor, functionOf } from "./function-of.ts";
+
+export const attack: Attack = {
+  name: "a hook is compared with no Secret that its author may not read",
+  kind: "what is checked is not what is granted",
+  needs: ["cluster"],
+  async run({ cluster }) {
+    const installation = cluster();
+    const { apply, kubeconfigOf, judged, kubectl } = installation;
+    const namespace = await installation.namespace("hook-secret");
+    const mallory = { user: "mallory-hook" };
+    await makeAuthor(installation, mallory, namespace);
+    await apply([
+      {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: "others", namespace },
+        stringData: { key: "a-secret-of-others" },
+      },
+    ]);
+    const hook = {
+      name: "guess",
+      verify: { bearer: { secretRef: { name: "others", key: "key" } } },
+      names: { field: "name", namespace },
+    };
+    await apply([functionOf(namespace, "guesser", { hooks: [hook] })], { as: await kubeconfigOf(mallory) });
+    const { status, reason, message } = await judged(namespace, "guesser");
+    const { metadata } = JSON.parse(
+      await kubectl(["get", "rf", "guesser", "-n", namespace, "-o", "json"]),
+    ) as { metadata: { uid: string } };
+    const permit = await kubectl(["get", "configmap", `permit-${metadata.uid}`, "-n", "drover"]).catch(
+      () => "",
+    );
+    const succeeded = reason !== "PermissionNotHeld" || permit !== "";
+    return { succeeded, evidence: `${status} ${reason}: ${message}` };
+  },
+};

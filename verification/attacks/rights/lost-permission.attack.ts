@@ -1,0 +1,52 @@
+import type { Attack } from "../attack.ts";
+import { makeAuthor, functionOf } from "./function-of.ts";
+
+export const attack: Attack = {
+  name: "a permission does not outlive that of its author, whatever the author does to the function",
+  kind: "a decision is kept",
+  needs: ["cluster"],
+  slow: true,
+  async run({ cluster, log }) {
+    const installation = cluster();
+    const { apply, grant, kubeconfigOf, kubectl, may, permitted, until } = installation;
+    const namespace = await installation.namespace("lost-permission");
+    const alice = { user: "alice" };
+    await makeAuthor(installation, alice, namespace);
+    const role = [{ apiGroups: [""], resources: ["secrets"], verbs: ["get"] }];
+    await grant(alice, role, namespace);
+    const as = await kubeconfigOf(alice);
+    const asking = { permissions: { namespace: role } };
+    await apply([functionOf(namespace, "keeper", asking), functionOf(namespace, "staller", asking)], { as });
+    const accounts = ["keeper", "staller"].map((name) => ({
+      user: `system:serviceaccount:${namespace}:${name}`,
+    }));
+    const held = () => Promise.all(accounts.map((account) => may(account, "get", "secrets", namespace)));
+    for (const name of ["keeper", "staller"]) await permitted(namespace, name, as);
+    await until("both functions may read Secrets", async () => (await held()).every(Boolean));
+    // She asks for what is refused for good: the deployer does not come to this function's review again by its own queue.
+    await apply([functionOf(namespace, "staller", { ...asking, timeout: "9999d" })], { as }).catch(
+      () => undefined,
+    );
+    await apply([functionOf(namespace, "staller", { ...asking, webhook: { path: "/" } })], { as });
+    await kubectl(["delete", "rolebindings", "-n", namespace, "-l", "!drover.dev/function"]);
+    await makeAuthor(installation, alice, namespace);
+    const begun = Date.now();
+    const withdrawn = await until("nothing is held any more", async () =>
+      (await held()).every((is) => !is),
+    ).catch(() => false);
+    const seconds = Math.round((Date.now() - begun) / 1_000);
+    log(`withdrawn after ${seconds} s`);
+    const why = await kubectl([
+      "get",
+      "rf",
+      "keeper",
+      "-n",
+      namespace,
+      "-o",
+      `jsonpath={.status.conditions[?(@.type=="Ready")]}`,
+    ]);
+    const named = why.includes("get secrets in namespace");
+    const succeeded = withdrawn === false || seconds > 60 || !named;
+    return { succeeded, evidence: `withdrawn after ${seconds} s; ${why}` };
+  },
+};

@@ -1,0 +1,66 @@
+import type { Attack } from "../attack.ts";
+import { makeAuthor, functionOf } from "./function-of.ts";
+import { withoutSchema } from "./stored-as.ts";
+
+const canary = "CANARY-SECRET-VALUE";
+
+export const attack: Attack = {
+  name: "the version of a kind cannot name another resource in the URL",
+  kind: "text of a spec becomes structure",
+  needs: ["cluster"],
+  async run({ cluster }) {
+    const installation = cluster();
+    const { apply, grant, kubeconfigOf, redis, until, kubectl } = installation;
+    const namespace = await installation.namespace("viewers");
+    const payroll = await installation.namespace("payroll");
+    await apply([
+      {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: "db-root", namespace: payroll },
+        stringData: { password: canary },
+      },
+    ]);
+    const vera = { user: "vera" };
+    await makeAuthor(installation, vera, namespace);
+    await grant(vera, [{ apiGroups: [""], resources: ["configmaps"], verbs: ["get", "list", "watch"] }]);
+    const as = await kubeconfigOf(vera);
+    const kind = {
+      group: "",
+      version: "v1/secrets?x=",
+      kind: "Secret",
+      plural: "configmaps",
+      scope: "Namespaced",
+    };
+    const peek = functionOf(namespace, "peek", { for: kind, copies: true });
+    const refused = await apply([peek], { as }).then(
+      () => undefined,
+      () => "the CRD refuses it",
+    );
+    if (refused !== undefined) await withoutSchema(installation, () => apply([peek], { as }));
+    // The bridge has seen it: it says so in the status, or the deployer has, or the keys are there.
+    const problem = await until("the function is judged", async () => {
+      const object = JSON.parse(await kubectl(["get", "rf", "peek", "-n", namespace, "-o", "json"])) as {
+        status?: object;
+      };
+      return (
+        (await leaked(redis)) ?? (object.status === undefined ? undefined : JSON.stringify(object.status))
+      );
+    });
+    const found = await leaked(redis);
+    return { succeeded: found !== undefined, evidence: found ?? problem };
+  },
+};
+
+/** The first key of Redis that names the Secret or holds its content. */
+async function leaked(redis: import("ioredis").Redis): Promise<string | undefined> {
+  for (const key of await redis.keys("*")) {
+    if (key.includes("payroll/db-root") && !key.startsWith("{drover-stream:"))
+      return `Redis has the key ${key}`;
+    if ((await redis.type(key)) !== "hash") continue;
+    const values = (await redis.hvals(key)).join("\n");
+    if (values.includes(Buffer.from(canary).toString("base64")))
+      return `Redis has the content of the Secret in ${key}`;
+  }
+  return undefined;
+}
