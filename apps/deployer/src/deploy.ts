@@ -8,6 +8,7 @@ import type { FunctionLoad } from "./function-queues.ts";
 import { rolloutOf } from "./function-rollout.ts";
 import { gatewayRoles } from "./gateway-roles.ts";
 import { templateWithSecrets } from "./function-secrets.ts";
+import { kedaObjects } from "./keda-objects.ts";
 import { dropObject, keepObject } from "./keep-object.ts";
 import { functionLabel } from "./names.ts";
 import { type ObservedPod, observePods } from "./observe-pods.ts";
@@ -16,7 +17,6 @@ import { fingerprintOf } from "./pod-template.ts";
 import { refuseUnclear } from "./refuse-unclear.ts";
 import { podChanges } from "./roll-out.ts";
 import { scaleNow } from "./scale-now.ts";
-import { scaledMetadata, scaledObject, scaledObjectOf } from "./scaled-object.ts";
 import { statedConditions } from "./stated-conditions.ts";
 import { dropStaleRoles } from "./stale-roles.ts";
 import type { Step } from "./step.ts";
@@ -112,8 +112,12 @@ async function pauseAsAsked({ context: { spec, status }, home, queues }: Step): 
 }
 
 /** All that the function needs beside Pods and Secrets. What its Roles grant is reviewed before any of it is written. */
-function objectsOf({ context: { spec }, home, surroundings }: Step): readonly FunctionObject[] {
-  const scaled = spec.scaling?.by === "KEDA" ? [scaledObjectOf(home, spec, surroundings.scalingUrl)] : [];
+function objectsOf({ context, home, surroundings }: Step): readonly FunctionObject[] {
+  const { spec, status } = context;
+  const byKeda = spec.scaling?.by === "KEDA";
+  // A cluster without KEDA does not serve its kinds, so they are not looked for in vain.
+  const wasByKeda = status.scaling?.by === "KEDA";
+  const scaled = byKeda || wasByKeda ? kedaObjects(home, spec, surroundings.keda, byKeda) : [];
   const called = spec.delivery === "webhook" ? gatewayRoles(home, spec, surroundings.gateway) : [];
   return [
     ...bridgeRoles(home, spec, surroundings.bridge),
@@ -126,7 +130,7 @@ function objectsOf({ context: { spec }, home, surroundings }: Step): readonly Fu
 /** @returns whether something could not be made in a namespace that the function names. */
 async function keepObjects(step: Step, objects: readonly FunctionObject[]): Promise<boolean> {
   const { context, home, client, swept } = step;
-  const { spec, signal, status, metadata } = context;
+  const { signal, status, metadata } = context;
   let incomplete = false;
   const keeper = { client, signal, owner: home.uid };
   // What never was there need not be looked for.
@@ -136,8 +140,6 @@ async function keepObjects(step: Step, objects: readonly FunctionObject[]): Prom
     else if (wanted) await keepObject(keeper, ref, object);
     else if (wasDeployed) await dropObject(keeper, ref, object);
   }
-  if (spec.scaling?.by !== "KEDA" && status.scaling?.by === "KEDA")
-    await dropObject(keeper, scaledObject, { metadata: scaledMetadata(home) });
   const { generation = 0 } = metadata;
   if (swept.get(home.uid) !== generation) {
     await dropStaleRoles(step, bridgeRoleOf(home), objects);

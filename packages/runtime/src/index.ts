@@ -14,7 +14,9 @@ export { openLog, tellOfRun } from "./log.ts";
 export { type Process, runProcess } from "./run-process.ts";
 export { closeAll, type Closing, stopOnSignals } from "./process-lifecycle.ts";
 export { openRegistry, queueMetrics, type RunMetrics, runMetrics } from "./process-metrics.ts";
-export { type Check, type ProcessServer, serveProcess } from "./process-server.ts";
+export { type Answer, type Check, type ProcessServer, serveProcess } from "./process-server.ts";
+export { kubernetesAccess, openToAll, type ReadAccess, type ReadOf } from "./read-access.ts";
+export { recent } from "./recent.ts";
 export {
   type Admission,
   type AdmissionLimits,
