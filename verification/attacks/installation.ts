@@ -24,32 +24,32 @@ export interface Installation {
   /** As the administrator of Redis. */
   readonly redis: Redis;
   /** A URL of Redis as one of its users. */
-  redisUrlOf(user: "bridge" | "deployer" | "gateway"): string;
+  readonly redisUrlOf: (user: "bridge" | "deployer" | "gateway") => string;
   readonly redisUrlOfAdmin: string;
   /** kubectl as the administrator, or with another kubeconfig; what it prints. @throws with what it says when it fails. */
-  kubectl(args: readonly string[], options?: KubectlOptions): Promise<string>;
+  readonly kubectl: (args: readonly string[], options?: KubectlOptions) => Promise<string>;
   /** Applies objects, as the administrator or another. */
-  apply(objects: readonly object[], options?: Pick<KubectlOptions, "as">): Promise<string>;
+  readonly apply: (objects: readonly object[], options?: Pick<KubectlOptions, "as">) => Promise<string>;
   /** The kubeconfig of a user with a certificate of the cluster. */
-  kubeconfigOf(user: CertifiedUser): Promise<string>;
+  readonly kubeconfigOf: (user: CertifiedUser) => Promise<string>;
   /** The kubeconfig of a ServiceAccount. */
-  kubeconfigOfAccount(namespace: string, name: string): Promise<string>;
+  readonly kubeconfigOfAccount: (namespace: string, name: string) => Promise<string>;
   /** What the cluster's own authorizer says of a user. */
-  may(user: CertifiedUser, verb: string, resource: string, namespace?: string): Promise<boolean>;
+  readonly may: (user: CertifiedUser, verb: string, resource: string, namespace?: string) => Promise<boolean>;
   /** A namespace of its own for one attack. */
-  namespace(name: string): Promise<string>;
+  readonly namespace: (name: string) => Promise<string>;
   /** Grants a user what these rules say, in one namespace or everywhere. */
-  grant(user: CertifiedUser, rules: readonly object[], namespace?: string): Promise<void>;
+  readonly grant: (user: CertifiedUser, rules: readonly object[], namespace?: string) => Promise<void>;
   /** The Ready condition of a function once the deployer has judged the generation that it has now. */
-  judged(
+  readonly judged: (
     namespace: string,
     name: string,
-  ): Promise<{ readonly status: string; readonly reason: string; readonly message: string }>;
+  ) => Promise<{ readonly status: string; readonly reason: string; readonly message: string }>;
   /** Has its author ask for a function until it is permitted: an epoch may have begun just now. */
-  permitted(namespace: string, name: string, as: string): Promise<void>;
+  readonly permitted: (namespace: string, name: string, as: string) => Promise<void>;
   /** Waits until something holds. @throws after 90 s with what it said last. */
-  until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T>;
-  stop(): Promise<void>;
+  readonly until: <T>(what: string, look: () => Promise<T | undefined | false>) => Promise<T>;
+  readonly stop: () => Promise<void>;
 }
 
 export interface KubectlOptions {

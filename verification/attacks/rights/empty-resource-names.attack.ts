@@ -1,3 +1,4 @@
+import { messageOf } from "../message-of.ts";
 import type { Attack } from "../attack.ts";
 import { makeAuthor, everything, functionOf } from "./function-of.ts";
 import { withoutSchema } from "./stored-as.ts";
@@ -15,10 +16,7 @@ export const attack: Attack = {
     const as = await kubeconfigOf(mallory);
     const rules = everything.map((rule) => ({ ...rule, resourceNames: [] }));
     const evil = functionOf(namespace, "evil", { permissions: { cluster: rules } });
-    const refused = await apply([evil], { as }).then(
-      () => undefined,
-      (error: Error) => error.message,
-    );
+    const refused = await apply([evil], { as }).then(() => undefined, messageOf);
     if (refused !== undefined) await withoutSchema(installation, () => apply([evil], { as }));
     const { reason, message } = await judged(namespace, "evil");
     const account = { user: `system:serviceaccount:${namespace}:evil` };

@@ -1,3 +1,4 @@
+import { messageOf } from "../message-of.ts";
 import { Redis } from "ioredis";
 import { setTimeout as delay } from "node:timers/promises";
 import { objectKey, silentLog } from "@drover/controller";
@@ -49,9 +50,7 @@ export const attack: Attack = {
     for (const url of [redisUrlOf("gateway"), installation.redisUrlOfAdmin]) {
       // As a run leaves it that has seen the object in this incarnation of Redis: then a copy is believed.
       await mark(url, entry, (await redis.hget(control, "era")) ?? "");
-      tries.push(
-        await forge(url, queueName, `${namespace}/innocent`, forged).catch((error: Error) => error.message),
-      );
+      tries.push(await forge(url, queueName, `${namespace}/innocent`, forged).catch(messageOf));
     }
     looking.abort();
     const succeeded = await granted;

@@ -1,3 +1,4 @@
+import { messageOf } from "../message-of.ts";
 import { objectKey, ReconcileFunction } from "@drover/controller";
 import { connect, refOf } from "@drover/kube";
 import type { Attack } from "../attack.ts";
@@ -27,7 +28,7 @@ export const attack: Attack = {
         { as: kubeconfig },
       ).then(
         () => "written",
-        (error: Error) => `refused: ${error.message.split("\n").at(-2) ?? ""}`,
+        (error: unknown) => `refused: ${messageOf(error).split("\n").at(-2) ?? ""}`,
       );
     const byNora = await forge(as);
     // kubectl reads before it patches, which the bridge may not.
@@ -39,7 +40,7 @@ export const attack: Attack = {
       })
       .then(
         () => "written",
-        (error: Error) => `refused: ${error.message}`,
+        (error: unknown) => `refused: ${messageOf(error)}`,
       );
     await bridge.close();
     // A permit of her own making, where she may write.

@@ -46,7 +46,7 @@ export const attack: Attack = {
       `jsonpath={.status.conditions[?(@.type=="Ready")]}`,
     ]);
     const named = why.includes("get secrets in namespace");
-    const succeeded = withdrawn === false || seconds > 60 || !named;
+    const succeeded = !withdrawn || seconds > 60 || !named;
     return { succeeded, evidence: `withdrawn after ${seconds} s; ${why}` };
   },
 };

@@ -1,3 +1,4 @@
+import type { Redis } from "ioredis";
 import { z } from "zod";
 import type { Attack } from "../attack.ts";
 import { makeAuthor, functionOf } from "./function-of.ts";
@@ -52,7 +53,7 @@ export const attack: Attack = {
 };
 
 /** The first key of Redis that names the Secret or holds its content. */
-async function leaked(redis: import("ioredis").Redis): Promise<string | undefined> {
+async function leaked(redis: Redis): Promise<string | undefined> {
   for (const key of await redis.keys("*")) {
     if (key.includes("payroll/db-root") && !key.startsWith("{drover-stream:"))
       return `Redis has the key ${key}`;

@@ -90,7 +90,9 @@ export async function stageBridge(
       started.push(child);
       return { url: await serving.promise };
     },
-    create: async (path, body) => void (await post(path, body)),
+    create: async (path, body) => {
+      await post(path, body);
+    },
     wakes: async (of, name) =>
       Number((await admin.hget(`{drover:${queues.get(of)}}:key:default/${name}`, "wakes")) ?? 0),
     async [Symbol.asyncDispose]() {
