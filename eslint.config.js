@@ -126,6 +126,21 @@ export default tseslint.config(
     rules: { "@typescript-eslint/require-await": "off" },
   },
   layer(
+    ["packages/listener/src/**"],
+    [
+      "controller",
+      "queue",
+      "kube",
+      "streams",
+      "runtime",
+      "webhook",
+      "sandbox",
+      "local-servers",
+      ...functions,
+      ...apps,
+    ],
+  ),
+  layer(
     ["packages/controller/src/**"],
     ["queue", "kube", "streams", "runtime", "webhook", "sandbox", "local-servers", ...functions, ...apps],
   ),

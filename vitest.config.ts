@@ -15,7 +15,9 @@ const apart = ["**/*.real.test.ts", "**/*.pods.test.ts"];
 
 export default defineConfig({
   test: {
-    include: included[cluster ?? ""] ?? ["{packages,functions,apps,tools,tests,bench,verification}/**/*.test.ts"],
+    include: included[cluster ?? ""] ?? [
+      "{packages,functions,apps,tools,tests,bench,verification}/**/*.test.ts",
+    ],
     exclude: ["**/node_modules/**", ...(cluster === undefined ? apart : once)],
     // Not how long it takes, but when a busy machine is no excuse any more.
     expect: { poll: { timeout: 30_000 } },

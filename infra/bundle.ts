@@ -5,12 +5,14 @@
  *
  *     node infra/bundle.ts [name ...]
  *
- * Beside each lie its source map, which stays out of images, and the licences of what it contains, which do not.
+ * Beside each lie its source map, which stays out of images, and the licences of what it contains, which do not. With
+ * the sandbox comes the token that clients need: compose/access.ts.
  */
 import { build, type Plugin } from "esbuild";
 import { globSync } from "node:fs";
 import { rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { composeAccess } from "./compose/access.ts";
 import { licencesOf } from "./licences.ts";
 
 const root = resolve(import.meta.dirname, "..");
@@ -87,5 +89,7 @@ if (import.meta.main) {
   for (const name of names.length > 0 ? names : processes().keys()) {
     const { bytes } = await bundle(name);
     console.log(`dist/${name}/main.mjs  ${(bytes / 1e6).toFixed(1)} MB`);
+    if (name === "sandbox")
+      console.log(`The kubeconfig of the sandbox: ${(await composeAccess()).kubeconfig}`);
   }
 }

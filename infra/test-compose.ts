@@ -12,6 +12,7 @@ import { globSync } from "node:fs";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { bundle } from "./bundle.ts";
+import { composeAccess } from "./compose/access.ts";
 import { type Counts, counts as countsSchema, openChecks } from "./compose/checks.ts";
 import { ensureTools } from "./compose/host-tools.ts";
 
@@ -19,6 +20,7 @@ const root = resolve(import.meta.dirname, "..");
 
 const command = await ensureTools();
 for (const name of ["bridge", "sandbox", "s3-bucket", "crds"]) await bundle(name);
+await composeAccess();
 await removeAbandoned();
 const dir = join(root, `.run/compose-${process.pid}`);
 await mkdir(dir, { recursive: true });

@@ -37,7 +37,17 @@ export const allReady =
       return object !== undefined && isReady(object);
     });
 
-export function bucketObjects(apiServer: string): BucketObjects {
+/** Rejects unless the API server refuses a request without its token, and one of a web page with it. */
+export async function expectRefusals(apiServer: string, token: string): Promise<void> {
+  const status = async (headers: Record<string, string>) =>
+    (await fetch(`${apiServer}/api/v1/secrets`, { headers })).status;
+  const authorization = `Bearer ${token}`;
+  const statuses = [await status({}), await status({ authorization, origin: "http://evil.example" })];
+  if (statuses.join() !== "401,403") throw new Error(`It answered ${statuses.join(" and ")}.`);
+}
+
+export function bucketObjects(apiServer: string, token: string): BucketObjects {
+  const authorization = `Bearer ${token}`;
   const url = `${apiServer}/apis/s3.drover.dev/v1alpha1/namespaces/default/buckets`;
   return {
     async create(name) {
@@ -47,18 +57,24 @@ export function bucketObjects(apiServer: string): BucketObjects {
         metadata: { name },
         spec: { bucketName: name, onDelete: "Delete" },
       });
-      await expectOk(fetch(url, { method: "POST", body, headers: { "content-type": "application/json" } }));
+      await expectOk(
+        fetch(url, { method: "POST", body, headers: { "content-type": "application/json", authorization } }),
+      );
     },
     async delete(name) {
-      await expectOk(fetch(`${url}/${name}`, { method: "DELETE" }));
+      await expectOk(fetch(`${url}/${name}`, { method: "DELETE", headers: { authorization } }));
     },
     async until(wanted, signal) {
-      const list = listSchema.parse(await (await expectOk(fetch(url, { signal }))).json());
+      const list = listSchema.parse(
+        await (await expectOk(fetch(url, { signal, headers: { authorization } }))).json(),
+      );
       const objects = new Map(list.items.map((object) => [object.metadata.name, object]));
       if (wanted(objects)) return;
       const watch = `${url}?watch=true&resourceVersion=${list.metadata.resourceVersion}`;
       try {
-        for await (const line of lines(await expectOk(fetch(watch, { signal })))) {
+        for await (const line of lines(
+          await expectOk(fetch(watch, { signal, headers: { authorization } })),
+        )) {
           const { type, object } = frameSchema.parse(JSON.parse(line));
           if (type === "DELETED") objects.delete(object.metadata.name);
           else objects.set(object.metadata.name, object);

@@ -1,4 +1,5 @@
 import { spawnTied, untilReady } from "@drover/local-servers";
+import { readFileSync } from "node:fs";
 import { access, chown } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { allReady, bucketObjects } from "./bucket-objects.ts";
@@ -34,16 +35,20 @@ export async function runOnCluster(
       for (const service of ["bridge", "bucket"])
         await project.untilHealthy(await project.one(service), AbortSignal.timeout(60_000));
       if ((await project.containers("sandbox")).length > 0) throw new Error("The sandbox runs too.");
-      const objects = bucketObjects(apiServer);
+      const objects = bucketObjects(apiServer, tokenIn(kubeconfig));
       await objects.create("elsewhere");
       await objects.until(allReady(["elsewhere"]), AbortSignal.timeout(60_000));
-      await expectBuckets((names) => names.has("elsewhere"));
+      await expectBuckets(project, (names) => names.has("elsewhere"));
     } finally {
       await project.compose("down", "--volumes");
       await server.stop();
     }
   });
 }
+
+/** The token of the kubeconfig that the server has written. */
+const tokenIn = (kubeconfig: string): string =>
+  /token: "(\w+)"/.exec(readFileSync(kubeconfig, "utf8"))?.[1] ?? "";
 
 async function startServer(dir: string, kubeconfig: string) {
   await run(["ip", "address", "add", `${host}/32`, "dev", "lo"]);

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { allReady, type BucketObjects, bucketObjects } from "./bucket-objects.ts";
+import { composeAccess } from "./access.ts";
+import { allReady, type BucketObjects, bucketObjects, expectRefusals } from "./bucket-objects.ts";
 import type { Checks } from "./checks.ts";
 import type { Container, Project } from "./containers.ts";
 import { expectLocked } from "./locked.ts";
@@ -15,18 +16,22 @@ const patience = (): AbortSignal => AbortSignal.timeout(60_000);
 
 /** What somebody would do with the containers, from the first start to asking everything to stop. */
 export async function runScenario(checks: Checks, project: Project): Promise<void> {
-  const objects = bucketObjects(apiServer);
+  const { token } = await composeAccess();
+  const objects = bucketObjects(apiServer, token);
   await start(checks, project);
+  await checks.check("the API server's port refuses web pages, and programs without the token", () =>
+    expectRefusals(apiServer, token),
+  );
   await checks.check("a Bucket becomes Ready, and the S3 server has the bucket", async () => {
     await objects.create("first");
     await objects.until(allReady(["first"]), patience());
-    await expectBuckets((names) => names.has("first"));
+    await expectBuckets(project, (names) => names.has("first"));
   });
   await scale(checks, project, objects);
   await checks.check("deleted Buckets are gone, from the S3 server too", async () => {
     await Promise.all(["first", ...many].map((name) => objects.delete(name)));
     await objects.until((all) => all.size === 0, patience());
-    await expectBuckets((names) => names.size === 0);
+    await expectBuckets(project, (names) => names.size === 0);
   });
   await checks.check("every process ends by itself when asked", async () => {
     for (const service of [...processes].reverse()) await stop(project, service);
@@ -66,7 +71,7 @@ async function scale({ check }: Checks, project: Project, objects: BucketObjects
     await objects.until((all) => many.some((name) => allReady([name])(all)), patience());
     process.kill(pid, "SIGKILL");
     await objects.until(allReady(many), patience());
-    await expectBuckets((names) => many.every((name) => names.has(name)));
+    await expectBuckets(project, (names) => many.every((name) => names.has(name)));
   });
   await check("more than one replica did the work", async () => {
     const runs = await Promise.all((await project.containers("bucket")).map(runsOf));

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { Greeting } from "../../functions/examples/typescript/greeting.ts";
 import { type DeployerInPods, gateway, home, startDeployerInPods } from "./deployer-in-pods.ts";
+import { allowPrometheus, readMetrics } from "./read-metrics.ts";
 import { allowedBy, rulesIn, usedBy } from "./needed-rules.ts";
 import { observedFunctions } from "./observed-functions.ts";
 import { eventually } from "./pod-cluster.ts";
@@ -73,6 +74,13 @@ it("its Pods let the gateway in, and its words are the object's", async () => {
 it("its objects go when it has said so, from nothing again", async () => {
   await eventually(async () => expect(await functions.podsOf(name)).toEqual([]));
   await drover.kubectl(["delete", "greetings", "--all", "-n", home, "--timeout=100s"]);
+});
+
+it("the gateway shows metrics to accounts that may read them, and to no others", async () => {
+  await allowPrometheus(drover);
+  await eventually(async () =>
+    expect(await readMetrics(drover, "gateway")).toEqual({ reader: 200, stranger: 403 }),
+  );
 });
 
 it("the gateway needs each thing that it may do, and may read no other Secret", async () => {

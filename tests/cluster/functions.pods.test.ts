@@ -22,6 +22,7 @@ import {
 import { allowedBy, rulesIn, usedBy, without } from "./needed-rules.ts";
 import { observedFunctions } from "./observed-functions.ts";
 import { eventually } from "./pod-cluster.ts";
+import { allowPrometheus, readMetrics } from "./read-metrics.ts";
 
 let drover: DeployerInPods;
 let functions: ReturnType<typeof observedFunctions>;
@@ -316,6 +317,14 @@ it("a function that is deleted leaves nothing", async () => {
     "deployer",
     "gateway",
   ]);
+});
+
+it("bridge and deployer show metrics to accounts that may read them, and to no others", async () => {
+  await allowPrometheus(drover);
+  for (const part of ["bridge", "deployer"] as const)
+    await eventually(async () =>
+      expect(await readMetrics(drover, part)).toEqual({ reader: 200, stranger: 403 }),
+    );
 });
 
 it("bridge and deployer need each thing that they may do, but for what lets others do things", async () => {

@@ -49,6 +49,8 @@ export interface TestCluster {
   get(manifest: Manifest): Promise<TestObject | undefined>;
   /** What the API server answers to a GET of a path. */
   read(path: string): Promise<unknown>;
+  /** A token of a ServiceAccount, as KEDA and kubelets have them made; undefined of the sandbox, which has none. */
+  tokenOf(namespace: string, account: string): Promise<string | undefined>;
   /** Ask for deletion, and do not wait for it. */
   remove(manifest: Manifest): Promise<void>;
   stop(): Promise<void>;
@@ -62,7 +64,7 @@ async function sandboxCluster(folder: string): Promise<TestCluster> {
   const sandbox = await startSandbox({});
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
-  const request = requestTo(sandbox.url);
+  const request = requestTo(sandbox.url, sandbox.token);
   return {
     kubeconfig,
     async apply(manifest) {
@@ -74,6 +76,7 @@ async function sandboxCluster(folder: string): Promise<TestCluster> {
     async remove(manifest) {
       await request("DELETE", pathOf(manifest));
     },
+    tokenOf: () => Promise.resolve(undefined),
     stop: () => sandbox.close(),
   };
 }
@@ -120,6 +123,8 @@ async function realCluster(folder: string): Promise<TestCluster> {
       const where = namespace === undefined ? [] : ["-n", namespace];
       await kubectl(["delete", type, name, ...where, "--wait=false", "--ignore-not-found"]);
     },
+    tokenOf: async (namespace, account) =>
+      (await kubectl(["create", "token", account, "-n", namespace, "--duration=1h"])).trim(),
     async stop() {
       await proxy.stop();
       await cluster.stop();
@@ -128,11 +133,11 @@ async function realCluster(folder: string): Promise<TestCluster> {
 }
 
 /** Plain HTTP; undefined is 404. */
-const requestTo = (url: string) => async (method: string, path: string, body?: unknown) => {
+const requestTo = (url: string, token?: string) => async (method: string, path: string, body?: unknown) => {
   const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
   const response = await fetch(url + path, {
     method,
-    headers: { "content-type": type },
+    headers: { "content-type": type, ...(token !== undefined && { authorization: `Bearer ${token}` }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();

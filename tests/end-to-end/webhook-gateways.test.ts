@@ -3,7 +3,7 @@
  * middle of a call.
  */
 import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
-import { type Call, callSchema, signed } from "@drover/webhook";
+import { type Call, callSchema, completionUrl, signed } from "@drover/webhook";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
@@ -29,7 +29,7 @@ const calls: Calling[] = [];
 /** What is done about a call; by default nothing, until a test says so. */
 let onCall: (calling: Calling) => void = () => {};
 
-const answer = ({ call, response }: Calling, body: object = {}): void => {
+const answer = ({ call, response }: Calling, body: object = { outcome: "done" }): void => {
   const text = JSON.stringify(body);
   response.writeHead(200, signed([secret], { id: call.token, at: Date.now() }, text)).end(text);
 };
@@ -88,7 +88,8 @@ const startGateway = async (): Promise<Started & { readonly complete: string }> 
       DROVER_LEASE_RENEWAL: "300ms",
     },
   });
-  const complete = () => /"complete":"([^"]+)"/.exec(readFileSync(started.logFile, "utf8"))?.[1] ?? "";
+  const complete = () =>
+    /"completions":"([^"]+)"/.exec(readFileSync(started.logFile, "utf8"))?.[1] ?? "";
   // What it says is in the file a moment later than it is heard.
   await eventually(() => expect(complete()).not.toBe(""));
   return { ...started, complete: complete() };
@@ -104,10 +105,14 @@ const calledFor = async (name: string, times = 1): Promise<Calling> => {
   return callsFor(name)[times - 1]!;
 };
 const complete = async ({ audience, key, token, complete: url = "" }: Call, to = url): Promise<number> => {
-  const body = JSON.stringify({ audience, key, token, result: { status: { text: token } } });
+  const body = JSON.stringify({ audience, key, token, result: { outcome: "done", status: { text: token } } });
   const headers = { ...signed([secret], { id: `done_${token}`, at: Date.now() }, body) };
   return (await fetch(to, { method: "POST", headers, body })).status;
 };
+
+/** Where a gateway takes completions of the function that a call is for. */
+const at = (gateway: { readonly complete: string }, { audience }: Call): string =>
+  completionUrl(gateway.complete, audience);
 
 it("a gateway killed during a call: another one calls again, and the dead one's run can complete nothing", async () => {
   const dead = await startGateway();
@@ -119,9 +124,9 @@ it("a gateway killed during a call: another one calls again, and the dead one's 
   const second = await calledFor("killed", 2);
   expect(second.call.token).not.toBe(first.call.token);
   expect(second.call.fails).toBeGreaterThanOrEqual(first.call.fails);
-  second.response.writeHead(202).end();
-  expect(await complete(first.call, other.complete)).toBe(409);
-  expect(await complete({ ...second.call, token: first.call.token }, other.complete)).toBe(409);
+  answer(second, { outcome: "accepted" });
+  expect(await complete(first.call, at(other, first.call))).toBe(409);
+  expect(await complete({ ...second.call, token: first.call.token }, at(other, second.call))).toBe(409);
   expect((await world.cluster.get(greeting("killed")))?.status?.["text"]).toBeUndefined();
   expect(await complete(second.call)).toBe(204);
   expect(await complete(second.call)).toBe(409);
@@ -136,11 +141,11 @@ it("a gateway that is told to stop lets calls under way end, also those that wai
   await world.cluster.apply(greeting("slow"));
   await world.cluster.apply(greeting("promised"));
   const [slow, promised] = [await calledFor("slow"), await calledFor("promised")];
-  promised.response.writeHead(202).end();
+  answer(promised, { outcome: "accepted" });
   const stopped = gateway.stop({ graceMs: 60_000 });
   await world.cluster.apply(greeting("too-late"));
   await eventually(() => expect(readFileSync(gateway.logFile, "utf8")).toMatch(/Stopping/));
-  answer(slow, { status: { text: "slow" } });
+  answer(slow, { outcome: "done", status: { text: "slow" } });
   expect(await complete(promised.call)).toBe(204);
   expect(await stopped).toMatchObject({ code: 0 });
   await world.until(greeting("slow"), (now) => now?.status?.["text"] === "slow");

@@ -139,7 +139,7 @@ it("a new secret is signed with, and believed, within seconds, and nothing fails
   const rotated = greeting("rotated");
   await world.cluster.apply(rotated);
   await world.until(rotated, (now) => textOf(now) === "Hello, rotated!");
-  expect(readFileSync(gateway.logFile, "utf8")).not.toMatch(/Unsigned|answered 401/);
+  expect(readFileSync(gateway.logFile, "utf8")).not.toMatch(/Unsigned|HTTP 401/);
 });
 
 it("while the function is down its objects wait, say why, and are brought on when it is back", async () => {
@@ -157,7 +157,7 @@ it("what it refuses is parked, with its own words, until the object changes", as
   const bad = greeting("bad", { refuse: true });
   await world.cluster.apply(bad);
   const refused = await world.until(bad, (now) => conditionOf(now)?.reason === "NoGreeting");
-  expect(conditionOf(refused)?.message).toBe("The function answered 422: no greeting for that");
+  expect(conditionOf(refused)?.message).toBe("The function cannot go on: no greeting for that");
   await world.cluster.apply(greeting("bad", { refuse: false }));
   await world.until(bad, (now) => conditionOf(now)?.status === "True");
 });

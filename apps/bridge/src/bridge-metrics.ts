@@ -10,11 +10,11 @@ export function bridgeMetrics(registry: Registry, bridge: Bridge): void {
     new Gauge({
       name,
       help,
-      labelNames: ["kind"],
+      labelNames: ["kind", "namespace"],
       registers: [registry],
       collect() {
         this.reset();
-        for (const stream of bridge.followed()) this.set({ kind: nameOf(stream.plan.ref) }, read(stream));
+        for (const stream of bridge.followed()) this.set(labelsOf(stream), read(stream));
       },
     });
   };
@@ -35,18 +35,34 @@ export function bridgeMetrics(registry: Registry, bridge: Bridge): void {
     "Comparisons of what was told with a listing.",
     (s) => status(s).comparisons,
   );
+  gauge(
+    "drover_stream_queues_behind",
+    "Queues that do not take what the stream tells.",
+    (s) => s.lags().length,
+  );
+  lagMetrics(registry, bridge);
   campaignMetrics(registry, bridge);
+  countMetrics(registry, bridge);
+}
+
+/** A stream of all namespaces has no namespace. */
+const labelsOf = ({ plan: { ref, namespace } }: FollowedStream) => ({
+  kind: nameOf(ref),
+  ...(namespace !== undefined && { namespace }),
+});
+
+function countMetrics(registry: Registry, bridge: Bridge): void {
   const counter = (name: string, help: string, read: (stream: FollowedStream) => number): void => {
     const told = new WeakMap<FollowedStream, number>();
     new Counter({
       name,
       help,
-      labelNames: ["kind"],
+      labelNames: ["kind", "namespace"],
       registers: [registry],
       collect() {
         for (const stream of bridge.followed()) {
           const now = read(stream);
-          this.inc({ kind: nameOf(stream.plan.ref) }, now - (told.get(stream) ?? 0));
+          this.inc(labelsOf(stream), now - (told.get(stream) ?? 0));
           told.set(stream, now);
         }
       },
@@ -59,6 +75,24 @@ export function bridgeMetrics(registry: Registry, bridge: Bridge): void {
     "What a listing found that a watch should have told.",
     (s) => s.counts.missed,
   );
+}
+
+function lagMetrics(registry: Registry, bridge: Pick<Bridge, "followed">): void {
+  new Gauge({
+    name: "drover_stream_queue_behind_seconds",
+    help: "For how long a queue has not taken what the stream tells; absent for those that do.",
+    labelNames: ["kind", "namespace", "queue"],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const stream of bridge.followed())
+        for (const { queue, since } of stream.lags())
+          this.set(
+            { ...labelsOf(stream), queue: shownQueue(queue) },
+            Math.max(0, Date.now() - since) / 1_000,
+          );
+    },
+  });
 }
 
 function campaignMetrics(registry: Registry, bridge: Pick<Bridge, "campaigns">): void {

@@ -1,20 +1,30 @@
-import type { CampaignProgress, Log, Milliseconds, ObjectKey } from "@drover/controller";
+import {
+  type CampaignProgress,
+  type Log,
+  type Milliseconds,
+  type ObjectKey,
+  shownQueue,
+} from "@drover/controller";
 import { type FieldPath, heldTerm, type KubeClient } from "@drover/kube";
 import type { RedisConnection, WorkQueue } from "@drover/queue";
 import {
-  fileOf,
+  filesOf,
   fleetOf,
   joinBridges,
   openCampaigns,
   openFiles,
+  openKnownOrigins,
   openStreamStore,
+  placeWords,
   planStreams,
+  streamsOf,
 } from "@drover/streams";
 import { randomUUID } from "node:crypto";
 import { openCampaignRunner } from "./campaigns.ts";
 import { followStream, type FollowedStream } from "./follow-stream.ts";
 import { keepStreams } from "./keep-streams.ts";
 import { openQueues } from "./open-queues.ts";
+import type { QueueLag } from "./queue-delivery.ts";
 import type { Registration } from "./registration.ts";
 
 /** One of the bridges: follows its part of the streams that the registered controllers need. */
@@ -34,6 +44,10 @@ export interface Bridge {
   campaigns(): ReadonlyMap<string, CampaignProgress>;
   /** What it should do and does not, yet. */
   problems(): readonly string[];
+  /** Queues that do not take their wakes, or do not answer, in words: others do not suffer from that. */
+  notes(): readonly string[];
+  /** Controllers whose queue has never answered, and why: nothing is followed for them. */
+  readonly silent: () => ReadonlyMap<string, string>;
   close(): Promise<void>;
 }
 
@@ -53,8 +67,9 @@ const renewal: Milliseconds = 700;
 export function openBridge({ client, redis, compareEvery, embeddedIn, log }: BridgeOptions): Bridge {
   const bridge = randomUUID().slice(0, 8);
   let registrations: readonly Registration[] | undefined;
-  const queues = openQueues({ redis, log, again: renewal, onOrigin: () => plan() });
   const fleet = fleetOf(embeddedIn);
+  const known = openKnownOrigins(redis, fleet);
+  const queues = openQueues({ redis, known, log, again: renewal, onChange: () => plan() });
   const files = openFiles(redis, fleet);
   const keeper = keepStreams({
     ...{ bridge, log, every: renewal },
@@ -69,7 +84,7 @@ export function openBridge({ client, redis, compareEvery, embeddedIn, log }: Bri
   });
   const plan = (): void => {
     if (registrations === undefined) return;
-    keeper.want(planStreams(registrations, queues.origins), queues.problems().length === 0);
+    keeper.want(planStreams(registrations, queues.origins), streamsOf(registrations));
   };
   return {
     register(next) {
@@ -82,19 +97,23 @@ export function openBridge({ client, redis, compareEvery, embeddedIn, log }: Bri
     queueOf: queues.of,
     async holders(controller, path, value) {
       queues.of(controller);
-      const registration = registrations?.find((one) => one.controller === controller);
-      const filing = registration?.follows.find(
-        ({ subscription: { map } }) => map.by === "holds" && map.path.text === path.text,
-      );
-      if (!registration || !filing || !queues.origins.has(controller)) {
-        throw new Error(`The queue of ${controller} is not open yet.`);
-      }
-      const found = files.find(fileOf(registration, filing, queues.origins), [{ sought: heldTerm(value) }]);
-      return (await Array.fromAsync(found)).flatMap(({ keys }) => keys);
+      const follower = registrations?.find((one) => one.controller === controller);
+      const filed = follower && queues.origins.has(controller) && filesAt(follower, path, queues.origins);
+      if (!filed) throw new Error(`The queue of ${controller} is not open yet.`);
+      const sought = [{ sought: heldTerm(value) }];
+      const found = await Promise.all(filed.map((file) => Array.fromAsync(files.find(file, sought))));
+      return found.flat().flatMap(({ keys }) => keys);
     },
     followed: keeper.followed,
     campaigns: campaigns.progress,
     problems: () => [...queues.problems(), ...keeper.missing()],
+    notes: () => [
+      ...[...queues.silent()].map(
+        ([name, why]) => `the queue of ${shownQueue(name)} does not answer: ${why}`,
+      ),
+      ...keeper.followed().flatMap((stream) => stream.lags().map((lag) => lagWords(stream, lag))),
+    ],
+    silent: queues.silent,
     async close() {
       campaigns.stop();
       await keeper.stop();
@@ -102,6 +121,17 @@ export function openBridge({ client, redis, compareEvery, embeddedIn, log }: Bri
     },
   };
 }
+
+/** Where a controller's objects are filed by what they hold at a path, if they are. */
+function filesAt(follower: Registration, path: FieldPath, origins: ReadonlyMap<string, string>) {
+  const filing = follower.follows.find(
+    ({ subscription: { map } }) => map.by === "holds" && map.path.text === path.text,
+  );
+  return filing && filesOf(follower, filing, origins);
+}
+
+const lagWords = ({ plan }: FollowedStream, { queue, since, why }: QueueLag): string =>
+  `the queue of ${shownQueue(queue)} has not taken the wakes of ${placeWords(plan)} since ${new Date(since).toISOString()}: ${why}`;
 
 const queuesOf = ({ controller, follows }: Registration): readonly string[] => [
   controller,

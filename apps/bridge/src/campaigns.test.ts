@@ -30,7 +30,7 @@ beforeEach(() => {
   const status = { synced, silentFor: 0 } as ReflectorStatus;
   const reflector = { done: Promise.resolve(), status: () => ({ ...status, synced }) };
   const counts = { wakes: 0, events: 0, missed: 0 };
-  followed = [{ plan, reflector, counts, stop: () => Promise.resolve() }];
+  followed = [{ plan, reflector, counts, lags: () => [], stop: () => Promise.resolve() }];
   const queue = openMemoryWorkQueue({ controller: sites, log: silentLog });
   campaigns = openCampaignRunner({
     ...{ log: silentLog, every: 5, followed: () => followed, queueOf: () => queue },

@@ -1,7 +1,7 @@
 import type { CampaignProgress, Log, Milliseconds } from "@drover/controller";
 import { nameOf } from "@drover/kube";
 import type { WorkQueue } from "@drover/queue";
-import type { CampaignStore } from "@drover/streams";
+import { type CampaignStore, streamsOf } from "@drover/streams";
 import type { FollowedStream } from "./follow-stream.ts";
 import { pause } from "./pause.ts";
 import type { Registration } from "./registration.ts";
@@ -68,20 +68,25 @@ interface Running {
   readonly leave: AbortController;
 }
 
-/** A registration's campaign, where its own kind is followed here and all of it was told; with what tells it apart. */
-function campaignOf({ campaign, controller }: Registration, followed: readonly FollowedStream[]) {
+/** A registration's campaign, where all streams of its own kind are followed here and were listed whole; with what tells it apart. */
+function campaignOf({ campaign, ...follower }: Registration, followed: readonly FollowedStream[]) {
   if (campaign === undefined) return undefined;
-  for (const { plan, reflector } of followed) {
-    const self = plan.listeners.find(
-      (listener) => listener.controller === controller && listener.subscription.map.by === "self",
+  const { controller } = follower;
+  const self = follower.follows.filter(({ subscription: { map } }) => map.by === "self");
+  const [first, ...more] = [...streamsOf([{ ...follower, follows: self }])];
+  if (first === undefined) return undefined;
+  const synced = followed.filter(({ reflector }) => reflector.status().synced);
+  const of = [first, ...more].flatMap((stream) => {
+    const plan = synced.find((one) => one.plan.stream === stream)?.plan;
+    const listener = plan?.listeners.find(
+      (one) => one.controller === controller && one.subscription.map.by === "self",
     );
-    if (self === undefined || !reflector.status().synced) continue;
-    const { stream, ref } = plan;
-    const id = { controller, name: campaign.name };
-    const of = { stream, subscription: self.subscription.id };
-    return [[JSON.stringify([id, of, campaign]), { id, campaign, of, kind: nameOf(ref) }]] as const;
-  }
-  return undefined;
+    return listener === undefined ? [] : [{ stream, subscription: listener.subscription.id }];
+  });
+  const ref = self[0]?.ref;
+  if (of.length <= more.length || ref === undefined) return undefined;
+  const id = { controller, name: campaign.name };
+  return [[JSON.stringify([id, of, campaign]), { id, campaign, of, kind: nameOf(ref) }]] as const;
 }
 
 async function keepRunning(

@@ -18,6 +18,7 @@ import {
   wakesTogether,
 } from "@drover/streams";
 import { provenMoments } from "./proven-moments.ts";
+import { deliverTo, type QueueDelivery, type QueueLag } from "./queue-delivery.ts";
 
 /** A stream that this bridge holds, and follows. */
 export interface FollowedStream {
@@ -25,6 +26,8 @@ export interface FollowedStream {
   readonly reflector: Reflector;
   /** Wakes told, and events that a watch should have told and a listing did; for metrics. */
   readonly counts: { wakes: number; events: number; missed: number };
+  /** The queues that do not take what the stream tells. The stream goes on for all others. */
+  readonly lags: () => readonly QueueLag[];
   /** Stops following; what was being told is told to its end. */
   stop(): Promise<void>;
 }
@@ -41,24 +44,27 @@ export interface FollowOptions {
 
 /**
  * Watch a kind and wake the keys that its changes concern. The next events are read when what these say is filed, their
- * wakes are in Redis, and then the index: while Redis is away nothing is read, and nothing is forgotten.
+ * wakes are in their queues or recorded as owed to them, and then the index: while the streams' Redis is away nothing is
+ * read, and nothing is forgotten. A queue that takes no wakes holds up no other (`queue-delivery.ts`).
  */
 export function followStream(options: FollowOptions): FollowedStream {
   const { plan, held, files, queueOf, client, compareEvery, log } = options;
   const { ref, namespace, labelSelector, listeners } = plan;
-  const kind = nameOf(ref);
+  const place = { kind: nameOf(ref), ...(namespace !== undefined && { namespace }) };
   const byQueue = Map.groupBy(listeners, ({ queue }) => queue);
   const counts = { wakes: 0, events: 0, missed: 0 };
   const leave = new AbortController();
 
-  const moments = provenMoments({ plan, queueOf, client, signal: leave.signal, log });
+  const signal = AbortSignal.any([leave.signal, held.lost]);
+
+  const deliveries = deliveriesOf(options, signal, counts);
+  const lags = (): readonly QueueLag[] => [...deliveries.values()].flatMap((each) => each.lag() ?? []);
+  const isBehind = (queue: string): boolean => deliveries.get(queue)?.lag() !== undefined;
+  const moments = provenMoments({ plan, queueOf, isBehind, client, signal: leave.signal, log });
   const tell = async (events: readonly ObjectEvent[], queue: string, theirs: readonly Listener[]) => {
     const source = { ref, files, ...moments.of(queue) };
-    for await (const wakes of wakesTogether(events, theirs, source)) {
-      await queueOf(queue).wake(wakes);
-      counts.wakes += wakes.length;
-      for (const { key, reason } of wakes) log.debug({ key, reason, queue }, "Woke");
-    }
+    for await (const wakes of wakesTogether(events, theirs, source))
+      await deliveries.get(queue)?.deliver(wakes);
   };
   const onEvents = async (events: readonly ReflectorEvent[]): Promise<void> => {
     const objects = events.filter(isObjectEvent);
@@ -73,30 +79,58 @@ export function followStream(options: FollowOptions): FollowedStream {
     const missed = objects.filter((event) => event.missed);
     counts.missed += missed.length;
     for (const { key, type } of missed)
-      log.warn({ kind, key, type }, "A listing found what no watch had told");
+      log.warn({ ...place, key, type }, "A listing found what no watch had told");
     const synced = events.find(({ type }) => type === "synced");
     if (synced) {
       moments.listed(synced.resourceVersion);
-      log.info({ kind, at: synced.resourceVersion }, "Listed; watching");
+      log.info({ ...place, at: synced.resourceVersion }, "Listed; watching");
     } else if (objects.length > 0) moments.keepFresh();
   };
 
-  if (held.toldToAll) log.info({ kind, from: held.position }, "Taken up where it was left; watching");
+  if (held.toldToAll) log.info({ ...place, from: held.position }, "Taken up where it was left; watching");
   const reflector = runReflector({
     ...{ client, ref, namespace, labelSelector, onEvents, compareEvery, log },
     beforeListing: (newest) => moments.beforeListing(newest),
     subscriptions: listeners.map(({ subscription }) => subscription),
     seen: held.seen,
     from: { position: held.position, toldToAll: held.toldToAll },
-    signal: AbortSignal.any([leave.signal, held.lost]),
+    signal,
   });
   return {
-    plan,
-    reflector,
-    counts,
+    ...{ plan, reflector, counts, lags },
     async stop() {
       leave.abort();
       await reflector.done;
+      await Promise.all([...deliveries.values()].map((each) => each.stopped()));
     },
   };
+}
+
+function deliveriesOf(
+  options: FollowOptions,
+  signal: AbortSignal,
+  counts: FollowedStream["counts"],
+): ReadonlyMap<string, QueueDelivery> {
+  const { plan, held, queueOf, log } = options;
+  const byQueue = Map.groupBy(plan.listeners, ({ queue }) => queue);
+  const delivery = (queue: string, theirs: readonly Listener[]): QueueDelivery =>
+    deliverTo({
+      ...{ queue, signal, log, workQueue: () => queueOf(queue), owed: held.owedTo(queue) },
+      everything: () => everythingFor(theirs, options),
+      onWoken(wakes) {
+        counts.wakes += wakes.length;
+        for (const { key, reason } of wakes) log.debug({ key, reason, queue }, "Woke");
+      },
+    });
+  return new Map([...byQueue].map(([queue, theirs]) => [queue, delivery(queue, theirs)]));
+}
+
+/** Wakes for every object that the stream knows, without copies. */
+async function* everythingFor(theirs: readonly Listener[], { held, plan, files }: FollowOptions) {
+  for await (const piece of held.seen.allBut(new Set())) {
+    const events = piece.map(({ meant: means, ...object }): ObjectEvent => ({
+      ...{ ...object, type: "listed", means, object: undefined, previous: undefined, missed: false },
+    }));
+    yield* wakesTogether(events, theirs, { ref: plan.ref, files });
+  }
 }

@@ -7,7 +7,7 @@ const pods: StreamPlan = {
   stream: "v1/pods",
   ref: { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true },
   ...{ namespace: undefined, labelSelector: undefined, listeners: [] },
-  audience: { scope: "* *", listeners: [] },
+  audience: { scope: "* *", listeners: [], queues: [] },
 };
 
 it("misses a stream from the moment on at which it is wanted", async () => {
@@ -29,12 +29,12 @@ it("misses a stream from the moment on at which it is wanted", async () => {
     },
   });
   expect(keeper.missing()).toEqual([]);
-  keeper.want([pods], true);
-  expect(keeper.missing()).toEqual(["v1/pods is not looked after yet"]);
+  keeper.want([pods], new Set(["v1/pods"]));
+  expect(keeper.missing()).toEqual(["pods/v1 is not looked after yet"]);
   await asked.promise;
-  expect(keeper.missing()).toEqual(["v1/pods is not looked after yet"]);
+  expect(keeper.missing()).toEqual(["pods/v1 is not looked after yet"]);
   answer.resolve(undefined);
-  await expect.poll(() => keeper.missing()).toEqual(["v1/pods is still held by another"]);
+  await expect.poll(() => keeper.missing()).toEqual(["pods/v1 is still held by another"]);
   await keeper.stop();
 });
 
@@ -64,7 +64,7 @@ it("takes a stream for nobody's only by a wish that it looked after", async () =
   });
   // It has begun to look before it knows what is wanted.
   await hereAsked.promise;
-  keeper.want([{ ...pods, audience: { scope: "* *", listeners: ["me"] } }], true);
+  keeper.want([{ ...pods, audience: { scope: "* *", listeners: ["me"], queues: [] } }], new Set(["v1/pods"]));
   here.resolve(["me"]);
   await expect.poll(() => held).toContain("v1/old for ");
   expect(held).not.toContain("v1/pods for ");

@@ -1,21 +1,24 @@
 import type { Log, Milliseconds } from "@drover/controller";
+import { nameOf } from "@drover/kube";
 import {
   type Bridges,
   type HeldStream,
   placeStreams,
+  placeWords,
   type StreamPlan,
   type StreamStore,
 } from "@drover/streams";
 import type { FollowedStream } from "./follow-stream.ts";
 import { atMost, pause } from "./pause.ts";
+import { wordsOf } from "./words-of.ts";
 
 /** Holds the streams that are ours to hold. */
 export interface StreamKeeper {
   /**
    * The streams that are wanted now.
-   * @param complete that these are all: others are not somebody's yet, but nobody's.
+   * @param needed all streams that are of use, those among them that cannot be followed yet: what is kept of others goes.
    */
-  want(plans: readonly StreamPlan[], complete: boolean): void;
+  want(plans: readonly StreamPlan[], needed: ReadonlySet<string>): void;
   readonly followed: () => readonly FollowedStream[];
   /** Streams that nobody is known to follow, by who should be; for readiness. */
   readonly missing: () => readonly string[];
@@ -44,27 +47,32 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
   const { kept } = hand;
   const stopping = new AbortController();
   let wake = new AbortController();
-  let wish: Wish = { plans: [], complete: false };
+  let wish: Wish = { plans: [], needed: undefined };
   let missing: readonly string[] = [];
   let turns = 0;
   let lookedAfter: ReadonlySet<string> = new Set();
 
   const turn = async (): Promise<void> => {
     // What is wished for may change meanwhile: the whole turn goes by one wish.
-    const { plans, complete } = wish;
+    const { plans, needed } = wish;
     const wanted = new Map(plans.map((plan) => [plan.stream, plan]));
     const here = await bridges.here();
-    const mine = new Set(placeStreams([...wanted.keys()], here, bridge));
+    // The streams of a kind go together: one bridge says in the status how it is followed, and runs its campaigns.
+    const kindOf = (stream: string): string => {
+      const plan = wanted.get(stream);
+      return plan === undefined ? stream : nameOf(plan.ref);
+    };
+    const mine = new Set(placeStreams([...wanted.keys()], here, bridge, kindOf));
     for (const [id, { held, stream }] of kept) {
       const plan = wanted.get(id);
       const isRight = plan !== undefined && isSame(plan, stream.plan) && mine.has(id) && !held.lost.aborted;
-      if (!isRight) await hand.letGo(id, plan === undefined);
+      if (!isRight) await hand.letGo(id, needed?.has(id) !== true);
     }
     for (const { held } of kept.values()) await held.renew();
     missing = await hand.takeAll(plans.filter(({ stream }) => mine.has(stream)));
     lookedAfter = new Set(wanted.keys());
-    if (complete && turns++ % turnsPerLook === 0) {
-      await hand.forgetNobodys((unwanted) => placeStreams(unwanted, here, bridge), wanted);
+    if (needed !== undefined && turns++ % turnsPerLook === 0) {
+      await hand.forgetNobodys((unwanted) => placeStreams(unwanted, here, bridge), needed);
     }
   };
   const turning = (async () => {
@@ -78,15 +86,15 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
   })();
 
   return {
-    want(plans, complete) {
-      wish = { plans, complete };
+    want(plans, needed) {
+      wish = { plans, needed };
       turns = 0;
       wake.abort();
     },
     followed: () => [...kept.values()].map(({ stream }) => stream),
     missing: () => {
       const ahead = wish.plans.filter(({ stream }) => !lookedAfter.has(stream));
-      return [...missing, ...ahead.map(({ stream }) => `${stream} is not looked after yet`)];
+      return [...missing, ...ahead.map((plan) => `${placeWords(plan)} is not looked after yet`)];
     },
     async stop() {
       stopping.abort();
@@ -100,12 +108,19 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
 
 interface Wish {
   readonly plans: readonly StreamPlan[];
-  readonly complete: boolean;
+  /** Undefined before anything is known. */
+  readonly needed: ReadonlySet<string> | undefined;
 }
 
 /** The streams in hand, and how they come and go. */
-function hands({ store, follow }: KeeperOptions) {
+function hands({ store, follow, log }: KeeperOptions) {
   const kept = new Map<string, { readonly held: HeldStream; readonly stream: FollowedStream }>();
+  const take = async (plan: StreamPlan): Promise<string | undefined> => {
+    const answer = await store.hold(plan.stream, plan.audience);
+    if ("heldBy" in answer) return `${placeWords(plan)} is still held by ${answer.heldBy}`;
+    kept.set(plan.stream, { held: answer, stream: follow(plan, answer) });
+    return undefined;
+  };
   return {
     kept,
     /** `forget`: nobody follows it any more. */
@@ -120,10 +135,10 @@ function hands({ store, follow }: KeeperOptions) {
     /** Those that nobody wants any more, and that no bridge had in hand when that came about. */
     async forgetNobodys(
       ours: (streams: readonly string[]) => readonly string[],
-      wanted: ReadonlyMap<string, unknown>,
+      needed: ReadonlySet<string>,
     ): Promise<void> {
-      for (const id of ours((await store.known()).filter((one) => !wanted.has(one)))) {
-        const answer = await store.hold(id, { scope: "", listeners: [] });
+      for (const id of ours((await store.known()).filter((one) => !needed.has(one)))) {
+        const answer = await store.hold(id, { scope: "", listeners: [], queues: [] });
         if (!("heldBy" in answer)) await answer.forget();
       }
     },
@@ -131,9 +146,11 @@ function hands({ store, follow }: KeeperOptions) {
     async takeAll(plans: readonly StreamPlan[]): Promise<readonly string[]> {
       const absent: string[] = [];
       for (const plan of plans.filter(({ stream }) => !kept.has(stream))) {
-        const answer = await store.hold(plan.stream, plan.audience);
-        if ("heldBy" in answer) absent.push(`${plan.stream} is still held by ${answer.heldBy}`);
-        else kept.set(plan.stream, { held: answer, stream: follow(plan, answer) });
+        const problem = await take(plan).catch((error: unknown) => {
+          log.warn({ err: error, stream: plan.stream }, "Could not take up a stream; trying again");
+          return `${placeWords(plan)} cannot be taken up: ${wordsOf(error)}`;
+        });
+        if (problem !== undefined) absent.push(problem);
       }
       return absent;
     },

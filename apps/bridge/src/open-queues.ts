@@ -1,5 +1,8 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import { openWorkQueue, type RedisConnection, type WorkQueue } from "@drover/queue";
+import type { KnownOrigins } from "@drover/streams";
+import { atMost, pause } from "./pause.ts";
+import { wordsOf } from "./words-of.ts";
 
 /** The queues of the registered controllers, and the origin of each. */
 export interface Queues {
@@ -7,76 +10,139 @@ export interface Queues {
   want(controllers: readonly string[]): void;
   readonly of: (controller: string) => WorkQueue;
   readonly all: () => readonly WorkQueue[];
-  /** Of the queues that have told it. */
+  /** Of the queues that have told it, now or to an earlier bridge. */
   readonly origins: ReadonlyMap<string, string>;
+  /** Queues that were not asked to the end yet. */
   problems(): readonly string[];
+  /** Queues that nothing is known of, since they do not answer, and why. */
+  readonly silent: () => ReadonlyMap<string, string>;
   close(): Promise<void>;
 }
 
 export interface QueuesOptions {
   readonly redis: RedisConnection;
+  readonly known: KnownOrigins;
   readonly log: Log;
   /** A queue that could not tell its origin is asked again after this time. */
   readonly again: Milliseconds;
-  /** Another origin is known than before. */
-  readonly onOrigin: () => void;
+  /** How long a queue is waited for before it counts as silent. Default: 2 s. */
+  readonly patience?: Milliseconds;
+  /** Another origin is known than before, or a queue has become silent. */
+  readonly onChange: () => void;
 }
 
-export function openQueues({ redis, log, again, onOrigin }: QueuesOptions): Queues {
-  const queues = new Map<string, WorkQueue>();
+/** An open queue, and how far it is known. */
+interface Opened {
+  readonly queue: WorkQueue;
+  /** Set while it does not tell its origin: why. */
+  silence?: string | undefined;
+  readonly closed: AbortController;
+}
+
+/** How long queues are waited for when they are closed. */
+const farewell: Milliseconds = 2_000;
+
+export function openQueues(options: QueuesOptions): Queues {
+  const { redis, known, log } = options;
+  const opened = new Map<string, Opened>();
   const origins = new Map<string, string>();
-  const ask = async (queue: WorkQueue): Promise<void> => {
-    const origin = await queue.origin();
-    const { controller } = queue;
-    if (queues.get(controller) !== queue || origins.get(controller) === origin) return;
-    origins.set(controller, origin);
-    onOrigin();
-  };
-  const learn = (queue: WorkQueue): void => {
-    ask(queue).catch((error: unknown) => {
-      log.warn(
-        { err: error, controller: queue.controller },
-        "Could not ask a queue for its origin; trying again",
-      );
-      setTimeout(learn, again, queue).unref();
-    });
-  };
+  /** As earlier bridges have left them, and as they were told since. */
+  let remembered: Promise<Map<string, string>> | undefined;
+  const learn = originLearner(options, opened, origins, async () => remembered);
   const open = (controller: string): void => {
-    const queue: WorkQueue = openWorkQueue({ redis, controller, log, onIncarnation: () => learn(queue) });
-    queues.set(controller, queue);
-    learn(queue);
+    const queue = openWorkQueue({ redis, controller, log, onIncarnation: () => void learn(one) });
+    const one: Opened = { queue, closed: new AbortController() };
+    opened.set(controller, one);
+    void learn(one);
   };
-  const close = async (queue: WorkQueue): Promise<void> => {
-    queues.delete(queue.controller);
+  const close = async ({ queue, closed }: Opened): Promise<void> => {
+    opened.delete(queue.controller);
     origins.delete(queue.controller);
-    await queue.close();
+    closed.abort();
+    await atMost(farewell, queue.close());
   };
+  const closeUnwanted = async (controllers: readonly string[]): Promise<void> => {
+    const gone = [...opened.values()].filter(({ queue }) => !controllers.includes(queue.controller));
+    await Promise.all(gone.map(close));
+    const names = await remembered;
+    const stale = [...(names?.keys() ?? [])].filter((name) => !opened.has(name));
+    for (const name of stale) names?.delete(name);
+    await known.forget(stale);
+  };
+  const silences = (): readonly (readonly [string, string | undefined])[] =>
+    [...opened].flatMap(([name, { silence }]) => (origins.has(name) ? [] : [[name, silence] as const]));
   return {
     origins,
     want(controllers) {
-      for (const controller of controllers) if (!queues.has(controller)) open(controller);
-      for (const queue of queues.values()) {
-        if (controllers.includes(queue.controller)) continue;
-        close(queue).catch((error: unknown) => {
-          log.warn(
-            { err: error, controller: queue.controller },
-            "Could not close the queue of a controller that is gone",
-          );
-        });
-      }
+      remembered ??= known.all().then((all) => new Map(all));
+      for (const controller of controllers) if (!opened.has(controller)) open(controller);
+      closeUnwanted(controllers).catch((error: unknown) => {
+        log.warn({ err: error }, "Could not close the queue of a controller that is gone");
+      });
     },
     of(controller) {
-      const queue = queues.get(controller);
-      if (queue === undefined) throw new Error(`The controller ${controller} is not registered any more.`);
-      return queue;
+      const one = opened.get(controller);
+      if (one === undefined) throw new Error(`The controller ${controller} is not registered any more.`);
+      return one.queue;
     },
-    all: () => [...queues.values()],
+    all: () => [...opened.values()].map(({ queue }) => queue),
     problems: () =>
-      [...queues.keys()]
-        .filter((name) => !origins.has(name))
-        .map((name) => `the queue of ${name} is not open yet`),
+      silences().flatMap(([name, why]) =>
+        why === undefined ? [`the queue of ${name} is not open yet`] : [],
+      ),
+    silent: () =>
+      new Map(silences().flatMap(([name, why]) => (why === undefined ? [] : [[name, why] as const]))),
     close: async () => {
-      await Promise.all([...queues.values()].map(close));
+      await Promise.all([...opened.values()].map(close));
     },
+  };
+}
+
+/** Asks a queue for its origin until it answers. Until then it counts as the one that it was when it last answered. */
+function originLearner(
+  { known, log, again, patience = 2_000, onChange }: QueuesOptions,
+  opened: ReadonlyMap<string, Opened>,
+  origins: Map<string, string>,
+  remembered: () => Promise<Map<string, string> | undefined>,
+) {
+  const asked = async (one: Opened): Promise<void> => {
+    const { controller } = one.queue;
+    const origin = await one.queue.origin();
+    // Before anything is recorded for it: a bridge that starts while it is silent must know it.
+    await known.remember(controller, origin);
+    (await remembered())?.set(controller, origin);
+    if (opened.get(controller) !== one) return;
+    one.silence = undefined;
+    if (origins.get(controller) === origin) return;
+    origins.set(controller, origin);
+    onChange();
+  };
+  const silenced = async (one: Opened, why: string): Promise<void> => {
+    const { controller } = one.queue;
+    const isNew = one.silence === undefined;
+    if (isNew) log.warn({ controller, why }, "A queue does not tell its origin; trying again");
+    one.silence = why;
+    const before = (await remembered())?.get(controller);
+    // It may have answered meanwhile.
+    if (opened.get(controller) !== one || origins.has(controller)) return;
+    if (before !== undefined) origins.set(controller, before);
+    if (isNew || before !== undefined) onChange();
+  };
+  return async (one: Opened): Promise<void> => {
+    const { signal } = one.closed;
+    const isClosed = (): boolean => signal.aborted;
+    const trouble = (error: unknown): void => void silenced(one, wordsOf(error)).catch(() => undefined);
+    while (!isClosed()) {
+      const late = setTimeout(trouble, patience, new Error(`Redis has not answered for ${patience} ms.`));
+      try {
+        await asked(one);
+        return;
+      } catch (error) {
+        if (!isClosed()) trouble(error);
+      } finally {
+        clearTimeout(late);
+      }
+      await pause(again, signal);
+    }
   };
 }

@@ -27,6 +27,7 @@ function scene(copies = true) {
   const plan = { ref: builtin.configMap, namespace: undefined, listeners };
   const moments = provenMoments({
     ...{ plan, client, signal: new AbortController().signal, log: silentLog, now: () => at.now },
+    isBehind: () => false,
     queueOf: () => ({ moment: () => Promise.resolve({ era: "e", at: at.ms++ }) }),
   });
   return { at, moments };

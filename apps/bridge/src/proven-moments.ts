@@ -2,6 +2,7 @@ import type { Log, Milliseconds } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import type { QueueMoment, WorkQueue } from "@drover/queue";
 import type { EventSource, StreamPlan } from "@drover/streams";
+import { pause } from "./pause.ts";
 
 /** How old a moment may become while there are events: what was made since is believed of younger ones only. */
 const refreshEvery: Milliseconds = 20_000;
@@ -21,6 +22,8 @@ export interface ProvenMoments {
 export interface ProvenMomentsOptions {
   readonly plan: Pick<StreamPlan, "ref" | "namespace" | "listeners">;
   readonly queueOf: (queue: string) => Pick<WorkQueue, "moment">;
+  /** Whether a queue does not take its wakes now: it is not asked. */
+  readonly isBehind: (queue: string) => boolean;
   readonly client: Pick<KubeClient, "list">;
   readonly signal: AbortSignal;
   readonly log: Log;
@@ -33,7 +36,7 @@ export interface ProvenMomentsOptions {
  * after it. A listing tells that version, and so does a list of one object.
  */
 export function provenMoments(options: ProvenMomentsOptions): ProvenMoments {
-  const { plan, queueOf, client, signal, log, now = () => performance.now() } = options;
+  const { plan, queueOf, isBehind, client, signal, log, now = () => performance.now() } = options;
   const { ref, namespace, listeners } = plan;
   const copying = listeners.filter(({ subscription }) => subscription.copies === true);
   const queues = [...new Set(copying.map(({ queue }) => queue))];
@@ -42,9 +45,11 @@ export function provenMoments(options: ProvenMomentsOptions): ProvenMoments {
   let askedAt = -Infinity;
 
   const momentsNow = async (): Promise<Map<string, QueueMoment>> => {
-    const moments = new Map<string, QueueMoment>();
-    for (const queue of queues) moments.set(queue, await queueOf(queue).moment());
-    return moments;
+    const asked = queues.filter((queue) => !isBehind(queue));
+    const moments = await Promise.all(
+      asked.map(async (queue) => [queue, await momentOf(() => queueOf(queue).moment(), signal)] as const),
+    );
+    return new Map(moments.flatMap(([queue, moment]) => (moment === undefined ? [] : [[queue, moment]])));
   };
   const refresh = async (): Promise<void> => {
     const moments = await momentsNow();
@@ -80,4 +85,18 @@ export function provenMoments(options: ProvenMomentsOptions): ProvenMoments {
       });
     },
   };
+}
+
+/** How long a queue is waited for that does not tell its moment; a server that took over settles in that time. */
+const patience: Milliseconds = 2_000;
+
+/** The moment, or undefined where the queue does not tell it: then its runs read live. */
+async function momentOf(
+  ask: () => Promise<QueueMoment>,
+  signal: AbortSignal,
+): Promise<QueueMoment | undefined> {
+  const left = new AbortController();
+  const answer = Promise.try(ask).catch(() => undefined);
+  const late = pause(patience, AbortSignal.any([signal, left.signal])).then(() => undefined);
+  return Promise.race([answer, late]).finally(() => left.abort());
 }

@@ -6,7 +6,7 @@ import { pause } from "./pause.ts";
 export interface CampaignOptions {
   readonly id: CampaignId;
   readonly campaign: Campaign;
-  readonly of: CampaignObjects;
+  readonly of: readonly CampaignObjects[];
   readonly kind: string;
   readonly queue: Pick<WorkQueue, "wake" | "notRunSince">;
   readonly store: CampaignStore;
@@ -91,7 +91,7 @@ async function wakeAll(
     for (let from = 0; from < keys.length; from += perSecond) {
       if (signal.aborted) return;
       const now = keys.slice(from, from + perSecond);
-      await queue.wake(now.map(wake));
+      await queue.wake(now.map(wake), { signal });
       woken += now.length;
       onWoken(woken);
       await pause((1_000 * now.length) / perSecond, signal);

@@ -3,6 +3,7 @@ import type { Process } from "@drover/runtime";
 import { type Bridge, openBridge } from "./bridge.ts";
 import { bridgeMetrics } from "./bridge-metrics.ts";
 import type { FollowSettings } from "./follow-settings.ts";
+import { atMost } from "./pause.ts";
 import { streamProblem } from "./stream-problem.ts";
 
 const readyWithin: Milliseconds = 1_000;
@@ -19,8 +20,10 @@ export function serveBridge(
   const bridge = openBridge({ client, redis, log, embeddedIn, compareEvery: settings.compareEvery });
   closing("bridge", () => bridge.close());
   readiness("redis", async () => {
-    await Promise.all(bridge.queues().map((queue) => queue.ping(readyWithin)));
-    return undefined;
+    const answered = redis.ping().then(() => true);
+    await atMost(readyWithin, answered);
+    const isThere = await Promise.race([answered, Promise.resolve(false)]);
+    return isThere ? undefined : `Redis did not answer within ${readyWithin} ms.`;
   });
   readiness("streams", () => {
     const problems = [
@@ -28,6 +31,11 @@ export function serveBridge(
       ...bridge.followed().flatMap((stream) => streamProblem(stream) ?? []),
     ];
     return problems.length === 0 ? undefined : problems.join("; ");
+  });
+  // A tenant's queue must not take the bridge away from the others.
+  readiness("queues", () => {
+    const notes = bridge.notes();
+    return notes.length === 0 ? undefined : { note: notes.join("; ") };
   });
   bridgeMetrics(registry, bridge);
   return bridge;

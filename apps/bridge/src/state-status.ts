@@ -9,6 +9,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Bridge } from "./bridge.ts";
 import type { FollowedStream } from "./follow-stream.ts";
 import type { RegisteredFunction } from "./registered-functions.ts";
+import type { Registration } from "./registration.ts";
 
 type Follows = NonNullable<ReconcileFunctionStatus["follows"]>;
 type State = Follows[string];
@@ -20,7 +21,7 @@ type State = Follows[string];
 export async function stateStatus(options: {
   readonly client: KubeClient;
   readonly functions: readonly RegisteredFunction[];
-  readonly bridge: Pick<Bridge, "followed" | "campaigns">;
+  readonly bridge: Pick<Bridge, "followed" | "campaigns" | "silent">;
   readonly log: Log;
 }): Promise<void> {
   const { client, functions, bridge, log } = options;
@@ -32,7 +33,7 @@ export async function stateStatus(options: {
     );
     const status = differing(object, {
       problem,
-      follows: Object.fromEntries(mine.map((each) => [nameOf(each.plan.ref), stateOf(each)])),
+      follows: registration === undefined ? {} : followsOf(registration, mine, bridge),
       campaign: controller === undefined ? undefined : bridge.campaigns().get(controller),
     });
     if (status === undefined) continue;
@@ -68,11 +69,44 @@ function differing(object: KubeObject, { problem, follows, campaign }: Stated): 
   };
 }
 
-function stateOf({ reflector }: FollowedStream): State {
+/** By kind. Of a kind that is followed by several streams, the state of the worst. */
+function followsOf(
+  { controller, follows }: Registration,
+  mine: readonly FollowedStream[],
+  bridge: Pick<Bridge, "silent">,
+): Follows {
+  const states = mine.map((stream) => [nameOf(stream.plan.ref), stateOf(stream, controller)] as const);
+  const silence = bridge.silent();
+  // Every bridge says this, in the same words: no stream is followed for such a queue.
+  const silent = follows.flatMap(({ ref, queue = controller }) => {
+    const why = silence.get(controller) ?? silence.get(queue);
+    return why === undefined ? [] : [[nameOf(ref), silentState(why)] as const];
+  });
+  const sorted = [...states, ...silent].sort(([, a], [, b]) => badness[a.state] - badness[b.state]);
+  return Object.fromEntries(sorted);
+}
+
+const badness: Readonly<Record<State["state"], number>> = { Following: 0, Listing: 1, Degraded: 2 };
+
+const heal = "What it misses is kept, and follows once its Redis takes wakes.";
+
+const silentState = (why: string): State => ({
+  ...{ state: "Degraded", reason: "QueueSilent" },
+  message: `The queue does not answer: ${why} ${heal} (tried again every few seconds)`,
+});
+
+function stateOf({ plan, reflector, lags }: FollowedStream, controller: string): State {
   const { synced, degraded } = reflector.status();
   if (degraded !== undefined) {
     const { reason, message } = degraded;
     return { state: "Degraded", reason, message: `${message} (tried again every 30 s)` };
+  }
+  const queues = plan.listeners.flatMap((one) => (one.controller === controller ? [one.queue] : []));
+  const lag = lags().find(({ queue }) => queues.includes(queue));
+  if (lag !== undefined) {
+    const since = new Date(lag.since).toISOString();
+    const message = `The queue ${lag.queue} has taken no wakes since ${since}: ${lag.why} ${heal} (tried again every 5 s)`;
+    return { state: "Degraded", reason: "QueueBehind", message };
   }
   return synced
     ? { state: "Following", reason: "Watching", message: "" }

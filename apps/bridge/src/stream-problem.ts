@@ -1,4 +1,4 @@
-import { nameOf } from "@drover/kube";
+import { placeWords } from "@drover/streams";
 import type { FollowedStream } from "./follow-stream.ts";
 
 /** A stream that has heard nothing for longer than this, though it reconnects after 60 s, is not well. */
@@ -9,7 +9,7 @@ const tooSilent = 90_000;
  * somebody acts (no such kind, no permission) is that controller's trouble, not the others'.
  */
 export function streamProblem({ plan, reflector }: FollowedStream): string | undefined {
-  const kind = nameOf(plan.ref);
+  const kind = placeWords(plan);
   const { synced, following, degraded, silentFor, lastFailure } = reflector.status();
   if (degraded !== undefined) return undefined;
   const why = lastFailure === undefined ? "" : `: ${lastFailure.message}`;

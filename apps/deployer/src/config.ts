@@ -2,6 +2,17 @@ import { durationSchema, milliseconds } from "@drover/controller";
 import { authorsSetting, functionSettings, namespaceSetting, readSettings } from "@drover/runtime";
 import { z } from "zod";
 
+/** A ServiceAccount, as `namespace/name`. */
+const account = (usual: string) =>
+  z
+    .string()
+    .regex(/^[a-z0-9-]+\/[a-z0-9.-]+$/, { error: `give namespace and name, such as ${usual}` })
+    .default(usual)
+    .transform((text) => {
+      const [namespace = "", name = ""] = text.split("/");
+      return { namespace, name };
+    });
+
 const settings = functionSettings.extend({
   /** Redis as Pods reach it, without user or password. Default: as this process does. */
   functionsRedisUrl: z
@@ -13,15 +24,11 @@ const settings = functionSettings.extend({
     .string()
     .regex(/^https?:\/\/[^\s]+$/, { error: "give a URL such as http://deployer.drover:8080" })
     .optional(),
-  /** The ServiceAccount of the gateways, as in `drover/gateway`. */
-  gatewayAccount: z
-    .string()
-    .regex(/^[a-z0-9-]+\/[a-z0-9.-]+$/, { error: "give namespace and name, such as drover/gateway" })
-    .default("drover/gateway")
-    .transform((text) => {
-      const [namespace = "", name = ""] = text.split("/");
-      return { namespace, name };
-    }),
+  /** The ServiceAccounts of bridges and gateways, as in `drover/gateway`. */
+  bridgeAccount: account("drover/bridge"),
+  gatewayAccount: account("drover/gateway"),
+  /** The ServiceAccount of KEDA's operator: it makes the tokens with which it asks for figures. */
+  kedaAccount: account("keda/keda-operator"),
   /** `trusted`: functions get what they ask for, whatever their authors may do. For a cluster with one author. */
   authors: authorsSetting.default("checked"),
   /** The namespace of the deployer, where it keeps permits. A user who may write there can act as the deployer. */

@@ -1,4 +1,6 @@
-import { type Milliseconds, queueOf } from "@drover/controller";
+import { type Milliseconds, queueOf, TerminalError } from "@drover/controller";
+import { ApiError, keyOf } from "@drover/kube";
+import { bridgeRoleOf, bridgeRoles } from "./bridge-roles.ts";
 import { changePods } from "./change-pods.ts";
 import { announcedDelivery, leaveFormerDelivery } from "./delivered.ts";
 import { type FunctionContext, type FunctionObject, functionObjects } from "./function-objects.ts";
@@ -6,6 +8,7 @@ import type { FunctionLoad } from "./function-queues.ts";
 import { rolloutOf } from "./function-rollout.ts";
 import { gatewayRoles } from "./gateway-roles.ts";
 import { templateWithSecrets } from "./function-secrets.ts";
+import { kedaObjects } from "./keda-objects.ts";
 import { dropObject, keepObject } from "./keep-object.ts";
 import { functionLabel } from "./names.ts";
 import { type ObservedPod, observePods } from "./observe-pods.ts";
@@ -14,13 +17,16 @@ import { fingerprintOf } from "./pod-template.ts";
 import { refuseUnclear } from "./refuse-unclear.ts";
 import { podChanges } from "./roll-out.ts";
 import { scaleNow } from "./scale-now.ts";
-import { scaledMetadata, scaledObject, scaledObjectOf } from "./scaled-object.ts";
 import { statedConditions } from "./stated-conditions.ts";
+import { dropStaleRoles } from "./stale-roles.ts";
 import type { Step } from "./step.ts";
 import { isDeployed, withdraw } from "./take-down.ts";
 
 /** How often the figures in the status of a function with Pods are renewed, though nothing else happens. */
 const figuresEvery: Milliseconds = 10_000;
+
+/** How long what could not be written in a namespace that a function names is left before it is tried again. */
+const incompleteAgain: Milliseconds = 30_000;
 
 /**
  * One run: may it be deployed at all; then who it is and what it may do; then its secrets; then Pods. What is made outside
@@ -37,7 +43,8 @@ export async function deploy(step: Step) {
   const load = await pauseAsAsked(step);
   const pods = await observePods(client, home, signal);
   // Without a container what there is stays until the last Pod has ended its runs: they may need it.
-  if (spec.container !== undefined || pods.length === 0) await keepObjects(step, objects);
+  const isKept = spec.container !== undefined || pods.length === 0;
+  const incomplete = isKept && (await keepObjects(step, objects));
   const template = await templateWithSecrets(step, pods);
   const rollout = template
     ? rolloutOf(status.rollout, fingerprintOf(template), pods)
@@ -53,7 +60,9 @@ export async function deploy(step: Step) {
     const changes = podChanges(pods, { revision, wanted: scaling.wanted });
     await changePods(step, changes, { template, revision });
   }
-  const again = isNew ? 1 : Math.min(left, isBusy(pods, load) ? figuresEvery : Infinity);
+  const again = isNew
+    ? 1
+    : Math.min(left, isBusy(pods, load) ? figuresEvery : Infinity, incomplete ? incompleteAgain : Infinity);
   return {
     status: {
       ...bridgesPart(status),
@@ -103,24 +112,60 @@ async function pauseAsAsked({ context: { spec, status }, home, queues }: Step): 
 }
 
 /** All that the function needs beside Pods and Secrets. What its Roles grant is reviewed before any of it is written. */
-function objectsOf({ context: { spec }, home, surroundings }: Step): readonly FunctionObject[] {
-  const scaled = spec.scaling?.by === "KEDA" ? [scaledObjectOf(home, spec, surroundings.scalingUrl)] : [];
+function objectsOf({ context, home, surroundings }: Step): readonly FunctionObject[] {
+  const { spec, status } = context;
+  const byKeda = spec.scaling?.by === "KEDA";
+  // A cluster without KEDA does not serve its kinds, so they are not looked for in vain.
+  const wasByKeda = status.scaling?.by === "KEDA";
+  const scaled = byKeda || wasByKeda ? kedaObjects(home, spec, surroundings.keda, byKeda) : [];
   const called = spec.delivery === "webhook" ? gatewayRoles(home, spec, surroundings.gateway) : [];
-  return [...functionObjects(home, spec), ...scaled, ...called];
+  return [
+    ...bridgeRoles(home, spec, surroundings.bridge),
+    ...functionObjects(home, spec),
+    ...scaled,
+    ...called,
+  ];
 }
 
-async function keepObjects(
-  { context, home, client }: Step,
-  objects: readonly FunctionObject[],
-): Promise<void> {
-  const { spec, signal, status } = context;
+/** @returns whether something could not be made in a namespace that the function names. */
+async function keepObjects(step: Step, objects: readonly FunctionObject[]): Promise<boolean> {
+  const { context, home, client, swept } = step;
+  const { signal, status, metadata } = context;
+  let incomplete = false;
   const keeper = { client, signal, owner: home.uid };
   // What never was there need not be looked for.
   const wasDeployed = isDeployed(status);
-  for (const { ref, object, wanted } of objects) {
-    if (wanted) await keepObject(keeper, ref, object);
+  for (const { ref, object, wanted, elsewhere } of objects) {
+    if (elsewhere === true) incomplete = !(await keepElsewhere(step, ref, object)) || incomplete;
+    else if (wanted) await keepObject(keeper, ref, object);
     else if (wasDeployed) await dropObject(keeper, ref, object);
   }
-  if (spec.scaling?.by !== "KEDA" && status.scaling?.by === "KEDA")
-    await dropObject(keeper, scaledObject, { metadata: scaledMetadata(home) });
+  const { generation = 0 } = metadata;
+  if (swept.get(home.uid) !== generation) {
+    await dropStaleRoles(step, bridgeRoleOf(home), objects);
+    swept.set(home.uid, generation);
+  }
+  return incomplete;
+}
+
+/**
+ * The namespace may not be there, may be on its way out, or another may have taken the name there: then the bridge cannot
+ * follow its objects, and says so in the status.
+ */
+async function keepElsewhere(
+  { context: { signal, log }, home, client }: Step,
+  ref: FunctionObject["ref"],
+  object: FunctionObject["object"],
+): Promise<boolean> {
+  try {
+    await keepObject({ client, signal, owner: home.uid }, ref, object);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ApiError || error instanceof TerminalError)) throw error;
+    log.warn(
+      { err: error, object: keyOf(object) },
+      `Could not write a ${ref.kind} in a namespace that is named`,
+    );
+    return false;
+  }
 }

@@ -7,17 +7,20 @@ import type { FunctionControllerParts, Step } from "./step.ts";
 import { takeDown } from "./take-down.ts";
 
 /** Deploys functions. */
-export const functionController = (parts: FunctionControllerParts) =>
-  defineController({
+export const functionController = (parts: FunctionControllerParts) => {
+  const swept = new Map<string, number>();
+  return defineController({
     ...followed,
-    reconcile: (context) => deploy(stepOf(parts, context)),
-    finalize: (context) => takeDown(stepOf(parts, context)),
+    reconcile: (context) => deploy(stepOf(parts, context, swept)),
+    finalize: (context) => takeDown(stepOf(parts, context, swept)),
   });
+};
 
-const stepOf = (parts: FunctionControllerParts, context: FunctionContext): Step => ({
+const stepOf = (parts: FunctionControllerParts, context: FunctionContext, swept: Step["swept"]): Step => ({
   now: () => new Date(),
   ...parts,
   context,
+  swept,
   home: homeOf(context),
   client: parts.client.guarded(context.guard),
 });

@@ -1,6 +1,5 @@
 import { portOf, type ReconcileContext, type ReconcileFunction, serviceNameOf } from "@drover/controller";
 import { builtin, type NewObject, type ResourceRef } from "@drover/kube";
-import { bridgeRole } from "./bridge-role.ts";
 import { type Home, ownedBy, ownedInCluster, roleRefOf } from "./home.ts";
 import { clusterRoleOf, functionLabel } from "./names.ts";
 
@@ -13,16 +12,17 @@ export interface FunctionObject {
   readonly wanted: boolean;
   /** False for a Role that gives Drover's own gateway what was made for this function: its author gains nothing by it. */
   readonly reviewed?: false;
+  /** It is in a namespace that the spec names. What is wrong there does not keep the function from being deployed. */
+  readonly elsewhere?: true;
 }
 
-/** All but Pods and Secrets, in the order in which they are made: who may do what, before who does it. */
+/** All but Pods, Secrets and what bridge and gateway need, in the order in which they are made: who may do what, before who does it. */
 export function functionObjects(home: Home, spec: FunctionContext["spec"]): readonly FunctionObject[] {
   const { container, permissions = {}, delivery = "pull" } = spec;
   const deployed = container !== undefined;
   const owned = (name: string) => ({ name, ...ownedBy(home) });
   const port = portOf(container ?? {});
   return [
-    bridgeRole(home, spec),
     {
       ref: builtin.serviceAccount,
       object: { metadata: owned(home.name) },

@@ -27,7 +27,8 @@ export async function templateWithSecrets(
   const shared = { rotateEvery, isUsedByAll, forgets: container !== undefined };
   if (delivery === "webhook") {
     const make = () => `whsec_${randomBytes(32).toString("base64")}`;
-    const secret = { ...shared, name: webhookSecretOf(home.name), key: "current", make };
+    const made = /^whsec_[A-Za-z0-9+/]{43}=$/;
+    const secret = { ...shared, name: webhookSecretOf(home.name), key: "current", make, made };
     return template(await keepRotatingSecret(keeper, home, secret));
   }
   if (container === undefined) return undefined;
@@ -40,6 +41,7 @@ export async function templateWithSecrets(
       others: { username: redisUserOf(home) },
     },
     make: () => randomBytes(32).toString("base64url"),
+    made: /^[A-Za-z0-9_-]{43}$/,
     announce: (passwords: readonly string[]) => accounts.grant(redisUserOf(home), user, passwords),
   };
   return template(await keepRotatingSecret(keeper, home, login));

@@ -1,13 +1,7 @@
 import { type ReconcileFunctionSpec, serviceNameOf, webhookSecretOf } from "@drover/controller";
 import { builtin } from "@drover/kube";
 import type { FunctionObject } from "./function-objects.ts";
-import { type Home, ownedBy, ownedInCluster, roleRefOf } from "./home.ts";
-
-/** The ServiceAccount of the gateways. */
-export interface GatewayAccount {
-  readonly namespace: string;
-  readonly name: string;
-}
+import { type Home, ownedBy, ownedInCluster, type PartAccount, roleRefOf } from "./home.ts";
 
 /** The label of ClusterRoles whose rules the controller manager adds to the gateway's own. */
 const aggregateToGateway = "drover.dev/aggregate-to-gateway";
@@ -19,7 +13,7 @@ const aggregateToGateway = "drover.dev/aggregate-to-gateway";
 export function gatewayRoles(
   home: Home,
   spec: ReconcileFunctionSpec,
-  account: GatewayAccount,
+  account: PartAccount,
 ): readonly FunctionObject[] {
   const { group, plural } = spec.for;
   const named = { name: `${home.name}-gateway`, ...ownedBy(home) };

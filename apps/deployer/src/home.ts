@@ -38,4 +38,16 @@ export const ownedInCluster = (
   annotations: { [ownerAnnotation]: uid },
 });
 
+/** The same for what is in another namespace than the function, where an owner reference would have it collected. */
+export const ownedElsewhere = (home: Home, namespace: string, name: string) => ({
+  ...ownedInCluster(home, name),
+  namespace,
+});
+
+/** The ServiceAccount of one of Drover's own parts. */
+export interface PartAccount {
+  readonly namespace: string;
+  readonly name: string;
+}
+
 export const roleRefOf = ({ group, kind }: ResourceRef, name: string) => ({ apiGroup: group, kind, name });

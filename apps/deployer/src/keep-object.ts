@@ -23,16 +23,20 @@ export async function keepObject(
   const key = keyOf(wanted);
   const present = await client.get(ref, key, { signal });
   if (present === undefined) return client.create(ref, wanted, { signal });
-  if (!belongsTo(present, owner)) {
-    throw new TerminalError(
-      `${ref.kind} ${key} is there, and is not this function's. Remove it, or give the function another name.`,
-      { reason: "NameTaken" },
-    );
-  }
+  refuseForeign(ref, present, owner);
   if (covers(present, wanted)) return present;
   const { resourceVersion, uid } = present.metadata;
   const body = { ...wanted, metadata: { ...wanted.metadata, resourceVersion, uid } };
   return client.patch(ref, key, { type: "merge", body }, { signal });
+}
+
+/** @throws TerminalError for an object that belongs to another owner. */
+export function refuseForeign(ref: ResourceRef, present: KubeObject, owner: string): void {
+  if (belongsTo(present, owner)) return;
+  throw new TerminalError(
+    `${ref.kind} ${keyOf(present)} is there and does not belong to this function. Remove it, or give the function another name.`,
+    { reason: "NameTaken" },
+  );
 }
 
 /** Takes an object away, if it is the function's. */

@@ -1,10 +1,4 @@
-import {
-  type Milliseconds,
-  type ObjectKey,
-  objectKeyIn,
-  queueOf,
-  ReconcileFunction,
-} from "@drover/controller";
+import { type Milliseconds, type ObjectKey, queueOf, ReconcileFunction } from "@drover/controller";
 import { type KubeClient, nameOf, refOf } from "@drover/kube";
 import { redisAccounts } from "@drover/queue";
 import { runFunction } from "@drover/runtime";
@@ -17,6 +11,7 @@ import { keepEpoch, openAuthorGuards } from "./permits/author-guards.ts";
 import { permitRecords } from "./permits/permit-records.ts";
 import { reviewPermits } from "./permits/review-permits.ts";
 import { type Scaler, startScaler } from "./scaler.ts";
+import { scalingAnswer } from "./scaling-answer.ts";
 import { keepSwept } from "./sweep.ts";
 import type { Permitting } from "./step.ts";
 
@@ -56,10 +51,7 @@ await runFunction({
       ...{ client, redis, accounts, log, signal: stopping },
       ...{ every: settings.sweepEvery, pace: sweepPace },
     });
-    answering("/scaling/", async (rest) => {
-      const key = objectKeyIn(rest);
-      return key && scaler.figure(key);
-    });
+    answering("/scaling/", scalingAnswer(scaler));
     readiness("scaler", () => (scaler.synced() ? undefined : "ReconcileFunctions are not listed yet"));
     const redisUrl = settings.functionsRedisUrl ?? withoutUser(settings.redisUrl);
     const { rotateEvery } = settings;
@@ -72,8 +64,9 @@ await runFunction({
         ...{ client, queues, keys: functionKeys(redis), own, accounts, permits, rotateEvery },
         surroundings: {
           redisUrl,
+          bridge: settings.bridgeAccount,
           gateway: settings.gatewayAccount,
-          ...(settings.scalingUrl !== undefined && { scalingUrl: settings.scalingUrl }),
+          keda: { scalingUrl: settings.scalingUrl, account: settings.kedaAccount },
         },
       }),
       close: async () => {

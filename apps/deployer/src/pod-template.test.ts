@@ -14,7 +14,9 @@ function templateOf(container: object, fields: object = {}, password = "p"): Tem
     home: { name: "gadgets", namespace: "web", uid: "u-1" },
     spec: { ...spec, container: spec.container },
     surroundings: {
+      keda: { scalingUrl: undefined, account: { namespace: "keda", name: "keda-operator" } },
       redisUrl: "redis://redis:6379/2",
+      bridge: { namespace: "drover", name: "bridge" },
       gateway: { namespace: "drover", name: "gateway" },
     },
     password,

@@ -1,6 +1,7 @@
 import {
   functionPod,
   graceOf,
+  metricsVariables,
   milliseconds,
   paceVariables,
   type ReconcileFunctionSpec,
@@ -12,17 +13,17 @@ import {
   type Variable,
   webhookSecretOf,
 } from "@drover/controller";
-import type { Home } from "./home.ts";
-import type { GatewayAccount } from "./gateway-roles.ts";
+import type { Home, PartAccount } from "./home.ts";
+import type { KedaSettings } from "./keda-objects.ts";
 import { digest, functionLabel, redisSecretOf, redisUserOf, revisionAnnotation } from "./names.ts";
 
 /** What every Pod of a function is told of the world around it. */
 export interface Surroundings {
   /** Redis, as Pods reach it: without user or password. */
   readonly redisUrl: string;
-  /** Where autoscalers ask how many Pods a function should have. */
-  readonly scalingUrl?: string;
-  readonly gateway: GatewayAccount;
+  readonly bridge: PartAccount;
+  readonly gateway: PartAccount;
+  readonly keda: KedaSettings;
 }
 
 export interface TemplateOf {
@@ -112,6 +113,7 @@ function pullVariables({ home, spec, surroundings }: TemplateOf): readonly Varia
     { name: "DROVER_REDIS_URL", value: url.href },
     { name: "DROVER_REDIS_PASSWORD_FILE", value: `${folders.redis}/password` },
     ...((scaling ?? usualScaling).min === 0 ? [{ name: "DROVER_RESTS", value: "true" }] : []),
+    ...metricsVariables(container.env ?? []),
     ...paceVariables(spec),
   ];
 }

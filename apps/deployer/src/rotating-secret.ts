@@ -2,7 +2,7 @@ import type { Milliseconds } from "@drover/controller";
 import { builtin, keyOf, type KubeClient, type KubeObject, type NewObject } from "@drover/kube";
 import { z } from "zod";
 import { type Home, ownedBy } from "./home.ts";
-import { keepObject } from "./keep-object.ts";
+import { keepObject, refuseForeign } from "./keep-object.ts";
 import { digest } from "./names.ts";
 
 const text = z.string().transform((encoded) => Buffer.from(encoded, "base64").toString("utf8"));
@@ -26,6 +26,8 @@ export interface RotatingSecret {
   readonly others?: Readonly<Record<string, string>>;
   readonly rotateEvery: Milliseconds;
   readonly make: () => string;
+  /** How one that was made looks: another is replaced. */
+  readonly made: RegExp;
   /** Called before it is written: whoever checks it must know it before anybody can read it. */
   readonly announce?: (secrets: readonly string[]) => Promise<void>;
   /** Whether all who use a secret use this one, by its fingerprint. */
@@ -51,7 +53,9 @@ export async function keepRotatingSecret(
 ): Promise<string> {
   const metadata = { name: secret.name, ...ownedBy(home) };
   const present = await client.get(builtin.secret, keyOf({ metadata }), { signal });
-  const rotated = next(rotatedIn(present, secret.key), secret, now);
+  // Before its content is used for anything: a user who may create Secrets must not choose a function's password.
+  if (present !== undefined) refuseForeign(builtin.secret, present, home.uid);
+  const rotated = next(rotatedIn(present, secret), secret, now);
   const { current, previous } = rotated;
   await secret.announce?.([current, ...(previous === undefined ? [] : [previous])]);
   await keepObject(
@@ -73,14 +77,14 @@ function next(rotated: Rotated | undefined, secret: RotatingSecret, now: Date): 
     : { current: secret.make(), previous: current, since };
 }
 
-function rotatedIn(object: KubeObject | undefined, key: string): Rotated | undefined {
+function rotatedIn(object: KubeObject | undefined, { key, made }: RotatingSecret): Rotated | undefined {
   const { data } = secretSchema.safeParse(object).data ?? {};
   const current = text.safeParse(data?.[key]).data;
-  if (data === undefined || current === undefined || current === "") return undefined;
+  if (data === undefined || current === undefined || !made.test(current)) return undefined;
   const { previous = "", since = "" } = data;
   return {
     current,
-    ...(previous !== "" && { previous }),
+    ...(made.test(previous) && { previous }),
     since: Number.isNaN(Date.parse(since)) ? new Date(0).toISOString() : since,
   };
 }

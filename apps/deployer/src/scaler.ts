@@ -9,7 +9,7 @@ import {
   type ReconcileFunctionStatus,
 } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
-import { type DeclaredFunction, followDeclaredFunctions } from "@drover/runtime";
+import { type DeclaredFunction, followDeclaredFunctions, recent } from "@drover/runtime";
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { FunctionQueues, ScaledFunction } from "./function-queues.ts";
@@ -21,7 +21,10 @@ import { scalingOf } from "./scaling-of.ts";
 /** Looks at every function's queue, and has those reconciled that want another number of Pods. */
 export interface Scaler {
   readonly synced: () => boolean;
-  /** What an autoscaler asks: how many Pods a function should have now, and why. Undefined for one that there is not. */
+  /**
+   * What an autoscaler asks: how many Pods a function should have now, and why. Undefined for one that there is not.
+   * Asked again within a second, it answers the same from memory.
+   */
   readonly figure: (key: ObjectKey) => Promise<Figure | undefined>;
   /** Has every function reconciled. */
   readonly wakeAll: () => void;
@@ -36,6 +39,9 @@ export interface Figure {
   readonly oldestDueSeconds: number;
   readonly running: number;
 }
+
+/** How long a figure is answered from memory: to make one takes scripts in Redis. */
+const figureHolds: Milliseconds = 1_000;
 
 /** A function as the scaler sees it. */
 interface Scaled extends ScaledFunction {
@@ -66,6 +72,10 @@ export function startScaler({ client, queues, wake, own, every, log, signal }: S
   let functions: ReadonlyMap<ObjectKey, Scaled> | undefined;
   const wakes = repeatedWakes();
   const isNew = newsOf(({ object }: DeclaredFunction) => object.metadata.deletionTimestamp ?? "");
+  const figures = rememberedFigures(async (key) => {
+    const one = functions?.get(key);
+    return one && figureOf(queues, one);
+  });
   const { reflector } = followDeclaredFunctions({
     ...{ client, log, signal },
     onChange(declared) {
@@ -73,6 +83,7 @@ export function startScaler({ client, queues, wake, own, every, log, signal }: S
       const registration = declared.find(({ object }) => queueOf(object.metadata) === own);
       if (registration !== undefined && isNew(registration)) tryToWake(registration.key);
       for (const key of functions?.keys() ?? []) if (!now.has(key)) wakes.settled(key);
+      figures.keep(now);
       functions = now;
     },
   });
@@ -107,12 +118,25 @@ export function startScaler({ client, queues, wake, own, every, log, signal }: S
   };
   return {
     synced: () => functions !== undefined,
-    figure: async (key) => {
-      const one = functions?.get(key);
-      return one && figureOf(queues, one);
-    },
+    figure: async (key) => (functions?.has(key) === true ? figures.of(key) : undefined),
     wakeAll: () => known().forEach(({ key }) => tryToWake(key)),
     done: looking(),
+  };
+}
+
+/** Figures by function, each for as long as it holds. */
+function rememberedFigures(make: (key: ObjectKey) => Promise<Figure | undefined>) {
+  const remembered = new Map<ObjectKey, () => Promise<Figure | undefined>>();
+  return {
+    of(key: ObjectKey): Promise<Figure | undefined> {
+      const figure = remembered.get(key) ?? recent(() => make(key), figureHolds);
+      remembered.set(key, figure);
+      return figure();
+    },
+    /** Forgets those of functions that are gone. */
+    keep(functions: ReadonlyMap<ObjectKey, unknown>): void {
+      for (const key of remembered.keys()) if (!functions.has(key)) remembered.delete(key);
+    },
   };
 }
 

@@ -37,6 +37,8 @@ export interface FunctionControllerParts {
 /** One run of one function: everything that its steps stand on. `client` writes only while the run holds its lease. */
 export interface Step extends FunctionControllerParts {
   readonly context: FunctionContext;
+  /** By the uid of a function, the generation of its spec for which roles that it had before were looked for, by this process. */
+  readonly swept: Map<string, number>;
   readonly home: Home;
   readonly now: () => Date;
 }

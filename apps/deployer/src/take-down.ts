@@ -1,9 +1,11 @@
 import { queueOf, RetryAfterError } from "@drover/controller";
+import { bridgeRoleOf } from "./bridge-roles.ts";
 import { dropPods } from "./change-pods.ts";
 import { takeDeliveries } from "./delivered.ts";
 import { type FunctionContext, functionObjects } from "./function-objects.ts";
 import { dropObject } from "./keep-object.ts";
 import { type ObservedPod, observePods } from "./observe-pods.ts";
+import { dropStaleRoles } from "./stale-roles.ts";
 import type { Step } from "./step.ts";
 
 /** Whether there is anything of it in the cluster: its last template is forgotten when there is not. */
@@ -33,6 +35,8 @@ export async function takeDown(step: Step): Promise<void> {
   for (const { ref, object } of functionObjects(home, spec)) {
     if (!ref.namespaced) await dropObject({ client, signal, owner: home.uid }, ref, object);
   }
+  await dropStaleRoles(step, bridgeRoleOf(home));
+  step.swept.delete(home.uid);
   await takeDeliveries(step);
   // Without a permit no bridge and no gateway serves it any more, where they ask for one.
   await step.permits?.records.drop(home.uid, signal);

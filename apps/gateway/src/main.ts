@@ -13,9 +13,11 @@
  */
 import type { Reflector } from "@drover/kube";
 import {
+  type Admission,
   type DeclaredFunction,
   followDeclaredFunctions,
   followPermits,
+  openAdmission,
   type Process,
   queueMetrics,
   runMetrics,
@@ -32,8 +34,6 @@ import { parseNetworks } from "./targets/addresses.ts";
 import { webhookFunctionsIn } from "./webhook-function.ts";
 
 const readyWithin = 1_000;
-/** Completions under way at once: so many bodies are in memory. */
-const mostCompletions = 100;
 const warnEvery = 10_000;
 
 type GatewayProcess = Process<GatewaySettings>;
@@ -44,12 +44,13 @@ await runProcess("gateway", gatewayConfig, async (process) => {
   const pending = pendingRuns();
   const calls = callMetrics(registry);
   // Opened before the gateway, and so closed after it: calls that wait for completions may come to their end.
+  const admission = openAdmission(() => performance.now());
   const app = completionApp({
-    ...{ most: mostCompletions, now: Date.now, complete: pending.complete },
+    ...{ admission, now: Date.now, complete: pending.complete },
     secretsOf: (audience) => gateway.secretsOf(audience),
     onOutcome: outcomes(process, calls),
   });
-  const complete = await serveCompletions(process, app);
+  const complete = await serveCompletions(process, app, admission);
   const gateway: Gateway = openGateway({
     ...{ client, redis, log, grace, pending, calls, complete },
     times: { lease, renewal },
@@ -70,21 +71,22 @@ await runProcess("gateway", gatewayConfig, async (process) => {
   queueMetrics(registry, () => gateway.queues());
 });
 
-/** Where completions are to be sent; undefined where none are taken. */
+/** The base URL below which completions are sent; undefined where none are taken. */
 async function serveCompletions(
   { settings, log, closing }: GatewayProcess,
   app: ReturnType<typeof completionApp>,
+  admission: Admission,
 ): Promise<string | undefined> {
   const { completionsPort: port, completionsHost: host, completionsUrl } = settings;
   if (port === undefined) return undefined;
   const server = await servePublicly({
-    ...{ app, host, port },
+    ...{ app, admission, host, port },
     settings: "DROVER_COMPLETIONS_PORT and DROVER_COMPLETIONS_HOST",
   });
   closing("completions", () => server.close());
-  const complete = new URL("completions", `${(completionsUrl ?? server.url).replace(/\/$/, "")}/`).href;
-  log.info({ complete }, "Taking completions");
-  return complete;
+  const base = `${(completionsUrl ?? server.url).replace(/\/$/, "")}/`;
+  log.info({ completions: base }, "Taking completions");
+  return base;
 }
 
 function outcomes({ log }: GatewayProcess, calls: CallMetrics) {

@@ -2,11 +2,9 @@ import {
   type Announcement,
   controllerFrom,
   type Log,
-  milliseconds,
   type Milliseconds,
   type ReconcileContext,
   type Resource,
-  RetryAfterError,
   shownQueue,
   splitObjectKey,
 } from "@drover/controller";
@@ -20,12 +18,12 @@ import {
   type WorkQueue,
 } from "@drover/queue";
 import { reconcileOnce, type RunMetrics, tellOfRun } from "@drover/runtime";
-import { type Answer, type CallType, type RememberedSecrets, rememberSecrets } from "@drover/webhook";
+import { type CallType, type RememberedSecrets, rememberSecrets } from "@drover/webhook";
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import { hostname } from "node:os";
 import { callFunction, type CallingParts } from "./calls/call-function.ts";
-import { waitIn } from "./calls/interpret.ts";
+import { granted, type Success } from "./calls/interpret.ts";
 import { webhookSecrets } from "./calls/webhook-secrets.ts";
 import type { PendingRuns } from "./completions/pending-runs.ts";
 import type { CallMetrics } from "./gateway-metrics.ts";
@@ -59,8 +57,6 @@ export interface FunctionWorker {
 
 /** A secret that was changed is known after that time, and sooner where an answer is signed with a new one. */
 const secretsKept: Milliseconds = 5_000;
-/** An object that is not finalized yet is asked for again after this time, unless the function says another one. */
-const finalizingAgain = "10s";
 
 export function workFunction(fn: WebhookFunction, parts: WorkingParts): FunctionWorker {
   const { client, redis, log, times, runs } = parts;
@@ -144,7 +140,7 @@ function definitionOf({ controller: name, for: resource, copies, pace }: Webhook
   };
 }
 
-type Caller = (type: CallType, context: ReconcileContext<Resource>) => Promise<Answer>;
+type Caller = (type: CallType, context: ReconcileContext<Resource>) => Promise<Success>;
 
 const caller =
   (calling: CallingParts, run: Run, deadline: number, { calls }: WorkingParts): Caller =>
@@ -161,24 +157,20 @@ const caller =
     }
   };
 
-/** What the runtime calls, once it has read the object, and put the finalizer on. */
+/** The controller's actions: the runtime runs them once it has read the object and put the finalizer on. */
 function actions({ finalizes }: WebhookFunction, call: Caller) {
   const reconcile = async (context: ReconcileContext<Resource>) => {
-    const { status, conditions, account, ...answer } = await call("dev.drover.reconcile.v1", context);
-    const requeueAfter = waitIn(answer, milliseconds);
+    const { status, conditions, account, requeueAfter } = await call("dev.drover.reconcile.v2", context);
     return {
       ...(status !== undefined && { status }),
       ...(conditions !== undefined && { conditions }),
       ...(account !== undefined && { account }),
-      ...(requeueAfter !== undefined && { requeueAfter }),
+      ...(requeueAfter !== undefined && { requeueAfter: granted(requeueAfter) }),
     };
   };
   if (!finalizes) return { reconcile };
   const finalize = async (context: ReconcileContext<Resource>): Promise<void> => {
-    const answer = await call("dev.drover.finalize.v1", context);
-    if (answer.finalized === true) return;
-    const after = waitIn(answer, milliseconds) ?? finalizingAgain;
-    throw new RetryAfterError("The function has not finalized it yet.", { after, reason: "Finalizing" });
+    await call("dev.drover.finalize.v2", context);
   };
   return { reconcile, finalize };
 }

@@ -21,8 +21,12 @@ it("serves where its kubeconfig says until SIGTERM, and leaves at once with watc
   const exited = once(child, "exit");
   for await (const line of createInterface(child.stdout))
     if (line.includes("Serving the Kubernetes API")) break;
-  const [, url] = /server: (http:\S+)/.exec(await readFile(join(folder, "kubeconfig"), "utf8")) ?? [];
-  const response = await fetch(`${url ?? ""}/api/v1/namespaces?watch=true`);
+  const written = await readFile(join(folder, "kubeconfig"), "utf8");
+  const [, url] = /server: (http:\S+)/.exec(written) ?? [];
+  const [, token] = /token: "(\w{64})"/.exec(written) ?? [];
+  const watched = `${url ?? ""}/api/v1/namespaces?watch=true`;
+  expect((await fetch(watched)).status).toBe(401);
+  const response = await fetch(watched, { headers: { authorization: `Bearer ${token ?? ""}` } });
   expect(response.status).toBe(200);
   const ended = response.text();
   child.kill("SIGTERM");

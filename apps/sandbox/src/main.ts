@@ -12,10 +12,11 @@ import { sandboxConfig } from "./config.ts";
 
 let log = openLog({ process: "sandbox" });
 try {
-  const { sandboxHost: host, sandboxPort: port, kubeconfigOut, logLevel: level } = sandboxConfig();
+  const { sandboxHost: host, sandboxPort: port, sandboxNames: hosts, ...settings } = sandboxConfig();
+  const { sandboxToken: token, kubeconfigOut, logLevel: level } = settings;
   log = openLog({ process: "sandbox", level });
   const stopped = once(stopOnSignals(log).signal, "abort");
-  const sandbox = await startSandbox({ host, port });
+  const sandbox = await startSandbox({ host, port, hosts, ...(token !== undefined && { token }) });
   if (kubeconfigOut !== undefined) await writeWhole(kubeconfigOut, sandbox.kubeconfig());
   log.info({ url: sandbox.url, kubeconfig: kubeconfigOut }, "Serving the Kubernetes API");
   await stopped;

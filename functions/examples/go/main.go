@@ -48,54 +48,56 @@ type call struct {
 	} `json:"object"`
 }
 
-// An answer, or why there is none. Its body is written once: what is repeated is the same.
-type answer struct {
-	status int
-	wait   int
-	body   []byte
-}
+// The body of an answer. It is written once: a repeated answer is the same.
+type answer []byte
 
-func say(status int, body any) answer {
-	text, _ := json.Marshal(body)
-	return answer{status: status, body: text}
-}
-
-func refuse(status int, reason, message string) answer {
-	body := map[string]string{"message": message}
-	if reason != "" {
-		body["reason"] = reason
+func say(outcome string, fields map[string]any) answer {
+	body := map[string]any{"outcome": outcome}
+	for name, value := range fields {
+		body[name] = value
 	}
-	return say(status, body)
+	text, _ := json.Marshal(body)
+	return text
 }
 
 var runs int
 
-// What this function is for: from a spec to a status.
+// The work of this function: from a spec to an answer that states its outcome.
 func reconcile(c call) answer {
 	runs++
 	spec := c.Object.Spec
 	name, isText := spec.Name.(string)
 	switch {
 	case !isText:
-		return refuse(422, "InvalidSpec", "spec.name: give a name")
+		return say("parked", map[string]any{"reason": "InvalidSpec", "message": "spec.name: give a name"})
 	case spec.Refuse:
-		return refuse(422, "NoGreeting", "no greeting for that")
+		return say("parked", map[string]any{"reason": "NoGreeting", "message": "no greeting for that"})
 	case spec.Fail:
-		return refuse(500, "", "this one always fails")
+		return say("failed", map[string]any{"message": "this one always fails"})
 	case spec.Wait > 0:
-		said := refuse(503, "TooEarly", "not yet")
-		said.wait = spec.Wait
-		return said
+		return wait(spec.Wait)
 	}
 	status := map[string]any{"text": "Hello, " + name + "!"}
 	if spec.Count {
 		status["runs"] = runs
 	}
-	return say(200, map[string]any{"status": status})
+	return say("done", map[string]any{"status": status})
 }
 
 func finalize(c call) answer {
-	return say(200, map[string]any{"finalized": !c.Object.Spec.Hold, "requeueAfter": "1s"})
+	if c.Object.Spec.Hold {
+		return wait(1)
+	}
+	return say("finalized", nil)
+}
+
+func wait(seconds int) answer {
+	after := strconv.Itoa(seconds) + "s"
+	return say("again", map[string]any{"after": after, "reason": "TooEarly", "message": "not yet"})
+}
+
+func conflict(message string) answer {
+	return say("conflict", map[string]any{"message": message})
 }
 
 type known struct {
@@ -114,7 +116,7 @@ var (
 	latest  = map[string]newest{}
 )
 
-// What was answered to the same call before, or a run of it; nothing old after something newer.
+// The answer to the same call before, or that of a run; nothing old runs after something newer.
 func perform(c call, at time.Time, body []byte) answer {
 	lock.Lock()
 	defer lock.Unlock()
@@ -132,17 +134,17 @@ func perform(c call, at time.Time, body []byte) answer {
 	digest := sha256.Sum256(body)
 	if one, ok := answers[c.Token]; ok {
 		if one.digest != digest {
-			return refuse(409, "", "another call came with this id")
+			return conflict("another call came with this id")
 		}
 		return one.said
 	}
 	version, _ := strconv.ParseUint(c.Object.Metadata.ResourceVersion, 10, 64)
 	if one, ok := latest[c.Key]; ok && (version < one.version || version == one.version && at.Before(one.at)) {
-		return refuse(409, "", "a newer run of this key has begun")
+		return conflict("a newer run of this key has begun")
 	}
 	latest[c.Key] = newest{at, version}
 	said := finalize
-	if c.Type == "dev.drover.reconcile.v1" {
+	if c.Type == "dev.drover.reconcile.v2" {
 		said = reconcile
 	}
 	one := known{at, digest, said(c)}
@@ -182,11 +184,16 @@ var (
 	goodTime = regexp.MustCompile(`^[0-9]{1,12}$`)
 )
 
+// A call that is not genuine, not ours, or late. This answer is not signed, and so decides nothing.
+type refusal struct {
+	status  int
+	message string
+}
+
 // The call, if it is the gateway's, meant for us, and in time; else why it is refused.
-func verify(header http.Header, body []byte) (c call, at time.Time, refused *answer) {
-	no := func(status int, message string) (call, time.Time, *answer) {
-		said := refuse(status, "", message)
-		return c, at, &said
+func verify(header http.Header, body []byte) (c call, at time.Time, refused *refusal) {
+	no := func(status int, message string) (call, time.Time, *refusal) {
+		return c, at, &refusal{status, message}
 	}
 	for _, name := range []string{"Webhook-Id", "Webhook-Timestamp", "Webhook-Signature"} {
 		// One that came twice is no header, also where a proxy has made one of them.
@@ -222,7 +229,7 @@ func verify(header http.Header, body []byte) (c call, at time.Time, refused *ans
 	if c.Audience.Name != os.Getenv("DROVER_WEBHOOK_AUDIENCE") || uid != "" && c.Audience.UID != uid {
 		return no(421, "the call is meant for another function")
 	}
-	known := c.Type == "dev.drover.reconcile.v1" || c.Type == "dev.drover.finalize.v1"
+	known := c.Type == "dev.drover.reconcile.v2" || c.Type == "dev.drover.finalize.v2"
 	if !known || c.Token != id || c.Key == "" || c.Object.Spec == nil || c.Object.Metadata.ResourceVersion == "" {
 		return no(400, "not a call")
 	}
@@ -242,23 +249,18 @@ func handle(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "too large, or cut off", http.StatusRequestEntityTooLarge)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json")
 	c, at, refused := verify(r.Header, body)
 	if refused != nil {
-		w.WriteHeader(refused.status)
-		w.Write(refused.body)
+		http.Error(w, refused.message, refused.status)
 		return
 	}
 	said := perform(c, at, body)
 	now := strconv.FormatInt(time.Now().Unix(), 10)
 	w.Header().Set("Webhook-Id", c.Token)
 	w.Header().Set("Webhook-Timestamp", now)
-	w.Header().Set("Webhook-Signature", strings.Join(signatures(c.Token, now, said.body), " "))
-	if said.wait > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(said.wait))
-	}
-	w.WriteHeader(said.status)
-	w.Write(said.body)
+	w.Header().Set("Webhook-Signature", strings.Join(signatures(c.Token, now, said), " "))
+	w.Header().Set("Content-Type", "application/json")
+	w.Write(said)
 }
 
 func main() {

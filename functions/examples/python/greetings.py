@@ -15,25 +15,37 @@ runs = 0
 
 
 class Refused(Exception):
-    def __init__(self, status, message, reason=None, retry_after=None):
+    """The call is not genuine, not ours, or late. This answer is not signed, and so decides nothing."""
+
+    def __init__(self, status, message):
         super().__init__(message)
-        self.status, self.reason, self.retry_after = status, reason, retry_after
+        self.status = status
 
 
 def reconcile(spec):
-    """What this function is for: from a spec to a status."""
+    """The work of this function: from a spec to an answer that states its outcome."""
     global runs
     runs += 1
     if not isinstance(spec.get("name"), str):
-        raise Refused(422, "spec.name: give a name", "InvalidSpec")
+        return {"outcome": "parked", "reason": "InvalidSpec", "message": "spec.name: give a name"}
     if spec.get("refuse"):
-        raise Refused(422, "no greeting for that", "NoGreeting")
+        return {"outcome": "parked", "reason": "NoGreeting", "message": "no greeting for that"}
     if spec.get("fail"):
-        raise Refused(500, "this one always fails")
+        return {"outcome": "failed", "message": "this one always fails"}
     if "wait" in spec:
-        raise Refused(503, "not yet", "TooEarly", spec["wait"])
+        return {"outcome": "again", "after": f"{spec['wait']}s", "reason": "TooEarly", "message": "not yet"}
     counted = {"runs": runs} if spec.get("count") else {}
-    return {"status": {"text": f"Hello, {spec['name']}!", **counted}}
+    return {"outcome": "done", "status": {"text": f"Hello, {spec['name']}!", **counted}}
+
+
+def finalize(spec):
+    if spec.get("hold"):
+        return {"outcome": "again", "after": "1s", "reason": "TooEarly", "message": "not yet"}
+    return {"outcome": "finalized"}
+
+
+def conflict(message):
+    return {"outcome": "conflict", "message": message}
 
 
 def secrets():
@@ -71,7 +83,7 @@ def verify(headers, body):
         metadata, spec = call["object"]["metadata"], call["object"]["spec"]
         version = str(metadata["resourceVersion"])
         deadline = datetime.datetime.fromisoformat(call["deadline"].replace("Z", "+00:00"))
-        known = call["type"] in ("dev.drover.reconcile.v1", "dev.drover.finalize.v1")
+        known = call["type"] in ("dev.drover.reconcile.v2", "dev.drover.finalize.v2")
         if not known or call["token"] != id or not isinstance(call["key"], str) or not isinstance(spec, dict):
             raise ValueError
         if deadline.timestamp() <= time.time():
@@ -92,45 +104,30 @@ def parse(body):
 
 
 def answer(call, at, version, body):
-    """What was answered to the same call before, or a run of it; nothing old after something newer."""
-    with lock:  # one at a time: what runs long wants a lock per key
+    """The answer to the same call before, or that of a run; nothing old runs after something newer."""
+    with lock:  # one at a time: long runs want a lock per key
         id, key, digest = call["token"], call["key"], hashlib.sha256(body).digest()
         for old in [one for one, (when, *_) in answers.items() if when < time.time() - 2 * TOLERANCE]:
             del answers[old]
         for old in [one for one, (when, _) in latest.items() if when < time.time() - 2 * TOLERANCE]:
             del latest[old]
         if id in answers:
-            if answers[id][1] != digest:
-                raise Refused(409, "another call came with this id")
-            return answers[id][2]
+            same = answers[id][1] == digest
+            return answers[id][2] if same else conflict("another call came with this id")
         if key in latest and (version, at) < (latest[key][1], latest[key][0]):
-            raise Refused(409, "a newer run of this key has begun")
+            return conflict("a newer run of this key has begun")
         latest[key] = (at, version)
-        said = act(call)
+        act = reconcile if call["type"] == "dev.drover.reconcile.v2" else finalize
+        said = act(call["object"]["spec"])
         answers[id] = (at, digest, said)
         return said
-
-
-def act(call):
-    try:
-        spec = call["object"]["spec"]
-        if call["type"] == "dev.drover.reconcile.v1":
-            return 200, reconcile(spec), None
-        return 200, {"finalized": not spec.get("hold", False), "requeueAfter": "1s"}, None
-    except Refused as error:
-        return told(error)
-
-
-def told(error):
-    reason = {"reason": error.reason} if error.reason else {}
-    return error.status, {"message": str(error), **reason}, error.retry_after
 
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version, timeout = "HTTP/1.1", 10
 
     def do_POST(self):
-        id = None
+        id, status = None, 200
         try:
             length = int(self.headers.get("content-length", "0"))
             if length > LARGEST or self.headers.get("content-encoding", "identity") != "identity":
@@ -139,15 +136,13 @@ class Handler(BaseHTTPRequestHandler):
             body = self.rfile.read(length)
             call, at, version = verify(self.headers, body)
             id = call["token"]
-            status, said, retry_after = answer(call, at, version, body)
+            said = answer(call, at, version, body)
         except Refused as error:
-            status, said, retry_after = told(error)
+            status, said = error.status, {"message": str(error)}
         text, now = json.dumps(said).encode(), str(int(time.time()))
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(text)))
-        if retry_after is not None:
-            self.send_header("retry-after", str(retry_after))
         if id is not None:
             self.send_header("webhook-id", id)
             self.send_header("webhook-timestamp", now)

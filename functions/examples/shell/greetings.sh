@@ -6,20 +6,23 @@
 set -uo pipefail
 export LC_ALL=C
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
-id='' wait=''
+id=''
 
-# What this function is for: from a spec ($1) to "status body", and seconds to wait.
+# The work of this function: from a spec ($1) to an answer that states its outcome.
 reconcile() {
   local runs=$(($(cat "$DROVER_STATE/runs" 2>/dev/null || echo 0) + 1))
   echo "$runs" >"$DROVER_STATE/runs"
-  jq -r --argjson runs "$runs" '
-    if (.name | type) != "string" then "422 \({reason: "InvalidSpec", message: "spec.name: give a name"} | tojson)"
-    elif .refuse then "422 \({reason: "NoGreeting", message: "no greeting for that"} | tojson)"
-    elif .fail then "500 \({message: "this one always fails"} | tojson)"
-    elif .wait then "503/\(.wait) \({reason: "TooEarly", message: "not yet"} | tojson)"
-    else "200 \({status: ({text: "Hello, \(.name)!"} + if .count then {runs: $runs} else {} end)} | tojson)" end' <<<"$1"
+  jq -c --argjson runs "$runs" '
+    if (.name | type) != "string" then {outcome: "parked", reason: "InvalidSpec", message: "spec.name: give a name"}
+    elif .refuse then {outcome: "parked", reason: "NoGreeting", message: "no greeting for that"}
+    elif .fail then {outcome: "failed", message: "this one always fails"}
+    elif .wait then {outcome: "again", after: "\(.wait)s", reason: "TooEarly", message: "not yet"}
+    else {outcome: "done", status: ({text: "Hello, \(.name)!"} + if .count then {runs: $runs} else {} end)} end' <<<"$1"
 }
-finalize() { jq -r '"200 \({finalized: (.hold != true), requeueAfter: "1s"} | tojson)"' <<<"$1"; }
+finalize() {
+  jq -c 'if .hold == true then {outcome: "again", after: "1s", reason: "TooEarly", message: "not yet"}
+    else {outcome: "finalized"} end' <<<"$1"
+}
 
 # HMAC-SHA256 (RFC 2104) of standard input, base64. By hand: a key given to openssl can be seen by all, in its arguments.
 hmac() {
@@ -51,7 +54,6 @@ answer() { # status body
   printf '%s' "$2" >"$work/answer"
   printf 'HTTP/1.1 %s Answer\r\ncontent-type: application/json\r\nconnection: close\r\n' "$1"
   printf 'content-length: %s\r\n' "$(stat -c %s "$work/answer")"
-  [[ -z $wait ]] || printf 'retry-after: %s\r\n' "$wait"
   if [[ -n $id ]]; then
     now=$(date +%s)
     printf 'webhook-id: %s\r\nwebhook-timestamp: %s\r\n' "$id" "$now"
@@ -60,7 +62,9 @@ answer() { # status body
   printf '\r\n' && cat "$work/answer"
   exit
 }
+# The call is not genuine, not ours, or late. As long as id is empty the answer is not signed, and so decides nothing.
 refuse() { answer "$1" "$(jq -cn --arg message "$2" '{message: $message}')"; }
+conflict() { answer 200 "$(jq -cn --arg message "$1" '{outcome: "conflict", message: $message}')"; }
 
 declare -A header
 IFS=' ' read -r -t 10 method _path _version || exit 1
@@ -100,7 +104,7 @@ jq -e 'type == "object" and ([.. | objects | has("__proto__")] | any | not)' "$w
 jq -e --arg name "$DROVER_WEBHOOK_AUDIENCE" --arg uid "${DROVER_WEBHOOK_UID:-}" '
   (.audience | type) == "object" and .audience.name == $name and ($uid == "" or .audience.uid == $uid)' \
   "$work/body" >/dev/null || refuse 421 'the call is meant for another function'
-jq -e --arg id "$claimed" '(.type == "dev.drover.reconcile.v1" or .type == "dev.drover.finalize.v1")
+jq -e --arg id "$claimed" '(.type == "dev.drover.reconcile.v2" or .type == "dev.drover.finalize.v2")
   and .token == $id and (.key | type) == "string" and .key != "" and (.object.spec | type) == "object"
   and (.object.metadata.resourceVersion | type) == "string"
   and (.deadline | sub("\\.[0-9]+Z$"; "Z") | fromdateiso8601 | type) == "number"' \
@@ -109,8 +113,8 @@ jq -e '(.deadline | sub("\\.[0-9]+Z$"; "Z") | fromdateiso8601) > now - 1' "$work
   refuse 408 'the deadline is over'
 id=$claimed
 
-# What was answered to the same call before, or a run of it; nothing old after something newer. One at a time: what runs
-# long wants a lock per key.
+# The answer to the same call before, or that of a run; nothing old runs after something newer. One at a time: long runs
+# want a lock per key.
 mkdir -p "$DROVER_STATE/calls" "$DROVER_STATE/keys"
 exec 9>"$DROVER_STATE/lock" && flock 9
 find "$DROVER_STATE/calls" "$DROVER_STATE/keys" -type f -mmin +20 -delete
@@ -119,19 +123,17 @@ key=$DROVER_STATE/keys/$(jq -j .key "$work/body" | digest)
 body=$(digest <"$work/body")
 if [[ -e $call ]]; then
   { read -r before && read -r said; } <"$call"
-  [[ $before == "$body" ]] || refuse 409 'another call came with this id'
+  [[ $before == "$body" ]] || conflict 'another call came with this id'
 else
   version=$(jq -r .object.metadata.resourceVersion "$work/body")
   [[ $version =~ ^[1-9][0-9]{0,17}$ ]] || version=0
   if [[ -e $key ]]; then
     read -r newest at <"$key"
-    ((version > newest || (version == newest && time >= at))) || refuse 409 'a newer run of this key has begun'
+    ((version > newest || (version == newest && time >= at))) || conflict 'a newer run of this key has begun'
   fi
   echo "$version $time" >"$key"
   spec=$(jq -c .object.spec "$work/body")
-  if jq -e '.type == "dev.drover.reconcile.v1"' "$work/body" >/dev/null; then said=$(reconcile "$spec"); else said=$(finalize "$spec"); fi
+  if jq -e '.type == "dev.drover.reconcile.v2"' "$work/body" >/dev/null; then said=$(reconcile "$spec"); else said=$(finalize "$spec"); fi
   printf '%s\n%s\n' "$body" "$said" >"$call"
 fi
-status=${said%% *}
-[[ $status == */* ]] && wait=${status#*/}
-answer "${status%/*}" "${said#* }"
+answer 200 "$said"

@@ -21,6 +21,8 @@ const units: Readonly<Record<string, Milliseconds>> = {
   d: 86_400_000,
 };
 const shape = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+/** Characters of a written duration. Longer text is refused before any pattern runs over it: strangers write durations too. */
+const longestText = 64;
 
 /**
  * Milliseconds of a written duration.
@@ -40,10 +42,14 @@ export function durationOf(span: Milliseconds): Duration {
   return `${whole / size}${unit}`;
 }
 
-/** A duration in a spec, a status or a configuration: a string with a unit. */
+/**
+ * A duration in a spec, a status, a configuration or an answer: a string with a unit. Length, then shape, then sum: each
+ * check runs only on text that passed the one before it.
+ */
 export const durationSchema = z
   .string()
-  .regex(shape, { error: (issue) => durationProblem(String(issue.input)) ?? "Not a duration." })
+  .max(longestText, { error: ({ input }) => durationProblem(input) ?? notOne(input), abort: true })
+  .regex(shape, { error: ({ input }) => durationProblem(input) ?? notOne(input), abort: true })
   .refine((text) => sum(text) <= longestDuration, {
     error: (issue) => tooLong(String(issue.input)),
     ...checkedAtRun,
@@ -55,23 +61,29 @@ export class InvalidDurationError extends Error {
   override readonly name = "InvalidDurationError";
 }
 
-function durationProblem(text: string): string | undefined {
-  if (/^\d+(\.\d+)?$/.test(text))
-    return `${quoted(text)} has no unit. Write ${quoted(`${text}s`)} if seconds are meant.`;
-  if (!shape.test(text)) {
-    return `${quoted(text)} is not a duration. Write a number and a unit: "500ms", "30s", "10m", "1h30m".`;
+/** @param value also no string at all, from code that no compiler has seen: NaN, 5, undefined. */
+function durationProblem(value: unknown): string | undefined {
+  if (typeof value !== "string") return notOne(value);
+  if (value.length > longestText) {
+    return `${quoted(value)} has ${value.length} characters; a duration has at most ${longestText}. Write one such as "30s".`;
   }
-  return sum(text) > longestDuration ? tooLong(text) : undefined;
+  if (/^\d+(\.\d+)?$/.test(value))
+    return `${quoted(value)} has no unit. Write ${quoted(`${value}s`)} if seconds are meant.`;
+  if (!shape.test(value)) return notOne(value);
+  return sum(value) > longestDuration ? tooLong(value) : undefined;
 }
+
+const notOne = (value: unknown): string =>
+  `${quoted(value)} is not a duration. Write a number and a unit: "500ms", "30s", "10m", "1h30m".`;
 
 const tooLong = (text: string): string =>
   `${quoted(text)} is longer than 24 days, the most that a timer holds. Write less.`;
 
-// Also what is no string at all, from code that no compiler has seen: NaN, 5, undefined.
 const quoted = (text: unknown): string => JSON.stringify(String(text).slice(0, 80));
 
+/** @param text of the right shape and length: the pattern sticks to where the last part ended, and so never scans twice. */
 function sum(text: string): Milliseconds {
-  const parts = text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g);
+  const parts = text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/gy);
   return Math.round(
     parts.reduce((total, [, amount, unit]) => total + Number(amount) * (units[unit ?? ""] ?? NaN), 0),
   );

@@ -1,7 +1,7 @@
 import type { DeployableFunction } from "./deployable-function.ts";
 import { milliseconds } from "./duration.ts";
 import { serviceNameOf } from "./function-names.ts";
-import { functionPod, graceOf, servedVariables, setTwice } from "./function-pod.ts";
+import { functionPod, graceOf, metricsVariables, servedVariables, setTwice } from "./function-pod.ts";
 import { leastPermissions, withPermissions } from "./least-permissions.ts";
 import { paceVariables } from "./pace-variables.ts";
 import { reconcileFunctionOf, type ReconcileFunctionSpec } from "./reconcile-function.ts";
@@ -87,12 +87,13 @@ function deploymentOf(place: Place, { container, scaling, ...spec }: Embeddable,
   const labels = { "drover.dev/embedded": place.name };
   const grace = graceOf(timeout);
   const probe = (path: string) => ({ httpGet: { path, port: "http" } });
+  const own = container.env ?? [];
   const ours = [
     { name: "DROVER_REDIS_URL", valueFrom: { secretKeyRef: { name: `${place.name}-redis`, key: "url" } } },
     ...servedVariables(container, grace),
+    ...metricsVariables(own),
     ...paceVariables(spec),
   ];
-  const own = container.env ?? [];
   const twice = setTwice(own, ours);
   if (twice !== undefined) throw refused(`container.env: ${twice} is set by Drover. Leave it out.`);
   const pod = functionPod({

@@ -39,6 +39,16 @@ export const servedVariables = (
   { name: "DROVER_STOP_GRACE", value: `${grace}ms` },
 ];
 
+const metricsAuth = "DROVER_METRICS_AUTH";
+
+/**
+ * Leaves the metrics of a pulling function's Pod open to all who reach its port, unless the function's own variables say
+ * otherwise. The Pod shows the figures of its own function alone; and a scraper must not send its token into a Pod whose
+ * image an author chose: the Pod could use the token.
+ */
+export const metricsVariables = (own: readonly Pick<Variable, "name">[]): readonly Variable[] =>
+  own.some(({ name }) => name === metricsAuth) ? [] : [{ name: metricsAuth, value: "none" }];
+
 /** A variable of a container's own that Drover sets, too: the one that comes last would win, in silence. */
 export const setTwice = (
   own: readonly Variable[],

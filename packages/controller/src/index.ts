@@ -25,7 +25,15 @@ export * from "./duration.ts";
 export * from "./errors.ts";
 export { defineFunction, functionManifestOf, type DeployableFunction } from "./deployable-function.ts";
 export { embeddedManifestsOf, NotEmbeddableError } from "./embedded-manifests.ts";
-export { functionPod, graceOf, portOf, servedVariables, setTwice, type Variable } from "./function-pod.ts";
+export {
+  functionPod,
+  graceOf,
+  metricsVariables,
+  portOf,
+  servedVariables,
+  setTwice,
+  type Variable,
+} from "./function-pod.ts";
 export { paceVariables } from "./pace-variables.ts";
 export { type PermissionRule, type Scaling, usualScaling } from "./function-deployment.ts";
 export {

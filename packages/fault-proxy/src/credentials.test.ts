@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
+import { createServer, get, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,7 +41,8 @@ const start = async (user: object): Promise<void> => {
   proxy = await startFaultProxy({ upstream: { kubeconfig, context: "other" }, decider: noFaults });
 };
 const ask = async (): Promise<number> =>
-  (await fetch(`${proxy.url}/api/v1/pods`, { headers: { authorization: "Bearer of the client" } })).status;
+  (await fetch(`${proxy.url}/api/v1/pods`, { headers: { authorization: `Bearer ${proxy.token ?? ""}` } }))
+    .status;
 
 it("the kubeconfig's credentials take the place of the client's, and go on when they change", async () => {
   const tokenFile = join(folder, "token");
@@ -73,11 +74,29 @@ it("a plugin's are asked for, as kubectl does", async () => {
   expect(await ask()).toBe(200);
 });
 
-it("the proxy's own kubeconfig has the context's namespace, and no credentials", async () => {
+it("nobody but a program with the proxy's token has the kubeconfig's credentials", async () => {
+  await start({ token: (valid = "secret") });
+  const status = async (headers: Record<string, string>) =>
+    (await fetch(`${proxy.url}/api/v1/pods`, { headers })).status;
+  const authorization = `Bearer ${proxy.token ?? ""}`;
+  expect(await status({ authorization })).toBe(200);
+  expect(await status({})).toBe(401);
+  expect(await status({ authorization: `${authorization}0` })).toBe(401);
+  expect(await status({ authorization: "Bearer secret" })).toBe(401);
+  expect(await status({ authorization, origin: "http://evil.example" })).toBe(403);
+  const [rebound] = (await once(
+    get(`${proxy.url}/api`, { headers: { authorization, host: "evil.example" } }),
+    "response",
+  )) as [IncomingMessage];
+  expect(rebound.statusCode).toBe(403);
+  expect(heard).toHaveLength(1);
+});
+
+it("the proxy's own kubeconfig has the context's namespace and the proxy's token, and no other credentials", async () => {
   await start({ token: "secret" });
   expect(JSON.parse(proxy.kubeconfig())).toMatchObject({
     clusters: [{ cluster: { server: proxy.url } }],
-    users: [{ user: {} }],
+    users: [{ user: { token: proxy.token } }],
     contexts: [{ context: { namespace: "team" } }],
   });
   expect(proxy.kubeconfig()).not.toContain("secret");

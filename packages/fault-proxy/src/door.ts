@@ -1,7 +1,9 @@
+import { bearerOf, guarded, isSameToken, refusalOf } from "@drover/listener";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import { refuse } from "./wrong-answers.ts";
 
 /** An address on loopback at which clients come in. */
 export interface OpenDoor {
@@ -19,11 +21,19 @@ export interface DoorOptions {
   readonly onRequest: (request: IncomingMessage, response: ServerResponse) => void;
   /** 0, the default: a free one. */
   readonly port?: number | undefined;
+  /** The bearer token of every request; undefined: none is needed. */
+  readonly token: string | undefined;
+  /** Host names, without port, that clients may ask for beside loopback's. */
+  readonly hosts: readonly string[];
 }
 
-export async function openDoor({ onRequest, port: wanted = 0 }: DoorOptions): Promise<OpenDoor> {
+export async function openDoor({ port: wanted = 0, ...options }: DoorOptions): Promise<OpenDoor> {
   const sockets = new Set<Socket>();
-  const server = createServer(onRequest);
+  const server = createServer(
+    guarded(withToken(options), { where: "everywhere", hosts: options.hosts }, (response, problem) => {
+      refuse(response, { status: 403, message: refusalOf(problem) });
+    }),
+  );
   // A connection that is closed just as a request comes is a fault that nobody asked for; so are deadlines.
   server.keepAliveTimeout = 0;
   server.requestTimeout = 0;
@@ -60,6 +70,19 @@ export async function openDoor({ onRequest, port: wanted = 0 }: DoorOptions): Pr
     cutOff,
   };
 }
+
+const withToken =
+  ({ onRequest, token }: Pick<DoorOptions, "onRequest" | "token">): DoorOptions["onRequest"] =>
+  (request, response) => {
+    if (token === undefined || isSameToken(bearerOf(request) ?? "", token)) {
+      onRequest(request, response);
+      return;
+    }
+    const message =
+      "this fault proxy serves only requests with its bearer token: use the kubeconfig that it writes";
+    response.setHeader("connection", "close");
+    refuse(response, { status: 401, message });
+  };
 
 function addressOf(address: AddressInfo | string | null): AddressInfo {
   if (address === null || typeof address === "string") throw new Error("The proxy has no port.");

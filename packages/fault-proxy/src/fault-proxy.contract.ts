@@ -17,6 +17,11 @@ export interface Server {
   readonly kubeconfig: string;
 }
 
+/** The header that lets a client in. */
+export const authorized = (proxy: Pick<FaultProxy, "token"> | undefined) => ({
+  authorization: `Bearer ${proxy?.token ?? ""}`,
+});
+
 const collection = "/api/v1/namespaces/default/configmaps";
 
 /** What the proxy does in front of any API server, with an oracle that asks the server itself. */
@@ -40,11 +45,16 @@ export function faultProxyContract(what: string, server: () => Server): void {
   const at = (verb: Call["verb"], fault: CallFault): FaultDecider => ({
     ofCall: (call) => (call.verb === verb && call.resource === "configmaps" ? fault : undefined),
   });
+  const ask = (url: string, init: RequestInit = {}): Promise<Response> => {
+    const headers = new Headers(init.headers);
+    headers.set("authorization", authorized(proxy).authorization);
+    return fetch(url, { ...init, headers });
+  };
   const newName = (): string => `fault-${process.pid}-${names++}`;
   const kept = async (name: string): Promise<boolean> =>
     (await oracle.get(builtin.configMap, objectKey({ namespace: "default", name }))) !== undefined;
   const make = (name: string, url: string, signal?: AbortSignal): Promise<Response> =>
-    fetch(url + collection, {
+    ask(url + collection, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name } }),
@@ -72,10 +82,10 @@ export function faultProxyContract(what: string, server: () => Server): void {
       expect(record).toMatchObject([
         { call: { id: 1, verb: "create" }, server: { status: 201, object }, client: 201, committed: true },
       ]);
-      const read = await fetch(`${url}${collection}/${name}`);
+      const read = await ask(`${url}${collection}/${name}`);
       expect(await read.json()).toMatchObject({ metadata: { uid } });
-      expect((await fetch(`${url}${collection}/${name}`, { method: "DELETE" })).status).toBe(200);
-      expect((await fetch(`${url}${collection}/${name}`)).status).toBe(404);
+      expect((await ask(`${url}${collection}/${name}`, { method: "DELETE" })).status).toBe(200);
+      expect((await ask(`${url}${collection}/${name}`)).status).toBe(404);
       expect(await kept(name)).toBe(false);
       expect(story()).toEqual([
         `#1 create configmaps default/${name} -> 201`,
@@ -90,7 +100,7 @@ export function faultProxyContract(what: string, server: () => Server): void {
       const name = newName();
       await oracle.create(builtin.configMap, { metadata: { namespace: "default", name } });
       const headers = { accept: "application/vnd.kubernetes.protobuf,application/json" };
-      const answer = await fetch(`${url}${collection}/${name}`, { headers });
+      const answer = await ask(`${url}${collection}/${name}`, { headers });
       expect(answer.headers.get("content-type")).toBe("application/json");
       expect(record[0]?.server?.object).toMatchObject({ name });
     });
@@ -204,7 +214,7 @@ export function faultProxyContract(what: string, server: () => Server): void {
       ["nothing", "application/json"],
     ] as const)("answers garbage: %s", async (of, type) => {
       const { url } = await start(at("list", { do: "garbage", of }));
-      const answer = await fetch(url + collection);
+      const answer = await ask(url + collection);
       expect([answer.status, answer.headers.get("content-type")]).toEqual([200, type]);
       await expect(answer.json()).rejects.toThrow();
     });
@@ -212,7 +222,7 @@ export function faultProxyContract(what: string, server: () => Server): void {
     it.each(["truncated", "no metadata", "no uid", "endless"] as const)("spoils a list: %s", async (how) => {
       const { url } = await start(at("list", { do: "spoil list", how }));
       await oracle.create(builtin.configMap, { metadata: { namespace: "default", name: newName() } });
-      const body = await (await fetch(url + collection)).text();
+      const body = await (await ask(url + collection)).text();
       if (how === "truncated") expect(() => JSON.parse(body) as unknown).toThrow();
       else if (how === "endless") expect(body).toContain(`"continue":"endless-0"`);
       else if (how === "no uid")
@@ -228,7 +238,7 @@ export function faultProxyContract(what: string, server: () => Server): void {
         ofCall: () => (isEndless ? { do: "spoil list", how: "endless", cycle: 2 } : undefined),
       });
       const tokenAfter = async (token: string): Promise<unknown> => {
-        const page = await fetch(`${url}${collection}?limit=500&continue=${token}`);
+        const page = await ask(`${url}${collection}?limit=500&continue=${token}`);
         return ((await page.json()) as { metadata: { continue?: string } }).metadata.continue;
       };
       const tokens = ["", "endless-0", "endless-1", "endless-0"];
@@ -236,7 +246,7 @@ export function faultProxyContract(what: string, server: () => Server): void {
       for (const [i, token] of tokens.slice(1).entries())
         expect(await tokenAfter(token)).toBe(`endless-${(i + 1) % 2}`);
       isEndless = false;
-      expect((await fetch(`${url}${collection}?continue=endless-1`)).status).toBe(410);
+      expect((await ask(`${url}${collection}?continue=endless-1`)).status).toBe(410);
     });
 
     it("answers from another view when a call is to be stale", async () => {
@@ -245,9 +255,9 @@ export function faultProxyContract(what: string, server: () => Server): void {
         decider: at("get", { do: "refuse", status: 418 }),
       });
       const { url } = await start(at("get", { do: "stale", view: "old" }), {
-        views: { old: { url: elsewhere.url } },
+        views: { old: { url: elsewhere.url, token: elsewhere.token ?? "" } },
       });
-      expect((await fetch(`${url}${collection}/any`)).status).toBe(418);
+      expect((await ask(`${url}${collection}/any`)).status).toBe(418);
       expect(story()).toEqual(["#1 get configmaps default/any -> 418, stale, from old"]);
       await elsewhere.close();
     });
@@ -258,11 +268,11 @@ export function faultProxyContract(what: string, server: () => Server): void {
         for (const each of opened.splice(0)) each.destroy();
       });
       const watch = async (query = "", url = proxy?.url ?? "") => {
-        const { metadata } = (await (await fetch(`${url}${collection}?limit=1`)).json()) as {
+        const { metadata } = (await (await ask(`${url}${collection}?limit=1`)).json()) as {
           metadata: { resourceVersion: string };
         };
         const asked = query || `resourceVersion=${metadata.resourceVersion}`;
-        const request = httpGet(`${url}${collection}?watch=true&${asked}`);
+        const request = httpGet(`${url}${collection}?watch=true&${asked}`, { headers: authorized(proxy) });
         const [response] = (await once(request, "response")) as [IncomingMessage];
         response.on("error", () => undefined);
         opened.push(response);

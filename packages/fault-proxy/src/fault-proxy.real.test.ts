@@ -1,6 +1,6 @@
 import { type RealCluster, type StaleView, startRealCluster } from "@drover/real-cluster";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { faultProxyContract } from "./fault-proxy.contract.ts";
+import { authorized, faultProxyContract } from "./fault-proxy.contract.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 import { noFaults } from "./faults.ts";
 import { staleContract } from "./stale.contract.ts";
@@ -23,11 +23,13 @@ it("a frozen API server takes reads of its cache, and nothing that must ask etcd
   const collection = "/api/v1/namespaces/default/configmaps";
   view.freeze();
   try {
-    expect((await fetch(`${frozen.url}${collection}?resourceVersion=0`)).status).toBe(200);
-    const hurried = (path: string) => fetch(frozen.url + path, { signal: AbortSignal.timeout(2_000) });
+    const ask = (path: string, init: RequestInit = {}) =>
+      fetch(frozen.url + path, { ...init, headers: authorized(frozen) });
+    expect((await ask(`${collection}?resourceVersion=0`)).status).toBe(200);
+    const hurried = (path: string) => ask(path, { signal: AbortSignal.timeout(2_000) });
     await expect(hurried(collection)).rejects.toThrow("timeout");
     await expect(hurried(`${collection}/any`)).rejects.toThrow("timeout");
-    const { status } = await fetch(`${frozen.url}${collection}?resourceVersion=${2 ** 40}`);
+    const { status } = await ask(`${collection}?resourceVersion=${2 ** 40}`);
     // "Too large resource version": so a lagging server tells who has seen more than it has.
     expect(status).toBe(504);
   } finally {

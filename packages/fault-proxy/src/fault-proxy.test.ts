@@ -23,6 +23,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const server = () => ({ upstream: { url: sandbox.url }, kubeconfig });
+const server = () => ({ upstream: { url: sandbox.url, token: sandbox.token }, kubeconfig });
 faultProxyContract("the sandbox", server);
-staleContract("the sandbox", () => ({ server: server(), view: { ...view, upstream: { url: view.url } } }));
+staleContract("the sandbox", () => ({
+  server: server(),
+  view: { ...view, upstream: { url: view.url, token: sandbox.token } },
+}));

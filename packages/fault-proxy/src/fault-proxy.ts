@@ -1,4 +1,5 @@
 import type { Milliseconds } from "@drover/controller";
+import { newToken } from "@drover/listener";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Call } from "./call.ts";
 import { openDoor } from "./door.ts";
@@ -22,6 +23,8 @@ export interface FaultProxyOptions {
   readonly onEntry?: (entry: Entry) => void;
   /** Of the proxy's own door, on loopback; by default a free one. */
   readonly port?: number;
+  /** Host names, without port, that clients ask for beside loopback's, as where they sign them. */
+  readonly hosts?: readonly string[];
   /** What is asked for instead: path and query. */
   readonly rewrite?: (call: Call, url: string) => string;
   /** Watches come in pieces of so many bytes; 0, the default: line by line. */
@@ -34,7 +37,12 @@ export interface FaultProxyOptions {
 export interface Door {
   /** `http://127.0.0.1:PORT` */
   readonly url: string;
-  /** A kubeconfig (JSON, which is YAML) that leads here. It holds no credentials: whoever reaches the port has the proxy's. */
+  /**
+   * The bearer token that clients must send, since whoever is let in has the upstream's credentials; undefined for an
+   * upstream without any.
+   */
+  readonly token: string | undefined;
+  /** A kubeconfig (JSON, which is YAML) that leads here, with the token. */
   readonly kubeconfig: () => string;
   /** The number of its life, as in `Call`. */
   readonly life: number;
@@ -42,7 +50,7 @@ export interface Door {
   readonly close: () => Promise<void>;
 }
 
-/** Stands in front of a server: plain HTTP on loopback here, the real one behind. Whoever started it closes it. */
+/** Stands in front of a server: plain HTTP on loopback here, the real one behind. Web pages are refused. Whoever started it closes it. */
 export interface FaultProxy extends Door {
   /** All calls, in the order in which they came. */
   readonly record: readonly Entry[];
@@ -65,7 +73,14 @@ export interface FaultProxy extends Door {
 
 /** @throws KubeConfigError when there are no usable credentials; an error of the system when the port is taken. */
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
-  const { sleep = pause, pieces = 0, onKill = nobody, onEntry = nobody, rewrite = asItIs } = options;
+  const {
+    sleep = pause,
+    pieces = 0,
+    onKill = nobody,
+    onEntry = nobody,
+    rewrite = asItIs,
+    hosts = [],
+  } = options;
   const upstream = await openUpstream(options.upstream);
   const named = Object.entries(options.views ?? {}).map(
     async ([name, view]) => [name, await openUpstream(view)] as const,
@@ -74,22 +89,15 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   const record: Entry[] = [];
   const running = new Set<ProxiedWatch>();
   const closing = new Set<() => Promise<void>>();
-  const serve = callServer({
-    ...options,
-    upstream,
-    views,
-    running,
-    pieces,
-    sleep,
-    onKill,
-  });
+  const serve = callServer({ ...options, ...{ upstream, views, running, pieces, sleep, onKill } });
   const onRequest = takeCalls({ record, serve, onEntry, rewrite });
+  const token = upstream.addsCredentials ? newToken() : undefined;
   let lives = 0;
   const nextLife = (): Life => ({ number: ++lives, isOver: false });
 
   const enter = async (port?: number) => {
     let life = nextLife();
-    const opened = await openDoor({ onRequest: (...ends) => onRequest(life, ...ends), port });
+    const opened = await openDoor({ onRequest: (...ends) => onRequest(life, ...ends), port, token, hosts });
     const close = async (): Promise<void> => {
       life.isOver = true;
       closing.delete(close);
@@ -98,8 +106,8 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     closing.add(close);
     return {
       ...opened,
-      close,
-      kubeconfig: () => proxyKubeconfig(opened.url, upstream.namespace),
+      ...{ close, token },
+      kubeconfig: () => proxyKubeconfig(opened.url, { token, namespace: upstream.namespace }),
       get life() {
         return life.number;
       },

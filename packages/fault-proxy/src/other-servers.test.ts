@@ -24,7 +24,10 @@ afterEach(async () => {
 const start = async (...rules: object[]): Promise<void> => {
   const { port } = server.address() as AddressInfo;
   const decider = rules.length === 0 ? { ofCall: () => undefined } : decidePlan(parsePlan({ rules }));
-  proxy = await startFaultProxy({ upstream: { url: `http://127.0.0.1:${port}/root/` }, decider });
+  proxy = await startFaultProxy({
+    upstream: { url: `http://127.0.0.1:${port}/root/` },
+    ...{ decider, hosts: ["bucket.example.com"] },
+  });
 };
 const send = async (
   method: string,

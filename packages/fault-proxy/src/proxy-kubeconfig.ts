@@ -1,12 +1,15 @@
-/** A kubeconfig with one context, for a proxy that brings the credentials itself. JSON is YAML. */
-export function proxyKubeconfig(server: string, namespace: string | undefined): string {
+/** A kubeconfig with one context, for a proxy that brings the upstream's credentials itself. JSON is YAML. */
+export function proxyKubeconfig(
+  server: string,
+  { token, namespace }: { readonly token: string | undefined; readonly namespace: string | undefined },
+): string {
   const name = "fault-proxy";
   return JSON.stringify(
     {
       apiVersion: "v1",
       kind: "Config",
       clusters: [{ name, cluster: { server } }],
-      users: [{ name, user: {} }],
+      users: [{ name, user: token === undefined ? {} : { token } }],
       contexts: [{ name, context: { cluster: name, user: name, ...(namespace && { namespace }) } }],
       "current-context": name,
     },

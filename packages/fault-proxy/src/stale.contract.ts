@@ -2,7 +2,7 @@ import { objectKey } from "@drover/controller";
 import { builtin, connect, type KubeClient } from "@drover/kube";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { decidePlan } from "./decide-plan.ts";
-import type { Server } from "./fault-proxy.contract.ts";
+import { authorized, type Server } from "./fault-proxy.contract.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 import { parsePlan } from "./plan.ts";
 import type { Upstream } from "./upstream.ts";
@@ -40,11 +40,12 @@ export function staleContract(what: string, setUp: () => { server: Server; view:
   });
 
   const names = async (query: string): Promise<string[]> => {
-    const answer = await fetch(proxy.url + collection + query);
+    const answer = await fetch(proxy.url + collection + query, { headers: authorized(proxy) });
     const { items = [] } = (await answer.json()) as { items?: { metadata: { name: string } }[] };
     return items.map(({ metadata }) => metadata.name).filter((name) => name.startsWith("stale-"));
   };
-  const status = async (path: string): Promise<number> => (await fetch(proxy.url + path)).status;
+  const status = async (path: string): Promise<number> =>
+    (await fetch(proxy.url + path, { headers: authorized(proxy) })).status;
 
   describe(`stale reads, in front of ${what}`, () => {
     it("who takes any version sees the past, and who takes none the present", async () => {
@@ -66,7 +67,9 @@ export function staleContract(what: string, setUp: () => { server: Server; view:
 
     it("a watch from any version begins with the past, and goes on once the view does", async () => {
       const { view } = setUp();
-      const answer = await fetch(`${proxy.url}${collection}?watch=true&resourceVersion=0`);
+      const answer = await fetch(`${proxy.url}${collection}?watch=true&resourceVersion=0`, {
+        headers: authorized(proxy),
+      });
       const told: string[] = [];
       let text = "";
       for await (const chunk of answer.body!.pipeThrough(new TextDecoderStream())) {

@@ -14,7 +14,9 @@ import { z } from "zod";
 /** A server behind the proxy. */
 export type Upstream =
   /** As it is: headers pass untouched, `Host` and signatures too. */
-  | { readonly url: string }
+  | { readonly url: string; readonly token?: undefined }
+  /** An API server that wants a bearer token, such as a sandbox. */
+  | { readonly url: string; readonly token: string }
   /** An API server, with the credentials that a context names; by default its current one. */
   | { readonly kubeconfig: string; readonly context?: string | undefined };
 
@@ -31,6 +33,8 @@ export interface Forwarded {
 export interface OpenUpstream {
   /** The namespace of the kubeconfig's context. */
   readonly namespace: string | undefined;
+  /** The proxy adds credentials to what it forwards, so its own clients must show that they may use them. */
+  readonly addsCredentials: boolean;
   /**
    * Resolves when the answer's headers are there. Aborting the signal breaks it off.
    * @throws when the server cannot be reached, or breaks off before it answers.
@@ -41,11 +45,12 @@ export interface OpenUpstream {
 
 /** @throws KubeConfigError when there are no usable credentials. */
 export async function openUpstream(upstream: Upstream): Promise<OpenUpstream> {
-  if (isPlain(upstream)) return { ...connectTo(new URL(upstream.url), {}), namespace: undefined };
+  if (!isOfKubeconfig(upstream)) return openUrl(upstream);
   const credentials = await keptCredentials(upstream);
   let { identity, connection } = connected(await credentials.now());
   return {
     namespace: await namespaceOf(upstream),
+    addsCredentials: true,
     async forward(asked, signal) {
       const current = await credentials.now();
       if (identityOf(current) !== identity) {
@@ -65,8 +70,21 @@ export async function openUpstream(upstream: Upstream): Promise<OpenUpstream> {
 type OfKubeconfig = Extract<Upstream, { kubeconfig: string }>;
 
 /** A cluster in a test may have both; its kubeconfig holds what lets in. */
-const isPlain = (upstream: Upstream): upstream is Exclude<Upstream, OfKubeconfig> =>
-  !("kubeconfig" in upstream && typeof upstream.kubeconfig === "string");
+const isOfKubeconfig = (upstream: Upstream): upstream is OfKubeconfig =>
+  "kubeconfig" in upstream && typeof upstream.kubeconfig === "string";
+
+function openUrl({ url, token }: Exclude<Upstream, OfKubeconfig>): OpenUpstream {
+  const connection = connectTo(new URL(url), {});
+  if (token === undefined) return { ...connection, namespace: undefined, addsCredentials: false };
+  return {
+    ...connection,
+    ...{ namespace: undefined, addsCredentials: true },
+    forward(asked, signal) {
+      const headers = [...withoutCredentials(asked.headers), "authorization", `Bearer ${token}`];
+      return connection.forward({ ...asked, headers }, signal);
+    },
+  };
+}
 
 /** As client-go does it; a ServiceAccount's token file is rotated well before its token ends. */
 const freshFor: Milliseconds = 60_000;

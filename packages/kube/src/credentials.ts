@@ -22,8 +22,10 @@ export interface TlsMaterial {
 }
 
 export interface CredentialSource {
-  /** The URL of an API server that lets everybody in, in place of a kubeconfig: a sandbox, or what stands before one. */
+  /** The URL of an API server, in place of a kubeconfig: a sandbox, or a fault proxy. */
   readonly server?: string | undefined;
+  /** The bearer token for `server`. */
+  readonly token?: string | undefined;
   /** Path of a kubeconfig; left out: the ServiceAccount of the pod that this runs in. */
   readonly kubeconfig?: string | undefined;
   /** A context of that kubeconfig; left out: its current context. */
@@ -42,8 +44,10 @@ export interface CredentialReader {
  */
 export async function openCredentials(source: CredentialSource): Promise<CredentialReader> {
   if (source.server !== undefined) {
-    const open = { server: new URL(source.server), headers: {}, tls: {}, proxy: undefined };
-    return { read: () => Promise.resolve(open) };
+    const headers: Readonly<Record<string, string>> =
+      source.token === undefined ? {} : { Authorization: `Bearer ${source.token}` };
+    const fixed = { server: new URL(source.server), headers, tls: {}, proxy: undefined };
+    return { read: () => Promise.resolve(fixed) };
   }
   const config =
     source.kubeconfig === undefined ? inCluster() : await fromFile(source.kubeconfig, source.context);

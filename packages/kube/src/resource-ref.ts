@@ -69,6 +69,10 @@ export const builtin = {
     ...{ version: "v1", plural: "selfsubjectaccessreviews", kind: "SelfSubjectAccessReview" },
     namespaced: false,
   },
+  tokenReview: {
+    group: "authentication.k8s.io",
+    ...{ version: "v1", plural: "tokenreviews", kind: "TokenReview", namespaced: false },
+  },
   selfSubjectReview: {
     group: "authentication.k8s.io",
     ...{ version: "v1", plural: "selfsubjectreviews", kind: "SelfSubjectReview", namespaced: false },

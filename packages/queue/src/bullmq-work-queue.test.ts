@@ -109,6 +109,41 @@ it("tells a wake again that Redis refuses for want of memory, until it takes it"
   expect(await t.queue.stats(10_000)).toMatchObject({ due: 1 });
 });
 
+it("rejects a wake with the first refusal, for a caller that wants no retry", async () => {
+  await t.queue.stats(10_000);
+  await redis.hset(`{drover:${t.queue.controller}}:control`, "schema", 999);
+  await expect(t.queue.wake([wakeOf(key)], { retry: false })).rejects.toThrow(/SCHEMA 999/);
+  await expect(t.queue.forceAll({ retry: false })).resolves.toBeUndefined(); // it knows of no key
+  await redis.hdel(`{drover:${t.queue.controller}}:control`, "schema");
+  expect(await t.queue.stats(10_000)).toMatchObject({ due: 0 });
+});
+
+it("ends the wait for a wake when the caller's signal fires, though Redis is away", async () => {
+  await t.queue.stats(10_000);
+  await server.kill();
+  const leave = new AbortController();
+  const waking = t.queue.wake([wakeOf(key)], { signal: leave.signal });
+  leave.abort(new Error("waited long enough"));
+  await expect(waking).rejects.toThrow("waited long enough");
+  await server.restart();
+  await t.queue.wake([wakeOf(key)]);
+  await vi.waitFor(async () => expect(await t.queue.stats(10_000)).toMatchObject({ due: 1 }), 20_000);
+});
+
+it("forces every key that it knows of, also those that nothing is due for", async () => {
+  const keys = Array.from({ length: 5 }, (_, i) => objectKey({ namespace: "a", name: `n${i}` }));
+  const ran: ObjectKey[] = [];
+  t.work((run) => {
+    ran.push(run.key);
+    return Promise.resolve({ kind: "done" });
+  });
+  await t.queue.wake(keys.map(wakeOf));
+  await vi.waitFor(() => expect(ran.toSorted()).toEqual(keys), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await t.queue.stats(10_000)).toMatchObject({ due: 0, running: 0 }));
+  await t.queue.forceAll();
+  await vi.waitFor(() => expect(ran.toSorted()).toEqual([...keys, ...keys].toSorted()), { timeout: 10_000 });
+});
+
 it("begins once it may, where its user was permitted nothing when it was opened", async () => {
   await redis.call("ACL", "SETUSER", "late", "reset", "on", ">secret", "~*", "+@all");
   const url = server.url.replace("//", "//late:secret@");

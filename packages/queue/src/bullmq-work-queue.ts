@@ -2,6 +2,7 @@ import type { Log } from "@drover/controller";
 import { Cluster } from "ioredis";
 import { bullmqBells } from "./bullmq-bells.ts";
 import { openLedgerWorkQueue, type QueueTimes } from "./ledger-work-queue.ts";
+import { ledgerKeys } from "./ledger-keys.ts";
 import { patrol } from "./patrol.ts";
 import type { RedisConnection } from "./redis-connection.ts";
 import { openRedisLedger } from "./redis-ledger.ts";
@@ -50,7 +51,8 @@ export function openWorkQueue({
     controller,
     openLedger: (ledgerTimes, onEra) => {
       const ledger = openRedisLedger({ redis, prefix, ...ledgerTimes, onEra });
-      return { ledger, chore: patrol({ redis, prefix, ledger, log, mayScan }) };
+      const keys = () => ledgerKeys(redis, prefix);
+      return { ledger, keys, chore: patrol({ redis, prefix, ledger, log, mayScan }) };
     },
     bells: bullmqBells({ redis, prefix, log }),
     log,

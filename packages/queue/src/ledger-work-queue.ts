@@ -1,10 +1,19 @@
-import { type Log, longestDuration, type Milliseconds, type Rate } from "@drover/controller";
+import { type Log, longestDuration, type Milliseconds, type ObjectKey, type Rate } from "@drover/controller";
 import { addAtBest, type Bells } from "./bells.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { keepLeases } from "./lease-keeper.ts";
 import type { Ledger, LedgerTimes } from "./ledger.ts";
+import { raceAbort } from "./race-abort.ts";
 import { startRinger } from "./ringer.ts";
-import type { Backoff, QueueMoment, WorkOptions, WorkQueue } from "./work-queue.ts";
+import type {
+  Backoff,
+  QueueMoment,
+  Wake,
+  WakeClass,
+  WakeOptions,
+  WorkOptions,
+  WorkQueue,
+} from "./work-queue.ts";
 import { startWorker } from "./worker.ts";
 
 /** How a queue keeps time. */
@@ -31,7 +40,12 @@ export interface LedgerWorkQueueParts {
   readonly openLedger: (
     times: LedgerTimes,
     onEra: (era: string) => void,
-  ) => { readonly ledger: Ledger; readonly chore?: () => Promise<void> };
+  ) => {
+    readonly ledger: Ledger;
+    readonly chore?: () => Promise<void>;
+    /** All keys that the ledger has an entry of, in pieces. */
+    readonly keys: () => AsyncIterable<readonly ObjectKey[]>;
+  };
   readonly bells: Bells;
   readonly log: Log;
   readonly times: Partial<QueueTimes>;
@@ -47,7 +61,7 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
   const { controller, bells, log } = parts;
   const times = checkedTimes({ ...defaults, ...parts.times });
   let known: string | undefined;
-  const { ledger, chore } = parts.openLedger(times, (era) => {
+  const { ledger, chore, keys } = parts.openLedger(times, (era) => {
     const first = known === undefined;
     known = era;
     if (first) return;
@@ -65,18 +79,10 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
     ...(chore && { chore }),
   });
   const closed = new AbortController();
-  const recorded = async (wakes: Parameters<Ledger["wake"]>[0], force = false): Promise<void> => {
-    const rung = await untilTaken(() => ledger.wake(wakes, force), closed.signal, log);
-    await addAtBest(bells, rung, log);
-  };
   return {
     controller,
-    async wake(wakes) {
-      for (let i = 0; i < wakes.length; i += wakesPerCall) await recorded(wakes.slice(i, i + wakesPerCall));
-    },
+    ...waking(ledger, keys, bells, closed.signal, log),
     notRunSince: (keys, since) => ledger.notRunSince(keys, since),
-    force: (key) =>
-      recorded([{ key, kind: "force", resourceVersion: "0", reason: "Forced", class: "change" }], true),
     pause: async (scope) => bells.add(await ledger.pause(scope)),
     resume: async (scope) => bells.add(await ledger.resume(scope)),
     work: (handler, options) =>
@@ -99,15 +105,59 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
   };
 }
 
-/** Whoever wakes is slowed down, not lied to: a wake that Redis refuses is told again until it is taken. */
-async function untilTaken<T>(call: () => Promise<T>, closed: AbortSignal, log: Log): Promise<T> {
+/** Records wakes, and adds the bells that they ring. */
+function waking(
+  ledger: Ledger,
+  keys: () => AsyncIterable<readonly ObjectKey[]>,
+  bells: Bells,
+  closed: AbortSignal,
+  log: Log,
+): Pick<WorkQueue, "wake" | "force" | "forceAll"> {
+  const record = async (wakes: readonly Wake[], force: boolean, options: WakeOptions = {}): Promise<void> => {
+    for (let i = 0; i < wakes.length; i += wakesPerCall) {
+      const piece = wakes.slice(i, i + wakesPerCall);
+      const rung = await untilTaken(() => ledger.wake(piece, force), options, closed, log);
+      await addAtBest(bells, rung, log);
+    }
+  };
+  return {
+    wake: (wakes, options) => record(wakes, false, options),
+    force: (key) => record([forced(key, "change")], true),
+    async forceAll(options) {
+      for await (const piece of keys())
+        await record(
+          piece.map((key) => forced(key, "listing")),
+          true,
+          options,
+        );
+    },
+  };
+}
+
+const forced = (key: ObjectKey, of: WakeClass): Wake => ({
+  ...{ key, kind: "force", resourceVersion: "0", reason: "Forced", class: of },
+});
+
+/**
+ * Sends wakes until Redis takes them, the queue is closed, or the caller's signal fires.
+ * @throws the first refusal, where the caller wants no retry.
+ */
+async function untilTaken<T>(
+  call: () => Promise<T>,
+  { retry = true, signal }: WakeOptions,
+  closed: AbortSignal,
+  log: Log,
+): Promise<T> {
+  const ended = signal === undefined ? closed : AbortSignal.any([closed, signal]);
   for (let refused = 0; ; refused++) {
+    ended.throwIfAborted();
     try {
-      return await call();
+      return await raceAbort(call(), ended);
     } catch (error) {
+      ended.throwIfAborted();
+      if (!retry) throw error;
       if (refused === 0)
         log.warn({ err: error }, "Redis did not take a wake; telling it again until it does");
-      closed.throwIfAborted();
       await delay(wakeAgain);
     }
   }

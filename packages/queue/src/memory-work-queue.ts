@@ -34,7 +34,12 @@ export function openMemoryWorkQueue({
       const ledger = openMemoryLedger({ ...surroundings, ...ledgerTimes, onEra, now: () => now() - ahead });
       void ledger.count();
       ahead = 0;
-      return { ledger };
+      return {
+        ledger,
+        async *keys() {
+          yield await Promise.resolve([...ledger.backup().entries.keys()]);
+        },
+      };
     },
     bells: memoryBells(),
     log,

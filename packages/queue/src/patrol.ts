@@ -1,5 +1,6 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import { Cluster, type Redis } from "ioredis";
+import { escaped } from "./ledger-keys.ts";
 import type { RedisConnection } from "./redis-connection.ts";
 import { throwRefusal } from "./redis-errors.ts";
 import type { RedisLedger } from "./redis-ledger.ts";
@@ -55,6 +56,3 @@ const nodesOf = (redis: RedisConnection): readonly (readonly [string, Redis])[] 
   redis instanceof Cluster
     ? redis.nodes("master").map((node) => [`${node.options.host}:${node.options.port}`, node] as const)
     : [["", redis] as const];
-
-/** A prefix as a pattern that means itself. */
-const escaped = (prefix: string): string => prefix.replace(/[\\*?[\]]/g, "\\$&");

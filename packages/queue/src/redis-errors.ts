@@ -42,6 +42,8 @@ const advice: Readonly<Record<string, string>> = {
   WRONGPASS: "Redis does not know this user and password. Check them.",
   MISCONF: "Redis cannot save its data and takes no writes. See its log; most often its disk is full.",
   NOREPLICAS: "Redis has too few replicas (min-replicas-to-write) and takes no writes. Bring them back.",
+  SCHEMA:
+    "The queue's data say that a newer version of Drover wrote them. Upgrade this part; if no newer one is installed, another program changed them: delete the field `schema` of the queue's `control` hash.",
   BUSY: "Redis is kept busy by a script. If it does not end: SCRIPT KILL.",
 };
 

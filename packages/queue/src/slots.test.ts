@@ -30,7 +30,10 @@ beforeEach(() => {
   [deaf, told, shown] = [false, [], []];
   queue = openLedgerWorkQueue({
     controller: "buckets",
-    openLedger: (times, onEra) => ({ ledger: (ledger = heardByHand(openMemoryLedger({ ...times, onEra }))) }),
+    openLedger: (times, onEra) => ({
+      ledger: (ledger = heardByHand(openMemoryLedger({ ...times, onEra }))),
+      async *keys() {},
+    }),
     bells: {
       ...memoryBells(),
       add: () => Promise.resolve(),

@@ -234,6 +234,14 @@ export interface Backoff {
   readonly attempts: number;
 }
 
+/** How long a caller waits for Redis to record its wakes. */
+export interface WakeOptions {
+  /** False: reject with the first refusal. Default: send refused wakes again, until the queue is closed. */
+  readonly retry?: boolean;
+  /** Ends the wait. Wakes that are on their way to Redis may still be recorded. */
+  readonly signal?: AbortSignal;
+}
+
 /**
  * The work queue of one controller. It keeps keys, never objects.
  *
@@ -244,8 +252,11 @@ export interface Backoff {
  */
 export interface WorkQueue {
   readonly controller: string;
-  /** Resolves when the wakes are recorded. Retries for as long as Redis is away: the caller is slowed, not lied to. */
-  wake(wakes: readonly Wake[]): Promise<void>;
+  /**
+   * Resolves when the wakes are recorded. By default a wake that Redis refuses is sent again until Redis takes it.
+   * @throws what Redis refused it with, where `options.retry` is false; the reason of `options.signal`, once it fires.
+   */
+  wake(wakes: readonly Wake[], options?: WakeOptions): Promise<void>;
   /** Start running due keys with `handler`, which never throws a verdict away: an error of its own is a `retry`. */
   work(handler: (run: Run) => Promise<Verdict>, options: WorkOptions): QueueWorker;
   /** Rejects when Redis does not answer within that time: whoever scrapes must not hang. */
@@ -260,6 +271,11 @@ export interface WorkQueue {
   ): Promise<{ readonly now: number; readonly keys: readonly ObjectKey[] }>;
   /** Run this key now, whatever it waits for; a paused one when it is resumed. */
   force(key: ObjectKey): Promise<void>;
+  /**
+   * Run every key once that the queue knows of, after what changed: for a caller that cannot say which of them changed.
+   * @throws as `wake`.
+   */
+  forceAll(options?: WakeOptions): Promise<void>;
   /** Start no more runs there; what is due stays due. Runs under way end. */
   pause(scope: Scope): Promise<void>;
   resume(scope: Scope): Promise<void>;

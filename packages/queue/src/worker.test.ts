@@ -35,7 +35,10 @@ beforeEach(() => {
   seen = { offering: false, door: Promise.resolve(), claims: [], enlisted: [], answered: [], failed: [] };
   queue = openLedgerWorkQueue({
     controller: "buckets",
-    openLedger: (times, onEra) => ({ ledger: watched(openMemoryLedger({ ...times, onEra })) }),
+    openLedger: (times, onEra) => ({
+      ledger: watched(openMemoryLedger({ ...times, onEra })),
+      async *keys() {},
+    }),
     bells: watchedBells(memoryBells()),
     log: silentLog,
     times: { lease: 2_000, renewal: 20, settling: 40 },

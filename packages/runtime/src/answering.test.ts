@@ -3,6 +3,7 @@ import {
   defineController,
   defineResource,
   RetryAfterError,
+  RetryError,
   TerminalError,
   ThrottledError,
   silentLog,
@@ -50,6 +51,7 @@ beforeEach(() => {
 const scene = (): Scene => ({ secret, otherSecret, now });
 const taken = ({ headers, body }: Sent): Promise<SentAnswer> => answer({ headers, body: Buffer.from(body) });
 const called = (call: Call, at = now): Promise<SentAnswer> => taken(send(call, call.token, scene(), at));
+const outcomeIn = ({ body }: SentAnswer): unknown => (JSON.parse(body) as { outcome?: unknown }).outcome;
 const object = (call: Call, more: object): Call => ({
   ...call,
   object: { ...call.object, metadata: { ...call.object.metadata, ...more } },
@@ -58,7 +60,7 @@ const object = (call: Call, more: object): Call => ({
 it("runs a call, and signs what it answers under the call's id", async () => {
   const call = callAt(now);
   const said = await called(call);
-  expect(said).toMatchObject({ status: 200, body: '{"status":{"text":"hi"}}' });
+  expect(said).toMatchObject({ status: 200, body: '{"outcome":"done","status":{"text":"hi"}}' });
   const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature } = said.headers;
   expect(claimIn({ id, timestamp, signature }, now).isMadeWith(secret, Buffer.from(said.body))).toBe(true);
   expect(id).toBe(call.token);
@@ -66,51 +68,50 @@ it("runs a call, and signs what it answers under the call's id", async () => {
 });
 
 it("finalizes, and says so", async () => {
-  const call = callAt(now, { type: "dev.drover.finalize.v1" });
-  expect(await called(call)).toMatchObject({ status: 200, body: '{"finalized":true}' });
+  const call = callAt(now, { type: "dev.drover.finalize.v2" });
+  expect(await called(call)).toMatchObject({ status: 200, body: '{"outcome":"finalized"}' });
   expect(runs).toEqual([`${call.key} finalized`]);
 });
 
-it.each<[string, Error, number, object, string | undefined]>([
+it.each<[string, Error, object]>([
   [
     "RetryAfterError",
     new RetryAfterError("later", { after: "1500ms" }),
-    503,
-    { message: "later", reason: "Waiting" },
-    "2",
+    { outcome: "again", after: "1500ms", message: "later", reason: "Waiting" },
   ],
   [
     "ThrottledError",
     new ThrottledError("enough", { account: "a", after: "9s" }),
-    429,
-    { message: "enough", reason: "Throttled", account: "a" },
-    "9",
+    { outcome: "again", after: "9s", message: "enough", reason: "Throttled", account: "a" },
   ],
   [
     "TerminalError",
     new TerminalError("never", { reason: "No" }),
-    422,
-    { message: "never", reason: "No" },
-    undefined,
+    { outcome: "parked", message: "never", reason: "No" },
   ],
-  ["ConflictError", new ConflictError("again"), 409, { message: "again" }, undefined],
-  ["Error", new Error("oops"), 500, { message: "oops" }, undefined],
-])("a %s becomes an answer, signed", async (_name, error, status, body, wait) => {
+  ["ConflictError", new ConflictError("again"), { outcome: "conflict", message: "again" }],
+  [
+    "RetryError",
+    new RetryError("oops", { reason: "Odd" }),
+    { outcome: "failed", message: "oops", reason: "Odd" },
+  ],
+  ["Error", new Error("oops"), { outcome: "failed", message: "oops" }],
+  ["Error of endless words", new Error("x".repeat(1e5)), { outcome: "failed", message: "x".repeat(32_768) }],
+])("a %s becomes an outcome in the signed body, with status 200", async (_name, error, body) => {
   act = () => Promise.reject(error);
   const said = await called(callAt(now));
-  expect(said.status).toBe(status);
+  expect(said.status).toBe(200);
   expect(JSON.parse(said.body)).toEqual(body);
-  expect(said.headers["retry-after"]).toBe(wait);
   expect(said.headers["webhook-signature"]).toMatch(/^v1,/);
 });
 
 it("a spec that does not parse never reaches the function", async () => {
   const call = callAt(now);
   const said = await called({ ...call, object: { ...call.object, spec: { name: 1 } } });
-  expect([said.status, JSON.parse(said.body)]).toEqual([
-    422,
-    { reason: "InvalidSpec", message: expect.stringContaining("spec.name") as string },
-  ]);
+  expect(JSON.parse(said.body)).toEqual({
+    ...{ outcome: "parked", reason: "InvalidSpec" },
+    message: expect.stringContaining("spec.name") as string,
+  });
   expect(runs).toEqual([]);
 });
 
@@ -125,7 +126,7 @@ it("the same call is answered as before, also while it runs, and not run again",
   expect(await called(call, now - 50_000)).toEqual(await first);
   expect(runs).toHaveLength(1);
   const other = await called({ ...call, reasons: ["Another"] });
-  expect(other.status).toBe(409);
+  expect(outcomeIn(other)).toBe("conflict");
   expect(runs).toHaveLength(1);
 });
 
@@ -147,8 +148,8 @@ describe("a newer run of a key", () => {
     act = () => (story.push("newer"), Promise.resolve(undefined));
     const second = called({ ...call, token: "newer" });
     stopped.resolve(undefined);
-    expect(await second).toMatchObject({ status: 200 });
-    expect((await first).status).toBe(500);
+    expect(outcomeIn(await second)).toBe("done");
+    expect(outcomeIn(await first)).toBe("failed");
     expect(story).toEqual(["told to stop", "stopped", "newer"]);
   });
 
@@ -159,10 +160,10 @@ describe("a newer run of a key", () => {
       called({ ...object(call, { resourceVersion: "999" }), token: "older-1" }, now + 5_000),
       called({ ...call, token: "older-2" }, now - 1_000),
     ];
-    expect((await Promise.all(stale)).map(({ status }) => status)).toEqual([409, 409]);
+    expect((await Promise.all(stale)).map(outcomeIn)).toEqual(["conflict", "conflict"]);
     expect(runs).toHaveLength(1);
     const newer = { ...object(call, { resourceVersion: "10000" }), token: "newer" };
-    expect((await called(newer, now - 3_000)).status).toBe(200);
+    expect(outcomeIn(await called(newer, now - 3_000))).toBe("done");
   });
 });
 
@@ -176,7 +177,7 @@ it("none of 100,000 calls that are forged, misdirected, expired or malformed is 
     if (said.status < 300 || runs.length > 0) throw new Error(`${what} was run: ${JSON.stringify(sent)}`);
   }
   expect(found.size).toBeGreaterThan(35);
-  expect((await called(callAt(now))).status).toBe(200);
+  expect(outcomeIn(await called(callAt(now)))).toBe("done");
 }, 300_000);
 
 it("of 10,000 calls that are replayed, late or repeated under the same id, each key is run as often as it was called", async () => {
@@ -187,7 +188,7 @@ it("of 10,000 calls that are replayed, late or repeated under the same id, each 
     const sent = send(call, call.token, scene());
     if (i % 10 === 0) {
       called.push(sent);
-      expect((await taken(sent)).status).toBe(200);
+      expect(outcomeIn(await taken(sent))).toBe("done");
     } else await taken(random.pick(called));
     if (i % 100 === 0) now += random.below(1_000);
   }

@@ -2,7 +2,6 @@ import {
   ConflictError,
   type Controller,
   type Log,
-  milliseconds,
   parseObjectKey,
   type ReconcileContext,
   type Resource,
@@ -12,15 +11,15 @@ import {
   ThrottledError,
 } from "@drover/controller";
 import {
-  type Answer,
-  answerSchema,
   type Call,
   type CallMemory,
   callMemory,
   type CallRefusal,
   CallRefusedError,
-  type Failure,
+  longestMessage,
   receiveCall,
+  type Result,
+  resultSchema,
   type SentAnswer,
   signed,
   type SignatureHeaders,
@@ -46,9 +45,11 @@ export interface AnsweringParts<R extends Resource> {
 export interface TakenRequest {
   readonly headers: SignatureHeaders;
   readonly body: Uint8Array;
+  /** Called when the call is known to be the gateway's, before it is run. */
+  readonly verified?: () => void;
 }
 
-/** The gateway goes by these: only 400 says that the object is at fault. */
+/** Refusals are not signed: they decide nothing, and the gateway calls again. */
 const statusOf = {
   unverified: 401,
   malformed: 400,
@@ -64,13 +65,14 @@ export function answering<R extends Resource>(
   parts: AnsweringParts<R>,
 ): (request: TakenRequest) => Promise<SentAnswer> {
   const { audience, secrets, log, now = Date.now, memory = callMemory(now) } = parts;
-  return async ({ headers, body }) => {
+  return async ({ headers, body, verified }) => {
     try {
       const received = receiveCall({ headers, body, secrets: secrets(), audience, now: now() });
+      verified?.();
       const { call } = received;
       const answer = memory.take({ ...received, body }, async ({ superseded, before }) => {
-        const said = await run(parts, call, superseded, before);
-        return signedAnswer(said, call.token, secrets(), now());
+        const result = await run(parts, call, superseded, before);
+        return signedAnswer(result, call.token, secrets(), now());
       });
       return (await answer) ?? signedAnswer(stale, call.token, secrets(), now());
     } catch (error) {
@@ -82,29 +84,17 @@ export function answering<R extends Resource>(
   };
 }
 
-/** What is answered, before it is signed. */
-interface Said {
-  readonly status: number;
-  readonly body: Answer | Failure;
-  readonly retryAfter?: string;
-}
-
 const json = { "content-type": "application/json" } as const;
 
-const stale: Said = {
-  status: 409,
-  body: { message: "A newer run of this key has begun here, or this one was answered long ago." },
+const stale: Result = {
+  outcome: "conflict",
+  message: "A newer run of this key has begun here, or this one was answered long ago.",
 };
 
-function signedAnswer(
-  { status, body, retryAfter }: Said,
-  id: string,
-  secrets: readonly string[],
-  at: number,
-): SentAnswer {
-  const text = JSON.stringify(body);
-  const wait = retryAfter === undefined ? {} : { "retry-after": retryAfter };
-  return { status, headers: { ...json, ...wait, ...signed(secrets, { id, at }, text) }, body: text };
+/** The status is always 200: the signature does not cover it, so the outcome is in the body. */
+function signedAnswer(result: Result, id: string, secrets: readonly string[], at: number): SentAnswer {
+  const body = JSON.stringify(result);
+  return { status: 200, headers: { ...json, ...signed(secrets, { id, at }, body) }, body };
 }
 
 async function run<R extends Resource>(
@@ -112,39 +102,40 @@ async function run<R extends Resource>(
   call: Call,
   superseded: AbortSignal,
   before: Promise<unknown>,
-): Promise<Said> {
+): Promise<Result> {
   const { controller, log, stopping, now = Date.now } = parts;
   const over = AbortSignal.timeout(Math.max(1, Math.min(Date.parse(call.deadline) - now(), 2 ** 31 - 1)));
   const signal = AbortSignal.any([over, superseded, ...(stopping ? [stopping] : [])]);
   const begun = performance.now();
-  let said: Said;
+  let result: Result;
   try {
     await unlessAborted(before, signal);
     const context = contextOf(controller, call, log, signal);
-    said = { status: 200, body: await acted(controller, call, context) };
+    result = await acted(controller, call, context);
   } catch (error) {
-    log.warn({ key: call.key, err: error }, "The run did not get there");
-    said = saidOf(error);
+    log.warn({ key: call.key, err: error }, "The run failed");
+    result = resultOf(error);
   }
+  const { outcome } = result;
   const ms = Math.round(performance.now() - begun);
-  const fields = { key: call.key, type: call.type, status: said.status, ms, why: call.reasons };
-  log[said.status === 200 ? "debug" : "info"](fields, "Answered");
-  return said;
+  const fields = { key: call.key, type: call.type, outcome, ms, why: call.reasons };
+  log[outcome === "done" || outcome === "finalized" ? "debug" : "info"](fields, "Answered");
+  return result;
 }
 
 async function acted<R extends Resource>(
   controller: Controller<R>,
   { type }: Call,
   context: ReconcileContext<R>,
-): Promise<Answer> {
-  if (type === "dev.drover.finalize.v1") {
+): Promise<Result> {
+  if (type === "dev.drover.finalize.v2") {
     await controller.finalize(context);
     context.signal.throwIfAborted();
-    return { finalized: true };
+    return { outcome: "finalized" };
   }
-  const result = (await controller.reconcile(context)) ?? {};
+  const returned = (await controller.reconcile(context)) ?? {};
   context.signal.throwIfAborted();
-  return answerSchema.parse(JSON.parse(JSON.stringify(result)));
+  return resultSchema.parse(JSON.parse(JSON.stringify({ ...returned, outcome: "done" })));
 }
 
 /** @throws TerminalError when the spec does not parse: the function never sees it. */
@@ -169,26 +160,17 @@ function contextOf<R extends Resource>(
   };
 }
 
-/** What was thrown, as the gateway understands it. */
-function saidOf(error: unknown): Said {
-  const body = bodyOf(error);
-  if (error instanceof TerminalError) return { status: 422, body };
-  if (error instanceof ConflictError) return { status: 409, body };
-  if (error instanceof RetryAfterError) return { status: 503, body, retryAfter: secondsOf(error.after) };
-  if (error instanceof ThrottledError) {
-    return { status: 429, body: { ...body, account: error.account }, retryAfter: secondsOf(error.after) };
+/** The result that the gateway reads for an error, by its class. */
+function resultOf(error: unknown): Result {
+  const message = (error instanceof Error ? error.message : String(error)).slice(0, longestMessage);
+  if (error instanceof TerminalError) return { outcome: "parked", message, reason: error.reason };
+  if (error instanceof ConflictError) return { outcome: "conflict", message };
+  if (error instanceof RetryAfterError) {
+    return { outcome: "again", after: error.after, message, reason: error.reason };
   }
-  return { status: 500, body };
-}
-
-const secondsOf = (after: string): string => String(Math.ceil(milliseconds(after) / 1_000));
-
-function bodyOf(error: unknown): Failure {
-  const message = error instanceof Error ? error.message : String(error);
-  const hasReason =
-    error instanceof TerminalError ||
-    error instanceof RetryAfterError ||
-    error instanceof ThrottledError ||
-    error instanceof RetryError;
-  return hasReason ? { message, reason: error.reason } : { message };
+  if (error instanceof ThrottledError) {
+    const { account, after, reason } = error;
+    return { outcome: "again", after, message, reason, account };
+  }
+  return { outcome: "failed", message, ...(error instanceof RetryError && { reason: error.reason }) };
 }

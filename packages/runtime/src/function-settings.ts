@@ -24,6 +24,11 @@ export const processSettings = z.object({
   httpHost: z.string().default("127.0.0.1"),
   /** 0 takes a free one. */
   httpPort: wholeNumber({ least: 0, most: 65_535 }).default(0),
+  /**
+   * Who may read `/metrics`: with `kubernetes`, senders of a token that may `get` the path; with `none`, all who reach the
+   * port. Left out: `none` where `httpHost` is loopback, else `kubernetes`.
+   */
+  metricsAuth: z.enum(["kubernetes", "none"]).optional(),
   /** How long runs under way may take to end after SIGTERM. */
   stopGrace: span.default(20_000),
 });

@@ -14,14 +14,18 @@ export { openLog, tellOfRun } from "./log.ts";
 export { type Process, runProcess } from "./run-process.ts";
 export { closeAll, type Closing, stopOnSignals } from "./process-lifecycle.ts";
 export { openRegistry, queueMetrics, type RunMetrics, runMetrics } from "./process-metrics.ts";
-export { type Check, type ProcessServer, serveProcess } from "./process-server.ts";
+export { type Answer, type Check, type ProcessServer, serveProcess } from "./process-server.ts";
+export { kubernetesAccess, openToAll, type ReadAccess, type ReadOf } from "./read-access.ts";
+export { recent } from "./recent.ts";
 export {
-  BodyRefusedError,
-  type PublicServer,
-  type PublicServerTimes,
-  readIncoming,
-  servePublicly,
-} from "./public-server.ts";
+  type Admission,
+  type AdmissionLimits,
+  type IncomingBody,
+  openAdmission,
+  usualAdmission,
+} from "./admission.ts";
+export { BodyRefusedError } from "./read-incoming.ts";
+export { type PublicServer, type PublicServerTimes, servePublicly } from "./public-server.ts";
 export { answering, type AnsweringParts, type TakenRequest } from "./answering.ts";
 export { folderSecrets, FolderSecretError } from "./folder-secrets.ts";
 export {

@@ -9,7 +9,8 @@ import type { ProcessSettings } from "./function-settings.ts";
 import { openLog } from "./log.ts";
 import { closeAll, type Closing, stopOnSignals } from "./process-lifecycle.ts";
 import { openRegistry } from "./process-metrics.ts";
-import { type Answer, type Check, serveProcess } from "./process-server.ts";
+import { type Answer, type Check, serveProcess, usualMetricsAuth } from "./process-server.ts";
+import { kubernetesAccess, openToAll } from "./read-access.ts";
 
 /** What every process of Drover stands on. */
 export interface Process<Settings extends ProcessSettings = ProcessSettings> {
@@ -84,11 +85,7 @@ async function open<Settings extends ProcessSettings>(
   const closing = (part: string, close: () => Promise<void>): void => void opened.push({ name: part, close });
   const registry = openRegistry();
   const ready = new Map<string, Check>([["process", () => "is still starting"]]);
-  const { httpHost: host, httpPort: port } = settings;
   const answers = new Map<string, Answer>();
-  const server = await serveProcess({ host, port, registry, ready, answers });
-  closing("http", () => server.close());
-  log.info({ url: server.url }, "Serving /healthz, /readyz and /metrics");
   const {
     kubeconfig = usualKubeconfig(),
     kubeContext: context,
@@ -102,6 +99,11 @@ async function open<Settings extends ProcessSettings>(
     log,
   });
   closing("kube", () => client.close());
+  const { httpHost: host, httpPort: port, metricsAuth: auth = usualMetricsAuth(host) } = settings;
+  const access = auth === "kubernetes" ? kubernetesAccess(client) : openToAll;
+  const server = await serveProcess({ host, port, registry, ready, answers, access, log });
+  closing("http", () => server.close());
+  log.info({ url: server.url, auth }, "Serving /healthz, /readyz and /metrics");
   const redis = await connectRedis({
     url,
     ...(password === undefined ? {} : { password }),

@@ -9,7 +9,9 @@ import { answering, type TakenRequest } from "./answering.ts";
 import { folderSecrets } from "./folder-secrets.ts";
 import { openLog } from "./log.ts";
 import { stopOnSignals } from "./process-lifecycle.ts";
-import { BodyRefusedError, readIncoming, servePublicly } from "./public-server.ts";
+import { type Admission, openAdmission } from "./admission.ts";
+import { servePublicly } from "./public-server.ts";
+import { BodyRefusedError } from "./read-incoming.ts";
 import type { FunctionParts } from "./run-function.ts";
 import { wholeNumber } from "./settings.ts";
 
@@ -42,7 +44,7 @@ export interface ServedFunction<Settings extends ServedSettings, R extends Resou
 
 /** Bytes of the largest call that is taken: an object may have 1.5 MiB. */
 const largestCall = 2 * 2 ** 20;
-/** Requests under way at once: so many bodies are in memory. */
+/** Calls that were verified and are answered at once. */
 const mostCalls = 1_000;
 
 /**
@@ -82,9 +84,13 @@ async function serveUntilStopped<R extends Resource>(
     ...{ controller, log, secrets, audience: { name, uid }, stopping: over.signal },
     memory: callMemory(Date.now),
   });
-  const app = functionApp(answer, log);
+  const admission = openAdmission(() => performance.now());
+  const app = functionApp(answer, log, admission);
   // How long a run takes its deadline says; how long a call may take to come, the server.
-  const server = await servePublicly({ app, host, port, settings: "DROVER_HTTP_PORT and DROVER_HTTP_HOST" });
+  const server = await servePublicly({
+    ...{ app, admission, host, port },
+    settings: "DROVER_HTTP_PORT and DROVER_HTTP_HOST",
+  });
   log.info({ url: server.url, controller: controller.name }, "Answering calls");
   await (stop.signal.aborted ? undefined : once(stop.signal, "abort"));
   const late = setTimeout(() => over.abort(new Error("The process is stopping.")), stopGrace);
@@ -102,6 +108,7 @@ type Env = { Bindings: HttpBindings };
 export function functionApp(
   answer: (request: TakenRequest) => Promise<SentAnswer>,
   log: Pick<Logger, "error">,
+  admission: Admission,
 ): Hono<Env> {
   let underWay = 0;
   const app = new Hono<Env>();
@@ -109,12 +116,16 @@ export function functionApp(
     .get("/healthz", (c) => c.text("ok\n"))
     .get("/readyz", (c) => c.text("ok\n"))
     .post("*", async (c) => {
-      if (underWay >= mostCalls) return c.json({ message: "Too many at once." }, 503, { "retry-after": "1" });
-      underWay++;
+      if (underWay >= mostCalls) return c.json({ message: "Too many at once." }, 503);
+      const counted = { verified: 0 };
+      const onVerified = (): void => {
+        underWay++;
+        counted.verified++;
+      };
       try {
-        return await answered(c, answer);
+        return await answered(c, answer, admission, onVerified);
       } finally {
-        underWay--;
+        underWay -= counted.verified;
       }
     })
     .onError((error, c) => {
@@ -127,21 +138,32 @@ export function functionApp(
 async function answered(
   c: Context<Env>,
   answer: (request: TakenRequest) => Promise<SentAnswer>,
+  admission: Admission,
+  onVerified: () => void,
 ): Promise<Response> {
-  const { incoming } = c.env;
   if ((c.req.header("content-encoding") ?? "identity").toLowerCase() !== "identity") {
     return c.json({ message: "A compressed body is not taken." }, 415, { connection: "close" });
   }
+  const incoming = admission.body(c.env.incoming, { most: largestCall, group: "calls" });
+  const verified = (): void => {
+    incoming.verified();
+    onVerified();
+  };
   try {
-    const body = await readIncoming(incoming, largestCall);
     const [id, timestamp, signature] = ["id", "timestamp", "signature"].map((name) =>
       c.req.header(`webhook-${name}`),
     );
-    const said = await answer({ headers: { id, timestamp, signature }, body });
+    const said = await answer({
+      headers: { id, timestamp, signature },
+      body: await incoming.read(),
+      verified,
+    });
     return new Response(said.body, { status: said.status, headers: said.headers });
   } catch (error) {
     if (!(error instanceof BodyRefusedError)) throw error;
     const status = error.why === "too large" ? 413 : 400;
     return c.json({ message: error.message }, status, { connection: "close" });
+  } finally {
+    incoming.release();
   }
 }

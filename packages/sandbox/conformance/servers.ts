@@ -100,18 +100,26 @@ const sending =
   (
     request: Request,
     url: string,
-    options: RequestOptions & Partial<Pick<ClientAccess, "ca" | "cert" | "key">>,
+    {
+      token,
+      ...options
+    }: RequestOptions & Partial<Pick<ClientAccess, "ca" | "cert" | "key">> & { readonly token?: string },
   ) =>
   ({ method, path, headers, body, until }: Asked): Promise<Answer> =>
     new Promise((resolve) => {
+      const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
       const framed = body === "" ? headers : { "content-length": Buffer.byteLength(body), ...headers };
-      const sent = request(url + path, { ...options, method, headers: framed }, (response) => {
-        const streamed = until !== undefined && response.statusCode === 200;
-        const reading = streamed ? linesOf(response, until) : wholeOf(response);
-        const answered = (read: Json): void =>
-          resolve({ code: response.statusCode ?? 0, headers: headersOf(response), body: read });
-        reading.then(answered, (error: unknown) => answered(`broken off: ${String(error)}`));
-      });
+      const sent = request(
+        url + path,
+        { ...options, method, headers: { ...authorization, ...framed } },
+        (response) => {
+          const streamed = until !== undefined && response.statusCode === 200;
+          const reading = streamed ? linesOf(response, until) : wholeOf(response);
+          const answered = (read: Json): void =>
+            resolve({ code: response.statusCode ?? 0, headers: headersOf(response), body: read });
+          reading.then(answered, (error: unknown) => answered(`broken off: ${String(error)}`));
+        },
+      );
       sent.setTimeout(silenceMs, () => sent.destroy(new Error(`no answer to ${method} ${path}`)));
       sent.on("error", (error) => resolve({ code: 0, headers: {}, body: error.message })).end(body);
     });
@@ -126,7 +134,15 @@ export async function startSandboxServer(): Promise<Server> {
     agent.destroy();
     await sandbox.close();
   };
-  return { name: "sandbox", startedMs, send: sending(requestPlain, sandbox.url, { agent }), close };
+  return {
+    name: "sandbox",
+    startedMs,
+    send: sending(requestPlain, sandbox.url, {
+      agent,
+      token: sandbox.token,
+    }),
+    close,
+  };
 }
 
 /** A real API server with its own etcd. */

@@ -54,7 +54,7 @@ describe("a definition", () => {
     expect(listAt((await other.call("GET", widgets)).body, "items")).toHaveLength(1);
     await other.patch(`${widgets}/held`, { metadata: { finalizers: null } });
     expect((await other.call("GET", `${definitions}/widgets.example.com`)).code).toBe(404);
-    expect((await fetch(other.url + widgets)).status).toBe(404);
+    expect((await other.fetch(widgets)).status).toBe(404);
     await other.close();
   });
 
@@ -66,7 +66,7 @@ describe("a definition", () => {
       { type: "NamesAccepted", status: "False" },
       { type: "Established", status: "False" },
     ]);
-    expect((await fetch(`${api.url}/apis/example.com/v1/gadgets`)).status).toBe(404);
+    expect((await api.fetch("/apis/example.com/v1/gadgets")).status).toBe(404);
     await api.call("DELETE", `${definitions}/gadgets.example.com`);
   });
 
@@ -431,7 +431,7 @@ describe("a custom resource", () => {
     const { body } = await other.call("POST", "/apis/example.com/v1/widgets", widget("wide"));
     expect(body["metadata"]).not.toHaveProperty("namespace");
     expect((await other.call("GET", "/apis/example.com/v1/widgets/wide")).code).toBe(200);
-    expect((await fetch(other.url + widgets)).status).toBe(404);
+    expect((await other.fetch(widgets)).status).toBe(404);
     await other.close();
   });
 });

@@ -9,6 +9,7 @@
  * that instead. README.md has the table of what is there, and which test needs it.
  *
  * How a request is served:
+ *   entrance.ts          who may ask: no web page, and nothing without the token
  *   application.ts       HTTP: faults first, then health and discovery, then resources; refusals as Status objects
  *   routes.ts            path -> type, namespace, name; verb -> what is done; missing.ts: what is not there
  *   reads.ts, watch.ts   get, list, watch; representation.ts and table.ts say in which shape they leave
@@ -34,7 +35,7 @@
  * dependents, events to watches) has happened when its response is sent. Nothing is random but names, uids, addresses
  * and the length of a watch.
  *
- * Caveats, against a real one: no TLS, authentication or authorisation; no logs or exec; nothing makes pods of a
+ * Caveats, against a real one: no TLS; one bearer token, and no authorization behind it; no logs or exec; nothing makes pods of a
  * Deployment; CEL rules of definitions are not evaluated, and versions differ in name and schema only, so that fields
  * owned in one are owned in all; of the large specs (Pod, Deployment, Service) all fields and defaults are known, of
  * what can be wrong in them the more usual; quantities stay as they are written; no node is brought: pods that are bound

@@ -1,5 +1,5 @@
-/** A kubeconfig (YAML) with one context, for a server without TLS or authentication. */
-export const kubeconfigFor = (url: string): string => `apiVersion: v1
+/** A kubeconfig (YAML) with one context, for a server without TLS that wants a bearer token. */
+export const kubeconfigFor = (url: string, token: string): string => `apiVersion: v1
 kind: Config
 clusters:
   - name: sandbox
@@ -7,7 +7,8 @@ clusters:
       server: ${url}
 users:
   - name: sandbox
-    user: {}
+    user:
+      token: ${JSON.stringify(token)}
 contexts:
   - name: sandbox
     context:

@@ -1,17 +1,24 @@
 import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import type { createApplication } from "./application.ts";
+import { behindEntrance, type Entrance } from "./entrance.ts";
 import type { Watch } from "./watch.ts";
+
+export interface ListenOptions extends Entrance {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+}
 
 /** Serves an application at an address of its own. Rejects when the port is taken. */
 export async function listen(
   app: ReturnType<typeof createApplication>,
   watches: ReadonlySet<Watch>,
-  host: string,
-  port: number,
+  { host, port, ...entrance }: ListenOptions,
 ): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
   const handle = getRequestListener(app.fetch, { overrideGlobalObjects: false });
-  const server = createServer((incoming, outgoing) => void handle(incoming, outgoing));
+  const serve = behindEntrance((incoming, outgoing) => void handle(incoming, outgoing), entrance);
+  const server = createServer(serve);
   const taken = await new Promise<number>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {

@@ -119,7 +119,7 @@ describe("creating", () => {
 
   it("keeps a key called __proto__ as data and nothing else", async () => {
     const sent = '{"metadata":{"name":"proto"},"data":{"__proto__":"x","constructor":"y"}}';
-    await fetch(api.url + configMaps, {
+    await api.fetch(configMaps, {
       method: "POST",
       body: sent,
       headers: { "content-type": "application/json" },
@@ -128,7 +128,7 @@ describe("creating", () => {
       `${configMaps}/proto`,
       JSON.parse('{"data":{"__proto__":"z"},"metadata":{"labels":{"a":"b"}}}') as never,
     );
-    const text = await (await fetch(`${api.url}${configMaps}/proto`)).text();
+    const text = await (await api.fetch(`${configMaps}/proto`)).text();
     expect(text).toContain('"data":{"__proto__":"z","constructor":"y"}');
     expect(Object.getOwnPropertyNames(Object.prototype)).not.toContain("labels");
   });
@@ -368,7 +368,7 @@ describe("what is not there", () => {
       message: "the server could not find the requested resource",
     });
     expect((await api.call("GET", "/api/v1/configmaps/x")).body).toMatchObject({ code: 404 });
-    const text = await fetch(`${api.url}/apis/nowhere.io/v1/things`);
+    const text = await api.fetch("/apis/nowhere.io/v1/things");
     expect([text.status, await text.text()]).toEqual([404, "404 page not found\n"]);
   });
 
@@ -397,9 +397,9 @@ describe("bodies", () => {
     const chunks = Array.from({ length: 4 }, () => new Uint8Array(1024 * 1024));
     const headers = { "content-type": "application/json" };
     const streamed = { method: "POST", body: ReadableStream.from(chunks), duplex: "half", headers } as const;
-    expect((await fetch(api.url + configMaps, streamed)).status).toBe(413);
+    expect((await api.fetch(configMaps, streamed)).status).toBe(413);
     const send = async (body: string, type = "application/json"): Promise<number> =>
-      (await fetch(api.url + configMaps, { method: "POST", body, headers: { "content-type": type } })).status;
+      (await api.fetch(configMaps, { method: "POST", body, headers: { "content-type": type } })).status;
     expect(await send("[".repeat(10_000) + "]".repeat(10_000))).toBe(400);
     expect(await send("{")).toBe(400);
     expect(await send("kind: ConfigMap", "application/yaml")).toBe(415);

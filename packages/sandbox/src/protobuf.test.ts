@@ -118,7 +118,7 @@ describe("a protobuf body", () => {
   it("creates an object over HTTP", async () => {
     const api = await startClient();
     const headers = { "content-type": "application/vnd.kubernetes.protobuf" };
-    const response = await fetch(api.url + configMaps, {
+    const response = await api.fetch(configMaps, {
       method: "POST",
       headers,
       body: Buffer.from(body("ConfigMap", [1, [[1, "m"]]])),

@@ -1,3 +1,4 @@
+import { newToken } from "@drover/listener";
 import { createApplication } from "./application.ts";
 import { createCluster } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";
@@ -18,8 +19,15 @@ import { create } from "./writes.ts";
 export interface SandboxOptions {
   /** 0, the default, takes a free one. */
   readonly port?: number;
-  /** 127.0.0.1 by default. There is no authentication: whoever reaches the port may do everything. */
+  /** 127.0.0.1 by default. */
   readonly host?: string;
+  /**
+   * The bearer token that every request must bring, except for health. Whoever has it may do everything: there is no
+   * authorization. Default: a random one.
+   */
+  readonly token?: string;
+  /** Host names, without port, under which clients reach it, beside its own address and `localhost`. */
+  readonly hosts?: readonly string[];
   /** The clock of timestamps and ages. */
   readonly now?: () => Date;
   /** How many changes are kept for watches and lists of older versions; 10,000 by default. Older ones answer 410. */
@@ -37,7 +45,9 @@ export interface SandboxOptions {
 /** A running API server. Whoever started it closes it. */
 export interface Sandbox {
   readonly url: string;
-  /** A kubeconfig (YAML) for this server. */
+  /** What clients send as `Authorization: Bearer ...`. */
+  readonly token: string;
+  /** A kubeconfig (YAML) for this server, with its token. */
   kubeconfig(): string;
   readonly faults: Faults;
   /** What there is now, for tests to look at, as its first version shows it: by plural and group (`pods`, `widgets.example.com`), in order of keys. */
@@ -70,6 +80,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const {
     port = 0,
     host = "127.0.0.1",
+    token = newToken(),
+    hosts = [],
     now = () => new Date(),
     historyLimit = 10_000,
     bookmarkEveryMs = 60_000,
@@ -86,11 +98,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const watches = new Set<Watch>();
   const hooks = new Set<FaultHook>();
   const app = createApplication({ cluster, watches, bookmarkEveryMs }, hooks);
-  const { url, close } = await listen(app, watches, host, port);
+  const { url, close } = await listen(app, watches, { host, port, token, hosts });
   const views: StaleView[] = [];
   return {
     url,
-    kubeconfig: () => kubeconfigFor(url),
+    token,
+    kubeconfig: () => kubeconfigFor(url, token),
     faults: {
       dropWatches: () => [...watches].forEach((watch) => watch.drop()),
       compact: () => store.compact(),
@@ -108,7 +121,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       return String(store.version);
     },
     async staleView() {
-      const view = await startStaleView({ cluster, watches: new Set(), bookmarkEveryMs }, host);
+      const view = await startStaleView(
+        { cluster, watches: new Set(), bookmarkEveryMs },
+        { host, token, hosts },
+      );
       views.push(view);
       return view;
     },

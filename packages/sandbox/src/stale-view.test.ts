@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { StaleView } from "./stale-view.ts";
-import { type Client, configMap, configMaps, openWatch, startClient } from "./testing/client.ts";
+import { type Client, configMap, configMaps, fetchWith, openWatch, startClient } from "./testing/client.ts";
 
 let client: Client;
 let view: StaleView;
@@ -12,14 +12,17 @@ beforeEach(async () => {
 });
 afterEach(() => client.close());
 
+const ask = (path: string, init?: RequestInit): Promise<Response> =>
+  fetchWith(client.token)(view.url + path, init);
 const names = async (query = ""): Promise<string[]> => {
-  const list = (await (await fetch(`${view.url}${configMaps}${query}`)).json()) as {
+  const list = (await (await ask(`${configMaps}${query}`)).json()) as {
     items: { metadata: { name: string } }[];
   };
   return list.items.map(({ metadata }) => metadata.name);
 };
+const authorized = () => ({ authorization: `Bearer ${client.token}` });
 const statusOf = async (path: string, init: RequestInit = {}): Promise<number> =>
-  (await fetch(view.url + path, init)).status;
+  (await ask(path, init)).status;
 const moveOn = async (): Promise<void> => {
   await client.call("POST", configMaps, configMap("new"));
   await client.patch(`${configMaps}/old`, { data: { is: "second" } });
@@ -36,7 +39,7 @@ it("a view shows what there is, until it is frozen; then the past", async () => 
     ["old"],
     ["old"],
   ]);
-  expect(await (await fetch(`${view.url}${configMaps}/old`)).json()).toMatchObject({ data: { is: "first" } });
+  expect(await (await ask(`${configMaps}/old`)).json()).toMatchObject({ data: { is: "first" } });
   expect(await statusOf(`${configMaps}/new`)).toBe(404);
   expect((await client.call("GET", `${configMaps}/new`)).code).toBe(200);
 });
@@ -56,11 +59,11 @@ it("a frozen view takes no writes", async () => {
 it("a watch stands still while it is frozen, and then tells all that it has missed", async () => {
   const before = await openWatch(
     `${view.url}${configMaps}?watch=true&resourceVersion=${client.resourceVersion}`,
-    {},
+    authorized(),
   );
   view.freeze();
   await moveOn();
-  const during = await openWatch(`${view.url}${configMaps}?watch=true`, {});
+  const during = await openWatch(`${view.url}${configMaps}?watch=true`, authorized());
   expect(await during.next()).toMatchObject({ type: "ADDED", object: { data: { is: "first" } } });
   view.thaw();
   for (const watch of [before, during]) {

@@ -1,7 +1,7 @@
 import { createApplication } from "./application.ts";
 import type { FaultHook } from "./faults.ts";
 import { kubeconfigFor } from "./kubeconfig.ts";
-import { listen } from "./listen.ts";
+import { listen, type ListenOptions } from "./listen.ts";
 import type { ApiContext } from "./routes.ts";
 import { staleStore } from "./stale-store.ts";
 
@@ -12,7 +12,7 @@ import { staleStore } from "./stale-store.ts";
  */
 export interface StaleView {
   readonly url: string;
-  /** A kubeconfig (YAML) for this address. */
+  /** A kubeconfig (YAML) for this address, with the sandbox's token. */
   kubeconfig(): string;
   freeze(): void;
   /** Watches hear what they have missed. */
@@ -20,7 +20,10 @@ export interface StaleView {
   close(): Promise<void>;
 }
 
-export async function startStaleView(context: ApiContext, host: string): Promise<StaleView> {
+export async function startStaleView(
+  context: ApiContext,
+  options: Omit<ListenOptions, "port">,
+): Promise<StaleView> {
   const store = staleStore(context.cluster.store);
   let isFrozen = false;
   const refuseWrites: FaultHook = ({ method }) =>
@@ -29,11 +32,11 @@ export async function startStaleView(context: ApiContext, host: string): Promise
       : undefined;
   const cluster = { ...context.cluster, store };
   const app = createApplication({ ...context, cluster }, new Set([refuseWrites]));
-  const { url, close } = await listen(app, context.watches, host, 0);
+  const { url, close } = await listen(app, context.watches, { ...options, port: 0 });
   return {
     url,
     close,
-    kubeconfig: () => kubeconfigFor(url),
+    kubeconfig: () => kubeconfigFor(url, options.token),
     freeze() {
       isFrozen = true;
       store.freeze();

@@ -13,15 +13,15 @@ export interface BegunCampaign {
 
 /** The last campaign of each controller. It is kept beside the keys of its queue, and goes when they are deleted. */
 export interface CampaignStore {
-  /** The keys that mean something to a subscription, in pieces. */
-  objects(of: CampaignObjects): AsyncIterable<readonly ObjectKey[]>;
+  /** The keys that mean something to these subscriptions, in pieces. */
+  objects(of: readonly CampaignObjects[]): AsyncIterable<readonly ObjectKey[]>;
   /** Begins it now, unless it was begun. */
   begin(campaign: CampaignId, now: number): Promise<BegunCampaign>;
   /** It is done, unless another one was begun since. */
   finish(campaign: CampaignId, done: NonNullable<BegunCampaign["done"]>): Promise<void>;
 }
 
-/** The controller's own. */
+/** The controller's own, of one of the streams that tell of them. */
 export interface CampaignObjects {
   readonly stream: string;
   readonly subscription: string;
@@ -69,10 +69,10 @@ const begunSchema = z.object({
 
 export function openCampaigns(redis: RedisConnection, { prefixOf }: Fleet): CampaignStore {
   return {
-    async *objects({ stream, subscription }) {
-      for await (const piece of seenBut(redis, prefixOf(stream))) {
-        yield piece.filter(({ meant }) => Object.hasOwn(meant, subscription)).map(({ key }) => key);
-      }
+    async *objects(of) {
+      for (const { stream, subscription } of of)
+        for await (const piece of seenBut(redis, prefixOf(stream)))
+          yield piece.filter(({ meant }) => Object.hasOwn(meant, subscription)).map(({ key }) => key);
     },
     async begin({ controller, name }, now) {
       const text = await callLua(redis, begin, queuePrefix(controller), { name, at: now });

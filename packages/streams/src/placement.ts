@@ -4,16 +4,20 @@ import { createHash } from "node:crypto";
  * The streams that a bridge should hold: each stream goes to the bridge with the highest hash of both (rendezvous
  * hashing; Thaler and Ravishankar, 1998). Everybody who sees the same bridges comes to the same answer, and a bridge
  * that comes or goes moves its own streams only.
+ *
+ * @param placedBy streams for which it is the same go to the same bridge.
  */
 export function placeStreams(
   streams: readonly string[],
   bridges: readonly string[],
   bridge: string,
+  placedBy: (stream: string) => string = (stream) => stream,
 ): readonly string[] {
   const others = bridges.filter((other) => other !== bridge);
   return streams.filter((stream) => {
-    const mine = weight(stream, bridge);
-    return others.every((other) => isLess(weight(stream, other), mine));
+    const by = placedBy(stream);
+    const mine = weight(by, bridge);
+    return others.every((other) => isLess(weight(by, other), mine));
   });
 }
 

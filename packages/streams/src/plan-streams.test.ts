@@ -1,7 +1,7 @@
 import { queueOf } from "@drover/controller";
 import type { ResourceRef, Subscription } from "@drover/kube";
 import { describe, expect, it } from "vitest";
-import { planStreams, type StreamPlan } from "./plan-streams.ts";
+import { planStreams, streamOf, type StreamPlan } from "./plan-streams.ts";
 import type { Follower } from "./follows-of.ts";
 
 const ref = (group: string, plural: string): ResourceRef => ({
@@ -37,8 +37,8 @@ describe("streams", () => {
     expect(
       plans.map(({ stream, listeners: who }) => [stream, who.map(({ controller }) => controller)]),
     ).toEqual([
-      ["v1/pods", ["a", "b"]],
-      ["s3.drover.dev/v1/buckets", ["a"]],
+      ['["","v1","pods","pods","Namespaced"]', ["a", "b"]],
+      ['["s3.drover.dev","v1","buckets","buckets","Namespaced"]', ["a"]],
     ]);
   });
 
@@ -50,19 +50,71 @@ describe("streams", () => {
 
   it("ask the server for what all listeners want only", () => {
     const on = { matchLabels: { on: "yes" } };
-    const one = follow(pods, { selector: on, namespaces: ["x"] });
-    expect(plan([registration("a", one), registration("b", one)])).toMatchObject({
-      namespace: "x",
-      labelSelector: "on=yes",
-    });
+    const one = follow(pods, { selector: on });
+    expect(plan([registration("a", one), registration("b", one)])).toMatchObject({ labelSelector: "on=yes" });
     expect(plan([registration("a", one), registration("b", follow(pods))])).toMatchObject({
-      namespace: undefined,
       labelSelector: undefined,
     });
-    expect(plan([registration("a", follow(pods, { selector: {}, namespaces: ["x", "y"] }))])).toMatchObject({
-      namespace: undefined,
+    expect(plan([registration("a", follow(pods, { selector: {} }))])).toMatchObject({
       labelSelector: undefined,
     });
+  });
+
+  it("are one for each namespace that is named, and one of all for those who name none", () => {
+    const plans = planStreams(
+      [
+        registration("a", follow(pods, { namespaces: ["x", "y"] })),
+        registration("b", follow(pods, { namespaces: ["y"] })),
+      ],
+      origins,
+    );
+    const places = (all: readonly StreamPlan[]) =>
+      all.map(({ namespace, listeners: who }) => [
+        namespace,
+        who.map(({ controller, subscription }) => `${controller} ${String(subscription.namespaces)}`),
+      ]);
+    expect(places(plans)).toEqual([
+      ["x", ["a x"]],
+      ["y", ["a y", "b y"]],
+    ]);
+    const all = registration("b", follow(pods));
+    expect(
+      places(planStreams([registration("a", follow(pods, { namespaces: ["x"] })), all], origins)),
+    ).toEqual([
+      ["x", ["a x"]],
+      [undefined, ["b undefined"]],
+    ]);
+  });
+
+  it("of which one is no more leave the others as they were", () => {
+    const ids = (namespaces: readonly string[]) =>
+      planStreams([registration("a", follow(pods, { namespaces }))], origins).map(({ audience }) => audience);
+    expect(ids(["x", "y"])[0]).toEqual(ids(["x"])[0]);
+  });
+
+  it.each<[string, Partial<ResourceRef>, Partial<ResourceRef>]>([
+    ["group and version that only look the same together", { version: "apps/v1" }, { group: "apps" }],
+    ["version and plural that do", { version: "v1/pods", plural: "x" }, { version: "v1", plural: "pods/x" }],
+    ["kind", { kind: "Pod" }, { kind: "Gadget" }],
+    ["scope", {}, { namespaced: false }],
+    ["what JSON is made of", { kind: 'Pod","Namespaced"]' }, { kind: "Pod" }],
+  ])("are not shared by two whose kinds differ in %s", (_what, one, other) => {
+    const of = (part: Partial<ResourceRef>) => follow({ ...pods, ...part });
+    const plans = planStreams([registration("a", of(one)), registration("b", of(other))], origins);
+    expect(plans.map(({ ref: { namespaced, ...found } }) => [found, namespaced])).toEqual(
+      [one, other].map((part) => {
+        const { namespaced, ...found } = { ...pods, ...part };
+        return [found, namespaced];
+      }),
+    );
+    expect(new Set(plans.map(({ stream }) => stream)).size).toBe(2);
+  });
+
+  it("have names of which none begins with another one", () => {
+    const names = [{}, { kind: 'pods","x' }, { plural: "p" }].flatMap((part) =>
+      ["x", undefined].map((namespace) => streamOf({ ref: { ...pods, ...part }, namespace })),
+    );
+    for (const a of names) for (const b of names) expect(a !== b && a.startsWith(b)).toBe(false);
   });
 });
 
@@ -74,7 +126,7 @@ describe("a listener", () => {
   });
 
   it.each<[string, Follower, ReadonlyMap<string, string>]>([
-    ["declared differently", registration("a", follow(pods, { namespaces: ["x", "y"] })), origins],
+    ["declared differently", registration("a", follow(pods, { selector: {} })), origins],
     ["whose queue lost all that it held", same, new Map([["a", "2"]])],
     ["of another controller", registration("b", follow(pods)), origins],
   ])("is another one when it is %s", (_what, other, of) => {

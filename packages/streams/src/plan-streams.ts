@@ -1,19 +1,24 @@
-import { type ResourceRef, selectorQuery, type Subscription } from "@drover/kube";
+import { nameOf, type ResourceRef, selectorQuery, type Subscription } from "@drover/kube";
 import { createHash } from "node:crypto";
 import type { FileRef } from "./files.ts";
 import type { Follow, Follower } from "./follows-of.ts";
 import type { Audience } from "./stream-store.ts";
 
-/** What is to be followed of one kind, for all who follow it. */
-export interface StreamPlan {
-  /** `group/version/plural`; names the stream in Redis. */
+/** What is to be followed of one kind, for all who follow it in the same namespace, or in all. */
+export interface StreamPlan extends Place {
+  /** Names the stream in Redis: see {@link streamOf}. */
   readonly stream: string;
-  readonly ref: ResourceRef;
   /** What all listeners have in common, so that the server need not send the rest. */
-  readonly namespace: string | undefined;
   readonly labelSelector: string | undefined;
   readonly listeners: readonly Listener[];
   readonly audience: Audience;
+}
+
+/** Where a stream's objects are. */
+export interface Place {
+  readonly ref: ResourceRef;
+  /** Undefined: all, or none for a cluster-scoped kind. */
+  readonly namespace: string | undefined;
 }
 
 export interface Listener {
@@ -21,12 +26,14 @@ export interface Listener {
   /** Whose keys are woken. */
   readonly queue: string;
   readonly subscription: Subscription;
-  /** Where whom it concerns is looked up. */
-  readonly looksInto?: FileRef;
+  /** Where the objects that it concerns are looked up. */
+  readonly looksInto?: readonly FileRef[];
 }
 
 /**
- * The streams that followers need: one per kind, however many controllers follow it.
+ * The streams that followers need, however many share one: one per kind for those who follow it in all namespaces, and one
+ * per kind and namespace for those who name namespaces. So no more is asked of the API server than somebody may see who
+ * asks for it.
  *
  * @param origins of the controllers' queues: a queue that lost all it held is another listener, to whom everything is
  * told anew. A controller without one is left out until it is known.
@@ -35,48 +42,63 @@ export function planStreams(
   followers: readonly Follower[],
   origins: ReadonlyMap<string, string>,
 ): readonly StreamPlan[] {
-  const byStream = new Map<string, { ref: ResourceRef; listeners: Map<string, Listener> }>();
+  const byStream = new Map<string, { place: Place; listeners: Map<string, Listener> }>();
   for (const follower of followers) {
-    for (const { ref, listener } of listenersOf(follower, origins)) {
-      const planned = byStream.get(streamOf(ref)) ?? { ref, listeners: new Map<string, Listener>() };
+    for (const { place, listener } of listenersOf(follower, origins)) {
+      const stream = streamOf(place);
+      const planned = byStream.get(stream) ?? { place, listeners: new Map<string, Listener>() };
       planned.listeners.set(listener.subscription.id, listener);
-      byStream.set(streamOf(ref), planned);
+      byStream.set(stream, planned);
     }
   }
-  return [...byStream].map(([stream, { ref, listeners: byId }]) => {
+  return [...byStream].map(([stream, { place, listeners: byId }]) => {
     const listeners = [...byId.values()];
-    const namespace = common(listeners, ({ namespaces = [] }) =>
-      namespaces.length === 1 ? namespaces[0] : undefined,
-    );
     const labelSelector = common(listeners, ({ selector }) => selector && selectorQuery(selector));
     const audience = {
-      scope: [namespace ?? "*", labelSelector ?? "*"].join(" "),
+      scope: JSON.stringify(labelSelector ?? null),
       listeners: listeners.map(({ subscription: { id } }) => id).sort(),
+      queues: [...new Set(listeners.map(({ queue }) => queue))].sort(),
     };
-    return { stream, ref, namespace, labelSelector, listeners, audience };
+    return { stream, ...place, labelSelector, listeners, audience };
   });
+}
+
+/** The streams that followers need, whatever is known of their queues. */
+export const streamsOf = (followers: readonly Follower[]): ReadonlySet<string> =>
+  new Set(followers.flatMap(({ follows }) => follows.flatMap(partsOf).map(streamOf)));
+
+interface Part extends Place {
+  readonly follow: Follow;
+}
+
+/** A follow as streams have it: one part for each namespace that it names, else a single one. */
+function partsOf(follow: Follow): readonly Part[] {
+  const { ref, subscription } = follow;
+  if (subscription.namespaces === undefined) return [{ ref, namespace: undefined, follow }];
+  return [...new Set(subscription.namespaces)].map((namespace) => ({
+    ...{ ref, namespace },
+    follow: { ...follow, subscription: { ...subscription, namespaces: [namespace] } },
+  }));
 }
 
 function listenersOf(follower: Follower, origins: Origins) {
   const { controller } = follower;
-  return follower.follows.flatMap((follow) => {
-    const { ref, subscription, looksInto: file, queue = controller } = follow;
+  return follower.follows.flatMap(partsOf).flatMap(({ follow, ...place }) => {
+    const { subscription, looksInto: filing, queue = controller } = follow;
     if (!origins.has(controller) || !origins.has(queue)) return [];
     const listener: Listener = {
       ...{ controller, queue, subscription: { ...subscription, id: idOf(follower, follow, origins) } },
-      ...(file && { looksInto: fileOf(follower, file, origins) }),
+      ...(filing && { looksInto: filesOf(follower, filing, origins) }),
     };
-    return [{ ref, listener }];
+    return [{ place, listener }];
   });
 }
 
 type Origins = ReadonlyMap<string, string>;
 
-/** Where those are found whom a follower files. */
-export const fileOf = (follower: Follower, follow: Follow, origins: Origins): FileRef => ({
-  stream: streamOf(follow.ref),
-  file: idOf(follower, follow, origins),
-});
+/** Where the objects are found that a follower files: beside each stream that tells of them. */
+export const filesOf = (follower: Follower, filing: Follow, origins: Origins): readonly FileRef[] =>
+  partsOf(filing).map((part) => ({ stream: streamOf(part), file: idOf(follower, part.follow, origins) }));
 
 function idOf(follower: Follower, follow: Follow, origins: Origins): string {
   const { controller } = follower;
@@ -87,8 +109,26 @@ function idOf(follower: Follower, follow: Follow, origins: Origins): string {
   ]);
 }
 
-export const streamOf = ({ group, version, plural }: ResourceRef): string =>
-  group === "" ? `${version}/${plural}` : `${group}/${version}/${plural}`;
+/**
+ * What a stream is known by: JSON of group, version, plural, kind, scope and, if it has one, namespace. Two places have the
+ * same only where all of these are equal, whatever a registration has written in them; and none begins with another one.
+ */
+export const streamOf = ({ ref, namespace }: Place): string => {
+  const { group, version, plural, kind, namespaced } = ref;
+  const scope = namespaced ? "Namespaced" : "Cluster";
+  return JSON.stringify([
+    group,
+    version,
+    plural,
+    kind,
+    scope,
+    ...(namespace === undefined ? [] : [namespace]),
+  ]);
+};
+
+/** A place, for people: `deployments.apps/v1 in namespace web`. */
+export const placeWords = ({ ref, namespace }: Place): string =>
+  `${nameOf(ref)}/${ref.version}${namespace === undefined ? "" : ` in namespace ${namespace}`}`;
 
 function common(
   listeners: readonly Listener[],

@@ -4,9 +4,10 @@ import { lua } from "@drover/queue";
  * Every script starts here: `S` is the stream's prefix. What is not of the type that it was given was changed by
  * somebody else: it is put aside, and with it the position, so that the stream begins anew and misses nothing.
  */
-const scene = `
+export const scene = `
 local S = KEYS[1]
 local STREAM, SEEN, FILED, FILES = S .. ':stream', S .. ':seen', S .. ':filed', S .. ':files'
+local BEHIND = S .. ':behind'
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local function mustBe(kind, key)
@@ -20,6 +21,7 @@ mustBe('hash', STREAM)
 mustBe('hash', SEEN)
 mustBe('hash', FILED)
 mustBe('set', FILES)
+mustBe('hash', BEHIND)
 local function file(id) return S .. ':file:' .. id end
 for _, id in ipairs(redis.call('SMEMBERS', FILES)) do mustBe('zset', file(id)) end
 local server = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
@@ -143,7 +145,9 @@ export const forget = lua(
   `${scene}
 if isOurs(token) then
   for _, id in ipairs(redis.call('SMEMBERS', FILES)) do redis.call('UNLINK', file(id)) end
-  redis.call('UNLINK', SEEN, FILED, FILES)
+  local behind = redis.call('HGETALL', BEHIND)
+  for i = 1, #behind, 2 do redis.call('UNLINK', S .. ':owed:' .. behind[i]) end
+  redis.call('UNLINK', SEEN, FILED, FILES, BEHIND)
   redis.call('DEL', STREAM)
 end
 return 1

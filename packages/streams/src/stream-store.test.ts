@@ -49,7 +49,7 @@ const change = (more: Partial<SeenChange>): SeenChange => ({
   ...{ put: [], forget: [], position: undefined, whole: false },
   ...more,
 });
-const us = { scope: "all", listeners: ["us"] };
+const us = { scope: "all", listeners: ["us"], queues: ["a"] };
 const hold = async (audience: Audience = us): Promise<HeldStream> => {
   const held = await store.hold(stream, audience);
   if ("heldBy" in held) throw new Error(`held by ${held.heldBy}`);
@@ -465,7 +465,9 @@ test("a campaign's objects are those that mean something to its controller", asy
   const held = await hold();
   const other = { ...seen("b"), meant: { owner: { view: "5", keys: [] } } };
   await held.seen.write(change({ put: [seen("a"), other], position: "7", whole: true }));
-  const objects = await Array.fromAsync(openCampaigns(redis, fleet).objects({ stream, subscription: "own" }));
+  const objects = await Array.fromAsync(
+    openCampaigns(redis, fleet).objects([{ stream, subscription: "own" }]),
+  );
   expect(objects.flat()).toEqual([key("a")]);
 });
 

@@ -8,6 +8,7 @@ import { keptChanges } from "./kept-changes.ts";
 import { dropFiles, fileUnder, forget, hold, release, renew, write } from "./scripts.ts";
 import { recordOf, seenFrom } from "./seen-record.ts";
 import type { Fleet } from "./fleet.ts";
+import { behindSince, dropOwedTo, type OwedWakes, owedWakes } from "./owed-wakes.ts";
 import { seenBut } from "./stream-keys.ts";
 
 export interface StreamStoreOptions {
@@ -17,6 +18,8 @@ export interface StreamStoreOptions {
   readonly holder: string;
   /** How long a stream is held without being renewed. */
   readonly lease: Milliseconds;
+  /** Keys whose wakes are recorded for a queue that does not take them; beyond that it is told everything. */
+  readonly mostOwed?: number;
 }
 
 /** Streams in Redis, each held by one bridge at a time. */
@@ -32,6 +35,8 @@ export interface Audience {
   /** Which part of the kind is followed; of another part nothing was told. */
   readonly scope: string;
   readonly listeners: readonly string[];
+  /** The queues that they wake keys of. */
+  readonly queues: readonly string[];
 }
 
 export interface HeldElsewhere {
@@ -47,6 +52,8 @@ export interface HeldStream {
   /** To all who listen now. */
   readonly toldToAll: boolean;
   readonly seen: SeenIndex;
+  /** What the stream owes that queue: wakes that it did not take. */
+  owedTo(queue: string): OwedWakes;
   /** To be done before anybody is woken, and before the index says that it was. */
   file(filings: readonly Filed[]): Promise<void>;
   /** Fires when the stream is another's, or Redis another server, which may lack the end of what was told. */
@@ -68,7 +75,7 @@ export class StreamLostError extends Error {
   override readonly name = "StreamLostError";
 }
 
-export function openStreamStore({ redis, fleet, holder, lease }: StreamStoreOptions): StreamStore {
+export function openStreamStore({ redis, fleet, holder, lease, mostOwed }: StreamStoreOptions): StreamStore {
   return {
     async hold(stream, audience) {
       const prefix = fleet.prefixOf(stream);
@@ -79,7 +86,21 @@ export function openStreamStore({ redis, fleet, holder, lease }: StreamStoreOpti
       const [, writes, position, toldBefore] = answer;
       const before = parsedJson(audienceSchema, toldBefore) ?? nobody;
       const toldToAll = position !== "" && includes(before, audience);
-      const held = holding({ redis, fleet, stream, prefix, token, lease, audience, writes });
+      const behind = behindSince(await redis.hgetall(`${prefix}:behind`));
+      const held = holding({
+        redis,
+        fleet,
+        stream,
+        prefix,
+        token,
+        lease,
+        audience,
+        writes,
+        behind,
+        mostOwed,
+      });
+      const left = [...behind.keys()].filter((queue) => !audience.queues.includes(queue));
+      if (left.length > 0) await dropOwedTo({ redis, prefix, token }, left);
       const gone = before.listeners.filter((id) => !audience.listeners.includes(id));
       if (gone.length > 0) await held.drop(gone);
       // Who listens no more is not told from now on, and must not count as told when it comes back.
@@ -98,9 +119,10 @@ const holdSchema = z.union([
 ]);
 
 const audienceSchema = z.object({ scope: z.string(), listeners: z.array(z.string()) });
-const nobody: Audience = { scope: "", listeners: [] };
+type Told = z.output<typeof audienceSchema>;
+const nobody: Told = { scope: "", listeners: [] };
 
-const includes = (before: Audience, now: Audience): boolean =>
+const includes = (before: Told, now: Audience): boolean =>
   before.scope === now.scope && now.listeners.every((id) => before.listeners.includes(id));
 
 interface Hold {
@@ -112,6 +134,9 @@ interface Hold {
   readonly lease: Milliseconds;
   readonly audience: Audience;
   readonly writes: number;
+  /** Since when queues are behind. */
+  readonly behind: ReadonlyMap<string, number>;
+  readonly mostOwed: number | undefined;
 }
 
 function holding(hold: Hold) {
@@ -132,6 +157,8 @@ function holding(hold: Hold) {
   return {
     seen: index.seen,
     lost: lost.signal,
+    owedTo: (queue: string) =>
+      owedWakes({ redis, prefix, token, queue, since: hold.behind.get(queue), lose, most: hold.mostOwed }),
     file: async (filings: readonly Filed[]) => {
       lost.signal.throwIfAborted();
       await oursOnly(callLua(redis, fileUnder, prefix, { token, filings: filingsText(filings) }));
@@ -245,7 +272,7 @@ const values = ({ put, forget: gone, position = "", whole }: SeenChange, audienc
   put: put.length === 0 ? "" : JSON.stringify(put.flatMap((seen) => [seen.key, recordOf(seen)])),
   forget: gone.length === 0 ? "" : JSON.stringify(gone),
   position,
-  told: whole ? JSON.stringify(audience) : "",
+  told: whole ? JSON.stringify({ scope: audience.scope, listeners: audience.listeners }) : "",
 });
 
 const filingsText = (filings: readonly Filed[]): string =>

@@ -177,7 +177,7 @@ describe("what is looked up", () => {
   const looking = (map: Mapping): Listener => ({
     ...own,
     subscription: { ...own.subscription, map },
-    looksInto: { stream: "s3.drover.dev/v1/buckets", file: "f" },
+    looksInto: [{ stream: "buckets", file: "f" }],
   });
   const seeks = (...sought: readonly string[]): Meanings => ({
     own: { view: sought.join(), keys: [], sought },

@@ -76,9 +76,12 @@ export async function* wakesOf(
     yield news.flatMap((each) => each.keys.map((key) => wake(each, key)));
     return;
   }
-  for await (const { question, keys } of files.find(looksInto, questionsOf(news))) {
-    const tells = telling ? question.asking : question.asking.slice(-1);
-    yield [...new Set(keys)].flatMap((key) => tells.map((each) => wake(each, key)));
+  const questions = questionsOf(news);
+  for (const file of looksInto) {
+    for await (const { question, keys } of files.find(file, questions)) {
+      const tells = telling ? question.asking : question.asking.slice(-1);
+      yield [...new Set(keys)].flatMap((key) => tells.map((each) => wake(each, key)));
+    }
   }
 }
 

@@ -27,9 +27,9 @@ export interface LifeOptions {
 }
 
 export async function beginLife({ start, doors, now, requestTimeout }: LifeOptions): Promise<Life> {
-  const { cluster: server, outside } = doors;
+  const { cluster, outside } = doors;
   const client = await connect({
-    server,
+    ...cluster,
     userAgent: "function-under-test",
     requestTimeout,
     timers: impatientTimers,

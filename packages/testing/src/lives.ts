@@ -1,5 +1,6 @@
 import type { Milliseconds } from "@drover/controller";
 import type { Entry, FaultDecider, Upstream } from "@drover/fault-proxy";
+import type { ApiAddress } from "./api-address.ts";
 import type { FunctionUnderTest } from "./function-under-test.ts";
 import { beginLife, type Life } from "./life.ts";
 import { openProxies } from "./proxies.ts";
@@ -7,8 +8,8 @@ import type { TestServer } from "./test-server.ts";
 
 /** The processes of one function, one after the other. */
 export interface Lives {
-  /** The URL of the API server for the test itself: no faults. */
-  readonly server: string;
+  /** The API server for the test itself: no faults. */
+  readonly server: ApiAddress;
   /** Every call, the test's own, too. */
   readonly record: readonly Entry[];
   /** Every call of every life. */
@@ -35,6 +36,16 @@ export interface LivesOptions {
   readonly requestTimeout: Milliseconds;
 }
 
+const addressOf = ({
+  url,
+  token,
+}: {
+  readonly url: string;
+  readonly token?: string | undefined;
+}): ApiAddress => ({
+  ...{ server: url, token },
+});
+
 export async function openLives({
   start,
   server,
@@ -47,9 +58,9 @@ export async function openLives({
   const kill = (): void => lives.at(-1)?.die();
   const proxies = await openProxies({ ...options, upstream: server.upstream, calls, onKill: kill });
   // What a shared server holds at the end is known from the record, so that way leads through the proxy.
-  const isDirect = "url" in server.upstream && !server.isShared;
+  const direct = "url" in server.upstream && !server.isShared ? server.upstream : undefined;
   return {
-    server: isDirect ? server.upstream.url : proxies.cluster.url,
+    server: addressOf(direct ?? proxies.cluster),
     record: proxies.cluster.record,
     calls,
     kill,

@@ -1,12 +1,21 @@
+import { type ApiAddress, authorizing } from "./api-address.ts";
+
+/** A write by plain HTTP. */
+export interface PlainWrite {
+  /** The body of a PATCH is a merge patch. */
+  readonly method: "PATCH" | "DELETE";
+  readonly path: string;
+  readonly body: object;
+}
+
 /**
- * Asks an API server by plain HTTP, where the kind of the object need not be known; of a PATCH the body is a merge patch.
+ * Asks an API server by plain HTTP, where the kind of the object need not be known.
  *
- * @param url without credentials.
  * @returns the body of the answer, whatever it says.
  */
-export async function plainRequest(url: string, method: "PATCH" | "DELETE", body: object): Promise<string> {
+export async function plainRequest(address: ApiAddress, { method, path, body }: PlainWrite): Promise<string> {
   const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
-  const headers = { "content-type": type };
-  const response = await fetch(url, { method, headers, body: JSON.stringify(body) });
+  const headers = { "content-type": type, ...authorizing(address) };
+  const response = await fetch(address.server + path, { method, headers, body: JSON.stringify(body) });
   return response.text();
 }

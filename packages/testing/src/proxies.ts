@@ -5,11 +5,12 @@ import {
   startFaultProxy,
   type Upstream,
 } from "@drover/fault-proxy";
+import type { ApiAddress } from "./api-address.ts";
 
 /** The ways of one life to all servers. */
 export interface Doors {
-  /** The URL of the API server. */
-  readonly cluster: string;
+  /** The API server. */
+  readonly cluster: ApiAddress;
   /** Those of servers outside of the cluster, by name. */
   readonly outside: Readonly<Record<string, string>>;
   /** Nothing gets through any more. */
@@ -60,7 +61,7 @@ export async function openProxies(options: ProxiesOptions): Promise<Proxies> {
         others.map(async ([name, proxy]) => [name, await proxy.door()] as const),
       );
       return {
-        cluster: door.url,
+        cluster: { server: door.url, token: door.token },
         outside: Object.fromEntries(doors.map(([name, { url }]) => [name, url])),
         shut: () => [door, ...doors.map(([, other]) => other)].forEach((one) => void one.close()),
       };

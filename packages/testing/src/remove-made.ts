@@ -1,16 +1,15 @@
 import type { Entry } from "@drover/fault-proxy";
+import type { ApiAddress } from "./api-address.ts";
 import { plainRequest } from "./plain-request.ts";
 
 /**
  * Removes every object whose creation is in the record, whatever holds it; definitions of kinds stay.
- *
- * @param server the URL of the API server, without credentials.
  */
-export async function removeMade(server: string, record: readonly Entry[]): Promise<void> {
+export async function removeMade(server: ApiAddress, record: readonly Entry[]): Promise<void> {
   for (const path of new Set(record.flatMap(madePath)).values()) {
     // Whatever is answered: the object may be gone.
-    await plainRequest(`${server}${path}`, "PATCH", { metadata: { finalizers: null } });
-    await plainRequest(`${server}${path}`, "DELETE", atOnce);
+    await plainRequest(server, { method: "PATCH", path, body: { metadata: { finalizers: null } } });
+    await plainRequest(server, { method: "DELETE", path, body: atOnce });
   }
 }
 

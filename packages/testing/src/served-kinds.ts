@@ -1,5 +1,6 @@
 import type { ResourceRef } from "@drover/kube";
 import { z } from "zod";
+import { type ApiAddress, authorizing } from "./api-address.ts";
 
 /** A kind as manifests name it. */
 export interface KindName {
@@ -19,15 +20,15 @@ const resourceList = z.object({
 
 /**
  * Where a manifest's kind is served, as the server's discovery says: asked once for each version of a group.
- *
- * @param server the URL of an API server that lets everybody in.
  */
-export function servedKinds(server: string): (of: KindName) => Promise<ResourceRef> {
+export function servedKinds(address: ApiAddress): (of: KindName) => Promise<ResourceRef> {
   const known = new Map<string, ResourceRef>();
   const nameOf = ({ apiVersion, kind }: KindName): string => `${kind} in ${apiVersion}`;
   const discover = async (apiVersion: string): Promise<readonly string[]> => {
     const [version = "", group = ""] = apiVersion.split("/").reverse();
-    const response = await fetch(`${server}/${group === "" ? "api" : "apis"}/${apiVersion}`);
+    const response = await fetch(`${address.server}/${group === "" ? "api" : "apis"}/${apiVersion}`, {
+      headers: authorizing(address),
+    });
     const { resources } = response.ok ? resourceList.parse(await response.json()) : { resources: [] };
     const kinds = resources.filter(({ name }) => !name.includes("/"));
     for (const { name: plural, kind, namespaced } of kinds) {

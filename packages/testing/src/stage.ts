@@ -11,6 +11,7 @@ import {
 import type { Entry } from "@drover/fault-proxy";
 import { connect, type KubeClient, keyOf, listAll, nameOf, refOf, type ResourceRef } from "@drover/kube";
 import type { KeyReport, Run, SteppedTurn, Wake } from "@drover/queue";
+import type { ApiAddress } from "./api-address.ts";
 import { impatientTimers } from "./impatient-timers.ts";
 import { followerOf, type Lane, lanesOf } from "./lane.ts";
 import type { Life } from "./life.ts";
@@ -37,8 +38,8 @@ export interface Stage {
   readonly client: KubeClient;
   /** The test's own way to look at all objects of a kind. */
   readonly lister: Lister;
-  /** The same, as a URL. */
-  readonly server: string;
+  /** The same, for plain HTTP. */
+  readonly server: ApiAddress;
   /** Every call of the function so far. */
   readonly calls: readonly Entry[];
   /** Those of the first life. */
@@ -87,8 +88,8 @@ export class StuckRunError extends Error {
 export async function openStage(options: StageOptions): Promise<Stage> {
   const { clock, log = silentLog, random = () => 0.5, server } = options;
   const lives = await openLives({ ...options, now: clock.date, requestTimeout: longestRun });
-  const { server: url, calls } = lives;
-  const client = await connect({ server: url, userAgent: "test", timers: impatientTimers });
+  const { server: address, calls } = lives;
+  const client = await connect({ ...address, userAgent: "test", timers: impatientTimers });
   const { controllers } = await lives.current();
   const announcements: Announcement[] = [];
   const announced = (one: Announcement): void => void announcements.push(one);
@@ -109,7 +110,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   };
   const reported = (of: "waiting" | "parked") => () => reportsOf(lanes, runs, of);
   return {
-    ...{ client, lister, server: url, controllers, followed, calls, runs, announcements },
+    ...{ client, lister, server: address, controllers, followed, calls, runs, announcements },
     kill: () => lives.kill(),
     look: sparingly(async () => {
       await server.collected?.();
@@ -136,7 +137,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       }
     },
     async close() {
-      if (server.isShared) await removeMade(url, lives.record);
+      if (server.isShared) await removeMade(address, lives.record);
       await client.close();
       await lives.close();
       await server.close();

@@ -1,5 +1,6 @@
 import type { Announcement, Duration, Log } from "@drover/controller";
 import type { NewObject } from "@drover/kube";
+import type { ApiAddress } from "./api-address.ts";
 import type { FunctionUnderTest } from "./function-under-test.ts";
 import type { RunRecord } from "./run-record.ts";
 import { pass, settle } from "./settle.ts";
@@ -34,8 +35,8 @@ export interface TestCluster extends User, AsyncDisposable {
   readonly runs: readonly RunRecord[];
   /** What was said in Events so far. */
   readonly announcements: readonly Announcement[];
-  /** The URL of the API server, for kubectl and the like; there are no credentials. */
-  readonly server: string;
+  /** The API server, for programs of another sort: its URL, and the bearer token that it wants. */
+  readonly server: ApiAddress;
   close(): Promise<void>;
 }
 

@@ -29,10 +29,10 @@ export type TestServers = (clock: VirtualClock) => Promise<TestServer>;
 export const sandboxes: TestServers = async (clock) => {
   const sandbox = await startSandbox({ now: clock.date });
   return {
-    upstream: { url: sandbox.url },
+    upstream: { url: sandbox.url, token: sandbox.token },
     async staleView() {
       const view = await sandbox.staleView();
-      return { upstream: { url: view.url }, freeze: () => view.freeze() };
+      return { upstream: { url: view.url, token: sandbox.token }, freeze: () => view.freeze() };
     },
     version: () => sandbox.resourceVersion,
     lister: {

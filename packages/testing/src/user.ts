@@ -8,6 +8,7 @@ import {
   type NewObject,
   type ResourceRef,
 } from "@drover/kube";
+import type { ApiAddress } from "./api-address.ts";
 import { type KindName, servedKinds } from "./served-kinds.ts";
 
 /** An object as people write it down. */
@@ -36,8 +37,8 @@ export interface User {
   delete(kind: KindName, name: string): Promise<boolean>;
 }
 
-/** @param server the URL that the client leads to. */
-export function openUser(client: KubeClient, server: string): User {
+/** @param server the one that the client leads to. */
+export function openUser(client: KubeClient, server: ApiAddress): User {
   const served = servedKinds(server);
   const locate = async (kind: KindName, name: string): Promise<{ ref: ResourceRef; key: ObjectKey }> => {
     const ref = await served(kind);

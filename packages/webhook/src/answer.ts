@@ -1,6 +1,9 @@
 import { durationSchema } from "@drover/controller";
 import { z } from "zod";
 
+/** Characters of a message: as many as a condition may have. */
+export const longestMessage = 32_768;
+
 const condition = z.strictObject({
   type: z
     .string()
@@ -8,15 +11,22 @@ const condition = z.strictObject({
     .regex(/^[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?$/, "give a word such as Ready"),
   status: z.enum(["True", "False", "Unknown"]),
   reason: z.string().max(1_024),
-  message: z.string().max(32_768),
+  message: z.string().max(longestMessage),
 });
 
-/**
- * The body of an answer of 200: every field may be left out. Nothing else is believed, so that nothing else that was
- * signed with the same secret, such as the call itself, can be passed off as an answer.
- */
-export const answerSchema = z
+const message = z
+  .string()
+  .max(longestMessage)
+  .meta({ description: "For people: what happened, and what to do." });
+const reason = z.string().max(1_024).meta({
+  description:
+    "A CamelCase word for the Ready condition; other characters than letters, digits and _ are left out.",
+});
+const account = z.string().min(1).max(200);
+
+const done = z
   .strictObject({
+    outcome: z.literal("done"),
     status: z.record(z.string(), z.unknown()).exactOptional().meta({
       description:
         "Becomes the object's status, beside observedGeneration and conditions. Left out: it stays.",
@@ -27,31 +37,55 @@ export const answerSchema = z
     requeueAfter: durationSchema.exactOptional().meta({
       description: "Call again after this time, though nothing has changed; 1s at least.",
     }),
-    finalized: z.boolean().exactOptional().meta({
-      description:
-        "To dev.drover.finalize.v1: true lets the object go. Else it is asked again after requeueAfter.",
-    }),
-    account: z.string().min(1).max(200).exactOptional().meta({
+    account: account.exactOptional().meta({
       description: "The account of the outside world that was used. It is remembered per key.",
     }),
   })
-  .meta({ id: "Answer", description: "What a function answers with 200." });
-export type Answer = z.output<typeof answerSchema>;
+  .meta({ description: "The object is reconciled. Answers dev.drover.reconcile.v2 only." });
 
-/** The body of any other answer. It may be left out; what cannot be read is not believed, and the status is. */
-export const failureSchema = z
-  .looseObject({
-    message: z.string().exactOptional().meta({ description: "For people: what is wrong, and what to do." }),
-    reason: z
-      .string()
-      .max(1_024)
-      .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/)
-      .exactOptional()
-      .meta({ description: "A CamelCase word for the Ready condition." }),
-    account: z.string().min(1).max(200).exactOptional().meta({
-      description:
-        "With 429: this account of the outside world wants no calls; others go on. Signed answers only.",
+const finalized = z
+  .strictObject({ outcome: z.literal("finalized") })
+  .meta({ description: "Everything is undone: the object may go. Answers dev.drover.finalize.v2 only." });
+
+const again = z
+  .strictObject({
+    outcome: z.literal("again"),
+    after: durationSchema.meta({ description: "Call again after this time; 1s at least." }),
+    reason: reason.exactOptional(),
+    message: message.exactOptional(),
+    account: account.exactOptional().meta({
+      description: "This account of the outside world takes no calls until then: all keys that use it wait.",
     }),
   })
-  .meta({ id: "Failure", description: "What a function answers with any status but 200 and 202." });
-export type Failure = z.output<typeof failureSchema>;
+  .meta({ description: "Not yet. A wait, no failure." });
+
+const conflict = z
+  .strictObject({ outcome: z.literal("conflict"), message: message.exactOptional() })
+  .meta({ description: "Another writer or another run came first: called again almost at once." });
+
+const failed = z
+  .strictObject({ outcome: z.literal("failed"), message, reason: reason.exactOptional() })
+  .meta({ description: "The run failed: called again, with backoff." });
+
+const parked = z
+  .strictObject({ outcome: z.literal("parked"), message, reason: reason.exactOptional() })
+  .meta({ description: "Another call cannot help: the key is parked until the object changes." });
+
+const accepted = z
+  .strictObject({ outcome: z.literal("accepted") })
+  .meta({ description: "A completion with the result comes before the deadline." });
+
+/** The outcome of a run: the `result` of a completion. */
+export const resultSchema = z
+  .discriminatedUnion("outcome", [done, finalized, again, conflict, failed, parked])
+  .meta({ id: "Result", description: "The outcome of a run." });
+export type Result = z.output<typeof resultSchema>;
+
+/**
+ * The body of an answer. It states its outcome itself, because the signature covers the body and not the HTTP status.
+ * Unknown fields are refused, so that no other message that was signed with the same secret passes for an answer.
+ */
+export const answerSchema = z
+  .discriminatedUnion("outcome", [...resultSchema.options, accepted])
+  .meta({ id: "Answer", description: "The body of a function's answer, signed." });
+export type Answer = z.output<typeof answerSchema>;

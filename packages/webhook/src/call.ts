@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** What a function is asked to do: bring the world nearer to an object, or undo what it did before the object goes. */
-export const callTypes = ["dev.drover.reconcile.v1", "dev.drover.finalize.v1"] as const;
+export const callTypes = ["dev.drover.reconcile.v2", "dev.drover.finalize.v2"] as const;
 export type CallType = (typeof callTypes)[number];
 
 const text = z.string().min(1);
@@ -37,7 +37,9 @@ const objectSchema = z.looseObject({
 /** The body of a call. What is signed is the body: headers repeat it for those who route by them. */
 export const callSchema = z
   .looseObject({
-    type: z.enum(callTypes),
+    type: z.enum(callTypes, {
+      error: `give ${callTypes.join(" or ")}; the gateway and the function must keep the same version of the contract`,
+    }),
     audience: audienceSchema.meta({ description: "Whom it is meant for. Refuse what is meant for others." }),
     kind: z
       .looseObject({ group: z.string(), version: text, kind: text })
@@ -60,7 +62,8 @@ export const callSchema = z
       description: "As it was just read, without managedFields and the last applied configuration.",
     }),
     complete: z.url().exactOptional().meta({
-      description: "Where the result is sent after an answer of 202. Left out: 202 cannot be answered.",
+      description:
+        "Where the result is sent after the outcome accepted. Left out: accepted cannot be answered.",
     }),
   })
   .meta({ id: "Call", description: "What the gateway sends to a function." });

@@ -1,22 +1,25 @@
 import { z } from "zod";
-import { answerSchema, failureSchema } from "./answer.ts";
-import { audienceSchema } from "./call.ts";
+import { resultSchema } from "./answer.ts";
+import { type Audience, audienceSchema } from "./call.ts";
 
-/** What a function sends to `complete` after an answer of 202, signed as the call was. */
+/** The body that a function sends to `complete` after the outcome `accepted`, signed as the call was. */
 export const completionSchema = z
   .strictObject({
-    audience: audienceSchema.meta({ description: "As the call named it." }),
-    key: z.string().min(1).meta({ description: "As the call named it." }),
+    audience: audienceSchema.meta({ description: "As in the call." }),
+    key: z.string().min(1).meta({ description: "As in the call." }),
     token: z.string().min(1).meta({ description: "The call's: it is taken once, while that run lasts." }),
-    code: z.int().min(200).max(599).default(200).meta({
-      description: "The HTTP status that would have been answered: 200 for a result, others as for a call.",
-    }),
-    retryAfter: z.number().min(0).max(86_400).exactOptional().meta({
-      description: "Seconds, as the header Retry-After would have said.",
-    }),
-    result: z.union([answerSchema, failureSchema]).meta({
-      description: "An Answer with 200, else a Failure.",
-    }),
+    result: resultSchema.meta({ description: "The outcome, as an answer would have stated it." }),
   })
-  .meta({ id: "Completion", description: "What a function sends when it has answered 202." });
+  .meta({ id: "Completion", description: "The result of a call that was answered with accepted." });
 export type Completion = z.output<typeof completionSchema>;
+
+/**
+ * The `complete` URL of a call. It names the function, so that the gateway knows which secret must fit before it reads
+ * the body; only the signed body decides.
+ *
+ * @param base where the gateway listens for completions, ending with a slash.
+ */
+export function completionUrl(base: string, { name, uid }: Audience): string {
+  const segments = [...name.split("/"), uid].map((segment) => encodeURIComponent(segment));
+  return new URL(`completions/${segments.join("/")}`, base).href;
+}

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { answerSchema, failureSchema } from "./answer.ts";
+import { answerSchema, resultSchema } from "./answer.ts";
 import { callSchema } from "./call.ts";
 import { completionSchema } from "./completion.ts";
 
 const messages = z.registry<{ id: string }>();
 messages.add(callSchema, { id: "Call" });
 messages.add(answerSchema, { id: "Answer" });
-messages.add(failureSchema, { id: "Failure" });
+messages.add(resultSchema, { id: "Result" });
 messages.add(completionSchema, { id: "Completion" });
 
 /** The messages as JSON Schema (2020-12), by name; `at` says where one refers to another. */
@@ -14,12 +14,14 @@ const schemasAt = (at: string) =>
   z.toJSONSchema(messages, { io: "input", uri: (id) => `${at}${id}` }).schemas;
 
 const title = "Functions that are called";
+/** Grows when a function that kept the contract before would not keep it now. Also in the types of calls. */
+const version = "2";
 
 /** The contract as one JSON Schema: `$defs` has the messages. */
 export function contractSchema(): object {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
-    title,
+    title: `${title}, version ${version}`,
     $defs: bare(schemasAt("#/$defs/")),
   };
 }
@@ -28,7 +30,7 @@ export function contractSchema(): object {
 export function contractApi(): object {
   return {
     openapi: "3.1.0",
-    info: { title, version: "1", description: "docs/webhook-functions.md says what it means." },
+    info: { title, version, description: "docs/webhook-functions.md says what it means." },
     paths: { "/": { post: called } },
     components: {
       parameters: {
@@ -53,18 +55,16 @@ const body = (of: string) => ({
 const parameters = ["id", "timestamp", "signature"].map((name) => ({
   $ref: `#/components/parameters/${name}`,
 }));
-const headers = { "Retry-After": { schema: { type: "string" }, description: "Seconds, or a date." } };
-const failure = (description: string) => ({ description, ...body("Failure") });
-
 const completed = {
-  summary: "The result, after an answer of 202.",
+  summary: "The result, after the outcome accepted.",
   parameters,
   requestBody: { required: true, ...body("Completion") },
   responses: {
     "204": { description: "Taken." },
-    "401": { description: "Not signed as it must be, or no completion." },
+    "400": { description: "Signed, but not a completion of this version." },
+    "401": { description: "Not signed as it must be." },
     "409": { description: "The run is over, or has its result: send nothing more for it." },
-    "503": { description: "Send it again.", headers },
+    "503": { description: "Send it again." },
   },
 };
 
@@ -74,14 +74,12 @@ const called = {
   parameters,
   requestBody: { required: true, ...body("Call") },
   responses: {
-    "200": { description: "Done. Signed as the call was, under its webhook-id.", ...body("Answer") },
-    "202": { description: "A completion comes later, before the deadline." },
-    "401": failure("The call is not signed as it must be. Tried again."),
-    "409": { ...failure("A conflict: tried again at once; with Retry-After a wait."), headers },
-    "429": { ...failure("With Retry-After a wait."), headers },
-    "4XX": failure("Given up until the object changes."),
-    "503": { ...failure("With Retry-After a wait."), headers },
-    "5XX": failure("Tried again, with backoff."),
+    "200": {
+      description:
+        "Signed as the call was, under its webhook-id. The outcome is in the body; the gateway does not go by the status.",
+      ...body("Answer"),
+    },
+    default: { description: "An answer that is not signed: called again, with backoff." },
   },
   callbacks: { complete: { "{$request.body#/complete}": { post: completed } } },
 };

@@ -15,11 +15,11 @@ export * from "./call.ts";
 export { callMemory, type CallMemory, type SentAnswer, SupersededError } from "./call-memory.ts";
 export * from "./completion.ts";
 export { isSame } from "./is-same.ts";
-export { hasProto, parseJson, UnreadableJsonError } from "./json-text.ts";
+export { hasProto, parseJson, shapeProblem, UnreadableJsonError } from "./json-text.ts";
 export {
-  answerIn,
-  type AnswerRead,
+  type MessageRead,
   readAnswer,
+  readCompletion,
   type ReceivedAnswer,
   signatureProblem,
 } from "./received-answer.ts";

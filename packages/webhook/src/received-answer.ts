@@ -1,5 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
+import type { z } from "zod";
 import { type Answer, answerSchema } from "./answer.ts";
+import { type Completion, completionSchema } from "./completion.ts";
 import { hasProto, parseJson, UnreadableJsonError } from "./json-text.ts";
 import { claimIn, type SignatureHeaders, UnsignedError } from "./standard-webhooks.ts";
 
@@ -14,7 +16,7 @@ export interface ReceivedAnswer {
   readonly now: Milliseconds;
 }
 
-/** Why it is not signed as it must be; undefined when it is. */
+/** Why it is not signed as it must be, without a word of what was sent; undefined when it is. */
 export function signatureProblem({ headers, body, secrets, id, now }: ReceivedAnswer): string | undefined {
   try {
     const claim = claimIn(headers, now);
@@ -27,26 +29,56 @@ export function signatureProblem({ headers, body, secrets, id, now }: ReceivedAn
   }
 }
 
-export type AnswerRead =
-  { readonly ok: true; readonly answer: Answer } | { readonly ok: false; readonly problem: string };
+export type MessageRead<Message> =
+  { readonly ok: true; readonly message: Message } | { readonly ok: false; readonly problem: string };
 
-/** What a body says that is genuine; `problem` is for people, and holds nothing of the body but names of fields. */
-export function readAnswer(body: Uint8Array): AnswerRead {
+/** Reads an answer whose signature was verified. `problem` is for people: it says which field is wrong, and why. */
+export const readAnswer = (body: Uint8Array): MessageRead<Answer> =>
+  readMessage(body, answerSchema, (value) => (isOfVersion1(value) ? answerOfVersion1 : undefined));
+
+/** Reads a completion whose signature was verified. */
+export const readCompletion = (body: Uint8Array): MessageRead<Completion> =>
+  readMessage(body, completionSchema, ({ result }) =>
+    isRecord(result) && isOfVersion1(result) ? completionOfVersion1 : undefined,
+  );
+
+function readMessage<Message>(
+  body: Uint8Array,
+  schema: z.ZodType<Message>,
+  older: (value: Readonly<Record<string, unknown>>) => string | undefined,
+): MessageRead<Message> {
+  let value: unknown;
   try {
-    return answerIn(parseJson(body));
+    value = parseJson(body);
   } catch (error) {
     if (error instanceof UnreadableJsonError) return { ok: false, problem: `it ${error.message}` };
     throw error;
   }
+  if (hasProto(value)) return { ok: false, problem: "a field has the name __proto__" };
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return { ok: true, message: parsed.data };
+  const outdated = isRecord(value) ? older(value) : undefined;
+  return { ok: false, problem: outdated ?? problemsIn(parsed.error) };
 }
 
-/** As `readAnswer`, of a value out of JSON. */
-export function answerIn(value: unknown): AnswerRead {
-  if (hasProto(value)) return { ok: false, problem: "a field has the name __proto__" };
-  const parsed = answerSchema.safeParse(value);
-  if (parsed.success) return { ok: true, answer: parsed.data };
-  const problems = parsed.error.issues.slice(0, 3).map(({ path, message }) => {
-    return `${path.join(".") || "the answer"}: ${message.slice(0, 300)}`;
-  });
-  return { ok: false, problem: problems.join("; ") };
-}
+const problemsIn = ({ issues }: z.ZodError): string =>
+  issues
+    .slice(0, 3)
+    .map(({ path, message }) => `${path.join(".") || "the body"}: ${message.slice(0, 300)}`)
+    .join("; ");
+
+/** Version 1 of the contract had no outcome: the HTTP status, which nobody signs, was the outcome. */
+const isOfVersion1 = (value: Readonly<Record<string, unknown>>): boolean => !("outcome" in value);
+
+const answerOfVersion1 =
+  'it has no "outcome", as in version 1 of the contract. State the outcome in the body, whatever the HTTP status: ' +
+  '{"outcome":"done","status":{...}} for a 200, {"outcome":"finalized"} for finalized, ' +
+  '{"outcome":"again","after":"30s"} for a Retry-After, {"outcome":"conflict"} for a 409, ' +
+  '{"outcome":"parked","message":"..."} for another 4xx, {"outcome":"failed","message":"..."} for a 5xx, ' +
+  '{"outcome":"accepted"} for a 202';
+const completionOfVersion1 =
+  'its result has no "outcome", as in version 1 of the contract. Send {"audience","key","token","result"} with the ' +
+  'result that an answer would have, such as {"outcome":"done","status":{...}}, and without code and retryAfter';
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

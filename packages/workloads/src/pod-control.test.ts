@@ -11,7 +11,7 @@ let control: PodControl;
 beforeEach(async () => {
   // Nobody collects the pods of an owner that is not there.
   sandbox = await startSandbox({ controllers: false });
-  client = await connect({ server: sandbox.url, userAgent: "test" });
+  client = await connect({ server: sandbox.url, token: sandbox.token, userAgent: "test" });
   said = [];
   control = {
     client,

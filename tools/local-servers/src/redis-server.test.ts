@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { access } from "node:fs/promises";
 import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
@@ -27,6 +28,14 @@ function ask(host: string, port: number, line: string): Promise<string> {
   return answer.finally(() => socket.destroy());
 }
 
+/** Sends bytes, and resolves when the server has closed the connection. */
+async function closed(port: number, bytes: string): Promise<void> {
+  const socket = connect({ host: "127.0.0.1", port });
+  socket.resume().on("error", () => undefined);
+  socket.write(bytes);
+  await once(socket, "close");
+}
+
 const exists = (path: string) =>
   access(path).then(
     () => true,
@@ -50,6 +59,24 @@ describe("startRedis", () => {
     expect(await ask("127.0.0.1", redis.port, "PING")).toBe("+PONG\r\n");
     await expect(ask("127.0.0.2", redis.port, "PING")).rejects.toThrow();
     expect(await ask("127.0.0.1", redis.port, "CONFIG GET protected-mode")).toContain("\r\nyes\r\n");
+  });
+
+  it("runs no command that a web page sends in a request over HTTP", async () => {
+    const redis = await started({ persistence: false });
+    await redisRequest(redis.port, ["SET", "kept", "yes"]);
+    // What a page decides: path and body. A browser sends the Host before all other headers.
+    const body = "FLUSHALL\r\nSET page here\r\n";
+    for (const start of [
+      "POST / HTTP/1.1",
+      "GET /FLUSHALL HTTP/1.1",
+      "PUT / HTTP/1.1",
+      "OPTIONS * HTTP/1.1",
+    ]) {
+      const request = [start, `Host: 127.0.0.1:${redis.port}`, `Content-Length: ${body.length}`, "", body];
+      await closed(redis.port, request.join("\r\n"));
+    }
+    expect(await redisRequest(redis.port, ["GET", "kept"])).toBe("yes");
+    expect(await redisRequest(redis.port, ["GET", "page"])).toBeUndefined();
   });
 
   it("syncs every write to disk before it answers, with persistence", async () => {

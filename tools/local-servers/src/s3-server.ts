@@ -1,4 +1,5 @@
 import { join, resolve } from "node:path";
+import { type GuardedFront, startGuardedFront } from "./guarded-front.ts";
 import { ensurePythonTool, type PythonTool } from "./python-tool.ts";
 import { serverFolder } from "./server-folder.ts";
 import { spawnTied } from "./tied-process.ts";
@@ -32,39 +33,55 @@ const MOTO: PythonTool = {
 };
 
 /**
- * Starts moto, which answers as S3, on 127.0.0.1 and waits until it answers. It dies with this process. The first
- * time, its packages are installed with pip (about ten seconds).
- * Rejects with what to install when Python or pip is missing, and with the end of its log when it does not start.
+ * Starts moto, which answers as S3, and waits until it answers. It dies with this process. The first time, its packages
+ * are installed with pip (about ten seconds).
+ *
+ * moto checks no credentials and lets every web page in (`Access-Control-Allow-Origin: *`), to all services of AWS that it
+ * imitates, so it listens on a Unix socket, and a listener on 127.0.0.1 in front of it refuses web pages.
+ *
+ * Rejects when the port is taken, with what to install when Python or pip is missing, and with the end of moto's log when
+ * it does not start.
  */
 export async function startS3({ port = 0, dir, signal }: S3Options = {}): Promise<S3Server> {
   const packages = await ensurePythonTool(MOTO, { signal });
   const folder = await serverFolder("s3", dir);
-  let url: string | undefined;
+  // Its path is short, as those of sockets must be, and only this user reaches what is in it.
+  const inner = await serverFolder("moto", undefined);
+  const socket = join(inner.path, "socket");
+  let front: GuardedFront | undefined;
+  const close = async (): Promise<void> => {
+    await front?.close();
+    await Promise.all([folder.close(), inner.close()]);
+  };
   try {
+    front = await startGuardedFront(socket, port);
+    const { url } = front;
     const child = await spawnTied({
       name: "moto",
       command: "python3",
-      args: ["-m", "moto.server", "-H", "127.0.0.1", "-p", String(port)],
+      args: ["-m", "moto.server", "-H", `unix://${socket}`],
       // Compiled modules are kept in the tool's folder, which halves the next start.
-      env: { PYTHONPATH: packages, PYTHONUNBUFFERED: "1", PYTHONDONTWRITEBYTECODE: undefined },
+      env: {
+        ...{ PYTHONPATH: packages, PYTHONUNBUFFERED: "1", PYTHONDONTWRITEBYTECODE: undefined },
+        MOTO_DISABLE_GLOBAL_CORS: "true",
+      },
       cwd: folder.path,
       logFile: join(folder.path, "s3.log"),
-      onLine: (line) => (url ??= /Running on (http:\S+)/.exec(line)?.[1]),
     });
-    await untilReady(child, async (giveUp) => url !== undefined && (await answers(url, giveUp)), { signal });
+    await untilReady(child, (giveUp) => answers(url, giveUp), { signal });
     return {
-      url: url ?? "",
+      url,
       pid: child.pid,
       accessKeyId: "local",
       secretAccessKey: "local-secret",
       region: "us-east-1",
       async stop() {
         await child.stop();
-        await folder.close();
+        await close();
       },
     };
   } catch (error) {
-    await folder.close();
+    await close();
     throw error;
   }
 }

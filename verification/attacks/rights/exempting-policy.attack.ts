@@ -34,23 +34,24 @@ export const attack: Attack = {
       "drover.dev/author-groups": "system:masters",
       "drover.dev/author-epoch": epoch,
     };
-    await until("the API server exempts her", () =>
-      apply([functionOf(namespace, "exempt", { permissions: { cluster: everything } }, forged)], {
-        as,
-      }).catch(() => undefined),
-    );
+    const evil = () => {
+      const container = { image: `evil:${Math.random()}` };
+      return functionOf(namespace, "exempt", { permissions: { cluster: everything }, container }, forged);
+    };
+    const author = "jsonpath={.metadata.annotations.drover\\.dev/author}";
+    await until("the API server exempts her", async () => {
+      await apply([evil()], { as }).catch(() => undefined);
+      return (
+        (await kubectl(["get", "rf", "exempt", "-n", namespace, "-o", author]).catch(() => "")) === "admin"
+      );
+    });
     const account = { user: `system:serviceaccount:${namespace}:exempt` };
+    const reason = `jsonpath={.status.conditions[?(@.type=="Ready")].reason}`;
     const ready = await until("the deployer has judged it", async () => {
-      const reason = await kubectl([
-        "get",
-        "rf",
-        "exempt",
-        "-n",
-        namespace,
-        "-o",
-        `jsonpath={.status.conditions[?(@.type=="Ready")].reason}`,
-      ]);
-      return reason !== "" && reason;
+      const now = await kubectl(["get", "rf", "exempt", "-n", namespace, "-o", reason]);
+      return (
+        now !== "" && now !== "PermissionNotHeld" && now !== "AuthorUnknown" && now !== "Deploying" && now
+      );
     });
     const succeeded = await may(account, "*", "*");
     await kubectl(["delete", "rf", "exempt", "-n", namespace, "--wait=false"]);

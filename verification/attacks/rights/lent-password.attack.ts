@@ -26,13 +26,12 @@ export const attack: Attack = {
     const { reason } = await judged(namespace, "lent");
     const users = (await redis.call("ACL", "USERS")) as string[];
     for (const user of users.filter((name) => name.includes("lent"))) {
-      const login = await redis
-        .duplicate()
-        .call("AUTH", user, known)
-        .then(
-          () => true,
-          () => false,
-        );
+      const connection = redis.duplicate();
+      const login = await connection.call("AUTH", user, known).then(
+        () => true,
+        () => false,
+      );
+      connection.disconnect();
       if (login) return { succeeded: true, evidence: `Redis takes the planted password for ${user}` };
     }
     return { succeeded: false, evidence: `${reason}; Redis users: ${users.join(", ")}` };

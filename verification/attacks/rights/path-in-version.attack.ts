@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { Attack } from "../attack.ts";
 import { makeAuthor, functionOf } from "./function-of.ts";
 import { withoutSchema } from "./stored-as.ts";
@@ -39,16 +40,14 @@ export const attack: Attack = {
     );
     if (refused !== undefined) await withoutSchema(installation, () => apply([peek], { as }));
     // The bridge has seen it: it says so in the status, or the deployer has, or the keys are there.
-    const problem = await until("the function is judged", async () => {
-      const object = JSON.parse(await kubectl(["get", "rf", "peek", "-n", namespace, "-o", "json"])) as {
-        status?: object;
-      };
-      return (
-        (await leaked(redis)) ?? (object.status === undefined ? undefined : JSON.stringify(object.status))
-      );
+    const statusSchema = z.looseObject({ problem: z.string().optional(), follows: z.unknown().optional() });
+    const status = await until("the bridge has said what it does for the function", async () => {
+      const text = await kubectl(["get", "rf", "peek", "-n", namespace, "-o", "jsonpath={.status}"]);
+      const now = statusSchema.safeParse(text === "" ? {} : JSON.parse(text)).data;
+      return (now?.problem !== undefined || text.includes('"Following"')) && text;
     });
     const found = await leaked(redis);
-    return { succeeded: found !== undefined, evidence: found ?? problem };
+    return { succeeded: found !== undefined, evidence: found ?? status };
   },
 };
 

@@ -17,6 +17,13 @@ it.each([nested(101), nested(10_000), '{"a":'.repeat(10_000), "[{".repeat(60), `
   (text) => expect(() => parse(text)).toThrow(/nested deeper than 100/),
 );
 
+it("refuses more fields than are parsed, wherever they are; colons in texts are none", () => {
+  const fields = (count: number) => `{${Array.from({ length: count }, (_, i) => `"${i}":":"`).join()}}`;
+  expect(parse(fields(30_000))).toBeDefined();
+  expect(() => parse(fields(30_001))).toThrow(/has more than 30000 fields/);
+  expect(() => parse(`[${'{"a":1},'.repeat(30_001)}1]`)).toThrow(/has more than 30000 fields/);
+});
+
 it.each(["", "{", "a=1", "<html>", "NaN", '{"a":1}{"b":2}'])("refuses %j, which is not JSON", (text) => {
   expect(() => parse(text)).toThrow(/not JSON in UTF-8/);
 });

@@ -1,7 +1,6 @@
-import { BodyRefusedError, readIncoming } from "@drover/runtime";
+import { BodyRefusedError, type IncomingBody } from "@drover/runtime";
 import { parseJson, UnreadableJsonError } from "@drover/webhook";
-import type { IncomingMessage } from "node:http";
-import { EventRefusedError } from "./event-refused.ts";
+import { EventRefusedError, unavailable } from "./event-refused.ts";
 import type { SentHeaders } from "./sent-headers.ts";
 
 /** Bytes of the largest event that is taken. */
@@ -29,14 +28,29 @@ export function refuseForm(headers: SentHeaders): void {
   if (Number(headers.one("content-length") ?? 0) > largestEvent) throw tooLarge();
 }
 
-/** @throws EventRefusedError when it is too large, or is cut off. */
-export async function readBody(incoming: IncomingMessage): Promise<Uint8Array> {
+/** @throws EventRefusedError when it is not taken whole. */
+export async function readBody(body: Pick<IncomingBody, "read">): Promise<Uint8Array> {
   try {
-    return await readIncoming(incoming, largestEvent);
+    return await body.read();
   } catch (error) {
-    if (!(error instanceof BodyRefusedError)) throw error;
-    if (error.why === "too large") throw tooLarge();
-    throw new EventRefusedError("malformed", "The body was cut off, or took too long. Send it again.");
+    throw error instanceof BodyRefusedError ? refusalOf(error) : error;
+  }
+}
+
+/** The sender sees the message only of a body that is too large: otherwise its connection is closed. */
+function refusalOf({ why, message }: BodyRefusedError): EventRefusedError {
+  switch (why) {
+    case "too large":
+      return tooLarge();
+    case "cut off":
+    case "too slow":
+      return new EventRefusedError(
+        "malformed",
+        "The body was cut off, or came too slowly. Send it again.",
+        message,
+      );
+    case "displaced":
+      return unavailable("the oldest bodies that were not verified gave way to newer ones");
   }
 }
 

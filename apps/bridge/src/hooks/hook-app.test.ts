@@ -1,6 +1,13 @@
 import type { ObjectKey } from "@drover/controller";
 import type { Wake } from "@drover/queue";
-import { type PublicServer, servePublicly } from "@drover/runtime";
+import {
+  type Admission,
+  type AdmissionLimits,
+  openAdmission,
+  type PublicServer,
+  servePublicly,
+  usualAdmission,
+} from "@drover/runtime";
 import type { EventIds } from "@drover/streams";
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -23,6 +30,8 @@ const hooks = hooksIn([
 const token = "sixteen-letters!";
 
 let app: ReturnType<typeof hookApp>;
+let admission: Admission;
+let build: (limits: AdmissionLimits) => Promise<PublicServer>;
 let server: PublicServer;
 let told: Wake[][];
 let outcomes: string[];
@@ -62,18 +71,26 @@ beforeEach(async () => {
   const named = (address: string): string => address.replace("web/sites/", "");
   const onTrouble = (hook: string, error: unknown) => outcomes.push(`${named(hook)} ${String(error)}`);
   const queueOf = () => ({ wake });
-  app = hookApp({
-    hooks: inUse,
-    take: eventTaker({ queueOf, idsOf: () => ids, find: byName, onTrouble, now: Date.now }),
-    most: 5,
-    onTaken: (hook, { outcome, keys }) => outcomes.push(`${named(hook)} ${outcome} ${keys}`),
-    onRefused: (hook = "-", { refusal }) => outcomes.push(`${named(hook)} ${refusal}`),
-    onError: (error) => outcomes.push(String(error)),
-  });
-  server = await servePublicly({ app, host: "127.0.0.1", port: 0, settings: "" });
+  build = (limits) => {
+    admission = openAdmission(() => clock, limits);
+    app = hookApp({
+      ...{ hooks: inUse, admission },
+      take: eventTaker({ queueOf, idsOf: () => ids, find: byName, onTrouble, now: Date.now }),
+      onTaken: (hook, { outcome, keys }) => outcomes.push(`${named(hook)} ${outcome} ${keys}`),
+      onRefused: (hook = "-", { refusal }) => outcomes.push(`${named(hook)} ${refusal}`),
+      onError: (error) => outcomes.push(String(error)),
+    });
+    return servePublicly({ app, admission, host: "127.0.0.1", port: 0, settings: "" });
+  };
+  server = await build(usualAdmission);
 });
 afterEach(() => server.close());
 
+/** Room for eight connections of one peer. */
+const narrow = {
+  connection: 1_000,
+  strangers: { total: 20_000, peer: 8_500, group: 2 ** 21 },
+};
 const json = { "content-type": "application/json" };
 const naming = (...names: readonly string[]): string =>
   JSON.stringify({ Records: names.map((name) => ({ name })) });
@@ -297,6 +314,7 @@ describe("refuses", () => {
     const hasty = await servePublicly({
       settings: "",
       app,
+      admission,
       host: "127.0.0.1",
       port: 0,
       times: { headers: 100, request: 200 },
@@ -348,10 +366,26 @@ describe("limits", () => {
     back.resolve(undefined);
   });
 
-  it("how many requests are under way", async () => {
-    const held = Array.from({ length: 5 }, () => open(`${head(2)}{`));
-    await expect.poll(async () => (await post("none", "{}")).status).toBe(503);
+  it("what a peer's half-sent bodies hold: the oldest is closed, and the newest is taken", async () => {
+    await server.close();
+    server = await build({ ...usualAdmission, ...narrow });
+    const held = Array.from({ length: 20 }, () => open(`${head(2)}{`));
+    await expect.poll(() => outcomes.filter((each) => each === "s3 unavailable").length).toBeGreaterThan(10);
+    expect((await send(naming("web/a"))).status).toBe(204);
+    expect(admission.held().strangers).toBeLessThanOrEqual(narrow.strangers.peer);
     for (const { socket } of held) socket.destroy();
-    await expect.poll(async () => (await post("none", "{}")).status).toBe(401);
+    await expect.poll(() => admission.held().strangers).toBe(0);
+  });
+
+  it("no body that comes too slowly, judged by the clock", async () => {
+    const slow = open(`${head(1_000)}{`);
+    await expect.poll(() => admission.held().strangers).toBeGreaterThan(usualAdmission.connection);
+    clock += 1_999;
+    admission.endSlow();
+    expect(outcomes).toEqual([]);
+    clock += 1_000;
+    admission.endSlow();
+    expect(await slow.answer).toBe("");
+    await expect.poll(() => outcomes).toEqual(["s3 malformed"]);
   });
 });

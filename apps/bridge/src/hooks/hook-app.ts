@@ -1,6 +1,7 @@
+import type { Admission } from "@drover/runtime";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
-import { readBody, refuseForm } from "./event-body.ts";
+import { largestEvent, refuseForm } from "./event-body.ts";
 import { EventRefusedError, type Refusal, statusOf, unavailable, unverified } from "./event-refused.ts";
 import type { HookInUse, HooksInUse } from "./hooks-in-use.ts";
 import { sentHeaders } from "./sent-headers.ts";
@@ -9,8 +10,7 @@ import type { SentEvent, Taken } from "./take-event.ts";
 export interface HookAppParts {
   readonly hooks: HooksInUse;
   readonly take: (inUse: HookInUse, event: SentEvent) => Promise<Taken>;
-  /** Requests under way at once. */
-  readonly most: number;
+  readonly admission: Admission;
   /** Called for every event, with the address of its hook if there is such a one. */
   readonly onTaken: (hook: string, taken: Taken) => void;
   readonly onRefused: (hook: string | undefined, refused: EventRefusedError) => void;
@@ -31,20 +31,18 @@ const retryAfter: Partial<Record<Refusal, string>> = { throttled: "1", unavailab
  * hook comes back a moment later (a function that is deployed anew) has not been told that it is gone for good, as by 404
  * or 410, at which some give up.
  */
-export function hookApp({ hooks, take, most, onTaken, onRefused, onError }: HookAppParts): Hono<Env> {
-  let underWay = 0;
+export function hookApp({ hooks, take, admission, onTaken, onRefused, onError }: HookAppParts): Hono<Env> {
   const receive = async (address: string, { env: { incoming } }: Context<Env>): Promise<Taken> => {
-    if (underWay >= most) throw unavailable(`${most} requests are under way already`);
-    underWay++;
+    const headers = sentHeaders(incoming.rawHeaders);
+    refuseForm(headers);
+    if (!hooks.areKnown()) throw unavailable("it is not known yet which hooks there are");
+    const inUse = hooks.of(address);
+    if (inUse === undefined) throw unverified("there is no such hook");
+    const body = admission.body(incoming, { most: largestEvent, group: address });
     try {
-      const headers = sentHeaders(incoming.rawHeaders);
-      refuseForm(headers);
-      if (!hooks.areKnown()) throw unavailable("it is not known yet which hooks there are");
-      const inUse = hooks.of(address);
-      if (inUse === undefined) throw unverified("there is no such hook");
-      return await take(inUse, { headers, readBody: () => readBody(incoming) });
+      return await take(inUse, { headers, body });
     } finally {
-      underWay--;
+      body.release();
     }
   };
   const app = new Hono<Env>();

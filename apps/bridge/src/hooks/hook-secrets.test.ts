@@ -68,7 +68,7 @@ it("reads Secrets in the function's own namespace, live, and no file", async () 
   const post = async (path: string, body: object) => {
     const sent = {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", authorization: `Bearer ${sandbox.token}` },
       body: JSON.stringify(body),
     };
     expect((await fetch(sandbox.url + path, sent)).status).toBe(201);

@@ -12,7 +12,7 @@ import type { Log } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import type { RedisConnection } from "@drover/queue";
 import { openEventIds } from "@drover/streams";
-import { type PublicServer, servePublicly, sparingWarnings } from "@drover/runtime";
+import { openAdmission, type PublicServer, servePublicly, sparingWarnings } from "@drover/runtime";
 import { Counter, type Registry } from "prom-client";
 import type { Bridge } from "../bridge.ts";
 import type { Registration } from "../registration.ts";
@@ -44,8 +44,6 @@ export interface Hooks extends PublicServer {
   checkFiles(registrations: readonly Registration[]): Promise<void>;
 }
 
-/** Requests under way at once: at most so many bodies are in memory. */
-const mostRequests = 100;
 const warnEvery = 10_000;
 
 export async function openHooks(options: HooksOptions): Promise<Hooks> {
@@ -60,14 +58,14 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
     labelNames: ["hook", "outcome"],
     registers: [registry],
   });
+  const admission = openAdmission(clock);
   const app = hookApp({
-    hooks,
+    ...{ hooks, admission },
     take: eventTaker({
       ...{ queueOf: bridge.queueOf, find: findIn(bridge), now: Date.now },
       onTrouble: (hook, error) => warn(`${hook} ids`, { hook, err: error }, "The ids of events are not kept"),
       idsOf: ({ controller: queue, name }) => openEventIds(redis, { queue, hook: name }),
     }),
-    most: mostRequests,
     onTaken(hook, { outcome, keys }) {
       events.inc({ hook, outcome });
       log.info({ hook, outcome, keys }, "An event came");
@@ -79,7 +77,7 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
     onError: (error) => warn("error", { err: error }, "An event could not be taken"),
   });
   const server = await servePublicly({
-    ...{ app, host, port },
+    ...{ app, admission, host, port },
     settings: "DROVER_HOOKS_PORT and DROVER_HOOKS_HOST",
   });
   log.info({ hooks: server.url }, "Taking events at /hooks/<namespace>/<function>/<hook>");

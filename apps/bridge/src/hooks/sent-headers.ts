@@ -14,7 +14,9 @@ export function sentHeaders(raw: readonly string[]): SentHeaders {
   const values = new Map<string, string[]>();
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = raw[i]?.toLowerCase() ?? "";
-    values.set(name, [...(values.get(name) ?? []), raw[i + 1] ?? ""]);
+    const sent = values.get(name);
+    if (sent === undefined) values.set(name, [raw[i + 1] ?? ""]);
+    else sent.push(raw[i + 1] ?? "");
   }
   return {
     one(name) {

@@ -1,5 +1,6 @@
 import type { Milliseconds } from "@drover/controller";
 import type { Wake, WorkQueue } from "@drover/queue";
+import type { IncomingBody } from "@drover/runtime";
 import type { EventIds } from "@drover/streams";
 import { createHash, randomUUID } from "node:crypto";
 import { parseBody } from "./event-body.ts";
@@ -18,7 +19,7 @@ export interface Taken {
 
 export interface SentEvent {
   readonly headers: SentHeaders;
-  readonly readBody: () => Promise<Uint8Array>;
+  readonly body: IncomingBody;
 }
 
 export interface TakingParts {
@@ -38,10 +39,10 @@ export interface TakingParts {
  * @throws EventRefusedError
  */
 export function eventTaker({ queueOf, idsOf, find, onTrouble, now }: TakingParts) {
-  return async (inUse: HookInUse, { headers, readBody }: SentEvent): Promise<Taken> => {
+  return async (inUse: HookInUse, { headers, body: incoming }: SentEvent): Promise<Taken> => {
     const { hook, secrets, rate, tell } = inUse;
     const { verify } = hook;
-    const { body, signedId } = await verifyEvent({ verify, secrets, headers, readBody, now: now() });
+    const { body, signedId } = await verifyEvent({ verify, secrets, headers, body: incoming, now: now() });
     if (!rate.take()) throw throttled;
     const event: VerifiedEvent = { headers, body, signedId, content: parseBody(body) };
     const id = idOf(hook, event);

@@ -9,7 +9,7 @@ import { verifyEvent } from "./verify-event.ts";
 const body = '{"a":1}';
 /** A sender and a hook; `secrets` is what the Secret holds, `clock` the time that passes. */
 const stage = (verify: Verification, initial: readonly string[]) => {
-  const world = { secrets: initial, clock: 0, reads: 0, bodies: 0, broken: false };
+  const world = { secrets: initial, clock: 0, reads: 0, bodies: 0, broken: false, verified: false };
   const secrets = rememberSecrets(
     () => {
       world.reads++;
@@ -18,12 +18,16 @@ const stage = (verify: Verification, initial: readonly string[]) => {
     () => world.clock,
     30_000,
   );
-  const readBody = () => {
-    world.bodies++;
-    return Promise.resolve(Buffer.from(body));
+  const incoming = {
+    read: () => {
+      world.bodies++;
+      return Promise.resolve(Buffer.from(body));
+    },
+    signal: new AbortController().signal,
+    verified: () => (world.verified = true),
   };
   const send = async (headers: SentHeaders): Promise<string> =>
-    verifyEvent({ verify, secrets, headers, readBody, now: Date.now() }).then(
+    verifyEvent({ verify, secrets, headers, body: incoming, now: Date.now() }).then(
       ({ signedId }) => signedId ?? "good",
       (error: unknown) =>
         error instanceof Error && "refusal" in error ? String(error.refusal) : String(error),

@@ -1,5 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
+import { type IncomingBody, unlessAborted } from "@drover/runtime";
 import type { RememberedSecrets } from "@drover/webhook";
+import { readBody } from "./event-body.ts";
 import { EventRefusedError, unavailable, unverified } from "./event-refused.ts";
 import type { Verification } from "./hook.ts";
 import { type Claim, schemeOf } from "./scheme.ts";
@@ -9,7 +11,7 @@ export interface EventToVerify {
   readonly verify: Verification;
   readonly secrets: RememberedSecrets;
   readonly headers: SentHeaders;
-  readonly readBody: () => Promise<Uint8Array>;
+  readonly body: Pick<IncomingBody, "read" | "signal" | "verified">;
   readonly now: Milliseconds;
 }
 
@@ -20,28 +22,24 @@ export interface Verified {
 }
 
 /**
- * Looks at the headers, then at the body where that is signed: what can be refused is refused before it is read.
- * Secrets that do not fit are read again, so that a new one is good at once.
+ * Checks the headers, then the body where the signature is over it; nothing of the body is parsed. Secrets that do not fit
+ * are read again, so that a new one is good at once; no body outlives its connection meanwhile.
  * @throws EventRefusedError
  */
-export async function verifyEvent({
-  verify,
-  secrets,
-  headers,
-  readBody,
-  now,
-}: EventToVerify): Promise<Verified> {
+export async function verifyEvent({ verify, secrets, headers, body, now }: EventToVerify): Promise<Verified> {
   const claim = claimOf(verify, headers, now);
-  const body = claim.isOverBody ? await readBody() : undefined;
+  // Before the body, so that none is held while a Secret is read.
+  const remembered = await readable(secrets.now());
+  const bytes = claim.isOverBody ? await readBody(body) : undefined;
   const isGood = (all: readonly string[]): boolean =>
     // All are tried, so that the time does not say which it was.
-    all.filter((secret) => claim.isMadeWith(secret, body ?? nothing)).length > 0;
-  const remembered = await readable(secrets.now());
+    all.filter((secret) => claim.isMadeWith(secret, bytes ?? nothing)).length > 0;
   if (!isGood(remembered)) {
-    const newer = await readable(secrets.newerThan(remembered));
+    const newer = await readable(unlessAborted(secrets.newerThan(remembered), body.signal));
     if (newer === undefined || !isGood(newer)) throw unverified("no secret of the hook fits");
   }
-  return { body: body ?? (await readBody()), signedId: claim.id };
+  body.verified();
+  return { body: bytes ?? (await readBody(body)), signedId: claim.id };
 }
 
 const nothing = new Uint8Array();

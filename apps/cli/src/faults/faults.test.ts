@@ -14,11 +14,11 @@ let program: string;
 const ensuring = `
 import { appendFileSync, readFileSync } from "node:fs";
 const note = (line) => appendFileSync(process.argv[2], line + "\\n");
-const { clusters: [{ cluster: { server } }] } = JSON.parse(readFileSync(process.env.DROVER_KUBECONFIG, "utf8"));
+const { clusters: [{ cluster: { server } }], users: [{ user: { token } }] } = JSON.parse(readFileSync(process.env.DROVER_KUBECONFIG, "utf8"));
 if (process.env.DROVER_KUBECONFIG !== process.env.KUBECONFIG) throw new Error("Which cluster?");
 note("started");
 const path = server + "/api/v1/namespaces/default/configmaps";
-const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ metadata: { name: "a" } }) };
+const init = { method: "POST", headers: { "content-type": "application/json", authorization: "Bearer " + token }, body: JSON.stringify({ metadata: { name: "a" } }) };
 for (let tries = 0; tries < 5; tries++) {
   const status = await fetch(path, init).then((answer) => answer.status, () => "nothing");
   note(String(status));
@@ -114,11 +114,11 @@ describe("drover faults", () => {
     writeFileSync(old, view.kubeconfig());
     view.freeze();
     const reading = `
-      const { clusters: [{ cluster: { server } }] } = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8"));
+      const { clusters: [{ cluster: { server } }], users: [{ user: { token } }] } = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8"));
       const path = server + "/api/v1/namespaces/default/configmaps";
-      const ask = async (init, query = "") => (await fetch(path + query, init)).json();
+      const ask = async (init, query = "") => (await fetch(path + query, { ...init, headers: { "content-type": "application/json", authorization: "Bearer " + token } })).json();
       (async () => {
-        await ask({ method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ metadata: { name: "b" } }) });
+        await ask({ method: "POST", body: JSON.stringify({ metadata: { name: "b" } }) });
         console.log((await ask({}, "?resourceVersion=0")).items.length, (await ask({})).items.length);
       })();`;
     const plan = planned({ do: "stale", view: "old" });

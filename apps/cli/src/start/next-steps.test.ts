@@ -1,3 +1,5 @@
+import { startSandbox } from "@drover/sandbox";
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -37,12 +39,23 @@ it("names kubectl's commands where there is a kubectl", () => {
   expect(shown).not.toContain("/apis/");
 });
 
-it("names the same requests to the sandbox where there is none", () => {
+it("names the same requests to the sandbox where there is none, with the token of its kubeconfig", () => {
   const shown = text(here);
   expect(shown).not.toContain("kubectl");
   expect(shown).toContain(
-    "curl -X DELETE http://127.0.0.1:1/apis/s3.drover.dev/v1alpha1/namespaces/default/buckets/hello",
+    'curl -H "Authorization: Bearer $TOKEN" -X DELETE http://127.0.0.1:1/apis/s3.drover.dev/v1alpha1/namespaces/default/buckets/hello',
   );
+});
+
+it("the command for the token reads the kubeconfig that the sandbox writes", async () => {
+  const sandbox = await startSandbox();
+  const kubeconfig = join(folder, "kubeconfig");
+  writeFileSync(kubeconfig, sandbox.kubeconfig());
+  const [command = ""] = /TOKEN=.*/.exec(text({ ...here, servers: { ...here.servers, kubeconfig } })) ?? [];
+  expect(execFileSync("/bin/sh", ["-c", `${command}; echo "$TOKEN"`], { encoding: "utf8" })).toBe(
+    `${sandbox.token}\n`,
+  );
+  await sandbox.close();
 });
 
 it("names the context that was given, and nothing that only our own servers answer", () => {

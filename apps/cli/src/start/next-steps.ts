@@ -39,12 +39,17 @@ function objectSteps(steps: NextSteps): readonly Step[] {
   if (servers.sandboxUrl === undefined) return [];
   const url = `${servers.sandboxUrl}/apis/s3.drover.dev/v1alpha1/namespaces/${namespace}/buckets`;
   const patch = `-X PATCH -H 'content-type: application/merge-patch+json' -d '{"spec":{"tags":{"team":"north"}}}'`;
+  const curl = 'curl -H "Authorization: Bearer $TOKEN"';
   return [
-    ["the objects", `curl ${url}`],
-    ["change a tag", `curl ${patch} ${url}/${name}`],
-    ["delete it, and its bucket with it", `curl -X DELETE ${url}/${name}`],
+    ["the API server wants the token of its kubeconfig", `TOKEN=$(${tokenIn(servers.kubeconfig)})`],
+    ["the objects", `${curl} ${url}`],
+    ["change a tag", `${curl} ${patch} ${url}/${name}`],
+    ["delete it, and its bucket with it", `${curl} -X DELETE ${url}/${name}`],
   ];
 }
+
+/** Prints the token of the sandbox's kubeconfig, which has one user. */
+const tokenIn = (kubeconfig: string): string => `sed -n 's/^ *token: "\\(.*\\)"$/\\1/p' '${kubeconfig}'`;
 
 function kubectlSteps({ servers: { context }, namespace, name }: NextSteps): readonly Step[] {
   const kubectl = ["kubectl", ...(context === undefined ? [] : ["--context", context]), "-n", namespace].join(

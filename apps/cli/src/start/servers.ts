@@ -9,7 +9,7 @@ import { orStop } from "./stop-request.ts";
 export interface Servers {
   readonly kubeconfig: string;
   readonly context: string | undefined;
-  /** Of the sandbox, which asks nobody who they are; undefined for a cluster that was given. */
+  /** Of the sandbox; undefined for a cluster that was given. */
   readonly sandboxUrl: string | undefined;
   readonly redisUrl: string;
   readonly s3: S3Access;

@@ -10,7 +10,10 @@ import { authorGuards, validating, validatingBinding } from "./author-policies.t
 /** Keeps the epoch of the authors' annotations: what was written under the policies as they are now carries it. */
 export interface AuthorGuards {
   /**
-   * The epoch that a spec written now is given.
+   * The epoch that a spec written now is given. It is always looked up: policies whose uid and generation are those of the
+   * epoch have been there without a break since it began, so a spec that was read before and carries it was written under
+   * them.
+   *
    * @throws RetryAfterError while the policies are absent, other than they should be, or too new to be in force everywhere.
    */
   epoch(signal: AbortSignal): Promise<string>;
@@ -18,9 +21,6 @@ export interface AuthorGuards {
 
 /** After this time every API server enforces a new policy (they do within about a second). */
 const inForceAfter: Milliseconds = 5_000;
-/** How long an answer is used again. */
-const remembered: Milliseconds = 2_000;
-
 const epochRef = refOf(AuthorEpoch);
 const epochSchema = z.looseObject({ spec: AuthorEpoch.spec });
 
@@ -38,9 +38,8 @@ export function openAuthorGuards(
   const key = objectKey({ name });
   const named = { namespace, name: epochName };
   let seen: { readonly policies: string; readonly since: Milliseconds } | undefined;
-  let last: { readonly epoch: string; readonly at: Milliseconds } | undefined;
 
-  const look = async (signal: AbortSignal): Promise<string> => {
+  const epoch = async (signal: AbortSignal): Promise<string> => {
     const [policy, binding] = await Promise.all([
       client.get(validating, key, { signal }),
       client.get(validatingBinding, key, { signal }),
@@ -58,26 +57,17 @@ export function openAuthorGuards(
         { after: `${inForceAfter}ms`, reason: "AuthorsUnguarded" },
       );
     }
-    const epoch = randomUUID();
-    const spec = { epoch, policies };
+    const next = randomUUID();
+    const spec = { epoch: next, policies };
     if (object === undefined) await client.create(epochRef, { metadata: named, spec }, { signal });
     else {
       const { resourceVersion, uid } = object.metadata;
       const body = { metadata: { resourceVersion, uid }, spec };
       await client.patch(epochRef, objectKey(named), { type: "merge", body }, { signal });
     }
-    return epoch;
+    return next;
   };
-  return {
-    async epoch(signal) {
-      if (last !== undefined && now() - last.at < remembered) return last.epoch;
-      last = undefined;
-      const at = now();
-      const epoch = await look(signal);
-      last = { epoch, at };
-      return epoch;
-    },
-  };
+  return { epoch };
 }
 
 /** Another policy of the name, or the same one changed, is another text: uids are unique, generations grow. */

@@ -5,10 +5,11 @@ import {
   TerminalError,
   ThrottledError,
 } from "@drover/controller";
-import { claimIn, signed } from "@drover/webhook";
+import { type CallType, claimIn, type Completion, signed } from "@drover/webhook";
 import { createServer, type Server } from "node:net";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
+import { inspect } from "node:util";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
@@ -28,14 +29,14 @@ beforeEach(async () => void (fn = await startTestFunction()));
 afterEach(() => fn.close());
 
 /** What a call came to. */
-const outcome = async (promise: Promise<unknown>) =>
+const outcomeOf = async (promise: Promise<unknown>) =>
   promise.then(
     (answer) => answer,
     (error: unknown) => error,
   );
 const called = (answer: TestFunction["answer"]) => {
   fn.answer = answer;
-  return outcome(calling(fn.port).call());
+  return outcomeOf(calling(fn.port).call());
 };
 const reasonOf = (error: unknown): unknown =>
   error instanceof RetryError || error instanceof TerminalError ? `${error.name} ${error.reason}` : error;
@@ -46,18 +47,18 @@ it("sends all that the contract names, signed, as a CloudEvent", async () => {
   expect(await call(run)).toEqual({});
   const [{ call: body, incoming } = fail("no call")] = fn.calls;
   expect(body).toMatchObject({
-    type: "dev.drover.reconcile.v1",
+    type: "dev.drover.reconcile.v2",
     audience: { name: "web/greetings", uid: "f-1" },
     kind: { group: "example.com", version: "v1", kind: "Greeting" },
     ...{ key: "web/ada", uid: "o-1", replaced: "o-0", generation: 3, token: run.token },
-    ...{ reasons: ["Modified"], fails: 2, complete: "http://127.0.0.1:1/completions" },
+    ...{ reasons: ["Modified"], fails: 2, complete: "http://127.0.0.1:1/completions/web/greetings/f-1" },
   });
   expect(body.object.metadata).toEqual({
     ...{ name: "ada", namespace: "web", uid: "o-1", resourceVersion: "7", generation: 3 },
     annotations: { note: "kept" },
   });
   expect(incoming.headers).toMatchObject({
-    ...{ "ce-specversion": "1.0", "ce-id": run.token, "ce-type": "dev.drover.reconcile.v1" },
+    ...{ "ce-specversion": "1.0", "ce-id": run.token, "ce-type": "dev.drover.reconcile.v2" },
     ...{ "ce-subject": "web/ada", "ce-source": "/drover/gateway/web/greetings", traceparent: "00-a-b-01" },
     ...{ "content-type": "application/json", "accept-encoding": "identity", "webhook-id": run.token },
   });
@@ -67,23 +68,83 @@ it("takes a signed answer, whole", async () => {
   const answer = {
     status: { text: "hi" },
     conditions: [{ type: "Warm", status: "True", reason: "Yes", message: "" }],
-    ...{ requeueAfter: "30s", finalized: true, account: "a" },
+    ...{ requeueAfter: "30s", account: "a" },
   };
-  expect(await called((call, response) => reply(call, response, answer))).toEqual(answer);
+  expect(await called((call, response) => reply(call, response, { outcome: "done", ...answer }))).toEqual(
+    answer,
+  );
 });
 
-describe("an answer of 200 is not believed", () => {
+it("takes finalized as the answer to finalize, and to nothing else", async () => {
+  const called = (outcome: string, type: CallType) => {
+    fn.answer = (call, response) => reply(call, response, { outcome });
+    return outcomeOf(calling(fn.port).call(runOf(), { type }));
+  };
+  expect(await called("finalized", "dev.drover.finalize.v2")).toEqual({});
+  for (const error of [
+    await called("done", "dev.drover.finalize.v2"),
+    await called("finalized", "dev.drover.reconcile.v2"),
+  ]) {
+    expect(reasonOf(error)).toBe("RetryError BadAnswer");
+  }
+});
+
+const anyStatus = [200, 201, 202, 204, 301, 400, 403, 404, 409, 410, 422, 429, 451, 500, 503, 599];
+it.each(anyStatus.filter((status) => status !== 204))(
+  "goes by the signed body, not by the status, with %i",
+  async (status) => {
+    const answered = (body: object) => called((call, response) => reply(call, response, body, { status }));
+    expect(await answered({ outcome: "done" })).toEqual({});
+    expect(await answered({ outcome: "parked", message: "no" })).toBeInstanceOf(TerminalError);
+    expect(await answered({ outcome: "failed", message: "no" })).toBeInstanceOf(RetryError);
+  },
+);
+
+it.each(anyStatus)(
+  "an answer that is not signed is retried with backoff, and shown by its status alone, with %i",
+  async (status) => {
+    const canary = "canary-user-admin";
+    const headers = {
+      ...{ "content-type": "text/plain", "retry-after": "1", location: `http://${canary}/`, "x-a": canary },
+      ...{ "webhook-id": canary, "webhook-timestamp": "123454321", "webhook-signature": `v1,${canary}` },
+    };
+    for (const body of [canary, `{"outcome":"done","message":"${canary}"}`, `{"reason":"${canary}"}`]) {
+      const error = await called((_call, response) => response.writeHead(status, canary, headers).end(body));
+      expect(error).toBeInstanceOf(RetryError);
+      expect(String(error)).toContain(String(status));
+      expect(inspect(error, { depth: null })).not.toMatch(/canary|123454321/);
+    }
+  },
+);
+
+describe("an answer is not believed", () => {
   it.each<[string, TestFunction["answer"]]>([
     ["without a signature", (_call, response) => response.writeHead(200).end("{}")],
-    ["signed with another secret", (call, response) => reply(call, response, {}, { with: [otherSecret] })],
+    [
+      "signed with another secret",
+      (call, response) => reply(call, response, { outcome: "done" }, { with: [otherSecret] }),
+    ],
     [
       "signed for another body",
       ({ token: id }, response) =>
         response.writeHead(200, signed([secret], { id, at: Date.now() }, "{}")).end("{ }"),
     ],
-    ["signed under another id", (call, response) => reply(call, response, {}, { id: "other" })],
-    ["signed long ago", (call, response) => reply(call, response, {}, { at: Date.now() - 301_000 })],
-    ["signed for later", (call, response) => reply(call, response, {}, { at: Date.now() + 302_000 })],
+    [
+      "signed under another id",
+      (call, response) => reply(call, response, { outcome: "done" }, { id: "other" }),
+    ],
+    [
+      "signed long ago",
+      (call, response) => reply(call, response, { outcome: "done" }, { at: Date.now() - 301_000 }),
+    ],
+    [
+      "signed for later",
+      (call, response) => reply(call, response, { outcome: "done" }, { at: Date.now() + 302_000 }),
+    ],
+    [
+      "an unsigned 202, which would have the gateway wait for a completion",
+      (_call, response) => response.writeHead(202).end('{"outcome":"accepted"}'),
+    ],
   ])("%s", async (_what, answer) => {
     expect(reasonOf(await called(answer))).toBe("RetryError Unsigned");
   });
@@ -92,20 +153,40 @@ describe("an answer of 200 is not believed", () => {
     ["that is the call itself, with its own signature", (call, response) => reply(call, response, call)],
     ["that is no JSON", (call, response) => reply(call, response, "<html>")],
     ["that is nothing", (call, response) => reply(call, response, "")],
-    ["with a field that is not known", (call, response) => reply(call, response, { stauts: {} })],
-    ["with a number for a duration", (call, response) => reply(call, response, { requeueAfter: 5 })],
+    ["with no outcome", (call, response) => reply(call, response, {})],
+    ["with an outcome that there is not", (call, response) => reply(call, response, { outcome: "maybe" })],
+    [
+      "with a field that is not known",
+      (call, response) => reply(call, response, { outcome: "done", stauts: {} }),
+    ],
+    [
+      "with a field of another outcome",
+      (call, response) => reply(call, response, { outcome: "done", after: "1s" }),
+    ],
+    [
+      "with a number for a duration",
+      (call, response) => reply(call, response, { outcome: "done", requeueAfter: 5 }),
+    ],
     [
       "with a duration that is no duration",
-      (call, response) => reply(call, response, { requeueAfter: "NaNs" }),
+      (call, response) => reply(call, response, { outcome: "done", requeueAfter: "NaNs" }),
+    ],
+    [
+      "with a duration of endless digits",
+      (call, response) => reply(call, response, { outcome: "done", requeueAfter: "1".repeat(5e5) }),
     ],
     [
       "that is 10,000 deep",
-      (call, response) => reply(call, response, `{"status":${'{"a":'.repeat(1e4)}1${"}".repeat(1e4)}}`),
+      (call, response) =>
+        reply(call, response, `{"outcome":"done","status":${'{"a":'.repeat(1e4)}1${"}".repeat(1e4)}}`),
     ],
-    ["with __proto__", (call, response) => reply(call, response, '{"status":{"a":{"__proto__":{"b":1}}}}')],
+    [
+      "with __proto__",
+      (call, response) => reply(call, response, '{"outcome":"done","status":{"a":{"__proto__":{"b":1}}}}'),
+    ],
     [
       "with a condition that is none",
-      (call, response) => reply(call, response, { conditions: [{ type: "A" }] }),
+      (call, response) => reply(call, response, { outcome: "done", conditions: [{ type: "A" }] }),
     ],
   ])("%s", async (_what, answer) => {
     expect(reasonOf(await called(answer))).toBe("RetryError BadAnswer");
@@ -121,78 +202,74 @@ describe("an answer of 200 is not believed", () => {
       reply(one, response);
     };
     expect(await call()).toEqual({});
-    fn.answer = (_one, response) => response.writeHead(200, kept).end("{}");
-    expect(reasonOf(await outcome(call()))).toBe("RetryError Unsigned");
+    fn.answer = (_one, response) => response.writeHead(200, kept).end('{"outcome":"done"}');
+    expect(reasonOf(await outcomeOf(call()))).toBe("RetryError Unsigned");
   });
 });
 
-describe("what else is answered", () => {
-  const answered = (status: number, headers: Record<string, string> = {}, body: unknown = {}) =>
-    called((call, response) => reply(call, response, body, { status, headers }));
+it.each([
+  [200, { status: { text: "hi" } }],
+  [200, { finalized: true }],
+  [202, {}],
+  [422, { reason: "Bad", message: "no" }],
+])("an answer of version 1 is refused with what to change: %i %j", async (status, body) => {
+  const error = await called((call, response) => reply(call, response, body, { status }));
+  expect(reasonOf(error)).toBe("RetryError BadAnswer");
+  expect(String(error)).toMatch(
+    /no "outcome", as in version 1.*\{"outcome":"done","status":\{...\}\} for a 200/,
+  );
+});
 
-  it.each([409, 429, 503])("%i with Retry-After waits, and is no failure", async (status) => {
-    const error = await answered(status, { "retry-after": "7" }, { reason: "Busy", message: "come later" });
+describe("an outcome", () => {
+  const answered = (body: object) => called((call, response) => reply(call, response, body));
+
+  it("again waits, and is no failure; a second at least", async () => {
+    const again = { outcome: "again", after: "7s", reason: "Busy", message: "come later" };
+    const error = await answered(again);
     expect(error).toBeInstanceOf(RetryAfterError);
     expect(error).toMatchObject({
-      after: "7000ms",
-      reason: "Busy",
-      message: expect.stringContaining("come later") as string,
+      ...{ after: "7000ms", reason: "Busy" },
+      message: "The function asks for a wait: come later",
     });
+    expect(await answered({ ...again, after: "1ms" })).toMatchObject({ after: "1000ms" });
   });
-  it("Retry-After may be a date, is a second at least, and five minutes at most", async () => {
-    const date = new Date(Date.now() + 60_000).toUTCString();
-    const [inAMinute, now, never] = [
-      await answered(503, { "retry-after": date }),
-      await answered(503, { "retry-after": "0" }),
-      await answered(503, { "retry-after": "1000000000" }),
-    ];
-    expect(Number.parseInt((inAMinute as RetryAfterError).after)).toBeGreaterThan(50_000);
-    expect(now).toMatchObject({ after: "1000ms" });
-    expect(never).toMatchObject({ after: "300000ms" });
+  it("again with an account makes that account wait", async () => {
+    const error = await answered({ outcome: "again", after: "2s", account: "a" });
+    expect(error).toBeInstanceOf(ThrottledError);
+    expect(error).toMatchObject({ account: "a", after: "2000ms", reason: "Throttled" });
   });
-  it("429 with an account makes that account wait, if it is signed", async () => {
-    const headers = { "retry-after": "2" };
-    expect(await answered(429, headers, { account: "a" })).toBeInstanceOf(ThrottledError);
-    const unsigned = await called((_call, response) =>
-      response.writeHead(429, { ...headers, "content-type": "application/json" }).end('{"account":"a"}'),
-    );
-    expect(unsigned).toBeInstanceOf(RetryAfterError);
+  it("conflict is a conflict", async () => {
+    expect(await answered({ outcome: "conflict" })).toBeInstanceOf(ConflictError);
   });
-  it("409 without Retry-After is a conflict", async () => {
-    expect(await answered(409)).toBeInstanceOf(ConflictError);
-    expect(await answered(409, { "retry-after": "-1" })).toBeInstanceOf(ConflictError);
-  });
-  it.each([400, 403, 410, 413, 422])("%i gives up, with its reason and message", async (status) => {
+  it("failed is retried, parked gives up; each with its reason and words, cleaned and cut", async () => {
     const message = `no\u0000 way\n${"x".repeat(5_000)}`;
-    const error = await answered(status, {}, { reason: "NoWay", message });
-    expect(reasonOf(error)).toBe("TerminalError NoWay");
-    expect((error as Error).message).toMatch(new RegExp(`answered ${status}: no way x+…$`));
-    expect((error as Error).message.length).toBeLessThan(1_100);
+    const failed = await answered({ outcome: "failed", reason: "NoWay", message });
+    const parked = await answered({ outcome: "parked", reason: "NoWay", message });
+    expect([reasonOf(failed), reasonOf(parked)]).toEqual(["RetryError NoWay", "TerminalError NoWay"]);
+    expect((failed as Error).message).toMatch(/^The function failed: no way x+…$/);
+    expect((parked as Error).message).toMatch(/^The function cannot go on: no way x+…$/);
+    expect((parked as Error).message.length).toBeLessThan(1_100);
   });
-  it.each([401, 404, 408, 421, 429, 500, 502, 503])("%i is tried again", async (status) => {
-    expect(await answered(status)).toBeInstanceOf(RetryError);
+  it("failed and parked must say why", async () => {
+    for (const outcome of ["failed", "parked"]) {
+      expect(reasonOf(await answered({ outcome }))).toBe("RetryError BadAnswer");
+    }
   });
-  it.each([301, 302, 307, 308, 304])("%i is not followed", async (status) => {
-    const error = await answered(status, { location: `http://127.0.0.1:${fn.port}/elsewhere` });
-    expect(reasonOf(error)).toBe("RetryError Redirected");
-    expect(fn.calls).toHaveLength(1);
-  });
-  it.each([201, 204, 206])("%i is no answer", async (status) => {
-    expect(reasonOf(await answered(status))).toBe("RetryError BadAnswer");
-  });
-  it("a page says nothing, plain text does", async () => {
-    const page = (type: string) =>
-      called((_call, response) => response.writeHead(500, { "content-type": type }).end("<h1>Oops</h1>"));
-    expect(String(await page("text/html"))).not.toMatch(/Oops/);
-    expect(String(await page("text/plain; charset=utf-8"))).toMatch(/answered 500: <h1>Oops/);
-  });
+});
+
+it.each([301, 302, 307, 308, 304])("%i is not followed", async (status) => {
+  const error = await called((_call, response) =>
+    response.writeHead(status, { location: `http://127.0.0.1:${fn.port}/elsewhere` }).end(),
+  );
+  expect(reasonOf(error)).toBe("RetryError Redirected");
+  expect(fn.calls).toHaveLength(1);
 });
 
 describe("no answer", () => {
   it("from nobody", async () => {
     const { port } = fn;
     await fn.close();
-    const error = await outcome(calling(port).call());
+    const error = await outcomeOf(calling(port).call());
     expect(reasonOf(error)).toBe("RetryError NotAnswered");
     expect(String(error)).toMatch(/nobody listens there/);
     fn = await startTestFunction();
@@ -241,7 +318,7 @@ describe("no answer", () => {
         start(response);
         over.abort(new Error("time is up"));
       };
-      expect(await outcome(calling(fn.port).call(runOf({ signal: over.signal })))).toEqual(
+      expect(await outcomeOf(calling(fn.port).call(runOf({ signal: over.signal })))).toEqual(
         new Error("time is up"),
       );
     }
@@ -253,7 +330,7 @@ describe("no answer", () => {
       socket.on("error", () => {});
     }).listen(0, "127.0.0.1");
     await once(server, "listening");
-    const error = await outcome(calling((server.address() as AddressInfo).port).call());
+    const error = await outcomeOf(calling((server.address() as AddressInfo).port).call());
     server.close();
     return error;
   };
@@ -271,6 +348,25 @@ describe("no answer", () => {
   });
 });
 
+it("sends no object that is too large, or has too many fields, and says so", async () => {
+  const { parts } = calling(fn.port);
+  for (const spec of [
+    { text: "x".repeat(2 ** 21) },
+    Object.fromEntries(Array.from({ length: 30_001 }, (_, i) => [String(i), 0])),
+  ]) {
+    const run = runOf();
+    const context = contextOf(run);
+    const one = {
+      run,
+      context: { ...context, object: { ...context.object, spec } },
+      deadline: Date.now() + 1e5,
+    };
+    const error = await outcomeOf(callFunction(parts, { type: "dev.drover.reconcile.v2", ...one }));
+    expect(reasonOf(error)).toBe("TerminalError TooLarge");
+  }
+  expect(fn.calls).toEqual([]);
+});
+
 it("sends nothing once the lease is over", async () => {
   const { parts } = calling(fn.port);
   const run = runOf();
@@ -280,8 +376,8 @@ it("sends nothing once the lease is over", async () => {
     },
   };
   const context = { ...contextOf(run), guard };
-  const one = { type: "dev.drover.reconcile.v1", run, context, deadline: Date.now() + 1_000 } as const;
-  expect(await outcome(callFunction(parts, one))).toEqual(new Error("not held"));
+  const one = { type: "dev.drover.reconcile.v2", run, context, deadline: Date.now() + 1_000 } as const;
+  expect(await outcomeOf(callFunction(parts, one))).toEqual(new Error("not held"));
   expect(fn.calls).toEqual([]);
 });
 
@@ -292,7 +388,7 @@ it("while secrets are changed it signs with both, and believes a newer one at on
   const [{ incoming } = fail("no call")] = fn.calls;
   expect(String(incoming.headers["webhook-signature"]).split(" ")).toHaveLength(2);
   world.secrets = [`whsec_${Buffer.alloc(24, 3).toString("base64")}`];
-  fn.answer = (one, response) => reply(one, response, {}, { with: world.secrets });
+  fn.answer = (one, response) => reply(one, response, { outcome: "done" }, { with: world.secrets });
   expect(await call()).toEqual({});
 });
 
@@ -308,43 +404,47 @@ it("a call's headers are verified by its body's bytes", async () => {
   ).toBe(true);
 });
 
-describe("202", () => {
+describe("accepted", () => {
   const pendingCall = () => {
     const { call, parts } = calling(fn.port);
     const run = runOf();
-    fn.answer = (_call, response) => response.writeHead(202).end();
+    fn.answer = (one, response) => reply(one, response, { outcome: "accepted" });
     const { key, token } = run;
-    const completion = { audience: { name: "web/greetings", uid: "f-1" }, key, token, code: 200, result: {} };
+    const completion: Completion = {
+      ...{ audience: { name: "web/greetings", uid: "f-1" }, key, token },
+      result: { outcome: "done" },
+    };
     return { call, parts, run, completion };
   };
-  it("waits for the completion, which may be a failure, too", async () => {
-    for (const [more, expected] of [
-      [{ result: { status: { a: 1 } } }, { status: { a: 1 } }],
-      [{ code: 422, result: { reason: "Bad" } }, expect.any(TerminalError)],
-      [{ code: 503, retryAfter: 9, result: {} }, expect.any(RetryAfterError)],
-    ] as const) {
+  it("waits for the completion, which may have any outcome", async () => {
+    const results: readonly (readonly [Completion["result"], unknown])[] = [
+      [{ outcome: "done", status: { a: 1 } }, { status: { a: 1 } }],
+      [{ outcome: "parked", message: "bad" }, expect.any(TerminalError)],
+      [{ outcome: "again", after: "9s" }, expect.any(RetryAfterError)],
+    ];
+    for (const [result, expected] of results) {
       const { call, parts, run, completion } = pendingCall();
       const calls = fn.calls.length;
-      const ended = outcome(call(run));
+      const ended = outcomeOf(call(run));
       while (fn.calls.length === calls) await new Promise(setImmediate);
-      expect(parts.pending.complete({ ...completion, ...more })).toBe("taken");
-      expect(parts.pending.complete({ ...completion, ...more })).toBe("not held");
+      expect(parts.pending.complete({ ...completion, result })).toBe("taken");
+      expect(parts.pending.complete({ ...completion, result })).toBe("not held");
       expect(await ended).toEqual(expected);
     }
   });
   it("ends with the run, and what comes later is refused", async () => {
     const { call, parts, run, completion } = pendingCall();
     const over = new AbortController();
-    const ended = outcome(call({ ...run, signal: over.signal }));
+    const ended = outcomeOf(call({ ...run, signal: over.signal }));
     while (fn.calls.length === 0) await new Promise(setImmediate);
     over.abort(new Error("lost"));
     expect(await ended).toEqual(new Error("lost"));
     expect(parts.pending.complete(completion)).toBe("not held");
   });
   it("is refused where no completions are taken", async () => {
-    fn.answer = (_call, response) => response.writeHead(202).end();
+    fn.answer = (one, response) => reply(one, response, { outcome: "accepted" });
     const { call } = calling(fn.port, { complete: undefined });
-    expect(reasonOf(await outcome(call()))).toBe("RetryError NoCompletions");
+    expect(reasonOf(await outcomeOf(call()))).toBe("RetryError NoCompletions");
   });
 });
 

@@ -1,27 +1,22 @@
 import { type ReconcileContext, type Resource, RetryError, TerminalError } from "@drover/controller";
-import { retryAfter } from "@drover/kube";
 import type { Run } from "@drover/queue";
 import { unlessAborted } from "@drover/runtime";
 import {
-  type Answer,
-  answerIn,
   type Call,
   type CallType,
-  type Completion,
+  completionUrl,
   eventHeaders,
-  parseJson,
-  readAnswer,
   type RememberedSecrets,
-  signatureProblem,
+  shapeProblem,
   signed,
-  UnreadableJsonError,
 } from "@drover/webhook";
 import type { Agent } from "node:http";
 import type { PendingRuns } from "../completions/pending-runs.ts";
 import { type Target, TargetError } from "../targets/target.ts";
 import type { WebhookFunction } from "../webhook-function.ts";
-import { badAnswer, errorOf, failureIn, unsigned } from "./interpret.ts";
-import { NoReplyError, post, type Reply } from "./post.ts";
+import { type Success, successOf } from "./interpret.ts";
+import { NoReplyError, post } from "./post.ts";
+import { receiveAnswer } from "./receive-answer.ts";
 import { shownObject } from "./shown-object.ts";
 
 /** What calls of one function stand on. */
@@ -31,7 +26,7 @@ export interface CallingParts {
   readonly target: (signal: AbortSignal) => Promise<Target>;
   readonly agent: Agent;
   readonly pending: PendingRuns;
-  /** Where completions are taken; undefined where they are not. */
+  /** The base URL of the listener for completions, ending with a slash; undefined where there is none. */
   readonly complete: string | undefined;
   /** Names this gateway in `ce-source`. */
   readonly source: string;
@@ -54,10 +49,10 @@ export interface OneCall {
 }
 
 /**
- * Calls the function once. Answers what it answered with success; everything else is thrown, as what it comes to.
- * Nothing is sent when the lease is over, and nothing is sent twice.
+ * Calls the function once and returns its result where that is a success; every other outcome is thrown, as the error that
+ * the runtime understands. Nothing is sent when the lease is over, and nothing is sent twice.
  */
-export async function callFunction(parts: CallingParts, one: OneCall): Promise<Answer> {
+export async function callFunction(parts: CallingParts, one: OneCall): Promise<Success> {
   const { fn, pending } = parts;
   const { run, context } = one;
   const target = await parts.target(run.signal).catch((error: unknown) => {
@@ -81,9 +76,11 @@ export async function callFunction(parts: CallingParts, one: OneCall): Promise<A
     context.guard.beforeWrite();
     const { agent } = parts;
     const reply = await post({ target, headers, body, most: largestAnswer, agent, signal: run.signal });
-    if (reply.status !== 202) return await answerOf(parts, call.token, reply, secrets);
+    const { secrets: remembered, now } = parts;
+    const answer = await receiveAnswer({ id: call.token, reply, used: secrets, secrets: remembered, now });
+    if (answer.outcome !== "accepted") return successOf(answer, one.type);
     if (parts.complete === undefined) throw noCompletions;
-    return resultOf(await unlessAborted(completed, run.signal));
+    return successOf((await unlessAborted(completed, run.signal)).result, one.type);
   } catch (error) {
     throw error instanceof NoReplyError ? notAnswered(target, error) : error;
   } finally {
@@ -97,12 +94,13 @@ export const audienceOf = ({ namespace, controller, uid }: WebhookFunction): Cal
 });
 
 function callOf({ fn, complete }: CallingParts, { type, run, context, deadline }: OneCall): Call {
+  const audience = audienceOf(fn);
   const { group, version, kind } = fn.for;
   const { uid, generation = 0 } = context.metadata;
   const { reasons, fails, replaced } = run.claim;
   return {
     type,
-    audience: audienceOf(fn),
+    audience,
     kind: { group, version, kind },
     key: run.key,
     uid,
@@ -113,83 +111,26 @@ function callOf({ fn, complete }: CallingParts, { type, run, context, deadline }
     reasons: [...reasons],
     fails,
     object: shownObject(fn.for, context.object),
-    ...(complete !== undefined && { complete }),
+    ...(complete !== undefined && { complete: completionUrl(complete, audience) }),
   };
 }
 
 function bodyOf(call: Call): Buffer {
   const body = Buffer.from(JSON.stringify(call));
-  if (body.byteLength <= largestCall) return body;
+  const problem = body.byteLength > largestCall ? `has more than ${largestCall} bytes` : shapeProblem(body);
+  if (problem === undefined) return body;
   throw new TerminalError(
-    `The object is too large to be sent: ${largestCall} bytes at most. Make it smaller.`,
+    `The object cannot be sent to the function: the call ${problem}. Make it smaller.`,
     {
       reason: "TooLarge",
     },
   );
 }
 
-async function answerOf(
-  { secrets, now }: CallingParts,
-  id: string,
-  { status, headers, body }: Reply,
-  used: readonly string[],
-): Promise<Answer> {
-  const signature = {
-    id: headerIn(headers["webhook-id"]),
-    timestamp: headerIn(headers["webhook-timestamp"]),
-    signature: headerIn(headers["webhook-signature"]),
-  };
-  const problemWith = (all: readonly string[]): string | undefined =>
-    signatureProblem({ headers: signature, body, secrets: all, id, now: now() });
-  let problem = problemWith(used);
-  if (problem !== undefined && signature.signature !== undefined) {
-    // It may have a newer secret than we had.
-    const newer = await secrets.newerThan(used);
-    if (newer !== undefined) problem = problemWith(newer);
-  }
-  if (status !== 200) {
-    const wait = retryAfter(headers["retry-after"], now());
-    throw errorOf({
-      status,
-      retryAfter: wait,
-      isSigned: problem === undefined,
-      failure: failureIn(valueIn(headers, body)),
-    });
-  }
-  if (problem !== undefined) throw unsigned(problem);
-  return success(readAnswer(body));
-}
-
-const headerIn = (value: string | readonly string[] | undefined): string | undefined =>
-  typeof value === "string" ? value : value?.join(", ");
-
-/** JSON, or text; nothing of a page. */
-function valueIn(headers: Reply["headers"], body: Uint8Array): unknown {
-  const [type = ""] = (headers["content-type"] ?? "").split(";");
-  if (/^text\/plain$/i.test(type.trim())) return Buffer.from(body).toString("utf8");
-  try {
-    return parseJson(body);
-  } catch (error) {
-    if (error instanceof UnreadableJsonError) return undefined;
-    throw error;
-  }
-}
-
-function resultOf({ code: status, retryAfter: seconds, result }: Completion): Answer {
-  if (status === 200) return success(answerIn(result));
-  const wait = seconds === undefined ? undefined : retryAfter(String(seconds), 0);
-  throw errorOf({ status, retryAfter: wait, isSigned: true, failure: failureIn(result) });
-}
-
-function success(read: ReturnType<typeof answerIn>): Answer {
-  if (read.ok) return read.answer;
-  throw badAnswer(read.problem);
-}
-
 const noCompletions = new RetryError(
-  "The function answered 202, but this gateway takes no completions. Set DROVER_COMPLETIONS_PORT, or have it answer 200.",
+  "The function answered accepted, but this gateway takes no completions. Set DROVER_COMPLETIONS_PORT, or have it answer with the result.",
   { reason: "NoCompletions" },
 );
 
-const notAnswered = ({ url }: Target, { message, cause }: NoReplyError): RetryError =>
-  new RetryError(`The function at ${url.host} did not answer: ${message}.`, { reason: "NotAnswered", cause });
+const notAnswered = ({ url }: Target, { message }: NoReplyError): RetryError =>
+  new RetryError(`The function at ${url.host} did not answer: ${message}.`, { reason: "NotAnswered" });

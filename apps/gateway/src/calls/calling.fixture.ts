@@ -48,7 +48,7 @@ export interface TestFunction {
 export function reply(
   { token }: Pick<Call, "token">,
   response: ServerResponse,
-  body: unknown = {},
+  body: unknown = { outcome: "done" },
   {
     status = 200,
     headers = {},
@@ -107,7 +107,7 @@ export function calling(port: number, more: Partial<CallingParts> = {}) {
   const world = { secrets: [secret] };
   const parts: CallingParts = {
     ...{ fn: greetings, pending: pendingRuns(), source: "/drover/gateway", now: Date.now },
-    complete: "http://127.0.0.1:1/completions",
+    complete: "http://127.0.0.1:1/",
     secrets: rememberSecrets(
       () => Promise.resolve([...world.secrets]),
       () => performance.now(),
@@ -119,7 +119,7 @@ export function calling(port: number, more: Partial<CallingParts> = {}) {
   };
   const call = (run: Run = runOf(), also: Partial<OneCall> = {}) =>
     callFunction(parts, {
-      ...{ type: "dev.drover.reconcile.v1", run, context: contextOf(run), deadline: Date.now() + 60_000 },
+      ...{ type: "dev.drover.reconcile.v2", run, context: contextOf(run), deadline: Date.now() + 60_000 },
       ...also,
     });
   return { world, parts, call };

@@ -1,96 +1,111 @@
 import {
   ConflictError,
-  type Milliseconds,
+  milliseconds,
   RetryAfterError,
   RetryError,
   TerminalError,
   ThrottledError,
 } from "@drover/controller";
-import { type Answer, type Failure, failureSchema } from "@drover/webhook";
+import type { CallType, Result } from "@drover/webhook";
 
-/** What a function said, by an answer or a completion. */
-export interface Said {
-  readonly status: number;
-  /** The wait that it asked for, bounded. */
-  readonly retryAfter?: Milliseconds | undefined;
-  /** Whether it is known to be the function that says so. */
-  readonly isSigned: boolean;
-  /** What it says why, where that could be read. */
-  readonly failure: Failure;
-}
+/** What a function returned with success; nothing, where it has finalized. */
+export type Success = Omit<Extract<Result, { outcome: "done" }>, "outcome">;
 
-/** The shortest wait that is granted. */
-const shortest: Milliseconds = 1_000;
-
-/** What has nothing to do with the object: the function is being deployed, its secret changed, a proxy is in between. */
-const notItsFault = new Set([401, 404, 405, 407, 408, 421, 425]);
+/** The shortest wait that is granted, in milliseconds: a shorter one would be a hot loop. */
+const shortest = 1_000;
 
 /**
- * The one place where what a function said, other than 200, becomes what happens next: always an error, of which the
- * runtime knows what it means.
+ * The one place where a signed result becomes an outcome of the run.
+ * @throws the error that the runtime understands as the result's outcome; RetryError where the result does not answer a call of this type.
  */
-export function errorOf({ status, retryAfter, isSigned, failure }: Said): Error {
-  const { account, reason } = failure;
-  const words = wordsOf(failure);
-  const said = `The function answered ${status}${words}`;
-  const detail = reason === undefined ? {} : { reason };
-  if (retryAfter !== undefined && (status === 409 || status === 429 || status === 503)) {
-    const after = `${Math.max(shortest, Math.round(retryAfter))}ms`;
-    return status === 429 && isSigned && account !== undefined
-      ? new ThrottledError(said, { ...detail, account, after })
-      : new RetryAfterError(said, { ...detail, after });
+export function successOf(result: Result, type: CallType): Success {
+  switch (result.outcome) {
+    case "done":
+    case "finalized":
+      return fieldsOf(result, type);
+    case "again":
+      throw waitOf(result);
+    case "conflict":
+      throw new ConflictError(said("has a conflict", result.message));
+    case "failed":
+      throw new RetryError(said("failed", result.message), { reason: result.reason ?? "FunctionFailed" });
+    case "parked":
+      throw new TerminalError(said("cannot go on", result.message), { reason: result.reason ?? "Refused" });
   }
-  if (status === 409) return new ConflictError(said);
-  if (status >= 300 && status < 400) {
-    return new RetryError(`${said}. Redirects are not followed: name the address itself in spec.webhook.`, {
-      reason: "Redirected",
-    });
-  }
-  if (status < 300) {
-    return new RetryError(`${said}, which means nothing here. Answer 200 or 202.`, { reason: "BadAnswer" });
-  }
-  if (status >= 500 || status === 429 || notItsFault.has(status)) {
-    return new RetryError(said, { reason: reason ?? (status >= 500 ? "FunctionFailed" : "NotAnswered") });
-  }
-  return new TerminalError(said, { reason: reason ?? "Refused" });
 }
 
-/** What a body that is no success says: JSON, as `failureSchema` has it, or plain text. */
-export function failureIn(value: unknown): Failure {
-  const parsed = failureSchema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  return typeof value === "string" ? { message: value } : {};
+/** Each type of call has its own success, so that no answer to the one can let an object go by mistake. */
+const successes = {
+  "dev.drover.reconcile.v2": "done",
+  "dev.drover.finalize.v2": "finalized",
+} as const satisfies Readonly<Record<CallType, Result["outcome"]>>;
+
+function fieldsOf(
+  { outcome, ...fields }: Extract<Result, { outcome: "done" | "finalized" }>,
+  type: CallType,
+): Success {
+  if (outcome === successes[type]) return fields;
+  throw badAnswer(`the outcome ${outcome} does not answer ${type}; ${successes[type]} does`);
 }
 
-/** An answer that was signed, but is none. */
+function waitOf({ after, message, reason, account }: Extract<Result, { outcome: "again" }>): Error {
+  const detail = { after: granted(after), ...(reason !== undefined && { reason }) };
+  const words = said("asks for a wait", message);
+  return account === undefined
+    ? new RetryAfterError(words, detail)
+    : new ThrottledError(words, { ...detail, account });
+}
+
+/** A wait that a function asked for, as long as it is granted. */
+export const granted = (wait: string): string => `${Math.max(shortest, milliseconds(wait))}ms`;
+
+/** A body that was signed and cannot be used. */
 export const badAnswer = (problem: string): RetryError =>
   new RetryError(`The function's answer cannot be used: ${problem}. Correct what it answers.`, {
     reason: "BadAnswer",
   });
 
-export const unsigned = (problem: string): RetryError =>
-  new RetryError(
-    `The function's answer is not signed: ${problem}. Sign its body with the secret of the call, under the call's webhook-id.`,
+/**
+ * An answer that is not signed decides nothing, whatever its status says: the run is retried, with backoff. Its words and
+ * headers are not repeated, since they are not known to be the function's.
+ */
+export function unsigned(status: number, problem: string): RetryError {
+  if (status >= 300 && status < 400) {
+    return new RetryError(
+      `The address of the function answered ${status}, a redirect, which is not followed. Name the address itself in spec.webhook.`,
+      { reason: "Redirected" },
+    );
+  }
+  const advice = adviceFor(status);
+  return new RetryError(
+    `The function's answer, HTTP ${status}, is not signed: ${problem}.${advice} Sign its body with the secret of the call, under the call's webhook-id.`,
     { reason: "Unsigned" },
   );
+}
+
+/** Functions do not sign refusals of calls that they cannot verify or read. */
+function adviceFor(status: number): string {
+  switch (status) {
+    case 400:
+      return " If it refuses the call, it may be of version 1 of the contract: see docs/webhook-functions.md.";
+    case 401:
+      return " If it refuses the call, compare the secrets and the clocks.";
+    case 421:
+      return " If it refuses the call, compare its audience with the function's namespace, name and uid.";
+    default:
+      return "";
+  }
+}
 
 const longestWords = 1_000;
 
-/** Of what a stranger wrote: one line, no control characters, nothing endless. */
-function wordsOf({ message = "" }: Failure): string {
+/** A sentence with the function's own words, of signed results only: one line, no control characters, nothing endless. */
+function said(what: string, message = ""): string {
   const line = message
     .slice(0, 4 * longestWords)
     .toWellFormed()
     .replace(/[\p{C}\s]+/gu, " ")
     .trim();
-  if (line === "") return "";
-  return `: ${line.length > longestWords ? `${line.slice(0, longestWords)}…` : line}`;
-}
-
-/** An answer's wait, as long as it may be. */
-export function waitIn(
-  { requeueAfter }: Answer,
-  milliseconds: (text: string) => Milliseconds,
-): string | undefined {
-  return requeueAfter === undefined ? undefined : `${Math.max(shortest, milliseconds(requeueAfter))}ms`;
+  const words = line.length > longestWords ? `${line.slice(0, longestWords)}…` : line;
+  return words === "" ? `The function ${what}.` : `The function ${what}: ${words}`;
 }

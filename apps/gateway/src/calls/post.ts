@@ -16,7 +16,10 @@ export interface Reply {
   readonly body: Uint8Array;
 }
 
-/** No whole reply came, or one that is not read. The message says what happened; it holds nothing of what was sent. */
+/**
+ * No whole reply came, or one that is not read. The message says what happened. It holds nothing of the reply, nor does a
+ * cause, since Node's parser puts the bytes into its errors: they are not known to be the function's.
+ */
 export class NoReplyError extends Error {
   override readonly name = "NoReplyError";
 }
@@ -58,7 +61,7 @@ export async function post({ target, headers, body, most, agent, signal }: PostO
   } catch (error) {
     sent.destroy();
     signal.throwIfAborted();
-    throw error instanceof NoReplyError ? error : new NoReplyError(wordsOf(error), { cause: error });
+    throw error instanceof NoReplyError ? error : new NoReplyError(wordsOf(error));
   }
 }
 

@@ -1,5 +1,12 @@
-import { servePublicly, type PublicServer } from "@drover/runtime";
-import { type Completion, completionSchema, rememberSecrets, signed } from "@drover/webhook";
+import { openAdmission, servePublicly, type PublicServer } from "@drover/runtime";
+import {
+  type Audience,
+  type Completion,
+  completionSchema,
+  completionUrl,
+  rememberSecrets,
+  signed,
+} from "@drover/webhook";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { otherSecret, secret } from "../calls/calling.fixture.ts";
@@ -12,8 +19,7 @@ const completion: Completion = {
   audience,
   key: "web/ada",
   token: "t-1",
-  code: 200,
-  result: { status: { a: 1 } },
+  result: { outcome: "done", status: { a: 1 } },
 };
 
 let server: PublicServer;
@@ -21,6 +27,8 @@ let isHeld: boolean;
 let taken: Completion[];
 let forget: () => void;
 let outcomes: string[];
+/** The body of the last answer. */
+let said: string;
 /** What the Secret of a function holds. */
 let secrets: Record<string, string[] | undefined>;
 
@@ -41,12 +49,14 @@ beforeEach(async () => {
   const run = pending.expect("t-1", { audience, key: "web/ada", held: () => isHeld });
   ({ forget } = run);
   void run.completed.then((one) => taken.push(one));
+  const admission = openAdmission(() => performance.now());
   const app = completionApp({
+    admission,
     secretsOf: ({ name, uid }) => (uid.startsWith("f-") ? remembered[name] : undefined),
-    ...{ complete: pending.complete, most: 5, now: Date.now },
+    ...{ complete: pending.complete, now: Date.now },
     onOutcome: (outcome) => outcomes.push(outcome),
   });
-  server = await servePublicly({ app, host: "127.0.0.1", port: 0, settings: "" });
+  server = await servePublicly({ app, admission, host: "127.0.0.1", port: 0, settings: "" });
 });
 afterEach(() => server.close());
 
@@ -56,10 +66,14 @@ const send = async (
     by = [secret],
     at = Date.now(),
     headers = {},
-  }: { by?: string[]; at?: number; headers?: Record<string, string> } = {},
+    to = audience,
+  }: { by?: string[]; at?: number; headers?: Record<string, string>; to?: Audience } = {},
 ): Promise<number> => {
   const all = { ...signed(by, { id: "c-1", at }, body), ...headers };
-  return (await fetch(`${server.url}/completions`, { method: "POST", body, headers: all })).status;
+  const url = completionUrl(`${server.url}/`, to);
+  const answer = await fetch(url, { method: "POST", body, headers: all });
+  said = await answer.text();
+  return answer.status;
 };
 const text = (more: object = {}): string => JSON.stringify({ ...completion, ...more });
 
@@ -83,21 +97,33 @@ describe("refuses", () => {
     ["what is signed with another secret", () => send(text(), { by: [otherSecret] }), 401],
     [
       "a neighbour's word, signed with its own secret",
-      () => send(text({ audience: neighbour }), { by: [otherSecret] }),
+      () => send(text({ audience: neighbour }), { by: [otherSecret], to: neighbour }),
       409,
     ],
-    ["our token from a neighbour that names us", () => send(text(), { by: [otherSecret] }), 401],
-    ["a function that there is not", () => send(text({ audience: { ...audience, uid: "g-1" } })), 401],
-    ["a namesake that was there before", () => send(text({ audience: { ...audience, uid: "f-0" } })), 409],
+    [
+      "our token from a neighbour that names us",
+      () => send(text(), { by: [otherSecret], to: neighbour }),
+      401,
+    ],
+    ["a neighbour's URL with our secret and our name", () => send(text(), { to: neighbour }), 401],
+    ["our URL with a neighbour's name in the body", () => send(text({ audience: neighbour })), 401],
+    ["a function that there is not", () => send(text(), { to: { ...audience, uid: "g-1" } }), 401],
+    [
+      "a namesake that was there before",
+      () => send(text({ audience: { ...audience, uid: "f-0" } }), { to: { ...audience, uid: "f-0" } }),
+      409,
+    ],
     ["another key", () => send(text({ key: "web/eve" })), 409],
     ["another token", () => send(text({ token: "t-0" })), 409],
     ["what was signed long ago", () => send(text(), { at: Date.now() - 301_000 }), 401],
     ["what is not signed", () => send(text(), { headers: { "webhook-signature": "" } }), 401],
     ["no JSON", () => send("{"), 400],
+    ["no JSON that is not signed, unread", () => send("{", { by: [otherSecret] }), 401],
     ["10,000 deep", () => send("[".repeat(10_000)), 400],
-    ["an answer without the rest", () => send('{"status":{}}'), 401],
-    ["fields that are not known", () => send(text({ more: 1 })), 401],
-    ["__proto__", () => send(text().replace('"a":1', '"__proto__":{"a":1}')), 401],
+    ["an answer without the rest", () => send('{"outcome":"done"}'), 400],
+    ["fields that are not known", () => send(text({ more: 1 })), 400],
+    ["the outcome accepted", () => send(text({ result: { outcome: "accepted" } })), 400],
+    ["__proto__", () => send(text().replace('"a":1', '"__proto__":{"a":1}')), 400],
     ["what is too large", () => send(`${text()}${" ".repeat(2 ** 20)}`), 413],
     ["what is compressed", () => send(gzipSync(text()), { headers: { "content-encoding": "gzip" } }), 415],
   ])("%s", async (_what, attempt, status) => {
@@ -118,13 +144,21 @@ describe("refuses", () => {
   });
 
   it("a call, sent back with its own signature", async () => {
-    const call = { ...completion, type: "dev.drover.reconcile.v1", uid: "o", object: {}, result: undefined };
+    const call = { ...completion, type: "dev.drover.reconcile.v2", uid: "o", object: {}, result: undefined };
     expect(completionSchema.safeParse(call).success).toBe(false);
-    expect(await send(JSON.stringify(call))).toBe(401);
+    expect(await send(JSON.stringify(call))).toBe(400);
+  });
+
+  it("a completion of version 1, and says what to change", async () => {
+    expect(await send(text({ code: 200, result: { status: { a: 1 } } }))).toBe(400);
+    expect(said).toMatch(/no \\"outcome\\", as in version 1 .*without code and retryAfter/);
   });
 });
 
-it("anything else but POST /completions is not found", async () => {
+it("anything else but a POST to a function's URL is not found", async () => {
   expect((await fetch(`${server.url}/`)).status).toBe(404);
-  expect((await fetch(`${server.url}/completions`)).status).toBe(404);
+  expect((await fetch(completionUrl(`${server.url}/`, audience))).status).toBe(404);
+  for (const path of ["/completions", "/completions/web/greetings", "/completions/a/b/c/d"]) {
+    expect((await fetch(server.url + path, { method: "POST" })).status).toBe(404);
+  }
 });

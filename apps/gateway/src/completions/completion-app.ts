@@ -1,4 +1,4 @@
-import { BodyRefusedError, readIncoming } from "@drover/runtime";
+import { type Admission, BodyRefusedError } from "@drover/runtime";
 import type { Completion } from "@drover/webhook";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
@@ -14,8 +14,7 @@ import {
 export interface CompletionAppParts {
   readonly secretsOf: SecretsOf;
   readonly complete: (completion: Completion) => Completing;
-  /** Requests under way at once. */
-  readonly most: number;
+  readonly admission: Admission;
   /** Told what came of each, in one of few words. */
   readonly onOutcome: (outcome: string, why?: string) => void;
   /** Wall clock. */
@@ -33,25 +32,20 @@ const statusOf = {
   unavailable: 503,
 } as const satisfies Readonly<Record<CompletionRefusal, number>>;
 
+const path = "/completions/:namespace/:name/:uid";
+
 /**
- * `POST /completions`: 204 when the result is taken. 409 when its run is not held here any more, or has its result: the
- * key is or was run again, and nothing is to be sent for this token.
+ * `POST /completions/<namespace>/<name>/<uid>`, the function's, as `completionUrl` writes it: 204 when the result is
+ * taken. 409 when its run is not held here any more, or has its result: the key is or was run again, and nothing is to
+ * be sent for this token.
  */
 export function completionApp(parts: CompletionAppParts): Hono<Env> {
-  const { most, onOutcome } = parts;
-  let underWay = 0;
+  const { onOutcome } = parts;
   const app = new Hono<Env>();
   app
-    .post("/completions", async (c) => {
+    .post(path, async (c) => {
       try {
-        if (underWay >= most)
-          throw new CompletionRefusedError("unavailable", "Too many at once. Send it again.");
-        underWay++;
-        try {
-          await take(parts, c);
-        } finally {
-          underWay--;
-        }
+        await take(parts, c);
         onOutcome("taken");
         return c.body(null, 204);
       } catch (error) {
@@ -63,7 +57,9 @@ export function completionApp(parts: CompletionAppParts): Hono<Env> {
         return c.json({ error: error.message }, statusOf[error.outcome]);
       }
     })
-    .notFound((c) => c.json({ error: "Completions are sent to /completions, with POST." }, 404))
+    .notFound((c) =>
+      c.json({ error: "Send a completion to the URL that the call names as complete, with POST." }, 404),
+    )
     .onError((error, c) => {
       onOutcome("failed", error.message);
       return c.json({ error: "The completion could not be taken. Send it again." }, 500);
@@ -71,33 +67,42 @@ export function completionApp(parts: CompletionAppParts): Hono<Env> {
   return app;
 }
 
-async function take({ secretsOf, complete, now }: CompletionAppParts, c: Context<Env>): Promise<void> {
+async function take(
+  { admission, secretsOf, complete, now }: CompletionAppParts,
+  c: Context<Env, typeof path>,
+): Promise<void> {
   if ((c.req.header("content-encoding") ?? "identity").toLowerCase() !== "identity") {
     throw new CompletionRefusedError("unsupported", "Send it without Content-Encoding.");
   }
   const [id, timestamp, signature] = ["id", "timestamp", "signature"].map((name) =>
     c.req.header(`webhook-${name}`),
   );
-  const readBody = () => bodyOf(c);
-  const completion = await receiveCompletion({
-    headers: { id, timestamp, signature },
-    readBody,
-    secretsOf,
-    now: now(),
-  });
-  if (complete(completion) === "taken") return;
+  const { namespace, name, uid } = c.req.param();
+  const named = { name: `${namespace}/${name}`, uid };
+  const body = admission.body(c.env.incoming, { most: largestAnswer, group: `${named.name} ${uid}` });
+  try {
+    const headers = { id, timestamp, signature };
+    const completion = await receiveCompletion({ named, headers, body, secretsOf, now: now() });
+    if (complete(completion) === "taken") return;
+  } catch (error) {
+    throw error instanceof BodyRefusedError ? refusalOf(error) : error;
+  } finally {
+    body.release();
+  }
   const message =
     "No run with this token waits for a result here. Send nothing more for it: the key is run again.";
   throw new CompletionRefusedError("not held", message);
 }
 
-async function bodyOf({ env: { incoming } }: Context<Env>): Promise<Uint8Array> {
-  try {
-    return await readIncoming(incoming, largestAnswer);
-  } catch (error) {
-    if (!(error instanceof BodyRefusedError)) throw error;
-    throw error.why === "too large"
-      ? new CompletionRefusedError("too large", `A completion has at most ${largestAnswer} bytes.`)
-      : new CompletionRefusedError("malformed", "The body was cut off, or took too long. Send it again.");
+/** The sender sees the message only of a body that is too large: otherwise its connection is closed. */
+function refusalOf({ why, message }: BodyRefusedError): CompletionRefusedError {
+  switch (why) {
+    case "too large":
+      return new CompletionRefusedError("too large", `A completion has at most ${largestAnswer} bytes.`);
+    case "cut off":
+    case "too slow":
+      return new CompletionRefusedError("malformed", "The body was cut off, or came too slowly.", message);
+    case "displaced":
+      return new CompletionRefusedError("unavailable", "Too many at once. Send it again.", message);
   }
 }

@@ -1,14 +1,12 @@
+import { type IncomingBody, unlessAborted } from "@drover/runtime";
 import {
   type Audience,
   type Claim,
   claimIn,
   type Completion,
-  completionSchema,
-  hasProto,
-  parseJson,
+  readCompletion,
   type RememberedSecrets,
   type SignatureHeaders,
-  UnreadableJsonError,
   UnsignedError,
 } from "@drover/webhook";
 
@@ -16,11 +14,11 @@ import {
 export type CompletionRefusal =
   "unverified" | "malformed" | "unsupported" | "too large" | "not held" | "unavailable";
 
-/** The message goes to whoever sent it. */
+/** The message goes to the sender. */
 export class CompletionRefusedError extends Error {
   override readonly name = "CompletionRefusedError";
   readonly outcome: CompletionRefusal;
-  /** For the log of those who run the gateway. */
+  /** For the gateway's log. */
   readonly why: string;
   constructor(outcome: CompletionRefusal, message: string, why = message) {
     super(message);
@@ -33,41 +31,47 @@ export class CompletionRefusedError extends Error {
 export type SecretsOf = (audience: Audience) => RememberedSecrets | undefined;
 
 export interface CompletionToReceive {
+  /** The function that the URL names. It chooses the secret that must fit, and decides nothing else. */
+  readonly named: Audience;
   readonly headers: SignatureHeaders;
-  readonly readBody: () => Promise<Uint8Array>;
+  readonly body: Pick<IncomingBody, "read" | "signal" | "verified">;
   readonly secretsOf: SecretsOf;
-  /** Wall clock. */
+  /** Wall clock, ms. */
   readonly now: number;
 }
 
 /**
- * A completion that is its audience's own word.
+ * Verifies a completion, then reads it: no byte of the body is parsed before its signature fits.
  * @throws CompletionRefusedError
  */
 export async function receiveCompletion(options: CompletionToReceive): Promise<Completion> {
-  const { headers, readBody, secretsOf, now } = options;
+  const { named, headers, body: incoming, secretsOf, now } = options;
   const claim = claimOf(headers, now);
-  const body = await readBody();
-  // Who sends it is in what is not verified yet: it only says with which secret it must be signed.
-  const value = valueOf(body);
-  const completion = completionSchema.safeParse(value);
-  if (!completion.success || hasProto(value)) throw unverified("it is no completion");
-  const secrets = secretsOf(completion.data.audience);
+  const secrets = secretsOf(named);
   if (secrets === undefined) throw unverified("no such function is called here");
-  if (!(await isMade(claim, body, secrets))) throw unverified("no secret fits");
-  return completion.data;
+  // Before the body, so that no body is held while a Secret is read.
+  const used = await secrets.now().catch(unavailable);
+  const body = await incoming.read();
+  if (!isMadeWith(used, claim, body)) {
+    const newer = await unlessAborted(secrets.newerThan(used), incoming.signal).catch(unavailable);
+    if (newer === undefined || !isMadeWith(newer, claim, body)) throw unverified("no secret fits");
+  }
+  incoming.verified();
+  return completionIn(body, named);
 }
 
-async function isMade(claim: Claim, body: Uint8Array, secrets: RememberedSecrets): Promise<boolean> {
-  const isGood = (all: readonly string[]): boolean =>
-    all.filter((secret) => claim.isMadeWith(secret, body)).length > 0;
-  const unavailable = (): never => {
-    throw new CompletionRefusedError("unavailable", "The secret cannot be read now. Send it again.");
-  };
-  const used = await secrets.now().catch(unavailable);
-  if (isGood(used)) return true;
-  const newer = await secrets.newerThan(used).catch(unavailable);
-  return newer !== undefined && isGood(newer);
+/** All secrets are tried, so that the time does not tell which one fits. */
+const isMadeWith = (secrets: readonly string[], claim: Claim, body: Uint8Array): boolean =>
+  secrets.filter((secret) => claim.isMadeWith(secret, body)).length > 0;
+
+function completionIn(body: Uint8Array, named: Audience): Completion {
+  const read = readCompletion(body);
+  if (!read.ok) {
+    throw new CompletionRefusedError("malformed", `The completion cannot be used: ${read.problem}.`);
+  }
+  const { audience } = read.message;
+  if (audience.name === named.name && audience.uid === named.uid) return read.message;
+  throw unverified("its audience is not the function that the URL names");
 }
 
 function claimOf(headers: SignatureHeaders, now: number): Claim {
@@ -78,19 +82,14 @@ function claimOf(headers: SignatureHeaders, now: number): Claim {
   }
 }
 
-function valueOf(body: Uint8Array): unknown {
-  try {
-    return parseJson(body);
-  } catch (error) {
-    if (!(error instanceof UnreadableJsonError)) throw error;
-    throw new CompletionRefusedError("malformed", `The body ${error.message}. Send a completion.`);
-  }
-}
+const unavailable = (): never => {
+  throw new CompletionRefusedError("unavailable", "The secret cannot be read now. Send it again.");
+};
 
-/** The same words for a function that there is not: who guesses learns nothing. */
+/** The same words for an unknown function, so that a guess reveals nothing. */
 const unverified = (why: string): CompletionRefusedError =>
   new CompletionRefusedError(
     "unverified",
-    "The completion is not signed as a function's that is called here, or is none. Check the secret, the body and the clock.",
+    "The completion is not signed by a function that is called here. Check the secret, the URL and the clock.",
     why,
   );

@@ -10,7 +10,7 @@ export interface SandboxClient extends AsyncDisposable {
 
 export async function sandboxClient(options: SandboxOptions = {}): Promise<SandboxClient> {
   const sandbox = await startSandbox(options);
-  const client = await connect({ server: sandbox.url });
+  const client = await connect({ server: sandbox.url, token: sandbox.token });
   return {
     sandbox,
     client,

@@ -26,6 +26,8 @@ export interface OpenWatch {
 }
 
 export interface Client extends Sandbox {
+  /** A request to a path, with the token. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
   /** The answer to a GET as text: all events of a watch that ends by itself. */
   text(path: string): Promise<string>;
   call(method: string, path: string, body?: Json, headers?: Record<string, string>): Promise<Reply>;
@@ -47,6 +49,15 @@ async function* lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<WatchEven
     }
   }
 }
+
+/** Adds the bearer token to every request. */
+export const fetchWith =
+  (token: string) =>
+  (url: string, init: RequestInit = {}): Promise<Response> => {
+    const headers = new Headers(init.headers);
+    headers.set("authorization", `Bearer ${token}`);
+    return fetch(url, { ...init, headers });
+  };
 
 export async function openWatch(url: string, headers: Record<string, string>): Promise<OpenWatch> {
   const abort = new AbortController();
@@ -75,13 +86,15 @@ export async function openWatch(url: string, headers: Record<string, string>): P
 /** Starts a sandbox with a client in front. */
 export async function startClient(options: SandboxOptions = {}): Promise<Client> {
   const sandbox = await startSandbox(options);
+  const authorization = `Bearer ${sandbox.token}`;
+  const fetchPath: Client["fetch"] = (path, init) => fetchWith(sandbox.token)(sandbox.url + path, init);
   const call: Client["call"] = (method, path, body, headers = {}) =>
     body === undefined
       ? reply(path, { method, headers })
       : send(method, path, JSON.stringify(body), { "content-type": "application/json", ...headers });
   const send: Client["send"] = (method, path, body, headers) => reply(path, { method, headers, body });
   const reply = async (path: string, request: RequestInit): Promise<Reply> => {
-    const response = await fetch(sandbox.url + path, request);
+    const response = await fetchPath(path, request);
     const json = parseJson(await response.text());
     return { code: response.status, body: isObject(json) ? json : {}, headers: response.headers };
   };
@@ -92,13 +105,17 @@ export async function startClient(options: SandboxOptions = {}): Promise<Client>
     },
     call,
     send,
-    text: async (path) => (await fetch(sandbox.url + path)).text(),
+    fetch: fetchPath,
+    text: async (path) => (await fetchPath(path)).text(),
     patch: (path, body, kind = "merge") =>
       call("PATCH", path, body, {
         "content-type": kind === "apply" ? "application/apply-patch+yaml" : `application/${kind}-patch+json`,
       }),
     watch: (path, headers = {}) =>
-      openWatch(`${sandbox.url}${path}${path.includes("?") ? "&" : "?"}watch=true`, headers),
+      openWatch(`${sandbox.url}${path}${path.includes("?") ? "&" : "?"}watch=true`, {
+        authorization,
+        ...headers,
+      }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { answeredObject, type Call } from "@drover/fault-proxy";
+import type { ApiAddress } from "../api-address.ts";
 import { plainRequest } from "../plain-request.ts";
 import type { Divergence } from "./compare.ts";
 import type { Take } from "./take.ts";
@@ -9,13 +10,16 @@ export const markOfSomebody = "testing.drover.dev/somebody";
 /**
  * Somebody else changes the object that a call is about, past every fault.
  *
- * @param server the URL of the API server, without credentials.
  * @returns its uid; undefined when there is no such object.
  */
-export async function interfere(server: string, { path, subresource }: Call): Promise<string | undefined> {
+export async function interfere(
+  server: ApiAddress,
+  { path, subresource }: Call,
+): Promise<string | undefined> {
   const object = subresource === "" ? path : path.slice(0, -subresource.length - 1);
   const metadata = { annotations: { [markOfSomebody]: "was here" } };
-  return answeredObject(await plainRequest(`${server}${object}`, "PATCH", { metadata }))?.uid;
+  const answer = await plainRequest(server, { method: "PATCH", path: object, body: { metadata } });
+  return answeredObject(answer)?.uid;
 }
 
 /** The first step after which what somebody wrote was lost, though the object is there. */

@@ -7,7 +7,7 @@ import type { Random } from "./random.ts";
 export function callAt(now: number, more: Partial<Call> = {}): Call {
   const name = `ada-${randomUUID().slice(0, 8)}`;
   return {
-    type: "dev.drover.reconcile.v1",
+    type: "dev.drover.reconcile.v2",
     audience: { name: "web/greetings", uid: "f-1" },
     kind: { group: "examples.drover.dev", version: "v1", kind: "Greeting" },
     ...{ key: `web/${name}`, uid: `uid-${name}`, generation: 3, token: randomUUID() },
@@ -71,7 +71,7 @@ export function astray(random: Random, call: Call, scene: Scene): Mutant {
 const almost = (name: string): readonly string[] => [
   ...[`${name} `, name.toUpperCase(), `/${name}`, `${name}\u0000`, name.slice(name.indexOf("/") + 1), ""],
 ];
-const noTypes = ["dev.drover.reconcile.v2", "", undefined, null, "dev.drover.Reconcile.v1"];
+const noTypes = ["dev.drover.reconcile.v1", "", undefined, null, "dev.drover.Reconcile.v2"];
 
 /** A mutant of either sort. */
 export function callMutant(random: Random, call: Call, scene: Scene): Mutant {

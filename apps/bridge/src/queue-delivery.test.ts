@@ -1,0 +1,213 @@
+import { objectKey, silentLog } from "@drover/controller";
+import { type RedisServer, startRedis } from "@drover/local-servers";
+import { connectRedis, disconnectRedis, openWorkQueue, type RedisConnection, type Wake } from "@drover/queue";
+import { fleetOf, type HeldStream, openStreamStore } from "@drover/streams";
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { deliverTo, type DeliveryOptions, type QueueDelivery } from "./queue-delivery.ts";
+
+let server: RedisServer;
+let redis: RedisConnection;
+let streams = 0;
+let held: HeldStream;
+let stop: AbortController;
+
+beforeAll(async () => {
+  server = await startRedis({ persistence: false });
+  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog });
+});
+afterAll(async () => {
+  await disconnectRedis(redis);
+  await server.stop();
+});
+beforeEach(async () => {
+  held = await take(`stream-${++streams}`);
+  stop = new AbortController();
+  return () => stop.abort();
+});
+
+/** Of so many keys wakes are recorded. */
+const most = 4;
+async function take(stream: string): Promise<HeldStream> {
+  const store = openStreamStore({ redis, fleet: fleetOf(), holder: "test", lease: 60_000, mostOwed: most });
+  const answer = await store.hold(stream, { scope: "", listeners: ["l"], queues: ["q"] });
+  if ("heldBy" in answer) throw new Error("held by another");
+  return answer;
+}
+const wake = (name: string, more: Partial<Wake> = {}): Wake => ({
+  ...{ key: objectKey({ namespace: "n", name }), kind: "things", resourceVersion: "1", reason: "Added" },
+  class: "change",
+  ...more,
+});
+/** A queue in the test's hands: what it took, and how it answers. */
+function queueInHand() {
+  const queue = {
+    taken: [] as Wake[],
+    forcedAll: 0,
+    answer: (): Promise<void> => Promise.resolve(),
+    async wake(wakes: readonly Wake[]) {
+      await queue.answer();
+      queue.taken.push(...wakes);
+    },
+    async forceAll() {
+      await queue.answer();
+      queue.forcedAll++;
+    },
+    names: () => queue.taken.map(({ key }) => key.replace("n/", "")),
+  };
+  return queue;
+}
+const deliver = (
+  queue: ReturnType<DeliveryOptions["workQueue"]>,
+  more: Partial<DeliveryOptions> = {},
+): QueueDelivery =>
+  deliverTo({
+    ...{ queue: "q", workQueue: () => queue, owed: held.owedTo("q"), signal: stop.signal, log: silentLog },
+    everything: async function* () {},
+    onWoken: () => undefined,
+    times: { patience: 30, longestBackoff: 20, probation: 0 },
+    ...more,
+  });
+const until = (look: () => Promise<void> | void) => vi.waitFor(look, { timeout: 20_000, interval: 5 });
+const never = new Promise<never>(() => undefined);
+const owed = () => redis.hkeys(`{drover-stream:stream-${streams}}:owed:q`);
+
+it("a queue whose Redis does not answer is waited for no longer than its patience, and not once more", async () => {
+  const queue = queueInHand();
+  queue.answer = () => never;
+  const patience = 300;
+  const delivery = deliver(queue, { times: { patience, longestBackoff: 20, probation: 0 } });
+  await delivery.deliver([wake("a")]);
+  expect(delivery.lag()?.why).toMatch(/not answered/);
+  const from = performance.now();
+  for (let i = 0; i < 20; i++) await delivery.deliver([wake("b", { resourceVersion: String(i) })]);
+  expect(performance.now() - from).toBeLessThan(20 * patience);
+  expect(await owed()).toEqual(["n/a", "n/b"]);
+});
+
+it("wakes come straight again when a queue has caught up, and before that not out of turn", async () => {
+  const queue = queueInHand();
+  const delivery = deliver(queue);
+  await delivery.deliver([wake("a")]);
+  queue.answer = () => Promise.reject(new Error("no"));
+  await delivery.deliver([wake("b")]);
+  await delivery.deliver([wake("c")]);
+  expect(queue.names()).toEqual(["a"]);
+  queue.answer = () => Promise.resolve();
+  await until(() => expect(delivery.lag()).toBeUndefined());
+  expect(queue.names().sort()).toEqual(["a", "b", "c"]);
+  expect(await owed()).toEqual([]);
+  await delivery.deliver([wake("d", { copy: "{}" })]);
+  expect(queue.taken.at(-1)).toMatchObject({ key: "n/d", copy: "{}" });
+});
+
+it("a queue that falls behind again is not waited for again during its probation", async () => {
+  const queue = queueInHand();
+  const times = { patience: 5_000, longestBackoff: 20, probation: 60_000 };
+  const delivery = deliver(queue, { times });
+  queue.answer = () => Promise.reject(new Error("no"));
+  await delivery.deliver([wake("a")]);
+  queue.answer = () => Promise.resolve();
+  await until(() => expect(delivery.lag()).toBeUndefined());
+  queue.answer = () => never;
+  const from = performance.now();
+  await delivery.deliver([wake("b")]);
+  expect(performance.now() - from).toBeLessThan(times.patience);
+  expect(await owed()).toEqual(["n/b"]);
+});
+
+it("of a key's wakes the newest is kept, the most urgent class, no copy, and no news", async () => {
+  const queue = queueInHand();
+  queue.answer = () => Promise.reject(new Error("no"));
+  const delivery = deliver(queue);
+  const newestAfter = { era: "e", at: 1 };
+  await delivery.deliver([
+    wake("a", { resourceVersion: "9", uid: "u1", class: "listing", copy: "{}", newestAfter }),
+    wake("a", { resourceVersion: "10", uid: "u2", class: "listing", reason: "Listed" }),
+    wake("a", { resourceVersion: "8", uid: "u0", reason: "Modified" }),
+    wake("b", { news: "{}" }),
+  ]);
+  queue.answer = () => Promise.resolve();
+  await until(() => expect(delivery.lag()).toBeUndefined());
+  expect([...queue.taken].sort((a, b) => a.key.localeCompare(b.key))).toEqual([
+    wake("a", { resourceVersion: "10", uid: "u2", reason: "Listed" }),
+    wake("b", { news: "" }),
+  ]);
+});
+
+it("what is recorded while it is handed over is handed over, too", async () => {
+  const queue = queueInHand();
+  queue.answer = () => Promise.reject(new Error("no"));
+  const delivery = deliver(queue);
+  await delivery.deliver([wake("a")]);
+  const asked = Promise.withResolvers<undefined>();
+  const answer = Promise.withResolvers<undefined>();
+  queue.answer = async () => {
+    asked.resolve(undefined);
+    await answer.promise;
+  };
+  await asked.promise;
+  await delivery.deliver([wake("a", { resourceVersion: "2" }), wake("b")]);
+  answer.resolve(undefined);
+  await until(() => expect(delivery.lag()).toBeUndefined());
+  expect(queue.taken.map(({ key, resourceVersion }) => `${key} ${resourceVersion}`)).toEqual(
+    expect.arrayContaining(["n/a 1", "n/a 2", "n/b 1"]),
+  );
+  expect(await owed()).toEqual([]);
+});
+
+it("a queue that is owed more than is recorded is told everything, whoever dies meanwhile, with what it alone knows", async () => {
+  const queue = openWorkQueue({ redis, controller: `q${streams}`, log: silentLog });
+  const control = `{drover:q${streams}}:control`;
+  const key = (name: string) => `{drover:q${streams}}:key:n/${name}`;
+  await queue.wake([wake("gone"), wake("there")]);
+  await redis.hset(control, "schema", 999);
+  const everything = async function* () {
+    yield await Promise.resolve([wake("there", { resourceVersion: "5" })]);
+  };
+  const delivery = deliver(queue, { everything });
+  await delivery.deliver(Array.from({ length: most + 1 }, (_, i) => wake(`new-${i}`)));
+  expect(await owed()).toEqual([]);
+  // Its bridge dies in the midst of telling everything.
+  await held.owedTo("q").tellAll("begin");
+  stop.abort();
+  await delivery.stopped();
+  await held.release();
+  stop = new AbortController();
+  held = await take(`stream-${streams}`);
+  expect(held.owedTo("q").since).toBeGreaterThan(0);
+  await redis.hdel(control, "schema");
+  const next = deliver(queue, { everything, owed: held.owedTo("q") });
+  await until(() => expect(next.lag()).toBeUndefined());
+  expect(await redis.hget(key("there"), "version:things")).toBe("5");
+  for (const name of ["gone", "there"])
+    expect(Number(await redis.hget(key(name), "wakes"))).toBeGreaterThan(1);
+  expect(await redis.exists(`{drover-stream:stream-${streams}}:behind`)).toBe(0);
+  await queue.close();
+});
+
+it("what a queue is owed and somebody else took away is told as everything", async () => {
+  const queue = queueInHand();
+  queue.answer = () => Promise.reject(new Error("no"));
+  const told: string[] = [];
+  const everything = async function* () {
+    told.push("everything");
+    yield await Promise.resolve([wake("x")]);
+  };
+  const delivery = deliver(queue, { everything });
+  await delivery.deliver([wake("a")]);
+  await redis.del(`{drover-stream:stream-${streams}}:owed:q`);
+  queue.answer = () => Promise.resolve();
+  await until(() => expect(delivery.lag()).toBeUndefined());
+  expect([told, queue.names(), queue.forcedAll]).toEqual([["everything"], ["x"], 1]);
+});
+
+it("who holds the stream no more records nothing for its queues", async () => {
+  const queue = queueInHand();
+  queue.answer = () => Promise.reject(new Error("no"));
+  const delivery = deliver(queue);
+  await redis.hset(`{drover-stream:stream-${streams}}:stream`, "until", 1);
+  await take(`stream-${streams}`);
+  await expect(delivery.deliver([wake("a")])).rejects.toThrow(/another bridge/);
+  expect(held.lost.aborted).toBe(true);
+  expect(await owed()).toEqual([]);
+});

@@ -1,0 +1,173 @@
+import type { Log, Milliseconds } from "@drover/controller";
+import type { Wake, WorkQueue } from "@drover/queue";
+import type { OwedWakes } from "@drover/streams";
+import { pause } from "./pause.ts";
+import { wordsOf } from "./words-of.ts";
+
+/** Brings the wakes of one stream to one queue. A queue that does not take them holds up no other. */
+export interface QueueDelivery {
+  /**
+   * Resolves when the queue has the wakes, or they are recorded as owed to it: within {@link DeliveryTimes.patience} twice,
+   * unless the streams' own Redis is away.
+   */
+  deliver(wakes: readonly Wake[]): Promise<void>;
+  /** Set while the queue is behind. */
+  lag(): QueueLag | undefined;
+  /** Resolves when nothing is under way any more, once the signal has fired. */
+  stopped(): Promise<void>;
+}
+
+/** A queue that does not take its wakes. */
+export interface QueueLag {
+  readonly queue: string;
+  /** Milliseconds since 1970. */
+  readonly since: number;
+  readonly why: string;
+}
+
+export interface DeliveryTimes {
+  /** How long a queue may take to record wakes, though it refuses nothing. */
+  readonly patience: Milliseconds;
+  /** The longest wait between two attempts to hand over what a queue is owed. The first is a twentieth. */
+  readonly longestBackoff: Milliseconds;
+  /**
+   * For so long after it has caught up, wakes are still recorded as owed and handed over from there: a queue that falls
+   * behind again and again costs the others its patience once in that time.
+   */
+  readonly probation: Milliseconds;
+}
+
+export const usualTimes: DeliveryTimes = { patience: 1_000, longestBackoff: 5_000, probation: 60_000 };
+
+export interface DeliveryOptions {
+  readonly queue: string;
+  /** Looked up for each call: it throws once the queue is closed. */
+  readonly workQueue: () => Pick<WorkQueue, "wake" | "forceAll">;
+  readonly owed: OwedWakes;
+  /** Wakes for all that the stream has told the queue, and told others since. */
+  readonly everything: () => AsyncIterable<readonly Wake[]>;
+  readonly onWoken: (wakes: readonly Wake[]) => void;
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  readonly times?: DeliveryTimes;
+}
+
+/**
+ * Wakes go to their queue directly until it refuses them, or does not answer. From then on they are recorded beside the
+ * stream, which goes on, and handed over from there until the queue has caught up. The record is the stream's: it
+ * outlives the bridge, and the queue's tenant cannot write it.
+ */
+export function deliverTo(options: DeliveryOptions): QueueDelivery {
+  const { queue, workQueue, owed, signal, log, onWoken, times = usualTimes } = options;
+  const debts = debtsOf(options);
+  let lag: QueueLag | undefined =
+    owed.since === undefined ? undefined : { queue, since: owed.since, why: "It has not caught up yet." };
+  let directFrom = -Infinity;
+  /** Something was recorded since the last look at what is owed. */
+  let added = false;
+  let isHandingOver = false;
+  let handing = Promise.resolve();
+
+  const fallBehind = (error: unknown): void => {
+    const why = wordsOf(error);
+    if (lag === undefined) log.warn({ queue, why }, "A queue does not take its wakes; the others go on");
+    lag = { queue, since: lag?.since ?? Date.now(), why };
+  };
+  const isOver = (): boolean => signal.aborted;
+  const isAdded = (): boolean => added;
+  const handOver = async (): Promise<void> => {
+    let failures = 0;
+    while (!isOver()) {
+      try {
+        added = false;
+        const { keys, all } = await debts.pay();
+        if (keys > 0 || all || isAdded()) continue;
+        if (lag) log.info({ queue }, "A queue has caught up");
+        [lag, directFrom] = [undefined, performance.now() + times.probation];
+        break;
+      } catch (error) {
+        if (isOver()) break;
+        fallBehind(error);
+        await pause(Math.min(times.longestBackoff, (times.longestBackoff / 20) * 2 ** failures++), signal);
+      }
+    }
+    // In the same turn as the last look: nothing can have been added in between.
+    isHandingOver = false;
+  };
+  const startHandingOver = (): void => {
+    if (isHandingOver) return;
+    isHandingOver = true;
+    handing = handOver();
+  };
+  if (lag !== undefined) startHandingOver();
+
+  return {
+    async deliver(wakes) {
+      signal.throwIfAborted();
+      if (lag === undefined && !isHandingOver && performance.now() >= directFrom) {
+        const refusal = await attempt(() => workQueue().wake(wakes, { retry: false }), owed, times.patience);
+        if (refusal === undefined) {
+          onWoken(wakes);
+          return;
+        }
+        fallBehind(refusal);
+      }
+      await owed.add(wakes);
+      added = true;
+      startHandingOver();
+    },
+    lag: () => lag,
+    stopped: () => handing,
+  };
+}
+
+/** What a call was refused with, or that it took too long; undefined when it was done. */
+async function attempt(
+  call: () => Promise<void>,
+  owed: Pick<OwedWakes, "answers">,
+  patience: Milliseconds,
+): Promise<Error | undefined> {
+  const outcome = Promise.try(call).then(
+    () => undefined,
+    (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
+  );
+  const late = new Error(`Redis has not answered for ${patience} ms.`);
+  const first = await within(patience, outcome, late);
+  if (first !== late) return first;
+  // A Redis that is away for the stream, too, is waited for: nothing could be recorded.
+  await owed.answers();
+  return within(patience, outcome, late);
+}
+
+async function within<T>(span: Milliseconds, outcome: Promise<T>, late: T): Promise<T> {
+  const left = new AbortController();
+  const first = await Promise.race([outcome, pause(span, left.signal).then(() => late)]);
+  left.abort();
+  return first;
+}
+
+/** Hands over what a queue is owed. */
+function debtsOf({ workQueue, owed, everything, onWoken, signal }: DeliveryOptions) {
+  const wake = async (wakes: readonly Wake[]): Promise<void> => {
+    if (wakes.length === 0) return;
+    await workQueue().wake(wakes, { retry: false, signal });
+    onWoken(wakes);
+  };
+  return {
+    /** Answers what is left, and was recorded meanwhile. */
+    async pay() {
+      if ((await owed.look()).all) {
+        await owed.tellAll("begin");
+        for await (const wakes of everything()) await wake(wakes);
+        // Objects that are gone since are in no index any more, but in the queue's own.
+        await workQueue().forceAll({ retry: false, signal });
+        await owed.tellAll("end");
+      }
+      for await (const piece of owed.pieces()) {
+        await wake(piece.wakes);
+        await owed.settle(piece);
+      }
+      return owed.look();
+    },
+  };
+}

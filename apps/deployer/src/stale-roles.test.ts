@@ -1,0 +1,89 @@
+import { ReconcileFunction } from "@drover/controller";
+import { builtin, connect, type KubeClient, listAll, type NewObject, type ResourceRef } from "@drover/kube";
+import { type Sandbox, startSandbox } from "@drover/sandbox";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { bridgeRoleOf, bridgeRoles } from "./bridge-roles.ts";
+import { keepObject } from "./keep-object.ts";
+import { dropStaleRoles } from "./stale-roles.ts";
+import type { Step } from "./step.ts";
+
+const home = { namespace: "tea", name: "cups", uid: "1" };
+const account = { namespace: "drover", name: "bridge" };
+const { signal } = new AbortController();
+let sandbox: Sandbox;
+let client: KubeClient;
+beforeAll(async () => {
+  sandbox = await startSandbox({});
+  client = await connect({ server: sandbox.url });
+  for (const name of ["tea", "coffee", "milk"])
+    await client.create(builtin.namespace, { metadata: { name } });
+});
+afterAll(async () => {
+  await client.close();
+  await sandbox.close();
+});
+
+const rolesFor = (namespaces: readonly string[] | undefined, of = home) =>
+  bridgeRoles(
+    of,
+    ReconcileFunction.spec.parse({
+      for: {
+        ...{ group: "example.com", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" },
+        ...(namespaces && { namespaces }),
+      },
+    }),
+    account,
+  );
+const keep = async (roles: ReturnType<typeof rolesFor>, of = home) => {
+  for (const { ref, object, wanted } of roles)
+    if (wanted) await keepObject({ client, signal, owner: of.uid }, ref, object);
+};
+const drop = (kept: ReturnType<typeof rolesFor>) =>
+  dropStaleRoles({ client, home, context: { signal } as Step["context"] }, bridgeRoleOf(home), kept);
+const there = async (): Promise<readonly string[]> => {
+  const kinds: readonly ResourceRef[] = [builtin.clusterRole, builtin.role, builtin.roleBinding];
+  const all = await Promise.all(
+    kinds.map(async (ref) =>
+      (await listAll(client, ref, {})).map(({ metadata: { namespace = "", name } }) =>
+        [ref.kind, namespace, name].filter(Boolean).join(" "),
+      ),
+    ),
+  );
+  return all
+    .flat()
+    .filter((one) => one.includes("cups"))
+    .sort();
+};
+const inside = (namespace: string, name = "drover-bridge:tea:cups") => [
+  `Role ${namespace} ${name}`,
+  `RoleBinding ${namespace} ${name}`,
+];
+
+it("the bridge's Roles are where the function looks now, and none is left when it is gone", async () => {
+  await keep(rolesFor(["tea", "coffee"]));
+  await keep(rolesFor(["milk"]));
+  await drop(rolesFor(["milk"]));
+  expect(await there()).toEqual(inside("milk"));
+
+  await keep(rolesFor(undefined));
+  await drop(rolesFor(undefined));
+  expect(await there()).toEqual(["ClusterRole drover-bridge:tea:cups"]);
+  await keep(rolesFor(["tea"]));
+  await drop(rolesFor(["tea"]));
+  expect(await there()).toEqual(inside("tea"));
+  await drop([]);
+  expect(await there()).toEqual([]);
+});
+
+it("another function's Roles stay, and so does what only looks like this one's", async () => {
+  const namesake = { ...home, namespace: "coffee", uid: "2" };
+  await keep(rolesFor(["tea"], namesake), namesake);
+  const metadata = { name: "drover-bridge:tea:cups", labels: { "drover.dev/function": "cups" } };
+  const foreign: NewObject = { metadata: { ...metadata, namespace: "milk" }, rules: [] };
+  await client.create(builtin.role, foreign);
+  await drop([]);
+  expect(await there()).toEqual([
+    "Role milk drover-bridge:tea:cups",
+    ...inside("tea", "drover-bridge:coffee:cups"),
+  ]);
+});

@@ -1,0 +1,33 @@
+import { builtin, keyOf, listAll, type ResourceRef } from "@drover/kube";
+import type { FunctionObject } from "./function-objects.ts";
+import { dropObject, ownerAnnotation } from "./keep-object.ts";
+import { functionLabel } from "./names.ts";
+import type { Step } from "./step.ts";
+
+/** Bindings first: without them the Roles grant nothing. */
+const kinds = [builtin.roleBinding, builtin.role, builtin.clusterRole] as const;
+
+/**
+ * Deletes a function's Roles, ClusterRoles and RoleBindings of one name that it needs no more, wherever they are: those in
+ * namespaces that its spec names no longer, too. They can have no owner reference to the function, so nothing else
+ * deletes them.
+ *
+ * @param kept the objects that it needs.
+ */
+export async function dropStaleRoles(
+  { client, home, context: { signal } }: Pick<Step, "client" | "home" | "context">,
+  name: string,
+  kept: readonly FunctionObject[] = [],
+): Promise<void> {
+  const idOf = (ref: ResourceRef, object: FunctionObject["object"]): string =>
+    `${ref.plural} ${keyOf(object)}`;
+  const needed = new Set(kept.flatMap(({ ref, object, wanted }) => (wanted ? [idOf(ref, object)] : [])));
+  for (const ref of kinds) {
+    const labelSelector = `${functionLabel}=${home.name}`;
+    for (const object of await listAll(client, ref, { labelSelector, metadataOnly: true, signal })) {
+      const { metadata } = object;
+      if (metadata.name !== name || metadata.annotations?.[ownerAnnotation] !== home.uid) continue;
+      if (!needed.has(idOf(ref, object))) await dropObject({ client, signal, owner: home.uid }, ref, object);
+    }
+  }
+}

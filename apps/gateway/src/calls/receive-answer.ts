@@ -1,0 +1,43 @@
+import { type Answer, readAnswer, type RememberedSecrets, signatureProblem } from "@drover/webhook";
+import { badAnswer, unsigned } from "./interpret.ts";
+import type { Reply } from "./post.ts";
+
+export interface AnswerToReceive {
+  /** The call's, which the answer repeats. */
+  readonly id: string;
+  readonly reply: Reply;
+  /** Those that the call was signed with. */
+  readonly used: readonly string[];
+  readonly secrets: RememberedSecrets;
+  /** Wall clock, ms. */
+  readonly now: () => number;
+}
+
+/**
+ * Verifies an answer, then reads it. The signature is over the body alone: the status decides nothing.
+ * @throws RetryError when it is not signed, or cannot be used.
+ */
+export async function receiveAnswer(options: AnswerToReceive): Promise<Answer> {
+  const { id, used, secrets, now } = options;
+  const { status, headers, body } = options.reply;
+  const signature = {
+    id: headerIn(headers["webhook-id"]),
+    timestamp: headerIn(headers["webhook-timestamp"]),
+    signature: headerIn(headers["webhook-signature"]),
+  };
+  const problemWith = (all: readonly string[]): string | undefined =>
+    signatureProblem({ headers: signature, body, secrets: all, id, now: now() });
+  let problem = problemWith(used);
+  if (problem !== undefined && signature.signature !== undefined) {
+    // It may have a newer secret than the call was signed with.
+    const newer = await secrets.newerThan(used);
+    if (newer !== undefined) problem = problemWith(newer);
+  }
+  if (problem !== undefined) throw unsigned(status, problem);
+  const read = readAnswer(body);
+  if (!read.ok) throw badAnswer(read.problem);
+  return read.message;
+}
+
+const headerIn = (value: string | readonly string[] | undefined): string | undefined =>
+  typeof value === "string" ? value : value?.join(", ");

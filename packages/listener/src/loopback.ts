@@ -1,0 +1,11 @@
+import { isIPv4, isIPv6 } from "node:net";
+
+/** IPv4 as it is, where a socket of both families gives it as `::ffff:127.0.0.1`. */
+export const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "");
+
+/** True for `localhost` and for the literal addresses of loopback: all of 127.0.0.0/8, and `::1`. */
+export function isLoopback(host: string): boolean {
+  const address = plainAddress(host);
+  if (isIPv4(address)) return address.startsWith("127.");
+  return isIPv6(address) ? address === "::1" : address === "localhost";
+}

@@ -1,0 +1,127 @@
+import { once } from "node:events";
+import { createServer, get, type IncomingMessage, type Server } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  bearerOf,
+  guarded,
+  isLoopback,
+  isSameToken,
+  newToken,
+  type PageGuard,
+  pageProblem,
+} from "./index.ts";
+
+const asked = (localAddress: string | undefined, headers: Record<string, string[]>) => ({
+  socket: localAddress === undefined ? {} : { localAddress },
+  headersDistinct: headers,
+});
+const refuses = (guard: PageGuard, localAddress: string | undefined, headers: Record<string, string[]>) =>
+  pageProblem(asked(localAddress, headers), guard) !== undefined;
+
+describe("which requests are a web page's", () => {
+  const everywhere: PageGuard = { where: "everywhere", hosts: ["sandbox"] };
+  it.each<[string, Record<string, string[]>, boolean]>([
+    ["the address that the connection came to", { host: ["10.1.2.3:8080"] }, false],
+    ["another address", { host: ["10.1.2.4:8080"] }, true],
+    ["loopback, as behind a published port", { host: ["127.0.0.1:8001"] }, false],
+    ["a name that was given", { host: ["Sandbox:80"] }, false],
+    ["a name that was not given", { host: ["sandbox.evil.example"] }, true],
+    ["no Host", {}, true],
+    ["two Hosts", { host: ["localhost", "evil.example"] }, true],
+    ["a Host with a path", { host: ["localhost/x"] }, true],
+    ["an address in other digits", { host: ["2130706433"] }, true],
+    ["a short address", { host: ["127.1"] }, true],
+    ["an octal address", { host: ["0177.0.0.1"] }, true],
+    ["a name with a dot at its end", { host: ["localhost."] }, true],
+    ["IPv6 of all addresses", { host: ["[::]:80"] }, true],
+    ["an Origin", { host: ["localhost"], origin: ["http://localhost"] }, true],
+    ["a navigation that a person typed", { host: ["localhost"], "sec-fetch-site": ["none"] }, false],
+    ["two words about the site", { host: ["localhost"], "sec-fetch-site": ["none", "cross-site"] }, true],
+  ])("%s", (_what, headers, isPage) => {
+    expect(refuses(everywhere, "::ffff:10.1.2.3", headers)).toBe(isPage);
+  });
+
+  it("a listener that checks on loopback alone lets all through elsewhere: probes, Prometheus and KEDA in a cluster", () => {
+    const guard: PageGuard = { where: "loopback" };
+    const headers = { host: ["deployer.drover:8080"], origin: ["http://a"] };
+    for (const address of ["10.1.2.3", "fd00::1", "::ffff:192.168.0.1"])
+      expect(refuses(guard, address, headers)).toBe(false);
+    for (const address of ["127.0.0.1", "127.8.9.10", "::1", "::ffff:127.0.0.1", undefined])
+      expect(refuses(guard, address, headers)).toBe(true);
+  });
+
+  it("where any Host will do, the other marks of a page are looked at", () => {
+    const guard: PageGuard = { where: "loopback", hosts: "any" };
+    expect(refuses(guard, "127.0.0.1", { host: ["greetings.default.svc"] })).toBe(false);
+    expect(refuses(guard, "127.0.0.1", { host: ["greetings.default.svc"], origin: ["null"] })).toBe(true);
+  });
+});
+
+it("knows loopback's addresses, and no name that looks like one", () => {
+  for (const host of ["localhost", "127.0.0.1", "127.255.0.9", "::1", "::ffff:127.0.0.1"])
+    expect([host, isLoopback(host)]).toEqual([host, true]);
+  for (const host of [
+    "0.0.0.0",
+    "::",
+    "128.0.0.1",
+    "127.0.0.1.nip.io",
+    "localhost.evil",
+    "127.1",
+    "",
+    "::ffff:10.0.0.1",
+  ])
+    expect([host, isLoopback(host)]).toEqual([host, false]);
+});
+
+describe("a bearer token", () => {
+  const given = (...authorization: string[]) => bearerOf({ headersDistinct: { authorization } });
+  it("is read from one header of one form", () => {
+    expect(given("Bearer abc.d-e_f~g+h/i==")).toBe("abc.d-e_f~g+h/i==");
+    for (const header of ["abc", "Basic abc", "Bearer", "Bearer a b", "Bearer a,b", "xBearer a", "Bearer =a"])
+      expect([header, given(header)]).toEqual([header, undefined]);
+    expect(given("Bearer a", "Bearer a")).toBeUndefined();
+    expect(bearerOf({ headersDistinct: {} })).toBeUndefined();
+  });
+
+  it("is compared whole, whatever its length", () => {
+    const token = newToken();
+    expect(token).toMatch(/^[0-9a-f]{64}$/);
+    expect(isSameToken(token, token)).toBe(true);
+    for (const other of ["", token.slice(1), `${token}0`, token.toUpperCase(), newToken()])
+      expect(isSameToken(other, token)).toBe(false);
+  });
+});
+
+describe("over a connection", () => {
+  let server: Server | undefined;
+  afterEach(() => server?.closeAllConnections());
+  const start = async (): Promise<number> => {
+    server = createServer(guarded((_, response) => response.end("served"), { where: "everywhere" }));
+    await once(server.listen(0, "127.0.0.1").unref(), "listening");
+    return (server.address() as AddressInfo).port;
+  };
+
+  it("a refusal says why and what to do, before the body has come, and ends the connection", async () => {
+    const socket = connect(await start(), "127.0.0.1");
+    socket.write("POST / HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 1000000\r\n\r\n{");
+    let answer = "";
+    for await (const chunk of socket) answer += String(chunk);
+    expect(answer).toMatch(/^HTTP\/1\.1 403 /);
+    expect(answer).toMatch(
+      /Refused: the Host header is "evil\.example".*at the address that the process logs/,
+    );
+  });
+
+  it("what is shown of a header is short, and in quotes", async () => {
+    const port = await start();
+    const headers = { host: `${"e".repeat(5_000)}.example` };
+    const [response] = (await once(get({ port, host: "127.0.0.1", headers }), "response")) as [
+      IncomingMessage,
+    ];
+    let text = "";
+    for await (const chunk of response) text += String(chunk);
+    expect(text).toContain(`"${"e".repeat(100)}"`);
+    expect(text.length).toBeLessThan(500);
+  });
+});

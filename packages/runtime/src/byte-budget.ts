@@ -1,0 +1,151 @@
+/** Bytes that may be held at once. */
+export interface BudgetLimits {
+  /** By all peers together. */
+  readonly total: number;
+  /** By one peer. At least what one body may have. */
+  readonly peer: number;
+  /** For one group, such as a hook. At least what one body may have. */
+  readonly group: number;
+}
+
+/** Bytes that one sender has us hold. */
+export interface Holding {
+  readonly bytes: number;
+  /** Counts more bytes, and drops the oldest holdings where that is too much: this one too, if it is the oldest. */
+  grow(bytes: number): void;
+  /** Not held any more. Nothing happens the second time. */
+  release(): void;
+}
+
+export interface HoldingOptions {
+  readonly peer: string;
+  readonly group?: string;
+  readonly bytes: number;
+  /** Called once, when the holding was dropped to make room: it is released already. */
+  readonly onDropped: () => void;
+}
+
+/**
+ * Counts bytes that are held for senders that have not shown yet that they may send. When there are too many, bytes that
+ * arrive are never refused: the oldest holding is dropped, of the peer that holds the most beside the one that grows. So a
+ * flood drops its own holdings; those of a peer that holds less stay, and so does a large one that comes into a flood of
+ * small ones.
+ */
+export interface ByteBudget {
+  hold(options: HoldingOptions): Holding;
+  /** Bytes that are held now. */
+  held(): number;
+}
+
+interface Held {
+  readonly peer: string;
+  readonly group: string | undefined;
+  bytes: number;
+  readonly drop: () => void;
+}
+
+export function byteBudget(limits: BudgetLimits): ByteBudget {
+  const all = share();
+  const groups = new Map<string, Share>();
+  const sharesOf = ({ group }: Held): readonly Share[] => {
+    if (group === undefined) return [all];
+    const own = groups.get(group) ?? share();
+    groups.set(group, own);
+    return [all, own];
+  };
+  const remove = (one: Held): void => {
+    for (const each of sharesOf(one)) each.remove(one);
+    if (one.group !== undefined && groups.get(one.group)?.isEmpty()) groups.delete(one.group);
+  };
+  const makeRoom = (growing: Held): void => {
+    const { peer, group } = growing;
+    while (all.bytesOf(peer) > limits.peer) all.oldestOf(peer)?.drop();
+    const own = group === undefined ? undefined : groups.get(group);
+    while (own !== undefined && own.bytes() > limits.group) own.oldestOf(own.largestBeside(growing))?.drop();
+    while (all.bytes() > limits.total) all.oldestOf(all.largestBeside(growing))?.drop();
+  };
+  return {
+    hold({ peer, group, bytes, onDropped }) {
+      let isHeld = true;
+      const release = (): void => {
+        if (isHeld) remove(one);
+        isHeld = false;
+      };
+      const drop = (): void => {
+        release();
+        onDropped();
+      };
+      const one: Held = { peer, group, bytes, drop };
+      for (const each of sharesOf(one)) each.add(one);
+      makeRoom(one);
+      return {
+        get bytes() {
+          return one.bytes;
+        },
+        grow(more) {
+          if (!isHeld) return;
+          for (const each of sharesOf(one)) each.grow(one, more);
+          one.bytes += more;
+          makeRoom(one);
+        },
+        release,
+      };
+    },
+    held: () => all.bytes(),
+  };
+}
+
+/** Holdings by peer, each peer's oldest first. */
+interface Share {
+  add(one: Held): void;
+  remove(one: Held): void;
+  grow(one: Held, bytes: number): void;
+  isEmpty(): boolean;
+  bytes(): number;
+  bytesOf(peer: string): number;
+  oldestOf(peer: string): Held | undefined;
+  /** The peer that holds the most, this holding not counted; its own peer where there is no other. */
+  largestBeside(one: Held): string;
+}
+
+function share(): Share {
+  const peers = new Map<string, { bytes: number; readonly holdings: Set<Held> }>();
+  let total = 0;
+  return {
+    add(one) {
+      const peer = peers.get(one.peer) ?? { bytes: 0, holdings: new Set() };
+      peers.set(one.peer, peer);
+      peer.holdings.add(one);
+      peer.bytes += one.bytes;
+      total += one.bytes;
+    },
+    remove(one) {
+      const peer = peers.get(one.peer);
+      if (peer === undefined || !peer.holdings.delete(one)) return;
+      peer.bytes -= one.bytes;
+      total -= one.bytes;
+      if (peer.holdings.size === 0) peers.delete(one.peer);
+    },
+    grow(one, bytes) {
+      const peer = peers.get(one.peer);
+      if (peer === undefined || !peer.holdings.has(one)) return;
+      peer.bytes += bytes;
+      total += bytes;
+    },
+    isEmpty: () => peers.size === 0,
+    bytes: () => total,
+    bytesOf: (peer) => peers.get(peer)?.bytes ?? 0,
+    oldestOf(peer) {
+      const [oldest] = peers.get(peer)?.holdings ?? [];
+      return oldest;
+    },
+    largestBeside(one) {
+      let [found, most] = [one.peer, 0];
+      for (const [peer, { bytes, holdings }] of peers) {
+        const beside = holdings.has(one) ? bytes - one.bytes : bytes;
+        if (beside > most) [found, most] = [peer, beside];
+      }
+      return found;
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import type { Socket } from "node:net";
+import type { ByteBudget, Holding } from "./byte-budget.ts";
+import { BodyRefusedError } from "./read-incoming.ts";
+
+/** A connection that is counted until it is closed. */
+export interface CountedConnection {
+  /** Fires with a BodyRefusedError when it is closed. */
+  readonly closed: AbortSignal;
+  /** Bytes that its peer has us hold, in a group. When they are dropped the connection is closed. */
+  hold(group: string, bytes: number): Holding;
+  /** Its sender has shown that it may send. Until `idle` the connection itself is not dropped. */
+  verified(): void;
+  /** A request has ended: its age begins anew. */
+  idle(): void;
+  close(why: BodyRefusedError["why"]): void;
+}
+
+export interface CountedConnections {
+  of(socket: Socket): CountedConnection;
+}
+
+/**
+ * Connections of a listener, each counted by the budget that it belongs to: of strangers until its first verified message.
+ * @param each bytes that a connection counts for itself.
+ */
+export function countedConnections(
+  budgets: { readonly strangers: ByteBudget; readonly verified: ByteBudget },
+  each: number,
+): CountedConnections {
+  const known = new WeakMap<Socket, CountedConnection>();
+  const count = (socket: Socket): CountedConnection => {
+    const peer = peerOf(socket.remoteAddress);
+    const over = new AbortController();
+    let budget = budgets.strangers;
+    let own: Holding | undefined;
+    const onDropped = (): void => close("displaced");
+    const close = (why: BodyRefusedError["why"]): void => {
+      own?.release();
+      if (!over.signal.aborted) over.abort(new BodyRefusedError(why));
+      socket.destroy();
+    };
+    const idle = (): void => {
+      own?.release();
+      if (!over.signal.aborted) own = budget.hold({ peer, bytes: each, onDropped });
+    };
+    socket.once("close", () => close("cut off"));
+    if (socket.destroyed) close("cut off");
+    idle();
+    return {
+      ...{ closed: over.signal, close, idle },
+      hold: (group, bytes) => budget.hold({ peer, group, bytes: over.signal.aborted ? 0 : bytes, onDropped }),
+      verified() {
+        budget = budgets.verified;
+        own?.release();
+      },
+    };
+  };
+  return {
+    of(socket) {
+      const before = known.get(socket);
+      if (before !== undefined) return before;
+      const counted = count(socket);
+      known.set(socket, counted);
+      return counted;
+    },
+  };
+}
+
+/** The owner of an address, as far as it shows: IPv6 is given out by the /64, so a whole /64 is one peer. */
+export function peerOf(address = ""): string {
+  const [plain = ""] = address.split("%");
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (!plain.includes(":")) return plain;
+  const [head = "", tail] = plain.split("::");
+  const first = head === "" ? [] : head.split(":");
+  const last = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = Array.from({ length: Math.max(0, 8 - first.length - last.length) }, () => "0");
+  return `${[...first, ...zeros, ...last].slice(0, 4).join(":")}::/64`;
+}

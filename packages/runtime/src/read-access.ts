@@ -1,0 +1,134 @@
+import type { Milliseconds } from "@drover/controller";
+import { builtin, isApiError, type KubeClient } from "@drover/kube";
+import { createHash } from "node:crypto";
+import { z } from "zod";
+
+/** What is read, in the words of a SubjectAccessReview's spec. */
+export type ReadOf =
+  | { readonly nonResourceAttributes: { readonly path: string; readonly verb: "get" } }
+  | {
+      readonly resourceAttributes: {
+        readonly group: string;
+        readonly resource: string;
+        readonly subresource: string;
+        readonly namespace: string;
+        readonly name: string;
+        readonly verb: "get";
+      };
+    };
+
+/** The sender may read, or the HTTP status and the words to refuse with. */
+export type Decision = "allowed" | { readonly status: 401 | 403 | 503; readonly message: string };
+
+/** Decides whether the sender of a request may read. `token` is the request's bearer token. */
+export type ReadAccess = (token: string | undefined, what: ReadOf) => Promise<Decision>;
+
+/** Everyone who reaches the listener may read: for loopback, or behind a NetworkPolicy. */
+export const openToAll: ReadAccess = () => Promise.resolve("allowed");
+
+/** How long a decision holds. A permission that is taken away lasts for so long. */
+const holds: Milliseconds = 10_000;
+/** Decisions kept, of each outcome: a sender of many wrong tokens displaces no right one. */
+const mostKept = 1_000;
+/** Decisions under way at the API server. More are refused at once, so that a flood costs it a bounded load. */
+const atOnce = 8;
+const answerWithin: Milliseconds = 5_000;
+
+const authenticated = z.looseObject({
+  authenticated: z.literal(true),
+  user: z.looseObject({
+    username: z.string(),
+    uid: z.string().optional(),
+    groups: z.array(z.string()).optional(),
+    extra: z.record(z.string(), z.array(z.string())).optional(),
+  }),
+});
+const reviewed = z.looseObject({ allowed: z.boolean().optional() });
+
+const noToken: Decision = {
+  status: 401,
+  message: "Send the header Authorization: Bearer <a token of a ServiceAccount that may read this>.",
+};
+const wrongToken: Decision = {
+  status: 401,
+  message: "The API server does not know this token. Send a token that has not expired.",
+};
+const busy: Decision = {
+  status: 503,
+  message: "Too many senders are being looked up. Ask again in a second.",
+};
+
+/**
+ * Asks the API server about every sender, as kube-rbac-proxy and controller-runtime's `WithAuthenticationAndAuthorization`
+ * do: a TokenReview says which user the token is of, a SubjectAccessReview whether that user may read. Decisions hold for
+ * 10 s, and errors are not kept. Tokens are kept as SHA-256 digests only.
+ */
+export function kubernetesAccess(
+  client: Pick<KubeClient, "review">,
+  now: () => Milliseconds = () => performance.now(),
+): ReadAccess {
+  const kept = { allowed: keptDecisions(now), refused: keptDecisions(now) };
+  const underWay = new Map<string, Promise<Decision>>();
+  const decide = async (token: string, what: ReadOf, key: string): Promise<Decision> => {
+    const decision = await ask(client, token, what).catch(unanswered);
+    if (decision === "allowed") kept.allowed.keep(key, decision);
+    else if (decision.status !== 503) kept.refused.keep(key, decision);
+    return decision;
+  };
+  return async (token, what) => {
+    if (token === undefined) return noToken;
+    const key = digestOf([token, what]);
+    const known = kept.allowed.find(key) ?? kept.refused.find(key) ?? underWay.get(key);
+    if (known !== undefined) return known;
+    if (underWay.size >= atOnce) return busy;
+    const deciding = decide(token, what, key).finally(() => underWay.delete(key));
+    underWay.set(key, deciding);
+    return deciding;
+  };
+}
+
+async function ask(client: Pick<KubeClient, "review">, token: string, what: ReadOf): Promise<Decision> {
+  const options = { signal: AbortSignal.timeout(answerWithin), retries: 0 };
+  const who = authenticated.safeParse(await client.review(builtin.tokenReview, { token }, options));
+  if (!who.success) return wrongToken;
+  const { username, ...more } = who.data.user;
+  const { uid, groups, extra } = more;
+  const spec = { user: username, uid, groups, extra, ...what };
+  const { allowed } = reviewed.parse(await client.review(builtin.subjectAccessReview, spec, options));
+  return allowed === true ? "allowed" : { status: 403, message: `${username} may not ${wordsOf(what)}.` };
+}
+
+const wordsOf = (what: ReadOf): string => {
+  if ("nonResourceAttributes" in what) return `get ${what.nonResourceAttributes.path}`;
+  const { group, resource, subresource, namespace, name } = what.resourceAttributes;
+  return `get ${resource}.${group}/${subresource} ${name} in the namespace ${namespace}`;
+};
+
+function unanswered(error: unknown): Decision {
+  const message = isApiError(error, "Forbidden")
+    ? "The ServiceAccount of this process may not create TokenReviews and SubjectAccessReviews. Grant both as in its " +
+      "rbac.yaml, or set DROVER_METRICS_AUTH=none where only trusted programs reach this port."
+    : "The API server cannot be asked about the sender now. Ask again.";
+  return { status: 503, message };
+}
+
+const digestOf = (value: unknown): string => createHash("sha256").update(JSON.stringify(value)).digest("hex");
+
+/** Decisions by key, the newest `mostKept`, each for the time that it holds. */
+function keptDecisions(now: () => Milliseconds) {
+  const all = new Map<string, { readonly decision: Decision; readonly until: Milliseconds }>();
+  return {
+    find(key: string): Decision | undefined {
+      const found = all.get(key);
+      return found !== undefined && now() < found.until ? found.decision : undefined;
+    },
+    keep(key: string, decision: Decision): void {
+      all.delete(key);
+      all.set(key, { decision, until: now() + holds });
+      for (const oldest of all.keys()) {
+        if (all.size <= mostKept) break;
+        all.delete(oldest);
+      }
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import { expect, it } from "vitest";
+import { recent } from "./recent.ts";
+
+it("makes a value again only when the last one is too old; calls meanwhile share it", async () => {
+  let [now, made] = [0, 0];
+  const value = recent(
+    () => Promise.resolve((made += 1)),
+    1_000,
+    () => now,
+  );
+  expect(await Promise.all([value(), value()])).toEqual([1, 1]);
+  now = 999;
+  expect(await value()).toBe(1);
+  now = 1_000;
+  expect(await value()).toBe(2);
+});
+
+it("does not keep what fails", async () => {
+  let tries = 0;
+  const value = recent(
+    () => (++tries === 1 ? Promise.reject(new Error("away")) : Promise.resolve(tries)),
+    1_000,
+    () => 0,
+  );
+  await expect(value()).rejects.toThrow("away");
+  expect(await value()).toBe(2);
+});

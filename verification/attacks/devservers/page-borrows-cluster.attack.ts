@@ -1,0 +1,34 @@
+import { noFaults, startFaultProxy } from "@drover/fault-proxy";
+import { startSandbox } from "@drover/sandbox";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Attack } from "../attack.ts";
+import { crossOrigin, rebound, send } from "./page.ts";
+
+export const attack: Attack = {
+  name: "a fault proxy lends its cluster's credentials to no web page, and to no program without its token",
+  kind: "development tools trust loopback",
+  needs: [],
+  async run() {
+    const folder = mkdtempSync(join(tmpdir(), "drover-attack-"));
+    const sandbox = await startSandbox();
+    const kubeconfig = join(folder, "kubeconfig");
+    writeFileSync(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
+    const proxy = await startFaultProxy({ upstream: { kubeconfig }, decider: noFaults });
+    try {
+      const start = "GET /api/v1/secrets";
+      const answers = [
+        await send(proxy.url, start, rebound),
+        await send(proxy.url, start, crossOrigin(proxy.url)),
+        await send(proxy.url, start, [`Host: ${new URL(proxy.url).host}`]),
+      ];
+      const succeeded = answers.some(({ text }) => text.includes("SecretList"));
+      return { succeeded, evidence: `answers: ${answers.map(({ status }) => status).join(", ")}` };
+    } finally {
+      await proxy.close();
+      await sandbox.close();
+      rmSync(folder, { recursive: true });
+    }
+  },
+};

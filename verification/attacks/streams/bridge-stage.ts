@@ -1,0 +1,129 @@
+import { queueOf, type QueueName } from "@drover/controller";
+import { spawnTied } from "@drover/local-servers";
+import { redisUserRules } from "@drover/queue";
+import { startSandbox } from "@drover/sandbox";
+import { Redis } from "ioredis";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { parse } from "yaml";
+import { z } from "zod";
+
+/** The shipped bridge on an API server and a Redis of this attack alone, with functions that nothing runs. */
+export interface BridgeStage extends AsyncDisposable {
+  /** As the administrator of Redis. */
+  readonly admin: Redis;
+  /** As the function of a queue: its own Redis user and no other. */
+  readonly attacker: Redis;
+  /** The hash of the attacker's queue that its user may write. */
+  readonly control: string;
+  startBridge(): Promise<{ readonly url: string }>;
+  /** Creates an object in the namespace `default`. */
+  create(path: string, body: object): Promise<void>;
+  /** How often the queue of a function was woken for a key of `default`, as its ledger counts it. */
+  wakes(of: string, name: string): Promise<number>;
+}
+
+export interface StagedFunction {
+  readonly name: string;
+  readonly for: object;
+}
+
+const createdSchema = z.looseObject({
+  metadata: z.looseObject({ namespace: z.string(), name: z.string(), uid: z.string() }),
+});
+const root = new URL("../../..", import.meta.url).pathname;
+
+export async function stageBridge(
+  redisUrl: string,
+  functions: readonly StagedFunction[],
+  attackers: string,
+): Promise<BridgeStage> {
+  const folder = mkdtempSync(join(tmpdir(), "drover-attack-"));
+  const sandbox = await startSandbox({});
+  const kubeconfig = join(folder, "kubeconfig");
+  writeFileSync(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
+  const post = async (path: string, body: object): Promise<unknown> => {
+    const response = await fetch(`${sandbox.url}/${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(await response.text());
+    return response.json();
+  };
+  await post("apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition());
+  const queues = new Map<string, QueueName>();
+  for (const { name, ...spec } of functions) {
+    const created = await post("apis/drover.dev/v1alpha1/namespaces/default/reconcilefunctions", {
+      ...{ apiVersion: "drover.dev/v1alpha1", kind: "ReconcileFunction", metadata: { name }, spec },
+    });
+    queues.set(name, queueOf(createdSchema.parse(created).metadata));
+  }
+  const queue = queues.get(attackers) ?? "";
+  const admin = new Redis(redisUrl);
+  const user = "attacker";
+  const rules = redisUserRules({ role: "function", controllers: [queue] }).split(" ");
+  await admin.call("ACL", "SETUSER", user, ...rules, ">secret");
+  const asAttacker = new URL(redisUrl);
+  [asAttacker.username, asAttacker.password] = [user, "secret"];
+  const attacker = new Redis(asAttacker.href);
+  const started: Awaited<ReturnType<typeof spawnTied>>[] = [];
+  return {
+    ...{ admin, attacker, control: `{drover:${queue}}:control` },
+    async startBridge() {
+      const serving = Promise.withResolvers<string>();
+      const child = await spawnTied({
+        ...{ name: "bridge", command: process.execPath, args: [join(root, "apps/bridge/src/main.ts")] },
+        logFile: join(folder, "bridge.log"),
+        env: {
+          DROVER_REDIS_URL: redisUrl,
+          DROVER_KUBECONFIG: kubeconfig,
+          DROVER_AUTHORS: "trusted",
+        },
+        onLine(line) {
+          const [, url] = /"url":"(http:[^"]+)"/.exec(line) ?? [];
+          if (url !== undefined) serving.resolve(url);
+        },
+      });
+      started.push(child);
+      return { url: await serving.promise };
+    },
+    create: async (path, body) => void (await post(path, body)),
+    wakes: async (of, name) =>
+      Number((await admin.hget(`{drover:${queues.get(of)}}:key:default/${name}`, "wakes")) ?? 0),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(started.map((child) => child.stop()));
+      admin.disconnect();
+      attacker.disconnect();
+      await sandbox.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** The kind of functions without patterns: what was stored before there were any is still there. */
+function definition(): object {
+  const file = readFileSync(join(root, "apps/bridge/deploy/crd.yaml"), "utf8");
+  const plain: unknown = JSON.parse(JSON.stringify(parse(file)), (name, value: unknown) =>
+    name === "pattern" ? undefined : value,
+  );
+  return z.looseObject({}).parse(plain);
+}
+
+export const configMaps = {
+  ...{ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", scope: "Namespaced" },
+};
+export const configMapsOfDefault = "api/v1/namespaces/default/configmaps";
+export const named = (name: string) => ({ metadata: { name } });
+
+/** Whether something comes to hold within so many seconds. */
+export async function within(seconds: number, look: () => Promise<boolean>): Promise<boolean> {
+  const end = Date.now() + seconds * 1_000;
+  while (Date.now() < end) {
+    if (await look().catch(() => false)) return true;
+    await delay(50);
+  }
+  return false;
+}

@@ -1,0 +1,47 @@
+import type { Attack } from "../attack.ts";
+import { stageBridge, within } from "./bridge-stage.ts";
+
+const deployments = {
+  ...{ group: "apps", version: "v1", kind: "Deployment", plural: "deployments", scope: "Namespaced" },
+};
+
+export const attack: Attack = {
+  name: "a kind that is named wrongly takes the place of no other kind",
+  kind: "text becomes structure",
+  needs: ["redis"],
+  async run({ redis }) {
+    const colliders = [
+      { group: "", version: "apps/v1" },
+      { group: "apps", version: "v1", kind: "Gadget" },
+      { group: "apps", version: "v1", scope: "Cluster" },
+    ];
+    const lost: string[] = [];
+    for (const [i, collider] of colliders.entries()) {
+      const victim = `victim-${i}`;
+      const functions = [
+        { name: "evil", for: { ...deployments, ...collider } },
+        { name: victim, for: deployments },
+      ];
+      await using stage = await stageBridge(redis().url, functions, "evil");
+      await stage.startBridge();
+      const metadata = { labels: { app: "a" } };
+      await stage.create("apis/apps/v1/namespaces/default/deployments", {
+        metadata: { name: "made" },
+        spec: {
+          selector: { matchLabels: metadata.labels },
+          template: { metadata, spec: { containers: [{ name: "c", image: "c" }] } },
+        },
+      });
+      const isWoken = await within(15, async () => (await stage.wakes(victim, "made")) > 0);
+      if (!isWoken) lost.push(JSON.stringify(collider));
+      await stage.admin.flushall();
+    }
+    return {
+      succeeded: lost.length > 0,
+      evidence:
+        lost.length === 0
+          ? "the victim was woken beside each"
+          : `the victim was not woken beside ${lost.join()}`,
+    };
+  },
+};

@@ -1,0 +1,36 @@
+import { signed } from "@drover/webhook";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { callAt, secret } from "./listeners.ts";
+
+export interface Answered {
+  readonly status: number;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Signed with the function's secret, under the id of the call. */
+  readonly isSigned: boolean;
+}
+
+/** A call that goes on for so long has believed a 202: it waits for a completion, which never comes. */
+const patience = 5_000;
+
+/** Calls a server that answers so, as the gateway would: what the runtime is given, or `waits`. */
+export async function callOf({ status, body, headers = {}, isSigned }: Answered): Promise<unknown> {
+  const server = createServer((incoming, response) => {
+    incoming.resume().once("end", () => {
+      const id = String(incoming.headers["webhook-id"]);
+      const signature = isSigned ? signed([secret], { id, at: Date.now() }, body) : {};
+      response.writeHead(status, { ...headers, ...signature }).end(body);
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  try {
+    const called = callAt((server.address() as AddressInfo).port);
+    return await Promise.race([called, delay(patience, "waits", { ref: false })]);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+}
