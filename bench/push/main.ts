@@ -4,7 +4,7 @@
  * `npm run bench:push` has the same no-op reconciled by a function that pulls and by one that the gateway calls, in turns,
  * and writes results.md.
  */
-import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
+import { objectKey, type ObjectKey, type QueueName, queueOf, silentLog } from "@drover/controller";
 import { connectRedis, disconnectRedis, openWorkQueue, type WorkQueue } from "@drover/queue";
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -33,7 +33,10 @@ interface Figures {
 
 const stage = await setStage(objects);
 const redis = await connectRedis({ url: stage.redis.url, clientName: "bench", log: silentLog });
-const queues: Readonly<Record<Way, WorkQueue>> = { pull: queueOf("pull"), push: queueOf("push") };
+const queues: Readonly<Record<Way, WorkQueue>> = {
+  pull: opened(queueOf({ name: "pull" })),
+  push: opened(queueOf({ namespace: "default", name: "push", uid: stage.pushUid })),
+};
 const keys = Array.from({ length: objects }, (_, i) =>
   objectKey({ namespace: "default", name: `noop-${i}` }),
 );
@@ -57,7 +60,7 @@ const file = fileURLToPath(new URL("results.md", import.meta.url));
 await writeFile(file, await format(text, { ...(await resolveConfig(file)), filepath: file }));
 process.exit();
 
-function queueOf(controller: Way): WorkQueue {
+function opened(controller: QueueName): WorkQueue {
   return openWorkQueue({ redis, controller, log: silentLog, mayScan: false });
 }
 

@@ -1,5 +1,5 @@
 import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
-import { builtin, connect, createOrReplace, installCrd, type KubeClient, refOf } from "@drover/kube";
+import { builtin, connect, installCrd, type KubeClient, refOf } from "@drover/kube";
 import { freePort, type RedisServer, spawnTied, startRedis, type TiedProcess } from "@drover/local-servers";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -12,6 +12,8 @@ const root = new URL("../..", import.meta.url).pathname;
 /** Real Redis, the sandbox, and the processes of both ways, each idle until its keys are woken. */
 export interface Stage {
   readonly redis: RedisServer;
+  /** Of the ReconcileFunction that is called. */
+  readonly pushUid: string;
   readonly pids: Readonly<Record<"pull" | "gateway" | "push", number>>;
   stop(): Promise<void>;
 }
@@ -22,7 +24,7 @@ export async function setStage(objects: number): Promise<Stage> {
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
   const port = await freePort();
-  await fill(kubeconfig, objects, port, folder);
+  const pushUid = await fill(kubeconfig, objects, port, folder);
   const start = async (name: string, main: string, awaited: string, env: NodeJS.ProcessEnv) => {
     const ready = Promise.withResolvers<undefined>();
     const child = await spawnTied({
@@ -48,13 +50,13 @@ export async function setStage(objects: number): Promise<Stage> {
   ]);
   const [pull, gateway, push] = started;
   return {
-    redis,
+    ...{ redis, pushUid },
     pids: { pull: pull.pid, gateway: gateway.pid, push: push.pid },
     stop: () => takeDown(started, redis, sandbox, folder),
   };
 }
 
-async function fill(kubeconfig: string, objects: number, port: number, folder: string): Promise<void> {
+async function fill(kubeconfig: string, objects: number, port: number, folder: string): Promise<string> {
   const secret = `whsec_${Buffer.alloc(32, 5).toString("base64")}`;
   mkdirSync(join(folder, "secrets"));
   writeFileSync(join(folder, "secrets/current"), secret, { mode: 0o600 });
@@ -71,7 +73,7 @@ async function fill(kubeconfig: string, objects: number, port: number, folder: s
     spec: { clusterIP: "127.0.0.1", ports: [{ port }] },
   });
   const { group, version, kind, plural, scope } = Noop;
-  await createOrReplace(client, refOf(ReconcileFunction), {
+  const push = await client.create(refOf(ReconcileFunction), {
     ...at("push"),
     spec: {
       for: { group, version, kind, plural, scope },
@@ -80,6 +82,7 @@ async function fill(kubeconfig: string, objects: number, port: number, folder: s
   });
   for (let i = 0; i < objects; i++) await client.create(refOf(Noop), { ...at(`noop-${i}`), spec: {} });
   await client.close();
+  return push.metadata.uid;
 }
 
 async function takeDown(

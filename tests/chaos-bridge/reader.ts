@@ -1,4 +1,4 @@
-import type { Log, Milliseconds } from "@drover/controller";
+import { type Log, type Milliseconds, queueOf } from "@drover/controller";
 import { connectRedis, disconnectRedis, openWorkQueue, type Run, type Verdict } from "@drover/queue";
 import { createWriteStream } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
@@ -25,7 +25,7 @@ export async function startReader(options: {
   const { api, kind, journal, redisUrl: url, controller, linger } = options;
   const { log, end } = fileLog(options.logFile);
   const redis = await connectRedis({ url, clientName: controller, log });
-  const queue = openWorkQueue({ redis, controller, log, mayScan: false });
+  const queue = openWorkQueue({ redis, controller: queueOf({ name: controller }), log, mayScan: false });
   const look = async ({ key, claim }: Run): Promise<Verdict> => {
     const startedAt = now();
     const { read, saw } = await readNow(api, kind, key);

@@ -58,7 +58,7 @@ it("a function that is called comes from nothing, and does its work without clus
     items: z.array(z.object({ spec: z.object({ automountServiceAccountToken: z.literal(false) }) })),
   });
   await drover.read(["pods", "-l", `drover.dev/function=${name}`], account);
-  expect(await drover.redisUsers()).not.toContain(`function:${name}`);
+  expect(await drover.usersOf(name)).toEqual([]);
 });
 
 it("its Pods let the gateway in, and its words are the object's", async () => {

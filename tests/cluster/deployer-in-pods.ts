@@ -31,6 +31,8 @@ export interface DeployerInPods extends PodCluster {
   /** What bridge, deployer and gateway asked the API server for; and anybody, of Pods, Buckets and Tasks. */
   audited(): Promise<readonly AuditedRequest[]>;
   redisUsers(): Promise<readonly string[]>;
+  /** The Redis users of the functions of a name, in the namespace of functions. */
+  usersOf(name: string): Promise<readonly string[]>;
 }
 
 export async function startDeployerInPods(): Promise<DeployerInPods> {
@@ -67,6 +69,8 @@ export async function startDeployerInPods(): Promise<DeployerInPods> {
       read: async (what, schema) =>
         schema.parse(JSON.parse(await cluster.kubectl(["get", "-n", home, "-o", "json", ...what]))),
       redisUsers: () => redisUsers(redisUrl),
+      usersOf: async (name) =>
+        (await redisUsers(redisUrl)).filter((user) => user.startsWith(`function:${home}/${name}/`)),
     };
   } catch (error) {
     await stop();

@@ -60,6 +60,8 @@ const accounts = [
     events,
   ]),
   ...account("bucket", [
+    // Its uid names the queue.
+    { ...functions, resources: ["reconcilefunctions"], verbs: ["get"] },
     { ...buckets, resources: ["buckets"], verbs: ["get", "patch"] },
     { ...buckets, resources: ["buckets/status"], verbs: ["update"] },
     { apiGroups: [""], resources: ["secrets"], verbs: ["get"] },
@@ -73,6 +75,7 @@ const processes = [
     "bucket",
     1,
     droverProcess("bucket", images.bucket, {
+      DROVER_FUNCTION: "default/buckets.s3.drover.dev",
       DROVER_S3_ENDPOINT: "http://s3:5000",
       AWS_ACCESS_KEY_ID: "local",
       AWS_SECRET_ACCESS_KEY: "of-no-consequence-to-this-server",

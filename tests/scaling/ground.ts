@@ -41,7 +41,11 @@ export async function startGround(functions: ReadonlyMap<string, number>): Promi
   });
   const processes = await Promise.all([
     startProcess(folder, "bridge", redis, cluster, { ...compiled, DROVER_AUTHORS: "trusted" }),
-    startProcess(folder, "deployer", redis, cluster, { ...compiled, DROVER_AUTHORS: "trusted" }),
+    startProcess(folder, "deployer", redis, cluster, {
+      ...compiled,
+      DROVER_AUTHORS: "trusted",
+      DROVER_FUNCTION: "default/reconcilefunctions.drover.dev",
+    }),
   ]);
   const journal = join(folder, "journal");
   for (const [name, min] of functions) {

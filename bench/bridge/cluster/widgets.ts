@@ -1,8 +1,12 @@
+import { queueOf } from "@drover/controller";
+
 /** The kind that is watched: about a kilobyte each, with spec and status, as a controller's own kind is. */
 export const group = "bench.drover.dev";
 export const crdName = `widgets.${group}`;
-/** The controller, and so its queue, is named after its kind. */
+/** The controller is named after its kind. */
 export const controller = crdName;
+/** A file registers it. */
+export const queue = queueOf({ name: controller });
 
 /** A Widget, by `namespace/name`. */
 export type WidgetKey = string;

@@ -1,7 +1,7 @@
 import { freePort } from "@drover/local-servers";
 import { join } from "node:path";
 import { now } from "../../queue/measures/now.ts";
-import { controller } from "../cluster/widgets.ts";
+import { queue } from "../cluster/widgets.ts";
 import { startAsImage } from "./start-as-image.ts";
 import { type Started, startProcess, untilSo } from "./start-process.ts";
 
@@ -20,7 +20,8 @@ export interface Bridge {
 
 export interface BridgeOptions {
   readonly kubeconfig: string;
-  readonly functions: string;
+  /** A file of ReconcileFunctions; left out: those of the cluster. */
+  readonly functions?: string | undefined;
   readonly redisUrl: string;
   readonly logFile: string;
   /** What is started: a bundle, or the sources. */
@@ -42,7 +43,7 @@ export async function startBridge({
       KUBECONFIG: undefined,
       DROVER_KUBECONFIG: kubeconfig,
       DROVER_REDIS_URL: redisUrl,
-      DROVER_FUNCTIONS: functions,
+      ...(functions === undefined ? { DROVER_AUTHORS: "trusted" } : { DROVER_FUNCTIONS: functions }),
       DROVER_HTTP_PORT: String(port),
     },
   });
@@ -73,7 +74,7 @@ export function startNoopWorker(options: {
     command: process.execPath,
     args: [
       join(import.meta.dirname, "../processes/noop-worker.ts"),
-      JSON.stringify({ url, controller, runs, concurrency: defaultConcurrency }),
+      JSON.stringify({ url, queue, runs, concurrency: defaultConcurrency }),
     ],
     logFile,
     env: compiled,

@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import { now } from "../../queue/measures/now.ts";
-import { controller } from "../cluster/widgets.ts";
+import { controller, queue } from "../cluster/widgets.ts";
 
 /** Drover's ledger as it stands in Redis: see `packages/queue/src/index.ts` for what is where. */
 export interface LedgerView {
@@ -17,7 +17,7 @@ export interface LedgerView {
   close(): void;
 }
 
-const prefix = `{drover:${controller}}`;
+const prefix = `{drover:${queue}}`;
 const keyPrefix = `${prefix}:key:`;
 
 export function viewLedger(url: string): LedgerView {

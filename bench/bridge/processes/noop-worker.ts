@@ -5,13 +5,18 @@ import { connectRedis, openWorkQueue } from "@drover/queue";
 import { appendFileSync } from "node:fs";
 import { z } from "zod";
 
-const { url, controller, runs, concurrency } = z
-  .object({ url: z.string(), controller: z.string(), runs: z.string(), concurrency: z.number() })
+const {
+  url,
+  queue: name,
+  runs,
+  concurrency,
+} = z
+  .object({ url: z.string(), queue: z.string(), runs: z.string(), concurrency: z.number() })
   .parse(JSON.parse(process.argv[2] ?? ""));
 
 const log: Log = { debug: () => {}, info: () => {}, warn: console.error, error: console.error };
 const redis = await connectRedis({ url, clientName: "noop-worker", log });
-const queue = openWorkQueue({ redis, controller, log, mayScan: false });
+const queue = openWorkQueue({ redis, controller: name, log, mayScan: false });
 let lines = "";
 const flush = (): void => {
   if (lines === "") return;

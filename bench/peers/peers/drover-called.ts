@@ -16,7 +16,8 @@ const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
 /** The gateway takes the keys, and calls the function over HTTP, which has no way to Redis or to the API server. */
 export const droverCalled = droverWith({
-  ...{ name: "Drover, called", copies },
+  // The gateway is told by the cluster, and works on the queue of the object that is there.
+  ...{ name: "Drover, called", copies, registeredBy: "cluster" },
   async prepare() {
     const { file: gateway } = await bundle("gateway");
     const { file: fn } = await bundle("bench-gauge-called", "bench/peers/controllers/drover/called.ts");

@@ -59,11 +59,13 @@ interface How {
   readonly name: string;
   /** Runs are given copies of changed objects; else they read live. */
   readonly copies: boolean;
+  /** Where the bridge learns of the function. Default: of a file. */
+  readonly registeredBy?: "file" | "cluster";
   readonly prepare: () => Promise<Placing>;
 }
 
 /** A bridge, and whoever does the work that it tells of; the bundles that images have. */
-export const droverWith = ({ name, copies, prepare }: How): Peer =>
+export const droverWith = ({ name, copies, registeredBy = "file", prepare }: How): Peer =>
   onRedis(name, async () => {
     const main = await bundledBridge();
     const place = await prepare();
@@ -77,7 +79,10 @@ export const droverWith = ({ name, copies, prepare }: How): Peer =>
         async start() {
           const logFile = join(folder, "bridge.log");
           const [bridge, started] = await Promise.all([
-            startBridge({ kubeconfig, functions, redisUrl, main, logFile }),
+            startBridge({
+              ...{ kubeconfig, redisUrl, main, logFile },
+              functions: registeredBy === "file" ? functions : undefined,
+            }),
             workers.start(),
           ]);
           return [{ ...bridge.process, name: "bridge" }, ...started];

@@ -1,0 +1,77 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Attack } from "../attack.ts";
+import { functionOf, makeAuthor } from "../rights/function-of.ts";
+import { allThatReads, redisAsFunction } from "./redis-as-function.ts";
+
+const canary = "canary-of-the-former-owner";
+
+export const attack: Attack = {
+  name: "who takes the name of a function that was deleted inherits nothing, in Redis neither",
+  kind: "a name outlives its owner",
+  needs: ["cluster"],
+  slow: true,
+  async run({ cluster, signal }) {
+    const installation = cluster();
+    const { apply, kubeconfigOf, kubectl, redis, until } = installation;
+    const former = await installation.namespace("inherit-former");
+    const next = await installation.namespace("inherit-next");
+    const nora = { user: "nora-inherits" };
+    await makeAuthor(installation, nora, next);
+    // Of a function that declares copies, the contents of its objects are in Redis.
+    const { spec, ...peek } = functionOf(former, "peek");
+    const uid = await apply([{ ...peek, spec: { ...spec, copies: true } }]).then(() =>
+      kubectl(["get", "rf", "peek", "-n", former, "-o", "jsonpath={.metadata.uid}"]),
+    );
+    const metadata = { name: "prices", namespace: former };
+    await apply([{ apiVersion: "v1", kind: "ConfigMap", metadata, data: { canary } }]);
+    const holding = async () => {
+      const names = await redis.keys("*peek*");
+      const found = await Promise.all(
+        names.map(async (name) =>
+          (await redis.type(name)) === "hash" ? Object.values(await redis.hgetall(name)) : [],
+        ),
+      );
+      return found.flat().some((text) => text.includes(canary));
+    };
+    await until("a copy is in Redis", holding);
+    // The bridge goes on hearing of changes while the function goes.
+    const busy = new AbortController();
+    const changing = (async () => {
+      for (let n = 0; !AbortSignal.any([busy.signal, signal]).aborted; n++) {
+        await kubectl(["label", "configmap", "prices", "-n", former, `n=${n}`, "--overwrite"]).catch(
+          () => "",
+        );
+        await delay(50);
+      }
+    })();
+    /** What the function of that name in a namespace reads of the former one. */
+    const reads = async (namespace: string): Promise<readonly string[]> => {
+      const connection = await redisAsFunction(installation, namespace, "peek");
+      const read = await allThatReads(connection, redis);
+      connection.disconnect();
+      return read.split("\n").filter((line) => line.includes(canary) || line.includes(uid));
+    };
+    const keysLeft = () => redis.keys(`*${uid}*`);
+    try {
+      await kubectl(["delete", "rf", "peek", "-n", former, "--wait=true"]);
+      await apply([functionOf(next, "peek")], { as: await kubeconfigOf(nora) });
+      const [elsewhere] = await reads(next);
+      if (elsewhere !== undefined) return { succeeded: true, evidence: elsewhere };
+      await apply([functionOf(former, "peek")]);
+      const [again] = await reads(former);
+      if (again !== undefined) return { succeeded: true, evidence: again };
+    } finally {
+      busy.abort();
+      await changing;
+    }
+    // What the bridge wrote before it knew is swept, at the latest a minute later.
+    await until("nothing is left of it in Redis", async () => (await keysLeft()).length === 0).catch(
+      () => undefined,
+    );
+    const [left] = await keysLeft();
+    return {
+      succeeded: left !== undefined,
+      evidence: left ?? "the next owners read nothing of the former's, and no key of the former is left",
+    };
+  },
+};

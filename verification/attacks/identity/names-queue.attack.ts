@@ -1,0 +1,41 @@
+import type { Attack } from "../attack.ts";
+import { functionOf, makeAuthor } from "../rights/function-of.ts";
+import { allThatReads, redisAsFunction } from "./redis-as-function.ts";
+
+const kind = (name: string, plural: string) => ({
+  ...{ group: "", version: "v1", kind: name, plural, scope: "Namespaced" },
+});
+
+export const attack: Attack = {
+  name: "a function whose name looks like another's names queue reads nothing of it",
+  kind: "a name becomes structure",
+  needs: ["cluster"],
+  async run({ cluster }) {
+    const installation = cluster();
+    const { apply, kubeconfigOf, redis, until } = installation;
+    const victims = await installation.namespace("names-victim");
+    const mine = await installation.namespace("names-mallory");
+    const mallory = { user: "mallory-names" };
+    await makeAuthor(installation, mallory, mine);
+    // Its code is asked which ConfigMaps a Secret concerns: the queue of these questions has the names of Secrets.
+    const watches = [{ ...kind("Secret", "secrets"), namespaces: [victims], names: { code: true } }];
+    const victim = functionOf(victims, "sites.example.com", { watches });
+    await apply([
+      victim,
+      { apiVersion: "v1", kind: "Secret", metadata: { name: "db-root", namespace: victims } },
+    ]);
+    await until("the bridge asks about the Secret", async () =>
+      (await redis.keys("*names*")).some((name) => name.includes(`${victims}/db-root`)),
+    );
+    const alike = "sites.example.com.names.secrets";
+    await apply([functionOf(mine, alike)], { as: await kubeconfigOf(mallory) });
+    const connection = await redisAsFunction(installation, mine, alike);
+    const read = await allThatReads(connection, redis);
+    connection.disconnect();
+    const got = read.split("\n").find((line) => line.includes(`${victims}/db-root`));
+    return {
+      succeeded: got !== undefined,
+      evidence: got ?? "none of the keys that it can read names the Secret",
+    };
+  },
+};

@@ -1,0 +1,64 @@
+import type { Attack } from "../attack.ts";
+import { functionOf, makeAuthor } from "../rights/function-of.ts";
+import { redisAsFunction } from "./redis-as-function.ts";
+
+export const attack: Attack = {
+  name: "a namesake with a forged status does not cut another's function off Redis",
+  kind: "a decision is kept",
+  needs: ["cluster"],
+  async run({ cluster }) {
+    const installation = cluster();
+    const { apply, grant, kubeconfigOf, kubectl, redis } = installation;
+    const victims = await installation.namespace("namesake-victim");
+    const hers = await installation.namespace("namesake-nora");
+    const nora = { user: "nora-namesake" };
+    await makeAuthor(installation, nora, hers);
+    await grant(
+      nora,
+      [{ apiGroups: ["drover.dev"], resources: ["reconcilefunctions/status"], verbs: ["*"] }],
+      hers,
+    );
+    await apply([functionOf(victims, "billing")]);
+    const connection = await redisAsFunction(installation, victims, "billing");
+    try {
+      const mine = ` name=${victims}.billing `;
+      const before = String(await redis.client("LIST"));
+      if (!before.includes(mine)) throw new Error("The victim is not connected.");
+      const as = await kubeconfigOf(nora);
+      await apply([functionOf(hers, "billing")], { as });
+      const forged = JSON.stringify({ status: { delivered: "pull" } });
+      const patch = [
+        "patch",
+        "rf",
+        "billing",
+        "-n",
+        hers,
+        "--type=merge",
+        "--subresource=status",
+        "-p",
+        forged,
+      ];
+      const forging = await kubectl(patch, { as }).then(
+        () => "accepted",
+        () => "refused",
+      );
+      await kubectl(["delete", "rf", "billing", "-n", hers, "--wait=true"], { as });
+      const idIn = (clients: string): string | undefined =>
+        clients
+          .split("\n")
+          .find((line) => line.includes(mine))
+          ?.split(" ")[0];
+      const after = String(await redis.client("LIST"));
+      // One that was cut connects again, with another id.
+      const isConnected = idIn(after) === idIn(before);
+      return {
+        succeeded: !isConnected,
+        evidence: isConnected
+          ? `forged status ${forging}; the victim is still connected`
+          : `forged status ${forging}; the victim's connection was cut`,
+      };
+    } finally {
+      connection.disconnect();
+    }
+  },
+};
