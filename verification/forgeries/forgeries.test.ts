@@ -10,6 +10,11 @@ it("none of 20,000 forged calls, answers, completions and hook events is accepte
   expect(ways).toBeGreaterThan(70);
 }, 120_000);
 
+it("none of 700 is accepted that come through HTTP", async () => {
+  const { accepted } = await countForgeries({ count: 700, seed: 4, isOverHttp: true });
+  expect(accepted).toEqual([]);
+}, 120_000);
+
 it.each(allFaults)("a verifier that %s is found", async (fault) => {
   const { accepted } = await countForgeries({ count: 20_000, seed: 3, fault });
   expect(accepted.length).toBeGreaterThan(0);

@@ -1,10 +1,10 @@
 /**
  * # Is any forged message accepted?
  *
- *     node verification/forgeries/main.ts [--count 1000000] [--seed 1] [--fault "trims the body"]
+ *     node verification/forgeries/main.ts [--count 1000000] [--seed 1] [--http] [--fault "trims the body"]
  *
  * Changes one signed byte, header or time of calls, answers, completions and hook events, or sends one in the place of
- * another, against the verifiers that ship. Exits with 1 when one is accepted. With `--fault` the verifiers have a fault, and
+ * another, against the verifiers that ship; with `--http` through their listeners, and the gateway's client. Exits with 1 when one is accepted. With `--fault` the verifiers have a fault, and
  * it exits with 1 when that is not found; `weak.ts` has the faults.
  */
 import { parseArgs } from "node:util";
@@ -15,6 +15,7 @@ const { values } = parseArgs({
   options: {
     count: { type: "string", default: "1000000" },
     seed: { type: "string", default: "1" },
+    http: { type: "boolean", default: false },
     fault: { type: "string" },
   },
 });
@@ -23,7 +24,7 @@ if (values.fault !== undefined && fault === undefined) {
   console.error(`There is no such fault. Give one of:\n  ${allFaults.join("\n  ")}`);
   process.exit(2);
 }
-const counting = { count: Number(values.count), seed: Number(values.seed), fault };
+const counting = { count: Number(values.count), seed: Number(values.seed), isOverHttp: values.http, fault };
 const { made, ways, accepted } = await countForgeries(counting);
 for (const [name, count] of made) console.log(`${String(count).padStart(9)}  ${name}`);
 for (const line of accepted.slice(0, 10)) console.log(`ACCEPTED  ${line}`);

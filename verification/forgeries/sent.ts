@@ -31,3 +31,7 @@ export interface Subject {
   readonly name: string;
   readonly make: (i: number) => Case;
 }
+
+export interface OpenSubject extends Subject {
+  close(): Promise<void>;
+}

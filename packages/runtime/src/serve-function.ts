@@ -1,4 +1,4 @@
-import { durationSchema, milliseconds, type Resource } from "@drover/controller";
+import { durationSchema, type Log, milliseconds, type Resource } from "@drover/controller";
 import { callMemory, type SentAnswer } from "@drover/webhook";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
@@ -107,7 +107,7 @@ type Env = { Bindings: HttpBindings };
 /** `POST` to any path is a call: which path the gateway takes is the ReconcileFunction's word. */
 export function functionApp(
   answer: (request: TakenRequest) => Promise<SentAnswer>,
-  log: Pick<Logger, "error">,
+  log: Pick<Log, "error">,
   admission: Admission,
 ): Hono<Env> {
   let underWay = 0;
