@@ -2,6 +2,8 @@ import { guarded } from "@drover/listener";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
 
 /** An HTTP listener on loopback in front of a server that listens on a Unix socket. */
 export interface GuardedFront {
@@ -14,14 +16,19 @@ export interface GuardedFront {
  * Passes HTTP on to a server that makes no checks of its own, but for requests of web pages, which it refuses. The server
  * behind listens on a Unix socket, where no web page comes.
  *
- * While the server does not answer, connections are cut, as by a server that has just died.
+ * Bodies of requests are held in memory, as moto holds them. While the server does not answer, connections are cut, as by a server that has just died.
  * Rejects when the port is taken.
  *
  * @param port 0 takes a free one.
  */
 export async function startGuardedFront(socketPath: string, port: number): Promise<GuardedFront> {
   const server = createServer(
-    guarded((incoming, outgoing) => pass(socketPath, incoming, outgoing), { where: "everywhere" }),
+    guarded(
+      (incoming, outgoing) => {
+        pass(socketPath, incoming, outgoing).catch(() => incoming.socket.destroy());
+      },
+      { where: "everywhere" },
+    ),
   );
   // A connection that is closed just as a request comes on it looks like a fault of the server.
   server.keepAliveTimeout = 0;
@@ -41,21 +48,20 @@ export async function startGuardedFront(socketPath: string, port: number): Promi
   };
 }
 
-function pass(socketPath: string, incoming: IncomingMessage, outgoing: ServerResponse): void {
-  const cut = (): void => void incoming.socket.destroy();
+async function pass(socketPath: string, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const { method, url: path, rawHeaders } = incoming;
-  const onward = request({ socketPath, agent: false, method, path, headers: forwarded(rawHeaders) });
-  onward.on("error", cut).on("response", (answer) => {
-    outgoing.writeHead(answer.statusCode ?? 502, answer.statusMessage, forwarded(answer.rawHeaders));
-    answer.on("error", cut).pipe(outgoing);
-  });
-  incoming.pipe(onward);
-  outgoing.on("close", () => {
-    if (!outgoing.writableFinished) onward.destroy();
-  });
+  // Sent whole: a server that has read all and answered closes the connection, and Node, which writes a body's end by
+  // itself, would take that for an error and lose the answer.
+  const body = await buffer(incoming);
+  const onward = request({ socketPath, agent: false, method, path, headers: forwarded(rawHeaders) }).end(
+    body,
+  );
+  const [answer] = (await once(onward, "response")) as [IncomingMessage];
+  outgoing.writeHead(answer.statusCode ?? 502, answer.statusMessage, forwarded(answer.rawHeaders));
+  await pipeline(answer, outgoing);
 }
 
-/** Headers about one connection stay on it (RFC 9110, section 7.6.1). */
-const ofConnection = /^(connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect)$/i;
+/** Headers about one connection stay on it (RFC 9110, section 7.6.1). Node frames bodies as `transfer-encoding` says. */
+const ofConnection = /^(connection|keep-alive|te|trailer|upgrade|expect)$/i;
 const forwarded = (raw: readonly string[]): string[] =>
   raw.filter((_, i) => !ofConnection.test(raw[i - (i % 2)] ?? ""));

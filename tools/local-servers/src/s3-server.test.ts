@@ -73,6 +73,19 @@ describe("startS3", () => {
     await expect(fetch(`${url}/pastures`)).rejects.toThrow();
   });
 
+  it("answers each of many small writes at once", patience, async () => {
+    const { url } = await started();
+    await fetch(`${url}/pastures`, { method: "PUT" });
+    const put = async (name: string) =>
+      (await fetch(`${url}/pastures/${name}`, { method: "PUT", body: "baa", headers })).status;
+    const statuses = new Set<number>();
+    for (let flock = 0; flock < 50; flock++) {
+      const sheep = Array.from({ length: 20 }, (_, i) => put(`${flock}-${i}`));
+      for (const status of await Promise.all(sheep)) statuses.add(status);
+    }
+    expect([...statuses]).toEqual([200]);
+  });
+
   it("is gone when it is stopped", patience, async () => {
     const s3 = await started();
     await s3.stop();
