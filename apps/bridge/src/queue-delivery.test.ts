@@ -122,10 +122,19 @@ it("of a key's wakes the newest is kept, the most urgent class, no copy, and no 
   const newestAfter = { era: "e", at: 1 };
   await delivery.deliver([
     wake("a", { resourceVersion: "9", uid: "u1", class: "listing", copy: "{}", newestAfter }),
-    wake("a", { resourceVersion: "10", uid: "u2", class: "listing", reason: "Listed" }),
+    wake("a", {
+      resourceVersion: "10",
+      uid: "u2",
+      class: "listing",
+      reason: "Listed",
+      copy: "{}",
+      newestAfter,
+    }),
     wake("a", { resourceVersion: "8", uid: "u0", reason: "Modified" }),
     wake("b", { news: "{}" }),
   ]);
+  const kept = await redis.hvals(`{drover-stream:stream-${streams}}:owed:q`);
+  expect(kept.join()).not.toMatch(/copy|newestAfter|\{\}/);
   queue.answer = () => Promise.resolve();
   await until(() => expect(delivery.lag()).toBeUndefined());
   expect([...queue.taken].sort((a, b) => a.key.localeCompare(b.key))).toEqual([
