@@ -40,9 +40,7 @@ export const attack: Attack = {
         await forge(url, queueName, `${namespace}/innocent`, forged).catch((error: Error) => error.message),
       );
     }
-    await kubectl(["annotate", "--overwrite", "rf", "innocent", "-n", namespace, "drover.dev/ask=again"], {
-      as,
-    });
+    await kubectl(["annotate", "--overwrite", "rf", "innocent", "-n", namespace, "drover.dev/ask=again"], { as });
     const { reason } = await judged(namespace, "innocent");
     const succeeded = await may({ user: `system:serviceaccount:${namespace}:innocent` }, "*", "*");
     return { succeeded, evidence: `may do everything: ${succeeded}; ${reason}; ${tries.join("; ")}` };
