@@ -88,8 +88,7 @@ const startGateway = async (): Promise<Started & { readonly complete: string }> 
       DROVER_LEASE_RENEWAL: "300ms",
     },
   });
-  const complete = () =>
-    /"completions":"([^"]+)"/.exec(readFileSync(started.logFile, "utf8"))?.[1] ?? "";
+  const complete = () => /"completions":"([^"]+)"/.exec(readFileSync(started.logFile, "utf8"))?.[1] ?? "";
   // What it says is in the file a moment later than it is heard.
   await eventually(() => expect(complete()).not.toBe(""));
   return { ...started, complete: complete() };

@@ -116,7 +116,7 @@ function deliveriesOf(
   const delivery = (queue: string, theirs: readonly Listener[]): QueueDelivery =>
     deliverTo({
       ...{ queue, signal, log, workQueue: () => queueOf(queue), owed: held.owedTo(queue) },
-      everything: () => everythingFor(theirs, options),
+      allKeys: () => allKeysFor(theirs, options),
       onWoken(wakes) {
         counts.wakes += wakes.length;
         for (const { key, reason } of wakes) log.debug({ key, reason, queue }, "Woke");
@@ -126,7 +126,7 @@ function deliveriesOf(
 }
 
 /** Wakes for every object that the stream knows, without copies. */
-async function* everythingFor(theirs: readonly Listener[], { held, plan, files }: FollowOptions) {
+async function* allKeysFor(theirs: readonly Listener[], { held, plan, files }: FollowOptions) {
   for await (const piece of held.seen.allBut(new Set())) {
     const events = piece.map(({ meant: means, ...object }): ObjectEvent => ({
       ...{ ...object, type: "listed", means, object: undefined, previous: undefined, missed: false },

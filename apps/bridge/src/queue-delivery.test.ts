@@ -62,7 +62,7 @@ const deliver = (
 ): QueueDelivery =>
   deliverTo({
     ...{ queue: "q", workQueue: () => queue, owed: held.owedTo("q"), signal: stop.signal, log: silentLog },
-    everything: async function* () {},
+    allKeys: async function* () {},
     onWoken: () => undefined,
     times: { patience: 30, longestBackoff: 20, probation: 0 },
     ...more,
@@ -122,10 +122,19 @@ it("of a key's wakes the newest is kept, the most urgent class, no copy, and no 
   const newestAfter = { era: "e", at: 1 };
   await delivery.deliver([
     wake("a", { resourceVersion: "9", uid: "u1", class: "listing", copy: "{}", newestAfter }),
-    wake("a", { resourceVersion: "10", uid: "u2", class: "listing", reason: "Listed" }),
+    wake("a", {
+      resourceVersion: "10",
+      uid: "u2",
+      class: "listing",
+      reason: "Listed",
+      copy: "{}",
+      newestAfter,
+    }),
     wake("a", { resourceVersion: "8", uid: "u0", reason: "Modified" }),
     wake("b", { news: "{}" }),
   ]);
+  const kept = await redis.hvals(`{drover-stream:stream-${streams}}:owed:q`);
+  expect(kept.join()).not.toMatch(/copy|newestAfter|\{\}/);
   queue.answer = () => Promise.resolve();
   await until(() => expect(delivery.lag()).toBeUndefined());
   expect([...queue.taken].sort((a, b) => a.key.localeCompare(b.key))).toEqual([
@@ -155,19 +164,19 @@ it("what is recorded while it is handed over is handed over, too", async () => {
   expect(await owed()).toEqual([]);
 });
 
-it("a queue that is owed more than is recorded is told everything, whoever dies meanwhile, with what it alone knows", async () => {
+it("a queue that is owed more than is recorded has every key woken, also those that it alone knows, though its bridge dies meanwhile", async () => {
   const queue = openWorkQueue({ redis, controller: `q${streams}`, log: silentLog });
   const control = `{drover:q${streams}}:control`;
   const key = (name: string) => `{drover:q${streams}}:key:n/${name}`;
   await queue.wake([wake("gone"), wake("there")]);
   await redis.hset(control, "schema", 999);
-  const everything = async function* () {
+  const allKeys = async function* () {
     yield await Promise.resolve([wake("there", { resourceVersion: "5" })]);
   };
-  const delivery = deliver(queue, { everything });
+  const delivery = deliver(queue, { allKeys });
   await delivery.deliver(Array.from({ length: most + 1 }, (_, i) => wake(`new-${i}`)));
   expect(await owed()).toEqual([]);
-  // Its bridge dies in the midst of telling everything.
+  // Its bridge dies in the midst of waking every key.
   await held.owedTo("q").tellAll("begin");
   stop.abort();
   await delivery.stopped();
@@ -176,7 +185,7 @@ it("a queue that is owed more than is recorded is told everything, whoever dies 
   held = await take(`stream-${streams}`);
   expect(held.owedTo("q").since).toBeGreaterThan(0);
   await redis.hdel(control, "schema");
-  const next = deliver(queue, { everything, owed: held.owedTo("q") });
+  const next = deliver(queue, { allKeys, owed: held.owedTo("q") });
   await until(() => expect(next.lag()).toBeUndefined());
   expect(await redis.hget(key("there"), "version:things")).toBe("5");
   for (const name of ["gone", "there"])
@@ -185,23 +194,23 @@ it("a queue that is owed more than is recorded is told everything, whoever dies 
   await queue.close();
 });
 
-it("what a queue is owed and somebody else took away is told as everything", async () => {
+it("a queue has every key woken when another program deleted what it is owed", async () => {
   const queue = queueInHand();
   queue.answer = () => Promise.reject(new Error("no"));
   const told: string[] = [];
-  const everything = async function* () {
-    told.push("everything");
+  const allKeys = async function* () {
+    told.push("all");
     yield await Promise.resolve([wake("x")]);
   };
-  const delivery = deliver(queue, { everything });
+  const delivery = deliver(queue, { allKeys });
   await delivery.deliver([wake("a")]);
   await redis.del(`{drover-stream:stream-${streams}}:owed:q`);
   queue.answer = () => Promise.resolve();
   await until(() => expect(delivery.lag()).toBeUndefined());
-  expect([told, queue.names(), queue.forcedAll]).toEqual([["everything"], ["x"], 1]);
+  expect([told, queue.names(), queue.forcedAll]).toEqual([["all"], ["x"], 1]);
 });
 
-it("who holds the stream no more records nothing for its queues", async () => {
+it("a bridge that has lost the stream records nothing for its queues", async () => {
   const queue = queueInHand();
   queue.answer = () => Promise.reject(new Error("no"));
   const delivery = deliver(queue);

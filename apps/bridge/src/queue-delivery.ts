@@ -44,8 +44,8 @@ export interface DeliveryOptions {
   /** Looked up for each call: it throws once the queue is closed. */
   readonly workQueue: () => Pick<WorkQueue, "wake" | "forceAll">;
   readonly owed: OwedWakes;
-  /** Wakes for all that the stream has told the queue, and told others since. */
-  readonly everything: () => AsyncIterable<readonly Wake[]>;
+  /** Wakes for every object in the stream's index that concerns the queue. */
+  readonly allKeys: () => AsyncIterable<readonly Wake[]>;
   readonly onWoken: (wakes: readonly Wake[]) => void;
   readonly signal: AbortSignal;
   readonly log: Log;
@@ -147,7 +147,7 @@ async function within<T>(span: Milliseconds, outcome: Promise<T>, late: T): Prom
 }
 
 /** Hands over what a queue is owed. */
-function debtsOf({ workQueue, owed, everything, onWoken, signal }: DeliveryOptions) {
+function debtsOf({ workQueue, owed, allKeys, onWoken, signal }: DeliveryOptions) {
   const wake = async (wakes: readonly Wake[]): Promise<void> => {
     if (wakes.length === 0) return;
     await workQueue().wake(wakes, { retry: false, signal });
@@ -158,7 +158,7 @@ function debtsOf({ workQueue, owed, everything, onWoken, signal }: DeliveryOptio
     async pay() {
       if ((await owed.look()).all) {
         await owed.tellAll("begin");
-        for await (const wakes of everything()) await wake(wakes);
+        for await (const wakes of allKeys()) await wake(wakes);
         // Objects that are gone since are in no index any more, but in the queue's own.
         await workQueue().forceAll({ retry: false, signal });
         await owed.tellAll("end");

@@ -82,7 +82,7 @@ it("the API server is asked for the named namespaces alone, unless a function as
 });
 
 it("what is looked up is found in every namespace that is named", async () => {
-  const namespaces = ["default", "kube-system"];
+  const namespaces = ["another", "default"];
   const running = await scene.startBridge();
   const secrets = { ...core("Secret", "secrets"), names: { all: true, acrossNamespaces: true } } as const;
   running.bridge.register([functionOf("one", { for: { ...configMaps, namespaces }, watches: [secrets] })]);

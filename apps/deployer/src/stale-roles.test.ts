@@ -3,6 +3,7 @@ import { builtin, connect, type KubeClient, listAll, type NewObject, type Resour
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { bridgeRoleOf, bridgeRoles } from "./bridge-roles.ts";
+import { ownedInCluster } from "./home.ts";
 import { keepObject } from "./keep-object.ts";
 import { dropStaleRoles } from "./stale-roles.ts";
 import type { Step } from "./step.ts";
@@ -75,14 +76,16 @@ it("the bridge's Roles are where the function looks now, and none is left when i
   expect(await there()).toEqual([]);
 });
 
-it("another function's Roles stay, and so does what only looks like this one's", async () => {
+it("another function's Roles stay, those that only look like this one's, and this one's of another name", async () => {
   const namesake = { ...home, namespace: "coffee", uid: "2" };
   await keep(rolesFor(["tea"], namesake), namesake);
   const metadata = { name: "drover-bridge:tea:cups", labels: { "drover.dev/function": "cups" } };
   const foreign: NewObject = { metadata: { ...metadata, namespace: "milk" }, rules: [] };
   await client.create(builtin.role, foreign);
+  await client.create(builtin.clusterRole, { metadata: ownedInCluster(home, "drover:tea:cups"), rules: [] });
   await drop([]);
   expect(await there()).toEqual([
+    "ClusterRole drover:tea:cups",
     "Role milk drover-bridge:tea:cups",
     ...inside("tea", "drover-bridge:coffee:cups"),
   ]);

@@ -1,6 +1,6 @@
 import { builtin, keyOf, listAll, type ResourceRef } from "@drover/kube";
 import type { FunctionObject } from "./function-objects.ts";
-import { dropObject, ownerAnnotation } from "./keep-object.ts";
+import { dropObject } from "./keep-object.ts";
 import { functionLabel } from "./names.ts";
 import type { Step } from "./step.ts";
 
@@ -25,9 +25,8 @@ export async function dropStaleRoles(
   for (const ref of kinds) {
     const labelSelector = `${functionLabel}=${home.name}`;
     for (const object of await listAll(client, ref, { labelSelector, metadataOnly: true, signal })) {
-      const { metadata } = object;
-      if (metadata.name !== name || metadata.annotations?.[ownerAnnotation] !== home.uid) continue;
-      if (!needed.has(idOf(ref, object))) await dropObject({ client, signal, owner: home.uid }, ref, object);
+      if (object.metadata.name !== name || needed.has(idOf(ref, object))) continue;
+      await dropObject({ client, signal, owner: home.uid }, ref, object);
     }
   }
 }

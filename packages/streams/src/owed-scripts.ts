@@ -3,7 +3,7 @@ import { scene } from "./scripts.ts";
 
 /**
  * What a stream owes one queue: the mark in \`S:behind\` says since when, how many keys, and whether the keys are not
- * recorded (\`all\`: \`due\`), or recorded again because everything is being told (\`begun\`).
+ * recorded (\`all\`: \`due\`), or recorded again while every key is woken (\`begun\`).
  */
 const debts = `${scene}
 local OWED = S .. ':owed:' .. queue
@@ -20,7 +20,7 @@ local function save(mark)
     redis.call('UNLINK', OWED)
   end
 end
--- Nothing of it is recorded any more: all there is must be told.
+-- What is owed is not recorded any more: every key must be woken.
 local function overflow(mark)
   redis.call('UNLINK', OWED)
   mark.count, mark.all = 0, 'due'
@@ -69,7 +69,7 @@ return 1
 
 /**
  * End debts: \`told\` is a JSON list of key and text in turn, as they were read; what was recorded since stays. \`all\` is
- * \`begin\` or \`end\`, around telling everything, or empty. Answers \`{ keys left, 1 when everything is to be told }\`, or
+ * \`begin\` or \`end\`, around waking every key, or empty. Answers \`{ keys left, 1 when every key must be woken }\`, or
  * nothing when the stream is another bridge's.
  */
 export const settleOwed = lua(
@@ -88,7 +88,7 @@ for i = 1, #list, 2 do
 end
 if all == 'begin' then mark.all = 'begun' end
 if all == 'end' and mark.all == 'begun' then mark.all = nil end
--- Somebody else took them away.
+-- Another program deleted the hash.
 if mark.count > 0 and redis.call('EXISTS', OWED) == 0 then overflow(mark) end
 save(mark)
 return { mark.count, mark.all and 1 or 0 }

@@ -20,8 +20,8 @@ export interface OwedWakes {
   /** What is left. */
   look(): Promise<Owed>;
   /**
-   * Around telling the queue everything, when `Owed.all`: after `begin` wakes are recorded again; `end` settles that
-   * everything was told. Whoever dies in between leaves `Owed.all` as it was.
+   * Surrounds waking every key, when `Owed.all`: after `begin` wakes are recorded again, `end` clears `Owed.all`. If the
+   * bridge dies in between, `Owed.all` stays.
    */
   tellAll(step: "begin" | "end"): Promise<Owed>;
   /** Resolves when the Redis of the streams answers. */
@@ -36,11 +36,11 @@ export interface OwedPiece {
 
 export interface Owed {
   readonly keys: number;
-  /** More was owed than is recorded: the queue must be told everything. */
+  /** More is owed than is recorded: every key must be woken. */
   readonly all: boolean;
 }
 
-/** Keys that are recorded for one queue of one stream: at some 200 bytes each, 10 MB. */
+/** Keys that are recorded for one queue of one stream: at some 250 bytes each, 13 MB. */
 const mostOwed = 50_000;
 const perPiece = 200;
 
@@ -106,7 +106,7 @@ export function behindSince(marks: Readonly<Record<string, string>>): ReadonlyMa
 const markSchema = z.object({ since: z.number() });
 const owedSchema = z.union([z.tuple([z.number(), z.number()]), z.tuple([])]);
 
-// A copy is of a moment that will have passed, and so is what is known of the version's age.
+// A copy, and what is known of its age, are of a moment that will have passed when the queue takes the wake.
 const lasting = ({ copy: _copy, newestAfter: _newestAfter, news, ...wake }: Wake): Wake => ({
   ...wake,
   ...(news !== undefined && { news: "" }),
