@@ -23,7 +23,10 @@ export function redisUrl(text: string): string {
  */
 export async function withRedis<T>(url: string, use: (redis: RedisConnection) => Promise<T>): Promise<T> {
   const { connectRedis, disconnectRedis } = await import("@drover/queue");
-  const redis = await connectRedis({ url, clientName: "drover-cli", log: silentLog, patience });
+  const redis = await connectRedis({
+    ...{ url, clientName: "drover-cli", log: silentLog, patience },
+    ...{ loadsScripts: false, scriptPatience: patience },
+  });
   try {
     return await use(redis);
   } finally {

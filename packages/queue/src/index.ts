@@ -7,7 +7,8 @@
  * **bell**, a job that names one due key, to whichever worker is free; bells may be lost, doubled or late. The
  * **ringer** rings when a key's time comes, takes back the leases of dead workers and rings again what was lost.
  *
- * All keys of one controller share the hash tag `{drover:<controller>}`, written `P` here; `k` is an object's key:
+ * All keys of one controller share the hash tag `{drover:<controller>}`, written `P` here; `k` is an object's key. Those of
+ * ReconcileFunctions, which the deployer works off, have `{drover.system:<controller>}`:
  *
  * | key                       | type   | holds                                                      | written by                  | goes away                 |
  * | ------------------------- | ------ | ---------------------------------------------------------- | --------------------------- | ------------------------- |
@@ -60,6 +61,10 @@ export {
 export { type RedisAccounts, redisAccounts } from "./redis-accounts.ts";
 export { type NamedKeys, openNamedKeys } from "./named-keys.ts";
 export { callLua, type Lua, lua, type LuaArguments } from "./lua.ts";
+export { jsonBytes, mostListed } from "./script-bounds.ts";
+export { pieces } from "./pieces.ts";
+export { prefixOf, systemQueue } from "./prefix-of.ts";
+export { ScriptsMissingError } from "./run-script.ts";
 export { hasWorkQueue, openWorkQueue, type WorkQueueOptions } from "./bullmq-work-queue.ts";
 export { type MemoryWorkQueueOptions, openMemoryWorkQueue } from "./memory-work-queue.ts";
 export {

@@ -3,8 +3,10 @@ import { Cluster, type DNSLookupFunction, Redis } from "ioredis";
 import { setTimeout as delay } from "node:timers/promises";
 import { logOutages } from "./log-outages.ts";
 import { parseRedisUrl, type RedisAddress } from "./redis-address.ts";
-import { redisErrorCode } from "./redis-errors.ts";
+import { redisErrorCode, refusalOf } from "./redis-errors.ts";
+import { keepScriptsLoaded } from "./keep-scripts-loaded.ts";
 import { refuseUnfit, UnfitRedisError } from "./refuse-unfit.ts";
+import { waitForScripts } from "./run-script.ts";
 import { steadfastClusterOptions, steadfastOptions, type Steadfastness } from "./steadfast-options.ts";
 
 export { parseRedisUrl } from "./redis-address.ts";
@@ -31,6 +33,13 @@ export interface RedisOptions {
   readonly silence?: Milliseconds;
   /** How long a server that is not there yet, or still loads its data, is waited for. Default: 30 s. */
   readonly patience?: Milliseconds;
+  /**
+   * Whether the user may load scripts: bridges and deployers may. They load the scripts of all processes, and again after
+   * a restart or a failover; others wait for scripts that Redis lacks, as they do for a server that is away. Default: true.
+   */
+  readonly loadsScripts?: boolean;
+  /** How long others wait for scripts. Default: for as long as it takes. */
+  readonly scriptPatience?: Milliseconds;
 }
 
 /** How long a server that is there may take to say goodbye. */
@@ -44,7 +53,7 @@ const farewell: Milliseconds = 1_000;
  * permission) rejects at once.
  *
  * Its user needs, beside what is done with the connection: `INFO`, `PING`, `CLIENT SETNAME`, and on a cluster
- * `CLUSTER SLOTS`, `CLUSTER INFO` and `ASKING`.
+ * `CLUSTER SLOTS`, `CLUSTER INFO` and `ASKING`; where it loads scripts, `EVAL`, `SCRIPT LOAD` and `SCRIPT EXISTS`.
  *
  * @throws UnfitRedisError when the server must not be used or cannot be reached; the message says what to change.
  */
@@ -53,14 +62,23 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
   const address = parseRedisUrl(url);
   const redis = open(password === undefined ? address : { ...address, password }, { clientName, silence });
   logOutages(redis, log);
+  const { loadsScripts = true, scriptPatience } = options;
+  if (!loadsScripts) waitForScripts(redis, log, scriptPatience);
   try {
     await untilReady(redis, placesOf(address), patience);
     await refuseUnfit(redis, patience);
+    if (loadsScripts) await keepScriptsLoaded(redis, log).catch(refuseLoader);
   } catch (error) {
     redis.disconnect();
     throw error;
   }
   return redis;
+}
+
+function refuseLoader(cause: unknown): never {
+  const refusal = refusalOf(cause);
+  if (refusal === undefined) throw cause;
+  throw new UnfitRedisError(`Scripts cannot be loaded into Redis. ${refusal.message}`, { cause });
 }
 
 /** Ends the connection: in order where the server answers, at once where it is away. */

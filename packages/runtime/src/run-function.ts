@@ -12,7 +12,7 @@ import type { FunctionSettings } from "./function-settings.ts";
 import { tellOfRun } from "./log.ts";
 import { nameOnce } from "./name-once.ts";
 import { pacedController } from "./paced-controller.ts";
-import { type Process, runProcess } from "./run-process.ts";
+import { type Process, type ProcessOptions, runProcess } from "./run-process.ts";
 import { queueMetrics, runMetrics } from "./process-metrics.ts";
 import { reconcileOnce } from "./reconcile-once.ts";
 
@@ -44,11 +44,13 @@ const readyWithin = 1_000;
  */
 export async function runFunction<Settings extends FunctionSettings, R extends Resource>(
   definition: FunctionDefinition<Settings, R>,
+  options: ProcessOptions = {},
 ): Promise<void> {
-  await runProcess(definition.name, definition.settings, async (process) => {
+  const serve = async (process: Process<Settings>): Promise<void> => {
     const queues = serveController(await definition.controller(process.settings, process), process);
     queueMetrics(process.registry, () => queues);
-  });
+  };
+  await runProcess(definition.name, definition.settings, serve, options);
 }
 
 /** A controller as a part of a process, which takes keys from now on; answers the queues that it takes them from. */

@@ -28,6 +28,11 @@ export interface Process<Settings extends ProcessSettings = ProcessSettings> {
   readonly closing: (name: string, close: () => Promise<void>) => void;
 }
 
+export interface ProcessOptions {
+  /** Whether it loads scripts into Redis, for itself and for functions: bridges and deployers. Default: false. */
+  readonly loadsScripts?: boolean;
+}
+
 /**
  * Be a process: open what every process has, run `main` until it returns or SIGTERM comes, close in reverse order.
  * Sets the exit code: 0 after a clean stop, 1 after a failure, which is logged with what to do.
@@ -36,6 +41,7 @@ export async function runProcess<Settings extends ProcessSettings>(
   name: string,
   read: () => Settings,
   main: (process: Process<Settings>) => void | Promise<void>,
+  { loadsScripts = false }: ProcessOptions = {},
 ): Promise<void> {
   const opened: Closing[] = [];
   let log = openLog({ process: name });
@@ -45,7 +51,10 @@ export async function runProcess<Settings extends ProcessSettings>(
     log = openLog({ process: name, level: settings.logLevel });
     stop = stopOnSignals(log);
     const stopped = once(stop.signal, "abort").then(() => leaveAfter(settings.stopGrace + lastMoments, log));
-    const { process, started } = await open(name, settings, log, stop.signal, opened);
+    const { process, started } = await open(
+      { name, settings, log, stopping: stop.signal, loadsScripts },
+      opened,
+    );
     await main(process);
     started();
     await stopped;
@@ -72,10 +81,19 @@ function leaveAfter(span: Milliseconds, log: Logger): void {
 }
 
 async function open<Settings extends ProcessSettings>(
-  name: string,
-  settings: Settings,
-  log: Logger,
-  stopping: AbortSignal,
+  {
+    name,
+    settings,
+    log,
+    stopping,
+    loadsScripts,
+  }: {
+    readonly name: string;
+    readonly settings: Settings;
+    readonly log: Logger;
+    readonly stopping: AbortSignal;
+    readonly loadsScripts: boolean;
+  },
   opened: Closing[],
 ): Promise<{ process: Process<Settings>; started: () => void }> {
   const closing = (part: string, close: () => Promise<void>): void => void opened.push({ name: part, close });
@@ -104,6 +122,7 @@ async function open<Settings extends ProcessSettings>(
     ...(password === undefined ? {} : { password }),
     clientName: name,
     log,
+    loadsScripts,
   });
   closing("redis", () => disconnectRedis(redis));
   const readiness = (part: string, check: Check): void => void ready.set(part, check);
