@@ -2,9 +2,10 @@ import { type Log, longestDuration, type Milliseconds, type Rate } from "@drover
 import { addAtBest, type Bells } from "./bells.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { keepLeases } from "./lease-keeper.ts";
-import type { Ledger, LedgerTimes } from "./ledger.ts";
+import { type Ledger, type LedgerTimes, newsKept } from "./ledger.ts";
 import { startRinger } from "./ringer.ts";
-import type { Backoff, QueueMoment, WorkOptions, WorkQueue } from "./work-queue.ts";
+import { pieces } from "./pieces.ts";
+import type { Backoff, QueueMoment, Wake, WorkOptions, WorkQueue } from "./work-queue.ts";
 import { startWorker } from "./worker.ts";
 
 /** How a queue keeps time. */
@@ -22,6 +23,8 @@ export class InvalidTimesError extends Error {
 const defaults: QueueTimes = { lease: 6_000, renewal: 400, settling: 1_200 };
 /** Wakes recorded by one call: about a millisecond of the server's time. */
 const wakesPerCall = 200;
+/** Bytes of their copies and news, unless those of one wake are more: scripts take a MiB of JSON. */
+const bytesPerCall = 786_432;
 /** How long a wake that Redis refused (no memory, no permission) waits before it is told again. */
 const wakeAgain: Milliseconds = 200;
 
@@ -72,7 +75,8 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
   return {
     controller,
     async wake(wakes) {
-      for (let i = 0; i < wakes.length; i += wakesPerCall) await recorded(wakes.slice(i, i + wakesPerCall));
+      const limits = { most: wakesPerCall, size: bytesPerCall, sizeOf: bytesOf };
+      for (const piece of pieces(wakes.map(withoutLongNews), limits)) await recorded(piece);
     },
     notRunSince: (keys, since) => ledger.notRunSince(keys, since),
     force: (key) =>
@@ -98,6 +102,13 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
     },
   };
 }
+
+/** As JSON, at most: six for a letter that is escaped. */
+const bytesOf = ({ copy = "", news = "" }: Wake): number => 6 * (copy.length + news.length);
+
+/** News that no key is given are not sent: without their text they mean the same. */
+const withoutLongNews = (wake: Wake): Wake =>
+  wake.news === undefined || Buffer.byteLength(wake.news) <= newsKept ? wake : { ...wake, news: "" };
 
 /** Whoever wakes is slowed down, not lied to: a wake that Redis refuses is told again until it is taken. */
 async function untilTaken<T>(call: () => Promise<T>, closed: AbortSignal, log: Log): Promise<T> {

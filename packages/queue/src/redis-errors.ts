@@ -42,7 +42,9 @@ const advice: Readonly<Record<string, string>> = {
   WRONGPASS: "Redis does not know this user and password. Check them.",
   MISCONF: "Redis cannot save its data and takes no writes. See its log; most often its disk is full.",
   NOREPLICAS: "Redis has too few replicas (min-replicas-to-write) and takes no writes. Bring them back.",
-  BUSY: "Redis is kept busy by a script. If it does not end: SCRIPT KILL.",
+  BUSY:
+    "Redis is kept busy by a script. If it does not end: SCRIPT KILL. Redis refuses that (UNKILLABLE) where the script " +
+    "has written: then only SHUTDOWN NOSAVE is left, which loses what was not saved.",
 };
 
 /** An error of Redis with what to do about it; undefined for those that are no refusals. */

@@ -40,7 +40,7 @@ const begin = lua(
   `
 local campaigns = KEYS[1] .. ':campaigns'
 local was = redis.call('HGET', campaigns, controller)
-local ok, last = pcall(cjson.decode, was or '')
+local ok, last = pcall(decoded, was or '')
 if ok and type(last) == 'table' and last.name == name and last.startedAt then return was end
 local begun = cjson.encode({ name = name, startedAt = tonumber(at) })
 redis.call('HSET', campaigns, controller, begun)
@@ -53,9 +53,9 @@ const finish = lua(
   ["controller", "name", "done"],
   `
 local campaigns = KEYS[1] .. ':campaigns'
-local ok, last = pcall(cjson.decode, redis.call('HGET', campaigns, controller) or '')
+local ok, last = pcall(decoded, redis.call('HGET', campaigns, controller) or '')
 if not ok or type(last) ~= 'table' or last.name ~= name then return 0 end
-last.done = cjson.decode(done)
+last.done = decoded(done)
 redis.call('HSET', campaigns, controller, cjson.encode(last))
 return 1
 `,
