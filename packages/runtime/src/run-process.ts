@@ -109,6 +109,7 @@ async function open<Settings extends ProcessSettings>(
     kubeContext: context,
     redisUrl: url,
     redisPasswordFile: password,
+    redisCaFile: ca,
   } = settings;
   const client = await connect({
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
@@ -120,6 +121,7 @@ async function open<Settings extends ProcessSettings>(
   const redis = await connectRedis({
     url,
     ...(password === undefined ? {} : { password }),
+    ...(ca === undefined ? {} : { ca }),
     clientName: name,
     log,
     loadsScripts,
