@@ -5,7 +5,9 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { bullmqBells } from "./bullmq-bells.ts";
-import { openWorkQueue, prefixOf } from "./bullmq-work-queue.ts";
+import { openWorkQueue } from "./bullmq-work-queue.ts";
+import { keepScriptsLoaded } from "./keep-scripts-loaded.ts";
+import { prefixOf } from "./prefix-of.ts";
 import { deleteKeys } from "./queue-keys.ts";
 import { redisAccounts } from "./redis-accounts.ts";
 import { connectRedis, type RedisConnection } from "./redis-connection.ts";
@@ -245,6 +247,7 @@ const follows: readonly Act[] = [...[wakes, comesBack((queue) => queue.wake([wak
 const lives: Readonly<Record<RedisRole, readonly Act[]>> = {
   bridge: [...follows, ...ringer],
   function: [inheritsBells, works, ...ringer],
+  gateway: [inheritsBells, works, ...ringer],
   embedded: [...follows, inheritsBells, works, ...ringer],
   operator: [operates, comesBack((queue, back) => queue.force(back)), ...ringer],
   deployer: [deploys, wakes, inheritsBells, works, ...ringer],
@@ -291,8 +294,10 @@ export async function life({ server, role, user, commands }: Life): Promise<{
     `&${prefix}*`,
     ...commands.map((name) => `+${name}`),
   );
-  // As on a new server: whoever is the first to run a script brings it.
+  const loadsScripts = commandsOf(role).includes("script|load");
+  // As on a new server, where another process loads the scripts for those who may not.
   await admin.script("FLUSH");
+  if (!loadsScripts) await keepScriptsLoaded(admin, silentLog);
   const end = new AbortController();
   const watching = setInterval(() => {
     void deniedTo(admin, user).then((denied) => {
@@ -300,7 +305,7 @@ export async function life({ server, role, user, commands }: Life): Promise<{
     });
   }, 20);
   const url = server.url.replace("//", `//${user}:secret@`);
-  const outcome = await live({ role, controller, url, admin, signal: end.signal }).then(
+  const outcome = await live({ role, controller, url, admin, loadsScripts, signal: end.signal }).then(
     () => "lived",
     (error: unknown) => String(error),
   );
@@ -315,9 +320,10 @@ async function live(options: {
   readonly controller: string;
   readonly url: string;
   readonly admin: Redis;
+  readonly loadsScripts: boolean;
   readonly signal: AbortSignal;
 }): Promise<void> {
-  const { role, controller, url, admin, signal } = options;
+  const { role, controller, url, admin, loadsScripts, signal } = options;
   const prefix = prefixOf(controller);
   const ledger = openRedisLedger({ redis: admin, prefix, ...times });
   const bells = bullmqBells({ redis: admin, prefix, log: silentLog });
@@ -330,7 +336,13 @@ async function live(options: {
   });
   ended.catch(() => undefined);
   try {
-    const redis = await connectRedis({ url, clientName: role, log: silentLog, patience: 2_000 });
+    const redis = await connectRedis({
+      url,
+      clientName: role,
+      log: silentLog,
+      patience: 2_000,
+      loadsScripts,
+    });
     opened.unshift(() => redis.quit());
     const idle = { worker: randomUUID(), slots: 1_000, version: 0, lasts: 600_000 };
     await ledger.enlist({ ...idle, backoff: { first: 20, longest: 50 }, accounts: {} });
