@@ -32,7 +32,9 @@ const users = (cluster: boolean): readonly string[] =>
 
 const closing: (() => Promise<unknown>)[] = [];
 const lines: string[] = [];
-const line = (_fields: object, message: string): void => void lines.push(message);
+/** What is said of scripts; of an old server there is more to say. */
+const line = (_fields: object, message: string): void =>
+  void (message.includes("scripts") && lines.push(message));
 const log: Log = { ...silentLog, info: line, warn: line, error: line };
 const as = async (role: RedisRole, url: string): Promise<RedisConnection> => {
   const redis = await connectRedis({
@@ -212,14 +214,15 @@ describe("a cluster of three", () => {
     closing.unshift(() => cluster.stop());
     const nodes = cluster.nodes.map(({ url }) => admin(url));
     await as("bridge", cluster.url);
-    await expect
-      .poll(() => Promise.all(nodes.map(has)), { timeout: 10_000 })
-      .toEqual(nodes.map(() => loadedScripts.length));
     const queue = open(await as("function", cluster.url));
     const ran: Run[] = [];
     work(queue, (run) => (ran.push(run), Promise.resolve({ kind: "done" })));
     await queue.wake([wakeOf(key)]);
     await expect.poll(() => ran.length, { timeout: 10_000 }).toBe(1);
+    // Redis 7.0 names a replica only when something was written: until then nobody knows of it.
+    await expect
+      .poll(() => Promise.all(nodes.map(has)), { timeout: 10_000 })
+      .toEqual(nodes.map(() => loadedScripts.length));
     const primary = await cluster.primaryOf(prefixOf(controller));
     const replica = cluster.nodes[cluster.nodes.indexOf(primary) + 3]!;
     await primary.kill();
