@@ -154,7 +154,7 @@ it("what is another one's is left alone, and said", async () => {
   await cluster.apply(others);
   const refused = await world.until(others, (object) => conditionOf(object)?.reason === "NameTaken");
   expect(conditionOf(refused)?.message).toMatch(
-    /ServiceAccount default\/others is there, and is not this function's/,
+    /ServiceAccount default\/others is there and does not belong to this function/,
   );
   await cluster.remove(others);
   await world.until(others, isGone);

@@ -23,9 +23,12 @@ interface Frame {
 }
 
 /** What a watch that Drover knows nothing of says of each object: the version of its last change, deletions included. */
-async function watchFrom(url: string, signal: AbortSignal) {
+async function watchFrom({ url, token }: Scene["sandbox"], signal: AbortSignal) {
   const last = new Map<string, number>();
-  const { body } = await fetch(`${url}/api/v1/configmaps?watch=1&resourceVersion=0`, { signal });
+  const { body } = await fetch(`${url}/api/v1/configmaps?watch=1&resourceVersion=0`, {
+    signal,
+    headers: { authorization: `Bearer ${token}` },
+  });
   void (async () => {
     let text = "";
     for await (const piece of (body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
@@ -60,7 +63,7 @@ it.each([1, 2, 3, 4])(
     const random = randomOf(seed);
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
     const watching = new AbortController();
-    const last = await watchFrom(scene.sandbox.url, watching.signal);
+    const last = await watchFrom(scene.sandbox, watching.signal);
     const functions = [...queues, steady].map((name) => functionOf(name));
     const start = async (): Promise<RunningBridge> => {
       const running = await scene.startBridge();

@@ -41,7 +41,7 @@ export const controlOf = (name: string): string => `{drover:${queueOf({ name })}
 
 export async function openScene(): Promise<Scene> {
   const [sandbox, server] = await Promise.all([startSandbox({}), startRedis({ persistence: false })]);
-  const client = await connect({ server: sandbox.url });
+  const client = await connect({ server: sandbox.url, token: sandbox.token });
   const connectTo = (url: string) => connectRedis({ url, clientName: "test", log: silentLog });
   const admin = await connectTo(server.url);
   const connections = [admin];
@@ -56,6 +56,7 @@ export async function openScene(): Promise<Scene> {
     const response = await fetch(`${sandbox.url}/api/v1/namespaces/default/${path}`, {
       method,
       headers: {
+        authorization: `Bearer ${sandbox.token}`,
         "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json",
       },
       ...(body && { body: JSON.stringify(body) }),

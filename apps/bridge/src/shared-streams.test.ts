@@ -40,7 +40,7 @@ it("a function that names a kind wrongly is followed apart from those that name 
   ]);
   const response = await fetch(`${scene.sandbox.url}/apis/apps/v1/namespaces/default/deployments`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { authorization: `Bearer ${scene.sandbox.token}`, "content-type": "application/json" },
     body: JSON.stringify({
       metadata: { name: "d" },
       spec: {

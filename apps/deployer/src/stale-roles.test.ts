@@ -15,7 +15,7 @@ let sandbox: Sandbox;
 let client: KubeClient;
 beforeAll(async () => {
   sandbox = await startSandbox({});
-  client = await connect({ server: sandbox.url });
+  client = await connect({ server: sandbox.url, token: sandbox.token });
   for (const name of ["tea", "coffee", "milk"])
     await client.create(builtin.namespace, { metadata: { name } });
 });

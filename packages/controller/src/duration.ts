@@ -61,8 +61,9 @@ export class InvalidDurationError extends Error {
   override readonly name = "InvalidDurationError";
 }
 
-/** @param value also no string at all, from code that no compiler has seen: NaN, 5, undefined. */
-function durationProblem(value: unknown): string | undefined {
+/** @param given also no string at all, from code that no compiler has seen: NaN, 5, undefined. */
+function durationProblem(given: unknown): string | undefined {
+  const value = typeof given === "number" ? String(given) : given;
   if (typeof value !== "string") return notOne(value);
   if (value.length > longestText) {
     return `${quoted(value)} has ${value.length} characters; a duration has at most ${longestText}. Write one such as "30s".`;

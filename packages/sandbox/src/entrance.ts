@@ -38,13 +38,12 @@ function problemOf(request: IncomingMessage, token: string): ApiError | undefine
   if (health.has(path)) return undefined;
   const given = bearerOf(request);
   if (given === undefined || !isSameToken(given, token)) return unauthorized();
-  return isWrite(request) && request.headers["content-type"] === undefined ? untyped() : undefined;
+  return hasBody(request) && request.headers["content-type"] === undefined ? untyped() : undefined;
 }
 
-const isWrite = ({ method = "", headers }: IncomingMessage): boolean =>
-  ["POST", "PUT", "PATCH"].includes(method) ||
-  Number(headers["content-length"] ?? 0) > 0 ||
-  headers["transfer-encoding"] !== undefined;
+/** By RFC 9112, section 6. */
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  Number(headers["content-length"] ?? 0) > 0 || headers["transfer-encoding"] !== undefined;
 
 /** The body that may follow is not read: the connection ends with the answer. */
 function refuse(response: ServerResponse, { code, status }: ApiError): void {

@@ -20,7 +20,10 @@ export const attack: Attack = {
     const kubeconfig = join(folder, "kubeconfig");
     writeFileSync(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
     const post = async (path: string, object: object) => {
-      const headers = { "content-type": "application/json" };
+      const headers = {
+        authorization: `Bearer ${sandbox.token}`,
+        "content-type": "application/json",
+      };
       const answer = await fetch(sandbox.url + path, {
         method: "POST",
         headers,

@@ -47,7 +47,7 @@ export async function stageBridge(
   const post = async (path: string, body: object): Promise<unknown> => {
     const response = await fetch(`${sandbox.url}/${path}`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { authorization: `Bearer ${sandbox.token}`, "content-type": "application/json" },
       body: JSON.stringify(body),
     });
     if (!response.ok) throw new Error(await response.text());
