@@ -6,8 +6,9 @@ import {
   reconcileFunctionOf,
   silentLog,
 } from "@drover/controller";
-import { refOf } from "@drover/kube";
+import { builtin, refOf } from "@drover/kube";
 import { connectRedis, disconnectRedis, openWorkQueue, type RedisConnection } from "@drover/queue";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { type DeployedWorld, startDeployedWorld, usersOf } from "./deployed-world.ts";
@@ -64,6 +65,20 @@ const connectionsOf = async (user: string): Promise<readonly string[]> =>
     .split("\n")
     .filter((line) => line.includes(` user=${user} `))
     .map((line) => line.split(" ")[0] ?? "");
+/** What Kubernetes' garbage collector does, which an API server alone has not. */
+async function collectGarbage({ namespace, name }: typeof own): Promise<void> {
+  const owned = [
+    ["v1", "Secret", `${name}-redis`],
+    ["v1", "ServiceAccount", name],
+    ["v1", "Service", name],
+  ] as const;
+  for (const [apiVersion, kind, of] of owned) {
+    const object = { apiVersion, kind, metadata: { namespace, name: of } };
+    await world.cluster.remove(object);
+    await world.until(object, isGone);
+  }
+  await world.client.delete(builtin.networkPolicy, objectKey({ namespace, name })).catch(() => undefined);
+}
 const deployed = async (function_: ReturnType<typeof gadgets>): Promise<string> => {
   await world.cluster.apply(function_);
   await world.until(function_, isReady);
@@ -116,7 +131,8 @@ it("a namesake that is deleted takes nothing from the other, whatever its status
   await world.cluster.remove(other);
   await world.until(other, isGone);
 
-  expect(await connectionsOf(user)).toEqual(before);
+  // One that was cut would be there again under another id; more may have come meanwhile.
+  expect(await connectionsOf(user)).toEqual(expect.arrayContaining([...before]));
   expect(await usersOf(world, own.name)).toEqual([user]);
   await world.cluster.apply(gadget("after"));
   await world.until(gadget("after"), isReady);
@@ -129,17 +145,22 @@ it("a function that is deleted leaves no key and no user, and the next one of it
   const operated = openWorkQueue({ redis: admin, controller: queue, log: silentLog });
   await operated.pause({ kind: "object", key: objectKey({ namespace: "default", name: "a" }) });
   await operated.close();
+  const busy = new AbortController();
   let n = 0;
-  const touching = setInterval(() => {
-    const manifest = gadget("restless");
-    void world.cluster.apply({ ...manifest, metadata: { ...manifest.metadata, labels: { n: `${n++}` } } });
-  }, 100);
+  const touching = (async () => {
+    while (!busy.signal.aborted) {
+      const manifest = gadget("restless");
+      await world.cluster.apply({ ...manifest, metadata: { ...manifest.metadata, labels: { n: `${n++}` } } });
+      await delay(100);
+    }
+  })();
   await eventually(() => expect(n).toBeGreaterThan(5));
   expect(await keysOf(bare)).not.toEqual([]);
 
   await world.cluster.remove(gadgets(own));
   await world.until(gadgets(own), isGone);
   expect(await usersOf(world, own.name)).toEqual([]);
+  await collectGarbage(own);
   const again = await deployed(gadgets(own));
   expect(again).not.toBe(queue);
   await world.cluster.apply({
@@ -153,7 +174,8 @@ it("a function that is deleted leaves no key and no user, and the next one of it
   const metrics = async () => (await fetch(`${world.bridge.url}/metrics`)).text();
   await eventually(async () => expect(await metrics()).toContain('controller="default/gadgets"'));
   await eventually(async () => expect(await keysOf(bare)).toEqual([]));
-  clearInterval(touching);
+  busy.abort();
+  await touching;
   expect(await keysOf(bare)).toEqual([]);
 }, 120_000);
 

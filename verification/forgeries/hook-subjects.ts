@@ -74,7 +74,7 @@ async function events(name: string, signing: Signing, isOverHttp: boolean): Prom
   const { signal } = new AbortController();
   const nothing = (): void => undefined;
   const line = isOverHttp
-    ? await listen(`/hooks/${hook.name}`, (admission) =>
+    ? await listen(`/hooks/${hook.address}`, (admission) =>
         hookApp({
           ...{ hooks: inUse, take, admission },
           ...{ onTaken: nothing, onRefused: nothing, onError: nothing },
@@ -98,7 +98,7 @@ async function events(name: string, signing: Signing, isOverHttp: boolean): Prom
         ]),
         async accepts({ headers, body: bytes }) {
           const before = woken;
-          const used = inUse.of(hook.name);
+          const used = inUse.of(hook.address);
           if (used === undefined) throw new Error("The hook is not in use.");
           if (line !== undefined) await line.send({ headers, body: bytes });
           const read = () => Promise.resolve(bytes);

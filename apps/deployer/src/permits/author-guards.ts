@@ -119,7 +119,8 @@ export async function keepEpoch(
       () => "",
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     );
-    if (problem !== "" && problem !== warned && !signal.aborted) {
+    if (signal.aborted) return;
+    if (problem !== "" && problem !== warned) {
       log.warn({ problem }, "Authors of functions are not known: new and changed functions are refused");
     }
     warned = problem;
