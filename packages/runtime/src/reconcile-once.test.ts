@@ -30,7 +30,6 @@ const Widget = defineResource({
 });
 const ref = refOf(Widget);
 
-/** A definition that lets everything through. */
 const permissive = {
   metadata: { name: "widgets.tests.drover.dev" },
   spec: {
@@ -83,7 +82,6 @@ beforeEach(() => {
 });
 afterEach(() => expect(mutations).toEqual([]));
 
-/** Requests that change something, since the last look. */
 const mutations: string[] = [];
 beforeAll(() => {
   sandbox.faults.respond(({ method, path }) => {

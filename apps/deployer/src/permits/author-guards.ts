@@ -119,7 +119,6 @@ export async function keepEpoch(
       () => "",
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     );
-    if (signal.aborted) return;
     if (problem !== "" && problem !== warned) {
       log.warn({ problem }, "Authors of functions are not known: new and changed functions are refused");
     }
