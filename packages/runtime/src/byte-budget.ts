@@ -59,10 +59,13 @@ export function byteBudget(limits: BudgetLimits): ByteBudget {
   };
   const makeRoom = (growing: Held): void => {
     const { peer, group } = growing;
-    while (all.bytesOf(peer) > limits.peer) all.oldestOf(peer)?.drop();
+    dropWhile(
+      () => all.bytesOf(peer) > limits.peer,
+      () => all.oldestOf(peer),
+    );
     const own = group === undefined ? undefined : groups.get(group);
-    while (own !== undefined && own.bytes() > limits.group) own.oldestOf(own.largestBeside(growing))?.drop();
-    while (all.bytes() > limits.total) all.oldestOf(all.largestBeside(growing))?.drop();
+    if (own !== undefined) dropBeside(growing, own, limits.group);
+    dropBeside(growing, all, limits.total);
   };
   return {
     hold({ peer, group, bytes, onDropped }) {
@@ -93,6 +96,23 @@ export function byteBudget(limits: BudgetLimits): ByteBudget {
     },
     held: () => all.bytes(),
   };
+}
+
+/** Drops the oldest holdings of the peer that holds the most beside the one that grows. */
+function dropBeside(growing: Held, from: Share, most: number): void {
+  dropWhile(
+    () => from.bytes() > most,
+    () => from.oldestOf(from.largestBeside(growing)),
+  );
+}
+
+/** Ends also where nothing is left to drop. */
+function dropWhile(isTooMuch: () => boolean, next: () => Held | undefined): void {
+  while (isTooMuch()) {
+    const one = next();
+    if (one === undefined) return;
+    one.drop();
+  }
 }
 
 /** Holdings by peer, each peer's oldest first. */
