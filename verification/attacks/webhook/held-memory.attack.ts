@@ -8,8 +8,8 @@ import type { Attack } from "../attack.ts";
 import { audience, secret } from "./listeners.ts";
 
 const MiB = 2 ** 20;
-const bodies = 150;
-const most = 100;
+const bodies = 600;
+const most = 200;
 
 /** A served function in a process of its own. Its memory is judged by what the kernel counts. */
 export const attack: Attack = {

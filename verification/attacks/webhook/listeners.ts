@@ -2,12 +2,7 @@
 import { openAdmission, type PublicServer, servePublicly } from "@drover/runtime";
 import { completionUrl, rememberSecrets, signed } from "@drover/webhook";
 import { hookApp } from "../../../apps/bridge/src/hooks/hook-app.ts";
-import {
-  hooksIn,
-  declared,
-  signed as signedEvent,
-  whsec,
-} from "../../../apps/bridge/src/hooks/hook.fixture.ts";
+import { hookOf, signed as signedEvent, whsec } from "../../../apps/bridge/src/hooks/hook.fixture.ts";
 import { openHooksInUse, usualLimits } from "../../../apps/bridge/src/hooks/hooks-in-use.ts";
 import { byName } from "../../../apps/bridge/src/hooks/named-keys.ts";
 import { eventTaker } from "../../../apps/bridge/src/hooks/take-event.ts";
@@ -33,7 +28,8 @@ const json = { "content-type": "application/json" };
 /** The bridge's listener, with one hook. */
 export async function startHooks(): Promise<Listener> {
   const hooks = openHooksInUse(() => Promise.resolve([whsec]), usualLimits, clock);
-  hooks.want(hooksIn([declared]));
+  const hook = hookOf();
+  hooks.want([hook]);
   const admission = openAdmission(clock);
   const take = eventTaker({
     queueOf: () => ({ wake: () => Promise.resolve() }),
@@ -45,7 +41,7 @@ export async function startHooks(): Promise<Listener> {
   const server = await servePublicly({ app, admission, host: "127.0.0.1", port: 0, settings: "" });
   const body = '{"Records":[{"name":"web/a"}]}';
   const genuine = () => ({ headers: { ...json, ...signedEvent(body) }, body });
-  return { ...server, path: "/hooks/s3", genuine, taken: 204 };
+  return { ...server, path: `/hooks/${hook.address}`, genuine, taken: 204 };
 }
 
 /** The gateway's listener, with one function that has no run: a genuine completion is answered 409. */
