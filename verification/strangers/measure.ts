@@ -21,13 +21,15 @@ export const usualSizes: Sizes = [64 * KiB, 1_024 * KiB];
 export const headerSizes: Sizes = [KiB, 16 * KiB];
 /** Input 16 times as large may cost 32 times as much: linear work, twice for caches and tables that grow. */
 export const mostRatio = 32;
+/** Work that grows by the square costs 256 times as much; half of that is told from linear work on a busy machine, too. */
+export const squared = 128;
 
 /** @param most a ratio up to which it is not measured again. */
 export function ratioOf({ name, prepare, sizes = usualSizes }: Measured, most = mostRatio): Ratio {
   const [small, large] = sizes;
-  // Work that grows by the square is found before it takes minutes: 256 times as much, at a sixteenth of the size.
-  const early = lowest(prepare(small / 16), prepare(small), 4 * most);
-  if (early > 4 * most) return { name, ratio: early, bytes: [small / 16, small] };
+  // Found at smaller sizes, before it takes minutes.
+  const early = lowest(prepare(small / 16), prepare(small), squared);
+  if (early > squared) return { name, ratio: early, bytes: [small / 16, small] };
   return { name, ratio: lowest(prepare(small), prepare(large), most), bytes: sizes };
 }
 
