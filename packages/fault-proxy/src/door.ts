@@ -1,4 +1,4 @@
-import { bearerOf, guarded, isSameToken, refusalOf } from "@drover/listener";
+import { guarded, isSameToken, refusalOf, tokenOf } from "@drover/listener";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
@@ -30,7 +30,7 @@ export interface DoorOptions {
 export async function openDoor({ port: wanted = 0, ...options }: DoorOptions): Promise<OpenDoor> {
   const sockets = new Set<Socket>();
   const server = createServer(
-    guarded(withToken(options), { where: "everywhere", hosts: options.hosts }, (response, problem) => {
+    guarded(behindToken(options), { where: "everywhere", hosts: options.hosts }, (response, problem) => {
       refuse(response, { status: 403, message: refusalOf(problem) });
     }),
   );
@@ -71,10 +71,10 @@ export async function openDoor({ port: wanted = 0, ...options }: DoorOptions): P
   };
 }
 
-const withToken =
+const behindToken =
   ({ onRequest, token }: Pick<DoorOptions, "onRequest" | "token">): DoorOptions["onRequest"] =>
   (request, response) => {
-    if (token === undefined || isSameToken(bearerOf(request) ?? "", token)) {
+    if (token === undefined || isSameToken(tokenOf(request) ?? "", token)) {
       onRequest(request, response);
       return;
     }

@@ -1,3 +1,5 @@
+import { withToken } from "@drover/listener";
+
 /** A kubeconfig with one context, for a proxy that brings the upstream's credentials itself. JSON is YAML. */
 export function proxyKubeconfig(
   server: string,
@@ -8,7 +10,7 @@ export function proxyKubeconfig(
     {
       apiVersion: "v1",
       kind: "Config",
-      clusters: [{ name, cluster: { server } }],
+      clusters: [{ name, cluster: { server: token === undefined ? server : withToken(server, token) } }],
       users: [{ name, user: token === undefined ? {} : { token } }],
       contexts: [{ name, context: { cluster: name, user: name, ...(namespace && { namespace }) } }],
       "current-context": name,

@@ -4,7 +4,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { inspect, promisify } from "node:util";
 import { objectKey } from "@drover/controller";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { connect } from "./connect.ts";
@@ -105,6 +105,27 @@ describe("credentials", () => {
     token = "newer, but not in the file";
     await expect(client.get(bucket, key)).rejects.toMatchObject({ kind: "Unauthorized" });
     expect(server.heard).toHaveLength(5);
+    await client.close();
+  });
+
+  test("of the server's URL are sent as Basic, where there are no others, and never shown", async () => {
+    await using server = await scriptedServer(json(bucketObject("a")), json(bucketObject("a")));
+    const url = server.url.replace("//", "//me:p%40ss@");
+    for (const user of [{}, { token: "t" }]) {
+      await writeFile(kubeconfig, kubeconfigOf(url, user));
+      const client = await connect({ kubeconfig });
+      await client.get(bucket, key);
+      await client.close();
+    }
+    expect(server.heard.map(({ headers }) => headers.authorization)).toEqual([
+      `Basic ${btoa("me:p@ss")}`,
+      "Bearer t",
+    ]);
+    await writeFile(kubeconfig, kubeconfigOf("http://me:p%40ss@127.0.0.1:1", {}));
+    const client = await connect({ kubeconfig });
+    const refused: unknown = await client.get(bucket, key).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: "ECONNREFUSED" });
+    expect(inspect(refused, { depth: 10, showHidden: true })).not.toContain("p%40ss");
     await client.close();
   });
 

@@ -52,7 +52,7 @@ export async function openCredentials(source: CredentialSource): Promise<Credent
   const config =
     source.kubeconfig === undefined ? inCluster() : await fromFile(source.kubeconfig, source.context);
   const where = source.kubeconfig ?? "the pod's ServiceAccount";
-  const { cluster, server } = chosenCluster(config, where);
+  const { cluster, server, basic } = chosenCluster(config, where);
   if (cluster.proxyUrl?.startsWith("socks") === true) {
     throw new KubeConfigError(
       `${where}: proxy-url ${cluster.proxyUrl} is a SOCKS proxy; only HTTP ones are supported.`,
@@ -69,7 +69,7 @@ export async function openCredentials(source: CredentialSource): Promise<Credent
           cause,
         );
       }
-      return { server, proxy: cluster.proxyUrl, headers: headersOf(options), tls: tlsOf(options) };
+      return { server, proxy: cluster.proxyUrl, headers: { ...basic, ...headersOf(options) }, tls: tlsOf(options) };
     },
   };
 }
@@ -205,16 +205,27 @@ function chosenCluster(config: KubeConfig, where: string) {
       one.name === config.getCurrentContext() ? { ...one, user: anonymous.name } : one,
     );
   }
-  return { cluster, server };
+  return { cluster, ...withoutUser(server) };
 }
+
+/** User information of the URL becomes a header, as Go's clients send it: fetch refuses such URLs, and messages show them. */
+function withoutUser(url: URL): { server: URL; basic: Record<string, string> } {
+  const auth = [url.username, url.password].map(decodeURIComponent).join(":");
+  const server = new URL(url);
+  server.username = server.password = "";
+  return { server, basic: auth === ":" ? {} : basicHeader(auth) };
+}
+
+const basicHeader = (auth: string): Record<string, string> => ({
+  Authorization: `Basic ${Buffer.from(auth).toString("base64")}`,
+});
 
 function headersOf({ headers, auth }: RequestOptions): Record<string, string> {
   const pairs = Object.entries(headers ?? {}).map(([name, value]): [string, string] => [
     name,
     String(value).trim(),
   ]);
-  const basic = auth == null ? {} : { Authorization: `Basic ${Buffer.from(auth).toString("base64")}` };
-  return { ...basic, ...Object.fromEntries(pairs) };
+  return { ...(auth == null ? {} : basicHeader(auth)), ...Object.fromEntries(pairs) };
 }
 
 function tlsOf({ ca, cert, key, servername, rejectUnauthorized }: RequestOptions): TlsMaterial {

@@ -96,9 +96,14 @@ describe("the token", () => {
       `Bearer ${token.slice(1)}`,
       `Basic ${token}`,
       token,
+      `Basic ${btoa("drover:")}`,
+      `Basic ${btoa(token)}`,
+      `Basic ${btoa(`${token}:drover`)}`,
+      `Basic ${btoa(`drover:${token}x`)}`,
     ])
       expect(await statusWith({ authorization: wrong })).toBe(401);
     expect(await statusWith({ authorization: `bearer ${token}` })).toBe(200);
+    expect(await statusWith({ authorization: `Basic ${btoa(`drover:${token}`)}` })).toBe(200);
   });
 
   it("is another one for each sandbox, and in the kubeconfig", async () => {

@@ -1,6 +1,6 @@
 // Which requests are served at all, decided by their headers: web pages are refused, and all but health needs the token.
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { bearerOf, guarded, isSameToken, refusalOf } from "@drover/listener";
+import { guarded, isSameToken, refusalOf, tokenOf } from "@drover/listener";
 import { ApiError } from "./status.ts";
 
 /** What a request must bring to be served. */
@@ -36,7 +36,7 @@ const refusedPage = (problem: string): ApiError => new ApiError(403, "Forbidden"
 function problemOf(request: IncomingMessage, token: string): ApiError | undefined {
   const [path = ""] = (request.url ?? "").split("?");
   if (health.has(path)) return undefined;
-  const given = bearerOf(request);
+  const given = tokenOf(request);
   if (given === undefined || !isSameToken(given, token)) return unauthorized();
   return hasBody(request) && request.headers["content-type"] === undefined ? untyped() : undefined;
 }

@@ -1,10 +1,12 @@
+import { withToken } from "@drover/listener";
+
 /** A kubeconfig (YAML) with one context, for a server without TLS that wants a bearer token. */
 export const kubeconfigFor = (url: string, token: string): string => `apiVersion: v1
 kind: Config
 clusters:
   - name: sandbox
     cluster:
-      server: ${url}
+      server: ${withToken(url, token)}
 users:
   - name: sandbox
     user:
