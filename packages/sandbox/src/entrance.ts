@@ -22,13 +22,15 @@ const unauthorized = (): ApiError =>
       "the header Authorization: Bearer <the token in that kubeconfig>.",
   );
 
-/** A real API server takes such a body for JSON; web pages send bodies without a type, and clients do not. */
+/**
+ * A real API server takes such a body for JSON, and kubectl puts scales so. A POST is all that web pages send without a
+ * type and without asking first; clients do not.
+ */
 const untyped = (): ApiError =>
   new ApiError(
     415,
     "UnsupportedMediaType",
-    "the request has a body and no Content-Type. Send the header Content-Type, such as application/json; of a patch, " +
-      "application/merge-patch+json.",
+    "the request has a body and no Content-Type. Send the header Content-Type, such as application/json.",
   );
 
 const refusedPage = (problem: string): ApiError => new ApiError(403, "Forbidden", refusalOf(problem));
@@ -38,7 +40,8 @@ function problemOf(request: IncomingMessage, token: string): ApiError | undefine
   if (health.has(path)) return undefined;
   const given = tokenOf(request);
   if (given === undefined || !isSameToken(given, token)) return unauthorized();
-  return hasBody(request) && request.headers["content-type"] === undefined ? untyped() : undefined;
+  const isTyped = request.headers["content-type"] !== undefined;
+  return request.method === "POST" && hasBody(request) && !isTyped ? untyped() : undefined;
 }
 
 /** By RFC 9112, section 6. */
