@@ -5,7 +5,8 @@ import tseslint from "typescript-eslint";
 const doors = [
   {
     group: ["bullmq", "bullmq/*"],
-    message: "packages/queue/src/bullmq-bells.ts is the only door to BullMQ.",
+    message:
+      "packages/queue/src/bullmq-bells.ts, with -client.ts and -scripts.ts, is the only door to BullMQ.",
   },
   { group: ["ioredis", "ioredis/*"], message: "packages/queue is the only door to Redis." },
   {
@@ -153,7 +154,11 @@ export default tseslint.config(
     ["kube", "streams", "runtime", "sandbox", ...functions, ...apps],
     ["ioredis"],
   ),
-  layer([bells], ["kube", "streams", "runtime", "sandbox", ...functions, ...apps], ["bullmq", "ioredis"]),
+  layer(
+    ["packages/queue/src/bullmq-{bells,client,scripts}.ts"],
+    ["kube", "streams", "runtime", "sandbox", ...functions, ...apps],
+    ["bullmq", "ioredis"],
+  ),
   { files: [bells], rules: { "no-restricted-syntax": ["error", ...bellLaw] } },
   layer(
     ["packages/kube/src/**"],

@@ -63,10 +63,7 @@ export async function applyIn(
 }
 
 const users = [
-  ...parts.map((part) => {
-    const role = part === "gateway" ? "function" : part;
-    return `${part} ${redisUserRules({ role, controllers: "all" })} >secret-of-${part}`;
-  }),
+  ...parts.map((role) => `${role} ${redisUserRules({ role, controllers: "all" })} >secret-of-${role}`),
   "admin on ~* &* +@all >admin",
   "default off",
 ];

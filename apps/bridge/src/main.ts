@@ -29,7 +29,7 @@ import { stateStatus } from "./state-status.ts";
 /** How often the status of functions is looked after. */
 const statedEvery: Milliseconds = 1_000;
 
-await runProcess("bridge", bridgeConfig, async (process) => {
+const serve = async (process: Process<BridgeSettings>): Promise<void> => {
   const { settings, registry } = process;
   const registrations = settings.functions === undefined ? undefined : readRegistrations(settings.functions);
   const bridge = serveBridge(process);
@@ -44,7 +44,9 @@ await runProcess("bridge", bridgeConfig, async (process) => {
     register(registrations);
   }
   queueMetrics(registry, () => bridge.queues());
-});
+};
+
+await runProcess("bridge", bridgeConfig, serve, { loadsScripts: true });
 
 async function hooksOf(
   { settings, client, redis, registry, log, closing }: Process<BridgeSettings>,

@@ -5,6 +5,7 @@ const environment = z.looseObject({
   /** Of the processes that are started. */
   DROVER_LOG_LEVEL: z.string().default("info"),
   DROVER_REDIS_URL: z.string().optional(),
+  DROVER_REDIS_CA_FILE: z.string().optional(),
 });
 
 export interface CliConfig {
@@ -36,3 +37,7 @@ export const commandEnvironment = (kubeconfig: string): Environment => ({
 
 /** Redis, where the environment names it. */
 export const usualRedis = (): string | undefined => environment.parse(process.env).DROVER_REDIS_URL;
+
+/** A file with the certificates that `rediss://` believes, where the environment names one. */
+export const usualRedisCaFile = (): string | undefined =>
+  environment.parse(process.env).DROVER_REDIS_CA_FILE || undefined;

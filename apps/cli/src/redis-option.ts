@@ -1,5 +1,7 @@
 import { silentLog } from "@drover/controller";
 import { InvalidArgumentError, Option } from "commander";
+import { CommandError } from "./command-error.ts";
+import { usualRedisCaFile } from "./config.ts";
 import { parseRedisUrl, type RedisConnection, UnfitRedisError } from "@drover/queue";
 
 /** How long somebody at a terminal waits for a Redis that is not there. */
@@ -23,10 +25,24 @@ export function redisUrl(text: string): string {
  */
 export async function withRedis<T>(url: string, use: (redis: RedisConnection) => Promise<T>): Promise<T> {
   const { connectRedis, disconnectRedis } = await import("@drover/queue");
-  const redis = await connectRedis({ url, clientName: "drover-cli", log: silentLog, patience });
+  const ca = url.startsWith("rediss:") ? await usualRedisCa() : undefined;
+  const redis = await connectRedis({
+    ...(ca !== undefined && { ca }),
+    ...{ url, clientName: "drover-cli", log: silentLog, patience },
+    ...{ loadsScripts: false, scriptPatience: patience },
+  });
   try {
     return await use(redis);
   } finally {
     await disconnectRedis(redis);
   }
+}
+
+async function usualRedisCa(): Promise<string | undefined> {
+  const file = usualRedisCaFile();
+  if (file === undefined) return undefined;
+  const { certificatesFile } = await import("@drover/runtime");
+  const { data, error } = certificatesFile.safeParse(file);
+  if (data !== undefined) return data;
+  throw new CommandError(`DROVER_REDIS_CA_FILE cannot be used: ${error.issues[0]?.message ?? "unreadable"}`);
 }

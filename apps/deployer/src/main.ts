@@ -22,60 +22,63 @@ const kind = nameOf(refOf(ReconcileFunction));
 /** How often the admission policies are looked at. */
 const epochEvery: Milliseconds = 3_000;
 
-await runFunction({
-  name: "deployer",
-  settings: functionConfig,
-  controller: async (settings, { client, redis, log, stopping, readiness, answering }, identified) => {
-    const permits = permittingOf(client, settings);
-    // Before the deployer's own ReconcileFunction is there: without an epoch it could not be applied.
-    const epoch = permits && keepEpoch(permits.guards, { every: epochEvery, log, signal: stopping });
-    const own = queueOf((await identified()) ?? { name: kind });
-    const accounts = redisAccounts(redis);
-    const wake = (key: ObjectKey): Promise<void> =>
-      queues.of(own).wake([{ key, kind, resourceVersion: "0", reason: "Scale", class: "change" }]);
-    const queues = openFunctionQueues({
-      ...{ redis, own, log },
-      // Redis may have forgotten the functions' users.
-      onIncarnation: () => scaler.wakeAll(),
-    });
-    const scaler: Scaler = startScaler({
-      client,
-      queues,
-      wake,
-      own,
-      every: settings.scaleEvery,
-      log,
-      signal: stopping,
-    });
-    const swept = keepSwept({
-      ...{ client, redis, accounts, log, signal: stopping },
-      ...{ every: settings.sweepEvery, pace: sweepPace },
-    });
-    answering("/scaling/", scalingAnswer(scaler));
-    readiness("scaler", () => (scaler.synced() ? undefined : "ReconcileFunctions are not listed yet"));
-    const redisUrl = settings.functionsRedisUrl ?? withoutUser(settings.redisUrl);
-    const { rotateEvery } = settings;
-    const reviewing =
-      permits === undefined
-        ? Promise.resolve()
-        : reviewPermits({ ...permits, client, every: settings.reviewEvery, wake, log, signal: stopping });
-    return {
-      controller: functionController({
-        ...{ client, queues, keys: functionKeys(redis), own, accounts, permits, rotateEvery },
-        surroundings: {
-          redisUrl,
-          bridge: settings.bridgeAccount,
-          gateway: settings.gatewayAccount,
-          keda: { scalingUrl: settings.scalingUrl, account: settings.kedaAccount },
+await runFunction(
+  {
+    name: "deployer",
+    settings: functionConfig,
+    controller: async (settings, { client, redis, log, stopping, readiness, answering }, identified) => {
+      const permits = permittingOf(client, settings);
+      // Before the deployer's own ReconcileFunction is there: without an epoch it could not be applied.
+      const epoch = permits && keepEpoch(permits.guards, { every: epochEvery, log, signal: stopping });
+      const own = queueOf((await identified()) ?? { name: kind });
+      const accounts = redisAccounts(redis);
+      const wake = (key: ObjectKey): Promise<void> =>
+        queues.of(own).wake([{ key, kind, resourceVersion: "0", reason: "Scale", class: "change" }]);
+      const queues = openFunctionQueues({
+        ...{ redis, own, log },
+        // Redis may have forgotten the functions' users.
+        onIncarnation: () => scaler.wakeAll(),
+      });
+      const scaler: Scaler = startScaler({
+        client,
+        queues,
+        wake,
+        own,
+        every: settings.scaleEvery,
+        log,
+        signal: stopping,
+      });
+      const swept = keepSwept({
+        ...{ client, redis, accounts, log, signal: stopping },
+        ...{ every: settings.sweepEvery, pace: sweepPace },
+      });
+      answering("/scaling/", scalingAnswer(scaler));
+      readiness("scaler", () => (scaler.synced() ? undefined : "ReconcileFunctions are not listed yet"));
+      const redisUrl = settings.functionsRedisUrl ?? withoutUser(settings.redisUrl);
+      const { rotateEvery } = settings;
+      const reviewing =
+        permits === undefined
+          ? Promise.resolve()
+          : reviewPermits({ ...permits, client, every: settings.reviewEvery, wake, log, signal: stopping });
+      return {
+        controller: functionController({
+          ...{ client, queues, keys: functionKeys(redis), own, accounts, permits, rotateEvery },
+          surroundings: {
+            redisUrl,
+            bridge: settings.bridgeAccount,
+            gateway: settings.gatewayAccount,
+            keda: { scalingUrl: settings.scalingUrl, account: settings.kedaAccount },
+          },
+        }),
+        close: async () => {
+          await Promise.all([scaler.done, epoch, reviewing, swept]);
+          await queues.close();
         },
-      }),
-      close: async () => {
-        await Promise.all([scaler.done, epoch, reviewing, swept]);
-        await queues.close();
-      },
-    };
+      };
+    },
   },
-});
+  { loadsScripts: true },
+);
 
 /** A review's `yes` is remembered for half the time between reviews, so that runs of functions do not ask anew each time. */
 function permittingOf(

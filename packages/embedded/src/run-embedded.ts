@@ -1,6 +1,12 @@
 import { registrationOf, serveBridge } from "@drover/bridge";
 import { queueOf, reconcileFunctionOf, type Resource } from "@drover/controller";
-import { type FunctionDefinition, queueMetrics, runProcess, serveController } from "@drover/runtime";
+import {
+  type FunctionDefinition,
+  type Process,
+  queueMetrics,
+  runProcess,
+  serveController,
+} from "@drover/runtime";
 import type { EmbeddedSettings } from "./embedded-settings.ts";
 
 /**
@@ -11,12 +17,13 @@ import type { EmbeddedSettings } from "./embedded-settings.ts";
 export async function runEmbedded<Settings extends EmbeddedSettings, R extends Resource>(
   definition: FunctionDefinition<Settings, R>,
 ): Promise<void> {
-  await runProcess(definition.name, definition.settings, async (process) => {
+  const serve = async (process: Process<Settings>): Promise<void> => {
     const parts = await definition.controller(process.settings, process, () => Promise.resolve(undefined));
     const { name } = parts.controller;
     const { spec } = reconcileFunctionOf(parts.controller);
     serveBridge(process, queueOf({ name })).register([registrationOf({ name }, spec)]);
     const queues = serveController(parts, process);
     queueMetrics(process.registry, () => queues);
-  });
+  };
+  await runProcess(definition.name, definition.settings, serve, { loadsScripts: true });
 }

@@ -18,6 +18,7 @@ import { mutantsOfKeys } from "./of-keys.ts";
 import { mutantsOfOffers } from "./of-offers.ts";
 import { mutantsOfOrder } from "./of-order.ts";
 import { mutantsOfProcesses } from "./of-processes.ts";
+import { mutantsOfScripts } from "./of-scripts.ts";
 import { mutantsOfSettling } from "./of-settling.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
@@ -30,6 +31,7 @@ const all = [
   ...mutantsOfSettling,
   ...mutantsOfOrder,
   ...mutantsOfProcesses,
+  ...mutantsOfScripts,
 ];
 const { only } = values;
 const chosen = all.filter(
@@ -41,7 +43,7 @@ if (chosen.length === 0) {
 }
 
 /** What must notice a mutant, quickest first. */
-const noticers: Readonly<Record<"ledger" | "processes" | "law", readonly string[]>> = {
+const noticers: Readonly<Record<NonNullable<Mutant["noticedBy"]>, readonly string[]>> = {
   ledger: ["redis-ledger.test", "repair.test", "lease-keeper.test"],
   processes: [
     "lease-keeper.test",
@@ -51,6 +53,7 @@ const noticers: Readonly<Record<"ledger" | "processes" | "law", readonly string[
     "bullmq-work-queue.test",
   ],
   law: ["bell-law.test"],
+  scripts: ["keep-scripts-loaded.test", "hostile-calls.test"],
 };
 /** Copies at work at once. */
 const copies = 2;

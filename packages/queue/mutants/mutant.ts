@@ -10,7 +10,7 @@ export interface Mutant {
   readonly from: string;
   readonly to: string;
   /** The tests that must notice: of the ledger's scripts, of processes on BullMQ, of leases, or the linter's. */
-  readonly noticedBy?: "ledger" | "processes" | "law";
+  readonly noticedBy?: "ledger" | "processes" | "law" | "scripts";
 }
 
 /** Mutants of one script. */

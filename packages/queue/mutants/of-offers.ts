@@ -102,8 +102,8 @@ const ofOthers: readonly Mutant[] = [
     {
       promise: "offer-3",
       wrong: "offers stand on another server",
-      from: "redis.call('DEL', RUNG, OFFERS, OFFERED, GIVEN)",
-      to: "redis.call('DEL', RUNG)",
+      from: "  redis.call('DEL', OFFERS, OFFERED, GIVEN)\n",
+      to: "",
     },
   ]),
   ...script("offer", [

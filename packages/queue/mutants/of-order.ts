@@ -273,8 +273,8 @@ const ofTheRest = [
     {
       promise: "server-8",
       wrong: "a strange key stops its neighbours",
-      from: "  quarantine(name)\n  return {}",
-      to: "  error(reply)",
+      from: "  quarantine(name)\n  return (command",
+      to: "  error(reply)\n  return (command",
     },
   ]),
   ...script("entry", [

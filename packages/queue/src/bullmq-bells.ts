@@ -1,11 +1,13 @@
 import { type Log, type Milliseconds, type ObjectKey, parseObjectKey } from "@drover/controller";
-import { type Job, Queue, Worker } from "bullmq";
+import { type IRedisClient, type Job, Queue, Worker } from "bullmq";
 import type { RedisConnection } from "./redis-connection.ts";
 import { refusalOf, throwRefusal } from "./redis-errors.ts";
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { type Bell, type Bells, type Listener, RunFailedError } from "./bells.ts";
+import { bullmqClient } from "./bullmq-client.ts";
+import { failedBellsKept } from "./bullmq-scripts.ts";
 
 /**
  * How long BullMQ may take to let go of its connections when nothing is answered any more. One that is just being made
@@ -14,12 +16,10 @@ import { type Bell, type Bells, type Listener, RunFailedError } from "./bells.ts
 const letGo: Milliseconds = 1_000;
 /** After an error BullMQ asks for a bell again after this time. Its own is 15 s where the connection failed, and else none at all. */
 const askAgain: Milliseconds = 500;
-/** How many failed bells are kept for dashboards. */
-const failedKept = 1_000;
+
 /**
  * `connectRedis` has looked at the server's version. BullMQ asks once for each connection; one that is refused, since
- * our user may not ask just then, is dead for good, and its worker stands still. The price: where a bell is, BullMQ then
- * looks up as on the oldest servers, list by list; only ringers ask that, of bells that seem lost.
+ * our user may not ask just then, is dead for good, and its worker stands still.
  */
 const connecting = { skipVersionCheck: true } as const;
 /** With `failed` it rings for nothing, but fails, with that text. */
@@ -44,7 +44,8 @@ export function bullmqBells({
   prefix: string;
   log: Log;
 }): Bells {
-  const queue = new Queue("bells", { connection: redis, prefix, skipMetasUpdate: true, ...connecting });
+  const connection = bullmqClient(redis);
+  const queue = new Queue("bells", { connection, prefix, skipMetasUpdate: true, ...connecting });
   // Its connections fail when ours does, and ours says so.
   const failed = (cause: Error): void => {
     const error = refusalOf(cause) ?? cause;
@@ -61,7 +62,7 @@ export function bullmqBells({
           queue.add(
             "bell",
             { key: bell.key },
-            { jobId: jobIdOf(bell), attempts: 1, removeOnComplete: true, removeOnFail: failedKept },
+            { jobId: jobIdOf(bell), attempts: 1, removeOnComplete: true, removeOnFail: failedBellsKept },
           ),
         ),
       ).catch(throwRefusal);
@@ -74,7 +75,7 @@ export function bullmqBells({
           "bell",
           { key, failed: message },
           // eslint-disable-next-line no-restricted-syntax -- it rings for nothing: what is dropped is no wake
-          { jobId, deduplication, attempts: 1, removeOnFail: failedKept },
+          { jobId, deduplication, attempts: 1, removeOnFail: failedBellsKept },
         )
         .catch(throwRefusal);
     },
@@ -82,19 +83,19 @@ export function bullmqBells({
       const states = await Promise.all(bells.map((bell) => queue.getJobState(jobIdOf(bell))));
       return bells.filter((_, i) => waitingStates.has(states[i] ?? "unknown"));
     },
-    listen: (answer, concurrency) => listen({ redis, prefix, answer, concurrency, failed }),
+    listen: (answer, concurrency) => listen({ connection, prefix, answer, concurrency, failed }),
     close: () => queue.close(),
   };
 }
 
 function listen(options: {
-  redis: RedisConnection;
+  connection: IRedisClient;
   prefix: string;
   answer: (key: ObjectKey) => Promise<void>;
   concurrency: number;
   failed: (error: Error) => void;
 }): Listener {
-  const { redis, prefix, answer, concurrency, failed } = options;
+  const { connection, prefix, answer, concurrency, failed } = options;
   let answering = 0;
   const answered = async (job: Job): Promise<void> => {
     const { key, failed } = jobData.parse(job.data);
@@ -111,7 +112,7 @@ function listen(options: {
   };
   // A bell whose worker died is of no use any more: the ledger's lease says what happens to its key.
   const worker = new PatientWorker("bells", answered, {
-    connection: redis,
+    connection,
     prefix,
     concurrency,
     ...connecting,

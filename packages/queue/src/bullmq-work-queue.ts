@@ -4,8 +4,10 @@ import { bullmqBells } from "./bullmq-bells.ts";
 import { openLedgerWorkQueue, type QueueTimes } from "./ledger-work-queue.ts";
 import { ledgerKeys } from "./ledger-keys.ts";
 import { patrol } from "./patrol.ts";
+import { prefixOf } from "./prefix-of.ts";
 import type { RedisConnection } from "./redis-connection.ts";
 import { openRedisLedger } from "./redis-ledger.ts";
+import { scriptsMissing } from "./run-script.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 export interface WorkQueueOptions {
@@ -26,12 +28,6 @@ export interface WorkQueueOptions {
    */
   readonly mayScan?: boolean;
 }
-
-/**
- * Where one controller's keys are: they share a hash tag, so that one script may change them all on a Redis Cluster.
- * A controller of several shards would have one such prefix, and one ledger, per shard.
- */
-export const prefixOf = (controller: string): string => `{drover:${controller}}`;
 
 /** Whether a controller has ever said anything to this Redis. */
 export const hasWorkQueue = async (redis: RedisConnection, controller: string): Promise<boolean> =>
@@ -58,7 +54,11 @@ export function openWorkQueue({
     log,
     times,
     onIncarnation,
-    ping: () => redis.ping(),
+    async ping() {
+      const missing = scriptsMissing(redis);
+      if (missing !== undefined) throw missing;
+      await redis.ping();
+    },
     onCluster: redis instanceof Cluster,
   });
 }

@@ -11,7 +11,7 @@ import { type RedisServer, startRedis } from "@drover/local-servers";
 import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { prefixOf } from "./bullmq-work-queue.ts";
+import { prefixOf } from "./prefix-of.ts";
 import { redisUserRules } from "./redis-users.ts";
 
 /** What names are made of that would like to be another's: separators, patterns, hash tags, escapes, and what we write. */

@@ -9,7 +9,8 @@
  *
  * All keys of one queue share the hash tag `{drover:<queue>}`, written `P` here; `k` is an object's key. `<queue>` is the
  * queue's name, `<namespace>/<name>/<uid>` of a ReconcileFunction (`queueOf` of @drover/controller); when that is deleted, the
- * deployer deletes them all (`queue-keys.ts`):
+ * deployer deletes them all (`queue-keys.ts`). The deployer's own
+ * queue has `{drover.system:<queue>}` instead:
  *
  * | key                       | type   | holds                                                      | written by                  | goes away                 |
  * | ------------------------- | ------ | ---------------------------------------------------------- | --------------------------- | ------------------------- |
@@ -64,7 +65,11 @@ export { type RedisAccounts, redisAccounts } from "./redis-accounts.ts";
 export { type NamedKeys, openNamedKeys } from "./named-keys.ts";
 export { deleteKeys, type KeyWalk, type QueueKey, walkQueueKeys } from "./queue-keys.ts";
 export { callLua, type Lua, lua, type LuaArguments } from "./lua.ts";
-export { hasWorkQueue, openWorkQueue, prefixOf, type WorkQueueOptions } from "./bullmq-work-queue.ts";
+export { jsonBytes, mostListed } from "./script-bounds.ts";
+export { pieces } from "./pieces.ts";
+export { prefixOf } from "./prefix-of.ts";
+export { ScriptsMissingError } from "./run-script.ts";
+export { hasWorkQueue, openWorkQueue, type WorkQueueOptions } from "./bullmq-work-queue.ts";
 export { type MemoryWorkQueueOptions, openMemoryWorkQueue } from "./memory-work-queue.ts";
 export {
   openSteppedQueue,

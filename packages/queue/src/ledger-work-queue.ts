@@ -2,7 +2,8 @@ import { type Log, longestDuration, type Milliseconds, type ObjectKey, type Rate
 import { addAtBest, type Bells } from "./bells.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { keepLeases } from "./lease-keeper.ts";
-import type { Ledger, LedgerTimes } from "./ledger.ts";
+import { type Ledger, type LedgerTimes, newsKept } from "./ledger.ts";
+import { pieces } from "./pieces.ts";
 import { raceAbort } from "./race-abort.ts";
 import { startRinger } from "./ringer.ts";
 import type {
@@ -31,6 +32,8 @@ export class InvalidTimesError extends Error {
 const defaults: QueueTimes = { lease: 6_000, renewal: 400, settling: 1_200 };
 /** Wakes recorded by one call: about a millisecond of the server's time. */
 const wakesPerCall = 200;
+/** Bytes of their copies and news, unless those of one wake are more: scripts take a MiB of JSON. */
+const bytesPerCall = 786_432;
 /** How long a wake that Redis refused (no memory, no permission) waits before it is told again. */
 const wakeAgain: Milliseconds = 200;
 
@@ -105,6 +108,13 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
   };
 }
 
+/** As JSON, at most: six for a letter that is escaped. */
+const bytesOf = ({ copy = "", news = "" }: Wake): number => 6 * (copy.length + news.length);
+
+/** News that no key is given are not sent: without their text they mean the same. */
+const withoutLongNews = (wake: Wake): Wake =>
+  wake.news === undefined || Buffer.byteLength(wake.news) <= newsKept ? wake : { ...wake, news: "" };
+
 /** Records wakes, and adds the bells that they ring. */
 function waking(
   ledger: Ledger,
@@ -114,8 +124,8 @@ function waking(
   log: Log,
 ): Pick<WorkQueue, "wake" | "force" | "forceAll"> {
   const record = async (wakes: readonly Wake[], force: boolean, options: WakeOptions = {}): Promise<void> => {
-    for (let i = 0; i < wakes.length; i += wakesPerCall) {
-      const piece = wakes.slice(i, i + wakesPerCall);
+    const limits = { most: wakesPerCall, size: bytesPerCall, sizeOf: bytesOf };
+    for (const piece of pieces(wakes.map(withoutLongNews), limits)) {
       const rung = await untilTaken(() => ledger.wake(piece, force), options, closed, log);
       await addAtBest(bells, rung, log);
     }

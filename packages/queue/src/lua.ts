@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import type { RedisConnection } from "./redis-connection.ts";
-import { redisErrorCode, throwRefusal } from "./redis-errors.ts";
+import { throwRefusal } from "./redis-errors.ts";
+import { type LoadableScript, runScript } from "./run-script.ts";
+import { argumentBytes, jsonBytes, mostListed } from "./script-bounds.ts";
 
 /** What a script is called with: every value travels as text. */
 export type LuaArguments<Name extends string> = Readonly<Record<Name, string | number>>;
 
 /** A Lua script with named arguments that works on the keys of one hash slot, whose prefix is `KEYS[1]`. */
-export interface Lua<Name extends string> {
+export interface Lua<Name extends string> extends LoadableScript {
   readonly name: string;
-  readonly lua: string;
-  readonly sha: string;
   readonly arguments: readonly Name[];
 }
 
@@ -19,27 +19,52 @@ export function lua<const Name extends string>(
   names: readonly Name[],
   body: string,
 ): Lua<Name> {
-  const text = [...names.map((each, i) => `local ${each} = ARGV[${i + 1}]`), body].join("\n");
-  return { name, lua: text, sha: createHash("sha1").update(text).digest("hex"), arguments: names };
+  const text = [
+    bounded,
+    `if #KEYS ~= 1 or #ARGV > ${names.length} then refuse('so many arguments') end`,
+    ...names.map((each, i) => `local ${each} = ARGV[${i + 1}]`),
+    body,
+  ].join("\n");
+  return { name, arguments: names, ...loadable(text) };
 }
 
+/** Whoever calls a script chooses its arguments: see script-bounds.ts. */
+const bounded = `
+local function refuse(what) error({ err = 'ERR A script of Drover does not take ' .. what }) end
+do
+  local bytes = 0
+  for i = 1, #ARGV do bytes = bytes + #ARGV[i] end
+  if bytes > ${argumentBytes} then refuse('such long arguments') end
+end
+local function decoded(json, bytes)
+  if #json > (bytes or ${jsonBytes}) then refuse('so much JSON') end
+  local value = cjson.decode(json)
+  if type(value) ~= 'table' then refuse('such JSON') end
+  return value
+end
+local function listed(json, most, bytes)
+  local list = decoded(json, bytes)
+  if #list > (most or ${mostListed}) then refuse('such a long list') end
+  return list
+end`;
+
+/** A script's text, and what Redis calls it by. */
+export const loadable = (text: string): LoadableScript => ({
+  lua: text,
+  sha: createHash("sha1").update(text).digest("hex"),
+});
+
 /**
- * Runs a script. Loads it where the server does not know it yet. It may run twice when an answer is lost: it must be
- * safe to repeat.
+ * Runs a script. It may run twice when an answer is lost: it must be safe to repeat.
  *
  * @throws RedisRefusalError when Redis refuses it until somebody acts: no memory, no permission.
  */
-export async function callLua<Name extends string>(
+export function callLua<Name extends string>(
   redis: RedisConnection,
   script: Lua<Name>,
   prefix: string,
   values: LuaArguments<Name>,
 ): Promise<unknown> {
-  const parameters = [1, prefix, ...script.arguments.map((name) => values[name])] as const;
-  try {
-    return await redis.evalsha(script.sha, ...parameters);
-  } catch (error) {
-    if (redisErrorCode(error) !== "NOSCRIPT") throwRefusal(error);
-    return await redis.eval(script.lua, ...parameters).catch(throwRefusal);
-  }
+  const args = script.arguments.map((name) => values[name]);
+  return runScript(redis, script, 1, [prefix, ...args]).catch(throwRefusal);
 }

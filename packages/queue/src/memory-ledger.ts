@@ -14,6 +14,7 @@ import { count, inspect, list, notRunSince } from "./memory-ledger/report.ts";
 import { nextDue, ring, ringAgain, unanswered } from "./memory-ledger/ring.ts";
 import { settle } from "./memory-ledger/settle.ts";
 import { hear } from "./memory-ledger/wake.ts";
+import { mostOffers, mostTurns } from "./script-bounds.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 export interface MemoryLedgerOptions extends LedgerTimes, LedgerSurroundings {
@@ -30,6 +31,9 @@ export interface MemoryLedger extends Ledger {
   /** Put a backup in the place of what it remembers; without one, nothing is left. */
   restore(backup?: LedgerData): void;
 }
+
+/** What a call may look at, from its beginning. */
+const wholeCall = (): Moment["left"] => ({ turns: mostTurns, offers: mostOffers });
 
 /**
  * The ledger in memory: the rules of a work queue, to be read. Each rule is a file of `memory-ledger/`; start with
@@ -48,7 +52,7 @@ export function openMemoryLedger(options: MemoryLedgerOptions): MemoryLedger {
   /** Every method is one call: whole, at one instant, on a ledger that the server at hand has adopted. */
   const call = <T>(work: (moment: Moment) => T): Promise<T> =>
     Promise.try(() => {
-      const moment: Moment = { data, now: now(), age: age(), lease, settling, tell };
+      const moment: Moment = { data, now: now(), age: age(), lease, settling, left: wholeCall(), tell };
       const running = server();
       forgetGone(moment);
       passSettling(moment);

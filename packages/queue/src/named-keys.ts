@@ -1,8 +1,9 @@
 import { type ObjectKey, objectKeyIn } from "@drover/controller";
-import { prefixOf } from "./bullmq-work-queue.ts";
 import { LeaseLostError } from "./lease-keeper.ts";
-import { callLua, lua } from "./lua.ts";
+import { callLua } from "./lua.ts";
+import { prefixOf } from "./prefix-of.ts";
 import type { RedisConnection } from "./redis-connection.ts";
+import { remember } from "./scripts/remember.ts";
 
 /** The keys that a queue's keys named the last time they were asked: who is named no more is to hear of it, too. */
 export interface NamedKeys {
@@ -16,17 +17,6 @@ export interface NamedKeys {
     named: readonly ObjectKey[],
   ): Promise<void>;
 }
-
-const remember = lua(
-  "remember the keys that a key named",
-  ["key", "token", "named"],
-  `
-local P = KEYS[1]
-if redis.call('HGET', P .. ':key:' .. key, 'token') ~= token then return 0 end
-if named == '' then redis.call('HDEL', P .. ':named', key) else redis.call('HSET', P .. ':named', key, named) end
-return 1
-`,
-);
 
 /** @param queue the name of the queue whose runs ask. */
 export function openNamedKeys(redis: RedisConnection, queue: string): NamedKeys {

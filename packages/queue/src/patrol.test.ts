@@ -1,7 +1,9 @@
 import { silentLog } from "@drover/controller";
 import { expect, it } from "vitest";
+import { namesPerScript } from "./script-bounds.ts";
 import { keysIn, ledgerUnderTest } from "./ledger-contract/ledger-under-test.ts";
-import { namesPerScript, patrol } from "./patrol.ts";
+
+import { patrol } from "./patrol.ts";
 import { redisUnderTest } from "./redis-ledger.fixture.ts";
 
 const at = redisUnderTest();

@@ -4,11 +4,10 @@ import { escaped } from "./ledger-keys.ts";
 import type { RedisConnection } from "./redis-connection.ts";
 import { throwRefusal } from "./redis-errors.ts";
 import type { RedisLedger } from "./redis-ledger.ts";
+import { namesPerScript } from "./script-bounds.ts";
 
 /** Redis keys looked through per step and node. With one step a second, 5,000 keys are seen within 10 s. */
 const perStep = 1_000;
-/** And in one script, for which everybody's calls wait: a thousand names are 10 ms and more, a late answer each second. */
-export const namesPerScript = 40;
 /** A ringer asks as often as it rings, which may be often; a step is taken about once a second. */
 const pace: Milliseconds = 900;
 

@@ -1,7 +1,7 @@
 import { queueOf, silentLog } from "@drover/controller";
 import { type RedisCluster, startRedisCluster } from "@drover/local-servers";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { prefixOf } from "./bullmq-work-queue.ts";
+import { prefixOf } from "./prefix-of.ts";
 import { deleteKeys, type QueueKey, walkQueueKeys } from "./queue-keys.ts";
 import { connectRedis, disconnectRedis, type RedisConnection } from "./redis-connection.ts";
 import { redisUserRules } from "./redis-users.ts";

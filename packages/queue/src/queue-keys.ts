@@ -63,4 +63,5 @@ export async function deleteKeys(redis: RedisConnection, keys: readonly QueueKey
 }
 
 /** The queue that a Redis key is of, by its hash tag; undefined for a key that is not a queue's. */
-const queueOfKey = (name: string): string | undefined => /^\{drover(?:-hook)?:([^{}]+)\}/.exec(name)?.[1];
+const queueOfKey = (name: string): string | undefined =>
+  /^\{drover(?:-hook|\.system)?:([^{}]+)\}/.exec(name)?.[1];

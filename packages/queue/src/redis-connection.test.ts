@@ -20,7 +20,7 @@ const log: Log = { debug: () => {}, info: line, warn: line, error: line };
 const opened: RedisConnection[] = [];
 const connect = async (
   url: string,
-  more: { silence?: number; patience?: number; password?: string } = {},
+  more: { silence?: number; patience?: number; password?: string; loadsScripts?: boolean } = {},
 ) => {
   const redis = await connectRedis({ url, clientName: "test", log, ...more });
   opened.push(redis);
@@ -144,13 +144,13 @@ describe("on one server", () => {
     await ask("ACL", "SETUSER", "least", "reset", "on", ">secret", "+info", "+ping", "+client|setname");
     await ask("ACL", "LOG", "RESET");
     const url = server.url.replace("//", "//least:secret@");
-    const redis = await connect(url);
+    const redis = await connect(url, { loadsScripts: false });
     await redis.ping();
     expect(await redis.acl("LOG").catch((error: unknown) => refusalOf(error)?.code)).toBe("NOPERM");
     const admin = await connect(server.url);
     expect(await admin.acl("LOG")).toHaveLength(1);
     await disconnectRedis(redis);
-    const again = await connect(url);
+    const again = await connect(url, { loadsScripts: false });
     const refused = await again.incr("n").catch((error: unknown) => error);
     expect(String(refusalOf(refused))).toMatch(/does not permit this to our user.*Grant it with ACL SETUSER/);
   });

@@ -3,8 +3,10 @@ import { Cluster, type DNSLookupFunction, Redis } from "ioredis";
 import { setTimeout as delay } from "node:timers/promises";
 import { logOutages } from "./log-outages.ts";
 import { parseRedisUrl, type RedisAddress } from "./redis-address.ts";
-import { redisErrorCode } from "./redis-errors.ts";
+import { redisErrorCode, refusalOf } from "./redis-errors.ts";
+import { keepScriptsLoaded } from "./keep-scripts-loaded.ts";
 import { refuseUnfit, UnfitRedisError } from "./refuse-unfit.ts";
+import { waitForScripts } from "./run-script.ts";
 import { steadfastClusterOptions, steadfastOptions, type Steadfastness } from "./steadfast-options.ts";
 
 export { parseRedisUrl } from "./redis-address.ts";
@@ -21,6 +23,11 @@ export interface RedisOptions {
   readonly url: string;
   /** Overrides the URL's password. */
   readonly password?: string;
+  /**
+   * Certificates of the authorities that `rediss://` believes, as PEM, in place of the ones that Node brings. The server's
+   * certificate must be made out to the host of the URL.
+   */
+  readonly ca?: string;
   /** Shown by `CLIENT LIST`. */
   readonly clientName: string;
   readonly log: Log;
@@ -31,6 +38,13 @@ export interface RedisOptions {
   readonly silence?: Milliseconds;
   /** How long a server that is not there yet, or still loads its data, is waited for. Default: 30 s. */
   readonly patience?: Milliseconds;
+  /**
+   * Whether the user may load scripts: bridges and deployers may. They load the scripts of all processes, and again after
+   * a restart or a failover; others wait for scripts that Redis lacks, as they do for a server that is away. Default: true.
+   */
+  readonly loadsScripts?: boolean;
+  /** How long others wait for scripts. Default: for as long as it takes. */
+  readonly scriptPatience?: Milliseconds;
 }
 
 /** How long a server that is there may take to say goodbye. */
@@ -44,23 +58,38 @@ const farewell: Milliseconds = 1_000;
  * permission) rejects at once.
  *
  * Its user needs, beside what is done with the connection: `INFO`, `PING`, `CLIENT SETNAME`, and on a cluster
- * `CLUSTER SLOTS`, `CLUSTER INFO` and `ASKING`.
+ * `CLUSTER SLOTS`, `CLUSTER INFO` and `ASKING`; where it loads scripts, `EVAL`, `SCRIPT LOAD` and `SCRIPT EXISTS`.
  *
  * @throws UnfitRedisError when the server must not be used or cannot be reached; the message says what to change.
  */
 export async function connectRedis(options: RedisOptions): Promise<RedisConnection> {
-  const { url, password, clientName, log, silence = 15_000, patience = 30_000 } = options;
+  const { url, password, ca, clientName, log, silence = 15_000, patience = 30_000 } = options;
   const address = parseRedisUrl(url);
-  const redis = open(password === undefined ? address : { ...address, password }, { clientName, silence });
+  if (ca !== undefined && !isTls(address)) {
+    throw new UnfitRedisError(
+      "A CA for Redis is given, but its URL begins with redis://, which has no TLS. Write rediss://, or leave the CA out.",
+    );
+  }
+  const login = password === undefined ? address : { ...address, password };
+  const redis = open(login, ca === undefined ? {} : { ca }, { clientName, silence });
   logOutages(redis, log);
+  const { loadsScripts = true, scriptPatience } = options;
+  if (!loadsScripts) waitForScripts(redis, log, scriptPatience);
   try {
     await untilReady(redis, placesOf(address), patience);
-    await refuseUnfit(redis, patience);
+    await refuseUnfit(redis, patience, log);
+    if (loadsScripts) await keepScriptsLoaded(redis, log).catch(refuseLoader);
   } catch (error) {
     redis.disconnect();
     throw error;
   }
   return redis;
+}
+
+function refuseLoader(cause: unknown): never {
+  const refusal = refusalOf(cause);
+  if (refusal === undefined) throw cause;
+  throw new UnfitRedisError(`Scripts cannot be loaded into Redis. ${refusal.message}`, { cause });
 }
 
 /** Ends the connection: in order where the server answers, at once where it is away. */
@@ -83,11 +112,15 @@ export async function disconnectRedis(redis: RedisConnection): Promise<void> {
 // moment is dead for good.
 function open(
   address: RedisAddress & { readonly password?: string },
+  trust: { readonly ca?: string },
   steadfastness: Steadfastness,
 ): RedisConnection {
   const { password } = address;
   if (address.kind === "server") {
-    return new Redis(withPassword(address.url, password), steadfastOptions(steadfastness));
+    return new Redis(withPassword(address.url, password), {
+      ...steadfastOptions(steadfastness),
+      ...(isTls(address) && { tls: trust }),
+    });
   }
   const { nodes, username, tls } = address;
   const { redisOptions, ...options } = steadfastClusterOptions(steadfastness);
@@ -99,10 +132,13 @@ function open(
       ...redisOptions,
       ...(username !== undefined && { username }),
       ...(password !== undefined && { password }),
-      ...(tls && { tls: {} }),
+      ...(tls && { tls: trust }),
     },
   });
 }
+
+const isTls = (address: RedisAddress): boolean =>
+  address.kind === "cluster" ? address.tls : address.url.trim().startsWith("rediss:");
 
 /** Beside a user in the URL, ioredis takes no password from anywhere else. */
 function withPassword(text: string, password: string | undefined): string {
@@ -121,6 +157,15 @@ async function untilReady(redis: RedisConnection, place: string, patience: Milli
     const cause =
       "lastNodeError" in error && error.lastNodeError instanceof Error ? error.lastNodeError : error;
     last = cause.message;
+    if ("code" in cause && /CERT|^ERR_TLS/.test(String(cause.code))) {
+      ready.reject(
+        new UnfitRedisError(
+          `${place} shows a certificate that is not believed: ${last}. Give the certificates of its authority ` +
+            "(DROVER_REDIS_CA_FILE), and in the URL the host that its own certificate names.",
+          { cause },
+        ),
+      );
+    }
     if (redisErrorCode(cause) !== undefined) {
       ready.reject(
         new UnfitRedisError(`${place} refuses us: ${last}. ${adviceFor(cause, redis)}`, { cause }),

@@ -44,7 +44,9 @@ const advice: Readonly<Record<string, string>> = {
   NOREPLICAS: "Redis has too few replicas (min-replicas-to-write) and takes no writes. Bring them back.",
   SCHEMA:
     "The queue's data say that a newer version of Drover wrote them. Upgrade this part; if no newer one is installed, another program changed them: delete the field `schema` of the queue's `control` hash.",
-  BUSY: "Redis is kept busy by a script. If it does not end: SCRIPT KILL.",
+  BUSY:
+    "Redis is kept busy by a script. If it does not end: SCRIPT KILL. Redis refuses that (UNKILLABLE) where the script " +
+    "has written: then only SHUTDOWN NOSAVE is left, which loses what was not saved.",
 };
 
 /** An error of Redis with what to do about it; undefined for those that are no refusals. */

@@ -27,6 +27,7 @@ import { discard, repair, repairSets } from "./scripts/repair.ts";
 import { ring, ringAgain, unanswered } from "./scripts/ring.ts";
 import { settle } from "./scripts/settle.ts";
 import { wake } from "./scripts/wake.ts";
+import { mostListed } from "./script-bounds.ts";
 import { subscribe } from "./subscribe.ts";
 import type { PastRun, Scope, Verdict } from "./work-queue.ts";
 
@@ -56,14 +57,14 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
     bellsOf(await run(pause, { scope: nameOf(scope), on }, answers.texts));
   return {
     async wake(wakes, force = false) {
-      const told = force ? wakes.map((wake) => ({ ...wake, force })) : wakes;
+      const told = force ? wakes.map((one) => ({ ...one, force })) : wakes;
       return bellsOf(await run(wake, { wakes: JSON.stringify(told) }, answers.texts));
     },
     async claim(key, token, version = 0) {
       const values = { key, token, version, jitter: jitter() };
       return answers.claimAnswer(await run(claim, values, answers.claim));
     },
-    renew: (leases) => run(renew, { leases: JSON.stringify(leases) }, answers.texts),
+    renew: renewing(run),
     async settle(key, token, verdict, past, taker) {
       const { token: next = "", version = 0 } = taker ?? {};
       const { worker = "", askedAt = 0 } = taker?.offeredBy ?? {};
@@ -107,6 +108,18 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
 }
 
 type Call = ReturnType<typeof caller>;
+
+/** Some at a time; also where there is none, one call is made, which may notice another era. */
+const renewing =
+  (run: Call): Ledger["renew"] =>
+  async (leases) => {
+    const lost: string[] = [];
+    for (let i = 0; i === 0 || i < leases.length; i += mostListed) {
+      const piece = JSON.stringify(leases.slice(i, i + mostListed));
+      lost.push(...(await run(renew, { leases: piece }, answers.texts)));
+    }
+    return lost;
+  };
 
 /** What is offered, and given. */
 function offersOf(

@@ -5,7 +5,9 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { bullmqBells } from "./bullmq-bells.ts";
-import { openWorkQueue, prefixOf } from "./bullmq-work-queue.ts";
+import { openWorkQueue } from "./bullmq-work-queue.ts";
+import { keepScriptsLoaded } from "./keep-scripts-loaded.ts";
+import { prefixOf } from "./prefix-of.ts";
 import { deleteKeys } from "./queue-keys.ts";
 import { redisAccounts } from "./redis-accounts.ts";
 import { connectRedis, type RedisConnection } from "./redis-connection.ts";
@@ -55,10 +57,20 @@ const rings: Act = async ({ ledger, admin, prefix, until }) => {
   await until(async () => !(await admin.zscore(`${prefix}:leases`, key("dead"))));
 };
 
+/** What a run saw, by which the next one begins where it ended. */
+const seen = { kind: "buckets", uid: "u1", resourceVersion: "7" };
+
+/** A server forgets its scripts, and whoever may load them sends the next one with its text. */
+const losesScripts: Act = async ({ queue, admin }) => {
+  for (let times = 0; times < 3; times++) {
+    await admin.script("FLUSH");
+    await queue.stats(10_000);
+  }
+};
+
 /** A key that is woken is given to a free slot, with what its last run has left. */
 const gives: Act = async ({ queue, ledger, admin, prefix, until }) => {
   const left = key("left");
-  const seen = { kind: "buckets", uid: "u1", resourceVersion: "7" };
   await ledger.wake([wakeOf("left", seen)]);
   await ledger.claim(left, "t6");
   await ledger.settle(left, "t6", { kind: "done", saw: { ...seen, copy: "{}", lists: "{}" } });
@@ -181,6 +193,7 @@ const inheritsBells: Act = async ({ admin, prefix, wake }) => {
 /** Which verdicts a key's runs come to, in turn; then it is done. */
 const verdictsOf: Readonly<Record<string, readonly Verdict[]>> = {
   done: [{ kind: "done", account: "aws" }],
+  listed: [{ kind: "done", saw: { ...seen, copy: "{}", lists: "{}" } }],
   again: [{ kind: "done", after: 20 }],
   wait: [{ kind: "wait", after: 20 }],
   retry: [
@@ -210,6 +223,14 @@ const announces: Act = async ({ admin, prefix, wake, until }) => {
   await until(async () => (await admin.hget(`${prefix}:control`, "claimsFrom")) === "0");
 };
 
+/** A run that ended with lists is followed by one that is also given the news since. */
+const learnsMore: Act = async ({ queue, admin, prefix, until }) => {
+  const settled = () => admin.hget(`${prefix}:key:${key("listed")}`, "settled");
+  const before = await settled();
+  await queue.wake([newsOf("listed")]);
+  await until(async () => (await settled()) !== before);
+};
+
 const works: Act = async (stage) => {
   const { queue, workers, wake, until } = stage;
   let isHeld = true;
@@ -232,8 +253,9 @@ const works: Act = async (stage) => {
   );
   workers.push(worker);
   const names = Object.keys(verdictsOf);
-  await wake(...names.map((name) => wakeOf(name)));
+  await wake(...names.map((name) => wakeOf(name, seen)));
   await until(() => [...left.values()].every((verdicts) => verdicts.length === 0) && settled >= names.length);
+  await learnsMore(stage);
   await announces(stage);
   isHeld = false;
 };
@@ -243,11 +265,12 @@ const ringer: readonly Act[] = [
 ];
 const follows: readonly Act[] = [...[wakes, comesBack((queue) => queue.wake([wakeOf("back")])), walksRound]];
 const lives: Readonly<Record<RedisRole, readonly Act[]>> = {
-  bridge: [...follows, ...ringer],
+  bridge: [...follows, losesScripts, ...ringer],
   function: [inheritsBells, works, ...ringer],
-  embedded: [...follows, inheritsBells, works, ...ringer],
+  gateway: [inheritsBells, works, ...ringer],
+  embedded: [...follows, losesScripts, inheritsBells, works, ...ringer],
   operator: [operates, comesBack((queue, back) => queue.force(back)), ...ringer],
-  deployer: [deploys, wakes, inheritsBells, works, ...ringer],
+  deployer: [deploys, wakes, losesScripts, inheritsBells, works, ...ringer],
 };
 
 /** A life of a user who may do `commands`, on keys of its own. */
@@ -291,8 +314,10 @@ export async function life({ server, role, user, commands }: Life): Promise<{
     `&${prefix}*`,
     ...commands.map((name) => `+${name}`),
   );
-  // As on a new server: whoever is the first to run a script brings it.
+  const loadsScripts = commandsOf(role).includes("script|load");
+  // As on a new server, where another process loads the scripts for those who may not.
   await admin.script("FLUSH");
+  if (!loadsScripts) await keepScriptsLoaded(admin, silentLog);
   const end = new AbortController();
   const watching = setInterval(() => {
     void deniedTo(admin, user).then((denied) => {
@@ -300,7 +325,7 @@ export async function life({ server, role, user, commands }: Life): Promise<{
     });
   }, 20);
   const url = server.url.replace("//", `//${user}:secret@`);
-  const outcome = await live({ role, controller, url, admin, signal: end.signal }).then(
+  const outcome = await live({ role, controller, url, admin, loadsScripts, signal: end.signal }).then(
     () => "lived",
     (error: unknown) => String(error),
   );
@@ -315,9 +340,10 @@ async function live(options: {
   readonly controller: string;
   readonly url: string;
   readonly admin: Redis;
+  readonly loadsScripts: boolean;
   readonly signal: AbortSignal;
 }): Promise<void> {
-  const { role, controller, url, admin, signal } = options;
+  const { role, controller, url, admin, loadsScripts, signal } = options;
   const prefix = prefixOf(controller);
   const ledger = openRedisLedger({ redis: admin, prefix, ...times });
   const bells = bullmqBells({ redis: admin, prefix, log: silentLog });
@@ -330,7 +356,13 @@ async function live(options: {
   });
   ended.catch(() => undefined);
   try {
-    const redis = await connectRedis({ url, clientName: role, log: silentLog, patience: 2_000 });
+    const redis = await connectRedis({
+      url,
+      clientName: role,
+      log: silentLog,
+      patience: 2_000,
+      loadsScripts,
+    });
     opened.unshift(() => redis.quit());
     const idle = { worker: randomUUID(), slots: 1_000, version: 0, lasts: 600_000 };
     await ledger.enlist({ ...idle, backoff: { first: 20, longest: 50 }, accounts: {} });

@@ -9,7 +9,7 @@ import { describe, expect, it } from "vitest";
 import { life } from "./redis-users.fixture.ts";
 import { commandsOf } from "./redis-users.ts";
 
-const roles = ["bridge", "function", "operator", "deployer"] as const;
+const roles = ["bridge", "function", "gateway", "embedded", "operator", "deployer"] as const;
 const withServer = async (executable: RedisExecutable, use: (server: RedisServer) => Promise<void>) => {
   const server = await startRedis({ persistence: false, executable });
   await use(server).finally(() => server.stop());

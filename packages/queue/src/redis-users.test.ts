@@ -3,7 +3,9 @@ import { type RedisServer, startRedis } from "@drover/local-servers";
 import { Redis } from "ioredis";
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openWorkQueue, prefixOf } from "./bullmq-work-queue.ts";
+import { openWorkQueue } from "./bullmq-work-queue.ts";
+import { keepScriptsLoaded } from "./keep-scripts-loaded.ts";
+import { prefixOf } from "./prefix-of.ts";
 import { connectRedis, type RedisConnection } from "./redis-connection.ts";
 import { RedisRefusalError } from "./redis-errors.ts";
 import { openRedisLedger } from "./redis-ledger.ts";
@@ -21,7 +23,7 @@ import { settle } from "./scripts/settle.ts";
 import { wake } from "./scripts/wake.ts";
 import type { Wake } from "./work-queue.ts";
 
-const roles = ["bridge", "function", "embedded", "operator", "deployer"] as const;
+const roles = ["bridge", "function", "gateway", "embedded", "operator", "deployer"] as const;
 const photos: Wake = {
   ...{ key: objectKey({ namespace: "a", name: "photos" }), kind: "buckets", resourceVersion: "1" },
   ...{ reason: "Added", class: "change" },
@@ -34,7 +36,8 @@ const opened: RedisConnection[] = [];
 const as = async (name: string, rules: string): Promise<RedisConnection> => {
   await admin.call("ACL", "SETUSER", name, ...rules.split(" "), ">secret");
   const url = server.url.replace("//", `//${name}:secret@`);
-  const redis = await connectRedis({ url, clientName: name, log: silentLog });
+  const loadsScripts = rules.includes(" +script|load ");
+  const redis = await connectRedis({ url, clientName: name, log: silentLog, loadsScripts });
   opened.push(redis);
   return redis;
 };
@@ -47,6 +50,7 @@ const refusal = (asked: Promise<unknown>): Promise<string> =>
 beforeAll(async () => {
   server = await startRedis({ persistence: false });
   admin = new Redis(server.url);
+  await keepScriptsLoaded(admin, silentLog);
 });
 afterAll(async () => {
   for (const redis of opened) redis.disconnect();
@@ -84,6 +88,11 @@ describe("a function's user", () => {
       mine.flushall(),
       mine.publish("all", "x"),
       mine.function("LIST"),
+      mine.script("LOAD", "return 1"),
+      mine.script("EXISTS", "0".repeat(40)),
+      mine.script("FLUSH"),
+      mine.function("LOAD", "#!lua name=mine\nredis.register_function('f', function() return 1 end)"),
+      mine.fcall("f", 0),
     ]) {
       expect(await refusal(asked)).toMatch(
         /NOPERM|ACL failure in script|The user executing the script can't/,
@@ -124,6 +133,7 @@ describe("the rules", () => {
   const scripts: Readonly<Record<RedisRole, readonly Script<string>[]>> = {
     bridge: [...ringer, wake],
     function: [...ringer, claim, renew, settle, enlist],
+    gateway: [...ringer, claim, renew, settle, enlist],
     embedded: [...ringer, wake, claim, renew, settle, enlist],
     operator: [...ringer, wake, pause, list, inspect],
     deployer: [...ringer, wake, claim, renew, settle, enlist, pause],
@@ -173,6 +183,21 @@ describe("the rules", () => {
     expect(await refusal(redis.exists("others"))).toContain("NOPERM");
     expect(await refusal(redis.exists("{drover-bridges}"))).toContain("NOPERM");
   });
+  it.each(roles)(
+    "%s: reach the queue that grants only as a bridge or the deployer, also of all",
+    async (role) => {
+      const redis = await as(`granting-${role}`, redisUserRules({ role, controllers: "all" }));
+      const queue = "drover/reconcilefunctions.drover.dev/u";
+      const entry = `${prefixOf(queue)}:key:a/granted`;
+      const asked = [
+        ...[redis.hset(entry, "sawIn", "forged"), redis.hgetall(entry), redis.del(entry)],
+        redis.publish(`${prefixOf(queue)}:worker:w`, "forged"),
+      ];
+      const answers = await Promise.all(asked.map(refusal));
+      const may = ["bridge", "deployer"].includes(role);
+      expect(answers.map((answer) => answer.includes("NOPERM"))).toEqual(asked.map(() => !may));
+    },
+  );
   it("add what a cluster is asked for", () => {
     const rules = redisUserRules({ role: "bridge", controllers: ["a"], cluster: true });
     expect(rules).toMatch(/^reset on ~\{drover:a\}\* .*\+cluster\|slots \+cluster\|info \+asking/);

@@ -1,6 +1,7 @@
-import type { Milliseconds } from "@drover/controller";
+import type { Log, Milliseconds } from "@drover/controller";
 import { Cluster, type Redis } from "ioredis";
 import { setTimeout as delay } from "node:timers/promises";
+import { patchAdvice } from "./patch-levels.ts";
 import { refusalOf } from "./redis-errors.ts";
 import { placeOf, primariesOf } from "./redis-primaries.ts";
 
@@ -15,15 +16,24 @@ const oldestVersion = 7;
 const pause: Milliseconds = 100;
 
 /**
- * Asks every server that is written to what it is. A cluster of which a primary is away is waited for.
+ * Asks every server that is written to what it is. A cluster of which a primary is away is waited for. A server that lacks
+ * security patches is warned of, once for each call and server.
  *
  * @throws UnfitRedisError when a queue must not be kept there, or when after `patience` not all have answered.
  */
-export async function refuseUnfit(redis: Redis | Cluster, patience: Milliseconds): Promise<void> {
+export async function refuseUnfit(redis: Redis | Cluster, patience: Milliseconds, log: Log): Promise<void> {
   const late = performance.now() + patience;
+  const warned = new Set<string>();
+  const check = async (server: Redis, addressed: "server" | "cluster"): Promise<void> => {
+    const advice = await refuseUnfitServer(server, addressed);
+    const place = placeOf(server);
+    if (advice === undefined || warned.has(place)) return;
+    warned.add(place);
+    log.warn({ server: place }, advice);
+  };
   for (;;) {
-    if (!(redis instanceof Cluster)) return refuseUnfitServer(redis, "server");
-    const absence = await refuseUnfitNodes(redis);
+    if (!(redis instanceof Cluster)) return check(redis, "server");
+    const absence = await refuseUnfitNodes(redis, (node) => check(node, "cluster"));
     if (absence === undefined) return;
     if (performance.now() > late) throw new UnfitRedisError(absence);
     await delay(pause);
@@ -31,12 +41,15 @@ export async function refuseUnfit(redis: Redis | Cluster, patience: Milliseconds
 }
 
 /** What a cluster still lacks. */
-async function refuseUnfitNodes(cluster: Cluster): Promise<string | undefined> {
+async function refuseUnfitNodes(
+  cluster: Cluster,
+  check: (node: Redis) => Promise<void>,
+): Promise<string | undefined> {
   const nodes = primariesOf(cluster);
   if (nodes.length === 0) return "No node of the Redis Cluster is reachable. Start it, or give its URL.";
   for (const node of nodes) {
     try {
-      await refuseUnfitServer(node, "cluster");
+      await check(node);
       const state = field(await node.cluster("INFO"), "cluster_state");
       if (state !== "ok") {
         return `The Redis Cluster says at ${placeOf(node)} that its state is ${state}. Repair it.`;
@@ -49,10 +62,8 @@ async function refuseUnfitNodes(cluster: Cluster): Promise<string | undefined> {
   return undefined;
 }
 
-async function refuseUnfitServer(
-  redis: Redis,
-  addressed: "server" | "cluster" = "server",
-): Promise<undefined> {
+/** What else is to be said of a server that may be used. */
+async function refuseUnfitServer(redis: Redis, addressed: "server" | "cluster"): Promise<string | undefined> {
   const place = `Redis at ${placeOf(redis)}`;
   const info = await redis.info().catch((error: unknown) => {
     const refusal = refusalOf(error);
@@ -80,6 +91,7 @@ async function refuseUnfitServer(
         "commas between.",
     );
   }
+  return patchAdvice((name) => field(info, name));
 }
 
 const field = (info: string, name: string): string =>

@@ -1,7 +1,8 @@
 import { silentLog } from "@drover/controller";
 import { type RedisCluster, redisRequest, startRedisCluster } from "@drover/local-servers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openWorkQueue, prefixOf } from "./bullmq-work-queue.ts";
+import { openWorkQueue } from "./bullmq-work-queue.ts";
+import { prefixOf } from "./prefix-of.ts";
 import { connectRedis, type RedisConnection } from "./redis-connection.ts";
 import {
   key,

@@ -2,7 +2,8 @@ import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
 import { type RedisCluster, startRedisCluster } from "@drover/local-servers";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { openWorkQueue, prefixOf } from "./bullmq-work-queue.ts";
+import { openWorkQueue } from "./bullmq-work-queue.ts";
+import { prefixOf } from "./prefix-of.ts";
 import { connectRedis, disconnectRedis, type RedisConnection } from "./redis-connection.ts";
 import { openRedisLedger } from "./redis-ledger.ts";
 import { type RedisRole, redisUserRules } from "./redis-users.ts";
@@ -22,7 +23,12 @@ let cluster: RedisCluster;
 const closing: (() => Promise<unknown>)[] = [];
 const as = async (role: RedisRole): Promise<RedisConnection> => {
   const url = cluster.url.replace("//", `//${role}:${encodeURIComponent(`${role}'s`)}@`);
-  const redis = await connectRedis({ url, clientName: role, log: silentLog });
+  const redis = await connectRedis({
+    url,
+    clientName: role,
+    log: silentLog,
+    loadsScripts: role === "bridge",
+  });
   closing.unshift(() => disconnectRedis(redis));
   return redis;
 };
@@ -91,6 +97,7 @@ describe("on three primaries, as users who may do no more than they must", () =>
   it("a key whose worker and node died is taken over when the node is back", async () => {
     const [controller = ""] = controllers;
     const [key] = keys as [ObjectKey];
+    await as("bridge");
     const functions = await as("function");
     const dead = openRedisLedger({ redis: functions, prefix: prefixOf(controller), ...times });
     await dead.wake([wakeOf(key)]);

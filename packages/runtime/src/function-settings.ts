@@ -1,6 +1,6 @@
 import { durationSchema, milliseconds } from "@drover/controller";
 import { z } from "zod";
-import { secretFile, wholeNumber } from "./settings.ts";
+import { certificatesFile, secretFile, wholeNumber } from "./settings.ts";
 
 const redisUrl = z
   .string()
@@ -16,6 +16,8 @@ export const processSettings = z.object({
   redisUrl,
   /** A file with the password of Redis; better than one in the URL, which process lists show. */
   redisPasswordFile: secretFile.optional(),
+  /** A file with the certificates, as PEM, of the authorities that `rediss://` believes. Left out: those of Node. */
+  redisCaFile: certificatesFile.optional(),
   /** Left out: KUBECONFIG, or the pod's own ServiceAccount. */
   kubeconfig: z.string().optional(),
   kubeContext: z.string().optional(),

@@ -68,4 +68,11 @@ export {
 } from "./permits.ts";
 export { unlessAborted } from "./unless-aborted.ts";
 export { type SparingWarnings, sparingWarnings } from "./sparing-warnings.ts";
-export { InvalidSettingsError, readSettings, secretFile, wholeNumber, type Environment } from "./settings.ts";
+export {
+  certificatesFile,
+  InvalidSettingsError,
+  readSettings,
+  secretFile,
+  wholeNumber,
+  type Environment,
+} from "./settings.ts";

@@ -16,7 +16,7 @@ import { tellOfRun } from "./log.ts";
 import { identityOf } from "./identity-of.ts";
 import { nameOnce } from "./name-once.ts";
 import { pacedController } from "./paced-controller.ts";
-import { type Process, runProcess } from "./run-process.ts";
+import { type Process, type ProcessOptions, runProcess } from "./run-process.ts";
 import { queueMetrics, runMetrics } from "./process-metrics.ts";
 import { reconcileOnce } from "./reconcile-once.ts";
 
@@ -54,8 +54,9 @@ const readyWithin = 1_000;
  */
 export async function runFunction<Settings extends FunctionSettings, R extends Resource>(
   definition: FunctionDefinition<Settings, R>,
+  options: ProcessOptions = {},
 ): Promise<void> {
-  await runProcess(definition.name, definition.settings, async (process) => {
+  const serve = async (process: Process<Settings>): Promise<void> => {
     const { settings, stopping, registry } = process;
     const { function: registered } = settings;
     const identity = registered === undefined ? Promise.resolve(undefined) : identityOf(registered, process);
@@ -68,7 +69,8 @@ export async function runFunction<Settings extends FunctionSettings, R extends R
       // It was asked to stop while it waited.
       if (!stopping.aborted) throw error;
     }
-  });
+  };
+  await runProcess(definition.name, definition.settings, serve, options);
 }
 
 /**

@@ -31,6 +31,11 @@ export interface Process<Settings extends ProcessSettings = ProcessSettings> {
   readonly closing: (name: string, close: () => Promise<void>) => void;
 }
 
+export interface ProcessOptions {
+  /** Whether it loads scripts into Redis, for itself and for functions: bridges and deployers. Default: false. */
+  readonly loadsScripts?: boolean;
+}
+
 /**
  * Be a process: open what every process has, run `main` until it returns or SIGTERM comes, close in reverse order.
  * Sets the exit code: 0 after a clean stop, 1 after a failure, which is logged with what to do.
@@ -39,6 +44,7 @@ export async function runProcess<Settings extends ProcessSettings>(
   name: string,
   read: () => Settings,
   main: (process: Process<Settings>) => void | Promise<void>,
+  { loadsScripts = false }: ProcessOptions = {},
 ): Promise<void> {
   const opened: Closing[] = [];
   let log = openLog({ process: name });
@@ -49,7 +55,7 @@ export async function runProcess<Settings extends ProcessSettings>(
     stop = stopOnSignals(log);
     const stopped = once(stop.signal, "abort").then(() => leaveAfter(settings.stopGrace + lastMoments, log));
     const failed = Promise.withResolvers<never>();
-    const base = await open(name, settings, log, stop.signal, opened);
+    const base = await open({ name, settings, log, stopping: stop.signal, loadsScripts }, opened);
     await Promise.race([main({ ...base.process, fail: failed.reject }), failed.promise]);
     base.started();
     await Promise.race([stopped, failed.promise]);
@@ -76,10 +82,19 @@ function leaveAfter(span: Milliseconds, log: Logger): void {
 }
 
 async function open<Settings extends ProcessSettings>(
-  name: string,
-  settings: Settings,
-  log: Logger,
-  stopping: AbortSignal,
+  {
+    name,
+    settings,
+    log,
+    stopping,
+    loadsScripts,
+  }: {
+    readonly name: string;
+    readonly settings: Settings;
+    readonly log: Logger;
+    readonly stopping: AbortSignal;
+    readonly loadsScripts: boolean;
+  },
   opened: Closing[],
 ): Promise<{ process: Omit<Process<Settings>, "fail">; started: () => void }> {
   const closing = (part: string, close: () => Promise<void>): void => void opened.push({ name: part, close });
@@ -91,6 +106,7 @@ async function open<Settings extends ProcessSettings>(
     kubeContext: context,
     redisUrl: url,
     redisPasswordFile: password,
+    redisCaFile: ca,
   } = settings;
   const client = await connect({
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
@@ -107,8 +123,10 @@ async function open<Settings extends ProcessSettings>(
   const redis = await connectRedis({
     url,
     ...(password === undefined ? {} : { password }),
+    ...(ca === undefined ? {} : { ca }),
     clientName: name,
     log,
+    loadsScripts,
   });
   closing("redis", () => disconnectRedis(redis));
   const readiness = (part: string, check: Check): void => void ready.set(part, check);

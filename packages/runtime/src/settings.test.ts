@@ -1,7 +1,8 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { rootCertificates } from "node:tls";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { functionSettings } from "./function-settings.ts";
 import { InvalidSettingsError, readSettings } from "./settings.ts";
 
@@ -103,5 +104,32 @@ describe("a secret file", () => {
   });
   it("that is a folder is refused", () => {
     expect(problems({ ...redis, DROVER_REDIS_PASSWORD_FILE: folder })[0]).toMatch(/is not a file/);
+  });
+});
+
+describe("a file of certificates", () => {
+  const folder = mkdtempSync(join(tmpdir(), "drover-settings-"));
+  const path = join(folder, "ca.pem");
+  const read = (text: string) => {
+    writeFileSync(path, text);
+    return problems({ ...redis, DROVER_REDIS_CA_FILE: path });
+  };
+  const [first = "", second = ""] = rootCertificates;
+  afterAll(() => rmSync(folder, { recursive: true }));
+  it("is taken with all that it has", () => {
+    expect(read(`a comment\n${first}\n${second}\n`)).toEqual([]);
+    const settings = readSettings(functionSettings, { ...redis, DROVER_REDIS_CA_FILE: path });
+    expect(settings.redisCaFile).toContain(second);
+  });
+  it.each([
+    ["has none", "password", /has no certificate in it/],
+    ["has one that is broken", first.replace("MII", "AAA"), /cannot be read/],
+  ])("that %s is refused, and its content is not shown", (_, text, words) => {
+    const [problem] = read(text);
+    expect(problem).toMatch(words);
+    expect(problem).not.toContain(text);
+  });
+  it("that is missing is refused", () => {
+    expect(problems({ ...redis, DROVER_REDIS_CA_FILE: `${path}x` })[0]).toMatch(/is not a file/);
   });
 });

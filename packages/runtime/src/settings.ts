@@ -1,4 +1,5 @@
 import { meant } from "@drover/controller";
+import { X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { z } from "zod";
 
@@ -60,6 +61,34 @@ export const secretFile = z.string().transform((path, context) => {
   context.addIssue({ code: "custom", message: problem });
   return z.NEVER;
 });
+
+/** A path to a file of certificates, as text in the environment; its content, PEM. */
+export const certificatesFile = z.string().transform((path, context) => {
+  const problem = certificatesProblem(path);
+  if (problem === undefined) return readFileSync(path, "utf8");
+  context.addIssue({ code: "custom", message: problem });
+  return z.NEVER;
+});
+
+function certificatesProblem(path: string): string | undefined {
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (file?.isFile() !== true) return `${path} is not a file. Give one with certificates, as PEM.`;
+  const blocks = readFileSync(path, "utf8").match(
+    /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g,
+  );
+  if (blocks === null) return `${path} has no certificate in it. Give one with certificates, as PEM.`;
+  const isRight = blocks.every((block) => {
+    try {
+      new X509Certificate(block);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  return isRight
+    ? undefined
+    : `${path} has a certificate that cannot be read. Give one with certificates, as PEM.`;
+}
 
 function secretProblem(path: string): string | undefined {
   const file = statSync(path, { throwIfNoEntry: false });

@@ -40,7 +40,7 @@ const begin = lua(
   `
 local campaign = KEYS[1] .. ':campaign'
 local was = redis.call('TYPE', campaign).ok == 'string' and redis.call('GET', campaign)
-local ok, last = pcall(cjson.decode, was or '')
+local ok, last = pcall(decoded, was or '')
 if ok and type(last) == 'table' and last.name == name and last.startedAt then return was end
 local begun = cjson.encode({ name = name, startedAt = tonumber(at) })
 redis.call('SET', campaign, begun)
@@ -54,9 +54,9 @@ const finish = lua(
   `
 local campaign = KEYS[1] .. ':campaign'
 local was = redis.call('TYPE', campaign).ok == 'string' and redis.call('GET', campaign)
-local ok, last = pcall(cjson.decode, was or '')
+local ok, last = pcall(decoded, was or '')
 if not ok or type(last) ~= 'table' or last.name ~= name then return 0 end
-last.done = cjson.decode(done)
+last.done = decoded(done)
 redis.call('SET', campaign, cjson.encode(last))
 return 1
 `,

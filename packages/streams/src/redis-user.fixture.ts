@@ -11,5 +11,6 @@ export async function connectAs(
   const rules = redisUserRules({ role, controllers: ["a"] });
   await admin.call("ACL", "SETUSER", role, ...rules.split(" "), ">secret");
   const url = server.url.replace("//", `//${role}:secret@`);
-  return connectRedis({ url, clientName: role, log: silentLog });
+  const loadsScripts = rules.includes(" +script|load ");
+  return connectRedis({ url, clientName: role, log: silentLog, loadsScripts });
 }

@@ -1,5 +1,14 @@
 import { lua } from "@drover/queue";
 
+/** Files of a stream: one for each controller that looks objects of its kind up. */
+const mostFiles = 10_000;
+/** Records that one call writes, or removes: a page of a listing, and what was kept for a moment. */
+const mostRecords = 10_000;
+/** Terms that one call files, or takes out of files. No object that etcd takes has more. */
+const mostTerms = 100_000;
+/** Bytes of the terms that an object is filed under, as JSON. */
+const filedBytes = 4_194_304;
+
 /**
  * Every script starts here: `S` is the stream's prefix. What is not of the type that it was given was changed by
  * somebody else: it is put aside, and with it the position, so that the stream begins anew and misses nothing.
@@ -23,6 +32,7 @@ mustBe('hash', FILED)
 mustBe('set', FILES)
 mustBe('hash', BEHIND)
 local function file(id) return S .. ':file:' .. id end
+if redis.call('SCARD', FILES) > ${mostFiles} then refuse('so many files') end
 for _, id in ipairs(redis.call('SMEMBERS', FILES)) do mustBe('zset', file(id)) end
 local server = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
 local held, fields = {}, { 'token', 'until', 'writes', 'position', 'told', 'holder', 'server' }
@@ -86,8 +96,8 @@ if done ~= tonumber(writes) then return 0 end
 local function inPieces(list, take)
   for from = 1, #list, 500 do take(unpack(list, from, math.min(from + 499, #list))) end
 end
-if put ~= '' then inPieces(cjson.decode(put), function(...) redis.call('HSET', SEEN, ...) end) end
-if forget ~= '' then inPieces(cjson.decode(forget), function(...) redis.call('HDEL', SEEN, ...) end) end
+if put ~= '' then inPieces(listed(put, ${2 * mostRecords}), function(...) redis.call('HSET', SEEN, ...) end) end
+if forget ~= '' then inPieces(listed(forget, ${mostRecords}), function(...) redis.call('HDEL', SEEN, ...) end) end
 redis.call('HSET', STREAM, 'writes', writes + 1)
 if position ~= '' then redis.call('HSET', STREAM, 'position', position) end
 if told ~= '' then redis.call('HSET', STREAM, 'told', told) end
@@ -104,14 +114,18 @@ export const fileUnder = lua(
   ["token", "filings"],
   `${scene}
 if not isOurs(token) then return 0 end
+local terms = 0
 local function each(key, files, take)
   for id, entries in pairs(files) do
+    terms = terms + #entries
+    if terms > ${mostTerms} then refuse('so many terms') end
     for _, entry in ipairs(entries) do take(id, entry[1] .. '\\0' .. key .. '\\0' .. entry[2]) end
   end
 end
-for _, filing in ipairs(cjson.decode(filings)) do
+for _, filing in ipairs(listed(filings, ${mostRecords}, ${filedBytes})) do
   local key, files = filing[1], filing[2]
-  local ok, before = pcall(cjson.decode, redis.call('HGET', FILED, key) or '{}')
+  local text = redis.call('HGET', FILED, key) or '{}'
+  local ok, before = pcall(cjson.decode, #text <= ${filedBytes} and text or '')
   if ok then each(key, before, function(id, member) redis.call('ZREM', file(id), member) end) end
   each(key, files, function(id, member)
     redis.call('ZADD', file(id), 0, member)
@@ -129,7 +143,7 @@ export const dropFiles = lua(
   ["token", "files"],
   `${scene}
 if not isOurs(token) then return 0 end
-for _, id in ipairs(cjson.decode(files)) do
+for _, id in ipairs(listed(files, ${mostFiles})) do
   redis.call('UNLINK', file(id))
   redis.call('SREM', FILES, id)
 end

@@ -1,6 +1,6 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
 import type { FiledTerm, ResourceVersion, SeenChange, SeenIndex, SeenObject } from "@drover/kube";
-import { callLua, type RedisConnection } from "@drover/queue";
+import { callLua, jsonBytes, mostListed, pieces, type RedisConnection } from "@drover/queue";
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { parsedJson } from "./parsed-json.ts";
@@ -161,7 +161,9 @@ function holding(hold: Hold) {
       owedWakes({ redis, prefix, token, queue, since: hold.behind.get(queue), lose, most: hold.mostOwed }),
     file: async (filings: readonly Filed[]) => {
       lost.signal.throwIfAborted();
-      await oursOnly(callLua(redis, fileUnder, prefix, { token, filings: filingsText(filings) }));
+      for (const piece of filingPieces(filings)) {
+        await oursOnly(callLua(redis, fileUnder, prefix, { token, filings: piece }));
+      }
     },
     drop: (files: readonly string[]) =>
       oursOnly(callLua(redis, dropFiles, prefix, { token, files: JSON.stringify(files) })),
@@ -224,13 +226,15 @@ function writesTo(
   let last: Promise<void> = Promise.resolve();
   const written = async (change: SeenChange): Promise<void> => {
     lost.throwIfAborted();
-    // What was kept is told by nobody any more: where it may not be written, nothing that comes after it must be.
-    const args = { token, writes: done, ...values(change, audience) };
-    const answer = await callLua(redis, write, prefix, args).catch((cause: unknown) => {
-      throw lose(cause);
-    });
-    if (answer !== 1) throw lose();
-    done += 1;
+    for (const piece of changePieces(change)) {
+      // What was kept is told by nobody any more: where it may not be written, nothing that comes after it must be.
+      const args = { token, writes: done, ...values(piece, audience) };
+      const answer = await callLua(redis, write, prefix, args).catch((cause: unknown) => {
+        throw lose(cause);
+      });
+      if (answer !== 1) throw lose();
+      done += 1;
+    }
   };
   return {
     done: () => done,
@@ -268,6 +272,17 @@ function recentlyTold() {
   };
 }
 
+/** A change as changes that a script takes, one after the other: the position comes with the last. */
+function changePieces(change: SeenChange): readonly SeenChange[] {
+  const some = pieces(change.put, {
+    ...{ most: mostListed, size: jsonBytes / 2 },
+    sizeOf: (seen) => Buffer.byteLength(recordOf(seen)) + seen.key.length,
+  });
+  const last = some.at(-1) ?? [];
+  const before = some.slice(0, -1).map((put) => ({ put, forget: [], position: undefined, whole: false }));
+  return [...before, { ...change, put: last }];
+}
+
 const values = ({ put, forget: gone, position = "", whole }: SeenChange, audience: Audience) => ({
   put: put.length === 0 ? "" : JSON.stringify(put.flatMap((seen) => [seen.key, recordOf(seen)])),
   forget: gone.length === 0 ? "" : JSON.stringify(gone),
@@ -275,9 +290,10 @@ const values = ({ put, forget: gone, position = "", whole }: SeenChange, audienc
   told: whole ? JSON.stringify({ scope: audience.scope, listeners: audience.listeners }) : "",
 });
 
-const filingsText = (filings: readonly Filed[]): string =>
-  JSON.stringify(
-    filings.map(({ key, files }) => [
+/** As JSON lists that scripts take. */
+function filingPieces(filings: readonly Filed[]): readonly string[] {
+  const texts = filings.map(({ key, files }) =>
+    JSON.stringify([
       key,
       Object.fromEntries(
         Object.entries(files)
@@ -286,3 +302,8 @@ const filingsText = (filings: readonly Filed[]): string =>
       ),
     ]),
   );
+  return piecesOf(texts).map((some) => `[${some.join()}]`);
+}
+
+const piecesOf = (texts: readonly string[]) =>
+  pieces(texts, { most: mostListed, size: jsonBytes / 2, sizeOf: (text) => Buffer.byteLength(text) + 1 });

@@ -64,7 +64,7 @@ async function forge(
   key: string,
   copy: { metadata: { uid: string; resourceVersion: string } },
 ): Promise<string> {
-  const redis = await connectRedis({ url, clientName: "attacker", log: silentLog });
+  const redis = await connectRedis({ url, clientName: "attacker", log: silentLog, loadsScripts: false });
   const queue = openWorkQueue({ redis, controller, log: silentLog, mayScan: false });
   const { uid, resourceVersion } = copy.metadata;
   const kind = "reconcilefunctions.drover.dev";

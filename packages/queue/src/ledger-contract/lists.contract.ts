@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { copiesKept, newsKept } from "../ledger.ts";
+import { mostListed } from "../script-bounds.ts";
 import type { Claim, Sight, Verdict, Wake } from "../work-queue.ts";
 import { done, failed, key, keysIn, lease, type LedgerUnderTest, settling } from "./ledger-under-test.ts";
 
@@ -94,7 +95,7 @@ export function listsContract(t: LedgerUnderTest): void {
       const wakes = keysIn("crowd", copiesKept / newsKept + 1).map((of): Wake => ({
         ...{ key: of, kind: "buckets", resourceVersion: "1", reason: "Added", class: "listing" },
       }));
-      for (let i = 0; i < wakes.length; i += 1_000) await t.ledger.wake(wakes.slice(i, i + 1_000));
+      for (let i = 0; i < wakes.length; i += mostListed) await t.ledger.wake(wakes.slice(i, i + mostListed));
       await told("é".repeat(newsKept / 2));
       await t.enlist({ slots: copiesKept });
       expect(await given()).toBeUndefined();

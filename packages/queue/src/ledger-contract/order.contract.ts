@@ -1,3 +1,4 @@
+import { mostListed } from "../script-bounds.ts";
 import { objectKey, type ObjectKey } from "@drover/controller";
 import { describe, expect, it } from "vitest";
 import type { WakeClass } from "../work-queue.ts";
@@ -60,7 +61,7 @@ export function orderContract(t: LedgerUnderTest): void {
         (each) =>
           ({ key: each, kind: "buckets", resourceVersion: "1", reason: "Added", class: "change" }) as const,
       );
-      await t.ledger.wake(wakes);
+      for (let i = 0; i < wakes.length; i += mostListed) await t.ledger.wake(wakes.slice(i, i + mostListed));
       await order(3);
       const lonely = objectKey({ namespace: "other", name: "lonely" });
       await t.wake(lonely);

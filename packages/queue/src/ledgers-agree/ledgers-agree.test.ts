@@ -8,6 +8,7 @@ import { type Answer, playInMemory, type Step } from "./play-in-memory.ts";
 import { listenInRedis, loadScripts, playInRedis } from "./play-in-redis.ts";
 import { type RandomCall, randomCalls, type RandomEvent, times } from "./random-calls.ts";
 import type { Verdict, Wake } from "../work-queue.ts";
+import { mostTurns } from "../script-bounds.ts";
 import type { Bell } from "../bells.ts";
 
 const sequences = Number(process.env["LEDGER_SEQUENCES"] ?? 400);
@@ -66,7 +67,10 @@ it("they do a bounded part of the work at once, and the same part", async () => 
   const answers = await sameAnswers([
     { call: "enlist", worker },
     { event: "clock", by: times.settling },
-    { call: "wake", wakes, force: false },
+    ...Array.from({ length: Math.ceil(wakes.length / mostTurns) }, (_, i) => {
+      const some = wakes.slice(i * mostTurns, (i + 1) * mostTurns);
+      return { call: "wake", wakes: some, force: false } as const;
+    }),
     { event: "clock", by: 2_000 },
     { call: "unanswered", patience: 2_000 },
     ...claims,

@@ -1,4 +1,5 @@
 import type { LedgerMoment } from "../ledger.ts";
+import { mostMembers } from "../script-bounds.ts";
 import { blankOffers } from "./ledger-data.ts";
 import { find, type Moment } from "./moment.ts";
 import { becomeReady } from "./places.ts";
@@ -14,7 +15,8 @@ export function adopt(moment: Moment, server: string, era: string): void {
   data.origin ||= era;
   data.claimsFrom = now + settling;
   data.offers = blankOffers();
-  for (const key of [...data.states.rung.members]) {
+  // Those beyond count as bells that are lost, and are rung again soon.
+  for (const key of data.states.rung.members.slice(0, mostMembers)) {
     const entry = find(moment, key);
     entry.bell = undefined;
     becomeReady(moment, entry, now);

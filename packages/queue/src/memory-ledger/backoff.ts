@@ -1,5 +1,6 @@
 import type { Milliseconds } from "@drover/controller";
 import type { Entry } from "./ledger-data.ts";
+import { mostMembers } from "../script-bounds.ts";
 import { find, type Moment, settled } from "./moment.ts";
 import { forgetGiven } from "./offers.ts";
 import { waitUntil } from "./places.ts";
@@ -75,7 +76,7 @@ export function pierces(entry: Entry, heard: boolean): boolean {
 /** The clock went back, or another server wrote the lease: it holds for one lease from now at most. */
 export function shortenLeases(moment: Moment): void {
   const { data, now, lease } = moment;
-  for (const key of above(data.states.leased, now + lease)) {
+  for (const key of above(data.states.leased, now + lease).slice(0, mostMembers)) {
     const entry = find(moment, key);
     entry.at = now + lease;
     put(data.states.leased, key, entry.at);

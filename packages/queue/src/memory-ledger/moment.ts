@@ -8,6 +8,8 @@ export interface Moment extends LedgerTimes {
   readonly now: number;
   /** By the clock that forgets, which is not `now`. */
   readonly age: Milliseconds;
+  /** What one call may still look at: see script-bounds.ts. */
+  readonly left: { turns: number; offers: number };
   /** Tells a worker what it was given. */
   readonly tell: (worker: string, given: Given) => void;
 }

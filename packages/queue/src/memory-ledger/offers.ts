@@ -96,7 +96,7 @@ export function forgetGiven({ data }: Moment, token: string): void {
 function freshest(moment: Moment): (Offer & { readonly slot: string }) | undefined {
   const { data, now, settling } = moment;
   const { standing, by } = data.offers;
-  for (;;) {
+  while (moment.left.offers-- > 0) {
     const slot = standing.members.at(-1);
     const stands = slot === undefined ? undefined : standing.scores.get(slot);
     if (slot === undefined || stands === undefined || stands <= now) return undefined;
@@ -105,4 +105,5 @@ function freshest(moment: Moment): (Offer & { readonly slot: string }) | undefin
     // The clock may have gone back, and the function be an older one by now.
     if (offer && stands <= now + settling && offer.version >= data.newest) return { ...offer, slot };
   }
+  return undefined;
 }

@@ -1,4 +1,5 @@
 import type { ObjectKey } from "@drover/controller";
+import { mostListed } from "../script-bounds.ts";
 import { type NotRun, paceUnit } from "../ledger.ts";
 import type { KeyReport, KeyState, PastRun, QueueStats } from "../work-queue.ts";
 import { accountLimit, opensAt } from "./limits.ts";
@@ -33,7 +34,7 @@ export const notRunSince = ({ data, now }: Moment, keys: readonly ObjectKey[], s
 });
 
 export function list(moment: Moment, state: KeyState, offset: number, limit: number): readonly KeyReport[] {
-  const keys = moment.data.states[state].members.slice(offset, offset + limit);
+  const keys = moment.data.states[state].members.slice(offset, offset + Math.min(limit, mostListed));
   return keys.map((key) => report(moment, key));
 }
 

@@ -58,6 +58,7 @@ export function makeDueReady(moment: Moment): void {
 export function nextDue(moment: Moment): Milliseconds | undefined {
   const { data, now } = moment;
   const { waits, ready } = data.states;
+  if (moment.left.turns <= 0) return 0; // more may be due
   const times = [lowest(waits) ?? Infinity, lowest(data.shut) ?? Infinity];
   if (data.claimsFrom !== undefined) times.push(data.claimsFrom);
   const opens = opensAt(moment, controllerLimit);

@@ -3,7 +3,8 @@ import type { WakeClass } from "../work-queue.ts";
 import type { Entry, Queue } from "./ledger-data.ts";
 import { accountLimit, controllerLimit, opensAt, spend } from "./limits.ts";
 import type { Moment } from "./moment.ts";
-import { put, sortedSet, take, upTo } from "./sorted-set.ts";
+import { mostShut } from "../script-bounds.ts";
+import { above, put, sortedSet, take, upTo } from "./sorted-set.ts";
 
 /*
  * Whose turn it is.
@@ -90,6 +91,8 @@ function openQueue(moment: Moment, wakeClass: WakeClass): Queue | undefined {
   const { data, now } = moment;
   const turns = data.turns[wakeClass];
   for (const name of turns) {
+    if (moment.left.turns <= 0) return undefined;
+    moment.left.turns -= 1;
     turns.delete(name);
     const queue = data.queues.get(name);
     if (queue && queue.keys.members.length > 0) {
@@ -114,7 +117,7 @@ function queueOpens(moment: Moment, { namespace, account }: Queue): number {
 
 /** Queues of a namespace that was resumed open now. */
 export function openNamespace({ data, now }: Moment, namespace: string): void {
-  for (const [name, opens] of data.shut.scores) {
-    if (opens === Infinity && data.queues.get(name)?.namespace === namespace) put(data.shut, name, now);
+  for (const name of above(data.shut, Number.MAX_VALUE).slice(0, mostShut)) {
+    if (data.queues.get(name)?.namespace === namespace) put(data.shut, name, now);
   }
 }

@@ -1,4 +1,5 @@
 import { defineScript } from "../script.ts";
+import { mostListed, mostWorkers } from "../script-bounds.ts";
 
 /**
  * A worker process says that it is here, with how many `slots`, for `lasts` ms; with none, that it goes. It brings what
@@ -16,6 +17,9 @@ if slots == '0' then
 else
   redis.call('HSET', WORKERS, worker, string.format('%.0f %s %s', now + lasts, slots, version))
 end
+-- So many are none of ours.
+if redis.call('HLEN', WORKERS) > ${mostWorkers} then redis.call('DEL', WORKERS) end
+if redis.call('HLEN', LIMITS) > ${mostWorkers} then redis.call('DEL', LIMITS) end
 local sum, newest = 0, 0
 local workers = redis.call('HGETALL', WORKERS)
 for i = 1, #workers, 2 do
@@ -30,7 +34,9 @@ end
 control.slots, control.newest = sum, newest
 if slots ~= '0' and tonumber(version) >= newest then
   control.first, control.most, control.attempts = first, most, attempts
-  local asked = cjson.decode(limits)
+  local asked, names = decoded(limits), 0
+  for _ in pairs(asked) do names = names + 1 end
+  if names > ${mostListed} then refuse('so many limits') end
   if (redis.call('HGET', LIMITS, 'asked') or '{}') ~= limits then
     local known = redis.call('HGETALL', LIMITS)
     for i = 1, #known, 2 do

@@ -1,3 +1,5 @@
+import { entriesBytes, entryBytes, mostFields, mostMembers } from "../script-bounds.ts";
+
 /**
  * A key's entry, read whole, changed, and written once; and the states of a key.
  *
@@ -12,10 +14,21 @@ local function fields()
     token = nil, ['until'] = nil, claim = nil, answers = nil, ran = nil, ranAt = nil, ranIn = nil, runUid = nil, ranBy = nil,
   }
 end
+local bytesRead = 0
 local function load(key)
-  local e = { key = key, f = fields(), was = fields() }
-  local flat = read(P .. ':key:' .. key, 'HGETALL')
-  for i = 1, #flat, 2 do e.f[flat[i]], e.was[flat[i]] = flat[i + 1], flat[i + 1] end
+  local e, name, bytes = { key = key, f = fields(), was = fields() }, P .. ':key:' .. key, 0
+  if read(name, 'HLEN') > ${mostFields} then quarantine(name) end -- somebody else's word
+  local flat = read(name, 'HGETALL')
+  for i = 1, #flat, 2 do
+    e.f[flat[i]], e.was[flat[i]] = flat[i + 1], flat[i + 1]
+    bytes = bytes + #flat[i + 1]
+  end
+  bytesRead = bytesRead + bytes
+  if bytesRead > ${entriesBytes} then refuse('so many bytes of entries') end
+  if bytes > ${entryBytes} then
+    quarantine(name)
+    e.f, e.was = fields(), fields()
+  end
   return e
 end
 local function save(e)
@@ -67,7 +80,7 @@ end
 
 -- Redis time went back, or the lease was written by another server: it holds for one lease from now at most.
 local function clampLeases()
-  for _, key in ipairs(redis.call('ZRANGEBYSCORE', LEASES, now + lease + 1, '+inf')) do
+  for _, key in ipairs(redis.call('ZRANGEBYSCORE', LEASES, now + lease + 1, '+inf', 'LIMIT', 0, ${mostMembers})) do
     redis.call('ZADD', LEASES, now + lease, key)
     redis.call('HSET', P .. ':key:' .. key, 'until', now + lease)
   end

@@ -1,4 +1,6 @@
+import { runsKept } from "../ledger.ts";
 import { defineScript } from "../script.ts";
+import { mostListed } from "../script-bounds.ts";
 
 /** The era in which this ledger began with nothing: it stays when a server takes over what another one had. */
 export const origin = defineScript({
@@ -56,7 +58,7 @@ export const notRunSince = defineScript({
   uses: [],
   body: `
 local answer = { now }
-for _, key in ipairs(cjson.decode(keys)) do
+for _, key in ipairs(listed(keys, ${2 * mostListed})) do
   local at = tonumber(read(P .. ':key:' .. key, 'HGET', 'ranAt'))
   if not at or at < tonumber(since) then answer[#answer + 1] = key end
 end
@@ -84,7 +86,8 @@ export const list = defineScript({
   arguments: ["state", "offset", "limit"],
   uses: [description],
   body: `
-if tonumber(limit) < 1 then return {} end
+limit = math.min(tonumber(limit), ${mostListed})
+if limit < 1 then return {} end
 local found = redis.call('ZRANGE', setOf[state], offset, offset + limit - 1, 'WITHSCORES')
 local answer = {}
 for i = 1, #found, 2 do answer[#answer + 1] = cjson.encode(describe(load(found[i]), found[i + 1])) end
@@ -100,7 +103,7 @@ export const inspect = defineScript({
   body: `
 local e = load(key)
 local at = setOf[e.f.state] and redis.call('ZSCORE', setOf[e.f.state], key)
-local answer = read(P .. ':history:' .. key, 'LRANGE', 0, -1)
+local answer = read(P .. ':history:' .. key, 'LRANGE', 0, ${runsKept - 1})
 table.insert(answer, 1, cjson.encode(describe(e, at)))
 return answer
 `,

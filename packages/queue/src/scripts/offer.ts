@@ -14,7 +14,7 @@ export const offer = defineScript({
   uses: [backoff, take, offers],
   body: `
 local given = {}
-for _, slot in ipairs(cjson.decode(tokens)) do
+for _, slot in ipairs(listed(tokens)) do
   local e, offeredAt = givenTo(slot)
   if e then
     for _, each in ipairs({ slot, e.f.token, offeredAt, e.key, e.f.claim, '', '' }) do given[#given + 1] = each end

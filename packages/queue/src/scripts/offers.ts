@@ -1,3 +1,5 @@
+import { mostOffers } from "../script-bounds.ts";
+
 /**
  * Free slots that workers offer, each under a token of its own, and what was given to them.
  *
@@ -26,8 +28,10 @@ local function givenTo(slot)
 end
 
 -- The offer that was renewed last: whoever works is more likely to be alive than others.
+local offersLeft = ${mostOffers}
 local function freshest()
-  while true do
+  while offersLeft > 0 do
+    offersLeft = offersLeft - 1
     local slot, stands = unpack(redis.call('ZRANGE', OFFERS, -1, -1, 'WITHSCORES'))
     if not slot or tonumber(stands) <= now then return nil end
     local worker, version, askedAt = string.match(redis.call('HGET', OFFERED, slot) or '', '^(%S+) (%d+) (%d+)$')

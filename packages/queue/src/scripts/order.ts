@@ -1,3 +1,5 @@
+import { mostTurns } from "../script-bounds.ts";
+
 /**
  * Whose turn it is.
  *
@@ -56,11 +58,13 @@ local function laneOpens(lane)
   return account == '' and 0 or limitOpens('account ' .. account)
 end
 
+local turnsLeft = ${mostTurns}
 local function headOf(class)
   local turns = P .. ':turns:' .. class
-  while true do
+  while turnsLeft > 0 do
     local lane = redis.call('ZRANGE', turns, 0, 0)[1]
     if not lane then return nil end
+    turnsLeft = turnsLeft - 1
     local queue = class .. ':' .. lane
     local opens = laneOpens(lane)
     local head = opens and redis.call('ZRANGE', P .. ':queue:' .. queue, 0, 0)[1]
@@ -92,7 +96,7 @@ local function nextInTurn()
       return key
     end
   end
-  nobodyWaits = true
+  nobodyWaits = turnsLeft > 0
   return nil
 end
 -- The entry of such a key: neither is it among the ready ones any more.

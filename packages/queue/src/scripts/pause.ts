@@ -1,4 +1,5 @@
 import { defineScript } from "../script.ts";
+import { mostShut } from "../script-bounds.ts";
 import { backoff } from "./backoff.ts";
 import { offers } from "./offers.ts";
 import { ring } from "./order.ts";
@@ -20,7 +21,7 @@ control.pauses = redis.call('HLEN', PAUSED)
 if kind == 'controller' then
   control.paused = on
 elseif kind == 'namespace' then
-  for _, queue in ipairs(redis.call('ZRANGEBYSCORE', SHUT, '+inf', '+inf')) do
+  for _, queue in ipairs(redis.call('ZRANGEBYSCORE', SHUT, '+inf', '+inf', 'LIMIT', 0, ${mostShut})) do
     if string.match(queue, '^%a+:(.-)/') == subject and on == '0' then redis.call('ZADD', SHUT, now, queue) end
   end
 else

@@ -13,7 +13,7 @@ export const renew = defineScript({
   uses: [],
   body: `
 local lost = {}
-for _, mine in ipairs(cjson.decode(leases)) do
+for _, mine in ipairs(listed(leases)) do
   local e = load(mine.key)
   local ours = e.f.token == mine.token and number(e, 'until') > now
   local announces = not settled() and e.f.announced ~= control.era and e.f.settled ~= mine.token

@@ -1,4 +1,5 @@
 import { defineScript } from "../script.ts";
+import { namesPerScript } from "../script-bounds.ts";
 import { adoption } from "./scene.ts";
 
 /**
@@ -78,7 +79,7 @@ local function look(key)
 end
 
 local keys = {}
-for _, name in ipairs(cjson.decode(names)) do
+for _, name in ipairs(listed(names, ${namesPerScript})) do
   local kind, subject = string.match(string.sub(name, #P + 2), '^(%a+):?(.*)$')
   local isRight = putAsideUnless(name, kind == 'bells' and typeOfBell(subject) or typeOf[kind])
   if kind == 'key' and isRight then keys[#keys + 1] = subject end

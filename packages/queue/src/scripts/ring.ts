@@ -32,6 +32,7 @@ consider(tonumber(redis.call('ZRANGE', WAITS, 0, 0, 'WITHSCORES')[2]))
 consider(tonumber(redis.call('ZRANGE', SHUT, 0, 0, 'WITHSCORES')[2]))
 if not settled() then consider(setting('claimsFrom', 0)) end
 if limitOpens('controller') > now and redis.call('ZCARD', READY) > 0 then consider(limitOpens('controller')) end
+if turnsLeft == 0 then next = now end -- more may be due
 table.insert(answer, 1, next and next < math.huge and math.max(0, math.ceil(next - now)) or -1)
 return answer
 `,

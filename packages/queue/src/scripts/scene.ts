@@ -1,3 +1,5 @@
+import { mostMembers } from "../script-bounds.ts";
+
 /**
  * The Lua that every script starts with: where the keys are, what time it is, and whether this is still the server that
  * the ledger was written on.
@@ -33,7 +35,7 @@ local function read(name, command, ...)
   if type(reply) ~= 'table' or not reply.err then return reply end
   if not string.find(reply.err, 'WRONGTYPE') then error(reply) end
   quarantine(name)
-  return {}
+  return (command == 'HLEN' or command == 'SCARD') and 0 or {}
 end
 
 -- What one controller keeps beside its keys, read once and written once.
@@ -103,8 +105,10 @@ local function adopt()
   control.era = server .. '-' .. t[1] .. '.' .. t[2]
   control.origin = control.origin or control.era
   control.claimsFrom = now + settling
-  local rung = redis.call('ZRANGE', RUNG, 0, -1)
-  redis.call('DEL', RUNG, OFFERS, OFFERED, GIVEN)
+  -- Those beyond count as bells that are lost, and are rung again soon.
+  local rung = redis.call('ZRANGE', RUNG, 0, ${mostMembers - 1})
+  if #rung > 0 then redis.call('ZREM', RUNG, unpack(rung)) end
+  redis.call('DEL', OFFERS, OFFERED, GIVEN)
   for _, key in ipairs(rung) do
     local e = load(key)
     if not held(e) then

@@ -1,4 +1,5 @@
 import { bellOverlooked } from "../ledger.ts";
+import { mostNews } from "../script-bounds.ts";
 
 /**
  * Due keys become runs: by a bell, or handed over to a worker that has just settled another run.
@@ -12,7 +13,11 @@ import { bellOverlooked } from "../ledger.ts";
 export const take = `
 -- What the run before has left of other kinds, and what was told since, as tab-separated JSON: all of it, or nothing.
 local function takeLists(e)
-  local news = e.f.listed and e.f.news and read(P .. ':news:' .. e.key, 'SMEMBERS') or {}
+  local name = P .. ':news:' .. e.key
+  local news = {}
+  if e.f.listed and e.f.news then
+    if read(name, 'SCARD') > ${mostNews} then e.f.news = 'lost' else news = redis.call('SMEMBERS', name) end
+  end
   local left = e.f.listed and e.f.sawIn == control.era and read(P .. ':lists:' .. e.key, 'GET')
   local size = 0
   for _, each in ipairs(news) do size = size + #each end

@@ -1,5 +1,6 @@
 import { copiesKept, listingBelieved, newsKept } from "../ledger.ts";
 import { defineScript } from "../script.ts";
+import { mostListed, reasonBytes } from "../script-bounds.ts";
 import { backoff } from "./backoff.ts";
 import { offers } from "./offers.ts";
 import { ring } from "./order.ts";
@@ -76,8 +77,9 @@ local function remember(e, w)
   if isBeforeAnyRun(e, w) then e.f.sawIn = control.era end
   keepCopy(e, w)
   keepNews(e, w)
-  local ok, reasons = pcall(cjson.decode, e.f.reasons or '[]')
-  if not ok then reasons = {} end
+  local text = e.f.reasons or '[]'
+  local ok, reasons = pcall(cjson.decode, #text < ${reasonBytes} and text or '[]')
+  if not ok or type(reasons) ~= 'table' then reasons = {} end
   local known = false
   for _, r in ipairs(reasons) do known = known or r == w.reason end
   if not known and #reasons < 8 then
@@ -106,7 +108,7 @@ local function readySince(e, w, moreUrgent)
   end
 end
 
-local heard = cjson.decode(wakes)
+local heard = listed(wakes, ${mostListed})
 for _, w in ipairs(heard) do
   local e = load(w.key)
   if w.class ~= 'resync' or w.force or not e.f.state then

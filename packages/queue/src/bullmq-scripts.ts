@@ -1,0 +1,112 @@
+import { addStandardJob } from "bullmq/dist/esm/scripts/addStandardJob-9.js";
+import { extendLocks } from "bullmq/dist/esm/scripts/extendLocks-1.js";
+import { getStateV2 } from "bullmq/dist/esm/scripts/getStateV2-8.js";
+import { moveStalledJobsToWait } from "bullmq/dist/esm/scripts/moveStalledJobsToWait-9.js";
+import { moveToActive } from "bullmq/dist/esm/scripts/moveToActive-11.js";
+import { moveToFinished } from "bullmq/dist/esm/scripts/moveToFinished-14.js";
+import { updateData } from "bullmq/dist/esm/scripts/updateData-1.js";
+import { loadable } from "./lua.ts";
+import type { LoadableScript } from "./run-script.ts";
+
+/** How many failed bells are kept for dashboards. */
+export const failedBellsKept = 1_000;
+/** Bytes of a script's arguments, all together. */
+const mostBytes = 1_048_576;
+/** Bells of one queue that workers hold at once, and of dead workers that one call puts back. */
+const mostActive = 20_000;
+const mostStalled = 1_000;
+
+export interface BullmqScript extends LoadableScript {
+  readonly keys: number;
+}
+
+/**
+ * The scripts of BullMQ that bells need, by BullMQ's name for them, and no others: whoever may run one chooses its keys and
+ * arguments. Before each a guard refuses what bells never ask for, since some arguments make BullMQ's own code run without
+ * end (`maxMetricsSize`) or for as long as the caller's data are large (`keepJobs`, stalled jobs).
+ *
+ * Texts are BullMQ's (MIT), changed where `replaced` says so.
+ */
+export const bullmqScripts: ReadonlyMap<string, BullmqScript> = new Map([
+  guarded(
+    addStandardJob,
+    3,
+    `
+local asked, wanted = cmsgpack.unpack(ARGV[1]), cmsgpack.unpack(ARGV[3])
+refuseUnless(type(asked) == 'table' and not (asked[5] or asked[6] or asked[7] or asked[8]), 'a parent or a repetition')
+refuseUnless(type(wanted) == 'table', 'options')
+if type(wanted.de) == 'table' then
+  for option in pairs(wanted.de) do refuseUnless(option == 'id', 'a deduplication') end
+end`,
+  ),
+  guarded(
+    extendLocks,
+    4,
+    `
+local asked = cmsgpack.unpack(ARGV[3])
+refuseUnless(type(asked) == 'table' and #asked <= ${mostActive / 2}, 'as many locks')`,
+  ),
+  // BullMQ takes its older script where it was not told the server's version; this one does not read whole lists.
+  guarded({ ...getStateV2, name: "getState" }, 1),
+  guarded(
+    {
+      ...moveStalledJobsToWait,
+      content: replaced(
+        moveStalledJobsToWait.content,
+        ["rcall('SMEMBERS', stalledKey)", `rcall('SPOP', stalledKey, ${mostStalled})`],
+        ["    rcall('DEL', stalledKey)\n", ""],
+      ),
+    },
+    4,
+    `
+-- Bells are disposable, and lists of so many are none of ours.
+if redis.call('LLEN', KEYS[3]) > ${mostActive} then redis.call('DEL', KEYS[1], KEYS[3]) end`,
+  ),
+  guarded(
+    moveToActive,
+    3,
+    `
+local asked = cmsgpack.unpack(ARGV[3])
+refuseUnless(type(asked) == 'table' and asked.limiter == nil, 'a rate')`,
+  ),
+  guarded(
+    moveToFinished,
+    9,
+    `
+local asked = cmsgpack.unpack(ARGV[8])
+refuseUnless(type(asked) == 'table' and type(asked.keepJobs) == 'table', 'options')
+refuseUnless(asked.maxMetricsSize == nil or asked.maxMetricsSize == '', 'metrics')
+refuseUnless(asked.limiter == nil, 'a rate')
+local kept = asked.keepJobs
+refuseUnless((kept.count == 0 or kept.count == ${failedBellsKept}) and kept.age == nil, 'as many kept jobs')
+-- More of them than there ever are were put there by somebody else.
+if redis.call('ZCARD', KEYS[11]) > ${2 * failedBellsKept} then redis.call('ZREMRANGEBYRANK', KEYS[11], 0, ${-failedBellsKept - 1}) end`,
+  ),
+  guarded(updateData, 1),
+]);
+
+function guarded(
+  { name, content, keys }: { readonly name: string; readonly content: string; readonly keys: number },
+  args: number,
+  guard = "",
+): [string, BullmqScript] {
+  const text = `
+local function refuseUnless(isRight, what)
+  if not isRight then error({ err = 'ERR Drover does not ask BullMQ for ' .. what }) end
+end
+local bytes = 0
+for _, each in ipairs(ARGV) do bytes = bytes + #each end
+refuseUnless(#KEYS == ${keys} and #ARGV <= ${args} and bytes <= ${mostBytes}, 'so much')
+do${guard}
+end
+${content}`;
+  return [name, { ...loadable(text), keys }];
+}
+
+/** A text with parts replaced that occur in it exactly once. */
+function replaced(text: string, ...parts: readonly (readonly [string, string])[]): string {
+  return parts.reduce((changed, [from, to]) => {
+    if (changed.split(from).length !== 2) throw new Error(`BullMQ's script has changed: it lacks ${from}.`);
+    return changed.replace(from, () => to);
+  }, text);
+}

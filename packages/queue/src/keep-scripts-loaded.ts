@@ -1,0 +1,54 @@
+import type { Log, Milliseconds } from "@drover/controller";
+import { Cluster, type Redis } from "ioredis";
+import { loadedScripts } from "./loaded-scripts.ts";
+import { placeOf, primariesOf } from "./redis-primaries.ts";
+
+/** How often a server is asked whether it still has all scripts: SCRIPT FLUSH and failovers tell nobody. */
+const askedEvery: Milliseconds = 1_000;
+
+/**
+ * Loads the scripts of this version of Drover into every server that is written to, and again whenever one lacks them: at
+ * once when a connection is back, and within a second after a SCRIPT FLUSH or a failover. Servers forget scripts when they
+ * restart, and replicas do not receive them; a cluster's replicas are given them in advance.
+ *
+ * @returns when all primaries have them. It goes on until the connection ends.
+ * @throws ReplyError where Redis does not permit it.
+ */
+export async function keepScriptsLoaded(redis: Redis | Cluster, log: Log): Promise<void> {
+  const underWay = new Set<Redis>();
+  const keep = async (node: Redis): Promise<void> => {
+    if (underWay.has(node)) return;
+    underWay.add(node);
+    try {
+      await loadMissing(node);
+    } catch (error) {
+      log.warn({ err: error, node: placeOf(node) }, "Could not load scripts into Redis; trying again");
+    } finally {
+      underWay.delete(node);
+    }
+  };
+  const watch = (node: Redis): void => void node.on("ready", () => void keep(node));
+  if (redis instanceof Cluster) redis.on("+node", watch);
+  for (const node of serversOf(redis)) watch(node);
+  const timer = setInterval(() => {
+    if (redis.status === "end") clearInterval(timer);
+    for (const node of serversOf(redis)) if (isReachable(node)) void keep(node);
+  }, askedEvery);
+  timer.unref();
+  redis.once("end", () => clearInterval(timer));
+  await Promise.all(primariesOf(redis).map(loadMissing));
+}
+
+/** A node that nothing was sent to yet has no connection, and makes one when it is asked. */
+const isReachable = ({ status }: Redis): boolean => status === "ready" || status === "wait";
+
+const serversOf = (redis: Redis | Cluster): readonly Redis[] =>
+  redis instanceof Cluster ? redis.nodes("all") : [redis];
+
+async function loadMissing(node: Redis): Promise<void> {
+  const has = await node.script("EXISTS", ...loadedScripts.map(({ sha }) => sha));
+  const isThere = Array.isArray(has) ? has : [];
+  await Promise.all(
+    loadedScripts.filter((_, i) => isThere[i] !== 1).map(({ lua }) => node.script("LOAD", lua)),
+  );
+}

@@ -1,0 +1,126 @@
+import type { Log, Milliseconds } from "@drover/controller";
+import { Cluster } from "ioredis";
+import { setTimeout as delay } from "node:timers/promises";
+import type { RedisConnection } from "./redis-connection.ts";
+import { redisErrorCode } from "./redis-errors.ts";
+
+/** A script as Redis runs it: by the SHA-1 of its text, once the text was loaded. */
+export interface LoadableScript {
+  readonly sha: string;
+  readonly lua: string;
+}
+
+/** Redis lacks a script, and this process may not load it. */
+export class ScriptsMissingError extends Error {
+  override readonly name = "ScriptsMissingError";
+}
+
+/** Pauses between two tries of a script that Redis lacks: after a restart the scripts are loaded within a second. */
+const shortestPause: Milliseconds = 10;
+const longestPause: Milliseconds = 250;
+/** Scripts that are missing for longer than this are reported. */
+const worthReporting: Milliseconds = 3_000;
+/** How often a server that lacks scripts is asked whether it is a replica by now. */
+const roleAsked: Milliseconds = 1_000;
+
+interface Waiting {
+  readonly log: Log;
+  /** Calls that wait give up after this time. Undefined: never, as for a server that is away. */
+  readonly within: Milliseconds | undefined;
+  calls: number;
+  /** Since when some call has been waiting without a break, by `performance.now()`. */
+  since: number | undefined;
+  isReported: boolean;
+}
+
+const waiting = new WeakMap<RedisConnection, Waiting>();
+
+/** From now on, scripts that this connection's server lacks are waited for: its user may not load them. */
+export function waitForScripts(redis: RedisConnection, log: Log, within?: Milliseconds): void {
+  waiting.set(redis, { log, within, calls: 0, since: undefined, isReported: false });
+}
+
+/** Scripts for which this connection has been waiting for so long that it should be reported. */
+export function scriptsMissing(redis: RedisConnection): ScriptsMissingError | undefined {
+  const wait = waiting.get(redis);
+  if (wait?.since === undefined || performance.now() - wait.since < worthReporting) return undefined;
+  return new ScriptsMissingError(
+    "Redis does not have the scripts of this version of Drover, and this process may not load them. A bridge or a " +
+      "deployer of the same version loads them within a second: start it, or see its log. docs/operating-redis.md " +
+      "says how.",
+  );
+}
+
+/**
+ * Runs a script by its SHA-1. Where the server lacks it, it is sent with its text by those who may; others wait until a
+ * bridge or a deployer has loaded it, as for a server that still loads its data.
+ *
+ * @param keys how many of the arguments are keys; they come first.
+ * @throws ScriptsMissingError where the connection waits for a limited time only.
+ */
+export async function runScript(
+  redis: RedisConnection,
+  { sha, lua }: LoadableScript,
+  keys: number,
+  args: readonly (string | number | Buffer)[],
+): Promise<unknown> {
+  const run = (): Promise<unknown> => redis.evalsha(sha, keys, ...args);
+  try {
+    return await run();
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+  const wait = waiting.get(redis);
+  return wait === undefined ? redis.eval(lua, keys, ...args) : waitFor(redis, wait, run);
+}
+
+const isMissing = (error: unknown): boolean => redisErrorCode(error) === "NOSCRIPT";
+
+async function waitFor(redis: RedisConnection, wait: Waiting, run: () => Promise<unknown>): Promise<unknown> {
+  const begun = performance.now();
+  wait.calls += 1;
+  wait.since ??= begun;
+  let askedRole = begun;
+  try {
+    for (let pause = shortestPause; ; pause = Math.min(2 * pause, longestPause)) {
+      await delay(pause);
+      try {
+        return await run();
+      } catch (error) {
+        if (!isMissing(error)) throw error;
+      }
+      report(redis, wait);
+      const now = performance.now();
+      if (wait.within !== undefined && now - begun > wait.within) {
+        throw scriptsMissing(redis) ?? new ScriptsMissingError("Redis does not have the scripts of Drover.");
+      }
+      if (now - askedRole > roleAsked) {
+        askedRole = now;
+        await leaveReplica(redis);
+      }
+    }
+  } finally {
+    wait.calls -= 1;
+    if (wait.calls === 0) {
+      if (wait.isReported) wait.log.info({}, "Redis has the scripts of Drover again");
+      wait.isReported = false;
+      wait.since = undefined;
+    }
+  }
+}
+
+function report(redis: RedisConnection, wait: Waiting): void {
+  const missing = scriptsMissing(redis);
+  if (missing === undefined || wait.isReported) return;
+  wait.isReported = true;
+  wait.log.warn({ err: missing }, "Waiting for scripts that Redis does not have");
+}
+
+/**
+ * A replica that lacks a script answers NOSCRIPT where it would else refuse a write, so that nothing shows that it is no
+ * primary any more. A cluster's node redirects.
+ */
+async function leaveReplica(redis: RedisConnection): Promise<void> {
+  if (redis instanceof Cluster) return;
+  if (/^role:slave\r?$/m.test(await redis.info("replication"))) redis.disconnect(true);
+}
