@@ -42,13 +42,15 @@ export const controlOf = (name: string): string => `{drover:${queueOf({ name })}
 export async function openScene(): Promise<Scene> {
   const [sandbox, server] = await Promise.all([startSandbox({}), startRedis({ persistence: false })]);
   const client = await connect({ server: sandbox.url, token: sandbox.token });
-  const connectTo = (url: string) => connectRedis({ url, clientName: "test", log: silentLog });
-  const admin = await connectTo(server.url);
+  const connectTo = (url: string, loadsScripts: boolean) =>
+    connectRedis({ url, clientName: "test", log: silentLog, loadsScripts });
+  const admin = await connectTo(server.url, true);
   const connections = [admin];
   const bridges: Bridge[] = [];
   const asUser = async (name: string, rules: string): Promise<RedisConnection> => {
     await admin.call("ACL", "SETUSER", name, ...rules.split(" "), ">secret");
-    const connection = await connectTo(server.url.replace("//", `//${name}:secret@`));
+    const loadsScripts = rules.includes(" +script|load ");
+    const connection = await connectTo(server.url.replace("//", `//${name}:secret@`), loadsScripts);
     connections.push(connection);
     return connection;
   };

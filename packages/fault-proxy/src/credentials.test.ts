@@ -95,7 +95,7 @@ it("nobody but a program with the proxy's token has the kubeconfig's credentials
 it("the proxy's own kubeconfig has the context's namespace and the proxy's token, and no other credentials", async () => {
   await start({ token: "secret" });
   expect(JSON.parse(proxy.kubeconfig())).toMatchObject({
-    clusters: [{ cluster: { server: proxy.url.replace("//", `//drover:${proxy.token}@`) } }],
+    clusters: [{ cluster: { server: `${proxy.url}/${proxy.token}` } }],
     users: [{ user: { token: proxy.token } }],
     contexts: [{ context: { namespace: "team" } }],
   });

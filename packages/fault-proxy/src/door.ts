@@ -1,4 +1,4 @@
-import { guarded, isSameToken, refusalOf, tokenOf } from "@drover/listener";
+import { guarded, refusalOf, takeToken } from "@drover/listener";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
@@ -74,7 +74,7 @@ export async function openDoor({ port: wanted = 0, ...options }: DoorOptions): P
 const behindToken =
   ({ onRequest, token }: Pick<DoorOptions, "onRequest" | "token">): DoorOptions["onRequest"] =>
   (request, response) => {
-    if (token === undefined || isSameToken(tokenOf(request) ?? "", token)) {
+    if (token === undefined || takeToken(request, token)) {
       onRequest(request, response);
       return;
     }

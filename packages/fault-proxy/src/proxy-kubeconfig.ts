@@ -1,4 +1,4 @@
-import { withToken } from "@drover/listener";
+import { serverWithToken } from "@drover/listener";
 
 /** A kubeconfig with one context, for a proxy that brings the upstream's credentials itself. JSON is YAML. */
 export function proxyKubeconfig(
@@ -10,7 +10,7 @@ export function proxyKubeconfig(
     {
       apiVersion: "v1",
       kind: "Config",
-      clusters: [{ name, cluster: { server: token === undefined ? server : withToken(server, token) } }],
+      clusters: [{ name, cluster: { server: token === undefined ? server : serverWithToken(server, token) } }],
       users: [{ name, user: token === undefined ? {} : { token } }],
       contexts: [{ name, context: { cluster: name, user: name, ...(namespace && { namespace }) } }],
       "current-context": name,

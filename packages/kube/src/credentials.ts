@@ -208,7 +208,7 @@ function chosenCluster(config: KubeConfig, where: string) {
   return { cluster, ...withoutUser(server) };
 }
 
-/** User information of the URL becomes a header, as Go's clients send it: fetch refuses such URLs, and messages show them. */
+/** User information of the URL becomes a header, as Go's clients send it: messages would show it. */
 function withoutUser(url: URL): { server: URL; basic: Record<string, string> } {
   const auth = [url.username, url.password].map(decodeURIComponent).join(":");
   const server = new URL(url);

@@ -12,23 +12,18 @@ export function bearerOf({ headersDistinct }: Pick<IncomingMessage, "headersDist
 }
 
 /**
- * The token as `bearerOf`, or as the password of `Authorization: Basic ...`. client-go, and so kubectl, sends no bearer
- * token without TLS (`IsConfigTransportTLS`), but it does send the user information of a server's URL: `withToken`.
+ * A kubeconfig's `server` that brings the token, as the first segment of its path. client-go, and so kubectl, sends no
+ * bearer token without TLS (`IsConfigTransportTLS`), and Node's fetch takes no URL with a password; a path all clients keep.
  */
-export function tokenOf(request: Pick<IncomingMessage, "headersDistinct">): string | undefined {
-  const [header = "", ...more] = request.headersDistinct["authorization"] ?? [];
-  const basic = more.length > 0 ? undefined : /^Basic +([\w+/-]+=*)$/i.exec(header)?.[1];
-  return basic === undefined
-    ? bearerOf(request)
-    : /^[^:]*:(.*)$/s.exec(Buffer.from(basic, "base64").toString())?.[1];
-}
+export const serverWithToken = (url: string, token: string): string => `${url}/${token}`;
 
-/** A kubeconfig's `server` without TLS, from which every client sends the token. */
-export function withToken(url: string, token: string): string {
-  const server = new URL(url);
-  server.username = "drover";
-  server.password = token;
-  return server.href.replace(/\/$/, "");
+/** Whether a request brings the token, as bearer token or as first segment of its path, which is then taken off. */
+export function takeToken(request: IncomingMessage, token: string): boolean {
+  const bearer = bearerOf(request);
+  const [, given = "", path = ""] = /^\/([^/?]+)(.*)$/s.exec(request.url ?? "") ?? [];
+  const isInPath = isSameToken(given, token);
+  if (isInPath) request.url = path.startsWith("/") ? path : `/${path}`;
+  return isInPath || (bearer !== undefined && isSameToken(bearer, token));
 }
 
 /** Compares in a time that says nothing about either token: digests have one length, and are compared whole. */

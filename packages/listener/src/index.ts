@@ -12,6 +12,6 @@
  *
  * docs/listeners.md says which listener checks what.
  */
-export { bearerOf, isSameToken, newToken, tokenOf, withToken } from "./bearer.ts";
+export { bearerOf, isSameToken, newToken, serverWithToken, takeToken } from "./bearer.ts";
 export { isLoopback } from "./loopback.ts";
 export { guarded, type PageGuard, pageProblem, refusalOf, type Refuse } from "./page-guard.ts";

@@ -96,14 +96,19 @@ describe("the token", () => {
       `Bearer ${token.slice(1)}`,
       `Basic ${token}`,
       token,
-      `Basic ${btoa("drover:")}`,
-      `Basic ${btoa(token)}`,
-      `Basic ${btoa(`${token}:drover`)}`,
-      `Basic ${btoa(`drover:${token}x`)}`,
     ])
       expect(await statusWith({ authorization: wrong })).toBe(401);
     expect(await statusWith({ authorization: `bearer ${token}` })).toBe(200);
-    expect(await statusWith({ authorization: `Basic ${btoa(`drover:${token}`)}` })).toBe(200);
+    for (const [path, status] of [
+      [`/${token}/version`, 200],
+      [`/${token}?timeout=1s`, 200],
+      [`/${token}x/version`, 401],
+      [`/${token.slice(1)}/version`, 401],
+      [`/version/${token}`, 401],
+      [`//${token}/version`, 401],
+      ["/", 401],
+    ] as const)
+      expect([path, (await fetch(api.url + path)).status]).toEqual([path, status]);
   });
 
   it("is another one for each sandbox, and in the kubeconfig", async () => {

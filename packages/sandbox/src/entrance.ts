@@ -1,6 +1,6 @@
 // Which requests are served at all, decided by their headers: web pages are refused, and all but health needs the token.
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { guarded, isSameToken, refusalOf, tokenOf } from "@drover/listener";
+import { guarded, refusalOf, takeToken } from "@drover/listener";
 import { ApiError } from "./status.ts";
 
 /** What a request must bring to be served. */
@@ -36,10 +36,10 @@ const untyped = (): ApiError =>
 const refusedPage = (problem: string): ApiError => new ApiError(403, "Forbidden", refusalOf(problem));
 
 function problemOf(request: IncomingMessage, token: string): ApiError | undefined {
+  const isKnown = takeToken(request, token);
   const [path = ""] = (request.url ?? "").split("?");
   if (health.has(path)) return undefined;
-  const given = tokenOf(request);
-  if (given === undefined || !isSameToken(given, token)) return unauthorized();
+  if (!isKnown) return unauthorized();
   const isTyped = request.headers["content-type"] !== undefined;
   return request.method === "POST" && hasBody(request) && !isTyped ? untyped() : undefined;
 }

@@ -1,4 +1,4 @@
-import { withToken } from "@drover/listener";
+import { serverWithToken } from "@drover/listener";
 
 /** A kubeconfig (YAML) with one context, for a server without TLS that wants a bearer token. */
 export const kubeconfigFor = (url: string, token: string): string => `apiVersion: v1
@@ -6,7 +6,7 @@ kind: Config
 clusters:
   - name: sandbox
     cluster:
-      server: ${withToken(url, token)}
+      server: ${serverWithToken(url, token)}
 users:
   - name: sandbox
     user:
