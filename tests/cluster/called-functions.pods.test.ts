@@ -94,14 +94,14 @@ it("the gateway needs each thing that it may do, and may read no other Secret", 
     expect(allowed.filter((one) => !now.has(one))).toEqual(["list reconcilefunctions.drover.dev"]);
     return now;
   });
-  const own = [
+  expect([...used].filter((one) => !allowed.includes(one)).sort()).toEqual(["get secrets", "get services"]);
+  expect([...usedBy(await drover.audited(), `system:serviceaccount:${home}:${name}`)].sort()).toEqual([
+    "create events.events.k8s.io",
     "get greetings.examples.drover.dev",
-    "get secrets",
-    "get services",
+    "patch events.events.k8s.io",
     "patch greetings.examples.drover.dev",
     "update greetings/status.examples.drover.dev",
-  ];
-  expect([...used].filter((one) => !allowed.includes(one)).sort()).toEqual(own);
+  ]);
   const may = (verb: string, what: string): Promise<boolean> =>
     drover.kubectl(["auth", "can-i", "-n", home, "--as", gateway, verb, what]).then(
       () => true,
@@ -109,9 +109,12 @@ it("the gateway needs each thing that it may do, and may read no other Secret", 
     );
   expect(await may("get", `secrets/${name}-webhook`)).toBe(true);
   expect(await may("get", "secrets")).toBe(false);
+  expect(await may("impersonate", `serviceaccounts/${name}`)).toBe(true);
+  expect(await may("impersonate", "serviceaccounts/default")).toBe(false);
+  expect(await may("get", "greetings.examples.drover.dev")).toBe(false);
   await drover.kubectl(["delete", "reconcilefunction", name, "-n", home, "--timeout=100s"]);
   await eventually(async () => {
     expect(await may("get", `secrets/${name}-webhook`)).toBe(false);
-    expect(await may("get", "greetings.examples.drover.dev")).toBe(false);
+    expect(await may("impersonate", `serviceaccounts/${name}`)).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 import { silentLog } from "@drover/controller";
 import { connectRedis, disconnectRedis } from "@drover/queue";
 import { z } from "zod";
-import { type AuditedRequest, auditLog } from "./audit-log.ts";
+import { type AuditedRequest, auditLog } from "@drover/real-cluster";
 import { applyIn, installDeployer, ownersAreChecked, partImages } from "./installed-deployer.ts";
 import { type PodCluster, startPodClusterAs } from "./pod-cluster.ts";
 import { s3 } from "./workloads.ts";

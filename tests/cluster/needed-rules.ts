@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
-import type { AuditedRequest } from "./audit-log.ts";
+import type { AuditedRequest } from "@drover/real-cluster";
 
 export const ruleSchema = z.object({
   apiGroups: z.array(z.string()),

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { observe, type Observer } from "../workloads/observe.ts";
 import { butBoth } from "../workloads/subjects.ts";
-import { type AuditLog, auditLog } from "./audit-log.ts";
+import { type AuditLog, auditLog } from "@drover/real-cluster";
 import { accountOf } from "./deployer-in-pods.ts";
 import { images, story } from "./deployment-story.ts";
 import { installDeployer, ownersAreChecked, partImages } from "./installed-deployer.ts";

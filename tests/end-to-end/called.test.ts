@@ -67,11 +67,11 @@ it("a function that comes by its keys in another way keeps nothing of the old on
   };
   const is = (delivered: string) => (object: TestObject | undefined) =>
     object?.status?.["delivered"] === delivered;
-  const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/drover-gateway:default:greetings";
+  const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/drover-called:default:greetings";
   const secret = (of: string) => cluster.read(`/api/v1/namespaces/default/secrets/greetings-${of}`);
   await cluster.apply(called("typescript"));
   await world.until(called("typescript"), isReady);
-  expect(await cluster.read(role)).toMatchObject({ rules: [{ resources: ["greetings"] }, {}] });
+  expect(await cluster.read(role)).toMatchObject({ rules: [{ resources: ["greetings"] }, {}, {}] });
 
   await cluster.apply(pulled);
   await world.until(pulled, is("pull"));

@@ -161,15 +161,3 @@ it("what it refuses is parked, with its own words, until the object changes", as
   await world.cluster.apply(greeting("bad", { refuse: false }));
   await world.until(bad, (now) => conditionOf(now)?.status === "True");
 });
-
-it("a function is not shown objects of other namespaces, unless that was granted", async () => {
-  await world.cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "elsewhere" } });
-  const foreign = greeting("foreign");
-  const elsewhere = { ...foreign, metadata: { ...foreign.metadata, namespace: "elsewhere" } };
-  await world.cluster.apply(elsewhere);
-  const done = () =>
-    readFileSync(gateway.logFile, "utf8").includes('"key":"elsewhere/foreign","verdict":"done"');
-  await eventually(() => expect(done()).toBe(true));
-  expect((await world.cluster.get(elsewhere))?.status).toBeUndefined();
-  expect(readFileSync(functionProcess.logFile, "utf8")).not.toMatch(/elsewhere/);
-});

@@ -2,7 +2,13 @@ import { objectKey, ReconcileFunction, silentLog } from "@drover/controller";
 import { connect, type KubeClient, refOf } from "@drover/kube";
 import { type RedisServer, spawnTied, startRedis, type TiedProcess } from "@drover/local-servers";
 import { redisUserRules } from "@drover/queue";
-import { type CertifiedUser, type FakeNodeCluster, startClusterWithFakeNodes } from "@drover/real-cluster";
+import {
+  type AuditedRequest,
+  auditLog,
+  type CertifiedUser,
+  type FakeNodeCluster,
+  startClusterWithFakeNodes,
+} from "@drover/real-cluster";
 import { Redis } from "ioredis";
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -49,6 +55,8 @@ export interface Installation {
   readonly permitted: (namespace: string, name: string, as: string) => Promise<void>;
   /** Waits until something holds. @throws after 90 s with what it said last. */
   readonly until: <T>(what: string, look: () => Promise<T | undefined | false>) => Promise<T>;
+  /** What the gateway asked the API server for, as the API server noted it. */
+  readonly audited: () => Promise<readonly AuditedRequest[]>;
   readonly stop: () => Promise<void>;
 }
 
@@ -75,8 +83,9 @@ const conditionsSchema = z.looseObject({
 
 export async function startInstallation(log: (line: string) => void): Promise<Installation> {
   const folder = mkdtempSync(join(tmpdir(), "drover-attacked-"));
+  const audit = await auditLog(["system:serviceaccount:drover:gateway"], []);
   const [cluster, server] = await Promise.all([
-    startClusterWithFakeNodes({ log }),
+    startClusterWithFakeNodes({ log, apiServerArgs: audit.apiServerArgs }),
     startRedis({ persistence: true }),
   ]);
   const started: TiedProcess[] = [];
@@ -159,12 +168,14 @@ export async function startInstallation(log: (line: string) => void): Promise<In
         return kubectl(["get", "configmap", `permit-${uid}`, "-n", own]).then(Boolean, () => false);
       });
     },
+    audited: audit.read,
     async stop() {
       for (const child of started) child.kill("SIGKILL");
       await Promise.all(started.map(({ exited }) => exited));
       redis.disconnect();
       await admin.close();
       await Promise.all([cluster.stop(), server.stop()]);
+      await audit.remove();
       rmSync(folder, { recursive: true });
     },
   };

@@ -1,8 +1,9 @@
 import { ready, ReconcileFunction, type ReconcileFunctionSpec, webhookSecretOf } from "@drover/controller";
 import { builtin } from "@drover/kube";
-import { gatewayRoles } from "./gateway-roles.ts";
+import { calledRoleOf, gatewayRoles } from "./gateway-roles.ts";
 import { dropObject } from "./keep-object.ts";
 import { redisSecretOf, redisUserOf } from "./names.ts";
+import { dropStaleRoles } from "./stale-roles.ts";
 import type { Step } from "./step.ts";
 
 /** How a function comes by its keys, as far as that takes a user of Redis, or roles of the gateway. */
@@ -58,8 +59,9 @@ async function takeDelivery(step: Step, delivered: Delivered): Promise<void> {
     await accounts.revoke(redisUserOf(home));
     return secret(redisSecretOf(home.name));
   }
-  for (const { ref, object } of gatewayRoles(home, context.spec, surroundings.gateway)) {
-    await dropObject(keeper, ref, object);
+  for (const { ref, object, elsewhere } of gatewayRoles(home, context.spec, surroundings.gateway)) {
+    if (elsewhere !== true) await dropObject(keeper, ref, object);
   }
+  await dropStaleRoles(step, [calledRoleOf(home)]);
   await secret(webhookSecretOf(home.name));
 }

@@ -6,7 +6,7 @@ import { announcedDelivery, leaveFormerDelivery } from "./delivered.ts";
 import { type FunctionContext, type FunctionObject, functionObjects } from "./function-objects.ts";
 import type { FunctionLoad } from "./function-queues.ts";
 import { rolloutOf } from "./function-rollout.ts";
-import { gatewayRoles } from "./gateway-roles.ts";
+import { calledRoleOf, gatewayRoles } from "./gateway-roles.ts";
 import { templateWithSecrets } from "./function-secrets.ts";
 import { kedaObjects } from "./keda-objects.ts";
 import { dropObject, keepObject } from "./keep-object.ts";
@@ -142,7 +142,7 @@ async function keepObjects(step: Step, objects: readonly FunctionObject[]): Prom
   }
   const { generation = 0 } = metadata;
   if (swept.get(home.uid) !== generation) {
-    await dropStaleRoles(step, bridgeRoleOf(home), objects);
+    await dropStaleRoles(step, [bridgeRoleOf(home), calledRoleOf(home)], objects);
     swept.set(home.uid, generation);
   }
   return incomplete;

@@ -26,7 +26,8 @@ export function functionObjects(home: Home, spec: FunctionContext["spec"]): read
     {
       ref: builtin.serviceAccount,
       object: { metadata: owned(home.name) },
-      wanted: deployed,
+      // The gateway acts as it.
+      wanted: deployed || delivery === "webhook",
     },
     ...roles(home, permissions, deployed),
     {

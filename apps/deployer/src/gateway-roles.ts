@@ -1,45 +1,42 @@
-import { type ReconcileFunctionSpec, serviceNameOf, webhookSecretOf } from "@drover/controller";
+import { calledRules, type ReconcileFunctionSpec, serviceNameOf, webhookSecretOf } from "@drover/controller";
 import { builtin } from "@drover/kube";
 import type { FunctionObject } from "./function-objects.ts";
-import { type Home, ownedBy, ownedInCluster, type PartAccount, roleRefOf } from "./home.ts";
+import { type Home, ownedBy, type PartAccount, roleRefOf } from "./home.ts";
+import { placedRoles } from "./placed-roles.ts";
 
-/** The label of ClusterRoles whose rules the controller manager adds to the gateway's own. */
-const aggregateToGateway = "drover.dev/aggregate-to-gateway";
+/** The name of all Roles, ClusterRoles and bindings that let a function that is called act on the objects that it is for. */
+export const calledRoleOf = ({ namespace, name }: Home): string => `drover-called:${namespace}:${name}`;
 
 /**
- * What the gateway may do on behalf of one function that is called: read and write the objects that it is for, read the
- * secret that calls are signed with, and look up its Service.
+ * What calling a function takes. The gateway has no rights on objects: it reads and writes those of a function as the
+ * function's ServiceAccount, by rights that the author was reviewed for, and the audit log names that account. Of its own
+ * it may act as this account, read the secret that calls are signed with, and look up the Service.
  */
 export function gatewayRoles(
   home: Home,
   spec: ReconcileFunctionSpec,
-  account: PartAccount,
+  gateway: PartAccount,
 ): readonly FunctionObject[] {
-  const { group, plural } = spec.for;
   const named = { name: `${home.name}-gateway`, ...ownedBy(home) };
   const service = spec.webhook?.service?.name ?? serviceNameOf(home.name);
-  const one = (resource: string, name: string) => ({
-    ...{ apiGroups: [""], resources: [resource], resourceNames: [name], verbs: ["get"] },
+  const one = (verb: string, resource: string, name: string) => ({
+    ...{ apiGroups: [""], resources: [resource], resourceNames: [name], verbs: [verb] },
   });
   return [
-    {
-      ref: builtin.clusterRole,
-      object: {
-        metadata: ownedInCluster(home, `drover-gateway:${home.namespace}:${home.name}`, {
-          [aggregateToGateway]: "true",
-        }),
-        rules: [
-          { apiGroups: [group], resources: [plural], verbs: ["get", "patch"] },
-          { apiGroups: [group], resources: [`${plural}/status`], verbs: ["update"] },
-        ],
-      },
-      wanted: true,
-    },
+    ...placedRoles(home, [spec.for], {
+      name: calledRoleOf(home),
+      account: { namespace: home.namespace, name: home.name },
+      rulesFor: (kinds) => kinds.flatMap(calledRules),
+    }),
     {
       ref: builtin.role,
       object: {
         metadata: named,
-        rules: [one("secrets", webhookSecretOf(home.name)), one("services", service)],
+        rules: [
+          one("impersonate", "serviceaccounts", home.name),
+          one("get", "secrets", webhookSecretOf(home.name)),
+          one("get", "services", service),
+        ],
       },
       wanted: true,
       reviewed: false,
@@ -48,7 +45,7 @@ export function gatewayRoles(
       ref: builtin.roleBinding,
       object: {
         metadata: named,
-        subjects: [{ kind: "ServiceAccount", ...account }],
+        subjects: [{ kind: "ServiceAccount", ...gateway }],
         roleRef: roleRefOf(builtin.role, named.name),
       },
       wanted: true,

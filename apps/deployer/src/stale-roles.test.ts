@@ -40,7 +40,7 @@ const keep = async (roles: ReturnType<typeof rolesFor>, of = home) => {
     if (wanted) await keepObject({ client, signal, owner: of.uid }, ref, object);
 };
 const drop = (kept: ReturnType<typeof rolesFor>) =>
-  dropStaleRoles({ client, home, context: { signal } as Step["context"] }, bridgeRoleOf(home), kept);
+  dropStaleRoles({ client, home, context: { signal } as Step["context"] }, [bridgeRoleOf(home)], kept);
 const there = async (): Promise<readonly string[]> => {
   const kinds: readonly ResourceRef[] = [builtin.clusterRole, builtin.role, builtin.roleBinding];
   const all = await Promise.all(

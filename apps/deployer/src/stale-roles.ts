@@ -5,10 +5,13 @@ import { functionLabel } from "./names.ts";
 import type { Step } from "./step.ts";
 
 /** Bindings first: without them the Roles grant nothing. */
-const kinds = [builtin.roleBinding, builtin.role, builtin.clusterRole] as const;
+const kinds = [
+  ...[builtin.clusterRoleBinding, builtin.roleBinding],
+  ...[builtin.clusterRole, builtin.role],
+] as const;
 
 /**
- * Deletes a function's Roles, ClusterRoles and RoleBindings of one name that it needs no more, wherever they are: those in
+ * Deletes a function's Roles, ClusterRoles and bindings of these names that it needs no more, wherever they are: those in
  * namespaces that its spec names no longer, too. They can have no owner reference to the function, so nothing else
  * deletes them.
  *
@@ -16,7 +19,7 @@ const kinds = [builtin.roleBinding, builtin.role, builtin.clusterRole] as const;
  */
 export async function dropStaleRoles(
   { client, home, context: { signal } }: Pick<Step, "client" | "home" | "context">,
-  name: string,
+  names: readonly string[],
   kept: readonly FunctionObject[] = [],
 ): Promise<void> {
   const idOf = (ref: ResourceRef, object: FunctionObject["object"]): string =>
@@ -25,7 +28,7 @@ export async function dropStaleRoles(
   for (const ref of kinds) {
     const labelSelector = `${functionLabel}=${home.name}`;
     for (const object of await listAll(client, ref, { labelSelector, metadataOnly: true, signal })) {
-      if (object.metadata.name !== name || needed.has(idOf(ref, object))) continue;
+      if (!names.includes(object.metadata.name) || needed.has(idOf(ref, object))) continue;
       await dropObject({ client, signal, owner: home.uid }, ref, object);
     }
   }

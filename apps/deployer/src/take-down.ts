@@ -35,7 +35,7 @@ export async function takeDown(step: Step): Promise<void> {
   for (const { ref, object } of functionObjects(home, spec)) {
     if (!ref.namespaced) await dropObject({ client, signal, owner: home.uid }, ref, object);
   }
-  await dropStaleRoles(step, bridgeRoleOf(home));
+  await dropStaleRoles(step, [bridgeRoleOf(home)]);
   step.swept.delete(home.uid);
   await takeDeliveries(step);
   // Without a permit no bridge and no gateway serves it any more, where they ask for one.

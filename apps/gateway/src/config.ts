@@ -32,11 +32,6 @@ const gatewaySettings = processSettings.extend({
   webhookAllow: listOf(parseAllowed).optional(),
   /** Networks that calls may go to though they are private, such as `127.0.0.0/8` in development. */
   webhookNetworks: listOf(parseNetworks).optional(),
-  /**
-   * Namespaces whose functions may be shown objects of all namespaces, and cluster-scoped ones; `*` for all. Those of
-   * others see objects of their own namespace only.
-   */
-  webhookReach: listOf((list) => list).default([]),
   /** `checked`: call a function as the deployer has permitted it. `trusted`: as it asks for. */
   authors: authorsSetting.default("checked"),
   /** The deployer's namespace, where permits are. */

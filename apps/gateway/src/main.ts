@@ -40,7 +40,7 @@ type GatewayProcess = Process<GatewaySettings>;
 
 await runProcess("gateway", gatewayConfig, async (process) => {
   const { settings, log, client, redis, registry, closing, readiness } = process;
-  const { lease, leaseRenewal: renewal, stopGrace: grace, webhookReach: reach } = settings;
+  const { lease, leaseRenewal: renewal, stopGrace: grace } = settings;
   const pending = pendingRuns();
   const calls = callMetrics(registry);
   // Opened before the gateway, and so closed after it: calls that wait for completions may come to their end.
@@ -59,7 +59,6 @@ await runProcess("gateway", gatewayConfig, async (process) => {
       allowed: settings.webhookAllow ?? [],
       networks: settings.webhookNetworks ?? parseNetworks([]),
     },
-    reachesOut: (namespace) => reach.includes("*") || reach.includes(namespace),
     runs: runMetrics(registry),
   });
   closing("gateway", () => gateway.close());

@@ -6,7 +6,6 @@ import {
   type ReconcileContext,
   type Resource,
   shownQueue,
-  splitObjectKey,
 } from "@drover/controller";
 import { eventRecorder, type KubeClient, type KubeObject, refOf } from "@drover/kube";
 import {
@@ -40,8 +39,6 @@ export interface WorkingParts {
   readonly rules: TargetRules;
   readonly pending: PendingRuns;
   readonly complete: string | undefined;
-  /** Whether functions of a namespace may be shown objects beyond it. */
-  readonly reachesOut: (namespace: string) => boolean;
   readonly calls: CallMetrics;
   readonly runs: RunMetrics;
 }
@@ -59,8 +56,10 @@ export interface FunctionWorker {
 const secretsKept: Milliseconds = 5_000;
 
 export function workFunction(fn: WebhookFunction, parts: WorkingParts): FunctionWorker {
-  const { client, redis, log, times, runs } = parts;
+  const { redis, log, times, runs } = parts;
   const { controller } = fn;
+  // All that is read and written for the function is by its own rights, in its own name.
+  const client = parts.client.as({ namespace: fn.namespace, name: controller });
   const queue = openWorkQueue({ redis, controller: fn.queue, log, times, mayScan: false });
   const recorder = eventRecorder({
     client,
@@ -76,7 +75,6 @@ export function workFunction(fn: WebhookFunction, parts: WorkingParts): Function
   const own = controllerFrom({ ...definition, reconcile: () => Promise.resolve(undefined) });
 
   const handle = (run: Run): Promise<Verdict> => {
-    if (!isInReach(fn, run, parts)) return Promise.resolve({ kind: "done" });
     const call = caller(calling, run, Date.now() + own.timeout, parts);
     const running = controllerFrom({ ...definition, ...actions(fn, call) });
     const { rests, hearsOfOthers } = fn;
@@ -173,12 +171,4 @@ function actions({ finalizes }: WebhookFunction, call: Caller) {
     await call("dev.drover.finalize.v2", context);
   };
   return { reconcile, finalize };
-}
-
-/**
- * A function is shown objects of its own namespace. Others only where that was granted: the gateway reads with its own
- * rights, and who may write a ReconcileFunction in one namespace must not come by what is in others.
- */
-function isInReach({ namespace }: WebhookFunction, { key }: Run, { reachesOut }: WorkingParts): boolean {
-  return splitObjectKey(key).namespace === namespace || reachesOut(namespace);
 }

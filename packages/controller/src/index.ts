@@ -44,7 +44,15 @@ export {
   type PolicyRule,
   resourceAttributesOf,
 } from "./access.ts";
-export { calledAccess, followedAccess, followedKinds, neededAccess, usedAccess } from "./needed-access.ts";
+export {
+  calledAccess,
+  calledRules,
+  type FollowedKind,
+  followedAccess,
+  followedKinds,
+  neededAccess,
+  usedAccess,
+} from "./needed-access.ts";
 export { whyNotCalled } from "./why-not-called.ts";
 export { leastPermissions, type Permissions } from "./least-permissions.ts";
 export {

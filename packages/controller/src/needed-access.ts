@@ -1,16 +1,19 @@
-import { type Access, accessesOf } from "./access.ts";
+import { type Access, accessesOf, type PolicyRule } from "./access.ts";
 import type { ReconcileFunctionSpec } from "./reconcile-function.ts";
 
+/** A kind whose changes wake a function's keys, in all namespaces or in those that it names. */
+export type FollowedKind = Pick<ReconcileFunctionSpec["for"], "group" | "plural" | "namespaces">;
+
 /** The kinds whose changes wake a function's keys. */
-export const followedKinds = (spec: ReconcileFunctionSpec) => [
+export const followedKinds = (spec: ReconcileFunctionSpec): readonly FollowedKind[] => [
   spec.for,
   ...(spec.owns ?? []),
   ...(spec.watches ?? []),
 ];
 
 /**
- * All that the author of a function must be allowed: to list and watch its kinds, what its ServiceAccount may do, what the
- * gateway does on its behalf, and {@link usedAccess}.
+ * All that the author of a function must be allowed: to list and watch its kinds, what its ServiceAccount may do, what is
+ * done in its name when it is called, and {@link usedAccess}.
  *
  * The deployer reviews the Roles that it is about to write (apps/deployer/src/permits/granted-access.ts); this is the same
  * list for a program that writes none.
@@ -55,12 +58,15 @@ export const followedAccess = (spec: ReconcileFunctionSpec): readonly Access[] =
     ),
   );
 
-/** What the gateway does for a function that is called. */
+/** What is done with the objects of a kind for a function that is called, as its ServiceAccount. */
+export const calledRules = ({ group, plural }: FollowedKind): readonly PolicyRule[] => [
+  { apiGroups: [group], resources: [plural], verbs: ["get", "patch"] },
+  { apiGroups: [group], resources: [`${plural}/status`], verbs: ["update"] },
+  { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
+];
+
+/** What a function that is called may do with the objects that it is for. */
 export function calledAccess({ delivery, for: kind }: ReconcileFunctionSpec): readonly Access[] {
   if (delivery !== "webhook") return [];
-  const { group, plural: resource, namespaces } = kind;
-  return (namespaces ?? [undefined]).flatMap((namespace) => [
-    ...["get", "patch"].map((verb) => ({ namespace, verb, group, resource })),
-    { namespace, verb: "update", group, resource, subresource: "status" },
-  ]);
+  return (kind.namespaces ?? [undefined]).flatMap((namespace) => accessesOf(calledRules(kind), namespace));
 }

@@ -18,7 +18,7 @@ import {
 import { builtin, type ResourceRef } from "./resource-ref.ts";
 import { repeated } from "./retries.ts";
 import type { Timers } from "./timers.ts";
-import type { Transport } from "./transport.ts";
+import { type Transport, transportAs } from "./transport.ts";
 import { openWatch } from "./open-watch.ts";
 import { bothGuards, followed, guardOf, type SendGuard } from "./write-guard.ts";
 
@@ -77,6 +77,11 @@ export function clientOver(parts: ClientParts, guard?: WriteGuard): KubeClient {
     },
     watch: (ref, options) => openWatch(transport, requestTimeout, ref, options),
     guarded: (inner) => clientOver(parts, bothGuards(guard, inner)),
+    as: ({ namespace, name }) =>
+      clientOver(
+        { ...parts, transport: transportAs(transport, `system:serviceaccount:${namespace}:${name}`) },
+        guard,
+      ),
     close: () => transport.close(),
   };
   return client;

@@ -336,6 +336,27 @@ describe("writing", () => {
   });
 });
 
+test("a client that acts as an account says so with every request, reads, writes and watches, and guards it, too", async () => {
+  const answers = [json(bucketObject("a")), json(bucketList([bucketObject("a")])), json(bucketObject("a"))];
+  const { server, client } = await against([...answers, refuses(403, "Forbidden"), json(bucketObject("a"))]);
+  let asked = 0;
+  const acting = client
+    .guarded({ beforeWrite: () => void (asked += 1) })
+    .as({ namespace: "team", name: "made.of.dots" });
+  await acting.get(bucket, key);
+  await acting.list(bucket);
+  await acting.patch(bucket, key, { type: "merge", body: {} });
+  await expect(
+    acting.watch(bucket, { resourceVersion: "1" })[Symbol.asyncIterator]().next(),
+  ).rejects.toThrow();
+  await client.get(bucket, key);
+  expect(server.heard.map(({ headers }) => headers["impersonate-user"])).toEqual([
+    ...Array<string>(4).fill("system:serviceaccount:team:made.of.dots"),
+    undefined,
+  ]);
+  expect(asked).toBe(1);
+});
+
 describe("a guarded client", () => {
   const over = new Error("the lease is over");
 

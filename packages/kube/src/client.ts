@@ -139,8 +139,20 @@ export interface KubeClient {
    * repeat; when it throws, nothing is sent and the call throws WriteRefusedError.
    */
   guarded(guard: WriteGuard): KubeClient;
+  /**
+   * A view of this client that does everything as a ServiceAccount, by its rights and in its name. The user behind this
+   * client must be allowed to `impersonate` it.
+   * @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation
+   */
+  as(account: ServiceAccountName): KubeClient;
   /** Cuts every request and watch off, and gives the connections back. */
   close(): Promise<void>;
+}
+
+/** Namespace and name of a ServiceAccount. */
+export interface ServiceAccountName {
+  readonly namespace: string;
+  readonly name: string;
 }
 
 export interface WriteGuard {

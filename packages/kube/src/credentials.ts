@@ -69,7 +69,12 @@ export async function openCredentials(source: CredentialSource): Promise<Credent
           cause,
         );
       }
-      return { server, proxy: cluster.proxyUrl, headers: { ...basic, ...headersOf(options) }, tls: tlsOf(options) };
+      return {
+        server,
+        proxy: cluster.proxyUrl,
+        headers: { ...basic, ...headersOf(options) },
+        tls: tlsOf(options),
+      };
     },
   };
 }

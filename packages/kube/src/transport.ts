@@ -12,6 +12,8 @@ export interface ApiRequest {
   readonly path: string;
   readonly accept?: string;
   readonly body?: { readonly type: string; readonly content: unknown };
+  /** The user as whom it is sent, whom the sender may impersonate. Left out: the sender. */
+  readonly actsAs?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Until the whole reply is there; for a stream, until its headers are. */
   readonly timeout: Milliseconds;
@@ -98,6 +100,13 @@ async function withCredentials<R extends Reply>(
   return attempt(await sessions.renewed(session));
 }
 
+/** The same transport, by which every request is sent as this user. The API server derives the groups of a ServiceAccount. */
+export const transportAs = (transport: Transport, actsAs: string): Transport => ({
+  request: (request, limit) => transport.request({ ...request, actsAs }, limit),
+  stream: (request) => transport.stream({ ...request, actsAs }),
+  close: () => transport.close(),
+});
+
 /** What TLS says about a server certificate that our CA does not vouch for (any more). */
 const untrusted = /CERT|SIGNATURE|ISSUER/;
 
@@ -132,7 +141,7 @@ async function openedReply(request: ApiRequest, way: Way): Promise<StreamReply> 
   return { ...replyOf(name, statusCode, headers), body };
 }
 
-function sentBy({ method, path, accept, body }: ApiRequest, { session, userAgent }: Way) {
+function sentBy({ method, path, accept, body, actsAs }: ApiRequest, { session, userAgent }: Way) {
   const { server, headers } = session.credentials;
   return {
     origin: server.origin,
@@ -143,6 +152,7 @@ function sentBy({ method, path, accept, body }: ApiRequest, { session, userAgent
       "user-agent": userAgent,
       ...(body === undefined ? {} : { "content-type": body.type }),
       ...headers,
+      ...(actsAs === undefined ? {} : { "impersonate-user": actsAs }),
     },
     body: body === undefined ? null : JSON.stringify(body.content),
   };

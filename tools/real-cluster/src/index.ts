@@ -14,6 +14,7 @@
 // empties namespaces that are deleted or makes ServiceAccounts; no scheduler, no nodes. Where Kubernetes' controllers are
 // to work there is `startClusterWithFakeNodes`: the whole control plane, and pods that only look as if they ran. Where
 // pods are to run, there is `startClusterWithNode`: all of that, in namespaces of its own (root, Linux).
+export { type AuditedRequest, type AuditLog, auditLog } from "./audit-log.ts";
 export { buildRealCluster, type BuildOptions, type Target } from "./build.ts";
 export { type ClientAccess, readKubeconfig } from "./client-files.ts";
 export { delayAnnotation, fateAnnotation } from "./fake-nodes/stages.ts";

@@ -6,6 +6,7 @@ import { z } from "zod";
 const requestSchema = z.looseObject({
   verb: z.string(),
   user: z.looseObject({ username: z.string() }),
+  impersonatedUser: z.looseObject({ username: z.string() }).optional(),
   objectRef: z.looseObject({
     apiGroup: z.string().default(""),
     resource: z.string(),
@@ -18,7 +19,10 @@ const requestSchema = z.looseObject({
 
 /** A request as the API server noted it. */
 export interface AuditedRequest {
+  /** As whom it was served. */
   readonly user: string;
+  /** Who sent it: another one, where `user` is impersonated. */
+  readonly by: string;
   readonly verb: string;
   readonly group: string;
   /** With the subresource, as in `pods/status`. */
@@ -65,7 +69,7 @@ export async function auditLog(
 function requestOf(event: z.output<typeof requestSchema>): AuditedRequest {
   const { apiGroup: group, resource, subresource, name } = event.objectRef;
   return {
-    ...{ user: event.user.username, verb: event.verb, group, name },
+    ...{ user: event.impersonatedUser?.username ?? event.user.username, by: event.user.username, verb: event.verb, group, name },
     resource: subresource === undefined ? resource : `${resource}/${subresource}`,
     code: event.responseStatus?.code ?? 0,
     at: Date.parse(event.requestReceivedTimestamp),
