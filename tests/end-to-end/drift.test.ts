@@ -35,7 +35,7 @@ afterAll(() => world.stop());
 
 /** An event notification as S3 writes it, as far as anybody reads it. */
 const notify = (name: string) =>
-  fetch(`${url}/hooks/buckets`, {
+  fetch(`${url}/hooks/-/buckets.s3.drover.dev/buckets`, {
     method: "POST",
     headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
     body: JSON.stringify({

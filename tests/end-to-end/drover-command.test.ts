@@ -26,12 +26,22 @@ beforeAll(async () => {
   const images = { "greetings:0.1.0": { command } };
   world = await startDeployedWorld(images, isReal ? { DROVER_AUTHORS: "checked" } : {});
   // The sandbox has neither admission policies nor reviews.
-  if (isReal) for (const policy of authorPolicies()) await world.cluster.apply(policy);
+  if (isReal) await installPolicies();
 });
 afterAll(async () => {
   await world.stop();
   rmSync(parent, { recursive: true });
 });
+
+async function installPolicies(): Promise<void> {
+  await world.cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "drover" } });
+  for (const policy of authorPolicies()) await eventually(() => world.cluster.apply(policy));
+  // Without an epoch, which the deployer makes, no function can be written.
+  const epoch = "/apis/drover.dev/v1alpha1/namespaces/drover/authorepochs/authors";
+  await eventually(async () =>
+    expect(await world.cluster.read(epoch)).toMatchObject({ kind: "AuthorEpoch" }),
+  );
+}
 
 /** As somebody has it who has told their shell where the cluster and Redis are. */
 const drover = (...words: string[]): Promise<Ran> =>

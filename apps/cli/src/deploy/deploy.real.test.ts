@@ -5,7 +5,8 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { AuthorEpoch } from "@drover/runtime";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { inRepository } from "../repository.ts";
 import { linkModules } from "../testing/link-modules.ts";
 import { runDrover } from "../testing/run-command.ts";
@@ -22,7 +23,12 @@ beforeAll(async () => {
   cluster = await startRealCluster();
   admin = await connect({ kubeconfig: cluster.kubeconfig });
   await installCrd(admin, { ...customResourceDefinition(ReconcileFunction) });
-  kubectl("apply", "-f", inRepository("apps/deployer/deploy/authors.yaml"));
+  kubectl("create", "namespace", "drover");
+  // The kind of the epoch is served a moment after it is there, and what follows it in the file is applied again.
+  await vi.waitFor(() => kubectl("apply", "-f", inRepository("apps/deployer/deploy/authors.yaml")), 30_000);
+  // As a deployer makes it when it starts.
+  const epoch = { metadata: { name: "authors", namespace: "drover" }, spec: { epoch: "one", policies: "" } };
+  await vi.waitFor(() => admin.create(refOf(AuthorEpoch), epoch), 30_000);
   // As before Kubernetes 1.36: nobody writes who asks but who asks.
   kubectl("delete", "mutatingadmissionpolicybinding", "drover-authors");
   await admin.create(builtin.serviceAccount, { metadata: { name: "author", namespace: "default" } });
