@@ -24,7 +24,7 @@ it("serves where its kubeconfig says until SIGTERM, and leaves at once with watc
   const written = await readFile(join(folder, "kubeconfig"), "utf8");
   const [, url] = /server: (http:\S+)/.exec(written) ?? [];
   const [, token] = /token: "(\w{64})"/.exec(written) ?? [];
-  const watched = `${url ?? ""}/api/v1/namespaces?watch=true`;
+  const watched = `${new URL(url ?? "").origin}/api/v1/namespaces?watch=true`;
   expect((await fetch(watched)).status).toBe(401);
   const response = await fetch(watched, { headers: { authorization: `Bearer ${token ?? ""}` } });
   expect(response.status).toBe(200);
