@@ -96,7 +96,12 @@ it("a function whose name looks like another's names queue reaches nothing of it
   const its = await deployed(gadgets(alike));
   const url = new URL(world.redis.url);
   [url.username, url.password] = [`function:${its}`, await passwordOf(alike)];
-  const redis = await connectRedis({ url: url.href, clientName: "alike", log: silentLog, loadsScripts: false });
+  const redis = await connectRedis({
+    url: url.href,
+    clientName: "alike",
+    log: silentLog,
+    loadsScripts: false,
+  });
   const all = await admin.keys("*");
   const reached = await Promise.all(
     all.map((key) =>

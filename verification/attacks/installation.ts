@@ -199,7 +199,6 @@ async function install({ kubectl, apply, redis, until }: Installation): Promise<
   const files = manifests.flatMap((file) => ["-f", join(root, file)]);
   await until("the manifests are applied", () => kubectl(["apply", ...files]).then(Boolean, () => false));
   for (const part of parts) {
-    
     const rules = redisUserRules({ role: part, controllers: "all" }).split(" ");
     await redis.call("ACL", "SETUSER", part, ...rules, `>${passwordOf(part)}`);
   }

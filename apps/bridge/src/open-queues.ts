@@ -1,6 +1,7 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import { openWorkQueue, type RedisConnection, type WorkQueue } from "@drover/queue";
 import type { KnownOrigins } from "@drover/streams";
+import { type OriginChanges, originChanges, TooManyOriginsError } from "./origin-changes.ts";
 import { atMost, pause } from "./pause.ts";
 import { wordsOf } from "./words-of.ts";
 
@@ -29,6 +30,8 @@ export interface QueuesOptions {
   readonly patience?: Milliseconds;
   /** Another origin is known than before, or a queue has become silent. */
   readonly onChange: () => void;
+  /** Milliseconds, on a clock that never goes back. Default: the process's. */
+  readonly now?: () => Milliseconds;
 }
 
 /** An open queue, and how far it is known. */
@@ -36,6 +39,9 @@ interface Opened {
   readonly queue: WorkQueue;
   /** Set while it does not tell its origin: why. */
   silence?: string | undefined;
+  readonly changes: OriginChanges;
+  /** Whether it is being asked for its origin, and whether it is to be asked once more then. */
+  learning: "no" | "once" | "again";
   readonly closed: AbortController;
 }
 
@@ -51,7 +57,8 @@ export function openQueues(options: QueuesOptions): Queues {
   const learn = originLearner(options, opened, origins, async () => remembered);
   const open = (controller: string): void => {
     const queue = openWorkQueue({ redis, controller, log, onIncarnation: () => void learn(one) });
-    const one: Opened = { queue, closed: new AbortController() };
+    const changes = originChanges(options.now);
+    const one: Opened = { queue, closed: new AbortController(), changes, learning: "no" };
     opened.set(controller, one);
     void learn(one);
   };
@@ -108,12 +115,16 @@ function originLearner(
   const asked = async (one: Opened): Promise<void> => {
     const { controller } = one.queue;
     const origin = await one.queue.origin();
+    const before = origins.get(controller);
+    const isChange = before !== undefined && before !== origin;
+    if (isChange && !one.changes.mayChange()) throw new TooManyOriginsError();
     // Before anything is recorded for it: a bridge that starts while it is silent must know it.
     await known.remember(controller, origin);
     (await remembered())?.set(controller, origin);
     if (opened.get(controller) !== one) return;
     one.silence = undefined;
     if (origins.get(controller) === origin) return;
+    if (isChange) one.changes.count();
     origins.set(controller, origin);
     onChange();
   };
@@ -128,7 +139,7 @@ function originLearner(
     if (before !== undefined) origins.set(controller, before);
     if (isNew || before !== undefined) onChange();
   };
-  return async (one: Opened): Promise<void> => {
+  const learn = async (one: Opened): Promise<void> => {
     const { signal } = one.closed;
     const isClosed = (): boolean => signal.aborted;
     const trouble = (error: unknown): void => void silenced(one, wordsOf(error)).catch(() => undefined);
@@ -145,4 +156,19 @@ function originLearner(
       await pause(again, signal);
     }
   };
+  // However often a queue says that its origin is another one, it is asked once at a time.
+  return async (one: Opened): Promise<void> => {
+    if (one.learning !== "no") {
+      one.learning = "again";
+      return;
+    }
+    do {
+      one.learning = "once";
+      await learn(one);
+    } while (hasToAskAgain(one));
+    one.learning = "no";
+  };
 }
+
+const hasToAskAgain = ({ learning, closed }: Opened): boolean =>
+  learning === "again" && !closed.signal.aborted;

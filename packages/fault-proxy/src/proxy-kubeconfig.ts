@@ -10,7 +10,9 @@ export function proxyKubeconfig(
     {
       apiVersion: "v1",
       kind: "Config",
-      clusters: [{ name, cluster: { server: token === undefined ? server : serverWithToken(server, token) } }],
+      clusters: [
+        { name, cluster: { server: token === undefined ? server : serverWithToken(server, token) } },
+      ],
       users: [{ name, user: token === undefined ? {} : { token } }],
       contexts: [{ name, context: { cluster: name, user: name, ...(namespace && { namespace }) } }],
       "current-context": name,

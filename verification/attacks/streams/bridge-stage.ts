@@ -1,4 +1,5 @@
 import { queueOf, type QueueName } from "@drover/controller";
+import { noFaults, startFaultProxy } from "@drover/fault-proxy";
 import { spawnTied } from "@drover/local-servers";
 import { redisUserRules } from "@drover/queue";
 import { startSandbox } from "@drover/sandbox";
@@ -21,6 +22,8 @@ export interface BridgeStage extends AsyncDisposable {
   startBridge(): Promise<{ readonly url: string }>;
   /** Creates an object in the namespace `default`. */
   create(path: string, body: object): Promise<void>;
+  /** How often the bridge has asked for all objects of a kind. */
+  listings(plural: string): number;
   /** How often the queue of a function was woken for a key of `default`, as its ledger counts it. */
   wakes(of: string, name: string): Promise<number>;
 }
@@ -43,7 +46,12 @@ export async function stageBridge(
   const folder = mkdtempSync(join(tmpdir(), "drover-attack-"));
   const sandbox = await startSandbox({});
   const kubeconfig = join(folder, "kubeconfig");
-  writeFileSync(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
+  // Between them, so that the bridge's requests are counted.
+  const proxy = await startFaultProxy({
+    upstream: { url: sandbox.url, token: sandbox.token },
+    decider: noFaults,
+  });
+  writeFileSync(kubeconfig, proxy.kubeconfig(), { mode: 0o600 });
   const post = async (path: string, body: object): Promise<unknown> => {
     const response = await fetch(`${sandbox.url}/${path}`, {
       method: "POST",
@@ -93,12 +101,18 @@ export async function stageBridge(
     create: async (path, body) => {
       await post(path, body);
     },
+    listings: (plural) =>
+      proxy.record.filter(
+        ({ call: { verb, resource, query } }) =>
+          resource === plural && (verb === "list" || query.includes("sendInitialEvents=true")),
+      ).length,
     wakes: async (of, name) =>
       Number((await admin.hget(`{drover:${queues.get(of)}}:key:default/${name}`, "wakes")) ?? 0),
     async [Symbol.asyncDispose]() {
       await Promise.all(started.map((child) => child.stop()));
       admin.disconnect();
       attacker.disconnect();
+      await proxy.close();
       await sandbox.close();
       rmSync(folder, { recursive: true });
     },
