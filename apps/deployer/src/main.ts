@@ -59,7 +59,15 @@ await runFunction(
       const reviewing =
         permits === undefined
           ? Promise.resolve()
-          : reviewPermits({ ...permits, client, every: settings.reviewEvery, wake, log, signal: stopping });
+          : reviewPermits({
+              ...permits,
+              client,
+              accounts,
+              every: settings.reviewEvery,
+              wake,
+              log,
+              signal: stopping,
+            });
       return {
         controller: functionController({
           ...{ client, queues, keys: functionKeys(redis), own, accounts, permits, rotateEvery },

@@ -33,8 +33,9 @@ const users = (cluster: boolean): readonly string[] =>
 const closing: (() => Promise<unknown>)[] = [];
 const lines: string[] = [];
 /** What is said of scripts; of an old server there is more to say. */
-const line = (_fields: object, message: string): void =>
-  void (message.includes("scripts") && lines.push(message));
+const line = (_fields: object, message: string): void => {
+  if (message.includes("scripts")) lines.push(message);
+};
 const log: Log = { ...silentLog, info: line, warn: line, error: line };
 const as = async (role: RedisRole, url: string): Promise<RedisConnection> => {
   const redis = await connectRedis({

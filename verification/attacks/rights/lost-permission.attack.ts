@@ -8,7 +8,7 @@ export const attack: Attack = {
   slow: true,
   async run({ cluster, log }) {
     const installation = cluster();
-    const { apply, grant, kubeconfigOf, kubectl, may, permitted, until } = installation;
+    const { apply, grant, kubeconfigOf, kubectl, may, permitted, redis, until } = installation;
     const namespace = await installation.namespace("lost-permission");
     const alice = { user: "alice" };
     await makeAuthor(installation, alice, namespace);
@@ -20,9 +20,17 @@ export const attack: Attack = {
     const accounts = ["keeper", "staller"].map((name) => ({
       user: `system:serviceaccount:${namespace}:${name}`,
     }));
-    const held = () => Promise.all(accounts.map((account) => may(account, "get", "secrets", namespace)));
+    const users = async () =>
+      (await redis.acl("USERS")).filter((user) => user.startsWith(`function:${namespace}/`)).length;
+    const held = async () => {
+      const count = await users();
+      const rights = await Promise.all(accounts.map((account) => may(account, "get", "secrets", namespace)));
+      return [...rights, count > 0, count > 1];
+    };
     for (const name of ["keeper", "staller"]) await permitted(namespace, name, as);
-    await until("both functions may read Secrets", async () => (await held()).every(Boolean));
+    await until("both functions may read Secrets, and have a Redis user", async () =>
+      (await held()).every(Boolean),
+    );
     // She asks for what is refused for good: the deployer does not come to this function's review again by its own queue.
     await apply([functionOf(namespace, "staller", { ...asking, timeout: "9999d" })], { as }).catch(
       () => undefined,

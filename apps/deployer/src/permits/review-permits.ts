@@ -8,15 +8,18 @@ import {
   refOf,
   type ResourceRef,
 } from "@drover/kube";
+import type { RedisAccounts } from "@drover/queue";
 import { setTimeout as delay } from "node:timers/promises";
 import { ownerUidOf } from "../keep-object.ts";
-import { functionLabel } from "../names.ts";
+import { functionLabel, redisUserOf } from "../names.ts";
 import { accessReviews } from "./access-reviews.ts";
 import type { PermitRecord, PermitRecords } from "./permit-records.ts";
 
 export interface PermitReviewOptions {
   readonly client: KubeClient;
   readonly records: PermitRecords;
+  /** The users of Redis that functions are. */
+  readonly accounts: Pick<RedisAccounts, "names" | "revoke">;
   /** The deployer's own: its functions are not reviewed. */
   readonly namespace: string;
   readonly every: Milliseconds;
@@ -35,9 +38,12 @@ const granting: readonly ResourceRef[] = [
 /** Turns in a row in which a permit must be found wanting before it is withdrawn: a Role may be replaced just then. */
 const turnsUntilWithdrawn = 2;
 
+/** How long Redis is waited for. */
+const usersWithin: Milliseconds = 2_000;
+
 /**
  * Reviews every permit again and again, and withdraws one whose author has lost a permission: the permit goes, and with it
- * all Roles, bindings and Pods of the function. It does not stand on the queue, on the function's spec or on its status, so
+ * all Roles, bindings and Pods of the function, and its Redis user. It does not stand on the queue, on the function's spec or on its status, so
  * none of them can hold it up. Of several deployers each does it.
  *
  * A review that gets no answer changes nothing. Roles, bindings and Pods without a permit go, too: those of an older version
@@ -65,6 +71,7 @@ export async function reviewOnce(options: PermitReviewOptions, wanting: Map<stri
   const { client, records, signal } = options;
   // In this order: what is granted has a permit that was written before, and a permit has a function that was there before.
   const granted = await grantedObjects(client, signal);
+  const users = new Set(await redisUsers(options));
   const permits = await records.list(signal);
   const functions = new Map(
     (await listAll(client, refOf(ReconcileFunction), { metadataOnly: true, signal })).map((one) => [
@@ -74,14 +81,24 @@ export async function reviewOnce(options: PermitReviewOptions, wanting: Map<stri
   );
   const lost = new Set(await lostPermits(options, permits, functions));
   const permitted = new Set(permits.flatMap(({ uid }) => (lost.has(uid) ? [] : uid)));
-  const without = new Set([...lost, ...[...granted.keys()].filter((uid) => !permitted.has(uid))]);
+  const connected = [...functions.values()].filter(({ metadata }) => users.has(redisUserOf(metadata)));
+  const acting = [...granted.keys(), ...connected.map(({ metadata }) => metadata.uid)];
+  const without = new Set([...lost, ...acting.filter((uid) => !permitted.has(uid))]);
   for (const uid of wanting.keys()) if (!without.has(uid)) wanting.delete(uid);
   for (const uid of without) {
     const turns = (wanting.get(uid) ?? 0) + 1;
     wanting.set(uid, turns);
-    const key = functions.get(uid);
-    if (turns >= turnsUntilWithdrawn) await withdraw(options, uid, granted.get(uid) ?? []);
-    if (key !== undefined) await options.wake(keyOf(key));
+    const fn = functions.get(uid);
+    const user = fn && redisUserOf(fn.metadata);
+    if (turns >= turnsUntilWithdrawn) {
+      await withdraw(
+        options,
+        uid,
+        granted.get(uid) ?? [],
+        user !== undefined && users.has(user) ? user : undefined,
+      );
+    }
+    if (fn !== undefined) await options.wake(keyOf(fn));
   }
 }
 
@@ -136,11 +153,25 @@ async function grantedObjects(
   return byUid;
 }
 
+/** Redis may be away, or be held up by a function: that keeps nothing else from being withdrawn. */
+async function redisUsers({ accounts, log, signal }: PermitReviewOptions): Promise<readonly string[]> {
+  const late = delay(usersWithin, undefined, { signal }).then(() => {
+    throw new Error(`Redis has not answered for ${usersWithin} ms.`);
+  });
+  try {
+    return await Promise.race([accounts.names(), late]);
+  } catch (error) {
+    log.warn({ err: error }, "Could not look for the Redis users of functions without a permit");
+    return [];
+  }
+}
+
 /** The permit first: with it gone, bridge and gateway stop; and what is left is found without a permit by the next turn. */
 async function withdraw(
-  { client, records, log, signal }: PermitReviewOptions,
+  { client, records, accounts, log, signal }: PermitReviewOptions,
   uid: string,
   granted: readonly Granted[],
+  user: string | undefined,
 ): Promise<void> {
   await records.drop(uid, signal);
   for (const { ref, object } of granted) {
@@ -148,4 +179,10 @@ async function withdraw(
   }
   if (granted.length > 0)
     log.warn({ uid, objects: granted.length }, "Withdrew what was granted to a function");
+  if (user === undefined) return;
+  // Not waited for, as Redis may be away. The next turn finds the user if it is still there.
+  accounts.revoke(user).then(
+    () => log.warn({ uid, user }, "Revoked the Redis user of a function without a permit"),
+    (error: unknown) => log.warn({ err: error, user }, "Could not revoke a Redis user; trying again"),
+  );
 }
