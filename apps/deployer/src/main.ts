@@ -67,6 +67,11 @@ await runFunction(
             redisUrl,
             bridge: settings.bridgeAccount,
             gateway: settings.gatewayAccount,
+            network: {
+              namespace: settings.namespace,
+              monitoring: settings.monitoringNamespaces,
+              egress: { ...settings.functionsEgress, except: settings.functionsEgressExcept },
+            },
             keda: { scalingUrl: settings.scalingUrl, account: settings.kedaAccount },
           },
         }),

@@ -15,6 +15,7 @@ function templateOf(container: object, fields: object = {}, password = "p"): Tem
     spec: { ...spec, container: spec.container },
     surroundings: {
       keda: { scalingUrl: undefined, account: { namespace: "keda", name: "keda-operator" } },
+      network: { namespace: "drover", monitoring: [], egress: { pods: true, networks: [], except: [] } },
       redisUrl: "redis://redis:6379/2",
       bridge: { namespace: "drover", name: "bridge" },
       gateway: { namespace: "drover", name: "gateway" },

@@ -13,6 +13,7 @@ import {
   type Variable,
   webhookSecretOf,
 } from "@drover/controller";
+import type { FunctionNetwork } from "./function-policy.ts";
 import type { Home, PartAccount } from "./home.ts";
 import type { KedaSettings } from "./keda-objects.ts";
 import { digest, functionLabel, redisSecretOf, redisUserOf, revisionAnnotation } from "./names.ts";
@@ -24,6 +25,7 @@ export interface Surroundings {
   readonly bridge: PartAccount;
   readonly gateway: PartAccount;
   readonly keda: KedaSettings;
+  readonly network: FunctionNetwork;
 }
 
 export interface TemplateOf {
