@@ -30,6 +30,7 @@ const objects = (
 ) =>
   functionObjects({ name, namespace: "web", uid: "u" }, spec(delivery), {
     redisUrl,
+    redisCa: undefined,
     bridge: { namespace: "drover", name: "bridge" },
     gateway: { namespace: "drover", name: "gateway" },
     keda: { scalingUrl: undefined, account: { namespace: "keda", name: "keda-operator" } },
