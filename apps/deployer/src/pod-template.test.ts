@@ -64,6 +64,16 @@ it("has another fingerprint for another image or password, and the same one for 
   expect(fingerprintOf(templateOf({}, {}, "q"))).not.toBe(first);
 });
 
+it("has what every container is to have, where its author does not say what it needs", () => {
+  const resourcesOf = (container: object) => podOf(templateOf(container), 1).spec.containers[0]?.resources;
+  expect(resourcesOf({})).toEqual({
+    requests: { cpu: "50m", memory: "96Mi" },
+    limits: { memory: "512Mi", "ephemeral-storage": "1Gi" },
+  });
+  // Not mixed: a limit below a request of ours would be refused.
+  expect(resourcesOf({ resources: { limits: { memory: "64Mi" } } })).toEqual({ limits: { memory: "64Mi" } });
+});
+
 it("has the certificates of Redis' authorities where it is told of some, and other ones are another revision", () => {
   const { surroundings, ...rest } = templateOf({});
   const believing = (redisCa: string | undefined) => ({
