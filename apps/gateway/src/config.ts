@@ -33,6 +33,14 @@ const gatewaySettings = processSettings.extend({
   /** Networks that calls may go to though they are private, such as `127.0.0.0/8` in development. */
   webhookNetworks: listOf(parseNetworks).optional(),
   /**
+   * `true`: functions may also be behind Services without a selector, whose endpoints are written by hand. Whoever may write
+   * EndpointSlices in a function's namespace has the gateway call any address of the cluster then.
+   */
+  webhookUnselected: z
+    .enum(["true", "false"], { error: "give true or false" })
+    .transform((text) => text === "true")
+    .default(false),
+  /**
    * Namespaces whose functions may be shown objects of all namespaces, and cluster-scoped ones; `*` for all. Those of
    * others see objects of their own namespace only.
    */
