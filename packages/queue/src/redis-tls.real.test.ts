@@ -62,7 +62,15 @@ it("so is a cluster", async () => {
     nodes: 1,
     persistence: false,
     executable,
-    args: [...own.args(port), "--tls-cluster", "yes", "--cluster-announce-ip", "127.0.0.1"],
+    args: [
+      ...own.args(port),
+      "--tls-ca-cert-file",
+      own.caFile,
+      "--tls-cluster",
+      "yes",
+      "--cluster-announce-ip",
+      "127.0.0.1",
+    ],
   });
   closing.unshift(() => cluster.stop());
   const redis = await connect(`rediss://127.0.0.1:${port}?cluster=true`, own.ca);
