@@ -61,9 +61,9 @@ const certificates = "redis-ca";
 /** A part's Deployment, but for TLS: the Valkey of these images has none. */
 async function deploymentOf(part: (typeof parts)[number]): Promise<object> {
   const file = join(root, `apps/${part}/deploy/deployment.yaml`);
-  const manifest = deploymentSchema.parse(
-    parse((await readFile(file, "utf8")).replaceAll("rediss://", "redis://")),
-  );
+  const text = (await readFile(file, "utf8")).replaceAll("rediss://", "redis://");
+  // As kubectl reads it: 0440 is octal.
+  const manifest = deploymentSchema.parse(parse(text, { version: "1.1" }));
   const { spec } = manifest.spec.template;
   for (const container of spec.containers) {
     container.env = container.env.filter(({ name }) => name !== "DROVER_REDIS_CA_FILE");

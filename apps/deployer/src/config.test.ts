@@ -23,7 +23,19 @@ it("closes metadata addresses to functions, and nothing else, unless it is told 
         except: ["169.254.0.0/16", "100.100.100.200/32", "192.0.0.192/32", "168.63.129.16/32"],
       },
     },
-    { ipBlock: { cidr: "::/0", except: ["fe80::/10", "fd00:ec2::/32"] } },
+    {
+      ipBlock: {
+        cidr: "::/0",
+        except: [
+          "fe80::/10",
+          "fd00:ec2::/32",
+          "fd20:ce::254/128",
+          "fd00:c1::a9fe:a9fe/128",
+          "fd00:42::42/128",
+          "fd00:a9fe:a9fe::1/128",
+        ],
+      },
+    },
     { ipBlock: { cidr: "169.254.170.23/32" } },
     { ipBlock: { cidr: "fd00:ec2::23/128" } },
   ]);

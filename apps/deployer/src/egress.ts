@@ -29,11 +29,13 @@ export class InvalidEgressError extends Error {
 export const usualEgress = "pods 0.0.0.0/0 ::/0 169.254.170.23/32 fd00:ec2::23/128";
 
 /**
- * Addresses at which clouds give every Pod the credentials of its node: link-local ones (AWS, Google, Azure, and most
- * others), AWS' by IPv6, Alibaba's and Oracle's, and Azure's wire server.
+ * Addresses at which clouds give every Pod the credentials of its node. Of IPv4 link-local ones, and those of Alibaba, Oracle
+ * (Classic) and Azure (wire server); of IPv6 link-local ones, and those of AWS, Google, Oracle, Scaleway and Linode.
  */
-export const metadataNetworks =
-  "169.254.0.0/16 fe80::/10 fd00:ec2::/32 100.100.100.200/32 192.0.0.192/32 168.63.129.16/32";
+export const metadataNetworks = [
+  "169.254.0.0/16 100.100.100.200/32 192.0.0.192/32 168.63.129.16/32",
+  "fe80::/10 fd00:ec2::/32 fd20:ce::254/128 fd00:c1::a9fe:a9fe/128 fd00:42::42/128 fd00:a9fe:a9fe::1/128",
+].join(" ");
 
 /**
  * Networks, and `pods` for every Pod of the cluster; or `none`.

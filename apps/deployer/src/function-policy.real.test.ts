@@ -65,7 +65,7 @@ const peers = {
     shut: fn("shut"),
     watched: fn("watched"),
   },
-  addressed: fn("addressed"),
+  ...{ addressed: fn("addressed"), shutCalled: fn("shut-called") },
   // Pods of a tenant, labelled as the tenant likes.
   ...{ asGateway: part("gateway", "tenant"), asScraper: part("monitoring", "tenant") },
   ...{ asBridge: part("bridge", "tenant"), asRedis: part("redis", "tenant") },
@@ -82,7 +82,7 @@ const peers = {
   ...{
     apiServer: { ip: "10.0.0.5" },
     machine: { ip: "10.0.0.9" },
-    redisMachine: { ip: "10.0.0.7" },
+    ...{ redisMachine: { ip: "10.0.0.7" }, google6: { ip: "fd20:ce::254" } },
     site: { ip: "93.184.216.34" },
   },
   ...{
@@ -140,7 +140,7 @@ const table: readonly (readonly [
   ["scraper", 9090, [], ["tenant", "asGateway", "bridge"]],
   ["gateway", 8080, ["prometheus"], ["called", "asFunction", "tenant"]],
   // The label of functions admits the results of calls, which are signed.
-  ["gateway", 8081, ["called", "asFunction"], ["tenant", "asGateway", "site", "prometheus"]],
+  ["gateway", 8081, ["called", "shutCalled", "asFunction"], ["tenant", "asGateway", "site", "prometheus"]],
   // ... and to Redis, which wants a password.
   [
     "redis",
@@ -164,6 +164,7 @@ const table: readonly (readonly [
   ["machine", 443, ["pulling", "called"], ["narrow", "shut"]],
   ["tenant", 5432, ["pulling"], ["bridge", "deployer", "gateway", "redis", "narrow", "shut"]],
   ["asFunction", 8080, ["gateway"], ["bridge", "deployer", "redis"]],
+  ["redis", 6379, [], ["shutCalled"]],
   ["asRedis", 6379, ["pulling"], ["bridge", "deployer", "gateway", "redis", "narrow", "shut"]],
   ["site", 443, ["pulling", "called", "narrow"], ["redis", "shut", "unlabelled"]],
   ["site", 25, ["pulling"], ["gateway", "bridge", "deployer", "shut"]],
@@ -172,13 +173,16 @@ const table: readonly (readonly [
   ["metadata", 443, [], ["pulling", "bridge", "deployer", "gateway"]],
   ["metadata", 53, [], ["pulling", "bridge", "deployer", "gateway"]],
   ["metadata6", 443, [], ["pulling", "called", "narrow", "bridge", "deployer", "gateway"]],
+  ["google6", 443, [], ["pulling", "called", "narrow", "bridge", "deployer", "gateway", "scraper"]],
   ["alibaba", 443, [], ["pulling", "called", "bridge", "gateway"]],
   ["podIdentity", 80, ["pulling", "called"], ["shut", "narrow", "bridge"]],
 ];
 
 let cluster: RealCluster;
+let policies: readonly object[];
 beforeAll(async () => {
   cluster = await startRealCluster();
+  policies = await taken();
 });
 afterAll(() => cluster.stop());
 
@@ -199,6 +203,7 @@ async function taken(): Promise<readonly object[]> {
     ...objects("narrow", "pull", internet, []),
     ...objects("watched", "pull", usual, ["monitoring"]),
     ...objects("shut", "pull", shut, []),
+    ...objects("shut-called", "webhook", shut, []),
     ...objects("addressed", "pull", shut, [], "rediss://10.0.0.7:6380"),
   ]);
   await run(cluster.kubectl, ["apply", ...manifests.flatMap((file) => ["-f", join(root, file)])]);
@@ -218,10 +223,35 @@ it("reaches whom it is to, and nobody else, whatever Pods of a tenant are labell
       ...(portName !== undefined && { portName }),
     };
   });
-  const verdicts = await evaluate(await taken(), connections);
+  const verdicts = await evaluate(policies, connections);
   const words = (isAllowed: boolean, { from, to, port }: (typeof rows)[number]): string =>
     `${from} ${isAllowed ? "reaches" : "does not reach"} ${to}:${port}`;
   expect(rows.map((row, at) => words(verdicts[at]?.egress === true && verdicts[at].ingress, row))).toEqual(
     rows.map((row) => words(row.expected, row)),
   );
+}, 600_000);
+
+it("connects to no metadata address of any cloud, from a function or a part", async () => {
+  const from = [
+    "pulling",
+    "called",
+    "narrow",
+    "shut",
+    "bridge",
+    "deployer",
+    "gateway",
+    "scraper",
+    "redis",
+  ] as const;
+  const tries = metadataNetworks.split(" ").flatMap((network) => {
+    const [ip = ""] = network.split("/");
+    return from.flatMap((name) => [80, 443].map((port) => ({ name, from: peerOf(name), to: { ip }, port })));
+  });
+  expect(tries.length).toBeGreaterThan(150);
+  const verdicts = await evaluate(
+    policies,
+    tries.map(({ name: _, ...connection }) => connection),
+  );
+  const reached = tries.filter((_, at) => verdicts[at]?.egress !== false);
+  expect(reached.map(({ name, to, port }) => `${name} reaches ${to.ip}:${port}`)).toEqual([]);
 }, 600_000);
