@@ -24,10 +24,10 @@ export interface PolicyOf {
 }
 
 /**
- * Who reaches the Pods of a function, and whom they reach. A label alone admits nobody: everyone who may create Pods may label
- * them so. `kubernetes.io/metadata.name` of a namespace is set by the API server.
+ * The NetworkPolicy of a function. Peers are selected by the name of their namespace, which the API server sets
+ * (`kubernetes.io/metadata.name`), and by label: every user who may create Pods may set a label.
  *
- * The kubelet's probes come from the Pod's own node, which is always let in.
+ * Probes of the kubelet come from the Pod's own node, from which every connection is allowed.
  */
 export function functionPolicy({ name, spec, network, gateway, redisUrl }: PolicyOf) {
   const { container, delivery = "pull" } = spec;
@@ -75,8 +75,8 @@ const names = {
 };
 
 /**
- * Redis, as far as its URL says where it is: at an address, or a Service's name with its namespace. Of another name only DNS
- * knows the address, so it must be among the networks that functions reach.
+ * The rule for Redis. Its URL has an address, or the name and namespace of a Service. Any other name is resolved by DNS, and
+ * policies cannot name it: undefined, and its address must be among the networks of `egress`.
  */
 function redisPeer(text: string): object | undefined {
   const { hostname, port } = new URL(text);

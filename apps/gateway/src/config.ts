@@ -33,8 +33,8 @@ const gatewaySettings = processSettings.extend({
   /** Networks that calls may go to though they are private, such as `127.0.0.0/8` in development. */
   webhookNetworks: listOf(parseNetworks).optional(),
   /**
-   * `true`: functions may also be behind Services without a selector, whose endpoints are written by hand. Whoever may write
-   * EndpointSlices in a function's namespace has the gateway call any address of the cluster then.
+   * `true`: also call Services without a selector, whose endpoints are written by hand. Then every user who may write
+   * EndpointSlices in a function's namespace can have the gateway call any address of the cluster.
    */
   webhookUnselected: z
     .enum(["true", "false"], { error: "give true or false" })

@@ -24,8 +24,8 @@ const lastMoments = 10_000;
 const nobody = 65_532;
 
 /**
- * For a container that does not say what it needs. Without requests others on its node could take all of it from this one;
- * without limits this one could take the node's memory and disk. No limit of the processor: what nobody else needs, it may use.
+ * Default of `container.resources`. Requests keep a share of the node for the container; limits keep the node's memory and disk
+ * for others. The processor has no limit: idle time is free to use.
  */
 const usualResources = {
   requests: { cpu: "50m", memory: "96Mi" },

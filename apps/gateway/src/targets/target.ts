@@ -24,7 +24,7 @@ export interface TargetRules {
   readonly allowed: readonly AllowedUrl[];
   /** Where calls may go though it is not public. */
   readonly networks: Networks;
-  /** Whether Services without a selector may be called. Whoever writes their endpoints chooses any address. */
+  /** Allows Services without a selector. A user who may write their endpoints can choose any address. */
   readonly unselected: boolean;
   /** All addresses of a name; a test brings its own. */
   readonly resolve?: (host: string) => Promise<readonly string[]>;
