@@ -14,7 +14,9 @@ export const attack: Attack = {
   needs: ["cluster"],
   async run({ cluster }) {
     const at = cluster();
-    const manifest = manifestSchema.parse(parse(await readFile(new URL("namespaced/function.yaml", deploy), "utf8")));
+    const manifest = manifestSchema.parse(
+      parse(await readFile(new URL("namespaced/function.yaml", deploy), "utf8")),
+    );
     const { name, namespace } = manifest.metadata;
     const [own, other] = [await at.namespace(namespace), await at.namespace("payroll")];
     const secret = (where: string) => ({
