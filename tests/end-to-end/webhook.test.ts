@@ -92,7 +92,7 @@ beforeAll(async () => {
   if (!isReal) {
     await world.cluster.apply({
       ...{ apiVersion: "v1", kind: "Service", metadata: { name: "greetings", namespace: "default" } },
-      spec: { clusterIP: "127.0.0.1", ports: [{ port }] },
+      spec: { clusterIP: "127.0.0.1", selector: { app: "greetings" }, ports: [{ port }] },
     });
   }
   await world.cluster.apply(registration());

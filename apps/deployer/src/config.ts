@@ -1,6 +1,13 @@
 import { durationSchema, milliseconds } from "@drover/controller";
 import { authorsSetting, functionSettings, namespaceSetting, readSettings } from "@drover/runtime";
 import { z } from "zod";
+import {
+  InvalidEgressError,
+  metadataNetworks,
+  parseDestinations,
+  parseNetworks,
+  usualEgress,
+} from "./egress.ts";
 
 /** A ServiceAccount, as `namespace/name`. */
 const account = (usual: string) =>
@@ -13,6 +20,19 @@ const account = (usual: string) =>
       return { namespace, name };
     });
 
+/** Text that a parser turns into something else, or refuses with what to write. */
+const parsedBy =
+  <Value>(parse: (text: string) => Value) =>
+  (text: string, context: z.RefinementCtx): Value => {
+    try {
+      return parse(text);
+    } catch (error) {
+      if (!(error instanceof InvalidEgressError)) throw error;
+      context.addIssue({ code: "custom", message: error.message });
+      return z.NEVER;
+    }
+  };
+
 const settings = functionSettings.extend({
   /** Redis as Pods reach it, without user or password. Default: as this process does. */
   functionsRedisUrl: z
@@ -24,6 +44,16 @@ const settings = functionSettings.extend({
     .string()
     .regex(/^https?:\/\/[^\s]+$/, { error: "give a URL such as http://deployer.drover:8080" })
     .optional(),
+  /** Where Pods of functions may connect to, beside DNS, Redis and the gateway: networks, and `pods`; or `none`. */
+  functionsEgress: z.string().default(usualEgress).transform(parsedBy(parseDestinations)),
+  /** Networks that are closed to them, but for what `functionsEgress` names in them; or `none`. */
+  functionsEgressExcept: z.string().default(metadataNetworks).transform(parsedBy(parseNetworks)),
+  /** Namespaces whose Pods may read the metrics of functions, such as `monitoring`. */
+  monitoringNamespaces: z
+    .string()
+    .default("")
+    .transform((text) => text.split(/[\s,]+/).filter((word) => word !== ""))
+    .pipe(z.array(namespaceSetting.unwrap())),
   /** The ServiceAccounts of bridges and gateways, as in `drover/gateway`. */
   bridgeAccount: account("drover/bridge"),
   gatewayAccount: account("drover/gateway"),

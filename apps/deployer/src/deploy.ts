@@ -121,7 +121,7 @@ function objectsOf({ context, home, surroundings }: Step): readonly FunctionObje
   const called = spec.delivery === "webhook" ? gatewayRoles(home, spec, surroundings.gateway) : [];
   return [
     ...bridgeRoles(home, spec, surroundings.bridge),
-    ...functionObjects(home, spec),
+    ...functionObjects(home, spec, surroundings),
     ...scaled,
     ...called,
   ];

@@ -1,7 +1,9 @@
-import { portOf, type ReconcileContext, type ReconcileFunction, serviceNameOf } from "@drover/controller";
+import { type ReconcileContext, type ReconcileFunction, serviceNameOf } from "@drover/controller";
 import { builtin, type NewObject, type ResourceRef } from "@drover/kube";
+import { functionPolicy } from "./function-policy.ts";
 import { type Home, ownedBy, ownedInCluster, roleRefOf } from "./home.ts";
 import { clusterRoleOf, functionLabel } from "./names.ts";
+import type { Surroundings } from "./pod-template.ts";
 
 export type FunctionContext = ReconcileContext<typeof ReconcileFunction>;
 
@@ -17,11 +19,14 @@ export interface FunctionObject {
 }
 
 /** All but Pods, Secrets and what bridge and gateway need, in the order in which they are made: who may do what, before who does it. */
-export function functionObjects(home: Home, spec: FunctionContext["spec"]): readonly FunctionObject[] {
-  const { container, permissions = {}, delivery = "pull" } = spec;
+export function functionObjects(
+  home: Home,
+  spec: FunctionContext["spec"],
+  surroundings: Surroundings,
+): readonly FunctionObject[] {
+  const { container, permissions = {} } = spec;
   const deployed = container !== undefined;
   const owned = (name: string) => ({ name, ...ownedBy(home) });
-  const port = portOf(container ?? {});
   return [
     {
       ref: builtin.serviceAccount,
@@ -45,26 +50,12 @@ export function functionObjects(home: Home, spec: FunctionContext["spec"]): read
       ref: builtin.networkPolicy,
       object: {
         metadata: owned(home.name),
-        spec: {
-          podSelector: { matchLabels: { [functionLabel]: home.name } },
-          policyTypes: ["Ingress"],
-          ingress: [
-            {
-              ports: [{ port, protocol: "TCP" }],
-              ...(delivery === "webhook" && { from: [{ namespaceSelector: {}, podSelector: callers }] }),
-            },
-          ],
-        },
+        spec: functionPolicy({ name: home.name, spec, ...surroundings }),
       },
       wanted: deployed,
     },
   ];
 }
-
-/** Who calls functions, and who reads their metrics. */
-const callers = {
-  matchExpressions: [{ key: "drover.dev/component", operator: "In", values: ["gateway", "monitoring"] }],
-} as const;
 
 function roles(
   home: Home,

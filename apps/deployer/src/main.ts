@@ -73,8 +73,14 @@ await runFunction(
           ...{ client, queues, keys: functionKeys(redis), own, accounts, permits, rotateEvery },
           surroundings: {
             redisUrl,
+            redisCa: redisUrl.startsWith("rediss:") ? settings.redisCaFile : undefined,
             bridge: settings.bridgeAccount,
             gateway: settings.gatewayAccount,
+            network: {
+              namespace: settings.namespace,
+              monitoring: settings.monitoringNamespaces,
+              egress: { ...settings.functionsEgress, except: settings.functionsEgressExcept },
+            },
             keda: { scalingUrl: settings.scalingUrl, account: settings.kedaAccount },
           },
         }),

@@ -15,7 +15,9 @@ function templateOf(container: object, fields: object = {}, password = "p"): Tem
     spec: { ...spec, container: spec.container },
     surroundings: {
       keda: { scalingUrl: undefined, account: { namespace: "keda", name: "keda-operator" } },
+      network: { namespace: "drover", monitoring: [], egress: { pods: true, networks: [], except: [] } },
       redisUrl: "redis://redis:6379/2",
+      redisCa: undefined,
       bridge: { namespace: "drover", name: "bridge" },
       gateway: { namespace: "drover", name: "gateway" },
     },
@@ -60,6 +62,27 @@ it("has another fingerprint for another image or password, and the same one for 
   expect(fingerprintOf(templateOf({}, { scaling: { min: 0, max: 9 } }))).toBe(first);
   expect(fingerprintOf(templateOf({ image: "j" }))).not.toBe(first);
   expect(fingerprintOf(templateOf({}, {}, "q"))).not.toBe(first);
+});
+
+it("has what every container is to have, where its author does not say what it needs", () => {
+  const resourcesOf = (container: object) => podOf(templateOf(container), 1).spec.containers[0]?.resources;
+  expect(resourcesOf({})).toEqual({
+    requests: { cpu: "50m", memory: "96Mi" },
+    limits: { memory: "512Mi", "ephemeral-storage": "1Gi" },
+  });
+  // Not mixed: a limit below a request of ours would be refused.
+  expect(resourcesOf({ resources: { limits: { memory: "64Mi" } } })).toEqual({ limits: { memory: "64Mi" } });
+});
+
+it("has the certificates of Redis' authorities where it is told of some, and other ones are another revision", () => {
+  const { surroundings, ...rest } = templateOf({});
+  const believing = (redisCa: string | undefined) => ({
+    ...rest,
+    surroundings: { ...surroundings, redisCa },
+  });
+  expect(valueOf(believing("a"), "DROVER_REDIS_CA_FILE")).toBe("/var/run/drover/redis/ca.crt");
+  expect(valueOf(believing(undefined), "DROVER_REDIS_CA_FILE")).toBeUndefined();
+  expect(fingerprintOf(believing("a"))).not.toBe(fingerprintOf(believing("b")));
 });
 
 it("tells a Pod that is called for whom it answers, and nothing of Redis", () => {

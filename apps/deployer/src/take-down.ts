@@ -25,14 +25,14 @@ export async function withdraw(step: Step, pods: readonly ObservedPod[]) {
  * and when nobody can write as that any more, its keys. Any of these steps may be repeated.
  */
 export async function takeDown(step: Step): Promise<void> {
-  const { context, home, client, queues, keys, own } = step;
+  const { context, home, client, queues, keys, own, surroundings } = step;
   const { signal, spec } = context;
   const pods = await observePods(client, home, signal);
   if (pods.length > 0) {
     await dropPods(step, pods);
     throw new RetryAfterError(`${pods.length} Pods end their runs.`, { after: "1s", reason: "PodsLeft" });
   }
-  for (const { ref, object } of functionObjects(home, spec)) {
+  for (const { ref, object } of functionObjects(home, spec, surroundings)) {
     if (!ref.namespaced) await dropObject({ client, signal, owner: home.uid }, ref, object);
   }
   await dropStaleRoles(step, [bridgeRoleOf(home)]);

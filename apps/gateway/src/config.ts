@@ -32,6 +32,14 @@ const gatewaySettings = processSettings.extend({
   webhookAllow: listOf(parseAllowed).optional(),
   /** Networks that calls may go to though they are private, such as `127.0.0.0/8` in development. */
   webhookNetworks: listOf(parseNetworks).optional(),
+  /**
+   * `true`: also call Services without a selector, whose endpoints are written by hand. Then every user who may write
+   * EndpointSlices in a function's namespace can have the gateway call any address of the cluster.
+   */
+  webhookUnselected: z
+    .enum(["true", "false"], { error: "give true or false" })
+    .transform((text) => text === "true")
+    .default(false),
   /** `checked`: call a function as the deployer has permitted it. `trusted`: as it asks for. */
   authors: authorsSetting.default("checked"),
   /** The deployer's namespace, where permits are. */

@@ -58,6 +58,7 @@ await runProcess("gateway", gatewayConfig, async (process) => {
       client,
       allowed: settings.webhookAllow ?? [],
       networks: settings.webhookNetworks ?? parseNetworks([]),
+      unselected: settings.webhookUnselected,
     },
     runs: runMetrics(registry),
   });

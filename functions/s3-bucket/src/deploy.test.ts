@@ -1,4 +1,4 @@
-import { customResourceDefinition, functionManifestOf } from "@drover/controller";
+import { customResourceDefinition, defineFunction, functionManifestOf } from "@drover/controller";
 import { expect, it } from "vitest";
 import { stringify } from "yaml";
 import { Bucket } from "./bucket.ts";
@@ -11,6 +11,18 @@ it("deploy/crd.yaml is what the schema says", async () => {
   await expect(written + stringify(customResourceDefinition(Bucket), { lineWidth: 110 })).toMatchFileSnapshot(
     "../deploy/crd.yaml",
   );
+});
+
+it("deploy/namespaced/function.yaml is the same for the objects and Secrets of one namespace", async () => {
+  const namespace = "storage";
+  const { controller } = bucketFunction;
+  const own = { ...controller, only: { ...controller.only, namespaces: [namespace] } };
+  const manifest = functionManifestOf(defineFunction({ ...bucketFunction, controller: own, namespace }));
+  // All of it is in the Role of its namespace.
+  expect(manifest.spec.permissions?.cluster).toBeUndefined();
+  await expect(
+    `${written}# In place of function.yaml, for one namespace: change its name in both places. The function reads no Secrets but there.\n${stringify(manifest, { lineWidth: 110 })}`,
+  ).toMatchFileSnapshot("../deploy/namespaced/function.yaml");
 });
 
 it("deploy/function.yaml is what the function says", async () => {

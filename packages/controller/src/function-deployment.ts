@@ -58,7 +58,13 @@ export const containerDeclaration = z
     command: z.array(z.string()).max(100).optional(),
     args: z.array(z.string()).max(100).optional(),
     env: environment.optional(),
-    resources: z.strictObject({ requests: quantities.optional(), limits: quantities.optional() }).optional(),
+    resources: z
+      .strictObject({ requests: quantities.optional(), limits: quantities.optional() })
+      .optional()
+      .meta({
+        description:
+          "Default: requests of 50m of the processor and 96Mi, limits of 512Mi and 1Gi of disk. Given, it is all that is said.",
+      }),
     volumes: z.array(mounted).max(20).optional().meta({
       description: "Each a Secret, a ConfigMap or an empty folder, and where it is mounted.",
     }),

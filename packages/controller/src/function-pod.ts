@@ -23,6 +23,15 @@ const lastMoments = 10_000;
 /** The group that may read its secrets, and the user of our images. */
 const nobody = 65_532;
 
+/**
+ * Default of `container.resources`. Requests keep a share of the node for the container; limits keep the node's memory and disk
+ * for others. The processor has no limit: idle time is free to use.
+ */
+const usualResources = {
+  requests: { cpu: "50m", memory: "96Mi" },
+  limits: { memory: "512Mi", "ephemeral-storage": "1Gi" },
+};
+
 /** How long the runs of a function may take to end that last for `timeout` ms at most. */
 export const graceOf = (timeout: number): number => timeout + lastMoments;
 
@@ -64,7 +73,7 @@ export function functionPod({
   probes,
   secrets = [],
 }: FunctionPod) {
-  const { image, imagePullPolicy, command, args, resources, volumes = [] } = container;
+  const { image, imagePullPolicy, command, args, resources = usualResources, volumes = [] } = container;
   const { imagePullSecrets, nodeSelector, tolerations } = container;
   return {
     serviceAccountName,

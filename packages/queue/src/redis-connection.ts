@@ -47,6 +47,12 @@ export interface RedisOptions {
   readonly scriptPatience?: Milliseconds;
 }
 
+/** The codes with which Node refuses a certificate: https://nodejs.org/api/tls.html#x509-certificate-error-codes. */
+const unbelieved =
+  /CERT|^ERR_TLS|^UNABLE_TO_|^INVALID_(CA|PURPOSE)$|^(PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$/;
+
+const loopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
+
 /** How long a server that is there may take to say goodbye. */
 const farewell: Milliseconds = 1_000;
 
@@ -68,6 +74,13 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
   if (ca !== undefined && !isTls(address)) {
     throw new UnfitRedisError(
       "A CA for Redis is given, but its URL begins with redis://, which has no TLS. Write rediss://, or leave the CA out.",
+    );
+  }
+  if (!isTls(address) && !address.nodes.every(({ host }) => loopback.test(host))) {
+    log.warn(
+      { server: placesOf(address) },
+      "The connection to Redis is not encrypted: whoever is between reads passwords and copies of objects, and can change " +
+        "both. Give Redis a certificate, write rediss:// in its URL, and name its authority in DROVER_REDIS_CA_FILE",
     );
   }
   const login = password === undefined ? address : { ...address, password };
@@ -157,7 +170,7 @@ async function untilReady(redis: RedisConnection, place: string, patience: Milli
     const cause =
       "lastNodeError" in error && error.lastNodeError instanceof Error ? error.lastNodeError : error;
     last = cause.message;
-    if ("code" in cause && /CERT|^ERR_TLS/.test(String(cause.code))) {
+    if ("code" in cause && unbelieved.test(String(cause.code))) {
       ready.reject(
         new UnfitRedisError(
           `${place} shows a certificate that is not believed: ${last}. Give the certificates of its authority ` +

@@ -202,7 +202,7 @@ const client = { get: () => Promise.resolve(undefined) };
 const nowhere = parseNetworks([]);
 const loopback = parseNetworks(["127.0.0.0/8", "::1/128"]);
 const named = (): TargetRules => ({
-  ...{ client, resolve, networks: nowhere },
+  ...{ client, resolve, networks: nowhere, unselected: false },
   allowed: parseAllowed([`http://*.example.com:${port}`, `https://hooks.example.com`]),
 });
 /** The most that can be allowed: all names, and all addresses. Only what is inside is left to refuse. */
@@ -304,7 +304,7 @@ const serviceOf = (spec: object): Pick<TargetRules, "client"> => ({
           ? {
               ...{ apiVersion: "v1", kind: "Service" },
               metadata: { name: "greetings", namespace: "web", uid: "u", resourceVersion: "1" },
-              spec,
+              spec: { selector: { app: "greetings" }, ...spec },
             }
           : undefined,
       ),
@@ -316,6 +316,13 @@ it.each<[string, object, Partial<WebhookFunction>, RegExp]>([
   ["that is not there", {}, { service: { name: "other", port: 80 } }, /no Service web\/other/],
   ["of another namespace", {}, { namespace: "elsewhere" }, /no Service elsewhere\/greetings/],
   ["that is an ExternalName", { type: "ExternalName", externalName: "localhost", ports }, {}, /ExternalName/],
+  [
+    "without a selector",
+    { clusterIP: "10.0.0.1", selector: undefined, ports },
+    {},
+    /no selector.*Give it one/,
+  ],
+  ["whose selector is empty", { clusterIP: "10.0.0.1", selector: {}, ports }, {}, /no selector/],
   ["that is headless", { clusterIP: "None", ports }, {}, /no cluster IP/],
   ["without an address", { ports }, {}, /no cluster IP/],
   ["with a name for its address", { clusterIP: "localhost", ports }, {}, /no cluster IP/],
@@ -346,6 +353,12 @@ it("a Service is called by its cluster IP and port, at the path that is declared
   const at = (spec: object, path = "/hook") =>
     targetOf({ ...greetings, path }, { ...named(), ...serviceOf(spec) }, signal);
   expect((await at({ clusterIP: "10.0.0.1", ports })).url.href).toBe("http://10.0.0.1/hook");
+  const unselected = {
+    ...named(),
+    ...serviceOf({ clusterIP: "10.0.0.1", selector: {}, ports }),
+    unselected: true,
+  };
+  expect((await targetOf(greetings, unselected, signal)).address).toBe("10.0.0.1");
   expect((await at({ clusterIP: "fd00::1", ports })).url.href).toBe("http://[fd00::1]/hook");
   for (const path of ["//evil.example.com/x", "/\\evil.example.com", "/@evil"]) {
     const target = await at({ clusterIP: "10.0.0.1", ports }, path);

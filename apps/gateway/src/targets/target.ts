@@ -24,6 +24,8 @@ export interface TargetRules {
   readonly allowed: readonly AllowedUrl[];
   /** Where calls may go though it is not public. */
   readonly networks: Networks;
+  /** Allows Services without a selector. A user who may write their endpoints can choose any address. */
+  readonly unselected: boolean;
   /** All addresses of a name; a test brings its own. */
   readonly resolve?: (host: string) => Promise<readonly string[]>;
 }
@@ -36,6 +38,7 @@ export function targetOf(fn: WebhookFunction, rules: TargetRules, signal: AbortS
 const serviceSchema = z.looseObject({
   spec: z.looseObject({
     type: z.string().exactOptional(),
+    selector: z.record(z.string(), z.string()).default({}),
     clusterIP: z.string().exactOptional(),
     ports: z.array(z.looseObject({ port: z.number(), protocol: z.string().exactOptional() })).default([]),
   }),
@@ -44,7 +47,7 @@ const serviceSchema = z.looseObject({
 /** By its cluster IP: no name is looked up, and nobody but the API server says what it is. */
 async function serviceTarget(
   { namespace, service: { name, port }, path }: WebhookFunction,
-  { client, networks }: TargetRules,
+  { client, networks, unselected }: TargetRules,
   signal: AbortSignal,
 ): Promise<Target> {
   const key = objectKey({ namespace, name });
@@ -52,9 +55,15 @@ async function serviceTarget(
   if (found === undefined) {
     throw new TargetError(`There is no Service ${key}. Create it, or name another in spec.webhook.service.`);
   }
-  const { type = "ClusterIP", clusterIP = "", ports } = serviceSchema.parse(found).spec;
+  const { type = "ClusterIP", clusterIP = "", selector, ports } = serviceSchema.parse(found).spec;
   if (type === "ExternalName") {
     throw new TargetError(`The Service ${key} is an ExternalName. Give webhook.url, and have it allowed.`);
+  }
+  if (Object.keys(selector).length === 0 && !unselected) {
+    throw new TargetError(
+      `The Service ${key} has no selector: its endpoints may be any address. Give it one that selects the Pods of the ` +
+        "function, or have such Services allowed (DROVER_WEBHOOK_UNSELECTED of the gateway).",
+    );
   }
   if (isIP(clusterIP) === 0) {
     throw new TargetError(`The Service ${key} has no cluster IP. Give one that is not headless.`);

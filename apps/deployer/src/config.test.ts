@@ -1,0 +1,65 @@
+import { afterEach, expect, it, vi } from "vitest";
+import { functionConfig } from "./config.ts";
+import { egressPeers } from "./egress.ts";
+
+afterEach(() => vi.unstubAllEnvs());
+const given = (env: Readonly<Record<string, string>>) => {
+  for (const name of Object.keys(process.env)) if (name.startsWith("DROVER_")) vi.stubEnv(name, undefined);
+  for (const [name, value] of Object.entries({ DROVER_REDIS_URL: "redis://127.0.0.1", ...env }))
+    vi.stubEnv(name, value);
+  return functionConfig();
+};
+const peersWith = (env: Readonly<Record<string, string>>): readonly object[] => {
+  const { functionsEgress, functionsEgressExcept: except } = given(env);
+  return egressPeers({ ...functionsEgress, except });
+};
+
+it("closes metadata addresses to functions, and nothing else, unless it is told otherwise", () => {
+  expect(peersWith({})).toEqual([
+    { namespaceSelector: {} },
+    {
+      ipBlock: {
+        cidr: "0.0.0.0/0",
+        except: ["169.254.0.0/16", "100.100.100.200/32", "192.0.0.192/32", "168.63.129.16/32"],
+      },
+    },
+    {
+      ipBlock: {
+        cidr: "::/0",
+        except: [
+          "fe80::/10",
+          "fd00:ec2::/32",
+          "fd20:ce::254/128",
+          "fd00:c1::a9fe:a9fe/128",
+          "fd00:42::42/128",
+          "fd00:a9fe:a9fe::1/128",
+        ],
+      },
+    },
+    { ipBlock: { cidr: "169.254.170.23/32" } },
+    { ipBlock: { cidr: "fd00:ec2::23/128" } },
+  ]);
+  expect(peersWith({ DROVER_FUNCTIONS_EGRESS: "none" })).toEqual([]);
+  expect(peersWith({ DROVER_FUNCTIONS_EGRESS: "::/0", DROVER_FUNCTIONS_EGRESS_EXCEPT: "none" })).toEqual([
+    { ipBlock: { cidr: "::/0" } },
+  ]);
+});
+
+it.each([
+  [{ DROVER_FUNCTIONS_EGRESS: "10.0.0.0" }, /DROVER_FUNCTIONS_EGRESS=.* is not a network. Write/],
+  [
+    { DROVER_FUNCTIONS_EGRESS_EXCEPT: "10.0.0.1/8" },
+    /DROVER_FUNCTIONS_EGRESS_EXCEPT=.*does not begin at 10.0.0.1/,
+  ],
+  [
+    { DROVER_MONITORING_NAMESPACES: "monitoring Prometheus" },
+    /DROVER_MONITORING_NAMESPACES=.*name of a namespace/,
+  ],
+])("refuses %j, and says what to write", (env, problem) => expect(() => given(env)).toThrow(problem));
+
+it("takes several namespaces of what scrapes", () => {
+  expect(given({ DROVER_MONITORING_NAMESPACES: "monitoring, metrics" }).monitoringNamespaces).toEqual([
+    "monitoring",
+    "metrics",
+  ]);
+});

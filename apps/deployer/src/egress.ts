@@ -1,0 +1,107 @@
+import { BlockList, isIP } from "node:net";
+
+/** A network as the API server takes it: `10.0.0.0/8`. */
+interface Network {
+  readonly cidr: string;
+  readonly address: string;
+  readonly bits: number;
+  readonly family: "ipv4" | "ipv6";
+}
+
+/** Where Pods of functions may connect to, beside DNS, Redis and the gateway. */
+export interface Egress {
+  /** Also to every Pod of the cluster: network plugins differ in whether a network holds the Pods in it. */
+  readonly pods: boolean;
+  readonly networks: readonly Network[];
+  /** Closed, unless one of `networks` lies in it. */
+  readonly except: readonly Network[];
+}
+
+/** A destination that cannot be used. */
+export class InvalidEgressError extends Error {
+  override readonly name = "InvalidEgressError";
+}
+
+/**
+ * Everything that is not excepted; and EKS' Pod Identity agent, which gives a Pod the credentials of its own ServiceAccount
+ * alone.
+ */
+export const usualEgress = "pods 0.0.0.0/0 ::/0 169.254.170.23/32 fd00:ec2::23/128";
+
+/**
+ * Addresses at which clouds give every Pod the credentials of its node. Of IPv4 link-local ones, and those of Alibaba, Oracle
+ * (Classic) and Azure (wire server); of IPv6 link-local ones, and those of AWS, Google, Oracle, Scaleway and Linode.
+ */
+export const metadataNetworks = [
+  "169.254.0.0/16 100.100.100.200/32 192.0.0.192/32 168.63.129.16/32",
+  "fe80::/10 fd00:ec2::/32 fd20:ce::254/128 fd00:c1::a9fe:a9fe/128 fd00:42::42/128 fd00:a9fe:a9fe::1/128",
+].join(" ");
+
+/**
+ * Networks, and `pods` for every Pod of the cluster; or `none`.
+ * @throws InvalidEgressError
+ */
+export function parseDestinations(text: string): Omit<Egress, "except"> {
+  const words = wordsOf(text);
+  return {
+    pods: words.includes("pods"),
+    networks: words.filter((word) => word !== "pods").map(parseNetwork),
+  };
+}
+
+/** @throws InvalidEgressError */
+export const parseNetworks = (text: string): readonly Network[] => wordsOf(text).map(parseNetwork);
+
+/** The peers of a NetworkPolicy's rule. */
+export function egressPeers({ pods, networks, except }: Egress): readonly object[] {
+  return [
+    ...(pods ? [{ namespaceSelector: {} }] : []),
+    ...networks.map((network) => {
+      const closed = except.filter((one) => isWithin(one, network)).map(({ cidr }) => cidr);
+      return { ipBlock: { cidr: network.cidr, ...(closed.length > 0 && { except: closed }) } };
+    }),
+  ];
+}
+
+const wordsOf = (text: string): readonly string[] =>
+  text === "none" ? [] : text.split(/[\s,]+/).filter((word) => word !== "");
+
+function parseNetwork(word: string): Network {
+  const [address = "", size = "", ...more] = word.split("/");
+  const version = /^[0-9a-f:]+$|^[0-9.]+$/.test(address) ? isIP(address) : 0;
+  const most = version === 4 ? 32 : 128;
+  const bits = Number(size);
+  if (version === 0 || !/^(0|[1-9]\d{0,2})$/.test(size) || bits > most || more.length > 0) {
+    throw new InvalidEgressError(`${JSON.stringify(word)} is not a network. Write 10.0.0.0/8, or fd00::/8.`);
+  }
+  // The API server refuses such a network, with every function's NetworkPolicy.
+  if ((numberOf(address) & ((1n << BigInt(most - bits)) - 1n)) !== 0n) {
+    throw new InvalidEgressError(
+      `${word} does not begin at ${address}: bits behind the first ${bits} are set.`,
+    );
+  }
+  return { cidr: word, address, bits, family: version === 4 ? "ipv4" : "ipv6" };
+}
+
+/** Strictly, as the API server wants it of an exception. */
+function isWithin(one: Network, network: Network): boolean {
+  if (one.family !== network.family || one.bits <= network.bits) return false;
+  const list = new BlockList();
+  list.addSubnet(network.address, network.bits, network.family);
+  return list.check(one.address, one.family);
+}
+
+function numberOf(address: string): bigint {
+  if (isIP(address) === 4) return joined(address.split(".").map(Number), 8n);
+  const [head = [], tail] = address
+    .split("::")
+    .map((part) => part.split(":").filter((group) => group !== ""));
+  const zeros = Array.from({ length: tail === undefined ? 0 : 8 - head.length - tail.length }, () => "0");
+  return joined(
+    [...head, ...zeros, ...(tail ?? [])].map((group) => parseInt(group, 16)),
+    16n,
+  );
+}
+
+const joined = (parts: readonly number[], width: bigint): bigint =>
+  parts.reduce((sum, part) => (sum << width) | BigInt(part), 0n);

@@ -1,0 +1,98 @@
+import { customResourceDefinition, defineResource, objectKey } from "@drover/controller";
+import { refOf } from "@drover/kube";
+import { z } from "zod";
+import type { Attack } from "../attack.ts";
+import { everything } from "../rights/function-of.ts";
+
+const Probe = defineResource({
+  ...{ group: "reach.example.com", version: "v1", kind: "Probe", scope: "Namespaced" },
+  spec: z.object({ n: z.int() }),
+  status: z.object({}),
+});
+const conditionsSchema = z.looseObject({
+  observedGeneration: z.number(),
+  conditions: z.array(z.looseObject({ type: z.string(), reason: z.string(), message: z.string() })),
+});
+
+/**
+ * The owner of a namespace writes the endpoints of a Service, so that the gateway calls what the owner cannot reach. Nothing
+ * forwards a Service's address here: an address that was called does not answer, which is another reason than none.
+ */
+export const attack: Attack = {
+  name: "a Service without a selector, or of another name, does not lead the gateway inside",
+  kind: "server-side request forgery",
+  needs: ["cluster"],
+  async run({ cluster }) {
+    const at = cluster();
+    const namespace = await at.namespace("nora-unselected");
+    const nora = { user: "nora-of-endpoints" };
+    await at.grant(nora, everything, namespace);
+    // The kind is the author's own: only where the gateway is led to is judged.
+    await at.grant(nora, [{ apiGroups: [Probe.group], resources: ["*"], verbs: ["*"] }]);
+    await at.apply([customResourceDefinition(Probe)]);
+    await at.kubectl(["wait", "--for=condition=Established", `crd/probes.${Probe.group}`]);
+    const as = await at.kubeconfigOf(nora);
+    const service = (name: string, spec: object) => ({
+      ...{ apiVersion: "v1", kind: "Service", metadata: { name, namespace } },
+      spec: { ...spec, ports: [{ name: "http", port: 80 }] },
+    });
+    const services = [
+      service("by-hand", {}),
+      service("empty", { selector: {} }),
+      service("renamed", { type: "ExternalName", externalName: "kubernetes.default.svc.cluster.local" }),
+      service("selecting", { selector: { app: "nobody" } }),
+    ];
+    const endpoints = {
+      ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", addressType: "IPv4" },
+      metadata: { name: "by-hand", namespace, labels: { "kubernetes.io/service-name": "by-hand" } },
+      endpoints: [{ addresses: ["10.1.2.3"] }],
+      ports: [{ name: "http", port: 80 }],
+    };
+    await at.apply([...services, endpoints], { as });
+    /** The Ready condition of an object whose function is behind a Service. */
+    const outcome = async (name: string) => {
+      const { group, version, kind, plural, scope } = Probe;
+      const fn = {
+        ...{ apiVersion: "drover.dev/v1alpha1", kind: "ReconcileFunction", metadata: { name, namespace } },
+        spec: {
+          for: {
+            group,
+            version,
+            kind,
+            plural,
+            scope,
+            namespaces: [namespace],
+            labelSelector: { matchLabels: { of: name } },
+          },
+          ...{ delivery: "webhook", timeout: "2s", webhook: { service: { name } } },
+        },
+      };
+      const probe = {
+        ...{ apiVersion: Probe.apiVersion, kind, spec: { n: 1 } },
+        metadata: { name, namespace, labels: { of: name } },
+      };
+      await at.apply([fn, probe], { as });
+      await at.permitted(namespace, name, as);
+      return at.until(`the gateway has tried ${name}`, async () => {
+        const object = await at.admin.get(refOf(Probe), objectKey({ namespace, name }));
+        return conditionsSchema
+          .safeParse(object?.["status"])
+          .data?.conditions.find(({ type }) => type === "Ready");
+      });
+    };
+    const called: string[] = [];
+    for (const name of ["by-hand", "empty", "renamed"]) {
+      const { reason, message } = await outcome(name);
+      if (reason !== "NoTarget" || !/has no selector|is an ExternalName/.test(message)) {
+        called.push(`${name}: ${reason}, ${message}`);
+      }
+    }
+    const control = await outcome("selecting");
+    if (control.reason === "NoTarget")
+      throw new Error(`A Service with a selector is not called either: ${control.message}`);
+    return {
+      succeeded: called.length > 0,
+      evidence: called.join("; ") || `none was called; one with a selector was: ${control.reason}`,
+    };
+  },
+};
