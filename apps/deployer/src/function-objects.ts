@@ -32,7 +32,7 @@ export function functionObjects(
       ref: builtin.serviceAccount,
       object: { metadata: owned(home.name) },
       // The gateway acts as it.
-      wanted: deployed || delivery === "webhook",
+      wanted: deployed || spec.delivery === "webhook",
     },
     ...roles(home, permissions, deployed),
     {

@@ -1,4 +1,4 @@
-import { objectKey, silentLog } from "@drover/controller";
+import { objectKey, queueOf, silentLog } from "@drover/controller";
 import { openWorkQueue } from "@drover/queue";
 import type { Attack } from "../attack.ts";
 import { answerOf, attackedRedis, isDenied } from "./redis-user.ts";
@@ -15,7 +15,7 @@ export const attack: Attack = {
     const deployer = await server.shipped("deployer", "all");
     const queue = openWorkQueue({
       redis: deployer,
-      controller: "reconcilefunctions.drover.dev",
+      controller: queueOf({ namespace: "drover", name: "reconcilefunctions.drover.dev", uid: "u1" }),
       log: silentLog,
     });
     await queue.wake([wake]);
