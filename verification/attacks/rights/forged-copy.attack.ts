@@ -15,6 +15,7 @@ export const attack: Attack = {
   name: "the deployer grants nothing by what Redis says of a function",
   kind: "a decision is kept where a less trusted party writes",
   needs: ["cluster"],
+  slow: true,
   async run({ cluster }) {
     const installation = cluster();
     const { apply, kubeconfigOf, kubectl, permitted, redis, redisUrlOf } = installation;

@@ -9,6 +9,7 @@ export const attack: Attack = {
   name: "a function that keeps making its queue another one does not have the stream of others listed again and again",
   kind: "shared fate",
   needs: ["redis"],
+  slow: true,
   async run({ redis, signal }) {
     const functions = ["evil", "victim"].map((name) => ({ name, for: configMaps }));
     await using stage = await stageBridge(redis().url, functions, "evil");

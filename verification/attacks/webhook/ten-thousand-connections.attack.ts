@@ -7,6 +7,7 @@ export const attack: Attack = {
   name: "ten thousand connections from one address stop no other sender",
   kind: "work before verification",
   needs: [],
+  slow: true,
   async run() {
     const listener = await startHooks();
     const before = await genuineFrom(listener, "127.0.0.3");
