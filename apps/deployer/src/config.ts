@@ -1,17 +1,19 @@
 import { durationSchema, milliseconds } from "@drover/controller";
-import { authorsSetting, functionSettings, namespaceSetting, readSettings } from "@drover/runtime";
+import { authorsSetting, functionSettings, namespaceSetting, plain, readSettings } from "@drover/runtime";
 import { z } from "zod";
 
 /** A ServiceAccount, as `namespace/name`. */
 const account = (usual: string) =>
-  z
-    .string()
-    .regex(/^[a-z0-9-]+\/[a-z0-9.-]+$/, { error: `give namespace and name, such as ${usual}` })
-    .default(usual)
-    .transform((text) => {
-      const [namespace = "", name = ""] = text.split("/");
-      return { namespace, name };
-    });
+  plain(
+    z
+      .string()
+      .regex(/^[a-z0-9-]+\/[a-z0-9.-]+$/, { error: `give namespace and name, such as ${usual}` })
+      .default(usual)
+      .transform((text) => {
+        const [namespace = "", name = ""] = text.split("/");
+        return { namespace, name };
+      }),
+  );
 
 const settings = functionSettings.extend({
   /** Redis as Pods reach it, without user or password. Default: as this process does. */
@@ -30,17 +32,17 @@ const settings = functionSettings.extend({
   /** The ServiceAccount of KEDA's operator: it makes the tokens with which it asks for figures. */
   kedaAccount: account("keda/keda-operator"),
   /** `trusted`: functions get what they ask for, whatever their authors may do. For a cluster with one author. */
-  authors: authorsSetting.default("checked"),
+  authors: authorsSetting,
   /** The namespace of the deployer, where it keeps permits. A user who may write there can act as the deployer. */
   namespace: namespaceSetting,
   /** How often permits are reviewed. Twice this time after an author has lost a permission it is withdrawn. */
-  reviewEvery: durationSchema.transform(milliseconds).default(20_000),
+  reviewEvery: plain(durationSchema.transform(milliseconds).default(20_000)),
   /** How often functions get new passwords and signing keys. */
-  rotateEvery: durationSchema.transform(milliseconds).default(20 * 86_400_000),
+  rotateEvery: plain(durationSchema.transform(milliseconds).default(20 * 86_400_000)),
   /** How often Redis is looked through for what functions that are gone have left in it. */
-  sweepEvery: durationSchema.transform(milliseconds).default(60_000),
+  sweepEvery: plain(durationSchema.transform(milliseconds).default(60_000)),
   /** How often queues are looked at for how many Pods they want. */
-  scaleEvery: durationSchema.transform(milliseconds).default(250),
+  scaleEvery: plain(durationSchema.transform(milliseconds).default(250)),
 });
 
 export const functionConfig = () => readSettings(settings, process.env);
