@@ -78,7 +78,7 @@ function refuseContradiction(part: URL, first: URL): void {
   };
   if (part.protocol !== first.protocol) refuse(`is not of the scheme ${first.protocol}// as the first is.`);
   if (!["", "/", "/0"].includes(part.pathname)) {
-    refuse("names a database; a cluster has only 0. Leave it out.");
+    refuse(`names database ${part.pathname.slice(1)}; a cluster has only 0. Leave it out.`);
   }
   if (part.username + part.password !== "") {
     const same = part.username === first.username && part.password === first.password;

@@ -26,10 +26,12 @@ function fieldsOf(value: unknown, above: readonly unknown[]): unknown {
       const json = (value as { readonly toJSON: () => unknown }).toJSON();
       return fieldsOf(json, within);
     }
-    const shown = ([name, entry]: readonly [string, unknown]): readonly [string, unknown] => [
-      name,
-      typeof entry === "string" && namesSecret(name) ? "***" : fieldsOf(entry, within),
-    ];
+    const shown = ([name, entry]: readonly [string, unknown]): readonly [string, unknown] => {
+      if (typeof entry === "string" && namesSecret(name)) return [name, "***"];
+      // Not only errors are thrown.
+      const isThrown = typeof entry === "object" && entry !== null && /^(err|error|cause)$/.test(name);
+      return [name, isThrown ? errorFields(entry) : fieldsOf(entry, within)];
+    };
     return Object.fromEntries(Object.entries(value).slice(0, most).map(shown));
   } catch {
     return "a value that cannot be read";

@@ -21,6 +21,7 @@ async function printed(program: string): Promise<string> {
 
 it.each([
   ["as err", `log.warn({ err: bad("it") }, "failed")`],
+  ["of what is no error", `log.warn({ it: 1, err: { message: "it", body: "canary" } }, "failed")`],
   ["alone", `log.warn(bad("it https://a:canary@h"))`],
   ["under another name", `log.warn({ error: bad("it") }, "failed")`],
   ["deep in fields", `log.warn({ a: [{ b: { cause: bad("it") } }] }, "failed")`],

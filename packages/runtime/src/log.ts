@@ -13,6 +13,8 @@ export function openLog({ process: name, level = "info" }: { process: string; le
     level,
     base: { process: name },
     timestamp: pino.stdTimeFunctions.isoTime,
+    // Pino's own would make something else of what logFields has made.
+    serializers: { err: (shown: unknown) => shown },
     formatters: { level: (label) => ({ level: label }) },
     hooks: {
       logMethod(given, log) {
