@@ -13,7 +13,7 @@ export const attack: Attack = {
   async run({ redis }) {
     await using server = attackedRedis(redis().url);
     await server.shipped("bridge");
-    const [, dir = ""] = (await server.admin.config("GET", "dir"));
+    const [, dir = ""] = await server.admin.config("GET", "dir");
     const key = `{drover:${taken}}:x`;
     const answers: string[] = [];
     for (const role of ["function", "gateway", "operator"] as const) {
