@@ -1,17 +1,17 @@
-import { authorsSetting, namespaceSetting, readSettings, wholeNumber } from "@drover/runtime";
+import { authorsSetting, namespaceSetting, plain, readSettings, wholeNumber } from "@drover/runtime";
 import { z } from "zod";
 import { followSettings } from "./follow-settings.ts";
 
 const bridgeSettings = followSettings.extend({
   /** A YAML file of ReconcileFunctions, or a folder of such files. Left out: those of the cluster, as they come and go. */
-  functions: z.string().optional(),
+  functions: plain(z.string().optional()),
   /** `checked`: follow for a function what the deployer has permitted. `trusted`: whatever it asks for. */
-  authors: authorsSetting.default("checked"),
+  authors: authorsSetting,
   /** The deployer's namespace, where permits are. */
   namespace: namespaceSetting,
   /** Where events are taken, apart from what is for us: 0 takes a free port. Left out: nowhere. */
-  hooksPort: wholeNumber({ least: 0, most: 65_535 }).optional(),
-  hooksHost: z.string().default("127.0.0.1"),
+  hooksPort: plain(wholeNumber({ least: 0, most: 65_535 }).optional()),
+  hooksHost: plain(z.string().default("127.0.0.1")),
   /** A folder with the secrets of hooks that are registered by files, as `<name>/<key>`. */
   hookSecrets: z.string().optional(),
 });

@@ -1,5 +1,5 @@
 import { silentLog } from "@drover/controller";
-import { InvalidArgumentError, Option } from "commander";
+import { Option } from "commander";
 import { CommandError } from "./command-error.ts";
 import { usualRedisCaFile } from "./config.ts";
 import { parseRedisUrl, type RedisConnection, UnfitRedisError } from "@drover/queue";
@@ -10,12 +10,16 @@ const patience = 5_000;
 export const redisOption = (): Option =>
   new Option("--redis <url>", "that Drover runs on; default: DROVER_REDIS_URL").argParser(redisUrl);
 
+/** @throws CommandError where it is no URL of a Redis; it does not show it. */
 export function redisUrl(text: string): string {
   try {
     parseRedisUrl(text);
     return text;
   } catch (error) {
-    throw error instanceof UnfitRedisError ? new InvalidArgumentError(error.message) : error;
+    // Not an InvalidArgumentError: Commander shows the argument with that.
+    throw error instanceof UnfitRedisError
+      ? new CommandError(`--redis cannot be used: ${error.message}`)
+      : error;
   }
 }
 

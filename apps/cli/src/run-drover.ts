@@ -1,3 +1,4 @@
+import { errorText, messageOf } from "@drover/controller";
 import { CommandError } from "./command-error.ts";
 import { droverCommand } from "./drover-command.ts";
 
@@ -12,7 +13,7 @@ export async function runDrover(words: readonly string[]): Promise<number> {
     await droverCommand().parseAsync(words, { from: "user" });
     return Number(process.exitCode ?? 0);
   } catch (error) {
-    console.error(isForeseen(error) ? `error: ${error.message}` : error);
+    console.error(isForeseen(error) ? `error: ${messageOf(error)}` : errorText(error));
     return 1;
   }
 }

@@ -1,4 +1,4 @@
-import { oneLine } from "./plain-text.ts";
+import { oneLine } from "@drover/controller";
 
 /** Rows under their headings, each column as wide as what is widest in it. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {

@@ -1,5 +1,5 @@
 import { durationSchema, milliseconds } from "@drover/controller";
-import { authorsSetting, functionSettings, namespaceSetting, readSettings } from "@drover/runtime";
+import { authorsSetting, functionSettings, namespaceSetting, plain, readSettings } from "@drover/runtime";
 import { z } from "zod";
 import {
   InvalidEgressError,
@@ -11,14 +11,16 @@ import {
 
 /** A ServiceAccount, as `namespace/name`. */
 const account = (usual: string) =>
-  z
-    .string()
-    .regex(/^[a-z0-9-]+\/[a-z0-9.-]+$/, { error: `give namespace and name, such as ${usual}` })
-    .default(usual)
-    .transform((text) => {
-      const [namespace = "", name = ""] = text.split("/");
-      return { namespace, name };
-    });
+  plain(
+    z
+      .string()
+      .regex(/^[a-z0-9-]+\/[a-z0-9.-]+$/, { error: `give namespace and name, such as ${usual}` })
+      .default(usual)
+      .transform((text) => {
+        const [namespace = "", name = ""] = text.split("/");
+        return { namespace, name };
+      }),
+  );
 
 /** Text that a parser turns into something else, or refuses with what to write. */
 const parsedBy =
@@ -45,32 +47,34 @@ const settings = functionSettings.extend({
     .regex(/^https?:\/\/[^\s]+$/, { error: "give a URL such as http://deployer.drover:8080" })
     .optional(),
   /** Where Pods of functions may connect to, beside DNS, Redis and the gateway: networks, and `pods`; or `none`. */
-  functionsEgress: z.string().default(usualEgress).transform(parsedBy(parseDestinations)),
+  functionsEgress: plain(z.string().default(usualEgress).transform(parsedBy(parseDestinations))),
   /** Networks that are closed to them, but for what `functionsEgress` names in them; or `none`. */
-  functionsEgressExcept: z.string().default(metadataNetworks).transform(parsedBy(parseNetworks)),
+  functionsEgressExcept: plain(z.string().default(metadataNetworks).transform(parsedBy(parseNetworks))),
   /** Namespaces whose Pods may read the metrics of functions, such as `monitoring`. */
-  monitoringNamespaces: z
-    .string()
-    .default("")
-    .transform((text) => text.split(/[\s,]+/).filter((word) => word !== ""))
-    .pipe(z.array(namespaceSetting.unwrap())),
+  monitoringNamespaces: plain(
+    z
+      .string()
+      .default("")
+      .transform((text) => text.split(/[\s,]+/).filter((word) => word !== ""))
+      .pipe(z.array(namespaceSetting.unwrap())),
+  ),
   /** The ServiceAccounts of bridges and gateways, as in `drover/gateway`. */
   bridgeAccount: account("drover/bridge"),
   gatewayAccount: account("drover/gateway"),
   /** The ServiceAccount of KEDA's operator: it makes the tokens with which it asks for figures. */
   kedaAccount: account("keda/keda-operator"),
   /** `trusted`: functions get what they ask for, whatever their authors may do. For a cluster with one author. */
-  authors: authorsSetting.default("checked"),
+  authors: authorsSetting,
   /** The namespace of the deployer, where it keeps permits. A user who may write there can act as the deployer. */
   namespace: namespaceSetting,
   /** How often permits are reviewed. Twice this time after an author has lost a permission it is withdrawn. */
-  reviewEvery: durationSchema.transform(milliseconds).default(20_000),
+  reviewEvery: plain(durationSchema.transform(milliseconds).default(20_000)),
   /** How often functions get new passwords and signing keys. */
-  rotateEvery: durationSchema.transform(milliseconds).default(20 * 86_400_000),
+  rotateEvery: plain(durationSchema.transform(milliseconds).default(20 * 86_400_000)),
   /** How often Redis is looked through for what functions that are gone have left in it. */
-  sweepEvery: durationSchema.transform(milliseconds).default(60_000),
+  sweepEvery: plain(durationSchema.transform(milliseconds).default(60_000)),
   /** How often queues are looked at for how many Pods they want. */
-  scaleEvery: durationSchema.transform(milliseconds).default(250),
+  scaleEvery: plain(durationSchema.transform(milliseconds).default(250)),
 });
 
 export const functionConfig = () => readSettings(settings, process.env);

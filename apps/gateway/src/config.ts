@@ -1,7 +1,8 @@
-import { durationSchema, milliseconds } from "@drover/controller";
+import { durationSchema, messageOf, milliseconds } from "@drover/controller";
 import {
   authorsSetting,
   namespaceSetting,
+  plain,
   processSettings,
   readSettings,
   wholeNumber,
@@ -19,7 +20,7 @@ const listOf = <Value>(parse: (words: readonly string[]) => Value) =>
     try {
       return parse(words(text));
     } catch (error) {
-      context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
+      context.addIssue({ code: "custom", message: messageOf(error) });
       return z.NEVER;
     }
   });
@@ -29,29 +30,31 @@ const gatewaySettings = processSettings.extend({
    * Which `webhook.url`s may be called: origins, or host suffixes, such as `https://hooks.example.com
    * https://*.example.org:8443`. Left out: none.
    */
-  webhookAllow: listOf(parseAllowed).optional(),
+  webhookAllow: plain(listOf(parseAllowed).optional()),
   /** Networks that calls may go to though they are private, such as `127.0.0.0/8` in development. */
-  webhookNetworks: listOf(parseNetworks).optional(),
+  webhookNetworks: plain(listOf(parseNetworks).optional()),
   /**
    * `true`: also call Services without a selector, whose endpoints are written by hand. Then every user who may write
    * EndpointSlices in a function's namespace can have the gateway call any address of the cluster.
    */
-  webhookUnselected: z
-    .enum(["true", "false"], { error: "give true or false" })
-    .transform((text) => text === "true")
-    .default(false),
+  webhookUnselected: plain(
+    z
+      .enum(["true", "false"], { error: "give true or false" })
+      .transform((text) => text === "true")
+      .default(false),
+  ),
   /** `checked`: call a function as the deployer has permitted it. `trusted`: as it asks for. */
-  authors: authorsSetting.default("checked"),
+  authors: authorsSetting,
   /** The deployer's namespace, where permits are. */
   namespace: namespaceSetting,
   /** Where functions that have answered 202 send the result: 0 takes a free port. Left out: nowhere. */
-  completionsPort: wholeNumber({ least: 0, most: 65_535 }).optional(),
-  completionsHost: z.string().default("127.0.0.1"),
+  completionsPort: plain(wholeNumber({ least: 0, most: 65_535 }).optional()),
+  completionsHost: plain(z.string().default("127.0.0.1")),
   /** How functions reach that. Default: by host and port. */
   completionsUrl: z.url({ protocol: /^https?$/ }).optional(),
   /** A dead gateway's key is taken over after this time. */
-  lease: span.default(6_000),
-  leaseRenewal: span.default(400),
+  lease: plain(span.default(6_000)),
+  leaseRenewal: plain(span.default(400)),
 });
 export type GatewaySettings = z.output<typeof gatewaySettings>;
 

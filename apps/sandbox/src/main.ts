@@ -4,13 +4,14 @@
  * The API server of `@drover/sandbox`, for the demo and for docker-compose. It serves until SIGTERM and forgets
  * everything then.
  */
-import { openLog, stopOnSignals } from "@drover/runtime";
+import { logUncaught, openLog, stopOnSignals } from "@drover/runtime";
 import { startSandbox } from "@drover/sandbox";
 import { once } from "node:events";
 import { rename, writeFile } from "node:fs/promises";
 import { sandboxConfig } from "./config.ts";
 
 let log = openLog({ process: "sandbox" });
+logUncaught(() => log);
 try {
   const { sandboxHost: host, sandboxPort: port, sandboxNames: hosts, ...settings } = sandboxConfig();
   const { sandboxToken: token, kubeconfigOut, logLevel: level } = settings;

@@ -1,5 +1,5 @@
 import { durationSchema, milliseconds } from "@drover/controller";
-import { functionSettings, readSettings } from "@drover/runtime";
+import { functionSettings, plain, readSettings } from "@drover/runtime";
 import { z } from "zod";
 
 /**
@@ -19,17 +19,21 @@ export const s3ConfigSchema = z.object({
     .url({ protocol: /^https?$/, error: "give an address such as http://127.0.0.1:9000" })
     .optional(),
   /** Region of buckets whose spec names none. */
-  s3Region: z.string().min(1).default("us-east-1"),
+  s3Region: plain(z.string().min(1).default("us-east-1")),
   /** `true`: buckets in the path, not in the host name. Default: for any server but AWS. */
-  s3ForcePathStyle: z
-    .enum(["true", "false"], { error: "give true or false" })
-    .transform((text) => text === "true")
-    .optional(),
+  s3ForcePathStyle: plain(
+    z
+      .enum(["true", "false"], { error: "give true or false" })
+      .transform((text) => text === "true")
+      .optional(),
+  ),
   /** The time that one request may take. */
-  s3Timeout: durationSchema
-    .default("10s")
-    .transform(milliseconds)
-    .refine((timeout) => timeout > 0 && timeout <= longestRequest, { error: "give 15s at most" }),
+  s3Timeout: plain(
+    durationSchema
+      .default("10s")
+      .transform(milliseconds)
+      .refine((timeout) => timeout > 0 && timeout <= longestRequest, { error: "give 15s at most" }),
+  ),
 });
 
 export type S3Config = z.output<typeof s3ConfigSchema>;

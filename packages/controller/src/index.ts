@@ -23,6 +23,9 @@ export * from "./controller.ts";
 export * from "./crd.ts";
 export * from "./duration.ts";
 export * from "./errors.ts";
+export { type ErrorFields, errorFields, errorText, messageOf } from "./error-fields.ts";
+export { namesSecret, scrubbed } from "./scrubbed.ts";
+export { oneLine, unprintable } from "./plain-text.ts";
 export { defineFunction, functionManifestOf, type DeployableFunction } from "./deployable-function.ts";
 export { embeddedManifestsOf, NotEmbeddableError } from "./embedded-manifests.ts";
 export {

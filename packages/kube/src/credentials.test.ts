@@ -12,6 +12,11 @@ import { KubeConfigError } from "./credentials.ts";
 import { bucket, bucketObject } from "./testing/objects.ts";
 import { json, kubeconfigOf, refuses, type Script, scriptedServer } from "./testing/scripted-server.ts";
 
+const proxied = (proxy: string): string =>
+  kubeconfigOf("http://h").replace('"server"', `"proxy-url":${JSON.stringify(proxy)},"server"`);
+const plugin = (script: string, argument = "", command = "/bin/sh"): string =>
+  kubeconfigOf("http://h", { exec: { command, args: ["-c", script, argument] } });
+
 const key = objectKey({ namespace: "default", name: "a" });
 let folder: string;
 let kubeconfig: string;
@@ -63,6 +68,35 @@ describe("a kubeconfig that cannot be used says why", () => {
   ])("%s", async (_name, content, words) => {
     await writeFile(kubeconfig, content);
     expect(await problem()).toMatch(words);
+  });
+
+  const canary = "CANARY-token";
+  const user = (text: string): string =>
+    `clusters: [{name: c, cluster: {server: "http://h"}}]\ncontexts: []\nusers:\n- name: u\n  user:\n    token: ${text}\n`;
+  test.each([
+    ["a line that breaks off", user(`"${canary}`), /line \d+: deficient indentation/],
+    ["a line with a colon too many", user(`${canary}: ${canary}`), /line \d+: /],
+    ["an alias", user(`*${canary}`), /line \d+: unidentified alias/],
+    ["a tag", user(`!${canary} x`), /line \d+: unknown scalar tag/],
+    ["a tag's name", user(`!<${canary}^> x`), /line \d+: /],
+    ["a tag's handle", user(`!CANARY!x y`), /line \d+: undeclared tag handle/],
+    ["the token in place of all", canary, /malformed/],
+    ["a proxy of another kind", proxied(`socks5://u:${canary}@p:1`), /is a SOCKS proxy/],
+    ["a proxy that is no URL", proxied(`u:${canary}@p:1`), /proxy-url is not the URL of an HTTP proxy/],
+    ["a proxy with a port that is none", proxied(`http://u:${canary}@p:port`), /proxy-url is not the URL/],
+    [
+      "a plugin that fails",
+      plugin(`echo ${canary} >&2; exit 1`),
+      /the plugin .*sh failed\. What it printed is not shown/,
+    ],
+    ["a plugin that prints no JSON", plugin(`echo ${canary}`), /did not print an ExecCredential/],
+    ["a plugin that prints other JSON", plugin(`echo '"${canary}"'`), /did not print an ExecCredential/],
+    ["a plugin that is not there", plugin("", canary, "/absent/plugin"), /spawn \/absent\/plugin ENOENT/],
+  ])("and never shows its content: %s", async (_name, content, words) => {
+    await writeFile(kubeconfig, content);
+    const error: unknown = await connect({ kubeconfig }).catch((thrown: unknown) => thrown);
+    expect(String(error)).toMatch(words);
+    expect(inspect(error, { depth: 10, showHidden: true })).not.toContain("CANARY");
   });
 
   test("it lacks the context that was asked for, and says which it has", async () => {

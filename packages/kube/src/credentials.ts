@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { RequestOptions } from "node:https";
 import { dirname, resolve } from "node:path";
+import { messageOf } from "@drover/controller";
 import { KubeConfig, loadYaml } from "@kubernetes/client-node";
 import { z } from "zod";
 
@@ -53,11 +54,7 @@ export async function openCredentials(source: CredentialSource): Promise<Credent
     source.kubeconfig === undefined ? inCluster() : await fromFile(source.kubeconfig, source.context);
   const where = source.kubeconfig ?? "the pod's ServiceAccount";
   const { cluster, server, basic } = chosenCluster(config, where);
-  if (cluster.proxyUrl?.startsWith("socks") === true) {
-    throw new KubeConfigError(
-      `${where}: proxy-url ${cluster.proxyUrl} is a SOCKS proxy; only HTTP ones are supported.`,
-    );
-  }
+  refuseProxy(cluster.proxyUrl, where);
   return {
     read: async () => {
       const options: RequestOptions = {};
@@ -65,8 +62,7 @@ export async function openCredentials(source: CredentialSource): Promise<Credent
         await config.applyToHTTPSOptions(options);
       } catch (cause) {
         throw new KubeConfigError(
-          `The credentials of ${where} cannot be read: ${problemOf(cause)}. Check the files and the plugin that it names.`,
-          cause,
+          `The credentials of ${where} cannot be read: ${readProblem(cause, config)}. Check the files and the plugin that it names.`,
         );
       }
       return {
@@ -88,6 +84,35 @@ export async function namespaceOf({ kubeconfig, context }: CredentialSource): Pr
   const config = await fromFile(kubeconfig, context);
   return config.getContextObject(config.getCurrentContext())?.namespace;
 }
+
+/** @throws KubeConfigError for what is no URL of an HTTP proxy. Of the URL only the scheme is shown: it may have a password. */
+function refuseProxy(proxy: string | undefined, where: string): void {
+  if (proxy === undefined) return;
+  const protocol = URL.parse(proxy)?.protocol ?? "";
+  if (/^https?:$/.test(protocol)) return;
+  const problem = protocol.startsWith("socks")
+    ? "is a SOCKS proxy; only HTTP ones are supported."
+    : "is not the URL of an HTTP proxy. Give one such as http://proxy.example.com:3128.";
+  throw new KubeConfigError(`${where}: proxy-url ${problem}`);
+}
+
+/**
+ * Why credentials cannot be read. Nothing that a plugin has printed is repeated, nor a cause that holds it: it prints tokens.
+ */
+function readProblem(cause: unknown, config: KubeConfig): string {
+  if (isSystemError(cause)) return messageOf(cause);
+  const exec = config.getCurrentUser()?.exec as { readonly command?: unknown } | undefined;
+  if (typeof exec?.command !== "string") return nameOf(cause);
+  const failed = cause instanceof Error && cause.name === "Error";
+  const what = failed ? "failed" : `did not print an ExecCredential as JSON (${nameOf(cause)})`;
+  return `the plugin ${exec.command} ${what}. What it printed is not shown, since it may hold secrets: run it to see that`;
+}
+
+/** Of the operating system: its message has a path or an address, and no content. */
+const isSystemError = (cause: unknown): boolean =>
+  cause instanceof Error && "syscall" in cause && "code" in cause;
+
+const nameOf = (cause: unknown): string => (cause instanceof Error ? cause.name : typeof cause);
 
 /** There are no usable credentials. The message says what to put right. */
 export class KubeConfigError extends Error {
@@ -147,7 +172,7 @@ async function contentOf(path: string): Promise<string> {
     const problem =
       code === "ENOENT"
         ? "does not exist. Give the path of one that does."
-        : `cannot be read: ${problemOf(cause)}.`;
+        : `cannot be read: ${messageOf(cause)}.`;
     throw new KubeConfigError(`The kubeconfig ${path} ${problem}`, cause);
   }
 }
@@ -157,7 +182,7 @@ function parsed(path: string, text: string): KubeconfigFile {
   try {
     content = loadYaml<unknown>(text);
   } catch (cause) {
-    throw new KubeConfigError(`The kubeconfig ${path} is not YAML: ${problemOf(cause)}`, cause);
+    throw new KubeConfigError(`The kubeconfig ${path} is not YAML: ${yamlProblem(cause)}`);
   }
   const result = kubeconfigSchema.safeParse(content);
   if (result.success) return result.data;
@@ -166,6 +191,16 @@ function parsed(path: string, text: string): KubeconfigFile {
     result.error,
   );
 }
+
+/** A problem of YAML by its line and reason. Its message quotes lines, and a reason may quote words: both may hold a token. */
+function yamlProblem(cause: unknown): string {
+  const { reason, mark } = yamlError.safeParse(cause).data ?? {};
+  if (reason === undefined) return "it is empty, or cannot be parsed.";
+  const line = mark === undefined ? "" : `line ${mark.line + 1}: `;
+  return `${line}${reason.replace(/["'`<:!][^]*$/, "").trim()}.`;
+}
+
+const yamlError = z.object({ reason: z.string(), mark: z.object({ line: z.number() }).optional() });
 
 // client-node knows `token-file`, not the `tokenFile` that Kubernetes documents.
 function withTokenFiles(config: KubeConfig, file: KubeconfigFile, folder: string): void {
@@ -239,5 +274,3 @@ function tlsOf({ ca, cert, key, servername, rejectUnauthorized }: RequestOptions
 
 const pem = (material: unknown): string | Buffer | undefined =>
   typeof material === "string" || Buffer.isBuffer(material) ? material : undefined;
-
-const problemOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

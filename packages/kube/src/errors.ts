@@ -1,4 +1,4 @@
-import type { Milliseconds } from "@drover/controller";
+import { messageOf, type Milliseconds } from "@drover/controller";
 
 /** What a refusal of the API server means for whoever asked. Switch on this, never on the message. */
 export type ApiErrorKind =
@@ -74,7 +74,7 @@ export class ConnectionError extends Error {
 /** What went wrong on the way, as one error. */
 export function connectionError(request: string, cause: unknown): ConnectionError {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  return new ConnectionError(request, code, cause instanceof Error ? cause.message : String(cause), cause);
+  return new ConnectionError(request, code, messageOf(cause), cause);
 }
 
 /** An answer came that no API server gives: a proxy's page, another kind, a body without end. */

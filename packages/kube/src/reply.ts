@@ -121,10 +121,11 @@ function json(reply: WholeReply): unknown {
   const value = jsonOrNothing(text);
   if (value !== undefined) return value;
   const type = reply.contentType === "" ? "no content type" : reply.contentType;
-  throw new MalformedReplyError(
-    reply.request,
-    `${reply.status} with ${type}, not JSON: ${JSON.stringify(excerpt(text))}.`,
-  );
+  // JSON that breaks off may be a Secret's. A page tells what stands in between.
+  const shown = /json|^[\s[{]/.test(type + text.slice(0, 1))
+    ? `of ${reply.body.byteLength} bytes`
+    : JSON.stringify(excerpt(text));
+  throw new MalformedReplyError(reply.request, `${reply.status} with ${type}, not JSON: ${shown}.`);
 }
 
 function decoded(reply: WholeReply): string {

@@ -1,4 +1,4 @@
-import { type Log, type Milliseconds, type ObjectKey, parseObjectKey } from "@drover/controller";
+import { type Log, messageOf, type Milliseconds, type ObjectKey, parseObjectKey } from "@drover/controller";
 import { type IRedisClient, type Job, Queue, Worker } from "bullmq";
 import type { RedisConnection } from "./redis-connection.ts";
 import { refusalOf, throwRefusal } from "./redis-errors.ts";
@@ -105,7 +105,8 @@ function listen(options: {
       await answer(key);
     } catch (error) {
       if (error instanceof RunFailedError && error.key !== key) await job.updateData({ key: error.key });
-      throw error;
+      // BullMQ keeps message and stack in Redis.
+      throw error instanceof RunFailedError ? error : new Error(messageOf(error));
     } finally {
       answering--;
     }

@@ -1,4 +1,4 @@
-import type { Log } from "@drover/controller";
+import { type Log, messageOf } from "@drover/controller";
 import { Cluster, type Redis } from "ioredis";
 import { placeOf } from "./redis-primaries.ts";
 
@@ -7,7 +7,7 @@ export function logOutages(redis: Redis | Cluster, log: Log): void {
   const name = redis instanceof Cluster ? "Redis Cluster" : "Redis";
   report(redis, (error) => {
     if (error === undefined) log.info({}, `${name} is reachable again`);
-    else log.warn({ error: error.message }, `${name} is not reachable; trying again until it is`);
+    else log.warn({ error: messageOf(error) }, `${name} is not reachable; trying again until it is`);
   });
   if (!(redis instanceof Cluster)) return;
   // A node has a new connection after each failure, and one that nothing is sent to has none: it is neither away nor back.
@@ -18,7 +18,7 @@ export function logOutages(redis: Redis | Cluster, log: Log): void {
       if (away.has(node)) return;
       away.add(node);
       log.warn(
-        { node, error: error.message },
+        { node, error: messageOf(error) },
         "A node of the Redis Cluster is not reachable; what it serves waits",
       );
     });

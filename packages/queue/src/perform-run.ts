@@ -1,4 +1,4 @@
-import type { Milliseconds, ObjectKey } from "@drover/controller";
+import { messageOf, type Milliseconds, type ObjectKey, scrubbed } from "@drover/controller";
 import { type LeaseKeeper, LeaseLostError } from "./lease-keeper.ts";
 import type { Arrival, Claim, Run, Verdict } from "./work-queue.ts";
 
@@ -29,7 +29,7 @@ export interface Turn {
 
 /**
  * Runs a key under its lease until it comes to a verdict, of the handler or of whatever stopped it: `stop`, which others
- * may fire, too, the end of its lease, or of its time.
+ * may fire, too, the end of its lease, or of its time. An error that goes into Redis is scrubbed of secrets here.
  */
 export async function performRun(
   { key, token, claim, askedAt }: Turn,
@@ -51,7 +51,7 @@ export async function performRun(
     clearTimeout(timer);
     lease.release();
   });
-  return { run, verdict };
+  return { run, verdict: "error" in verdict ? { ...verdict, error: scrubbed(verdict.error) } : verdict };
 }
 
 /**
@@ -67,7 +67,7 @@ async function untilAborted(handler: (run: Run) => Promise<Verdict>, run: Run): 
   signal.addEventListener("abort", giveUp, { once: true });
   const finished = (async () => handler(run))().catch((error: unknown): Verdict => ({
     kind: "retry",
-    error: String(error),
+    error: messageOf(error),
   }));
   return Promise.race([finished, given.promise]);
 }
@@ -75,5 +75,5 @@ async function untilAborted(handler: (run: Run) => Promise<Verdict>, run: Run): 
 /** What a run comes to whose signal has fired. */
 export function abortVerdict(reason: unknown): Verdict {
   if (reason instanceof StoppingError || reason instanceof LeaseLostError) return { kind: "interrupted" };
-  return { kind: "retry", error: reason instanceof Error ? reason.message : String(reason) };
+  return { kind: "retry", error: messageOf(reason) };
 }

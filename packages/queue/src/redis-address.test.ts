@@ -58,8 +58,12 @@ describe("the URL of a Redis", () => {
     ["redis://a:7000,b:7001/1", /node b:7001 names database 1; a cluster has only 0/],
     ["redis://a:7000/1?cluster=true", /node a:7000 names database 1/],
     ["redis://me:secret@a:7000,redis://me:other@b:7001", /node b:7001 has another user or password/],
-    ["redis://a:7000?clutser=true,b:7001", /node a:7000 says clutser=true; only cluster=true/],
-    ["redis://a:7000?cluster=yes", /node a:7000 says cluster=yes/],
+    ["redis://a:7000?clutser=true,b:7001", /node a:7000 has the parameter clutser; only cluster=true/],
+    ["redis://a:7000?cluster=yes", /node a:7000 has the parameter cluster; only cluster=true/],
+    ["redis://a:7000?password=secret,b:7001", /node a:7000 has the parameter password/],
+    ["redis://me:6379/secret@a:7000", /write \/ as %2F/],
+    ["redis://me:6379?secret@a:7000,b:7001", /write \/ as %2F/],
+    ["redis://me:6379#secret@a:7000", /write \/ as %2F/],
   ])("is refused where it can mean nothing, without a password in the message: %s", (url, message) => {
     expect(() => parseRedisUrl(url)).toThrow(UnfitRedisError);
     expect(() => parseRedisUrl(url)).toThrow(message);

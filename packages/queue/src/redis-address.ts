@@ -59,6 +59,12 @@ export function parseRedisUrl(text: string): RedisAddress {
 
 function parsePart(text: string, scheme: string): URL {
   const url = URL.parse(/^\w+:\/\//.test(text) ? text : scheme + text);
+  if (url !== null && /@/.test(url.pathname + url.search + url.hash)) {
+    // What stands before it would be taken for host and port, and be shown.
+    throw new UnfitRedisError(
+      "The URL of Redis has an @ behind its host. In a user or password write / as %2F, ? as %3F and # as %23.",
+    );
+  }
   if (url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== "") return url;
   throw new UnfitRedisError(
     "This is no URL of a Redis. Give one such as redis://127.0.0.1:6379, or those of a cluster's nodes with commas " +
@@ -80,7 +86,7 @@ function refuseContradiction(part: URL, first: URL): void {
   }
   for (const [name, value] of part.searchParams) {
     const fine = name === "cluster" && value === "true";
-    if (!fine) refuse(`says ${name}=${value}; only cluster=true has a meaning there.`);
+    if (!fine) refuse(`has the parameter ${name}; only cluster=true has a meaning there.`);
   }
 }
 

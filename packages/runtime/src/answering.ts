@@ -2,6 +2,7 @@ import {
   ConflictError,
   type Controller,
   type Log,
+  messageOf,
   parseObjectKey,
   type ReconcileContext,
   type Resource,
@@ -162,7 +163,7 @@ function contextOf<R extends Resource>(
 
 /** The result that the gateway reads for an error, by its class. */
 function resultOf(error: unknown): Result {
-  const message = (error instanceof Error ? error.message : String(error)).slice(0, longestMessage);
+  const message = messageOf(error).slice(0, longestMessage);
   if (error instanceof TerminalError) return { outcome: "parked", message, reason: error.reason };
   if (error instanceof ConflictError) return { outcome: "conflict", message };
   if (error instanceof RetryAfterError) {

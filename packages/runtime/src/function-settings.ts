@@ -1,6 +1,6 @@
 import { durationSchema, milliseconds } from "@drover/controller";
 import { z } from "zod";
-import { certificatesFile, secretFile, wholeNumber } from "./settings.ts";
+import { certificatesFile, plain, secretFile, wholeNumber } from "./settings.ts";
 
 const redisUrl = z
   .string()
@@ -19,20 +19,20 @@ export const processSettings = z.object({
   /** A file with the certificates, as PEM, of the authorities that `rediss://` believes. Left out: those of Node. */
   redisCaFile: certificatesFile.optional(),
   /** Left out: KUBECONFIG, or the pod's own ServiceAccount. */
-  kubeconfig: z.string().optional(),
-  kubeContext: z.string().optional(),
-  logLevel: z.enum(["debug", "info", "warn", "error"]).default("info"),
+  kubeconfig: plain(z.string().optional()),
+  kubeContext: plain(z.string().optional()),
+  logLevel: plain(z.enum(["debug", "info", "warn", "error"]).default("info")),
   /** Where `/healthz`, `/readyz` and `/metrics` are served. */
-  httpHost: z.string().default("127.0.0.1"),
+  httpHost: plain(z.string().default("127.0.0.1")),
   /** 0 takes a free one. */
-  httpPort: wholeNumber({ least: 0, most: 65_535 }).default(0),
+  httpPort: plain(wholeNumber({ least: 0, most: 65_535 }).default(0)),
   /**
    * Who may read `/metrics`: with `kubernetes`, senders of a token that may `get` the path; with `none`, all who reach the
    * port. Left out: `none` where `httpHost` is loopback, else `kubernetes`.
    */
-  metricsAuth: z.enum(["kubernetes", "none"]).optional(),
+  metricsAuth: plain(z.enum(["kubernetes", "none"]).optional()),
   /** How long runs under way may take to end after SIGTERM. */
-  stopGrace: span.default(20_000),
+  stopGrace: plain(span.default(20_000)),
 });
 export type ProcessSettings = z.output<typeof processSettings>;
 
@@ -54,31 +54,35 @@ export const functionSettings = processSettings.extend({
    * whose uid is read from the API server. Left out: the process takes the keys of its controller's name, which a bridge
    * wakes that registers it by a file. Pods that the deployer makes have it, with the uid.
    */
-  function: registeredFunction.optional(),
+  function: plain(registeredFunction.optional()),
   /** Runs at once; default as the controller says. */
-  concurrency: wholeNumber({ least: 1, most: 10_000 }).optional(),
+  concurrency: plain(wholeNumber({ least: 1, most: 10_000 }).optional()),
   /** How its controller runs, where that is to be another way than its code says. */
-  resyncEvery: span.optional(),
-  timeout: span.optional(),
-  retryFirst: span.optional(),
-  retryLongest: span.optional(),
-  retryAttempts: wholeNumber({ least: 1, most: 1_000_000 }).optional(),
+  resyncEvery: plain(span.optional()),
+  timeout: plain(span.optional()),
+  retryFirst: plain(span.optional()),
+  retryLongest: plain(span.optional()),
+  retryAttempts: plain(wholeNumber({ least: 1, most: 1_000_000 }).optional()),
   /** Runs that may start, all processes of the function together. */
-  runsPerSecond: z
-    .string()
-    .transform(Number)
-    .refine((rate) => rate >= 0.001 && rate <= 1e6, { error: "give a number from 0.001 to 1,000,000" })
-    .optional(),
-  runsBurst: wholeNumber({ least: 1, most: 1_000_000 }).optional(),
+  runsPerSecond: plain(
+    z
+      .string()
+      .transform(Number)
+      .refine((rate) => rate >= 0.001 && rate <= 1e6, { error: "give a number from 0.001 to 1,000,000" })
+      .optional(),
+  ),
+  runsBurst: plain(wholeNumber({ least: 1, most: 1_000_000 }).optional()),
   /** `true`: the function scales to zero, and is not to be started for resyncs all the time. */
-  rests: z
-    .enum(["true", "false"], { error: "give true or false" })
-    .transform((text) => text === "true")
-    .default(false),
+  rests: plain(
+    z
+      .enum(["true", "false"], { error: "give true or false" })
+      .transform((text) => text === "true")
+      .default(false),
+  ),
   /** A dead worker's key is taken over after this time. */
-  lease: span.default(6_000),
-  leaseRenewal: span.default(400),
+  lease: plain(span.default(6_000)),
+  leaseRenewal: plain(span.default(400)),
   /** Grows with every rollout, such as a Deployment's revision: a key that a newer one ran does not go back. */
-  rollout: wholeNumber({ least: 0, most: 2 ** 31 - 1 }).default(0),
+  rollout: plain(wholeNumber({ least: 0, most: 2 ** 31 - 1 }).default(0)),
 });
 export type FunctionSettings = z.output<typeof functionSettings>;

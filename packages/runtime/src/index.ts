@@ -12,7 +12,7 @@ export * from "./function-settings.ts";
 export { usualKubeconfig } from "./config.ts";
 export { openLog, tellOfRun } from "./log.ts";
 export { type Process, runProcess } from "./run-process.ts";
-export { closeAll, type Closing, stopOnSignals } from "./process-lifecycle.ts";
+export { closeAll, type Closing, logUncaught, stopOnSignals } from "./process-lifecycle.ts";
 export { openRegistry, queueMetrics, type RunMetrics, runMetrics } from "./process-metrics.ts";
 export { type Answer, type Check, type ProcessServer, serveProcess } from "./process-server.ts";
 export { kubernetesAccess, openToAll, type ReadAccess, type ReadOf } from "./read-access.ts";
@@ -71,8 +71,10 @@ export { type SparingWarnings, sparingWarnings } from "./sparing-warnings.ts";
 export {
   certificatesFile,
   InvalidSettingsError,
+  plain,
   readSettings,
   secretFile,
+  shownProblem,
   wholeNumber,
   type Environment,
 } from "./settings.ts";

@@ -1,16 +1,42 @@
-import type { Log, Milliseconds } from "@drover/controller";
+import { type Log, type Milliseconds, messageOf, unprintable } from "@drover/controller";
 import type { Run, Verdict } from "@drover/queue";
-import { pino, type Logger } from "pino";
+import { type Logger, pino } from "pino";
+import { logFields } from "./log-fields.ts";
 
-/** Structured logs, one JSON line each, on standard output. `process` names the process in every line. */
+/**
+ * Structured logs, one JSON line each, on standard output. `process` names the process in every line. All that is logged goes
+ * through `logFields`: an error has a few allowed fields, and texts are scrubbed of secrets. Characters that a terminal or a
+ * reader of lines might take for more than text are escaped.
+ */
 export function openLog({ process: name, level = "info" }: { process: string; level?: string }): Logger {
-  return pino({
+  const log = pino({
     level,
     base: { process: name },
     timestamp: pino.stdTimeFunctions.isoTime,
+    // Pino's own would make something else of what logFields has made.
+    serializers: { err: (shown: unknown) => shown },
     formatters: { level: (label) => ({ level: label }) },
+    hooks: {
+      logMethod(given, log) {
+        const [first, ...rest] = given as readonly unknown[];
+        const fields = first instanceof Error ? [{ err: first }, messageOf(first)] : [first];
+        const shown = [...fields, ...rest].map(logFields);
+        Reflect.apply(log, this, shown);
+      },
+      streamWrite: (line) => line.replace(unprintable, escaped),
+    },
   });
+  // Children inherit it; pino's own takes their fields as they are.
+  const child = Reflect.get(log, "child") as (...given: unknown[]) => unknown;
+  const scrubbing = function (this: Logger, fields: object, options?: object): unknown {
+    return Reflect.apply(child, this, [logFields(fields), options]);
+  };
+  return Object.defineProperty(log, "child", { value: scrubbing });
 }
+
+/** Within the strings of a line of JSON, where alone such characters can be; the line's own end stays. */
+const escaped = (some: string): string =>
+  some.replace(/[^\n]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /**
  * Tells how a run ended: at debug where it ended well, for those are thousands a minute, and the queue's history has each

@@ -1,6 +1,7 @@
 import {
   type Condition,
   ConflictError,
+  messageOf,
   type Milliseconds,
   milliseconds,
   ready,
@@ -30,7 +31,7 @@ export function outcomeOf(error: unknown, aborted: unknown): Outcome {
   }
   if (error instanceof WriteRefusedError) return { verdict: { kind: "interrupted" }, ready: undefined };
   if (error instanceof TerminalError) {
-    return { verdict: { kind: "terminal", error: error.message }, ready: failed(error.reason, error) };
+    return { verdict: { kind: "terminal", error: messageOf(error) }, ready: failed(error.reason, error) };
   }
   if (error instanceof RetryAfterError) {
     return {
@@ -82,5 +83,3 @@ const failed = (reason: string, error: unknown): Condition => ({
   reason,
   message: messageOf(error),
 });
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,4 +1,4 @@
-import type { Log } from "@drover/controller";
+import { type Log, messageOf } from "@drover/controller";
 
 /** What a process holds open, in the order it was opened. */
 export interface Closing {
@@ -20,6 +20,17 @@ export function stopOnSignals(log: Log): AbortController {
     });
   }
   return stop;
+}
+
+/**
+ * Errors that nobody caught end the process, with exit code 1, as they do without this; but they are logged as any other.
+ * Node would print all of their fields, with the headers and arguments of requests.
+ */
+export function logUncaught(log: () => Pick<Log, "error">): void {
+  process.on("uncaughtException", (error) => {
+    log().error({ err: error }, `Nothing caught an error: ${messageOf(error)}`);
+    process.exit(1);
+  });
 }
 
 /** Close in reverse order. One that fails does not keep the others open; the first failure is thrown at the end. */

@@ -1,5 +1,5 @@
 import { type HttpBindings, getRequestListener } from "@hono/node-server";
-import type { Log } from "@drover/controller";
+import { type Log, messageOf } from "@drover/controller";
 import { bearerOf, guarded, isLoopback } from "@drover/listener";
 import { type Context, Hono } from "hono";
 import { createServer } from "node:http";
@@ -133,7 +133,7 @@ async function readinessOf(ready: ReadonlyMap<string, Check>): Promise<Readiness
       try {
         return { part, answer: await check() };
       } catch (error) {
-        return { part, answer: error instanceof Error ? error.message : String(error) };
+        return { part, answer: messageOf(error) };
       }
     }),
   );

@@ -1,4 +1,4 @@
-import type { Milliseconds } from "@drover/controller";
+import { messageOf, type Milliseconds } from "@drover/controller";
 import { connect, type KubeClient } from "@drover/kube";
 import { connectRedis, disconnectRedis } from "@drover/queue";
 import { once } from "node:events";
@@ -7,7 +7,7 @@ import type { Registry } from "prom-client";
 import { usualKubeconfig } from "./config.ts";
 import type { ProcessSettings } from "./function-settings.ts";
 import { openLog } from "./log.ts";
-import { closeAll, type Closing, stopOnSignals } from "./process-lifecycle.ts";
+import { closeAll, type Closing, logUncaught, stopOnSignals } from "./process-lifecycle.ts";
 import { openRegistry } from "./process-metrics.ts";
 import { type Answer, type Check, serveProcess, usualMetricsAuth } from "./process-server.ts";
 import { kubernetesAccess, openToAll } from "./read-access.ts";
@@ -48,6 +48,7 @@ export async function runProcess<Settings extends ProcessSettings>(
 ): Promise<void> {
   const opened: Closing[] = [];
   let log = openLog({ process: name });
+  logUncaught(() => log);
   let stop: AbortController | undefined;
   try {
     const settings = read();
@@ -60,7 +61,7 @@ export async function runProcess<Settings extends ProcessSettings>(
     base.started();
     await Promise.race([stopped, failed.promise]);
   } catch (error) {
-    log.fatal({ err: error }, error instanceof Error ? error.message : "The process failed");
+    log.fatal({ err: error }, messageOf(error));
     process.exitCode = 1;
     stop?.abort();
   }

@@ -1,4 +1,4 @@
-import { durationSchema, type Log, milliseconds, type Resource } from "@drover/controller";
+import { durationSchema, type Log, messageOf, milliseconds, type Resource } from "@drover/controller";
 import { callMemory, type SentAnswer } from "@drover/webhook";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
@@ -8,28 +8,30 @@ import { z } from "zod";
 import { answering, type TakenRequest } from "./answering.ts";
 import { folderSecrets } from "./folder-secrets.ts";
 import { openLog } from "./log.ts";
-import { stopOnSignals } from "./process-lifecycle.ts";
+import { logUncaught, stopOnSignals } from "./process-lifecycle.ts";
 import { type Admission, openAdmission } from "./admission.ts";
 import { servePublicly } from "./public-server.ts";
 import { BodyRefusedError } from "./read-incoming.ts";
 import type { FunctionParts } from "./run-function.ts";
-import { wholeNumber } from "./settings.ts";
+import { plain, wholeNumber } from "./settings.ts";
 
 /** The settings of every function that is called. It has no way to Redis or to the API server. */
 export const servedSettings = z.object({
-  logLevel: z.enum(["debug", "info", "warn", "error"]).default("info"),
+  logLevel: plain(z.enum(["debug", "info", "warn", "error"]).default("info")),
   /** Where it is called, and where `/healthz` and `/readyz` are. */
-  httpHost: z.string().default("127.0.0.1"),
+  httpHost: plain(z.string().default("127.0.0.1")),
   /** 0 takes a free one. */
-  httpPort: wholeNumber({ least: 0, most: 65_535 }).default(8_080),
+  httpPort: plain(wholeNumber({ least: 0, most: 65_535 }).default(8_080)),
   /** `namespace/name` of its ReconcileFunction: calls that are meant for others are refused. */
-  webhookAudience: z.string().regex(/^[^/\s]+\/[^/\s]+$/, "give namespace/name of the ReconcileFunction"),
+  webhookAudience: plain(
+    z.string().regex(/^[^/\s]+\/[^/\s]+$/, "give namespace/name of the ReconcileFunction"),
+  ),
   /** The ReconcileFunction's uid: calls of a namesake that was there before are refused, too. */
-  webhookUid: z.string().optional(),
+  webhookUid: plain(z.string().optional()),
   /** The folder where the Secret `<name>-webhook` is mounted. */
   webhookSecrets: z.string(),
   /** How long calls under way may take to end after SIGTERM. */
-  stopGrace: durationSchema.transform(milliseconds).default(20_000),
+  stopGrace: plain(durationSchema.transform(milliseconds).default(20_000)),
 });
 export type ServedSettings = z.output<typeof servedSettings>;
 
@@ -55,12 +57,13 @@ export async function serveFunction<Settings extends ServedSettings, R extends R
   definition: ServedFunction<Settings, R>,
 ): Promise<void> {
   let log = openLog({ process: definition.name });
+  logUncaught(() => log);
   try {
     const settings = definition.settings();
     log = openLog({ process: definition.name, level: settings.logLevel });
     await serveUntilStopped(settings, await definition.controller(settings), log);
   } catch (error) {
-    log.fatal({ err: error }, error instanceof Error ? error.message : "The process failed");
+    log.fatal({ err: error }, messageOf(error));
     process.exitCode = 1;
   }
   log.info("Stopped");

@@ -3,13 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { functionSettings } from "./function-settings.ts";
-import { InvalidSettingsError, readSettings } from "./settings.ts";
+import { InvalidSettingsError, plain, readSettings, shownProblem, wholeNumber } from "./settings.ts";
 
 const redis = { DROVER_REDIS_URL: "redis://127.0.0.1:6379" };
-const problems = (env: Record<string, string>): readonly string[] => {
+const problems = (env: Record<string, string>, schema: z.ZodObject = functionSettings): readonly string[] => {
   try {
-    readSettings(functionSettings, env);
+    readSettings(schema, env);
   } catch (error) {
     if (error instanceof InvalidSettingsError) return error.problems;
     throw error;
@@ -74,6 +75,74 @@ describe("refuses with what to do", () => {
   });
   it("all problems at once", () => {
     expect(problems({ DROVER_LEASE: "5", DROVER_REDDIS_URL: "x" })).toHaveLength(3);
+  });
+});
+
+describe("values that do not fit", () => {
+  const canary = "canary-Pw-9";
+  const problemWith = (field: z.ZodType, value = canary): string =>
+    problems({ ...redis, DROVER_IT: value }, functionSettings.extend({ it: field }))[0] ?? "none";
+
+  it.each([
+    ["redis:/admin:canary-Pw-9@host:6379", /give a URL such as/],
+    [" redis://admin:canary-Pw-9@host", /give a URL such as/],
+    ["'redis://admin:canary-Pw-9@host'", /give a URL such as/],
+    ["http://admin:canary-Pw-9@host", /give a URL such as/],
+  ])("of a URL of Redis are not shown: %s", (url, words) => {
+    const [problem] = problems({ DROVER_REDIS_URL: url });
+    expect(problem).toMatch(words);
+    expect(problem).not.toMatch(/canary|admin/i);
+  });
+  it("are shown of a field that is marked plain", () => {
+    expect(problemWith(plain(wholeNumber({ least: 1, most: 2 })))).toBe(
+      `DROVER_IT="${canary}" cannot be used: give a whole number from 1 to 2`,
+    );
+  });
+  it("of other fields are not, but the words that do not depend on them are", () => {
+    expect(problemWith(wholeNumber({ least: 1, most: 2 }))).toBe(
+      "DROVER_IT cannot be used: give a whole number from 1 to 2",
+    );
+    expect(problemWith(z.string().min(20))).toMatch(/cannot be used: Too small/);
+    expect(problemWith(z.enum(["a", "b"]))).toMatch(/expected one of "a"\|"b"/);
+  });
+  it.each<[string, z.ZodType]>([
+    ["repeats it", z.string().refine(() => false, { error: ({ input }) => `not ${String(input)}` })],
+    ["repeats a part", z.string().refine(() => false, { error: ({ input }) => String(input).slice(3, 5) })],
+    [
+      "repeats it in capitals",
+      z.string().refine(() => false, { error: (i) => String(i.input).toUpperCase() }),
+    ],
+    ["has it from JSON's parser", z.string().transform((text) => JSON.parse(text) as unknown)],
+    [
+      "has it of its content",
+      z
+        .string()
+        .transform((text) => ({ [text]: 1 }))
+        .pipe(z.strictObject({})),
+    ],
+    ["throws it", z.string().transform((text) => new URL(text))],
+    [
+      "was marked, but not around all of it",
+      plain(z.string()).refine(() => false, { error: (i) => String(i.input) }),
+    ],
+  ])("are not shown by a check that %s", (_, field) => {
+    expect(problemWith(field)).toMatch(/^DROVER_IT cannot be used: /);
+    expect(problemWith(field)).not.toMatch(/canary|na|pw-9/i);
+  });
+  it("may be stated by a check that says so", () => {
+    const field = z.string().superRefine((text, context) => context.addIssue(shownProblem(`${text} is odd`)));
+    expect(problemWith(field)).toBe(`DROVER_IT cannot be used: ${canary} is odd`);
+  });
+  it("are not shown of checks over several fields", () => {
+    const schema = z
+      .object({ it: z.string(), redisUrl: z.string() })
+      .refine(() => false, { error: ({ input }) => JSON.stringify(input) });
+    expect(problems({ ...redis, DROVER_IT: canary }, schema).join()).not.toContain("canary");
+  });
+  it("are not shown where a secret stands in place of the file's path", () => {
+    const [problem] = problems({ ...redis, DROVER_REDIS_PASSWORD_FILE: canary });
+    expect(problem).toMatch(/no file of that name\. Give the absolute path/);
+    expect(problem).not.toContain(canary);
   });
 });
 

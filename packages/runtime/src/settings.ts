@@ -18,6 +18,22 @@ export class InvalidSettingsError extends Error {
 
 const prefix = "DROVER_";
 
+/** Fields whose values may be shown. */
+const plainFields = new WeakSet<z.ZodType>();
+
+/**
+ * Marks a field of settings as plain: its value is no secret, and is shown where it cannot be used. Of all other fields
+ * neither the value is shown nor a message that repeats any of it. It goes around the whole field, `.default()` and all.
+ */
+export function plain<Field extends z.ZodType>(field: Field): Field {
+  plainFields.add(field);
+  return field;
+}
+
+/** For a field's own checks: a problem whose words may be shown, though they depend on a value that may not. */
+export const shownProblem = (message: string) =>
+  ({ code: "custom", message, params: { shown: true } }) as const;
+
 /**
  * Settings from the environment: each field of `schema` from the variable `DROVER_` + its name in capitals, so
  * `redisUrl` is read from `DROVER_REDIS_URL`. A variable that starts with `DROVER_` and is not known is refused, with
@@ -36,11 +52,77 @@ export function readSettings<Schema extends z.ZodObject>(schema: Schema, env: En
     const value = env[variable];
     return value === undefined || value === "" ? [] : [[field, value] as const];
   });
-  const parsed = schema.safeParse(Object.fromEntries(given));
-  const wrong = parsed.success ? [] : parsed.error.issues.map((issue) => explain(issue, env));
-  if (!parsed.success || unknown.length > 0) throw new InvalidSettingsError([...unknown, ...wrong]);
-  return parsed.data;
+  const parsed = parsedOrProblems(schema, Object.fromEntries(given));
+  if ("data" in parsed && unknown.length === 0) return parsed.data;
+  throw new InvalidSettingsError([...unknown, ...("problems" in parsed ? parsed.problems : [])]);
 }
+
+type Values = Readonly<Record<string, string>>;
+
+function parsedOrProblems<Schema extends z.ZodObject>(
+  schema: Schema,
+  values: Values,
+): { readonly data: z.output<Schema> } | { readonly problems: readonly string[] } {
+  try {
+    const { data, error } = schema.safeParse(values);
+    return error === undefined ? { data } : { problems: explained(error.issues, schema, values) };
+  } catch (error) {
+    // A check threw, and what it threw may hold the value: JSON.parse shows its input.
+    const fields: Readonly<Record<string, z.core.$ZodType>> = schema.shape;
+    const thrower = Object.entries(values).find(([field, value]) => throws(fields[field], value));
+    const what = error instanceof Error ? error.name : "an error";
+    return { problems: [`${variableOf(thrower?.[0] ?? "")} cannot be used: its check threw ${what}.`] };
+  }
+}
+
+function throws(field: z.core.$ZodType | undefined, value: string): boolean {
+  try {
+    if (field !== undefined) z.safeParse(field, value);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** One line for each issue. An issue's own words are shown where they do not depend on a value that is not plain. */
+function explained(issues: readonly Issue[], schema: z.ZodObject, values: Values): readonly string[] {
+  const isPlain = (field: string): boolean => plainFields.has(schema.shape[field] as z.ZodType);
+  const decoys = Object.entries(values).map(([field, value]) => [
+    field,
+    isPlain(field) ? value : unlike(value),
+  ]);
+  const ofDecoys = new Set(issuesOf(schema, Object.fromEntries(decoys)).map(wordsOf));
+  return issues.map((issue) => {
+    const field = String(issue.path[0] ?? "");
+    const value = values[field];
+    const variable = variableOf(field);
+    if (issue.path.length > 0 && value === undefined) return `${variable} is not set. Set it.`;
+    if (isPlain(field)) return `${variable}=${JSON.stringify(value)} cannot be used: ${issue.message}`;
+    const isShown =
+      (issue.code === "custom" && issue.params?.["shown"] === true) || ofDecoys.has(wordsOf(issue));
+    return `${variable} cannot be used: ${isShown ? issue.message : "what is wrong with it would show its value."}`;
+  });
+}
+
+type Issue = z.core.$ZodIssue;
+const wordsOf = ({ path, message }: Issue): string => JSON.stringify([path, message]);
+
+function issuesOf(schema: z.ZodObject, values: unknown): readonly Issue[] {
+  try {
+    return schema.safeParse(values).error?.issues ?? [];
+  } catch {
+    return [];
+  }
+}
+
+/** A text of the same form, every letter and digit of which is another. */
+const unlike = (text: string): string =>
+  text.replace(/[\p{L}\p{N}]/gu, (letter) => {
+    const unit = letter.charCodeAt(0);
+    if (/[0-9]/.test(letter)) return String((unit - 48 + 1) % 10);
+    if (/[a-z]/.test(letter)) return String.fromCharCode(((unit - 97 + 1) % 26) + 97);
+    return letter === "X" ? "Y" : "X";
+  });
 
 /** A whole number in a range, as text in the environment. */
 export const wholeNumber = ({ least, most }: { least: number; most: number }) =>
@@ -58,7 +140,7 @@ export const wholeNumber = ({ least, most }: { least: number; most: number }) =>
 export const secretFile = z.string().transform((path, context) => {
   const problem = secretProblem(path);
   if (problem === undefined) return readFileSync(path, "utf8").replace(/\r?\n$/, "");
-  context.addIssue({ code: "custom", message: problem });
+  context.addIssue(shownProblem(problem));
   return z.NEVER;
 });
 
@@ -66,9 +148,11 @@ export const secretFile = z.string().transform((path, context) => {
 export const certificatesFile = z.string().transform((path, context) => {
   const problem = certificatesProblem(path);
   if (problem === undefined) return readFileSync(path, "utf8");
-  context.addIssue({ code: "custom", message: problem });
+  context.addIssue(shownProblem(problem));
   return z.NEVER;
 });
+
+const isPath = (text: string): boolean => /^\.{0,2}\//.test(text);
 
 function certificatesProblem(path: string): string | undefined {
   const file = statSync(path, { throwIfNoEntry: false });
@@ -92,8 +176,12 @@ function certificatesProblem(path: string): string | undefined {
 
 function secretProblem(path: string): string | undefined {
   const file = statSync(path, { throwIfNoEntry: false });
-  if (file === undefined)
-    return `the file ${path} does not exist. Create it, with the secret as its only line.`;
+  if (file === undefined) {
+    // It may be the secret itself.
+    return isPath(path)
+      ? `the file ${path} does not exist. Create it, with the secret as its only line.`
+      : "there is no file of that name. Give the absolute path of one with the secret as its only line.";
+  }
   if (!file.isFile()) return `${path} is not a file.`;
   if ((file.mode & 0o007) !== 0) return `everybody on this machine may read ${path}. Run: chmod 600 ${path}`;
   return undefined;
@@ -101,10 +189,3 @@ function secretProblem(path: string): string | undefined {
 
 /** The variable that a field is read from: `redisUrl` -> `DROVER_REDIS_URL`. */
 const variableOf = (field: string): string => prefix + field.replace(/[A-Z]/g, "_$&").toUpperCase();
-
-function explain(issue: z.core.$ZodIssue, env: Environment): string {
-  const variable = variableOf(String(issue.path[0] ?? ""));
-  return env[variable] === undefined || env[variable] === ""
-    ? `${variable} is not set. Set it.`
-    : `${variable}=${JSON.stringify(env[variable])} cannot be used: ${issue.message}`;
-}

@@ -1,4 +1,4 @@
-import { type Condition, ready, type StatedCondition } from "@drover/controller";
+import { type Condition, ready, scrubbed, type StatedCondition } from "@drover/controller";
 import type { KubeObject } from "@drover/kube";
 import { isDeepStrictEqual } from "node:util";
 import { conditionsOf } from "./live-object.ts";
@@ -21,7 +21,7 @@ const longestMessage = 32_768;
  * a cluster at rest stays at rest.
  *
  * A condition's `lastTransitionTime` is kept for as long as its status stays the same. Messages are cut at the length
- * that Kubernetes takes, and reasons made words it takes: an error must not make the report of it fail.
+ * that Kubernetes takes, scrubbed of secrets, and reasons made words it takes: an error must not make the report of it fail.
  */
 export function statusToWrite(raw: KubeObject, statement: Statement, now: Date): object | undefined {
   const before = typeof raw["status"] === "object" && raw["status"] !== null ? raw["status"] : {};
@@ -50,12 +50,13 @@ function state(
   observedGeneration: number,
   now: Date,
 ): StatedCondition {
+  const clean = scrubbed(message);
   const before = standing.find((condition) => condition.type === type && condition.status === status);
   return {
     type,
     status,
     reason: asReason(reason),
-    message: message.length > longestMessage ? `${message.slice(0, longestMessage - 1)}…` : message,
+    message: clean.length > longestMessage ? `${clean.slice(0, longestMessage - 1)}…` : clean,
     observedGeneration,
     lastTransitionTime: before?.lastTransitionTime ?? `${now.toISOString().slice(0, 19)}Z`,
   };

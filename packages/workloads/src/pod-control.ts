@@ -1,4 +1,4 @@
-import { type Announcement, objectKey } from "@drover/controller";
+import { type Announcement, messageOf, objectKey, scrubbed } from "@drover/controller";
 import {
   ApiError,
   builtin,
@@ -119,7 +119,7 @@ const said = (type: Announcement["type"], reason: string, note: string): Announc
 
 /** What an error says to people: a refusal in the API server's own words. */
 export const wordsOf = (error: unknown): string =>
-  error instanceof ApiError ? error.serverMessage : error instanceof Error ? error.message : String(error);
+  error instanceof ApiError ? scrubbed(error.serverMessage) : messageOf(error);
 
 /** The namespace is being deleted: whatever is created in it is refused, and that is as it should be. */
 export function isOfEndingNamespace(error: unknown): boolean {

@@ -1,4 +1,4 @@
-import { readSettings, wholeNumber } from "@drover/runtime";
+import { plain, readSettings, wholeNumber } from "@drover/runtime";
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
@@ -25,9 +25,9 @@ const fileOf = <T extends z.ZodType>(schema: T) =>
 
 const nodeSettings = z.object({
   /** Path of the kubeconfig. */
-  kubeconfig: z.string(),
+  kubeconfig: plain(z.string()),
   /** A JSON or YAML file: image -> { command, args?, env?, workingDir? }. */
-  nodeImages: fileOf(imagesSchema),
+  nodeImages: plain(fileOf(imagesSchema)),
   nodeName: z.string().default("drover-node"),
   /** For logs and volumes. */
   nodeFolder: z.string().default(".run/node"),
@@ -35,8 +35,8 @@ const nodeSettings = z.object({
   nodeEnv: fileOf(z.record(z.string(), z.string())).default({}),
   nodePodCidr: z.string().optional(),
   /** Milliseconds; left out: as the pods' probes say. */
-  nodeProbePeriod: wholeNumber({ least: 100, most: 3_600_000 }).optional(),
-  logLevel: z.enum(["debug", "info", "warn", "error"]).default("info"),
+  nodeProbePeriod: plain(wholeNumber({ least: 100, most: 3_600_000 }).optional()),
+  logLevel: plain(z.enum(["debug", "info", "warn", "error"]).default("info")),
 });
 export type NodeSettings = z.output<typeof nodeSettings> & { readonly nodeImages: Images };
 

@@ -8,7 +8,7 @@
  * - `take-event.ts` is the order of things: `verify-event.ts` (by `standard-webhooks.ts`, `hmac.ts` or `bearer.ts`, with
  *   `hook-secrets.ts`), `event-body.ts`, `named-keys.ts`, the queue, and the ids of @drover/streams.
  */
-import type { Log } from "@drover/controller";
+import { type Log, messageOf } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import type { RedisConnection } from "@drover/queue";
 import { openEventIds } from "@drover/streams";
@@ -97,7 +97,7 @@ const findIn =
     hook.heldBy === undefined
       ? byName(hook, value)
       : bridge.holders(hook.controller, hook.heldBy, value).catch((error: unknown) => {
-          throw unavailable(error instanceof Error ? error.message : String(error));
+          throw unavailable(messageOf(error));
         });
 
 const hooksIn = (registrations: readonly Registration[]) => registrations.flatMap(({ hooks }) => hooks);

@@ -1,4 +1,4 @@
-import type { Milliseconds } from "@drover/controller";
+import { messageOf, type Milliseconds } from "@drover/controller";
 import type { Wake, WorkQueue } from "@drover/queue";
 import type { IncomingBody } from "@drover/runtime";
 import type { EventIds } from "@drover/streams";
@@ -112,6 +112,6 @@ async function wake(
   try {
     await queueOf(controller).wake(wakes);
   } catch (error) {
-    throw unavailable(error instanceof Error ? error.message : String(error));
+    throw unavailable(messageOf(error));
   }
 }

@@ -1,4 +1,4 @@
-import type { Milliseconds } from "@drover/controller";
+import { messageOf, type Milliseconds } from "@drover/controller";
 import { type IncomingBody, unlessAborted } from "@drover/runtime";
 import type { RememberedSecrets } from "@drover/webhook";
 import { readBody } from "./event-body.ts";
@@ -58,6 +58,6 @@ async function readable<Secrets>(reading: Promise<Secrets>): Promise<Secrets> {
   try {
     return await reading;
   } catch (error) {
-    throw unavailable(`its secret cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw unavailable(`its secret cannot be read: ${messageOf(error)}`);
   }
 }

@@ -1,4 +1,4 @@
-import { type Milliseconds, objectKey, ReconcileFunction } from "@drover/controller";
+import { type Milliseconds, objectKey, oneLine, ReconcileFunction } from "@drover/controller";
 import { authorAnnotations, AuthorEpoch, epochName, groupsText } from "@drover/runtime";
 import {
   builtin,
@@ -13,7 +13,6 @@ import type { Cluster } from "../cluster-options.ts";
 import { CommandError } from "../command-error.ts";
 import { notInstalled } from "../deployed-functions.ts";
 import { conditionOf } from "../function-object.ts";
-import { oneLine } from "../plain-text.ts";
 import { roughly } from "../roughly.ts";
 import { type Applied, applyManifest } from "./apply-manifest.ts";
 import { type Asker, askerOf, refuseUnlessHeld } from "./held-permissions.ts";

@@ -1,9 +1,8 @@
-import type { Milliseconds, ObjectKey } from "@drover/controller";
+import { type Milliseconds, type ObjectKey, oneLine } from "@drover/controller";
 import { type KubeClient, type KubeObject, type ResourceRef } from "@drover/kube";
 import { setTimeout as delay } from "node:timers/promises";
 import { CommandError } from "../command-error.ts";
 import { conditionOf, isObserved, type StatedCondition } from "../function-object.ts";
-import { oneLine } from "../plain-text.ts";
 
 /** Between two looks. */
 const lookAgainAfter: Milliseconds = 250;

@@ -1,5 +1,5 @@
+import { oneLine } from "@drover/controller";
 import { styleText } from "node:util";
-import { oneLine } from "../plain-text.ts";
 
 /** What kind of news a line is. */
 export type Tone = "plain" | "good" | "bad" | "quiet";

@@ -1,5 +1,5 @@
+import { oneLine } from "@drover/controller";
 import { conditionOf } from "../function-object.ts";
-import { oneLine } from "../plain-text.ts";
 import { roughly } from "../roughly.ts";
 import { table } from "../table.ts";
 import { explanationOf } from "./explanation.ts";

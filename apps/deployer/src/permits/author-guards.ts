@@ -1,4 +1,4 @@
-import { type Log, type Milliseconds, objectKey, RetryAfterError } from "@drover/controller";
+import { type Log, messageOf, type Milliseconds, objectKey, RetryAfterError } from "@drover/controller";
 import { type KubeClient, type KubeObject, refOf } from "@drover/kube";
 import { AuthorEpoch, epochName } from "@drover/runtime";
 import { createHash, randomUUID } from "node:crypto";
@@ -115,10 +115,7 @@ export async function keepEpoch(
 ): Promise<void> {
   let warned = "";
   while (!signal.aborted) {
-    const problem = await guards.epoch(signal).then(
-      () => "",
-      (error: unknown) => (error instanceof Error ? error.message : String(error)),
-    );
+    const problem = await guards.epoch(signal).then(() => "", messageOf);
     if (problem !== "" && problem !== warned) {
       log.warn({ problem }, "Authors of functions are not known: new and changed functions are refused");
     }

@@ -1,8 +1,10 @@
 import {
   ConflictError,
   milliseconds,
+  oneLine,
   RetryAfterError,
   RetryError,
+  scrubbed,
   TerminalError,
   ThrottledError,
 } from "@drover/controller";
@@ -101,11 +103,7 @@ const longestWords = 1_000;
 
 /** A sentence with the function's own words, of signed results only: one line, no control characters, nothing endless. */
 function said(what: string, message = ""): string {
-  const line = message
-    .slice(0, 4 * longestWords)
-    .toWellFormed()
-    .replace(/[\p{C}\s]+/gu, " ")
-    .trim();
+  const line = oneLine(scrubbed(message)).replace(/\s+/g, " ").trim();
   const words = line.length > longestWords ? `${line.slice(0, longestWords)}…` : line;
   return words === "" ? `The function ${what}.` : `The function ${what}: ${words}`;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type ObjectMetadata } from "@drover/controller";
+import { type ObjectMetadata, scrubbed } from "@drover/controller";
 import type { NewObject } from "../client.ts";
 import { apiVersionOf, type ResourceRef } from "../resource-ref.ts";
 
@@ -44,7 +44,7 @@ export function eventObject(
     type,
     reason: shortened(reason, 128),
     action: shortened(action, 128),
-    note: shortened(note, 1_024),
+    note: shortened(scrubbed(note), 1_024),
     regarding: { apiVersion: apiVersionOf(ref), kind: ref.kind, name, namespace, uid, resourceVersion },
   };
 }

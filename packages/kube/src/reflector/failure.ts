@@ -1,4 +1,4 @@
-import type { Milliseconds } from "@drover/controller";
+import { messageOf, type Milliseconds } from "@drover/controller";
 import { ApiError, ConnectionError, MalformedReplyError } from "../errors.ts";
 
 /** What broke a stream, as far as it decides what comes next. */
@@ -21,7 +21,7 @@ export interface Failure {
 
 /** Classes what a list or watch threw. */
 export function failureOf(error: unknown): Failure {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (error instanceof ConnectionError) return { kind: "passing", reason: "NoAnswer", message };
   if (error instanceof MalformedReplyError) return { kind: "doubtful", reason: "MalformedReply", message };
   if (error instanceof ApiError) return { ...classed(error), message, retryAfter: error.retryAfter };

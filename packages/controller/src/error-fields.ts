@@ -1,0 +1,100 @@
+import { RetryAfterError, RetryError, TerminalError, ThrottledError } from "./errors.ts";
+import { scrubbed } from "./scrubbed.ts";
+
+/** All of an error that is ever logged. Libraries put whole requests into other fields, with their headers and arguments. */
+export interface ErrorFields {
+  readonly name: string;
+  readonly message: string;
+  readonly stack?: string;
+  /** The system's or a library's word for it, such as `ECONNREFUSED`. */
+  readonly code?: string | number;
+  /** Of an answer, such as 404. */
+  readonly status?: number;
+  /** Of an error that a controller throws. */
+  readonly reason?: string;
+  readonly cause?: ErrorFields;
+  /** Of an AggregateError. */
+  readonly errors?: readonly ErrorFields[];
+}
+
+const longest = 8_192;
+/** Errors that are shown of one, with all causes of causes: an AggregateError's form a tree. */
+const most = 12;
+
+/**
+ * What may be shown of anything that was thrown: an allowed field is copied, with secrets cut as `scrubbed` does, and all
+ * others are left out. Never throws, whatever the error's getters do; what is cyclic, deep or long is cut off.
+ */
+export function errorFields(error: unknown): ErrorFields {
+  return fieldsOf(error, new Set());
+}
+
+/** The message of anything that was thrown, with secrets cut as `scrubbed` does. Never throws. */
+export function messageOf(error: unknown): string {
+  const message = read(error, "message");
+  if (typeof message === "string") return scrubbed(message);
+  try {
+    return scrubbed(String(error));
+  } catch {
+    return "An error that cannot be read.";
+  }
+}
+
+/** Name, message and stack of an error and of its causes, for a terminal. */
+export function errorText(error: unknown): string {
+  const lines = (fields: ErrorFields): readonly string[] => [
+    fields.stack ?? `${fields.name}: ${fields.message}`,
+    ...[...(fields.cause ? [fields.cause] : []), ...(fields.errors ?? [])].flatMap((one) => [
+      "caused by:",
+      ...lines(one),
+    ]),
+  ];
+  return lines(errorFields(error)).join("\n");
+}
+
+/** @param seen errors that are shown already: this one is added. */
+function fieldsOf(error: unknown, seen: Set<unknown>): ErrorFields {
+  seen.add(error);
+  const [name, stack, code, status] = ["name", "stack", "code", "status"].map((field) => read(error, field));
+  const inside = (one: unknown): readonly ErrorFields[] =>
+    one == null || seen.has(one) || seen.size >= most ? [] : [fieldsOf(one, seen)];
+  const [cause] = inside(read(error, "cause"));
+  const errors = read(error, "errors");
+  return {
+    name: typeof name === "string" ? bounded(name) : "Error",
+    message: bounded(messageOf(error)),
+    ...(typeof stack === "string" && { stack: bounded(stack) }),
+    ...((typeof code === "number" || isCode(code)) && { code }),
+    ...(typeof status === "number" && { status }),
+    ...(isOwn(error) && { reason: bounded(error.reason) }),
+    ...(cause && { cause }),
+    ...(Array.isArray(errors) && { errors: errors.slice(0, most).flatMap(inside) }),
+  };
+}
+
+/** A field, if it can be read: getters and proxies may throw. */
+function read(error: unknown, field: string): unknown {
+  try {
+    return (error as Readonly<Record<string, unknown>> | null | undefined)?.[field];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Codes are words. */
+const isCode = (code: unknown): code is string =>
+  typeof code === "string" && /^[A-Za-z][\w-]{0,63}$/.test(code);
+
+function isOwn(error: unknown): error is { readonly reason: string } {
+  try {
+    return [TerminalError, RetryError, RetryAfterError, ThrottledError].some((one) => error instanceof one);
+  } catch {
+    return false;
+  }
+}
+
+/** Scrubbed before it is cut off: half of a URL's user information has no form that could be recognised. */
+function bounded(text: string): string {
+  const clean = scrubbed(text);
+  return clean.length > longest ? `${clean.slice(0, longest)}…` : clean;
+}

@@ -1,0 +1,20 @@
+import { objectKey } from "@drover/controller";
+import { expect, it } from "vitest";
+import { performRun } from "./perform-run.ts";
+import type { Verdict } from "./work-queue.ts";
+
+const key = objectKey({ namespace: "a", name: "b" });
+const claim = { fails: 0, reasons: [], class: "change", versions: {} } as const;
+const turn = { key, token: "t", slot: "s", claim, askedAt: performance.now(), by: "rung" } as const;
+
+it.each<[string, () => Promise<Verdict>]>([
+  ["retries", () => Promise.resolve({ kind: "retry", error: "GET http://me:canary@host failed" })],
+  ["parks", () => Promise.resolve({ kind: "terminal", error: "GET http://me:canary@host failed" })],
+  ["throws", () => Promise.reject(new Error("GET http://me:canary@host failed"))],
+])("an error that goes into Redis is scrubbed: of a handler that %s", async (_, handler) => {
+  const { verdict } = await performRun(turn, handler, {
+    leases: { keep: () => ({ held: () => true, release: () => undefined }), stop: () => undefined },
+    ...{ timeout: 60_000, stop: new AbortController() },
+  });
+  expect(verdict).toMatchObject({ error: "GET http://***@host failed" });
+});

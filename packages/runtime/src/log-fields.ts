@@ -1,0 +1,48 @@
+import { errorFields, namesSecret, scrubbed } from "@drover/controller";
+
+/** Fields within fields, and entries of a list, that are logged. */
+const deepest = 8;
+const most = 1_000;
+
+/**
+ * A value as it may be logged, as JSON would have it: of errors the allowed fields, wherever they are; texts scrubbed; what is
+ * named as a secret cut, and of bytes only how many they are. Never throws.
+ */
+export function logFields(value: unknown): unknown {
+  return fieldsOf(value, []);
+}
+
+function fieldsOf(value: unknown, above: readonly unknown[]): unknown {
+  if (typeof value === "string") return scrubbed(value);
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value !== "object" || value === null) return value;
+  if (isError(value)) return errorFields(value);
+  if (value instanceof Uint8Array) return `${value.byteLength} bytes`;
+  if (above.includes(value) || above.length >= deepest) return "…";
+  const within = [...above, value];
+  try {
+    if (Array.isArray(value)) return value.slice(0, most).map((entry) => fieldsOf(entry, within));
+    if ("toJSON" in value && typeof value.toJSON === "function") {
+      const json = (value as { readonly toJSON: () => unknown }).toJSON();
+      return fieldsOf(json, within);
+    }
+    const shown = ([name, entry]: readonly [string, unknown]): readonly [string, unknown] => {
+      if (typeof entry === "string" && namesSecret(name)) return [name, "***"];
+      // Not only errors are thrown.
+      const isThrown = typeof entry === "object" && entry !== null && /^(err|error|cause)$/.test(name);
+      return [name, isThrown ? errorFields(entry) : fieldsOf(entry, within)];
+    };
+    return Object.fromEntries(Object.entries(value).slice(0, most).map(shown));
+  } catch {
+    return "a value that cannot be read";
+  }
+}
+
+/** Also an error of another realm, such as of `node:vm`. */
+function isError(value: object): boolean {
+  try {
+    return value instanceof Error || ("stack" in value && "message" in value);
+  } catch {
+    return true;
+  }
+}
