@@ -67,6 +67,10 @@ export const tasks = {
     needsPython: never,
     run: (repository) => program(repository, "verification/rbac/main.ts"),
   },
+  authors: {
+    needsPython: always,
+    run: (repository) => program(repository, "verification/authors/main.ts"),
+  },
   mutants: {
     needsPython: always,
     run: (repository) => program(repository, "packages/queue/mutants/main.ts"),

@@ -143,7 +143,10 @@ export async function startInstallation(log: (line: string) => void): Promise<In
       const name = `${user.replaceAll(/[^a-z0-9]/g, "-")}-${Math.random().toString(36).slice(2)}`;
       const rbac = { apiVersion: "rbac.authorization.k8s.io/v1" };
       const kind = namespace === undefined ? "ClusterRole" : "Role";
-      const metadata = { name, ...(namespace !== undefined && { namespace }) };
+      const metadata = {
+        ...{ name, labels: { author: user.replaceAll(/[^a-z0-9]/g, "-") } },
+        ...(namespace !== undefined && { namespace }),
+      };
       const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user }];
       const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind, name };
       await apply([
