@@ -8,6 +8,11 @@ import { run } from "./children.mjs";
  */
 const SUITES = {
   mutants: ["mutants"],
+  attacks: ["attacks"],
+  rules: ["rbac", "--sets", "100000"],
+  authors: ["authors", "--functions", "1000"],
+  forgeries: ["forgeries", "--count", "1000000"],
+  strangers: ["strangers"],
   simulation: ["simulate", "--schedules", "1000000"],
   chaos: ["chaos:queue", "--schedules", "500"],
   "bridge chaos": ["chaos:bridge", "--schedules", "1000", "--parallel", "6"],

@@ -67,6 +67,14 @@ export const tasks = {
     needsPython: never,
     run: (repository) => program(repository, "verification/rbac/main.ts"),
   },
+  forgeries: {
+    needsPython: never,
+    run: (repository) => program(repository, "verification/forgeries/main.ts"),
+  },
+  strangers: {
+    needsPython: never,
+    run: (repository) => program(repository, "verification/strangers/main.ts"),
+  },
   authors: {
     needsPython: always,
     run: (repository) => program(repository, "verification/authors/main.ts"),
