@@ -163,11 +163,11 @@ try {
         .filter((line) => line.includes("is invalid")).length;
     });
   }
-  const all = await within(900, async () => {
+  const all = await within(1_800, async () => {
     const found = (await functions()).filter(({ metadata }) => metadata.namespace !== "drover");
     return found.every((each) => ![undefined, "Deploying"].includes(readyOf(each))) ? found : undefined;
   });
-  if (all === undefined) throw new Error("Not all functions were judged within 900 s.");
+  if (all === undefined) throw new Error("Not all functions were judged within 1,800 s.");
   const held = all.filter((one) => readyOf(one) !== "PermissionNotHeld" && readyOf(one) !== "InvalidSpec");
   say(
     `${all.length} functions, ${refusedBySchema} more refused as they were written; ${held.length} permitted`,
