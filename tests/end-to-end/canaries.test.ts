@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { calledAccount } from "./called-account.ts";
 import { Drip, Leak, ways } from "./leaky.ts";
 import type { Manifest } from "./test-cluster.ts";
 import { conditionOf, eventually, ofCluster, startWorld, type World } from "./world.ts";
@@ -233,6 +234,7 @@ describe("a canary that an error carries is nowhere in logs, conditions, Events,
     });
     await world.cluster.apply(registration(Leak));
     const webhook = { url: `http://127.0.0.1:${port}` };
+    for (const one of calledAccount(Drip.plural, Drip)) await world.cluster.apply(one);
     await world.cluster.apply(registration(Drip, { delivery: "webhook", webhook }));
     const debug = { DROVER_LOG_LEVEL: "debug" };
     const leakySecret = { DROVER_LEAKY_SECRET: canary };

@@ -12,6 +12,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Greeting } from "../../functions/examples/typescript/greeting.ts";
+import { calledAccount } from "./called-account.ts";
 import type { Manifest } from "./test-cluster.ts";
 import { conditionOf, eventually, ofCluster, type Started, startWorld, type World } from "./world.ts";
 
@@ -68,6 +69,8 @@ beforeAll(async () => {
   port = (server.address() as AddressInfo).port;
   await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
   await world.cluster.apply({ ...customResourceDefinition(Greeting) });
+  for (const name of [controller, "hanging"])
+    for (const one of calledAccount(name, Greeting)) await world.cluster.apply(one);
   await world.cluster.apply(secretFor(controller));
   await world.cluster.apply(declared(controller));
   await world.startBridge({ functions: ofCluster });

@@ -6,6 +6,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Greeting } from "../../functions/examples/typescript/greeting.ts";
+import { calledAccount } from "./called-account.ts";
 import type { Manifest, TestObject } from "./test-cluster.ts";
 import { conditionOf, eventually, isGone, ofCluster, type Started, startWorld, type World } from "./world.ts";
 
@@ -95,6 +96,7 @@ beforeAll(async () => {
       spec: { clusterIP: "127.0.0.1", selector: { app: "greetings" }, ports: [{ port }] },
     });
   }
+  for (const one of calledAccount(controller, Greeting)) await world.cluster.apply(one);
   await world.cluster.apply(registration());
   [gateway] = await Promise.all([startGateway(), world.startBridge({ functions: ofCluster })]);
   functionProcess = await startFunction();
