@@ -1,5 +1,8 @@
 import { redisUserRules } from "@drover/queue";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parse } from "yaml";
+import { z } from "zod";
 import type { WantedImage } from "../../infra/cluster/wanted-image.ts";
 import { eventually, type PodCluster } from "./pod-cluster.ts";
 import { valkey } from "./workloads.ts";
@@ -24,7 +27,7 @@ const installed = [
   "apps/deployer/deploy/authors.yaml",
   "apps/deployer/deploy/rbac.yaml",
   "apps/gateway/deploy/rbac.yaml",
-  ...parts.map((part) => `apps/${part}/deploy/deployment.yaml`),
+  ...parts.map((part) => `apps/${part}/deploy/network-policies.yaml`),
 ];
 
 /**
@@ -43,6 +46,7 @@ export async function installDeployer(cluster: PodCluster, home: string): Promis
   await cluster.apply(...namespaces);
   await applyIn(cluster, "drover", ...secrets, ...valkey(valkeyImage, users));
   await cluster.kubectl(["apply", ...installed.flatMap((file) => ["-f", join(root, file)])]);
+  await cluster.apply(...(await Promise.all(parts.map(deploymentOf))));
   await cluster.wait("condition=Established", "crd/reconcilefunctions.drover.dev");
   // The policies' own discovery hears of a new kind later than everybody else, and refuses its objects until then.
   await eventually(() =>
@@ -51,6 +55,35 @@ export async function installDeployer(cluster: PodCluster, home: string): Promis
   const deployments = ["valkey", ...parts].map((name) => `deployment/${name}`);
   await cluster.wait("condition=Available", "--namespace=drover", ...deployments);
 }
+
+const certificates = "redis-ca";
+
+/** A part's Deployment, but for TLS: the Valkey of these images has none. */
+async function deploymentOf(part: (typeof parts)[number]): Promise<object> {
+  const file = join(root, `apps/${part}/deploy/deployment.yaml`);
+  const manifest = deploymentSchema.parse(
+    parse((await readFile(file, "utf8")).replaceAll("rediss://", "redis://")),
+  );
+  const { spec } = manifest.spec.template;
+  for (const container of spec.containers) {
+    container.env = container.env.filter(({ name }) => name !== "DROVER_REDIS_CA_FILE");
+    container.volumeMounts = container.volumeMounts.filter(({ name }) => name !== certificates);
+  }
+  spec.volumes = spec.volumes.filter(({ name }) => name !== certificates);
+  return manifest;
+}
+
+const named = z.array(z.looseObject({ name: z.string() }));
+const deploymentSchema = z.looseObject({
+  spec: z.looseObject({
+    template: z.looseObject({
+      spec: z.looseObject({
+        containers: z.array(z.looseObject({ env: named, volumeMounts: named })),
+        volumes: named,
+      }),
+    }),
+  }),
+});
 
 /** `kubectl apply` in a namespace. */
 export async function applyIn(

@@ -38,12 +38,17 @@ const podSchema = z.looseObject({
 export type ListedPod = z.output<typeof podSchema>;
 const listSchema = z.looseObject({ items: z.array(podSchema) });
 
-/** @param images what Pods may be of. */
+/**
+ * @param images what Pods may be of.
+ * @param env of the deployer.
+ * @param starting what the world stands on.
+ */
 export async function startDeployedWorld(
   images: Images,
   env: Record<string, string> = {},
+  starting: Promise<World> = startWorld(),
 ): Promise<DeployedWorld> {
-  const world = await startWorld();
+  const world = await starting;
   const { cluster, folder } = world;
   await cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
   await cluster.apply(registrationOfDeployer());

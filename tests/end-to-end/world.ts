@@ -62,13 +62,12 @@ const root = new URL("../..", import.meta.url).pathname;
 /** How long anything may take on a slow machine before the test says so. Nothing waits for this time to pass. */
 const patience = 100_000;
 
-export async function startWorld(): Promise<World> {
+/** @param startQueue another Redis than the usual one. */
+export async function startWorld(
+  startQueue: (folder: string) => Promise<RedisServer> = () => startRedis({ persistence: true }),
+): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), "drover-world-"));
-  const [cluster, redis, s3] = await Promise.all([
-    startTestCluster(folder),
-    startRedis({ persistence: true }),
-    startS3(),
-  ]);
+  const [cluster, redis, s3] = await Promise.all([startTestCluster(folder), startQueue(folder), startS3()]);
   const truth = s3Truth(s3);
   const started: TiedProcess[] = [];
   await cluster.apply({ ...customResourceDefinition(Bucket) });

@@ -1,7 +1,7 @@
 import { webhookSecretOf } from "@drover/controller";
 import { randomBytes } from "node:crypto";
 import { queuesOf } from "./function-queues.ts";
-import { redisSecretOf, redisUserOf } from "./names.ts";
+import { caKey, redisSecretOf, redisUserOf } from "./names.ts";
 import type { ObservedPod } from "./observe-pods.ts";
 import { fingerprintOf, type TemplateOf } from "./pod-template.ts";
 import { keepRotatingSecret } from "./rotating-secret.ts";
@@ -38,7 +38,10 @@ export async function templateWithSecrets(
       ...shared,
       name: redisSecretOf(home.name),
       key: "password",
-      others: { username: redisUserOf(home) },
+      others: {
+        username: redisUserOf(home),
+        ...(surroundings.redisCa !== undefined && { [caKey]: surroundings.redisCa }),
+      },
     },
     make: () => randomBytes(32).toString("base64url"),
     made: /^[A-Za-z0-9_-]{43}$/,

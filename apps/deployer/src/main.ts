@@ -65,6 +65,7 @@ await runFunction(
           ...{ client, queues, keys: functionKeys(redis), own, accounts, permits, rotateEvery },
           surroundings: {
             redisUrl,
+            redisCa: redisUrl.startsWith("rediss:") ? settings.redisCaFile : undefined,
             bridge: settings.bridgeAccount,
             gateway: settings.gatewayAccount,
             keda: { scalingUrl: settings.scalingUrl, account: settings.kedaAccount },

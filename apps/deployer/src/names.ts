@@ -11,6 +11,8 @@ export const redisUsers = "function:";
 /** The Redis user of a function, which no other function has, nor one that is made again under the same name. */
 export const redisUserOf = (identity: FunctionIdentity): string => redisUsers + queueOf(identity);
 export const redisSecretOf = (name: string): string => `${name}-redis`;
+/** The key of that Secret with the certificates of Redis' authorities. */
+export const caKey = "ca.crt";
 /** Cluster-scoped objects of a function: two functions of one name live in two namespaces. */
 export const clusterRoleOf = (namespace: string, name: string): string => `drover:${namespace}:${name}`;
 

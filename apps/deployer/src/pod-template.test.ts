@@ -16,6 +16,7 @@ function templateOf(container: object, fields: object = {}, password = "p"): Tem
     surroundings: {
       keda: { scalingUrl: undefined, account: { namespace: "keda", name: "keda-operator" } },
       redisUrl: "redis://redis:6379/2",
+      redisCa: undefined,
       bridge: { namespace: "drover", name: "bridge" },
       gateway: { namespace: "drover", name: "gateway" },
     },
@@ -60,6 +61,17 @@ it("has another fingerprint for another image or password, and the same one for 
   expect(fingerprintOf(templateOf({}, { scaling: { min: 0, max: 9 } }))).toBe(first);
   expect(fingerprintOf(templateOf({ image: "j" }))).not.toBe(first);
   expect(fingerprintOf(templateOf({}, {}, "q"))).not.toBe(first);
+});
+
+it("has the certificates of Redis' authorities where it is told of some, and other ones are another revision", () => {
+  const { surroundings, ...rest } = templateOf({});
+  const believing = (redisCa: string | undefined) => ({
+    ...rest,
+    surroundings: { ...surroundings, redisCa },
+  });
+  expect(valueOf(believing("a"), "DROVER_REDIS_CA_FILE")).toBe("/var/run/drover/redis/ca.crt");
+  expect(valueOf(believing(undefined), "DROVER_REDIS_CA_FILE")).toBeUndefined();
+  expect(fingerprintOf(believing("a"))).not.toBe(fingerprintOf(believing("b")));
 });
 
 it("tells a Pod that is called for whom it answers, and nothing of Redis", () => {

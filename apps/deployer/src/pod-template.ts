@@ -15,12 +15,14 @@ import {
 } from "@drover/controller";
 import type { Home, PartAccount } from "./home.ts";
 import type { KedaSettings } from "./keda-objects.ts";
-import { digest, functionLabel, redisSecretOf, redisUserOf, revisionAnnotation } from "./names.ts";
+import { caKey, digest, functionLabel, redisSecretOf, redisUserOf, revisionAnnotation } from "./names.ts";
 
 /** What every Pod of a function is told of the world around it. */
 export interface Surroundings {
   /** Redis, as Pods reach it: without user or password. */
   readonly redisUrl: string;
+  /** Certificates of the authorities that Pods believe of Redis, PEM; undefined: those of their image. */
+  readonly redisCa: string | undefined;
   readonly bridge: PartAccount;
   readonly gateway: PartAccount;
   readonly keda: KedaSettings;
@@ -67,8 +69,9 @@ export function podTemplate(of: TemplateOf) {
 const probe = (delivery: "pull" | "webhook", path: string) =>
   delivery === "pull" ? { httpGet: { path, port: "http" } } : { tcpSocket: { port: "http" } };
 
-/** Of what Pods are made after; changes of the number of Pods change nothing here. */
-export const fingerprintOf = (of: TemplateOf): string => digest([podTemplate(of), of.password]);
+/** Of what Pods are made after; changes of the number of Pods change nothing here. Pods read certificates when they start. */
+export const fingerprintOf = (of: TemplateOf): string =>
+  digest([podTemplate(of), of.password, of.surroundings.redisCa]);
 
 /** The labels and annotations of a Pod, and its spec. */
 export function podOf(of: TemplateOf, revision: number) {
@@ -112,6 +115,9 @@ function pullVariables({ home, spec, surroundings }: TemplateOf): readonly Varia
     { name: "DROVER_FUNCTION", value: `${home.namespace}/${home.name}/${home.uid}` },
     { name: "DROVER_REDIS_URL", value: url.href },
     { name: "DROVER_REDIS_PASSWORD_FILE", value: `${folders.redis}/password` },
+    ...(surroundings.redisCa === undefined
+      ? []
+      : [{ name: "DROVER_REDIS_CA_FILE", value: `${folders.redis}/${caKey}` }]),
     ...((scaling ?? usualScaling).min === 0 ? [{ name: "DROVER_RESTS", value: "true" }] : []),
     ...metricsVariables(container.env ?? []),
     ...paceVariables(spec),

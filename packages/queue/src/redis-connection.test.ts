@@ -60,6 +60,14 @@ describe("on one server", () => {
     await ask("CONFIG", "RESETSTAT");
   });
 
+  it("warns that a connection to another machine is not encrypted, and says what to do", async () => {
+    await connect(server.url);
+    expect(lines.join()).not.toMatch(/encrypted/);
+    // The same server, under an address that does not look like loopback.
+    await connect(`redis://[::ffff:127.0.0.1]:${server.port}`);
+    expect(lines.join()).toMatch(/not encrypted.*rediss:\/\/.*DROVER_REDIS_CA_FILE/);
+  });
+
   it("a write that meets a replica waits until it is a primary again, and is done once", async () => {
     const redis = await connect(server.url);
     const promote = await demote();

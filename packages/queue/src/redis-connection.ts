@@ -47,6 +47,8 @@ export interface RedisOptions {
   readonly scriptPatience?: Milliseconds;
 }
 
+const loopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
+
 /** How long a server that is there may take to say goodbye. */
 const farewell: Milliseconds = 1_000;
 
@@ -68,6 +70,13 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
   if (ca !== undefined && !isTls(address)) {
     throw new UnfitRedisError(
       "A CA for Redis is given, but its URL begins with redis://, which has no TLS. Write rediss://, or leave the CA out.",
+    );
+  }
+  if (!isTls(address) && !address.nodes.every(({ host }) => loopback.test(host))) {
+    log.warn(
+      { server: placesOf(address) },
+      "The connection to Redis is not encrypted: whoever is between reads passwords and copies of objects, and can change " +
+        "both. Give Redis a certificate, write rediss:// in its URL, and name its authority in DROVER_REDIS_CA_FILE",
     );
   }
   const login = password === undefined ? address : { ...address, password };

@@ -35,6 +35,7 @@ export { findRedis, findRedis7, type RedisExecutable } from "./redis-executable.
 export { type RedisPair, startRedisPair } from "./redis-pair.ts";
 export { redisRequest } from "./redis-request.ts";
 export { type RedisOptions, type RedisServer, startRedis } from "./redis-server.ts";
+export { privateTls, type RedisTls } from "./redis-tls.ts";
 export { type RedisSnapshot } from "./redis-snapshot.ts";
 export { type S3Options, type S3Server, startS3 } from "./s3-server.ts";
 export { type Exit, spawnTied, type TiedProcess, type TiedProcessOptions } from "./tied-process.ts";
