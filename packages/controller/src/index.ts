@@ -60,6 +60,7 @@ export {
   functionQueueIn,
   hookAddressOf,
   isSelfNamed,
+  namespaceOfQueue,
   namesQueueOf,
   type QueueName,
   queueOf,
