@@ -1,5 +1,6 @@
 import type { Log, Milliseconds } from "@drover/controller";
-import { openWorkQueue, type RedisConnection, type WorkQueue } from "@drover/queue";
+import { openWorkQueue, type WorkQueue } from "@drover/queue";
+import type { TenantRedis } from "@drover/runtime";
 import type { KnownOrigins } from "@drover/streams";
 import { atMost, pause } from "./pause.ts";
 import { wordsOf } from "./words-of.ts";
@@ -14,13 +15,14 @@ export interface Queues {
   readonly origins: ReadonlyMap<string, string>;
   /** Queues that were not asked to the end yet. */
   problems(): readonly string[];
-  /** Queues that nothing is known of, since they do not answer, and why. */
+  /** Queues that nothing is known of, since they do not answer or their Redis is not there, and why. */
   readonly silent: () => ReadonlyMap<string, string>;
   close(): Promise<void>;
 }
 
 export interface QueuesOptions {
-  readonly redis: RedisConnection;
+  /** Where each queue is. */
+  readonly redisFor: TenantRedis["redisFor"];
   readonly known: KnownOrigins;
   readonly log: Log;
   /** A queue that could not tell its origin is asked again after this time. */
@@ -31,9 +33,11 @@ export interface QueuesOptions {
   readonly onChange: () => void;
 }
 
-/** An open queue, and how far it is known. */
+/** The queue of a registered controller, and how far it is known. */
 interface Opened {
-  readonly queue: WorkQueue;
+  readonly controller: string;
+  /** Undefined while its Redis is not there, or must not be written to. */
+  queue?: WorkQueue | undefined;
   /** Set while it does not tell its origin: why. */
   silence?: string | undefined;
   readonly closed: AbortController;
@@ -43,26 +47,25 @@ interface Opened {
 const farewell: Milliseconds = 2_000;
 
 export function openQueues(options: QueuesOptions): Queues {
-  const { redis, known, log } = options;
+  const { known, log } = options;
   const opened = new Map<string, Opened>();
   const origins = new Map<string, string>();
   /** As earlier bridges have left them, and as they were told since. */
   let remembered: Promise<Map<string, string>> | undefined;
   const learn = originLearner(options, opened, origins, async () => remembered);
   const open = (controller: string): void => {
-    const queue = openWorkQueue({ redis, controller, log, onIncarnation: () => void learn(one) });
-    const one: Opened = { queue, closed: new AbortController() };
+    const one: Opened = { controller, closed: new AbortController() };
     opened.set(controller, one);
     void learn(one);
   };
-  const close = async ({ queue, closed }: Opened): Promise<void> => {
-    opened.delete(queue.controller);
-    origins.delete(queue.controller);
-    closed.abort();
-    await atMost(farewell, queue.close());
+  const close = async (one: Opened): Promise<void> => {
+    opened.delete(one.controller);
+    origins.delete(one.controller);
+    one.closed.abort();
+    await closeQueue(one);
   };
   const closeUnwanted = async (controllers: readonly string[]): Promise<void> => {
-    const gone = [...opened.values()].filter(({ queue }) => !controllers.includes(queue.controller));
+    const gone = [...opened.values()].filter(({ controller }) => !controllers.includes(controller));
     await Promise.all(gone.map(close));
     const names = await remembered;
     const stale = [...(names?.keys() ?? [])].filter((name) => !opened.has(name));
@@ -83,9 +86,10 @@ export function openQueues(options: QueuesOptions): Queues {
     of(controller) {
       const one = opened.get(controller);
       if (one === undefined) throw new Error(`The controller ${controller} is not registered any more.`);
+      if (one.queue === undefined) throw new Error(one.silence ?? "The queue is not open yet.");
       return one.queue;
     },
-    all: () => [...opened.values()].map(({ queue }) => queue),
+    all: () => [...opened.values()].flatMap(({ queue }) => queue ?? []),
     problems: () =>
       silences().flatMap(([name, why]) =>
         why === undefined ? [`the queue of ${name} is not open yet`] : [],
@@ -98,16 +102,39 @@ export function openQueues(options: QueuesOptions): Queues {
   };
 }
 
-/** Asks a queue for its origin until it answers. Until then it counts as the one that it was when it last answered. */
+async function closeQueue(one: Opened): Promise<void> {
+  const { queue } = one;
+  one.queue = undefined;
+  if (queue !== undefined) await atMost(farewell, queue.close());
+}
+
+/** Opens a queue once its Redis is there, and asks it for its origin until it answers. Until then it counts as the one that it was when it last answered. */
 function originLearner(
-  { known, log, again, patience = 2_000, onChange }: QueuesOptions,
+  { redisFor, known, log, again, patience = 2_000, onChange }: QueuesOptions,
   opened: ReadonlyMap<string, Opened>,
   origins: Map<string, string>,
   remembered: () => Promise<Map<string, string> | undefined>,
 ) {
+  /** @throws TenantRedisError */
+  const openedQueue = (one: Opened): WorkQueue => {
+    if (one.queue !== undefined) return one.queue;
+    const { controller, closed } = one;
+    const { redis, gone } = redisFor(controller);
+    const queue = openWorkQueue({ redis, controller, log, onIncarnation: () => void learn(one) });
+    one.queue = queue;
+    const reopen = (): void => {
+      one.silence = "Its Redis is not used any more.";
+      closeQueue(one).catch((error: unknown) => {
+        log.debug({ err: error, controller }, "Could not close a queue whose Redis is not used any more");
+      });
+      void learn(one);
+    };
+    gone.addEventListener("abort", reopen, { once: true, signal: closed.signal });
+    return queue;
+  };
   const asked = async (one: Opened): Promise<void> => {
-    const { controller } = one.queue;
-    const origin = await one.queue.origin();
+    const { controller } = one;
+    const origin = await openedQueue(one).origin();
     // Before anything is recorded for it: a bridge that starts while it is silent must know it.
     await known.remember(controller, origin);
     (await remembered())?.set(controller, origin);
@@ -118,7 +145,7 @@ function originLearner(
     onChange();
   };
   const silenced = async (one: Opened, why: string): Promise<void> => {
-    const { controller } = one.queue;
+    const { controller } = one;
     const isNew = one.silence === undefined;
     if (isNew) log.warn({ controller, why }, "A queue does not tell its origin; trying again");
     one.silence = why;
@@ -128,7 +155,7 @@ function originLearner(
     if (before !== undefined) origins.set(controller, before);
     if (isNew || before !== undefined) onChange();
   };
-  return async (one: Opened): Promise<void> => {
+  const learn = async (one: Opened): Promise<void> => {
     const { signal } = one.closed;
     const isClosed = (): boolean => signal.aborted;
     const trouble = (error: unknown): void => void silenced(one, wordsOf(error)).catch(() => undefined);
@@ -145,4 +172,5 @@ function originLearner(
       await pause(again, signal);
     }
   };
+  return learn;
 }
