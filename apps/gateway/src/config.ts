@@ -4,6 +4,7 @@ import {
   namespaceSetting,
   processSettings,
   readSettings,
+  tenantSettings,
   wholeNumber,
 } from "@drover/runtime";
 import { z } from "zod";
@@ -25,6 +26,7 @@ const listOf = <Value>(parse: (words: readonly string[]) => Value) =>
   });
 
 const gatewaySettings = processSettings.extend({
+  ...tenantSettings.shape,
   /**
    * Which `webhook.url`s may be called: origins, or host suffixes, such as `https://hooks.example.com
    * https://*.example.org:8443`. Left out: none.
