@@ -1,5 +1,11 @@
 import { durationSchema, milliseconds } from "@drover/controller";
-import { authorsSetting, functionSettings, namespaceSetting, readSettings } from "@drover/runtime";
+import {
+  authorsSetting,
+  functionSettings,
+  namespaceSetting,
+  readSettings,
+  tenantSettings,
+} from "@drover/runtime";
 import { z } from "zod";
 
 /** A ServiceAccount, as `namespace/name`. */
@@ -14,6 +20,7 @@ const account = (usual: string) =>
     });
 
 const settings = functionSettings.extend({
+  ...tenantSettings.shape,
   /** Redis as Pods reach it, without user or password. Default: as this process does. */
   functionsRedisUrl: z
     .string()

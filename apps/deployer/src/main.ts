@@ -1,8 +1,14 @@
-import { type Milliseconds, type ObjectKey, queueOf, ReconcileFunction } from "@drover/controller";
+import {
+  type Milliseconds,
+  namespaceOfQueue,
+  type ObjectKey,
+  queueOf,
+  ReconcileFunction,
+} from "@drover/controller";
 import { type KubeClient, nameOf, refOf } from "@drover/kube";
-import { redisAccounts } from "@drover/queue";
-import { runFunction } from "@drover/runtime";
+import { runFunction, serveTenants, type Tenant } from "@drover/runtime";
 import { functionConfig } from "./config.ts";
+import { functionAccounts } from "./function-accounts.ts";
 import { functionController } from "./function-controller.ts";
 import { functionKeys } from "./function-keys.ts";
 import { openFunctionQueues } from "./function-queues.ts";
@@ -26,18 +32,26 @@ await runFunction(
   {
     name: "deployer",
     settings: functionConfig,
-    controller: async (settings, { client, redis, log, stopping, readiness, answering }, identified) => {
+    controller: async (settings, process, identified) => {
+      const { client, log, stopping, readiness, answering } = process;
+      const { functionsRedisUrl: functionsUrl } = settings;
+      const { namespace = settings.namespace } = settings.function ?? {};
+      const tenants = serveTenants(process, {
+        ...{ name: "deployer", own: [settings.namespace, namespace], functionsUrl, loadsScripts: true },
+      });
       const permits = permittingOf(client, settings);
       // Before the deployer's own ReconcileFunction is there: without an epoch it could not be applied.
       const epoch = permits && keepEpoch(permits.guards, { every: epochEvery, log, signal: stopping });
       const own = queueOf((await identified()) ?? { name: kind });
-      const accounts = redisAccounts(redis);
       const wake = (key: ObjectKey): Promise<void> =>
         queues.of(own).wake([{ key, kind, resourceVersion: "0", reason: "Scale", class: "change" }]);
       const queues = openFunctionQueues({
-        ...{ redis, own, log },
-        // Redis may have forgotten the functions' users.
-        onIncarnation: () => scaler.wakeAll(),
+        ...{ redisFor: tenants.redisFor, own, log },
+        // That Redis may have forgotten its functions' users.
+        onIncarnation(queue) {
+          const tenant = tenants.tenantOf(namespaceOfQueue(queue));
+          scaler.wakeAll((namespace) => tenants.tenantOf(namespace) === tenant);
+        },
       });
       const scaler: Scaler = startScaler({
         client,
@@ -49,7 +63,7 @@ await runFunction(
         signal: stopping,
       });
       const swept = keepSwept({
-        ...{ client, redis, accounts, log, signal: stopping },
+        ...{ client, tenants, log, signal: stopping },
         ...{ every: settings.sweepEvery, pace: sweepPace },
       });
       answering("/scaling/", scalingAnswer(scaler));
@@ -62,7 +76,15 @@ await runFunction(
           : reviewPermits({ ...permits, client, every: settings.reviewEvery, wake, log, signal: stopping });
       return {
         controller: functionController({
-          ...{ client, queues, keys: functionKeys(redis), own, accounts, permits, rotateEvery },
+          ...{ client, queues, own, permits, rotateEvery },
+          keys: functionKeys((queue) => {
+            const tenant = tenants.tenantOf(namespaceOfQueue(queue));
+            return tenants
+              .servers()
+              .flatMap((one) => ([undefined, tenant].includes(one.tenant) ? one.redis : []));
+          }),
+          accounts: functionAccounts(tenants, log),
+          redisOf: (namespace) => reached(tenants.tenantOf(namespace)),
           surroundings: {
             redisUrl,
             redisCa: redisUrl.startsWith("rediss:") ? settings.redisCaFile : undefined,
@@ -94,6 +116,13 @@ function permittingOf(
     guards: openAuthorGuards(client, namespace, now),
     namespace,
   };
+}
+
+/** The Redis of a tenant as Pods reach it. */
+function reached(tenant: Tenant | undefined) {
+  if (tenant === undefined) return undefined;
+  const { url, functionsUrl = withoutUser(url), ca } = tenant;
+  return { redisUrl: functionsUrl, redisCa: functionsUrl.startsWith("rediss:") ? ca : undefined };
 }
 
 function withoutUser(text: string): string {

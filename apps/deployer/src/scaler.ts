@@ -26,8 +26,8 @@ export interface Scaler {
    * Asked again within a second, it answers the same from memory.
    */
   readonly figure: (key: ObjectKey) => Promise<Figure | undefined>;
-  /** Has every function reconciled. */
-  readonly wakeAll: () => void;
+  /** Has every function of these namespaces reconciled. */
+  readonly wakeAll: (isMeant: (namespace: string | undefined) => boolean) => void;
   /** Resolves when it has stopped: its signal ends it. */
   readonly done: Promise<void>;
 }
@@ -98,28 +98,35 @@ export function startScaler({ client, queues, wake, own, every, log, signal }: S
     if (decision === undefined) wakes.settled(one.key);
     else if (wakes.isDue(one.key, decision, now.getTime())) await wake(one.key);
   };
-  const lookAtAll = async (): Promise<void> => {
-    await queues.keep(known());
-    const looks = known()
-      .filter(({ spec }) => isScaledByUs(spec))
-      .map((one) =>
-        look(one).catch((error: unknown) => {
-          log.warn({ err: error, function: one.key }, "Could not see how much there is to do");
-        }),
-      );
-    await Promise.all(looks);
+  const underWay = new Map<ObjectKey, Promise<void>>();
+  const begin = (one: Scaled): void => {
+    const looked = look(one)
+      .catch((error: unknown) => {
+        log.warn({ err: error, function: one.key }, "Could not see how much there is to do");
+      })
+      .finally(() => underWay.delete(one.key));
+    underWay.set(one.key, looked);
+  };
+  /** A function whose Redis is slow is looked at less often, and keeps no other waiting. */
+  const lookAtAll = (): void => {
+    queues.keep(known());
+    for (const one of known()) if (isScaledByUs(one.spec) && !underWay.has(one.key)) begin(one);
   };
   const looking = async (): Promise<void> => {
     while (!signal.aborted) {
-      if (functions !== undefined) await lookAtAll();
+      if (functions !== undefined) lookAtAll();
       await delay(every, undefined, { signal }).catch(() => undefined);
     }
+    await Promise.all(underWay.values());
     await reflector.done;
   };
   return {
     synced: () => functions !== undefined,
     figure: async (key) => (functions?.has(key) === true ? figures.of(key) : undefined),
-    wakeAll: () => known().forEach(({ key }) => tryToWake(key)),
+    wakeAll: (isMeant) =>
+      known()
+        .filter(({ identity }) => isMeant(identity.namespace))
+        .forEach(({ key }) => tryToWake(key)),
     done: looking(),
   };
 }
