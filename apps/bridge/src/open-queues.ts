@@ -40,8 +40,19 @@ interface Opened {
   queue?: WorkQueue | undefined;
   /** Set while it does not tell its origin: why. */
   silence?: string | undefined;
+  /** When its last changes of origin were taken note of: as many as are free at once, newest last. */
+  changes: readonly Milliseconds[];
+  /** Another change of its origin waits to be taken note of. */
+  waits?: boolean;
   readonly closed: AbortController;
 }
+
+/**
+ * With another origin everything is told to the queue anew, for which the streams of its kinds are listed again, which others
+ * wait for. Its function's Redis user can bring that about at any time: so often it may, and then once in this time.
+ */
+const freeChanges = 2;
+const perChange: Milliseconds = 15_000;
 
 /** How long queues are waited for when they are closed. */
 const farewell: Milliseconds = 2_000;
@@ -54,7 +65,7 @@ export function openQueues(options: QueuesOptions): Queues {
   let remembered: Promise<Map<string, string>> | undefined;
   const learn = originLearner(options, opened, origins, async () => remembered);
   const open = (controller: string): void => {
-    const one: Opened = { controller, closed: new AbortController() };
+    const one: Opened = { controller, changes: [], closed: new AbortController() };
     opened.set(controller, one);
     void learn(one);
   };
@@ -124,6 +135,7 @@ function originLearner(
     one.queue = queue;
     const reopen = (): void => {
       one.silence = "Its Redis is not used any more.";
+      one.waits = false;
       closeQueue(one).catch((error: unknown) => {
         log.debug({ err: error, controller }, "Could not close a queue whose Redis is not used any more");
       });
@@ -132,17 +144,27 @@ function originLearner(
     gone.addEventListener("abort", reopen, { once: true, signal: closed.signal });
     return queue;
   };
-  const asked = async (one: Opened): Promise<void> => {
+  /** Answers after which time to ask again; undefined when there is nothing more to ask. */
+  const asked = async (one: Opened): Promise<Milliseconds | undefined> => {
     const { controller } = one;
     const origin = await openedQueue(one).origin();
+    const isChange = origins.has(controller) && origins.get(controller) !== origin;
+    const [first = -Infinity] = one.changes.slice(-freeChanges);
+    const wait = one.changes.length < freeChanges ? 0 : first + freeChanges * perChange - performance.now();
+    if (isChange && wait > 0) {
+      one.silence = undefined;
+      return wait;
+    }
+    if (isChange) one.changes = [...one.changes, performance.now()].slice(-freeChanges);
     // Before anything is recorded for it: a bridge that starts while it is silent must know it.
     await known.remember(controller, origin);
     (await remembered())?.set(controller, origin);
-    if (opened.get(controller) !== one) return;
+    if (opened.get(controller) !== one) return undefined;
     one.silence = undefined;
-    if (origins.get(controller) === origin) return;
+    if (origins.get(controller) === origin) return undefined;
     origins.set(controller, origin);
     onChange();
+    return undefined;
   };
   const silenced = async (one: Opened, why: string): Promise<void> => {
     const { controller } = one;
@@ -159,17 +181,20 @@ function originLearner(
     const { signal } = one.closed;
     const isClosed = (): boolean => signal.aborted;
     const trouble = (error: unknown): void => void silenced(one, wordsOf(error)).catch(() => undefined);
-    while (!isClosed()) {
+    while (!isClosed() && one.waits !== true) {
       const late = setTimeout(trouble, patience, new Error(`Redis has not answered for ${patience} ms.`));
+      let wait: Milliseconds | undefined;
       try {
-        await asked(one);
-        return;
+        wait = await asked(one);
+        if (wait === undefined) return;
+        one.waits = true;
       } catch (error) {
         if (!isClosed()) trouble(error);
       } finally {
         clearTimeout(late);
       }
-      await pause(again, signal);
+      await pause(wait ?? again, signal);
+      if (wait !== undefined) one.waits = false;
     }
   };
   return learn;

@@ -190,7 +190,9 @@ it("a bridge that starts while a tenant has used up its Redis' connections serve
   await until(async () => expect(await a.admin.info("stats")).toMatch(/rejected_connections:[1-9]/));
   const { bridge } = await startBridge(tenantOf("a", a), tenantOf("b", b));
   const during = await change("one", "two");
-  await until(() => expect(bridge.notes().join()).toMatch(/the queue of a\/sites .*The Redis of a is not used/));
+  await until(() =>
+    expect(bridge.notes().join()).toMatch(/the queue of a\/sites .*The Redis of a is not used/),
+  );
   expect(bridge.problems()).toEqual([]);
   for (const each of hostile) each.disconnect();
   for (const [name, version] of during) await told(a.admin, "a", name, version);
@@ -211,4 +213,25 @@ it("a namespace that gets a Redis of its own has everything woken there, and not
   await caughtUp(bridge);
   expect(await wakes(b.admin, "b", "one")).toBe(1);
   expect(await wakes(scene.admin, "a", "three")).toBe(0);
+});
+
+it("a function that empties its own queue again and again has the streams that others follow listed anew twice, not each time", async () => {
+  const { bridge } = await startBridge(tenantOf("a", a), tenantOf("b", b));
+  await change("one");
+  const queue = queueOf(identityIn("a"));
+  await until(async () => expect(await entryOf(a.admin, "a", "one")).not.toEqual({}));
+  const streams = new Set<unknown>();
+  const looking = setInterval(() => bridge.followed().forEach((stream) => streams.add(stream)), 1);
+  closing.unshift(() => clearInterval(looking));
+  const origins = new Set<string>();
+  for (let i = 0; i < 5; i++) {
+    await a.admin.del(`{drover:${queue}}:control`);
+    await until(async () => expect(origins.add(await bridge.queueOf(queue).origin()).size).toBe(i + 1));
+    // Time for a stream to be taken up anew, if it is: another change is delivered, and the bridge has looked after streams.
+    await change("two");
+    await until(() => expect(bridge.problems()).toEqual([]));
+  }
+  expect(streams.size).toBeLessThanOrEqual(3);
+  const [version = ""] = (await change("three")).values();
+  await told(a.admin, "a", "three", version);
 });
