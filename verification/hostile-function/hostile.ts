@@ -29,7 +29,8 @@ export interface HostileCounts {
 }
 
 const { url, prefix, foreign, seed, connections } = JSON.parse(process.argv[2] ?? "{}") as HostileSettings;
-const { oneOf: pick, between } = random(seed);
+const dice = random(seed);
+const pick = <T>(choices: readonly T[]): T => dice.oneOf(choices);
 const counts = { done: 0, denied: 0, full: 0, refused: 0 };
 const own = (name: string): string => `${prefix}:${name}`;
 const kept = [
@@ -76,7 +77,8 @@ async function call(redis: Redis, command: string, ...args: readonly string[]): 
   }
 }
 
-const memory = (redis: Redis) => call(redis, "SET", own(`x:${between(0, 499)}`), hostileMark.repeat(20_000));
+const memory = (redis: Redis) =>
+  call(redis, "SET", own(`x:${dice.between(0, 499)}`), hostileMark.repeat(20_000));
 const breakOwn = (redis: Redis) => {
   const key = own(pick(kept));
   return pick([
@@ -92,7 +94,7 @@ const breakOwn = (redis: Redis) => {
 const scripts = (redis: Redis) => {
   const { sha } = pick(loadedScripts);
   const keys = pick([[prefix], [prefix], foreign.slice(0, 1), [prefix, ...foreign].slice(0, 12)]);
-  const args = Array.from({ length: between(0, 19) }, text);
+  const args = Array.from({ length: dice.between(0, 19) }, text);
   return call(redis, "EVALSHA", sha, String(keys.length), ...keys, ...args);
 };
 const write = `redis.call('SET', KEYS[1], '${hostileMark}') while true do end`;

@@ -38,6 +38,7 @@ async function main(): Promise<number> {
   const without: number[] = [];
   const beside: number[] = [];
   const trespasses = new Set<string>();
+  const kinds = ["done", "denied", "full", "refused"] as const;
   const total = { done: 0, denied: 0, full: 0, refused: 0 };
   let lost = 0;
   let next = 0;
@@ -47,7 +48,11 @@ async function main(): Promise<number> {
     while (performance.now() < end) {
       const late = delay(patience, undefined, { ref: false });
       const reaction = Promise.race([stage.react(next++ % objects), late]);
-      underWay.push(reaction.then((ms) => void (ms === undefined ? (lost += 1) : reactions.push(ms))));
+      const took = (ms: number | undefined): void => {
+        if (ms === undefined) lost += 1;
+        else reactions.push(ms);
+      };
+      underWay.push(reaction.then(took));
       await delay(pace);
     }
     await Promise.all(underWay);
@@ -57,7 +62,8 @@ async function main(): Promise<number> {
     await load(without);
     const stop = await stage.turnHostile(seed * 10_000 + i);
     await load(beside);
-    for (const [name, count] of Object.entries(await stop())) total[name as keyof typeof total] += count;
+    const counts = await stop();
+    for (const name of kinds) total[name] += counts[name];
     for (const one of await stage.trespasses()) trespasses.add(one);
     // What it has left is no part of the phase without it.
     await delay(1_000);

@@ -123,7 +123,7 @@ export async function openStage(shared: boolean): Promise<HostileStage> {
       const [stats, errors] = [await admin.info("stats"), await admin.info("errorstats")];
       return /rejected_connections:[1-9]/.test(stats) && errors.includes("errorstat_OOM:");
     },
-    trespasses: watch.found,
+    trespasses: () => watch.found(),
     async [Symbol.asyncDispose]() {
       await bridge.stop();
       await neighbour.close();

@@ -40,7 +40,7 @@ interface Opened {
   queue?: WorkQueue | undefined;
   /** Set while it does not tell its origin: why. */
   silence?: string | undefined;
-  /** When its last changes of origin were taken note of: as many as are free at once, newest last. */
+  /** When its last changes of origin were taken note of: as many as are free at once, oldest first. */
   changes: readonly Milliseconds[];
   /** Another change of its origin waits to be taken note of. */
   waits?: boolean;
@@ -119,19 +119,17 @@ async function closeQueue(one: Opened): Promise<void> {
   if (queue !== undefined) await atMost(farewell, queue.close());
 }
 
-/** Opens a queue once its Redis is there, and asks it for its origin until it answers. Until then it counts as the one that it was when it last answered. */
-function originLearner(
-  { redisFor, known, log, again, patience = 2_000, onChange }: QueuesOptions,
-  opened: ReadonlyMap<string, Opened>,
-  origins: Map<string, string>,
-  remembered: () => Promise<Map<string, string> | undefined>,
-) {
-  /** @throws TenantRedisError */
-  const openedQueue = (one: Opened): WorkQueue => {
+/**
+ * Opens a queue where it is, and again where its Redis is given up.
+ * @throws TenantRedisError while its Redis is not there.
+ */
+const queueOpener =
+  ({ redisFor, log }: QueuesOptions, learn: (one: Opened) => void) =>
+  (one: Opened): WorkQueue => {
     if (one.queue !== undefined) return one.queue;
     const { controller, closed } = one;
     const { redis, gone } = redisFor(controller);
-    const queue = openWorkQueue({ redis, controller, log, onIncarnation: () => void learn(one) });
+    const queue = openWorkQueue({ redis, controller, log, onIncarnation: () => learn(one) });
     one.queue = queue;
     const reopen = (): void => {
       one.silence = "Its Redis is not used any more.";
@@ -139,18 +137,36 @@ function originLearner(
       closeQueue(one).catch((error: unknown) => {
         log.debug({ err: error, controller }, "Could not close a queue whose Redis is not used any more");
       });
-      void learn(one);
+      learn(one);
     };
     gone.addEventListener("abort", reopen, { once: true, signal: closed.signal });
     return queue;
   };
+
+/** After which time another change of its origin is taken note of. */
+function untilNextChange({ changes }: Opened): Milliseconds {
+  const [first = -Infinity] = changes;
+  return changes.length < freeChanges ? 0 : first + freeChanges * perChange - performance.now();
+}
+
+/**
+ * Opens a queue once its Redis is there, and asks it for its origin until it answers. Until then it counts as the one that it was
+ * when it last answered.
+ */
+function originLearner(
+  options: QueuesOptions,
+  opened: ReadonlyMap<string, Opened>,
+  origins: Map<string, string>,
+  remembered: () => Promise<Map<string, string> | undefined>,
+) {
+  const { known, log, again, patience = 2_000, onChange } = options;
+  const openedQueue = queueOpener(options, (one) => void learn(one));
   /** Answers after which time to ask again; undefined when there is nothing more to ask. */
   const asked = async (one: Opened): Promise<Milliseconds | undefined> => {
     const { controller } = one;
     const origin = await openedQueue(one).origin();
     const isChange = origins.has(controller) && origins.get(controller) !== origin;
-    const [first = -Infinity] = one.changes.slice(-freeChanges);
-    const wait = one.changes.length < freeChanges ? 0 : first + freeChanges * perChange - performance.now();
+    const wait = untilNextChange(one);
     if (isChange && wait > 0) {
       one.silence = undefined;
       return wait;
@@ -161,9 +177,9 @@ function originLearner(
     (await remembered())?.set(controller, origin);
     if (opened.get(controller) !== one) return undefined;
     one.silence = undefined;
-    if (origins.get(controller) === origin) return undefined;
+    const isNews = origins.get(controller) !== origin;
     origins.set(controller, origin);
-    onChange();
+    if (isNews) onChange();
     return undefined;
   };
   const silenced = async (one: Opened, why: string): Promise<void> => {

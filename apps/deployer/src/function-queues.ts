@@ -52,45 +52,19 @@ interface OpenQueue {
   readonly redis: RedisConnection;
 }
 
-/**
- * @param own the queue of functions themselves; it stays open.
- * @param onIncarnation told of a function whose Redis is another one than before: it may know nobody's user any more.
- */
-export function openFunctionQueues(options: {
+interface FunctionQueuesOptions {
   /** Where each queue is. */
   readonly redisFor: TenantRedis["redisFor"];
+  /** The queue of functions themselves; it stays open. */
   readonly own: QueueName;
   readonly log: Log;
+  /** Called for a function whose Redis is another one than before: it may know no function's user any more. */
   readonly onIncarnation: (queue: QueueName) => void;
-}): FunctionQueues {
-  const { redisFor, own, log, onIncarnation } = options;
-  const open = new Map<QueueName, OpenQueue>();
-  const close = async (name: QueueName): Promise<void> => {
-    const left = open.get(name);
-    open.delete(name);
-    await Promise.race([left?.queue.close(), delay(farewell, undefined, { ref: false })]);
-  };
-  const of = (controller: QueueName): WorkQueue => {
-    const { redis, gone } = redisFor(controller);
-    const known = open.get(controller);
-    if (known?.redis === redis) return known.queue;
-    const queue = openWorkQueue({
-      ...{ redis, controller, log, mayScan: false },
-      onIncarnation: () => onIncarnation(controller),
-    });
-    const one = { queue, redis };
-    open.set(controller, one);
-    gone.addEventListener(
-      "abort",
-      () => open.get(controller) === one && void close(controller).catch(report),
-    );
-    return queue;
-  };
-  const report = (error: unknown): void =>
-    log.warn({ err: error }, "Could not close the queue of a function");
-  const closeThose = async (isMeant: (queue: QueueName) => boolean): Promise<void> => {
-    await Promise.all([...open.keys()].filter(isMeant).map(close));
-  };
+}
+
+export function openFunctionQueues(options: FunctionQueuesOptions): FunctionQueues {
+  const { own } = options;
+  const { of, closeThose, report } = openQueues(options);
   return {
     of,
     async load(identity, spec) {
@@ -119,4 +93,36 @@ export function openFunctionQueues(options: {
     },
     close: () => closeThose(() => true),
   };
+}
+
+/** Queues, each opened when it is asked for, and closed where its Redis is given up. */
+function openQueues({ redisFor, log, onIncarnation }: Omit<FunctionQueuesOptions, "own">) {
+  const open = new Map<QueueName, OpenQueue>();
+  const close = async (name: QueueName): Promise<void> => {
+    const left = open.get(name);
+    open.delete(name);
+    await Promise.race([left?.queue.close(), delay(farewell, undefined, { ref: false })]);
+  };
+  const of = (controller: QueueName): WorkQueue => {
+    const { redis, gone } = redisFor(controller);
+    const known = open.get(controller);
+    if (known?.redis === redis) return known.queue;
+    const queue = openWorkQueue({
+      ...{ redis, controller, log, mayScan: false },
+      onIncarnation: () => onIncarnation(controller),
+    });
+    const one = { queue, redis };
+    open.set(controller, one);
+    gone.addEventListener(
+      "abort",
+      () => open.get(controller) === one && void close(controller).catch(report),
+    );
+    return queue;
+  };
+  const report = (error: unknown): void =>
+    log.warn({ err: error }, "Could not close the queue of a function");
+  const closeThose = async (isMeant: (queue: QueueName) => boolean): Promise<void> => {
+    await Promise.all([...open.keys()].filter(isMeant).map(close));
+  };
+  return { of, closeThose, report };
 }

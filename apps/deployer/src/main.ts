@@ -1,4 +1,5 @@
 import {
+  type Log,
   type Milliseconds,
   namespaceOfQueue,
   type ObjectKey,
@@ -6,7 +7,7 @@ import {
   ReconcileFunction,
 } from "@drover/controller";
 import { type KubeClient, nameOf, refOf } from "@drover/kube";
-import { runFunction, serveTenants, type Tenant } from "@drover/runtime";
+import { runFunction, serveTenants, type Tenant, type TenantRedis } from "@drover/runtime";
 import { functionConfig } from "./config.ts";
 import { functionAccounts } from "./function-accounts.ts";
 import { functionController } from "./function-controller.ts";
@@ -77,14 +78,7 @@ await runFunction(
       return {
         controller: functionController({
           ...{ client, queues, own, permits, rotateEvery },
-          keys: functionKeys((queue) => {
-            const tenant = tenants.tenantOf(namespaceOfQueue(queue));
-            return tenants
-              .servers()
-              .flatMap((one) => ([undefined, tenant].includes(one.tenant) ? one.redis : []));
-          }),
-          accounts: functionAccounts(tenants, log),
-          redisOf: (namespace) => reached(tenants.tenantOf(namespace)),
+          ...partsOf(tenants, log),
           surroundings: {
             redisUrl,
             redisCa: redisUrl.startsWith("rediss:") ? settings.redisCaFile : undefined,
@@ -117,6 +111,17 @@ function permittingOf(
     namespace,
   };
 }
+
+/** What is done in the Redis of each function. */
+const partsOf = (tenants: TenantRedis, log: Log) => ({
+  // Those of hooks are in Drover's own.
+  keys: functionKeys((queue) => {
+    const tenant = tenants.tenantOf(namespaceOfQueue(queue));
+    return tenants.servers().flatMap((one) => ([undefined, tenant].includes(one.tenant) ? one.redis : []));
+  }),
+  accounts: functionAccounts(tenants, log),
+  redisOf: (namespace: string) => reached(tenants.tenantOf(namespace)),
+});
 
 /** The Redis of a tenant as Pods reach it. */
 function reached(tenant: Tenant | undefined) {

@@ -9,7 +9,7 @@ import {
   type ReconcileFunctionStatus,
 } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
-import { type DeclaredFunction, followDeclaredFunctions, recent } from "@drover/runtime";
+import { type DeclaredFunction, followDeclaredFunctions, recent, TenantRedisError } from "@drover/runtime";
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { FunctionQueues, ScaledFunction } from "./function-queues.ts";
@@ -98,26 +98,18 @@ export function startScaler({ client, queues, wake, own, every, log, signal }: S
     if (decision === undefined) wakes.settled(one.key);
     else if (wakes.isDue(one.key, decision, now.getTime())) await wake(one.key);
   };
-  const underWay = new Map<ObjectKey, Promise<void>>();
-  const begin = (one: Scaled): void => {
-    const looked = look(one)
-      .catch((error: unknown) => {
-        log.warn({ err: error, function: one.key }, "Could not see how much there is to do");
-      })
-      .finally(() => underWay.delete(one.key));
-    underWay.set(one.key, looked);
-  };
+  const looks = oneAtATime(look, log);
   /** A function whose Redis is slow is looked at less often, and keeps no other waiting. */
   const lookAtAll = (): void => {
     queues.keep(known());
-    for (const one of known()) if (isScaledByUs(one.spec) && !underWay.has(one.key)) begin(one);
+    for (const one of known()) if (isScaledByUs(one.spec)) looks.begin(one);
   };
   const looking = async (): Promise<void> => {
     while (!signal.aborted) {
       if (functions !== undefined) lookAtAll();
       await delay(every, undefined, { signal }).catch(() => undefined);
     }
-    await Promise.all(underWay.values());
+    await looks.ended();
     await reflector.done;
   };
   return {
@@ -128,6 +120,25 @@ export function startScaler({ client, queues, wake, own, every, log, signal }: S
         .filter(({ identity }) => isMeant(identity.namespace))
         .forEach(({ key }) => tryToWake(key)),
     done: looking(),
+  };
+}
+
+/** Looks at a function, unless it is being looked at. */
+function oneAtATime(look: (one: Scaled) => Promise<void>, log: Log) {
+  const underWay = new Map<ObjectKey, Promise<void>>();
+  return {
+    begin(one: Scaled): void {
+      if (underWay.has(one.key)) return;
+      const looked = look(one)
+        .catch((error: unknown) => {
+          // That is said once for the tenant, not four times a second for each of its functions.
+          if (error instanceof TenantRedisError) return;
+          log.warn({ err: error, function: one.key }, "Could not see how much there is to do");
+        })
+        .finally(() => underWay.delete(one.key));
+      underWay.set(one.key, looked);
+    },
+    ended: () => Promise.all(underWay.values()),
   };
 }
 

@@ -159,52 +159,28 @@ function keepServer(
   options: TenantRedisOptions,
   stopping: AbortSignal,
 ): KeptServer {
-  const { every, patience, connecting } = { ...usualTimes, ...options.times };
-  const name = `The Redis of ${tenant.namespaces.join(", ") || "no namespace"}`;
+  const times = { ...usualTimes, ...options.times };
   const log = named(options.log, tenant);
+  const health = healthOf(`The Redis of ${tenant.namespaces.join(", ") || "no namespace"}`, log);
   let connected: QueueRedis | undefined;
-  let trouble: string | undefined = "it is not connected yet.";
-  const tell = (why: string | undefined): void => {
-    if (why !== undefined && why !== trouble)
-      log.warn({ why }, "The Redis of a tenant is not used; trying again");
-    if (why === undefined && trouble !== undefined) log.info({}, "The Redis of a tenant is used");
-    trouble = why;
-  };
   const check = async (redis: RedisConnection): Promise<void> => {
     // Missing patches were reported when it was connected.
-    await refuseUnfit(redis, patience, silentLog);
+    await refuseUnfit(redis, times.patience, silentLog);
     await ids.refuseShared(tenant, redis);
   };
-  /** Until the server is found unfit, or the process stops. */
-  const watch = async (redis: RedisConnection): Promise<void> => {
-    while (!stopping.aborted) {
-      const late = setTimeout(tell, patience, `it has not answered for ${patience} ms.`);
-      try {
-        await unlessAborted(check(redis), stopping);
-        tell(undefined);
-      } finally {
-        clearTimeout(late);
-      }
-      await delay(every, undefined, { signal: stopping }).catch(() => undefined);
-    }
-  };
   const serve = async (): Promise<void> => {
-    const { url, password, ca } = tenant;
-    const { clientName, loadsScripts } = options;
-    const redis = await connectRedis({
-      ...(password !== undefined && { password }),
-      ...(ca !== undefined && { ca }),
-      ...{ url, clientName, loadsScripts, log, patience: connecting, signal: stopping },
-    }).catch((error: unknown) => {
-      ids.forget(tenant);
-      throw error;
-    });
+    const redis = await connectTo(tenant, { ...options, log }, times.connecting, stopping).catch(
+      (error: unknown) => {
+        ids.forget(tenant);
+        throw error;
+      },
+    );
     const gone = new AbortController();
     try {
       await unlessAborted(check(redis), stopping);
       connected = { redis, gone: gone.signal };
-      tell(undefined);
-      await watch(redis);
+      health.tell(undefined);
+      await watch(() => check(redis), health, times, stopping);
     } finally {
       connected = undefined;
       gone.abort();
@@ -215,25 +191,73 @@ function keepServer(
   const keep = async (): Promise<void> => {
     while (!stopping.aborted) {
       await serve().catch((error: unknown) => {
-        if (!stopping.aborted) tell(error instanceof Error ? error.message : String(error));
+        if (!stopping.aborted) health.tell(error instanceof Error ? error.message : String(error));
       });
-      await delay(every, undefined, { signal: stopping }).catch(() => undefined);
+      await delay(times.every, undefined, { signal: stopping }).catch(() => undefined);
     }
   };
-  const done = keep();
-  const problem = (): string | undefined => {
-    if (trouble !== undefined) return `${name} is not used: ${trouble}`;
-    return connected?.redis.status === "ready" ? undefined : `${name} is not used: it is not reachable.`;
-  };
   return {
-    problem,
-    done,
+    problem: () => health.problem(connected),
+    done: keep(),
     usable() {
-      const why = problem();
+      const why = health.problem(connected);
       if (why === undefined && connected !== undefined) return connected;
-      throw new TenantRedisError(why ?? `${name} is not used: it is being left.`);
+      throw new TenantRedisError(why ?? "It is being left.");
     },
   };
+}
+
+const connectTo = (
+  { url, password, ca }: Tenant,
+  { clientName, loadsScripts, log }: TenantRedisOptions,
+  patience: Milliseconds,
+  signal: AbortSignal,
+): Promise<RedisConnection> =>
+  connectRedis({
+    ...(password !== undefined && { password }),
+    ...(ca !== undefined && { ca }),
+    ...{ url, clientName, loadsScripts, log, patience, signal },
+  });
+
+interface Health {
+  /** Why it cannot be used; undefined: it can. */
+  readonly tell: (why: string | undefined) => void;
+  readonly problem: (connected: QueueRedis | undefined) => string | undefined;
+}
+
+function healthOf(name: string, log: Log): Health {
+  let trouble: string | undefined = "it is not connected yet.";
+  return {
+    tell(why) {
+      if (why !== undefined && why !== trouble)
+        log.warn({ why }, "The Redis of a tenant is not used; trying again");
+      if (why === undefined && trouble !== undefined) log.info({}, "The Redis of a tenant is used");
+      trouble = why;
+    },
+    problem(connected) {
+      if (trouble !== undefined) return `${name} is not used: ${trouble}`;
+      return connected?.redis.status === "ready" ? undefined : `${name} is not used: it is not reachable.`;
+    },
+  };
+}
+
+/** Until the server is found unfit, or the process stops. */
+async function watch(
+  check: () => Promise<void>,
+  { tell }: Health,
+  { every, patience }: TenantTimes,
+  stopping: AbortSignal,
+): Promise<void> {
+  while (!stopping.aborted) {
+    const late = setTimeout(tell, patience, `it has not answered for ${patience} ms.`);
+    try {
+      await unlessAborted(check(), stopping);
+      tell(undefined);
+    } finally {
+      clearTimeout(late);
+    }
+    await delay(every, undefined, { signal: stopping }).catch(() => undefined);
+  }
 }
 
 interface Identities {

@@ -83,11 +83,7 @@ function readTenants(path: string): ReadTenants {
   const parsed = listSchema.safeParse(content);
   if (!parsed.success) return refused(...parsed.error.issues.map(explain));
   const problems: string[] = [];
-  const fileOf = (
-    of: typeof secretFile | typeof certificatesFile,
-    name: string | undefined,
-    where: string,
-  ) => {
+  const fileOf = (of: typeof secretFile, name: string | undefined, where: string) => {
     if (name === undefined) return undefined;
     // From the folder of the file itself: the two are mounted together.
     const { data, error } = of.safeParse(resolve(dirname(path), name));
