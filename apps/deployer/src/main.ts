@@ -113,15 +113,17 @@ function permittingOf(
 }
 
 /** What is done in the Redis of each function. */
-const partsOf = (tenants: TenantRedis, log: Log) => ({
-  // Those of hooks are in Drover's own.
-  keys: functionKeys((queue) => {
-    const tenant = tenants.tenantOf(namespaceOfQueue(queue));
-    return tenants.servers().flatMap((one) => ([undefined, tenant].includes(one.tenant) ? one.redis : []));
-  }),
-  accounts: functionAccounts(tenants, log),
-  redisOf: (namespace: string) => reached(tenants.tenantOf(namespace)),
-});
+function partsOf(tenants: TenantRedis, log: Log) {
+  return {
+    // Those of hooks are in Drover's own.
+    keys: functionKeys((queue) => {
+      const tenant = tenants.tenantOf(namespaceOfQueue(queue));
+      return tenants.servers().flatMap((one) => ([undefined, tenant].includes(one.tenant) ? one.redis : []));
+    }),
+    accounts: functionAccounts(tenants, log),
+    redisOf: (namespace: string) => reached(tenants.tenantOf(namespace)),
+  };
+}
 
 /** The Redis of a tenant as Pods reach it. */
 function reached(tenant: Tenant | undefined) {
