@@ -20,6 +20,8 @@ const SUITES = {
   "several bridges": ["soak:bridges", "--minutes", "10"],
   "planted bugs": ["faults:real"],
   "functions' faults": ["faults:functions"],
+  "hostile function": ["hostile", "--minutes", "10"],
+  "hostile function, shared": ["hostile", "--minutes", "10", "--shared"],
   scaling: ["soak:scaling", "--cycles", "50"],
   conformance: ["conformance", "--sequences", "20000"],
   workloads: ["workloads", "--sequences", "300"],

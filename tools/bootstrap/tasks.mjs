@@ -63,6 +63,10 @@ export const tasks = {
     needsPython: always,
     run: (repository) => program(repository, "verification/attacks/main.ts"),
   },
+  hostile: {
+    needsPython: always,
+    run: (repository) => program(repository, "verification/hostile-function/main.ts"),
+  },
   rbac: {
     needsPython: never,
     run: (repository) => program(repository, "verification/rbac/main.ts"),

@@ -7,6 +7,7 @@ import {
 } from "@drover/controller";
 import { type FieldPath, heldTerm, type KubeClient } from "@drover/kube";
 import type { RedisConnection, WorkQueue } from "@drover/queue";
+import { soleRedis, type TenantRedis } from "@drover/runtime";
 import {
   filesOf,
   fleetOf,
@@ -53,7 +54,10 @@ export interface Bridge {
 
 export interface BridgeOptions {
   readonly client: KubeClient;
+  /** The bridges' own: streams, hooks, and the queues of all who have no Redis of their own. */
   readonly redis: RedisConnection;
+  /** Where each queue is. Default: in `redis`. */
+  readonly redisFor?: TenantRedis["redisFor"] | undefined;
   readonly compareEvery: Milliseconds;
   /** The controller in whose process it is embedded: it shares its streams with the bridges of that one's processes. */
   readonly embeddedIn?: string | undefined;
@@ -64,12 +68,14 @@ export interface BridgeOptions {
 const lease: Milliseconds = 3_000;
 const renewal: Milliseconds = 700;
 
-export function openBridge({ client, redis, compareEvery, embeddedIn, log }: BridgeOptions): Bridge {
+export function openBridge(options: BridgeOptions): Bridge {
+  const { client, redis, compareEvery, embeddedIn, log } = options;
+  const { redisFor = soleRedis(redis).redisFor } = options;
   const bridge = randomUUID().slice(0, 8);
   let registrations: readonly Registration[] | undefined;
   const fleet = fleetOf(embeddedIn);
   const known = openKnownOrigins(redis, fleet);
-  const queues = openQueues({ redis, known, log, again: renewal, onChange: () => plan() });
+  const queues = openQueues({ redisFor, known, log, again: renewal, onChange: () => plan() });
   const files = openFiles(redis, fleet);
   const keeper = keepStreams({
     ...{ bridge, log, every: renewal },
@@ -80,7 +86,7 @@ export function openBridge({ client, redis, compareEvery, embeddedIn, log }: Bri
   });
   const campaigns = openCampaignRunner({
     ...{ queueOf: queues.of, followed: keeper.followed, every: renewal, log },
-    store: openCampaigns(redis, fleet),
+    store: openCampaigns(redis, fleet, (queue) => redisFor(queue).redis),
   });
   const plan = (): void => {
     if (registrations === undefined) return;

@@ -1,8 +1,16 @@
-import { authorsSetting, namespaceSetting, plain, readSettings, wholeNumber } from "@drover/runtime";
+import {
+  authorsSetting,
+  namespaceSetting,
+  plain,
+  readSettings,
+  tenantSettings,
+  wholeNumber,
+} from "@drover/runtime";
 import { z } from "zod";
 import { followSettings } from "./follow-settings.ts";
 
 const bridgeSettings = followSettings.extend({
+  ...tenantSettings.shape,
   /** A YAML file of ReconcileFunctions, or a folder of such files. Left out: those of the cluster, as they come and go. */
   functions: plain(z.string().optional()),
   /** `checked`: follow for a function what the deployer has permitted. `trusted`: whatever it asks for. */

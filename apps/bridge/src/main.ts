@@ -15,7 +15,7 @@
  * - `hooks/` takes the events of the outside world.
  */
 import type { Milliseconds } from "@drover/controller";
-import { type Process, queueMetrics, runProcess } from "@drover/runtime";
+import { type Process, queueMetrics, runProcess, serveTenants } from "@drover/runtime";
 import type { Bridge } from "./bridge.ts";
 import { bridgeConfig, type BridgeSettings } from "./config.ts";
 import { followFunctions } from "./registered-functions.ts";
@@ -32,7 +32,8 @@ const statedEvery: Milliseconds = 1_000;
 const serve = async (process: Process<BridgeSettings>): Promise<void> => {
   const { settings, registry } = process;
   const registrations = settings.functions === undefined ? undefined : readRegistrations(settings.functions);
-  const bridge = serveBridge(process);
+  const tenants = serveTenants(process, { name: "bridge", own: [settings.namespace], loadsScripts: true });
+  const bridge = serveBridge(process, tenants);
   const hooks = await hooksOf(process, bridge);
   const register = (all: readonly Registration[]): void => {
     bridge.register(all);

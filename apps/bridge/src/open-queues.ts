@@ -1,7 +1,7 @@
 import type { Log, Milliseconds } from "@drover/controller";
-import { openWorkQueue, type RedisConnection, type WorkQueue } from "@drover/queue";
+import { openWorkQueue, type WorkQueue } from "@drover/queue";
+import type { TenantRedis } from "@drover/runtime";
 import type { KnownOrigins } from "@drover/streams";
-import { type OriginChanges, originChanges, TooManyOriginsError } from "./origin-changes.ts";
 import { atMost, pause } from "./pause.ts";
 import { wordsOf } from "./words-of.ts";
 
@@ -15,13 +15,14 @@ export interface Queues {
   readonly origins: ReadonlyMap<string, string>;
   /** Queues that were not asked to the end yet. */
   problems(): readonly string[];
-  /** Queues that nothing is known of, since they do not answer, and why. */
+  /** Queues that nothing is known of, since they do not answer or their Redis is not there, and why. */
   readonly silent: () => ReadonlyMap<string, string>;
   close(): Promise<void>;
 }
 
 export interface QueuesOptions {
-  readonly redis: RedisConnection;
+  /** Where each queue is. */
+  readonly redisFor: TenantRedis["redisFor"];
   readonly known: KnownOrigins;
   readonly log: Log;
   /** A queue that could not tell its origin is asked again after this time. */
@@ -30,46 +31,52 @@ export interface QueuesOptions {
   readonly patience?: Milliseconds;
   /** Another origin is known than before, or a queue has become silent. */
   readonly onChange: () => void;
-  /** Milliseconds, on a clock that never goes back. Default: the process's. */
-  readonly now?: () => Milliseconds;
 }
 
-/** An open queue, and how far it is known. */
+/** The queue of a registered controller, and how far it is known. */
 interface Opened {
-  readonly queue: WorkQueue;
+  readonly controller: string;
+  /** Undefined while its Redis is not there, or must not be written to. */
+  queue?: WorkQueue | undefined;
   /** Set while it does not tell its origin: why. */
   silence?: string | undefined;
-  readonly changes: OriginChanges;
-  /** Whether it is being asked for its origin, and whether it is to be asked once more then. */
-  learning: "no" | "once" | "again";
+  /** When its last changes of origin were taken note of: as many as are free at once, oldest first. */
+  changes: readonly Milliseconds[];
+  /** Another change of its origin waits to be taken note of. */
+  waits?: boolean;
   readonly closed: AbortController;
 }
+
+/**
+ * With another origin everything is told to the queue anew, for which the streams of its kinds are listed again, which others
+ * wait for. Its function's Redis user can bring that about at any time: so often it may, and then once in this time.
+ */
+const freeChanges = 5;
+const perChange: Milliseconds = 15_000;
 
 /** How long queues are waited for when they are closed. */
 const farewell: Milliseconds = 2_000;
 
 export function openQueues(options: QueuesOptions): Queues {
-  const { redis, known, log } = options;
+  const { known, log } = options;
   const opened = new Map<string, Opened>();
   const origins = new Map<string, string>();
   /** As earlier bridges have left them, and as they were told since. */
   let remembered: Promise<Map<string, string>> | undefined;
   const learn = originLearner(options, opened, origins, async () => remembered);
   const open = (controller: string): void => {
-    const queue = openWorkQueue({ redis, controller, log, onIncarnation: () => void learn(one) });
-    const changes = originChanges(options.now);
-    const one: Opened = { queue, closed: new AbortController(), changes, learning: "no" };
+    const one: Opened = { controller, changes: [], closed: new AbortController() };
     opened.set(controller, one);
     void learn(one);
   };
-  const close = async ({ queue, closed }: Opened): Promise<void> => {
-    opened.delete(queue.controller);
-    origins.delete(queue.controller);
-    closed.abort();
-    await atMost(farewell, queue.close());
+  const close = async (one: Opened): Promise<void> => {
+    opened.delete(one.controller);
+    origins.delete(one.controller);
+    one.closed.abort();
+    await closeQueue(one);
   };
   const closeUnwanted = async (controllers: readonly string[]): Promise<void> => {
-    const gone = [...opened.values()].filter(({ queue }) => !controllers.includes(queue.controller));
+    const gone = [...opened.values()].filter(({ controller }) => !controllers.includes(controller));
     await Promise.all(gone.map(close));
     const names = await remembered;
     const stale = [...(names?.keys() ?? [])].filter((name) => !opened.has(name));
@@ -90,9 +97,10 @@ export function openQueues(options: QueuesOptions): Queues {
     of(controller) {
       const one = opened.get(controller);
       if (one === undefined) throw new Error(`The controller ${controller} is not registered any more.`);
+      if (one.queue === undefined) throw new Error(one.silence ?? "The queue is not open yet.");
       return one.queue;
     },
-    all: () => [...opened.values()].map(({ queue }) => queue),
+    all: () => [...opened.values()].flatMap(({ queue }) => queue ?? []),
     problems: () =>
       silences().flatMap(([name, why]) =>
         why === undefined ? [`the queue of ${name} is not open yet`] : [],
@@ -105,31 +113,77 @@ export function openQueues(options: QueuesOptions): Queues {
   };
 }
 
-/** Asks a queue for its origin until it answers. Until then it counts as the one that it was when it last answered. */
+async function closeQueue(one: Opened): Promise<void> {
+  const { queue } = one;
+  one.queue = undefined;
+  if (queue !== undefined) await atMost(farewell, queue.close());
+}
+
+/**
+ * Opens a queue where it is, and again where its Redis is given up.
+ * @throws TenantRedisError while its Redis is not there.
+ */
+const queueOpener =
+  ({ redisFor, log }: QueuesOptions, learn: (one: Opened) => void) =>
+  (one: Opened): WorkQueue => {
+    if (one.queue !== undefined) return one.queue;
+    const { controller, closed } = one;
+    const { redis, gone } = redisFor(controller);
+    const queue = openWorkQueue({ redis, controller, log, onIncarnation: () => learn(one) });
+    one.queue = queue;
+    const reopen = (): void => {
+      one.silence = "Its Redis is not used any more.";
+      one.waits = false;
+      closeQueue(one).catch((error: unknown) => {
+        log.debug({ err: error, controller }, "Could not close a queue whose Redis is not used any more");
+      });
+      learn(one);
+    };
+    gone.addEventListener("abort", reopen, { once: true, signal: closed.signal });
+    return queue;
+  };
+
+/** After which time another change of its origin is taken note of. */
+function untilNextChange({ changes }: Opened): Milliseconds {
+  const [first = -Infinity] = changes;
+  return changes.length < freeChanges ? 0 : first + freeChanges * perChange - performance.now();
+}
+
+/**
+ * Opens a queue once its Redis is there, and asks it for its origin until it answers. Until then it counts as the one that it was
+ * when it last answered.
+ */
 function originLearner(
-  { known, log, again, patience = 2_000, onChange }: QueuesOptions,
+  options: QueuesOptions,
   opened: ReadonlyMap<string, Opened>,
   origins: Map<string, string>,
   remembered: () => Promise<Map<string, string> | undefined>,
 ) {
-  const asked = async (one: Opened): Promise<void> => {
-    const { controller } = one.queue;
-    const origin = await one.queue.origin();
-    const before = origins.get(controller);
-    const isChange = before !== undefined && before !== origin;
-    if (isChange && !one.changes.mayChange()) throw new TooManyOriginsError();
+  const { known, log, again, patience = 2_000, onChange } = options;
+  const openedQueue = queueOpener(options, (one) => void learn(one));
+  /** Answers after which time to ask again; undefined when there is nothing more to ask. */
+  const asked = async (one: Opened): Promise<Milliseconds | undefined> => {
+    const { controller } = one;
+    const origin = await openedQueue(one).origin();
+    const isChange = origins.has(controller) && origins.get(controller) !== origin;
+    const wait = untilNextChange(one);
+    if (isChange && wait > 0) {
+      one.silence = undefined;
+      return wait;
+    }
+    if (isChange) one.changes = [...one.changes, performance.now()].slice(-freeChanges);
     // Before anything is recorded for it: a bridge that starts while it is silent must know it.
     await known.remember(controller, origin);
     (await remembered())?.set(controller, origin);
-    if (opened.get(controller) !== one) return;
+    if (opened.get(controller) !== one) return undefined;
     one.silence = undefined;
-    if (origins.get(controller) === origin) return;
-    if (isChange) one.changes.count();
+    const isNews = origins.get(controller) !== origin;
     origins.set(controller, origin);
-    onChange();
+    if (isNews) onChange();
+    return undefined;
   };
   const silenced = async (one: Opened, why: string): Promise<void> => {
-    const { controller } = one.queue;
+    const { controller } = one;
     const isNew = one.silence === undefined;
     if (isNew) log.warn({ controller, why }, "A queue does not tell its origin; trying again");
     one.silence = why;
@@ -143,32 +197,21 @@ function originLearner(
     const { signal } = one.closed;
     const isClosed = (): boolean => signal.aborted;
     const trouble = (error: unknown): void => void silenced(one, wordsOf(error)).catch(() => undefined);
-    while (!isClosed()) {
+    while (!isClosed() && one.waits !== true) {
       const late = setTimeout(trouble, patience, new Error(`Redis has not answered for ${patience} ms.`));
+      let wait: Milliseconds | undefined;
       try {
-        await asked(one);
-        return;
+        wait = await asked(one);
+        if (wait === undefined) return;
+        one.waits = true;
       } catch (error) {
         if (!isClosed()) trouble(error);
       } finally {
         clearTimeout(late);
       }
-      await pause(again, signal);
+      await pause(wait ?? again, signal);
+      if (wait !== undefined) one.waits = false;
     }
   };
-  // However often a queue says that its origin is another one, it is asked once at a time.
-  return async (one: Opened): Promise<void> => {
-    if (one.learning !== "no") {
-      one.learning = "again";
-      return;
-    }
-    do {
-      one.learning = "once";
-      await learn(one);
-    } while (hasToAskAgain(one));
-    one.learning = "no";
-  };
+  return learn;
 }
-
-const hasToAskAgain = ({ learning, closed }: Opened): boolean =>
-  learning === "again" && !closed.signal.aborted;

@@ -3,7 +3,7 @@ import { connect, type KubeClient } from "@drover/kube";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, type RedisConnection, redisUserRules } from "@drover/queue";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
-import { type Bridge, openBridge } from "./bridge.ts";
+import { type Bridge, type BridgeOptions, openBridge } from "./bridge.ts";
 import { registrationOf } from "./registration.ts";
 
 export const core = (kind: string, plural: string) =>
@@ -16,7 +16,7 @@ export interface Scene extends AsyncDisposable {
   readonly server: RedisServer;
   readonly admin: RedisConnection;
   readonly client: KubeClient;
-  startBridge(): Promise<RunningBridge>;
+  startBridge(options?: Pick<BridgeOptions, "redisFor">): Promise<RunningBridge>;
   /** Redis as the function of that queue. */
   asFunction(queue: string): Promise<RedisConnection>;
   /** Writes a ConfigMap, or another object of the core group; answers its version. */
@@ -70,9 +70,9 @@ export async function openScene(): Promise<Scene> {
     admin.hgetall(`{drover:${queueOf({ name: controller })}}:key:default/${name}`);
   return {
     ...{ sandbox, server, admin, client, entry },
-    async startBridge() {
+    async startBridge(options = {}) {
       const redis = await asUser("bridge", redisUserRules({ role: "bridge", controllers: "all" }));
-      const bridge = openBridge({ client, redis, compareEvery: 1_800_000, log: silentLog });
+      const bridge = openBridge({ client, redis, compareEvery: 1_800_000, log: silentLog, ...options });
       bridges.push(bridge);
       return { bridge, kill: () => redis.disconnect() };
     },

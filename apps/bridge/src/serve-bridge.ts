@@ -1,5 +1,5 @@
 import type { Milliseconds } from "@drover/controller";
-import type { Process } from "@drover/runtime";
+import type { Process, TenantRedis } from "@drover/runtime";
 import { type Bridge, openBridge } from "./bridge.ts";
 import { bridgeMetrics } from "./bridge-metrics.ts";
 import type { FollowSettings } from "./follow-settings.ts";
@@ -8,16 +8,26 @@ import { streamProblem } from "./stream-problem.ts";
 
 const readyWithin: Milliseconds = 1_000;
 
-/**
- * A bridge as a part of a process, which is ready when it follows all that it is to. What that is, `register` says.
- *
- * @param embeddedIn the controller whose function is the rest of the process.
- */
+export interface ServedBridge {
+  /** The controller whose function is the rest of the process. */
+  readonly embeddedIn?: string;
+  /** Where each queue is. Default: in the process's Redis. */
+  readonly redisFor?: TenantRedis["redisFor"];
+}
+
+/** A bridge as a part of a process, which is ready when it follows all that it is to. What that is, `register` says. */
 export function serveBridge(
   { settings, log, client, redis, registry, readiness, closing }: Process<FollowSettings>,
-  embeddedIn?: string,
+  { embeddedIn, redisFor }: ServedBridge = {},
 ): Bridge {
-  const bridge = openBridge({ client, redis, log, embeddedIn, compareEvery: settings.compareEvery });
+  const bridge = openBridge({
+    client,
+    redis,
+    redisFor,
+    log,
+    embeddedIn,
+    compareEvery: settings.compareEvery,
+  });
   closing("bridge", () => bridge.close());
   readiness("redis", async () => {
     const answered = redis.ping().then(() => true);

@@ -42,6 +42,11 @@ export async function withRedis<T>(url: string, use: (redis: RedisConnection) =>
   }
 }
 
+/** For functions that have no queue in the Redis that was asked. To open one would make it there. */
+export const elsewhere = (functions: readonly string[]): string =>
+  `This Redis has no queue of ${functions.join(", ")}. A namespace that has a Redis of its own (DROVER_TENANTS_FILE of the ` +
+  "bridge) has its queues there: give its URL with --redis. Or no bridge has woken anything of it yet.";
+
 async function usualRedisCa(): Promise<string | undefined> {
   const file = usualRedisCaFile();
   if (file === undefined) return undefined;

@@ -1,5 +1,12 @@
 import { durationSchema, milliseconds } from "@drover/controller";
-import { authorsSetting, functionSettings, namespaceSetting, plain, readSettings } from "@drover/runtime";
+import {
+  authorsSetting,
+  functionSettings,
+  namespaceSetting,
+  plain,
+  readSettings,
+  tenantSettings,
+} from "@drover/runtime";
 import { z } from "zod";
 import {
   InvalidEgressError,
@@ -36,6 +43,7 @@ const parsedBy =
   };
 
 const settings = functionSettings.extend({
+  ...tenantSettings.shape,
   /** Redis as Pods reach it, without user or password. Default: as this process does. */
   functionsRedisUrl: z
     .string()

@@ -2,7 +2,7 @@ import { ready, ReconcileFunction, type ReconcileFunctionSpec, webhookSecretOf }
 import { builtin } from "@drover/kube";
 import { calledRoleOf, gatewayRoles } from "./gateway-roles.ts";
 import { dropObject } from "./keep-object.ts";
-import { redisSecretOf, redisUserOf } from "./names.ts";
+import { redisSecretOf } from "./names.ts";
 import { dropStaleRoles } from "./stale-roles.ts";
 import type { Step } from "./step.ts";
 
@@ -56,7 +56,7 @@ async function takeDelivery(step: Step, delivered: Delivered): Promise<void> {
   const secret = async (name: string): Promise<void> =>
     dropObject(keeper, builtin.secret, { metadata: { name, namespace: home.namespace } });
   if (delivered === "pull") {
-    await accounts.revoke(redisUserOf(home));
+    await accounts.revoke(home);
     return secret(redisSecretOf(home.name));
   }
   for (const { ref, object, elsewhere } of gatewayRoles(home, context.spec, surroundings.gateway)) {

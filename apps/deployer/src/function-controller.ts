@@ -1,4 +1,5 @@
-import { defineController } from "@drover/controller";
+import { defineController, RetryAfterError } from "@drover/controller";
+import { TenantRedisError } from "@drover/runtime";
 import { deploy } from "./deploy.ts";
 import { followed } from "./followed.ts";
 import type { FunctionContext } from "./function-objects.ts";
@@ -11,16 +12,24 @@ export const functionController = (parts: FunctionControllerParts) => {
   const swept = new Map<string, number>();
   return defineController({
     ...followed,
-    reconcile: (context) => deploy(stepOf(parts, context, swept)),
-    finalize: (context) => takeDown(stepOf(parts, context, swept)),
+    reconcile: (context) => deploy(stepOf(parts, context, swept)).catch(waitForRedis),
+    finalize: (context) => takeDown(stepOf(parts, context, swept)).catch(waitForRedis),
   });
 };
 
-const stepOf = (parts: FunctionControllerParts, context: FunctionContext, swept: Step["swept"]): Step => ({
-  now: () => new Date(),
-  ...parts,
-  context,
-  swept,
-  home: homeOf(context),
-  client: parts.client.guarded(context.guard),
-});
+/** Not the function's fault, nor the deployer's: it is tried again as long as it lasts. */
+function waitForRedis(cause: unknown): never {
+  if (!(cause instanceof TenantRedisError)) throw cause;
+  throw new RetryAfterError(cause.message, { after: "5s", reason: "RedisNotUsable", cause });
+}
+
+function stepOf(parts: FunctionControllerParts, context: FunctionContext, swept: Step["swept"]): Step {
+  const home = homeOf(context);
+  return {
+    now: () => new Date(),
+    ...parts,
+    surroundings: { ...parts.surroundings, ...parts.redisOf?.(home.namespace) },
+    ...{ context, swept, home },
+    client: parts.client.guarded(context.guard),
+  };
+}

@@ -53,36 +53,50 @@ async function runs(start: () => FunctionKeys): Promise<number> {
 
 it("deletes all keys of a function, those of its hooks and of its code's questions, and no others", async () => {
   await fill(10);
-  expect(await runs(() => functionKeys(redis))).toBe(1);
+  expect(await runs(() => functionKeys(() => [redis]))).toBe(1);
   expect((await redis.keys("*")).sort()).toEqual(others.toSorted());
 });
 
 it("deletes so many in a run, and goes on with the next", async () => {
   await fill(5_000);
-  const keys = functionKeys(redis, 0);
+  const keys = functionKeys(() => [redis], 0);
   expect(await runs(() => keys)).toBeGreaterThan(3);
   expect((await redis.keys("*")).sort()).toEqual(others.toSorted());
 });
 
 it("begins again in another process, and still comes to its end", async () => {
   await fill(5_000);
-  const first = functionKeys(redis, 0);
+  const first = functionKeys(() => [redis], 0);
   await expect(first.deleteAll(gone)).rejects.toBeInstanceOf(RetryAfterError);
   const left = (await redis.keys(`*${queue}*`)).length;
   expect(left).toBeLessThan(5_004);
   expect(left).toBeGreaterThan(0);
-  const second = functionKeys(redis, 0);
+  const second = functionKeys(() => [redis], 0);
   await runs(() => second);
   expect((await redis.keys("*")).sort()).toEqual(others.toSorted());
 });
 
 it("what Redis refused is not taken for done", async () => {
   await fill(5_000);
-  const keys = functionKeys(redis, 0);
+  const keys = functionKeys(() => [redis], 0);
   await expect(keys.deleteAll(gone)).rejects.toBeInstanceOf(RetryAfterError);
   await redis.call("ACL", "SETUSER", "default", "-unlink");
   await expect(keys.deleteAll(gone)).rejects.toThrow(/Redis does not permit/);
   await redis.call("ACL", "SETUSER", "default", "+unlink");
   await runs(() => keys);
   expect((await redis.keys("*")).sort()).toEqual(others.toSorted());
+});
+
+it("deletes them in every server that they may be in", async () => {
+  const other = await startRedis({ persistence: false });
+  const own = await connectRedis({ url: other.url, clientName: "test", log: silentLog });
+  await fill(10);
+  await own.set(`{drover:${queue}}:control`, "1");
+  await own.set(others[0] ?? "", "1");
+  const keys = functionKeys(() => [redis, own], 0);
+  await runs(() => keys);
+  expect((await redis.keys("*")).sort()).toEqual(others.toSorted());
+  expect(await own.keys("*")).toEqual([others[0]]);
+  await disconnectRedis(own);
+  await other.stop();
 });

@@ -7,15 +7,18 @@ import {
   type ReconcileFunctionSpec,
 } from "@drover/controller";
 import { openWorkQueue, type RedisConnection, type WorkQueue } from "@drover/queue";
+import type { TenantRedis } from "@drover/runtime";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Load } from "./pods-wanted.ts";
 
 /** The queues of functions, open for as long as they are asked about. */
 export interface FunctionQueues {
+  /** @throws TenantRedisError while its Redis is not there. */
   of(queue: QueueName): WorkQueue;
   /** What is to be done of a function, in all its queues; but for the run that asks, where that is one of them. */
   load(identity: FunctionIdentity, spec: ReconcileFunctionSpec): Promise<FunctionLoad>;
   /** Keeps the queues of these functions, and closes those of others. */
-  keep(functions: readonly ScaledFunction[]): Promise<void>;
+  keep(functions: readonly ScaledFunction[]): void;
   /** Closes the queues of a function that is being deleted: an open one writes to Redis. */
   leave(identity: FunctionIdentity, spec: ReconcileFunctionSpec): Promise<void>;
   close(): Promise<void>;
@@ -41,34 +44,27 @@ export function queuesOf(
 }
 
 const answerWithin = 2_000;
+/** How long a queue is waited for when it is closed: its Redis may be away. */
+const farewell = 2_000;
 
-/**
- * @param own the queue of functions themselves; it stays open.
- * @param onIncarnation told of a function whose Redis is another one than before: it may know nobody's user any more.
- */
-export function openFunctionQueues(options: {
+interface OpenQueue {
+  readonly queue: WorkQueue;
   readonly redis: RedisConnection;
+}
+
+interface FunctionQueuesOptions {
+  /** Where each queue is. */
+  readonly redisFor: TenantRedis["redisFor"];
+  /** The queue of functions themselves; it stays open. */
   readonly own: QueueName;
   readonly log: Log;
+  /** Called for a function whose Redis is another one than before: it may know no function's user any more. */
   readonly onIncarnation: (queue: QueueName) => void;
-}): FunctionQueues {
-  const { redis, own, log, onIncarnation } = options;
-  const open = new Map<QueueName, WorkQueue>();
-  const of = (controller: QueueName): WorkQueue => {
-    const known = open.get(controller);
-    if (known !== undefined) return known;
-    const queue = openWorkQueue({
-      ...{ redis, controller, log, mayScan: false },
-      onIncarnation: () => onIncarnation(controller),
-    });
-    open.set(controller, queue);
-    return queue;
-  };
-  const closeThose = async (isMeant: (queue: QueueName) => boolean): Promise<void> => {
-    const meant = [...open].filter(([name]) => isMeant(name));
-    for (const [name] of meant) open.delete(name);
-    await Promise.all(meant.map(([, queue]) => queue.close()));
-  };
+}
+
+export function openFunctionQueues(options: FunctionQueuesOptions): FunctionQueues {
+  const { own } = options;
+  const { of, closeThose, report } = openQueues(options);
   return {
     of,
     async load(identity, spec) {
@@ -86,9 +82,10 @@ export function openFunctionQueues(options: {
         failing: sum.failing + one.failing,
       }));
     },
-    async keep(functions) {
+    keep(functions) {
       const kept = new Set([own, ...functions.flatMap(({ identity, spec }) => queuesOf(identity, spec))]);
-      await closeThose((queue) => !kept.has(queue));
+      // A Redis that is away keeps nobody waiting.
+      closeThose((queue) => !kept.has(queue)).catch(report);
     },
     async leave(identity, spec) {
       const left = new Set(queuesOf(identity, spec));
@@ -96,4 +93,36 @@ export function openFunctionQueues(options: {
     },
     close: () => closeThose(() => true),
   };
+}
+
+/** Queues, each opened when it is asked for, and closed where its Redis is given up. */
+function openQueues({ redisFor, log, onIncarnation }: Omit<FunctionQueuesOptions, "own">) {
+  const open = new Map<QueueName, OpenQueue>();
+  const close = async (name: QueueName): Promise<void> => {
+    const left = open.get(name);
+    open.delete(name);
+    await Promise.race([left?.queue.close(), delay(farewell, undefined, { ref: false })]);
+  };
+  const of = (controller: QueueName): WorkQueue => {
+    const { redis, gone } = redisFor(controller);
+    const known = open.get(controller);
+    if (known?.redis === redis) return known.queue;
+    const queue = openWorkQueue({
+      ...{ redis, controller, log, mayScan: false },
+      onIncarnation: () => onIncarnation(controller),
+    });
+    const one = { queue, redis };
+    open.set(controller, one);
+    gone.addEventListener(
+      "abort",
+      () => open.get(controller) === one && void close(controller).catch(report),
+    );
+    return queue;
+  };
+  const report = (error: unknown): void =>
+    log.warn({ err: error }, "Could not close the queue of a function");
+  const closeThose = async (isMeant: (queue: QueueName) => boolean): Promise<void> => {
+    await Promise.all([...open.keys()].filter(isMeant).map(close));
+  };
+  return { of, closeThose, report };
 }

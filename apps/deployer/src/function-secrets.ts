@@ -45,7 +45,7 @@ export async function templateWithSecrets(
     },
     make: () => randomBytes(32).toString("base64url"),
     made: /^[A-Za-z0-9_-]{43}$/,
-    announce: (passwords: readonly string[]) => accounts.grant(redisUserOf(home), user, passwords),
+    announce: (passwords: readonly string[]) => accounts.grant(home, user, passwords),
   };
   return template(await keepRotatingSecret(keeper, home, login));
 }

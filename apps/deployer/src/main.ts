@@ -1,8 +1,15 @@
-import { type Milliseconds, type ObjectKey, queueOf, ReconcileFunction } from "@drover/controller";
+import {
+  type Log,
+  type Milliseconds,
+  namespaceOfQueue,
+  type ObjectKey,
+  queueOf,
+  ReconcileFunction,
+} from "@drover/controller";
 import { type KubeClient, nameOf, refOf } from "@drover/kube";
-import { redisAccounts } from "@drover/queue";
-import { runFunction } from "@drover/runtime";
+import { runFunction, serveTenants, type Tenant, type TenantRedis } from "@drover/runtime";
 import { functionConfig } from "./config.ts";
+import { functionAccounts } from "./function-accounts.ts";
 import { functionController } from "./function-controller.ts";
 import { functionKeys } from "./function-keys.ts";
 import { openFunctionQueues } from "./function-queues.ts";
@@ -10,6 +17,7 @@ import { accessReviews } from "./permits/access-reviews.ts";
 import { keepEpoch, openAuthorGuards } from "./permits/author-guards.ts";
 import { permitRecords } from "./permits/permit-records.ts";
 import { reviewPermits } from "./permits/review-permits.ts";
+import type { Surroundings } from "./pod-template.ts";
 import { type Scaler, startScaler } from "./scaler.ts";
 import { scalingAnswer } from "./scaling-answer.ts";
 import { keepSwept } from "./sweep.ts";
@@ -26,18 +34,26 @@ await runFunction(
   {
     name: "deployer",
     settings: functionConfig,
-    controller: async (settings, { client, redis, log, stopping, readiness, answering }, identified) => {
+    controller: async (settings, process, identified) => {
+      const { client, log, stopping, readiness, answering } = process;
+      const { functionsRedisUrl: functionsUrl } = settings;
+      const { namespace = settings.namespace } = settings.function ?? {};
+      const tenants = serveTenants(process, {
+        ...{ name: "deployer", own: [settings.namespace, namespace], functionsUrl, loadsScripts: true },
+      });
       const permits = permittingOf(client, settings);
       // Before the deployer's own ReconcileFunction is there: without an epoch it could not be applied.
       const epoch = permits && keepEpoch(permits.guards, { every: epochEvery, log, signal: stopping });
       const own = queueOf((await identified()) ?? { name: kind });
-      const accounts = redisAccounts(redis);
       const wake = (key: ObjectKey): Promise<void> =>
         queues.of(own).wake([{ key, kind, resourceVersion: "0", reason: "Scale", class: "change" }]);
       const queues = openFunctionQueues({
-        ...{ redis, own, log },
-        // Redis may have forgotten the functions' users.
-        onIncarnation: () => scaler.wakeAll(),
+        ...{ redisFor: tenants.redisFor, own, log },
+        // That Redis may have forgotten its functions' users.
+        onIncarnation(queue) {
+          const tenant = tenants.tenantOf(namespaceOfQueue(queue));
+          scaler.wakeAll((namespace) => tenants.tenantOf(namespace) === tenant);
+        },
       });
       const scaler: Scaler = startScaler({
         client,
@@ -49,40 +65,20 @@ await runFunction(
         signal: stopping,
       });
       const swept = keepSwept({
-        ...{ client, redis, accounts, log, signal: stopping },
+        ...{ client, tenants, log, signal: stopping },
         ...{ every: settings.sweepEvery, pace: sweepPace },
       });
       answering("/scaling/", scalingAnswer(scaler));
       readiness("scaler", () => (scaler.synced() ? undefined : "ReconcileFunctions are not listed yet"));
-      const redisUrl = settings.functionsRedisUrl ?? withoutUser(settings.redisUrl);
       const { rotateEvery } = settings;
-      const reviewing =
-        permits === undefined
-          ? Promise.resolve()
-          : reviewPermits({
-              ...permits,
-              client,
-              accounts,
-              every: settings.reviewEvery,
-              wake,
-              log,
-              signal: stopping,
-            });
+      const parts = partsOf(tenants, log);
+      const reviewed = { client, accounts: parts.accounts, every: settings.reviewEvery, wake, log };
+      const reviewing = permits && reviewPermits({ ...permits, ...reviewed, signal: stopping });
       return {
         controller: functionController({
-          ...{ client, queues, keys: functionKeys(redis), own, accounts, permits, rotateEvery },
-          surroundings: {
-            redisUrl,
-            redisCa: redisUrl.startsWith("rediss:") ? settings.redisCaFile : undefined,
-            bridge: settings.bridgeAccount,
-            gateway: settings.gatewayAccount,
-            network: {
-              namespace: settings.namespace,
-              monitoring: settings.monitoringNamespaces,
-              egress: { ...settings.functionsEgress, except: settings.functionsEgressExcept },
-            },
-            keda: { scalingUrl: settings.scalingUrl, account: settings.kedaAccount },
-          },
+          ...{ client, queues, own, permits, rotateEvery },
+          ...parts,
+          surroundings: surroundingsOf(settings),
         }),
         close: async () => {
           await Promise.all([scaler.done, epoch, reviewing, swept]);
@@ -107,6 +103,43 @@ function permittingOf(
     guards: openAuthorGuards(client, namespace, now),
     namespace,
   };
+}
+
+/** What is done in the Redis of each function. */
+function partsOf(tenants: TenantRedis, log: Log) {
+  return {
+    // Those of hooks are in Drover's own.
+    keys: functionKeys((queue) => {
+      const tenant = tenants.tenantOf(namespaceOfQueue(queue));
+      return tenants.servers().flatMap((one) => ([undefined, tenant].includes(one.tenant) ? one.redis : []));
+    }),
+    accounts: functionAccounts(tenants, log),
+    redisOf: (namespace: string) => reached(tenants.tenantOf(namespace)),
+  };
+}
+
+/** What Pods of functions are told of the world around them. */
+function surroundingsOf(settings: ReturnType<typeof functionConfig>): Surroundings {
+  const redisUrl = settings.functionsRedisUrl ?? withoutUser(settings.redisUrl);
+  return {
+    redisUrl,
+    redisCa: redisUrl.startsWith("rediss:") ? settings.redisCaFile : undefined,
+    bridge: settings.bridgeAccount,
+    gateway: settings.gatewayAccount,
+    network: {
+      namespace: settings.namespace,
+      monitoring: settings.monitoringNamespaces,
+      egress: { ...settings.functionsEgress, except: settings.functionsEgressExcept },
+    },
+    keda: { scalingUrl: settings.scalingUrl, account: settings.kedaAccount },
+  };
+}
+
+/** The Redis of a tenant as Pods reach it. */
+function reached(tenant: Tenant | undefined) {
+  if (tenant === undefined) return undefined;
+  const { url, functionsUrl = withoutUser(url), ca } = tenant;
+  return { redisUrl: functionsUrl, redisCa: functionsUrl.startsWith("rediss:") ? ca : undefined };
 }
 
 function withoutUser(text: string): string {

@@ -9,7 +9,7 @@ import {
   type ReconcileFunctionStatus,
 } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
-import { type DeclaredFunction, followDeclaredFunctions, recent } from "@drover/runtime";
+import { type DeclaredFunction, followDeclaredFunctions, recent, TenantRedisError } from "@drover/runtime";
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { FunctionQueues, ScaledFunction } from "./function-queues.ts";
@@ -26,8 +26,8 @@ export interface Scaler {
    * Asked again within a second, it answers the same from memory.
    */
   readonly figure: (key: ObjectKey) => Promise<Figure | undefined>;
-  /** Has every function reconciled. */
-  readonly wakeAll: () => void;
+  /** Has every function of these namespaces reconciled. */
+  readonly wakeAll: (isMeant: (namespace: string | undefined) => boolean) => void;
   /** Resolves when it has stopped: its signal ends it. */
   readonly done: Promise<void>;
 }
@@ -98,29 +98,47 @@ export function startScaler({ client, queues, wake, own, every, log, signal }: S
     if (decision === undefined) wakes.settled(one.key);
     else if (wakes.isDue(one.key, decision, now.getTime())) await wake(one.key);
   };
-  const lookAtAll = async (): Promise<void> => {
-    await queues.keep(known());
-    const looks = known()
-      .filter(({ spec }) => isScaledByUs(spec))
-      .map((one) =>
-        look(one).catch((error: unknown) => {
-          log.warn({ err: error, function: one.key }, "Could not see how much there is to do");
-        }),
-      );
-    await Promise.all(looks);
+  const looks = oneAtATime(look, log);
+  /** A function whose Redis is slow is looked at less often, and keeps no other waiting. */
+  const lookAtAll = (): void => {
+    queues.keep(known());
+    for (const one of known()) if (isScaledByUs(one.spec)) looks.begin(one);
   };
   const looking = async (): Promise<void> => {
     while (!signal.aborted) {
-      if (functions !== undefined) await lookAtAll();
+      if (functions !== undefined) lookAtAll();
       await delay(every, undefined, { signal }).catch(() => undefined);
     }
+    await looks.ended();
     await reflector.done;
   };
   return {
     synced: () => functions !== undefined,
     figure: async (key) => (functions?.has(key) === true ? figures.of(key) : undefined),
-    wakeAll: () => known().forEach(({ key }) => tryToWake(key)),
+    wakeAll: (isMeant) =>
+      known()
+        .filter(({ identity }) => isMeant(identity.namespace))
+        .forEach(({ key }) => tryToWake(key)),
     done: looking(),
+  };
+}
+
+/** Looks at a function, unless it is being looked at. */
+function oneAtATime(look: (one: Scaled) => Promise<void>, log: Log) {
+  const underWay = new Map<ObjectKey, Promise<void>>();
+  return {
+    begin(one: Scaled): void {
+      if (underWay.has(one.key)) return;
+      const looked = look(one)
+        .catch((error: unknown) => {
+          // That is said once for the tenant, not four times a second for each of its functions.
+          if (error instanceof TenantRedisError) return;
+          log.warn({ err: error, function: one.key }, "Could not see how much there is to do");
+        })
+        .finally(() => underWay.delete(one.key));
+      underWay.set(one.key, looked);
+    },
+    ended: () => Promise.all(underWay.values()),
   };
 }
 

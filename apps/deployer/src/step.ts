@@ -1,6 +1,6 @@
 import type { Milliseconds, QueueName } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
-import type { RedisAccounts } from "@drover/queue";
+import type { FunctionAccounts } from "./function-accounts.ts";
 import type { FunctionContext } from "./function-objects.ts";
 import type { Home } from "./home.ts";
 import type { FunctionKeys } from "./function-keys.ts";
@@ -22,12 +22,14 @@ export interface Permitting {
 /** What the controller of functions stands on. */
 export interface FunctionControllerParts {
   readonly client: KubeClient;
-  readonly accounts: RedisAccounts;
+  readonly accounts: FunctionAccounts;
   readonly queues: FunctionQueues;
   readonly keys: FunctionKeys;
   /** The queue of functions themselves. */
   readonly own: QueueName;
   readonly surroundings: Surroundings;
+  /** The Redis of a namespace's functions, where that is not the one in `surroundings`. */
+  readonly redisOf?: (namespace: string) => Pick<Surroundings, "redisUrl" | "redisCa"> | undefined;
   /** Undefined where every author is trusted. */
   readonly permits: Permitting | undefined;
   readonly rotateEvery: Milliseconds;

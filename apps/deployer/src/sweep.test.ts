@@ -22,7 +22,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { redisUserOf } from "./names.ts";
-import { sweep } from "./sweep.ts";
+import { sweep, type SweepOptions } from "./sweep.ts";
 
 let server: RedisServer;
 let redis: RedisConnection;
@@ -68,8 +68,9 @@ const keysOf = (queue: string): readonly string[] => [
 const put = async (...names: readonly string[]): Promise<void> => {
   await redis.mset(names.flatMap((name) => [name, "1"]));
 };
-const swept = (of: Pick<KubeClient, "list"> = client) =>
+const swept = (of: Pick<KubeClient, "list"> = client, isOf?: SweepOptions["isOf"]) =>
   sweep({
+    ...(isOf && { isOf }),
     ...{ redis, accounts: redisAccounts(redis), pace: 0, log: silentLog },
     ...{ client: { ...client, ...of }, signal: new AbortController().signal },
   });
@@ -168,4 +169,26 @@ it("comes to an end with a writer that has not noticed, and takes what that wrot
   await late.close();
   await swept();
   expect(await redis.keys("*")).toEqual([]);
+});
+
+it("deletes keys and users of a function that has another Redis, but for what its hooks took in Drover's own", async () => {
+  const identity = await made();
+  const hook = `{drover-hook:${queueOf(identity)}}:pushes`;
+  const selfNamed = keysOf(queueOf({ name: "sites" }));
+  const here = [...keysOf(queueOf(identity)), hook, ...selfNamed];
+  const accounts = redisAccounts(redis);
+  const users = async () => (await accounts.names()).filter((user) => user === redisUserOf(identity));
+  const filled = async () => {
+    await redis.flushall();
+    await put(...here);
+    await accounts.grant(redisUserOf(identity), { role: "function", controllers: ["a"] }, ["p"]);
+  };
+  await filled();
+  await swept(client, (namespace) => namespace === undefined);
+  expect((await redis.keys("*")).sort()).toEqual([hook, ...selfNamed].sort());
+  expect(await users()).toEqual([]);
+  await filled();
+  await swept(client, (namespace) => namespace === "default");
+  expect((await redis.keys("*")).sort()).toEqual([...keysOf(queueOf(identity)), ...selfNamed].sort());
+  expect(await users()).toHaveLength(1);
 });

@@ -3,6 +3,7 @@ import {
   isSelfNamed,
   type Log,
   type Milliseconds,
+  namespaceOfQueue,
   type ObjectMetadata,
   queueOf,
   ReconcileFunction,
@@ -12,9 +13,11 @@ import {
   deleteKeys,
   type QueueKey,
   type RedisAccounts,
+  redisAccounts,
   type RedisConnection,
   walkQueueKeys,
 } from "@drover/queue";
+import type { TenantRedis } from "@drover/runtime";
 import { setTimeout as delay } from "node:timers/promises";
 import { queuesOf } from "./function-queues.ts";
 import { redisUserOf, redisUsers } from "./names.ts";
@@ -23,6 +26,8 @@ export interface SweepOptions {
   readonly client: KubeClient;
   readonly redis: RedisConnection;
   readonly accounts: Pick<RedisAccounts, "names" | "revoke">;
+  /** Whether this is the Redis of a namespace's functions; of undefined: Drover's own. Default: it is that of all. */
+  readonly isOf?: (namespace: string | undefined) => boolean;
   /** Between two steps, each of which looks at about a thousand keys. */
   readonly pace: Milliseconds;
   readonly log: Log;
@@ -30,19 +35,20 @@ export interface SweepOptions {
 }
 
 /**
- * Looks once at all keys and users in Redis, and deletes those of functions that are gone.
+ * Looks once at all keys and users in one Redis, and deletes those of functions that are gone, or have another Redis now.
  *
  * A function's keys are deleted when it is; but a bridge, a gateway or a program of its own that learns of it later writes
  * some again. And what somebody made impossible to delete in order (a finalizer taken off by hand, a kind that is watched no
  * more) is left.
  *
- * Guaranteed: no key of a function that there is is deleted, also when it was made a moment ago. Its uid stands in the key,
+ * Guaranteed: no key of a function that there is is deleted in its Redis, also when it was made a moment ago. Its uid stands in the key,
  * so the object is older than the key; it is looked for, in a list that the API server answers from its newest state,
  * after the key was seen. A uid never comes back.
  */
 export async function sweep(options: SweepOptions): Promise<void> {
-  const { client, redis, accounts, pace, log, signal } = options;
-  const list = () => listAll(client, refOf(ReconcileFunction), { signal }).then(neededBy);
+  const { client, redis, accounts, isOf = () => true, pace, log, signal } = options;
+  const list = () =>
+    listAll(client, refOf(ReconcileFunction), { signal }).then((functions) => neededBy(functions, isOf));
   let needed = await list();
   const unneeded = async <T>(found: readonly T[], is: (of: Needed, one: T) => boolean) => {
     if (found.every((one) => is(needed, one))) return [];
@@ -65,18 +71,36 @@ export async function sweep(options: SweepOptions): Promise<void> {
   }
 }
 
-/** Sweeps until its signal fires. Several processes may. */
-export async function keepSwept(
-  options: SweepOptions & { /** Between two sweeps. */ readonly every: Milliseconds },
-): Promise<void> {
-  const { every, log, signal } = options;
+export interface KeptSwept extends Omit<SweepOptions, "redis" | "accounts" | "isOf"> {
+  readonly tenants: Pick<TenantRedis, "servers" | "tenantOf">;
+  /** Between two sweeps of a server. */
+  readonly every: Milliseconds;
+}
+
+/** How long sweeps that are under way may take to end. */
+const farewell: Milliseconds = 2_000;
+
+/** Sweeps every Redis until its signal fires; one that is away holds up no other. Several processes may. */
+export async function keepSwept({ tenants, every, ...options }: KeptSwept): Promise<void> {
+  const { log, signal } = options;
+  const underWay = new Map<RedisConnection, Promise<void>>();
+  const begin = ({ redis, tenant }: ReturnType<TenantRedis["servers"]>[number]): void => {
+    const isOf = (namespace: string | undefined): boolean => tenants.tenantOf(namespace) === tenant;
+    const swept = sweep({ ...options, redis, isOf, accounts: redisAccounts(redis) })
+      .catch((error: unknown) => {
+        if (!signal.aborted) log.warn({ err: error }, "Could not look for what functions left in Redis");
+      })
+      .finally(() => underWay.delete(redis));
+    underWay.set(redis, swept);
+  };
   while (!signal.aborted) {
-    await sweep(options).catch((error: unknown) => {
-      if (!signal.aborted) log.warn({ err: error }, "Could not look for what functions left in Redis");
-    });
+    for (const server of tenants.servers()) if (!underWay.has(server.redis)) begin(server);
     await delay(every, undefined, { signal }).catch(() => undefined);
   }
+  await Promise.race([Promise.all(underWay.values()), delay(farewell, undefined, { ref: false })]);
 }
+
+const hookKeys = "{drover-hook:";
 
 /** What must stay in Redis. */
 interface Needed {
@@ -84,7 +108,7 @@ interface Needed {
   readonly users: ReadonlySet<string>;
 }
 
-function neededBy(functions: readonly KubeObject[]): Needed {
+function neededBy(functions: readonly KubeObject[], isOf: NonNullable<SweepOptions["isOf"]>): Needed {
   /** By the function's queue, all its queues; undefined where its spec does not say which. */
   const queues = new Map<string, ReadonlySet<string> | undefined>();
   const users = new Set<string>();
@@ -92,14 +116,16 @@ function neededBy(functions: readonly KubeObject[]): Needed {
     const spec = ReconcileFunction.spec.safeParse(object["spec"]).data;
     const isAsItWas = spec === undefined || isDeleting(metadata);
     queues.set(queueOf(metadata), isAsItWas ? undefined : new Set(queuesOf(metadata, spec)));
-    users.add(redisUserOf(metadata));
+    if (isOf(metadata.namespace)) users.add(redisUserOf(metadata));
   }
   return {
     users,
-    hasKey({ queue }) {
+    hasKey({ name, queue }) {
       const fn = functionQueueIn(queue);
       // Not a function's of this cluster: a program's that names itself, or something else that has such a key.
       if (fn === undefined || isSelfNamed(queue)) return true;
+      // What hooks took is beside the streams, wherever the queue is.
+      if (!isOf(name.startsWith(hookKeys) ? undefined : namespaceOfQueue(queue))) return false;
       return queues.has(fn) && (queues.get(fn)?.has(queue) ?? true);
     },
   };

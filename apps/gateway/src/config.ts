@@ -5,6 +5,7 @@ import {
   plain,
   processSettings,
   readSettings,
+  tenantSettings,
   wholeNumber,
 } from "@drover/runtime";
 import { z } from "zod";
@@ -26,6 +27,7 @@ const listOf = <Value>(parse: (words: readonly string[]) => Value) =>
   });
 
 const gatewaySettings = processSettings.extend({
+  ...tenantSettings.shape,
   /**
    * Which `webhook.url`s may be called: origins, or host suffixes, such as `https://hooks.example.com
    * https://*.example.org:8443`. Left out: none.

@@ -1,5 +1,6 @@
 import type { Milliseconds } from "@drover/controller";
 import type { WorkQueue } from "@drover/queue";
+import { TenantRedisError } from "@drover/runtime";
 import type { Audience, RememberedSecrets } from "@drover/webhook";
 import { audienceOf } from "./calls/call-function.ts";
 import type { WebhookFunction } from "./webhook-function.ts";
@@ -10,6 +11,8 @@ export interface Gateway {
   /** These functions there are now. What changed starts and stops; nothing else notices. */
   register(functions: readonly WebhookFunction[]): void;
   queues(): readonly WorkQueue[];
+  /** Functions whose keys are not taken, since their Redis is not there, in words. */
+  notes(): readonly string[];
   /** The secrets of a function that is called. */
   secretsOf(audience: Audience): RememberedSecrets | undefined;
   /** Takes no new keys, and lets the calls under way end within the grace. */
@@ -21,13 +24,18 @@ export interface GatewayOptions extends WorkingParts {
   readonly grace: Milliseconds;
 }
 
+/** How often a Redis that is not there is asked for again. */
+const again: Milliseconds = 500;
+
 /**
  * A function that changes is worked on anew at once, while calls that were made as it was before come to their end:
- * leases keep the two apart.
+ * leases keep the two apart. One whose Redis is not there is worked on when it is; others do not wait for it.
  */
 export function openGateway({ grace, ...parts }: GatewayOptions): Gateway {
   const working = new Map<string, FunctionWorker>();
   const ending = new Map<FunctionWorker, Promise<void>>();
+  const absent = new Map<string, string>();
+  let wanted = new Map<string, WebhookFunction>();
   const end = (worker: FunctionWorker): void => {
     working.delete(worker.fn.queue);
     const ended = worker.stop(grace).catch((error: unknown) => {
@@ -36,19 +44,34 @@ export function openGateway({ grace, ...parts }: GatewayOptions): Gateway {
     ending.set(worker, ended);
     void ended.finally(() => ending.delete(worker));
   };
+  const begin = (fn: WebhookFunction): void => {
+    try {
+      const worker = workFunction(fn, parts);
+      working.set(fn.queue, worker);
+      worker.gone.addEventListener("abort", () => working.get(fn.queue) === worker && end(worker));
+      absent.delete(fn.queue);
+      parts.log.info({ function: fn.queue }, "Taking keys");
+    } catch (error) {
+      if (!(error instanceof TenantRedisError)) throw error;
+      absent.set(fn.queue, error.message);
+    }
+  };
+  const beginAll = (): void => {
+    for (const fn of wanted.values()) if (!working.has(fn.queue)) begin(fn);
+  };
+  const beginning = setInterval(beginAll, again);
   return {
     register(functions) {
-      const wanted = new Map(functions.map((fn) => [fn.queue, fn]));
+      wanted = new Map(functions.map((fn) => [fn.queue, fn]));
       for (const worker of working.values()) {
         const next = wanted.get(worker.fn.queue);
         if (next === undefined || !isSame(next, worker.fn)) end(worker);
       }
-      for (const fn of functions.filter(({ queue }) => !working.has(queue))) {
-        working.set(fn.queue, workFunction(fn, parts));
-        parts.log.info({ function: fn.queue }, "Taking keys");
-      }
+      for (const queue of absent.keys()) if (!wanted.has(queue)) absent.delete(queue);
+      beginAll();
     },
     queues: () => [...working.values()].map(({ queue }) => queue),
+    notes: () => [...new Set(absent.values())],
     secretsOf({ name, uid }) {
       // Also of one that comes to its end: its calls may still be completed.
       const worker = [...working.values(), ...ending.keys()].find(({ fn }) => {
@@ -58,6 +81,7 @@ export function openGateway({ grace, ...parts }: GatewayOptions): Gateway {
       return worker?.secrets;
     },
     async close() {
+      clearInterval(beginning);
       for (const worker of working.values()) end(worker);
       await Promise.all(ending.values());
     },

@@ -11,7 +11,9 @@
  * - `targets/` says where: a Service's address, or a URL that the operator allows and that leads out.
  * - `completions/` takes the results of functions that have answered 202.
  */
+import { namespaceOfQueue, shownQueue } from "@drover/controller";
 import type { Reflector } from "@drover/kube";
+import type { WorkQueue } from "@drover/queue";
 import {
   type Admission,
   type DeclaredFunction,
@@ -23,6 +25,7 @@ import {
   runMetrics,
   runProcess,
   servePublicly,
+  serveTenants,
   sparingWarnings,
 } from "@drover/runtime";
 import { completionApp } from "./completions/completion-app.ts";
@@ -39,7 +42,9 @@ const warnEvery = 10_000;
 type GatewayProcess = Process<GatewaySettings>;
 
 await runProcess("gateway", gatewayConfig, async (process) => {
-  const { settings, log, client, redis, registry, closing, readiness } = process;
+  const { settings, log, client, registry, closing, readiness } = process;
+  const tenants = serveTenants(process, { name: "gateway", own: [settings.namespace], loadsScripts: false });
+  const { redisFor } = tenants;
   const { lease, leaseRenewal: renewal, stopGrace: grace } = settings;
   const pending = pendingRuns();
   const calls = callMetrics(registry);
@@ -52,7 +57,7 @@ await runProcess("gateway", gatewayConfig, async (process) => {
   });
   const complete = await serveCompletions(process, app, admission);
   const gateway: Gateway = openGateway({
-    ...{ client, redis, log, grace, pending, calls, complete },
+    ...{ client, redisFor, log, grace, pending, calls, complete },
     times: { lease, renewal },
     rules: {
       client,
@@ -65,11 +70,26 @@ await runProcess("gateway", gatewayConfig, async (process) => {
   closing("gateway", () => gateway.close());
   takeFromCluster(process, gateway);
   readiness("redis", async () => {
-    await Promise.all(gateway.queues().map((queue) => queue.ping(readyWithin)));
-    return undefined;
+    const queues = gateway.queues();
+    const isMain = ({ controller }: WorkQueue): boolean =>
+      tenants.tenantOf(namespaceOfQueue(controller)) === undefined;
+    await Promise.all(queues.filter(isMain).map((queue) => queue.ping(readyWithin)));
+    // A tenant's Redis must not take the gateway away from the others.
+    const pinged = queues.filter((queue) => !isMain(queue)).map((queue) => notAnswering(queue));
+    const notes = [...gateway.notes(), ...(await Promise.all(pinged)).flat()];
+    return notes.length === 0 ? undefined : { note: notes.join("; ") };
   });
   queueMetrics(registry, () => gateway.queues());
 });
+
+/** Why a queue of a tenant does not answer, if it does not. */
+const notAnswering = (queue: WorkQueue): Promise<readonly string[]> =>
+  queue.ping(readyWithin).then(
+    () => [],
+    (error: unknown) => [
+      `the queue of ${shownQueue(queue.controller)}: ${error instanceof Error ? error.message : String(error)}`,
+    ],
+  );
 
 /** The base URL below which completions are sent; undefined where none are taken. */
 async function serveCompletions(

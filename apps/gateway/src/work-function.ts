@@ -8,15 +8,8 @@ import {
   shownQueue,
 } from "@drover/controller";
 import { eventRecorder, type KubeClient, type KubeObject, refOf } from "@drover/kube";
-import {
-  openWorkQueue,
-  type QueueTimes,
-  type RedisConnection,
-  type Run,
-  type Verdict,
-  type WorkQueue,
-} from "@drover/queue";
-import { reconcileOnce, type RunMetrics, tellOfRun } from "@drover/runtime";
+import { openWorkQueue, type QueueTimes, type Run, type Verdict, type WorkQueue } from "@drover/queue";
+import { reconcileOnce, type RunMetrics, type TenantRedis, tellOfRun } from "@drover/runtime";
 import { type CallType, type RememberedSecrets, rememberSecrets } from "@drover/webhook";
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
@@ -33,7 +26,8 @@ import type { WebhookFunction } from "./webhook-function.ts";
 /** What all functions' workers stand on. */
 export interface WorkingParts {
   readonly client: KubeClient;
-  readonly redis: RedisConnection;
+  /** Where each queue is. */
+  readonly redisFor: TenantRedis["redisFor"];
   readonly log: Log;
   readonly times: Partial<QueueTimes>;
   readonly rules: TargetRules;
@@ -48,6 +42,8 @@ export interface FunctionWorker {
   readonly fn: WebhookFunction;
   readonly queue: WorkQueue;
   readonly secrets: RememberedSecrets;
+  /** Fires when its queue's Redis is not used any more. */
+  readonly gone: AbortSignal;
   /** Takes no new key, lets the calls under way end within the grace, and closes. */
   stop(grace: Milliseconds): Promise<void>;
 }
@@ -55,8 +51,10 @@ export interface FunctionWorker {
 /** A secret that was changed is known after that time, and sooner where an answer is signed with a new one. */
 const secretsKept: Milliseconds = 5_000;
 
+/** @throws TenantRedisError while the Redis of its queue is not there. */
 export function workFunction(fn: WebhookFunction, parts: WorkingParts): FunctionWorker {
-  const { redis, log, times, runs } = parts;
+  const { log, times, runs } = parts;
+  const { redis, gone } = parts.redisFor(fn.queue);
   const { controller } = fn;
   // All that is read and written for the function is by its own rights, in its own name.
   const client = parts.client.as({ namespace: fn.namespace, name: controller });
@@ -92,6 +90,7 @@ export function workFunction(fn: WebhookFunction, parts: WorkingParts): Function
     fn,
     queue,
     secrets: calling.secrets,
+    gone,
     async stop(grace) {
       await work.drain(grace);
       calling.agent.destroy();

@@ -44,6 +44,10 @@ export function functionQueueIn(queue: string): QueueName | undefined {
 /** Whether a queue is that of a program that names itself: no ReconcileFunction says how long it is needed. */
 export const isSelfNamed = (queue: string): boolean => queue.startsWith(`${none}/`);
 
+/** The namespace of the function whose queue this is. Undefined for a program that names itself, and for other text. */
+export const namespaceOfQueue = (queue: string): string | undefined =>
+  functionQueueIn(queue) === undefined || isSelfNamed(queue) ? undefined : queue.split("/")[0];
+
 /**
  * A queue as metrics and people name it, without the uid: `<namespace>/<name>`, or `<name>` for a program that names
  * itself; with `/names/<plural>.<group>` for a names queue.

@@ -63,6 +63,7 @@ export {
   functionQueueIn,
   hookAddressOf,
   isSelfNamed,
+  namespaceOfQueue,
   namesQueueOf,
   type QueueName,
   queueOf,

@@ -21,7 +21,7 @@ export async function runEmbedded<Settings extends EmbeddedSettings, R extends R
     const parts = await definition.controller(process.settings, process, () => Promise.resolve(undefined));
     const { name } = parts.controller;
     const { spec } = reconcileFunctionOf(parts.controller);
-    serveBridge(process, queueOf({ name })).register([registrationOf({ name }, spec)]);
+    serveBridge(process, { embeddedIn: queueOf({ name }) }).register([registrationOf({ name }, spec)]);
     const queues = serveController(parts, process);
     queueMetrics(process.registry, () => queues);
   };

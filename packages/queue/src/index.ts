@@ -55,6 +55,8 @@ export {
   type RedisOptions,
   UnfitRedisError,
 } from "./redis-connection.ts";
+export { refuseUnfit } from "./refuse-unfit.ts";
+export { serverIds } from "./redis-primaries.ts";
 export {
   InvalidRedisUserError,
   type RedisRole,

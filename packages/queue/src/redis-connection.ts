@@ -45,6 +45,8 @@ export interface RedisOptions {
   readonly loadsScripts?: boolean;
   /** How long others wait for scripts. Default: for as long as it takes. */
   readonly scriptPatience?: Milliseconds;
+  /** Gives up connecting: the connection is closed. Without effect once it is made. */
+  readonly signal?: AbortSignal;
 }
 
 /** The codes with which Node refuses a certificate: https://nodejs.org/api/tls.html#x509-certificate-error-codes. */
@@ -86,15 +88,20 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
   const login = password === undefined ? address : { ...address, password };
   const redis = open(login, ca === undefined ? {} : { ca }, { clientName, silence });
   logOutages(redis, log);
-  const { loadsScripts = true, scriptPatience } = options;
+  const { loadsScripts = true, scriptPatience, signal } = options;
   if (!loadsScripts) waitForScripts(redis, log, scriptPatience);
+  const giveUp = (): void => redis.disconnect();
+  signal?.addEventListener("abort", giveUp);
   try {
-    await untilReady(redis, placesOf(address), patience);
+    signal?.throwIfAborted();
+    await untilReady(redis, placesOf(address), patience, signal);
     await refuseUnfit(redis, patience, log);
     if (loadsScripts) await keepScriptsLoaded(redis, log).catch(refuseLoader);
   } catch (error) {
     redis.disconnect();
     throw error;
+  } finally {
+    signal?.removeEventListener("abort", giveUp);
   }
   return redis;
 }
@@ -163,7 +170,12 @@ function withPassword(text: string, password: string | undefined): string {
 
 const asNamed: DNSLookupFunction = (name, done) => done(null, name);
 
-async function untilReady(redis: RedisConnection, place: string, patience: Milliseconds): Promise<void> {
+async function untilReady(
+  redis: RedisConnection,
+  place: string,
+  patience: Milliseconds,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const ready = Promise.withResolvers<undefined>();
   let last = "no answer";
   const onError = (error: Error): void => {
@@ -190,9 +202,12 @@ async function untilReady(redis: RedisConnection, place: string, patience: Milli
     ready.reject(new UnfitRedisError(`${place} is not reachable: ${why}. Start it, or give its URL.`));
   };
   const timer = setTimeout(giveUp, patience);
+  const onAbort = (): void => ready.reject(new UnfitRedisError(`${place} was not waited for any longer.`));
+  signal?.addEventListener("abort", onAbort);
   redis.on("error", onError).once("ready", () => ready.resolve(undefined));
   await ready.promise.finally(() => {
     clearTimeout(timer);
+    signal?.removeEventListener("abort", onAbort);
     redis.off("error", onError);
   });
 }

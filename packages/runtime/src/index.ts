@@ -5,6 +5,8 @@
  * `runFunction` is the process around it: settings, logs, metrics, health, and an end that drains. The parts of a
  * process serve the apps as well.
  *
+ * Tenants that do not trust each other have a Redis each: `tenants-file` is the setting, `tenant-redis` keeps the connections.
+ *
  * What a run does, file by file: `reconcile-once` (the order of things), `live-object` (parsing), `finalizer`,
  * `stated-status` (what is said, and whether it needs saying), `outcome` (what an error means), `secrets`.
  */
@@ -66,6 +68,15 @@ export {
   type PermittedUse,
   useAskedFor,
 } from "./permits.ts";
+export { serveTenants } from "./serve-tenants.ts";
+export {
+  openTenantRedis,
+  type QueueRedis,
+  soleRedis,
+  type TenantRedis,
+  TenantRedisError,
+} from "./tenant-redis.ts";
+export { type Tenant, tenantSettings, type TenantSettings } from "./tenants-file.ts";
 export { unlessAborted } from "./unless-aborted.ts";
 export { type SparingWarnings, sparingWarnings } from "./sparing-warnings.ts";
 export {

@@ -67,7 +67,12 @@ const begunSchema = z.object({
   done: z.object({ at: z.number(), total: z.number() }).optional(),
 });
 
-export function openCampaigns(redis: RedisConnection, { prefixOf }: Fleet): CampaignStore {
+/** @param redisOf where a queue's keys are; default: beside the streams. */
+export function openCampaigns(
+  redis: RedisConnection,
+  { prefixOf }: Fleet,
+  redisOf: (queue: string) => RedisConnection = () => redis,
+): CampaignStore {
   return {
     async *objects(of) {
       for (const { stream, subscription } of of)
@@ -75,11 +80,14 @@ export function openCampaigns(redis: RedisConnection, { prefixOf }: Fleet): Camp
           yield piece.filter(({ meant }) => Object.hasOwn(meant, subscription)).map(({ key }) => key);
     },
     async begin({ controller, name }, now) {
-      const text = await callLua(redis, begin, queuePrefix(controller), { name, at: now });
+      const text = await callLua(redisOf(controller), begin, queuePrefix(controller), { name, at: now });
       return parsedJson(begunSchema, z.string().parse(text)) ?? { startedAt: now };
     },
     async finish({ controller, name }, done) {
-      await callLua(redis, finish, queuePrefix(controller), { name, done: JSON.stringify(done) });
+      await callLua(redisOf(controller), finish, queuePrefix(controller), {
+        name,
+        done: JSON.stringify(done),
+      });
     },
   };
 }

@@ -1,6 +1,6 @@
 import { type Milliseconds, type QueueName, queueOf, silentLog } from "@drover/controller";
 import { queuesOf } from "@drover/deployer";
-import { openWorkQueue, type QueueStats, type RedisConnection } from "@drover/queue";
+import { hasWorkQueue, openWorkQueue, type QueueStats, type RedisConnection } from "@drover/queue";
 import type { DeployedFunction } from "../deployed-functions.ts";
 
 /** How many keys of a function are in which state; what nobody has said is left out. */
@@ -16,11 +16,12 @@ export interface FunctionFigures {
 
 const answerWithin: Milliseconds = 5_000;
 
-/** As Redis has them now, in all queues of the function. */
+/** As Redis has them now, in all queues of the function. Undefined where its queue is not in this Redis. */
 export async function figuresNow(
   redis: RedisConnection,
   { identity, spec }: DeployedFunction,
-): Promise<FunctionFigures> {
+): Promise<FunctionFigures | undefined> {
+  if (!(await hasWorkQueue(redis, queueOf(identity)))) return undefined;
   const names = spec === undefined ? [queueOf(identity)] : queuesOf(identity, spec);
   const all = await Promise.all(names.map((queue) => statsOf(redis, queue)));
   const sum = (of: (stats: QueueStats) => number): number => all.reduce((total, one) => total + of(one), 0);

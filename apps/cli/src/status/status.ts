@@ -3,7 +3,7 @@ import { CommandError } from "../command-error.ts";
 import { type DeployedFunction, deployedFunctions } from "../deployed-functions.ts";
 import { orEmbedded } from "../embedded-function.ts";
 import { conditionOf } from "../function-object.ts";
-import { withRedis } from "../redis-option.ts";
+import { elsewhere, withRedis } from "../redis-option.ts";
 import { roughly } from "../roughly.ts";
 import { table } from "../table.ts";
 import { figuresNow, figuresStated, type FunctionFigures } from "./function-figures.ts";
@@ -22,6 +22,8 @@ export interface Statuses {
   /** Where the figures are from: Redis, now; or the functions' status, as it was written last. */
   readonly figures: "redis" | "status";
   readonly functions: readonly FunctionStatus[];
+  /** Functions whose queue is not in the Redis that was asked: their figures are from their status. */
+  readonly elsewhere?: readonly string[];
 }
 
 export interface StatusOptions {
@@ -34,7 +36,7 @@ export interface StatusOptions {
 /**
  * A function with a bridge in its process is known by its name, `plural.group`, and by Redis.
  *
- * @throws CommandError when there is no function of that name.
+ * @throws CommandError when there is no function of that name, or its queue is not in that Redis.
  */
 export async function statusOf(
   client: KubeClient,
@@ -52,8 +54,14 @@ export async function statusOf(
       return [await orEmbedded({ client, redis }, options.name)(error)];
     });
     const functions: FunctionStatus[] = [];
-    for (const one of meant) functions.push(statusFrom(one, await figuresNow(redis, one)));
-    return { figures: "redis", functions };
+    const absent: string[] = [];
+    for (const one of meant) {
+      const figures = await figuresNow(redis, one);
+      if (figures === undefined) absent.push(one.key);
+      functions.push(statusFrom(one, figures ?? figuresStated(one)));
+    }
+    if (options.name !== undefined && absent.length > 0) throw new CommandError(elsewhere(absent));
+    return { figures: "redis", functions, ...(absent.length > 0 && { elsewhere: absent }) };
   });
 }
 
@@ -109,7 +117,10 @@ export const statusTable = ({ functions }: Statuses): readonly string[] =>
   );
 
 /** Where the figures are from, in words. */
-export const sourceWords = ({ figures }: Statuses): string =>
+export const sourceWords = ({ figures, elsewhere: absent }: Statuses): string =>
   figures === "redis"
-    ? "Figures are Redis', now."
+    ? [
+        "Figures are Redis', now.",
+        ...(absent === undefined ? [] : [`${elsewhere(absent)} Its figures are those of its status.`]),
+      ].join("\n")
     : "Figures are those that the deployer wrote last; give --redis, or set DROVER_REDIS_URL, for now's.";

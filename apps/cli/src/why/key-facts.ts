@@ -1,6 +1,7 @@
 import { objectKeyIn, type ObjectKey, queueOf, silentLog } from "@drover/controller";
 import { type KubeClient, type KubeObject, isApiError, refOf } from "@drover/kube";
 import {
+  hasWorkQueue,
   type KeyReport,
   openWorkQueue,
   type PastRun,
@@ -10,6 +11,7 @@ import {
 import { CommandError } from "../command-error.ts";
 import { type DeployedFunction, deployedFunctions } from "../deployed-functions.ts";
 import { orEmbedded } from "../embedded-function.ts";
+import { elsewhere } from "../redis-option.ts";
 
 /** All that is known of one object: by the queue, and by the API server. */
 export interface KeyFacts {
@@ -49,7 +51,9 @@ export async function keyFacts(
     throw new CommandError(`The spec of ${fn.key} cannot be read: deploy it again, or see its status.`);
   }
   const key = keyMeant(meant, spec.for.scope);
-  const queue = openWorkQueue({ redis, controller: queueOf(identity), log: silentLog, mayScan: false });
+  const controller = queueOf(identity);
+  if (!(await hasWorkQueue(redis, controller))) throw new CommandError(elsewhere([fn.key]));
+  const queue = openWorkQueue({ redis, controller, log: silentLog, mayScan: false });
   try {
     const [object, { now }, { key: report, runs }, stats] = await Promise.all([
       objectOf(client, spec.for, key),

@@ -192,8 +192,22 @@ it("of several functions for a kind the one whose namespaces have the object is 
   expect(stderr).toMatch(
     /Several functions look after "note": default\/notes, other\/memos\. Write: drover why default\/notes NAME\n$/,
   );
-  expect((await runDrover(["why", "memos", "well"], { env })).stdout).toContain("other/memos");
-  expect((await runDrover(["why", "other/notes", "well"], { env })).stdout).toContain("other/notes");
+  for (const [word, named] of [
+    ["memos", "other/memos"],
+    ["other/notes", "other/notes"],
+  ] as const) {
+    const { stderr: said, code } = await runDrover(["why", word, "well"], { env });
+    expect(said).toMatch(new RegExp(`This Redis has no queue of ${named}\\. .* Redis of its own .* --redis`));
+    expect(code).toBe(1);
+  }
+  const all = await runDrover(["status", "-A"], { env });
+  expect(all.stderr).toMatch(
+    /^Figures are Redis', now\.\nThis Redis has no queue of other\/memos, other\/notes\./,
+  );
+  const one = await runDrover(["status", "memos", "-n", "other"], { env });
+  expect(one.stderr).toMatch(/This Redis has no queue of other\/memos\./);
+  // To ask makes nothing in a Redis that is another's.
+  expect(await connection.keys("{drover:other/*")).toEqual([]);
   for (const name of ["notes", "memos"]) {
     await client.delete(refOf(ReconcileFunction), objectKey({ namespace: "other", name }));
   }

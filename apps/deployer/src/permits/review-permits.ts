@@ -8,8 +8,9 @@ import {
   refOf,
   type ResourceRef,
 } from "@drover/kube";
-import type { RedisAccounts } from "@drover/queue";
 import { setTimeout as delay } from "node:timers/promises";
+import type { FunctionAccounts } from "../function-accounts.ts";
+import { type Home, homeOf } from "../home.ts";
 import { ownerUidOf } from "../keep-object.ts";
 import { functionLabel, redisUserOf } from "../names.ts";
 import { accessReviews } from "./access-reviews.ts";
@@ -18,8 +19,7 @@ import type { PermitRecord, PermitRecords } from "./permit-records.ts";
 export interface PermitReviewOptions {
   readonly client: KubeClient;
   readonly records: PermitRecords;
-  /** The users of Redis that functions are. */
-  readonly accounts: Pick<RedisAccounts, "names" | "revoke">;
+  readonly accounts: Pick<FunctionAccounts, "names" | "revoke">;
   /** The deployer's own: its functions are not reviewed. */
   readonly namespace: string;
   readonly every: Milliseconds;
@@ -37,9 +37,6 @@ const granting: readonly ResourceRef[] = [
 
 /** Turns in a row in which a permit must be found wanting before it is withdrawn: a Role may be replaced just then. */
 const turnsUntilWithdrawn = 2;
-
-/** How long Redis is waited for. */
-const usersWithin: Milliseconds = 2_000;
 
 /**
  * Reviews every permit again and again, and withdraws one whose author has lost a permission: the permit goes, and with it
@@ -71,7 +68,7 @@ export async function reviewOnce(options: PermitReviewOptions, wanting: Map<stri
   const { client, records, signal } = options;
   // In this order: what is granted has a permit that was written before, and a permit has a function that was there before.
   const granted = await grantedObjects(client, signal);
-  const users = new Set(await redisUsers(options));
+  const users = new Set(await options.accounts.names());
   const permits = await records.list(signal);
   const functions = new Map(
     (await listAll(client, refOf(ReconcileFunction), { metadataOnly: true, signal })).map((one) => [
@@ -89,14 +86,9 @@ export async function reviewOnce(options: PermitReviewOptions, wanting: Map<stri
     const turns = (wanting.get(uid) ?? 0) + 1;
     wanting.set(uid, turns);
     const fn = functions.get(uid);
-    const user = fn && redisUserOf(fn.metadata);
     if (turns >= turnsUntilWithdrawn) {
-      await withdraw(
-        options,
-        uid,
-        granted.get(uid) ?? [],
-        user !== undefined && users.has(user) ? user : undefined,
-      );
+      await withdraw(options, uid, granted.get(uid) ?? []);
+      if (fn !== undefined && connected.includes(fn)) revokeUser(options, homeOf(fn));
     }
     if (fn !== undefined) await options.wake(keyOf(fn));
   }
@@ -153,25 +145,11 @@ async function grantedObjects(
   return byUid;
 }
 
-/** Redis may be away, or be held up by a function: that keeps nothing else from being withdrawn. */
-async function redisUsers({ accounts, log, signal }: PermitReviewOptions): Promise<readonly string[]> {
-  const late = delay(usersWithin, undefined, { signal }).then(() => {
-    throw new Error(`Redis has not answered for ${usersWithin} ms.`);
-  });
-  try {
-    return await Promise.race([accounts.names(), late]);
-  } catch (error) {
-    log.warn({ err: error }, "Could not look for the Redis users of functions without a permit");
-    return [];
-  }
-}
-
 /** The permit first: with it gone, bridge and gateway stop; and what is left is found without a permit by the next turn. */
 async function withdraw(
-  { client, records, accounts, log, signal }: PermitReviewOptions,
+  { client, records, log, signal }: PermitReviewOptions,
   uid: string,
   granted: readonly Granted[],
-  user: string | undefined,
 ): Promise<void> {
   await records.drop(uid, signal);
   for (const { ref, object } of granted) {
@@ -179,10 +157,13 @@ async function withdraw(
   }
   if (granted.length > 0)
     log.warn({ uid, objects: granted.length }, "Withdrew what was granted to a function");
-  if (user === undefined) return;
-  // Not waited for, as Redis may be away. The next turn finds the user if it is still there.
-  accounts.revoke(user).then(
-    () => log.warn({ uid, user }, "Revoked the Redis user of a function without a permit"),
+}
+
+/** Not waited for, as Redis may be away. The next turn finds the user if it is still there. */
+function revokeUser({ accounts, log }: PermitReviewOptions, home: Home): void {
+  const user = redisUserOf(home);
+  accounts.revoke(home).then(
+    () => log.warn({ user }, "Revoked the Redis user of a function without a permit"),
     (error: unknown) => log.warn({ err: error, user }, "Could not revoke a Redis user; trying again"),
   );
 }

@@ -1,0 +1,32 @@
+import type { ProcessSettings } from "./function-settings.ts";
+import type { Process } from "./run-process.ts";
+import { openTenantRedis, tenantMetrics, type TenantRedis } from "./tenant-redis.ts";
+import { type BesideTenants, refuseOwn, type TenantSettings } from "./tenants-file.ts";
+
+export interface ServedTenants extends Omit<BesideTenants, "redisUrl"> {
+  /** Shown by `CLIENT LIST`. */
+  readonly name: string;
+  readonly loadsScripts: boolean;
+}
+
+/**
+ * The Redis of each tenant as a part of a process. One that cannot be used is a note of its readiness: it must not take the
+ * process away from other tenants.
+ *
+ * @throws InvalidSettingsError where a tenant has what is Drover's own.
+ */
+export function serveTenants(
+  { settings, redis: main, registry, log, closing, readiness }: Process<ProcessSettings & TenantSettings>,
+  { name, loadsScripts, ...beside }: ServedTenants,
+): TenantRedis {
+  const { tenantsFile: tenants, redisUrl } = settings;
+  refuseOwn(tenants, { ...beside, redisUrl });
+  const redis = openTenantRedis({ tenants, main, clientName: name, loadsScripts, log });
+  closing("tenants", () => redis.close());
+  readiness("tenants", () => {
+    const problems = redis.problems();
+    return problems.length === 0 ? undefined : { note: problems.join("; ") };
+  });
+  tenantMetrics(registry, tenants, redis);
+  return redis;
+}

@@ -1,0 +1,133 @@
+import { queueOf, silentLog } from "@drover/controller";
+import { type RedisServer, startForwarder, startRedis } from "@drover/local-servers";
+import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { openTenantRedis, type TenantRedis, TenantRedisError } from "./tenant-redis.ts";
+import type { Tenant } from "./tenants-file.ts";
+
+let drover: RedisServer;
+let main: RedisConnection;
+let a: RedisServer;
+let b: RedisServer;
+let opened: TenantRedis[];
+beforeAll(async () => {
+  drover = await startRedis({ persistence: false });
+  main = await connectRedis({ url: drover.url, clientName: "test", log: silentLog });
+});
+beforeEach(async () => {
+  opened = [];
+  [a, b] = await Promise.all([startRedis({ persistence: false }), startRedis({ persistence: false })]);
+});
+afterEach(async () => {
+  await Promise.all(opened.map((each) => each.close()));
+  await Promise.all([a.stop(), b.stop()]);
+});
+afterAll(async () => {
+  await disconnectRedis(main);
+  await drover.stop();
+});
+
+const open = (...tenants: readonly Tenant[]): TenantRedis => {
+  const redis = openTenantRedis({
+    ...{ tenants, main, clientName: "test", loadsScripts: true, log: silentLog },
+    times: { every: 20, patience: 500, connecting: 500 },
+  });
+  opened.push(redis);
+  return redis;
+};
+const tenantOf = (namespace: string, { url }: { readonly url: string }): Tenant => ({
+  namespaces: [namespace],
+  url,
+});
+const queueIn = (namespace: string): string => queueOf({ namespace, name: "sites", uid: "u" });
+const until = (look: () => Promise<void> | void) => vi.waitFor(look, { timeout: 30_000, interval: 20 });
+const used = (redis: TenantRedis, namespace: string) =>
+  until(() => void redis.redisFor(queueIn(namespace))).then(() => redis.redisFor(queueIn(namespace)));
+const refused = (redis: TenantRedis, namespace: string, why: RegExp) =>
+  until(() => {
+    expect(() => redis.redisFor(queueIn(namespace))).toThrow(TenantRedisError);
+    expect(() => redis.redisFor(queueIn(namespace))).toThrow(why);
+  });
+const portOf = async (redis: RedisConnection): Promise<string | undefined> =>
+  /tcp_port:(\d+)/.exec(await redis.info("server"))?.[1];
+
+it("leads each queue to the server of its namespace, names queues as well, and all others to Drover's own", async () => {
+  const redis = open(tenantOf("a", a), tenantOf("b", b));
+  for (const [namespace, server] of [
+    ["a", a],
+    ["b", b],
+  ] as const) {
+    expect(await portOf((await used(redis, namespace)).redis)).toBe(String(server.port));
+    expect(redis.redisFor(`${queueIn(namespace)}/names/secrets`)).toBe(redis.redisFor(queueIn(namespace)));
+  }
+  for (const queue of [queueIn("c"), queueOf({ name: "a" }), "a", "a/b", "{a}/b/c"])
+    expect(redis.redisFor(queue).redis, queue).toBe(main);
+  expect(redis.servers().map(({ tenant }) => tenant?.namespaces[0])).toEqual([undefined, "a", "b"]);
+  expect(redis.problems()).toEqual([]);
+});
+
+it("serves a tenant while another's server is away, and that one when it comes", async () => {
+  await a.kill();
+  const redis = open(tenantOf("a", a), tenantOf("b", b));
+  await used(redis, "b");
+  await refused(redis, "a", /^The Redis of a is not used: .*not reachable/);
+  expect(redis.servers()).toHaveLength(2);
+  await a.restart();
+  await used(redis, "a");
+});
+
+it("keeps the connection of a server that stands still, and says meanwhile that it does not answer", async () => {
+  const redis = open(tenantOf("a", a), tenantOf("b", b));
+  const before = await used(redis, "a");
+  await used(redis, "b");
+  process.kill(a.pid, "SIGSTOP");
+  await refused(redis, "a", /has not answered for 500 ms/);
+  expect(await portOf(redis.redisFor(queueIn("b")).redis)).toBe(String(b.port));
+  process.kill(a.pid, "SIGCONT");
+  expect(await used(redis, "a")).toBe(before);
+  expect(before.gone.aborted).toBe(false);
+});
+
+it.each<[what: string, command: readonly [string, ...string[]], says: RegExp]>([
+  ["evicts", ["CONFIG", "SET", "maxmemory-policy", "allkeys-lru"], /maxmemory-policy allkeys-lru/],
+  ["is a replica", ["REPLICAOF", "127.0.0.1", "1"], /read-only replica/],
+  ["wants a password", ["CONFIG", "SET", "requirepass", "x"], /Check user and password/],
+])("writes nothing to a server that %s, and serves the others", async (_what, command, says) => {
+  const admin = await connectRedis({ url: a.url, clientName: "admin", log: silentLog, loadsScripts: false });
+  await admin.call(...command);
+  const redis = open(tenantOf("a", a), tenantOf("b", b));
+  await used(redis, "b");
+  await refused(redis, "a", says);
+  expect(redis.servers()).toHaveLength(2);
+  await disconnectRedis(admin);
+});
+
+it("gives up the connection to a server that has become unfit, and uses it again when it is fit", async () => {
+  const redis = open(tenantOf("a", a));
+  const { redis: before, gone } = await used(redis, "a");
+  const admin = await connectRedis({ url: a.url, clientName: "admin", log: silentLog });
+  await admin.config("SET", "maxmemory-policy", "allkeys-lru");
+  await refused(redis, "a", /evicts keys/);
+  expect(gone.aborted).toBe(true);
+  await expect(before.set("x", "1")).rejects.toThrow(/closed/);
+  await admin.config("SET", "maxmemory-policy", "noeviction");
+  const after = await used(redis, "a");
+  expect(after.redis).not.toBe(before);
+  await disconnectRedis(admin);
+});
+
+it("sees through another address that two tenants have one server, or one has Drover's, and serves neither", async () => {
+  const [alias, own] = await Promise.all([startForwarder(a.port), startForwarder(drover.port)]);
+  const redis = open(
+    tenantOf("a", a),
+    tenantOf("x", { url: `redis://127.0.0.1:${alias.port}` }),
+    tenantOf("y", { url: `redis://127.0.0.1:${own.port}` }),
+    tenantOf("b", b),
+  );
+  await refused(redis, "x", /the server of a, too/);
+  await refused(redis, "a", /the server of x, too/);
+  await refused(redis, "y", /Drover's own Redis/);
+  await used(redis, "b");
+  await redis.close();
+  await Promise.all([alias.stop(), own.stop()]);
+});

@@ -1,0 +1,173 @@
+import { meant } from "@drover/controller";
+import { parseRedisUrl, UnfitRedisError } from "@drover/queue";
+import { readFileSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { parse } from "yaml";
+import { z } from "zod";
+import { certificatesFile, InvalidSettingsError, secretFile } from "./settings.ts";
+
+/** Namespaces whose functions have a Redis of their own, and how it is reached. */
+export interface Tenant {
+  /** May be none: a server that is being left is still looked through for what functions have there. */
+  readonly namespaces: readonly string[];
+  readonly url: string;
+  readonly password?: string | undefined;
+  readonly ca?: string | undefined;
+  /** As Pods reach it, without user. Undefined: as `url` does. */
+  readonly functionsUrl?: string | undefined;
+}
+
+const namespace = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, {
+  error: "give names of namespaces",
+});
+
+const redisUrl = z.string().superRefine((text, context) => {
+  try {
+    parseRedisUrl(text);
+  } catch (error) {
+    if (!(error instanceof UnfitRedisError)) throw error;
+    context.addIssue({ code: "custom", message: error.message });
+  }
+});
+
+const entry = z.strictObject({
+  namespaces: z.array(namespace),
+  url: redisUrl,
+  passwordFile: z.string().min(1).optional(),
+  caFile: z.string().min(1).optional(),
+  functionsUrl: z
+    .string()
+    .regex(/^rediss?:\/\/[^\s/@]+$/, {
+      error: "give a URL such as redis://redis.drover:6379, without a user",
+    })
+    .optional(),
+});
+const fields = Object.keys(entry.shape);
+const listSchema = z.array(entry);
+
+/** A path to a file that names the Redis of each tenant, as text in the environment; its entries. */
+export const tenantsFile = z.string().transform((path, context): readonly Tenant[] => {
+  const { tenants, problems } = readTenants(path);
+  for (const message of problems) context.addIssue({ code: "custom", message });
+  return problems.length > 0 ? z.NEVER : tenants;
+});
+
+/**
+ * The setting of bridge, deployer and gateway, which must all be given the same file. It is read at the start: another file
+ * takes effect when the process is started again.
+ */
+export const tenantSettings = z.object({
+  /** A YAML file: which namespaces have which Redis. Left out: all have that of the process. */
+  tenantsFile: tenantsFile.default([]),
+});
+export type TenantSettings = z.output<typeof tenantSettings>;
+
+interface ReadTenants {
+  readonly tenants: readonly Tenant[];
+  readonly problems: readonly string[];
+}
+
+function readTenants(path: string): ReadTenants {
+  const refused = (...problems: readonly string[]): ReadTenants => ({ tenants: [], problems });
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
+    return refused(`${path} is not a file. Give a YAML list of entries with ${fields.join(", ")}.`);
+  }
+  let content: unknown;
+  try {
+    content = parse(readFileSync(path, "utf8"), { maxAliasCount: 100 });
+  } catch (error) {
+    return refused(
+      `it is not YAML: ${error instanceof Error ? (error.message.split("\n", 1)[0] ?? "") : ""}`,
+    );
+  }
+  const parsed = listSchema.safeParse(content);
+  if (!parsed.success) return refused(...parsed.error.issues.map(explain));
+  const problems: string[] = [];
+  const fileOf = (of: typeof secretFile, name: string | undefined, where: string) => {
+    if (name === undefined) return undefined;
+    // From the folder of the file itself: the two are mounted together.
+    const { data, error } = of.safeParse(resolve(dirname(path), name));
+    problems.push(...(error?.issues ?? []).map(({ message }) => `${where}: ${message}`));
+    return data;
+  };
+  const tenants = parsed.data.map(({ passwordFile, caFile, ...one }, i): Tenant => ({
+    ...one,
+    password: fileOf(secretFile, passwordFile, `entry ${i + 1}, passwordFile`),
+    ca: fileOf(certificatesFile, caFile, `entry ${i + 1}, caFile`),
+  }));
+  return { tenants, problems: [...problems, ...sharing(tenants)] };
+}
+
+function explain({ path: [index, ...rest], ...issue }: z.core.$ZodIssue): string {
+  if (index === undefined) return `it is not a list. Give entries with ${fields.join(", ")}.`;
+  const where = [`entry ${Number(index) + 1}`, ...rest.map(String)].join(", ");
+  if (issue.code !== "unrecognized_keys") return `${where}: ${issue.message}`;
+  return issue.keys
+    .map((key) => `${where}: there is no field ${JSON.stringify(key)}. ${meant(key, fields)}`)
+    .join(" ");
+}
+
+/** Namespaces and servers that stand in the file more than once. */
+function sharing(tenants: readonly Tenant[]): readonly string[] {
+  const names = tenants.flatMap((tenant, i) => tenant.namespaces.map((name) => [name, i] as const));
+  const servers = tenants.flatMap((tenant, i) => [...placesOf(tenant)].map((place) => [place, i] as const));
+  return [
+    ...repeated(names).map(
+      ([name, at]) =>
+        `the namespace ${name} stands in entries ${at}. A namespace has one Redis: remove the others.`,
+    ),
+    ...repeated(servers).map(
+      ([place, at]) =>
+        `the server ${place} stands in entries ${at}. Put their namespaces into one entry, or give each a server.`,
+    ),
+  ];
+}
+
+function repeated(all: readonly (readonly [string, number])[]): readonly (readonly [string, string])[] {
+  const grouped = Map.groupBy(all, ([text]) => text);
+  return [...grouped].flatMap(([text, found]) =>
+    found.length > 1 ? [[text, found.map(([, i]) => i + 1).join(" and ")] as const] : [],
+  );
+}
+
+/** Where a tenant's URLs lead, as text that is the same for the same host and port. Names are not looked up. */
+const placesOf = ({ url, functionsUrl = url }: Pick<Tenant, "url" | "functionsUrl">): ReadonlySet<string> =>
+  new Set([url, functionsUrl].flatMap((each) => parseRedisUrl(each).nodes).map(placeOf));
+
+const placeOf = ({ host, port }: { readonly host: string; readonly port: number }): string => {
+  const name = host.toLowerCase().replace(/\.$/, "");
+  return `${/^(localhost|127(\.\d{1,3}){3}|::1)$/.test(name) ? "127.0.0.1" : name}:${port}`;
+};
+
+/** What a process of Drover has beside its tenants. */
+export interface BesideTenants {
+  /** The namespaces of the deployer: its own queue is none of the tenants'. */
+  readonly own: readonly string[];
+  readonly redisUrl: string;
+  /** As Pods reach it. */
+  readonly functionsUrl?: string | undefined;
+}
+
+/** @throws InvalidSettingsError where a tenant has what is Drover's own. */
+export function refuseOwn(
+  tenants: readonly Tenant[],
+  { own, redisUrl: url, functionsUrl }: BesideTenants,
+): void {
+  const main = placesOf({ url, functionsUrl });
+  const problems = tenants.flatMap((tenant, i) => [
+    ...tenant.namespaces
+      .filter((name) => own.includes(name))
+      .map(
+        (name) =>
+          `the namespace ${name} is the deployer's own, whose queue grants permissions. Leave it out.`,
+      ),
+    ...[...placesOf(tenant)]
+      .filter((place) => main.has(place))
+      .map(
+        (place) =>
+          `entry ${i + 1}: the server ${place} is the one of DROVER_REDIS_URL. Give the tenant another.`,
+      ),
+  ]);
+  if (problems.length === 0) return;
+  throw new InvalidSettingsError(problems.map((problem) => `DROVER_TENANTS_FILE cannot be used: ${problem}`));
+}
