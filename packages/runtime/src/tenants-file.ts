@@ -2,9 +2,9 @@ import { meant } from "@drover/controller";
 import { parseRedisUrl, UnfitRedisError } from "@drover/queue";
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { parse } from "yaml";
+import { parse, YAMLParseError } from "yaml";
 import { z } from "zod";
-import { certificatesFile, InvalidSettingsError, secretFile } from "./settings.ts";
+import { certificatesFile, InvalidSettingsError, secretFile, shownProblem } from "./settings.ts";
 
 /** Namespaces whose functions have a Redis of their own, and how it is reached. */
 export interface Tenant {
@@ -48,7 +48,7 @@ const listSchema = z.array(entry);
 /** A path to a file that names the Redis of each tenant, as text in the environment; its entries. */
 export const tenantsFile = z.string().transform((path, context): readonly Tenant[] => {
   const { tenants, problems } = readTenants(path);
-  for (const message of problems) context.addIssue({ code: "custom", message });
+  for (const message of problems) context.addIssue(shownProblem(message));
   return problems.length > 0 ? z.NEVER : tenants;
 });
 
@@ -76,9 +76,9 @@ function readTenants(path: string): ReadTenants {
   try {
     content = parse(readFileSync(path, "utf8"), { maxAliasCount: 100 });
   } catch (error) {
-    return refused(
-      `it is not YAML: ${error instanceof Error ? (error.message.split("\n", 1)[0] ?? "") : ""}`,
-    );
+    // Messages of the parser quote what they are about, and a URL may have a password.
+    const [{ line }] = error instanceof YAMLParseError && error.linePos ? error.linePos : [{ line: "?" }];
+    return refused(`it is not YAML, at line ${line}. Give a list of entries with ${fields.join(", ")}.`);
   }
   const parsed = listSchema.safeParse(content);
   if (!parsed.success) return refused(...parsed.error.issues.map(explain));
