@@ -13,7 +13,7 @@ const moduleFolder = fileURLToPath(new URL("../go", import.meta.url));
  */
 export async function printScenarios({ signal }: { signal?: AbortSignal } = {}): Promise<string> {
   try {
-    const { stdout } = await promisify(execFile)("go", ["run", "-trimpath", "-buildvcs=false", "."], {
+    const { stdout } = await promisify(execFile)("go", ["run", "-mod=readonly", "-trimpath", "-buildvcs=false", "."], {
       cwd: moduleFolder,
       env: { ...process.env, CGO_ENABLED: "0", GOWORK: "off" },
       ...(signal === undefined ? {} : { signal }),
