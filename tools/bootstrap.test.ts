@@ -98,6 +98,17 @@ describe("packages", () => {
     expect(both.filter(({ stderr }) => stderr.includes("Installing"))).toHaveLength(1);
   });
 
+  it("for another system may be missing, the one for this system may not", async () => {
+    startRuns(`console.log("started")`);
+    installed();
+    const here = { os: process.platform, cpu: process.arch, version: "1.0.0", optional: true };
+    const asked = (found: object) => write("package-lock.json", { packages: { "node_modules/none": found } });
+    asked({ ...here, cpu: "s390x" });
+    expect(await run("start", "--s3", "x")).toMatchObject({ code: 0, stderr: "" });
+    asked(here);
+    expect((await run("start", "--s3", "x")).stderr).toContain("Installing the npm packages");
+  });
+
   it("that npm cannot install are a failure, in npm's words", async () => {
     freshClone();
     write("package-lock.json", {
@@ -229,6 +240,20 @@ describe("tests", () => {
     write("b.test.js", `import { test, expect } from "vitest"; test("b", () => {}); test("c", () => {});`);
     expect(last((await run("test", "b.test.js")).stdout)).toBe("2 passed, 0 failed");
   });
+});
+
+it("says what to install where npm brings no Node and this one is too old", async () => {
+  installed();
+  startRuns("");
+  const old = `data:text/javascript,Object.defineProperty(process, "versions", { value: { node: "20.1.0" } })`;
+  const child = execFile(process.execPath, ["--import", old, ...bootstrap("start", "--help")], {
+    env: environment,
+  });
+  let text = "";
+  child.stderr!.on("data", (chunk: string) => (text += chunk));
+  expect(await once(child, "close")).toEqual([1, null]);
+  expect(text).toContain(`node-${process.platform}-${process.arch}`);
+  expect(text).toMatch(/runs on Node 24, and this is 20\.1\.0.*install Node 24/);
 });
 
 it("an old Node is told what is needed", async () => {

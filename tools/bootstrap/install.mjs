@@ -50,10 +50,15 @@ async function isInstalled(root) {
   return Object.entries(asked).every(([path, wanted]) => path === "" || isThere(wanted, there[path]));
 }
 
-/** Optional packages are for other systems, mostly. Folders of the repository itself are the same by being there. */
+/** Folders of the repository itself are the same by being there. */
 function isThere(wanted, found) {
-  if (found === undefined) return wanted.optional === true || wanted.devOptional === true;
+  if (found === undefined)
+    return (wanted.optional === true || wanted.devOptional === true) && !isForHere(wanted);
   return (
     found.version === wanted.version && found.integrity === wanted.integrity && found.link === wanted.link
   );
 }
+
+/** Optional packages are for other systems, mostly. Which C library is here is npm's to find out. */
+const isForHere = ({ os = [], cpu = [], libc }) =>
+  [os].flat().includes(process.platform) && [cpu].flat().includes(process.arch) && libc === undefined;

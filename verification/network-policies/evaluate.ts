@@ -30,7 +30,7 @@ export async function evaluate(
   policies: readonly object[],
   connections: readonly Connection[],
 ): Promise<readonly Verdict[]> {
-  const running = promisify(execFile)("go", ["run", "-trimpath", "-buildvcs=false", "."], {
+  const running = promisify(execFile)("go", ["run", "-mod=readonly", "-trimpath", "-buildvcs=false", "."], {
     cwd: fileURLToPath(new URL("go", import.meta.url)),
     env: { ...process.env, CGO_ENABLED: "0", GOWORK: "off" },
     maxBuffer: 1e7,

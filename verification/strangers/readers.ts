@@ -1,8 +1,8 @@
 /**
  * Every shipped reader of bytes that a stranger, or a tenant with a secret of its own, may send: messages of webhook
- * functions, events of hooks, and their headers. In each message every field in turn holds each payload.
+ * functions, events of hooks, and their headers, and specs of objects. In each message every field in turn holds each payload.
  */
-import { durationSchema, objectKeyIn } from "@drover/controller";
+import { defineResource, durationSchema, objectKeyIn } from "@drover/controller";
 import {
   type Call,
   claimIn,
@@ -21,7 +21,9 @@ import { hookOf } from "../../apps/bridge/src/hooks/hook.fixture.ts";
 import { textsAt } from "../../apps/bridge/src/hooks/named-keys.ts";
 import { byName } from "../../apps/bridge/src/hooks/named-keys.ts";
 import { sentHeaders } from "../../apps/bridge/src/hooks/sent-headers.ts";
+import { parseLiveObject } from "../../packages/runtime/src/live-object.ts";
 import { callAt } from "../../packages/webhook/src/testing/call-mutants.ts";
+import { z } from "zod";
 import { headerSizes, type Measured } from "./measure.ts";
 import { fewPayloads, type Payload, payloads } from "./payloads.ts";
 
@@ -152,6 +154,13 @@ const github = {
 } as const;
 const base64 = { ...github, prefix: "", encoding: "base64" } as const;
 
+const Site = defineResource({
+  ...{ group: "example.com", version: "v1", kind: "Site", scope: "Namespaced", status: z.object({}) },
+  // JavaScript's engine looks for its start everywhere: work that grows by the square.
+  spec: z.object({ name: z.string().regex(/[a-z0-9-]+x/) }),
+});
+const metadata = { name: "a", namespace: "web", uid: "s-1", resourceVersion: "1" };
+
 const textReaders: Readonly<Record<string, (text: string) => unknown>> = {
   "header webhook-id": (id) => claim({ id, timestamp: String(now / 1_000), signature: "v1," }),
   "header webhook-timestamp": (timestamp) => claim({ id: "a", timestamp, signature: "v1," }),
@@ -169,6 +178,8 @@ const textReaders: Readonly<Record<string, (text: string) => unknown>> = {
     sentHeaders(text.match(/[^]{1,4}/g)?.flatMap(() => ["a", "a"]) ?? []),
   duration: (text) => durationSchema.safeParse(text),
   "name of an object": (text) => objectKeyIn(text),
+  "spec with a pattern": (name) =>
+    parseLiveObject(Site, { ...{ apiVersion: Site.apiVersion, kind: Site.kind }, metadata, spec: { name } }),
 };
 
 const one = (name: string, value: string) => sentHeaders([name, value]);

@@ -36,7 +36,7 @@ async function build(moduleFolder: string, file: string, logFile: string): Promi
   const go = await spawnTied({
     name: "go build",
     command: "go",
-    args: ["build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", file, "."],
+    args: ["build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", file, "."],
     cwd: moduleFolder,
     env: { CGO_ENABLED: "0", GOWORK: "off" },
     logFile,

@@ -89,6 +89,7 @@ export { testContext, type TestObject } from "./test-context.ts";
 export { meant } from "./meant.ts";
 export { silentLog } from "./silent-log.ts";
 export { checkedAtRun } from "./structural/checks.ts";
+export { goPatternProblem } from "./structural/go-pattern.ts";
 export { InvalidSchemaError } from "./structural/invalid-schema.ts";
 export { immutable, type KubernetesMeta } from "./structural/kubernetes-meta.ts";
 export type { SchemaProblem } from "./structural/place.ts";

@@ -1,6 +1,7 @@
 import type { ObjectMetadata, Resource, SpecOf, StatedCondition, StatedStatus } from "@drover/controller";
 import type { KubeObject } from "@drover/kube";
 import { z } from "zod";
+import { withLinearPatterns } from "./linear-patterns.ts";
 
 /** An object as one run works on it: as it was read, and parsed. */
 export interface LiveObject<R extends Resource> {
@@ -33,7 +34,7 @@ const ownStatusSchema = z.object({
  * parse is as good as none, since nothing relies on it.
  */
 export function parseLiveObject<R extends Resource>(resource: R, raw: KubeObject): Parsed<R> {
-  const spec = resource.spec.safeParse(raw["spec"] ?? undefined);
+  const spec = withLinearPatterns(resource.spec).safeParse(raw["spec"] ?? undefined);
   if (!spec.success) return { ok: false, problem: specProblem(spec.error) };
   return {
     ok: true,
@@ -58,7 +59,7 @@ function parseStatus<R extends Resource>(resource: R, raw: KubeObject): StatedSt
 const partials = new WeakMap<Resource["status"], z.ZodType<object>>();
 
 function partialOf(status: Resource["status"]): z.ZodType<object> {
-  const partial = partials.get(status) ?? status.partial();
+  const partial = partials.get(status) ?? withLinearPatterns(status).partial();
   partials.set(status, partial);
   return partial;
 }

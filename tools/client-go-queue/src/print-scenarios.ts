@@ -13,11 +13,15 @@ const moduleFolder = fileURLToPath(new URL("../go", import.meta.url));
  */
 export async function printScenarios({ signal }: { signal?: AbortSignal } = {}): Promise<string> {
   try {
-    const { stdout } = await promisify(execFile)("go", ["run", "-trimpath", "-buildvcs=false", "."], {
-      cwd: moduleFolder,
-      env: { ...process.env, CGO_ENABLED: "0", GOWORK: "off" },
-      ...(signal === undefined ? {} : { signal }),
-    });
+    const { stdout } = await promisify(execFile)(
+      "go",
+      ["run", "-mod=readonly", "-trimpath", "-buildvcs=false", "."],
+      {
+        cwd: moduleFolder,
+        env: { ...process.env, CGO_ENABLED: "0", GOWORK: "off" },
+        ...(signal === undefined ? {} : { signal }),
+      },
+    );
     return stdout;
   } catch (cause) {
     if (!(cause instanceof Error && "code" in cause && cause.code === "ENOENT")) throw cause;

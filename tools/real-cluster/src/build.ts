@@ -120,6 +120,7 @@ async function compile(target: Target, file: string, { version, log, signal }: B
     command: "go",
     args: [
       "build",
+      "-mod=readonly",
       "-v",
       "-trimpath",
       "-buildvcs=false",

@@ -22,7 +22,15 @@ it(
       .filter((name) => statSync(join(folder, name)).isFile())
       .sort();
     expect(files).toEqual([
-      ...[".gitignore", "Dockerfile", "README.md", "deploy/crd.yaml", "deploy/function.yaml", "example.yaml"],
+      ...[
+        ".gitignore",
+        ".npmrc",
+        "Dockerfile",
+        "README.md",
+        "deploy/crd.yaml",
+        "deploy/function.yaml",
+        "example.yaml",
+      ],
       ...["package.json", "src/config.ts", "src/controller.test.ts", "src/controller.ts", "src/function.ts"],
       ...["src/guestbook.faults.ts", "src/guestbook.ts", "src/main.ts", "tsconfig.json"],
     ]);

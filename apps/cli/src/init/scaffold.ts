@@ -17,7 +17,7 @@ const template = inRepository("apps/cli/src/init/template");
 export function writeScaffold(folder: string, names: Names): readonly string[] {
   const paths = globSync("**/*", { cwd: template }).filter((path) => statSync(join(template, path)).isFile());
   return paths.sort().map((path) => {
-    const name = renamed(path, names).replace(/^gitignore$/, ".gitignore");
+    const name = renamed(path, names).replace(/^(?=(?:gitignore|npmrc)$)/, ".");
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), renamed(readFileSync(join(template, path), "utf8"), names));
     return name;
