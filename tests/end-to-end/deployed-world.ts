@@ -2,6 +2,7 @@ import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/
 import { connect, type KubeClient } from "@drover/kube";
 import { connectRedis, disconnectRedis } from "@drover/queue";
 import { type Images, type LocalNode, startNode } from "@drover/node";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { registrationOfDeployer } from "./deployer-registration.ts";
@@ -61,11 +62,19 @@ export async function startDeployedWorld(
       PATH: process.env["PATH"] ?? "",
     },
   });
-  const bridge = await world.startBridge({ functions: ofCluster, awaited: "; watching" });
+  // The admission policies let these accounts write the status of a function, and nobody else.
+  const asPart = async (part: string): Promise<Record<string, string>> =>
+    env["DROVER_AUTHORS"] === "checked" ? { DROVER_KUBECONFIG: await kubeconfigOf(world, part) } : {};
+  const bridge = await world.startBridge({
+    ...{ functions: ofCluster, awaited: "; watching" },
+    env: await asPart("bridge"),
+  });
+  const deployerAccount = await asPart("deployer");
   const startDeployer = (more: Record<string, string> = {}) =>
     world.startProcess("deployer", "apps/deployer/src/main.ts", "Taking keys", {
       DROVER_AUTHORS: "trusted",
       DROVER_FUNCTION: "default/reconcilefunctions.drover.dev",
+      ...deployerAccount,
       ...env,
       ...more,
     });
@@ -85,6 +94,27 @@ export async function startDeployedWorld(
       await world.stop();
     },
   };
+}
+
+/** A kubeconfig of `drover/<part>`, an account that may do everything, on a real cluster. */
+async function kubeconfigOf({ cluster, folder }: World, part: string): Promise<string> {
+  const metadata = { name: part, namespace: "drover" };
+  await cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "drover" } });
+  await cluster.apply({ apiVersion: "v1", kind: "ServiceAccount", metadata });
+  await cluster.apply({
+    ...{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRoleBinding" },
+    metadata: { name: `drover-${part}` },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
+    subjects: [{ kind: "ServiceAccount", ...metadata }],
+  });
+  const token = await cluster.tokenOf("drover", part);
+  const config = z
+    .looseObject({ users: z.array(z.looseObject({ user: z.unknown() })) })
+    .parse(JSON.parse(readFileSync(cluster.kubeconfig, "utf8")));
+  const file = join(folder, `kubeconfig-${part}`);
+  const users = config.users.map((one) => ({ ...one, user: { token } }));
+  writeFileSync(file, JSON.stringify({ ...config, users }), { mode: 0o600 });
+  return file;
 }
 
 /** The users that Redis knows. */

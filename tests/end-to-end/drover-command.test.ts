@@ -34,7 +34,6 @@ afterAll(async () => {
 });
 
 async function installPolicies(): Promise<void> {
-  await world.cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "drover" } });
   for (const policy of authorPolicies()) await eventually(() => world.cluster.apply(policy));
   // Without an epoch, which the deployer makes, no function can be written.
   const epoch = "/apis/drover.dev/v1alpha1/namespaces/drover/authorepochs/authors";
