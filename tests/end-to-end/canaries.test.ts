@@ -148,6 +148,8 @@ describe("a canary that a process is started with is nowhere in what it prints",
             DROVER_REDIS_URL: world.redis.url,
             DROVER_KUBECONFIG: world.cluster.kubeconfig,
             DROVER_LOG_LEVEL: "debug",
+            // Of the tests, and no setting of theirs.
+            ...{ DROVER_TEST_CLUSTER: undefined, DROVER_KUBECTL: undefined },
             ...(path === leaky && { DROVER_LEAKY_SECRET: canary }),
             ...variables,
           },
