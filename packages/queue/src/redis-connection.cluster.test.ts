@@ -6,7 +6,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { connectRedis, disconnectRedis, primariesOf, type RedisConnection } from "./redis-connection.ts";
 
 const lines: unknown[] = [];
-const line = (fields: object, message: string) => void lines.push({ ...fields, message });
+/** Of an old server there is more to say: patch-levels.test.ts. */
+const line = (fields: object, message: string): void => {
+  if (!message.includes("known faults")) lines.push({ ...fields, message });
+};
 const log: Log = { debug: () => {}, info: line, warn: line, error: line };
 
 const opened: RedisConnection[] = [];

@@ -14,7 +14,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { connectRedis, disconnectRedis, type RedisConnection, refusalOf } from "./redis-connection.ts";
 
 const lines: string[] = [];
-const line = (_fields: object, message: string) => void lines.push(message);
+/** Of an old server there is more to say: patch-levels.test.ts. */
+const line = (_fields: object, message: string): void => {
+  if (!message.includes("known faults")) lines.push(message);
+};
 const log: Log = { debug: () => {}, info: line, warn: line, error: line };
 
 const opened: RedisConnection[] = [];
