@@ -1,5 +1,5 @@
 import type { Attack } from "../attack.ts";
-import { makeAuthor, everything, functionOf } from "./function-of.ts";
+import { makeAuthor, everything, functionOf, untilNamed } from "./function-of.ts";
 
 const bindings = [
   "delete",
@@ -52,6 +52,7 @@ export const attack: Attack = {
     await kubectl(["apply", "-f", policies]);
     const { reason, message } = await judged(namespace, "absent");
     const succeeded = await may({ user: `system:serviceaccount:${namespace}:absent` }, "*", "*");
+    await untilNamed(installation, { namespace, user: mallory.user, as });
     return { succeeded, evidence: `may do everything: ${succeeded}; ${reason}: ${message}` };
   },
 };

@@ -1,5 +1,5 @@
 import type { Attack } from "../attack.ts";
-import { makeAuthor, everything, functionOf } from "./function-of.ts";
+import { makeAuthor, everything, functionOf, untilNamed } from "./function-of.ts";
 
 const policies = new URL("../../../apps/deployer/deploy/authors.yaml", import.meta.url).pathname;
 
@@ -58,6 +58,7 @@ export const attack: Attack = {
     const restored = JSON.stringify([{ op: "remove", path: "/spec/matchConditions" }]);
     await kubectl(["patch", "validatingadmissionpolicy", "drover-authors", "--type=json", "-p", restored]);
     await kubectl(["apply", "-f", policies]);
+    await untilNamed(installation, { namespace, user: mallory.user, as });
     return { succeeded, evidence: `may do everything: ${succeeded}; ${ready}` };
   },
 };

@@ -38,6 +38,22 @@ export async function makeAuthor(
   await grant(user, [{ apiGroups: [""], resources: ["configmaps"], verbs: ["list", "watch"] }]);
 }
 
+/** Waits until the admission policies name authors again, after an attack that took them away. */
+export async function untilNamed(
+  { apply, kubectl, until }: Installation,
+  { namespace, user, as }: { readonly namespace: string; readonly user: string; readonly as: string },
+): Promise<void> {
+  const author = "jsonpath={.metadata.annotations.drover\\.dev/author}";
+  await until("authors are named again", async () => {
+    const again = functionOf(namespace, "again", { container: { image: `again:${Math.random()}` } });
+    const isTaken = await apply([again], { as }).then(
+      () => true,
+      () => false,
+    );
+    return isTaken && (await kubectl(["get", "rf", "again", "-n", namespace, "-o", author])) === user;
+  });
+}
+
 /** What an author of functions holds in its namespace, and no more. */
 const authorRules = [
   { apiGroups: ["drover.dev"], resources: ["reconcilefunctions"], verbs: ["*"] },
