@@ -1,6 +1,6 @@
 import { ready, ReconcileFunction, type ReconcileFunctionSpec, webhookSecretOf } from "@drover/controller";
 import { builtin } from "@drover/kube";
-import { calledRoleOf, gatewayRoles } from "./gateway-roles.ts";
+import { calledRoleOf, gatewayRoleOf } from "./gateway-roles.ts";
 import { dropObject } from "./keep-object.ts";
 import { redisSecretOf } from "./names.ts";
 import { dropStaleRoles } from "./stale-roles.ts";
@@ -51,7 +51,7 @@ export async function takeDeliveries(step: Step): Promise<void> {
 }
 
 async function takeDelivery(step: Step, delivered: Delivered): Promise<void> {
-  const { context, home, client, accounts, surroundings } = step;
+  const { context, home, client, accounts } = step;
   const keeper = { client, signal: context.signal, owner: home.uid };
   const secret = async (name: string): Promise<void> =>
     dropObject(keeper, builtin.secret, { metadata: { name, namespace: home.namespace } });
@@ -59,9 +59,6 @@ async function takeDelivery(step: Step, delivered: Delivered): Promise<void> {
     await accounts.revoke(home);
     return secret(redisSecretOf(home.name));
   }
-  for (const { ref, object, elsewhere } of gatewayRoles(home, context.spec, surroundings.gateway)) {
-    if (elsewhere !== true) await dropObject(keeper, ref, object);
-  }
-  await dropStaleRoles(step, [calledRoleOf(home)]);
+  await dropStaleRoles(step, [calledRoleOf(home), gatewayRoleOf(home)]);
   await secret(webhookSecretOf(home.name));
 }

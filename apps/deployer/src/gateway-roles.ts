@@ -7,6 +7,9 @@ import { placedRoles } from "./placed-roles.ts";
 /** The name of all Roles, ClusterRoles and bindings that let a function that is called act on the objects that it is for. */
 export const calledRoleOf = ({ namespace, name }: Home): string => `drover-called:${namespace}:${name}`;
 
+/** The name of the Role, and of its binding, that the gateway has for a function beside that function. */
+export const gatewayRoleOf = ({ name }: Home): string => `${name}-gateway`;
+
 /**
  * What calling a function takes. The gateway has no rights on objects: it reads and writes those of a function as the
  * function's ServiceAccount, by rights that the author was reviewed for, and the audit log names that account. Of its own
@@ -17,7 +20,7 @@ export function gatewayRoles(
   spec: ReconcileFunctionSpec,
   gateway: PartAccount,
 ): readonly FunctionObject[] {
-  const named = { name: `${home.name}-gateway`, ...ownedBy(home) };
+  const named = { name: gatewayRoleOf(home), ...ownedBy(home) };
   const service = spec.webhook?.service?.name ?? serviceNameOf(home.name);
   const one = (verb: string, resource: string, name: string) => ({
     ...{ apiGroups: [""], resources: [resource], resourceNames: [name], verbs: [verb] },
