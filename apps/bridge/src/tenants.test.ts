@@ -75,7 +75,7 @@ const until = (look: () => Promise<void> | void) => vi.waitFor(look, { timeout: 
 const entryOf = (admin: RedisConnection, namespace: string, name: string) =>
   admin.hgetall(`{drover:${queueOf(identityIn(namespace))}}:key:default/${name}`);
 /** The queue of that namespace has been woken for this version of an object, or a later one. */
-const told = (admin: RedisConnection, namespace: string, name: string, version: string) =>
+const woken = (admin: RedisConnection, namespace: string, name: string, version: string) =>
   until(async () =>
     expect(Number((await entryOf(admin, namespace, name))["version:configmaps"] ?? 0)).toBeGreaterThanOrEqual(
       Number(version),
@@ -88,14 +88,14 @@ const caughtUp = (bridge: Bridge) =>
     expect(bridge.followed().flatMap((stream) => stream.lags())).toEqual([]);
     expect(await scene.admin.keys("{drover-stream:*:owed:*")).toEqual([]);
   });
-/** An object changes: the queues of `b` and `c`, which are not broken, are told of each change. */
+/** An object changes: the queues of `b` and `c`, which are not broken, are woken for each change. */
 async function change(...names: readonly string[]): Promise<Map<string, string>> {
   const versions = new Map<string, string>();
   for (const name of names) {
     const version = await scene.put(name, { data: { at: `${Math.random()}` } });
     versions.set(name, version);
-    await told(b.admin, "b", name, version);
-    await told(scene.admin, "c", name, version);
+    await woken(b.admin, "b", name, version);
+    await woken(scene.admin, "c", name, version);
   }
   return versions;
 }
@@ -103,7 +103,7 @@ async function change(...names: readonly string[]): Promise<Map<string, string>>
 it("each tenant's Redis has the keys of its queues and no others, and Drover's own has none of theirs", async () => {
   await startBridge(tenantOf("a", a), tenantOf("b", b));
   const [version = ""] = (await change("one")).values();
-  await told(a.admin, "a", "one", version);
+  await woken(a.admin, "a", "one", version);
   for (const [namespace, { admin }] of [
     ["a", a],
     ["b", b],
@@ -146,18 +146,18 @@ const breaks: readonly (readonly [string, (of: TenantServer) => unknown, (of: Te
 ];
 
 it.each(breaks)(
-  "while a tenant's Redis %s the others are told everything, and it catches up after",
+  "while a tenant's Redis %s the others are woken for every change, and it catches up after",
   async (_what, breakIt, mend) => {
     const { bridge } = await startBridge(tenantOf("a", a), tenantOf("b", b));
     const [before = ""] = (await change("still")).values();
-    await told(a.admin, "a", "still", before);
+    await woken(a.admin, "a", "still", before);
     await breakIt(a);
     const during = await change("one", "two");
     for (const [name, version] of await change("two", "three")) during.set(name, version);
     expect(bridge.problems()).toEqual([]);
     await until(() => expect(bridge.notes().join()).toMatch(/the queue of a\/sites/));
     await mend(a);
-    for (const [name, version] of during) await told(a.admin, "a", name, version);
+    for (const [name, version] of during) await woken(a.admin, "a", name, version);
     await caughtUp(bridge);
     await until(() => expect(bridge.notes()).toEqual([]));
   },
@@ -171,7 +171,7 @@ it("a bridge that starts without a tenant's Redis serves the others, and has eve
   expect(bridge.problems()).toEqual([]);
   expect(() => bridge.queueOf(queueOf(identityIn("a")))).toThrow(/The Redis of a is not used/);
   await a.server.restart();
-  for (const [name, version] of during) await told(a.admin, "a", name, version);
+  for (const [name, version] of during) await woken(a.admin, "a", name, version);
   await until(() => expect(bridge.notes()).toEqual([]));
 });
 
@@ -195,21 +195,21 @@ it("a bridge that starts while a tenant has used up its Redis' connections serve
   );
   expect(bridge.problems()).toEqual([]);
   for (const each of hostile) each.disconnect();
-  for (const [name, version] of during) await told(a.admin, "a", name, version);
+  for (const [name, version] of during) await woken(a.admin, "a", name, version);
   await until(() => expect(bridge.notes()).toEqual([]));
 });
 
 it("a namespace that gets a Redis of its own has everything woken there, and nothing anew elsewhere", async () => {
   const shared = await startBridge(tenantOf("b", b));
   const before = await change("one", "two");
-  for (const [name, version] of before) await told(scene.admin, "a", name, version);
+  for (const [name, version] of before) await woken(scene.admin, "a", name, version);
   await shared.stop();
   await scene.remove("two");
   const missed = await scene.put("three");
   const { bridge } = await startBridge(tenantOf("a", a), tenantOf("b", b));
-  await told(a.admin, "a", "one", before.get("one") ?? "");
-  await told(a.admin, "a", "three", missed);
-  await told(b.admin, "b", "three", missed);
+  await woken(a.admin, "a", "one", before.get("one") ?? "");
+  await woken(a.admin, "a", "three", missed);
+  await woken(b.admin, "b", "three", missed);
   await caughtUp(bridge);
   expect(await wakes(b.admin, "b", "one")).toBe(1);
   expect(await wakes(scene.admin, "a", "three")).toBe(0);
@@ -235,5 +235,5 @@ it("a function that empties its own queue again and again has the streams that o
   // The first one, the free ones, and one for each 15 s that this took.
   expect(streams.size).toBeLessThanOrEqual(1 + 5 + Math.floor((performance.now() - begun) / 15_000));
   const [version = ""] = (await change("three")).values();
-  await told(a.admin, "a", "three", version);
+  await woken(a.admin, "a", "three", version);
 });
