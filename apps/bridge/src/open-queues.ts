@@ -1,8 +1,8 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import { openWorkQueue, type WorkQueue } from "@drover/queue";
-import type { TenantRedis } from "@drover/runtime";
+import { atMost, type TenantRedis } from "@drover/runtime";
 import type { KnownOrigins } from "@drover/streams";
-import { atMost, pause } from "./pause.ts";
+import { pause } from "./pause.ts";
 import { wordsOf } from "./words-of.ts";
 
 /** The queues of the registered controllers, and the origin of each. */
@@ -48,8 +48,9 @@ interface Opened {
 }
 
 /**
- * With another origin everything is told to the queue anew, for which the streams of its kinds are listed again, which others
- * wait for. Its function's Redis user can bring that about at any time: so often it may, and then once in this time.
+ * When a queue's origin changes, all its objects are woken anew. For that the streams of its kinds are listed again, and other
+ * functions of these kinds wait meanwhile. A function's Redis user can change the origin at any time: so many changes are taken
+ * up at once, and then one in this time.
  */
 const freeChanges = 5;
 const perChange: Milliseconds = 15_000;

@@ -1,9 +1,8 @@
 import type { Milliseconds } from "@drover/controller";
-import type { Process, TenantRedis } from "@drover/runtime";
+import { atMost, type Process, type TenantRedis } from "@drover/runtime";
 import { type Bridge, openBridge } from "./bridge.ts";
 import { bridgeMetrics } from "./bridge-metrics.ts";
 import type { FollowSettings } from "./follow-settings.ts";
-import { atMost } from "./pause.ts";
 import { streamProblem } from "./stream-problem.ts";
 
 const readyWithin: Milliseconds = 1_000;

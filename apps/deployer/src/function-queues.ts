@@ -7,8 +7,7 @@ import {
   type ReconcileFunctionSpec,
 } from "@drover/controller";
 import { openWorkQueue, type RedisConnection, type WorkQueue } from "@drover/queue";
-import type { TenantRedis } from "@drover/runtime";
-import { setTimeout as delay } from "node:timers/promises";
+import { atMost, type TenantRedis } from "@drover/runtime";
 import type { Load } from "./pods-wanted.ts";
 
 /** The queues of functions, open for as long as they are asked about. */
@@ -101,7 +100,7 @@ function openQueues({ redisFor, log, onIncarnation }: Omit<FunctionQueuesOptions
   const close = async (name: QueueName): Promise<void> => {
     const left = open.get(name);
     open.delete(name);
-    await Promise.race([left?.queue.close(), delay(farewell, undefined, { ref: false })]);
+    if (left !== undefined) await atMost(farewell, left.queue.close());
   };
   const of = (controller: QueueName): WorkQueue => {
     const { redis, gone } = redisFor(controller);

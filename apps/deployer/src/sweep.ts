@@ -17,7 +17,7 @@ import {
   type RedisConnection,
   walkQueueKeys,
 } from "@drover/queue";
-import type { TenantRedis } from "@drover/runtime";
+import { atMost, type TenantRedis } from "@drover/runtime";
 import { setTimeout as delay } from "node:timers/promises";
 import { queuesOf } from "./function-queues.ts";
 import { redisUserOf, redisUsers } from "./names.ts";
@@ -97,7 +97,7 @@ export async function keepSwept({ tenants, every, ...options }: KeptSwept): Prom
     for (const server of tenants.servers()) if (!underWay.has(server.redis)) begin(server);
     await delay(every, undefined, { signal }).catch(() => undefined);
   }
-  await Promise.race([Promise.all(underWay.values()), delay(farewell, undefined, { ref: false })]);
+  await atMost(farewell, Promise.all(underWay.values()));
 }
 
 const hookKeys = "{drover-hook:";

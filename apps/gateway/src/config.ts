@@ -1,6 +1,7 @@
 import { durationSchema, messageOf, milliseconds } from "@drover/controller";
 import {
   authorsSetting,
+  flag,
   namespaceSetting,
   plain,
   processSettings,
@@ -39,12 +40,7 @@ const gatewaySettings = processSettings.extend({
    * `true`: also call Services without a selector, whose endpoints are written by hand. Then every user who may write
    * EndpointSlices in a function's namespace can have the gateway call any address of the cluster.
    */
-  webhookUnselected: plain(
-    z
-      .enum(["true", "false"], { error: "give true or false" })
-      .transform((text) => text === "true")
-      .default(false),
-  ),
+  webhookUnselected: flag,
   /** `checked`: call a function as the deployer has permitted it. `trusted`: as it asks for. */
   authors: authorsSetting,
   /** The deployer's namespace, where permits are. */

@@ -11,7 +11,7 @@
  * - `targets/` says where: a Service's address, or a URL that the operator allows and that leads out.
  * - `completions/` takes the results of functions that have answered 202.
  */
-import { namespaceOfQueue, shownQueue } from "@drover/controller";
+import { messageOf, namespaceOfQueue, shownQueue } from "@drover/controller";
 import type { Reflector } from "@drover/kube";
 import type { WorkQueue } from "@drover/queue";
 import {
@@ -86,9 +86,7 @@ await runProcess("gateway", gatewayConfig, async (process) => {
 const notAnswering = (queue: WorkQueue): Promise<readonly string[]> =>
   queue.ping(readyWithin).then(
     () => [],
-    (error: unknown) => [
-      `the queue of ${shownQueue(queue.controller)}: ${error instanceof Error ? error.message : String(error)}`,
-    ],
+    (error: unknown) => [`the queue of ${shownQueue(queue.controller)}: ${messageOf(error)}`],
   );
 
 /** The base URL below which completions are sent; undefined where none are taken. */

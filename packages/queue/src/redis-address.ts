@@ -57,6 +57,9 @@ export function parseRedisUrl(text: string): RedisAddress {
   };
 }
 
+/** Whether a host, as a URL has it, is the machine itself. */
+export const isLoopbackHost = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host);
+
 function parsePart(text: string, scheme: string): URL {
   const url = URL.parse(/^\w+:\/\//.test(text) ? text : scheme + text);
   if (url !== null && /@/.test(url.pathname + url.search + url.hash)) {

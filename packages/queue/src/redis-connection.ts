@@ -2,14 +2,14 @@ import type { Log, Milliseconds } from "@drover/controller";
 import { Cluster, type DNSLookupFunction, Redis } from "ioredis";
 import { setTimeout as delay } from "node:timers/promises";
 import { logOutages } from "./log-outages.ts";
-import { parseRedisUrl, type RedisAddress } from "./redis-address.ts";
+import { isLoopbackHost, parseRedisUrl, type RedisAddress } from "./redis-address.ts";
 import { redisErrorCode, refusalOf } from "./redis-errors.ts";
 import { keepScriptsLoaded } from "./keep-scripts-loaded.ts";
 import { refuseUnfit, UnfitRedisError } from "./refuse-unfit.ts";
 import { waitForScripts } from "./run-script.ts";
 import { steadfastClusterOptions, steadfastOptions, type Steadfastness } from "./steadfast-options.ts";
 
-export { parseRedisUrl } from "./redis-address.ts";
+export { isLoopbackHost, parseRedisUrl } from "./redis-address.ts";
 export { RedisRefusalError, refusalOf } from "./redis-errors.ts";
 export { primariesOf } from "./redis-primaries.ts";
 export { UnfitRedisError };
@@ -53,8 +53,6 @@ export interface RedisOptions {
 const unbelieved =
   /CERT|^ERR_TLS|^UNABLE_TO_|^INVALID_(CA|PURPOSE)$|^(PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$/;
 
-const loopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
-
 /** How long a server that is there may take to say goodbye. */
 const farewell: Milliseconds = 1_000;
 
@@ -78,7 +76,7 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
       "A CA for Redis is given, but its URL begins with redis://, which has no TLS. Write rediss://, or leave the CA out.",
     );
   }
-  if (!isTls(address) && !address.nodes.every(({ host }) => loopback.test(host))) {
+  if (!isTls(address) && !address.nodes.every(({ host }) => isLoopbackHost(host))) {
     log.warn(
       { server: placesOf(address) },
       "The connection to Redis is not encrypted: whoever is between reads passwords and copies of objects, and can change " +

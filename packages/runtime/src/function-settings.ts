@@ -1,6 +1,6 @@
 import { durationSchema, milliseconds } from "@drover/controller";
 import { z } from "zod";
-import { certificatesFile, plain, secretFile, wholeNumber } from "./settings.ts";
+import { certificatesFile, flag, plain, secretFile, wholeNumber } from "./settings.ts";
 
 const redisUrl = z
   .string()
@@ -73,12 +73,7 @@ export const functionSettings = processSettings.extend({
   ),
   runsBurst: plain(wholeNumber({ least: 1, most: 1_000_000 }).optional()),
   /** `true`: the function scales to zero, and is not to be started for resyncs all the time. */
-  rests: plain(
-    z
-      .enum(["true", "false"], { error: "give true or false" })
-      .transform((text) => text === "true")
-      .default(false),
-  ),
+  rests: flag,
   /** A dead worker's key is taken over after this time. */
   lease: plain(span.default(6_000)),
   leaseRenewal: plain(span.default(400)),

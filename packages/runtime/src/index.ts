@@ -68,6 +68,7 @@ export {
   type PermittedUse,
   useAskedFor,
 } from "./permits.ts";
+export { atMost } from "./at-most.ts";
 export { serveTenants } from "./serve-tenants.ts";
 export {
   openTenantRedis,
@@ -81,6 +82,7 @@ export { unlessAborted } from "./unless-aborted.ts";
 export { type SparingWarnings, sparingWarnings } from "./sparing-warnings.ts";
 export {
   certificatesFile,
+  flag,
   InvalidSettingsError,
   plain,
   readSettings,

@@ -124,6 +124,14 @@ const unlike = (text: string): string =>
     return letter === "X" ? "Y" : "X";
   });
 
+/** `true` or `false`, as text in the environment. Left out: `false`. */
+export const flag = plain(
+  z
+    .enum(["true", "false"], { error: "give true or false" })
+    .transform((text) => text === "true")
+    .default(false),
+);
+
 /** A whole number in a range, as text in the environment. */
 export const wholeNumber = ({ least, most }: { least: number; most: number }) =>
   z

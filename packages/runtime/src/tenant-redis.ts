@@ -1,4 +1,4 @@
-import { type Log, type Milliseconds, namespaceOfQueue, silentLog } from "@drover/controller";
+import { type Log, messageOf, type Milliseconds, namespaceOfQueue, silentLog } from "@drover/controller";
 import {
   connectRedis,
   disconnectRedis,
@@ -9,6 +9,7 @@ import {
 } from "@drover/queue";
 import { setTimeout as delay } from "node:timers/promises";
 import { Gauge, type Registry } from "prom-client";
+import { atMost } from "./at-most.ts";
 import type { Tenant } from "./tenants-file.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
@@ -103,8 +104,7 @@ export function openTenantRedis(options: TenantRedisOptions): TenantRedis {
     problems: () => kept.flatMap(({ server }) => server.problem() ?? []),
     async close() {
       stopping.abort();
-      const closed = Promise.all(kept.map(({ server }) => server.done));
-      await Promise.race([closed, delay(farewell, undefined, { ref: false })]);
+      await atMost(farewell, Promise.all(kept.map(({ server }) => server.done)));
     },
   };
 }
@@ -191,7 +191,7 @@ function keepServer(
   const keep = async (): Promise<void> => {
     while (!stopping.aborted) {
       await serve().catch((error: unknown) => {
-        if (!stopping.aborted) health.tell(error instanceof Error ? error.message : String(error));
+        if (!stopping.aborted) health.tell(messageOf(error));
       });
       await delay(times.every, undefined, { signal: stopping }).catch(() => undefined);
     }

@@ -1,5 +1,5 @@
 import { meant } from "@drover/controller";
-import { parseRedisUrl, UnfitRedisError } from "@drover/queue";
+import { isLoopbackHost, parseRedisUrl, UnfitRedisError } from "@drover/queue";
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parse, YAMLParseError } from "yaml";
@@ -136,7 +136,7 @@ const placesOf = ({ url, functionsUrl = url }: Pick<Tenant, "url" | "functionsUr
 
 const placeOf = ({ host, port }: { readonly host: string; readonly port: number }): string => {
   const name = host.toLowerCase().replace(/\.$/, "");
-  return `${/^(localhost|127(\.\d{1,3}){3}|::1)$/.test(name) ? "127.0.0.1" : name}:${port}`;
+  return `${isLoopbackHost(name) ? "127.0.0.1" : name}:${port}`;
 };
 
 /** What a process of Drover has beside its tenants. */
