@@ -73,7 +73,10 @@ it("the API server is asked for the named namespaces alone, unless a function as
   await scene.put("m");
   await woken("one", "m");
   await woken("two", "m");
-  await until(() => expect(running.bridge.followed()).toHaveLength(2));
+  await until(() => {
+    expect(running.bridge.followed()).toHaveLength(2);
+    expect(running.bridge.followed().every(({ reflector }) => reflector.status().synced)).toBe(true);
+  });
   expect([...paths].sort()).toEqual(["default", "kube-system"].map(inNamespace));
   running.bridge.register([one, two, functionOf("three")]);
   await woken("three", "m");

@@ -72,9 +72,15 @@ beforeAll(async () => {
   }
   const reader = ["create", "clusterrolebinding", "prometheus", "--clusterrole=drover-metrics-reader"];
   await kubectl(...reader, "--serviceaccount=default:prometheus");
-  const scale = ["--verb=get", "--resource=reconcilefunctions.drover.dev/scale", "--resource-name=tasks"];
-  await kubectl("apply", "-f", join(root, "apps/bridge/deploy/crd.yaml"));
-  await kubectl("create", "role", "scaler", ...scale);
+  const scale = {
+    ...{ apiGroups: ["drover.dev"], resources: ["reconcilefunctions/scale"] },
+    ...{ resourceNames: ["tasks"], verbs: ["get"] },
+  };
+  const role = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role" };
+  // `kubectl create role` would look for the resource: a Role may name one that is not served.
+  const file = join(folder, "scaler.json");
+  await writeFile(file, JSON.stringify({ ...role, metadata: { name: "scaler" }, rules: [scale] }));
+  await kubectl("apply", "-f", file);
   await kubectl("create", "rolebinding", "scaler", "--role=scaler", "--serviceaccount=default:scaler");
 }, 600_000);
 afterAll(async () => {
