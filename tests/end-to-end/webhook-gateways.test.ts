@@ -187,18 +187,56 @@ it("a function that hangs holds up nobody else", async () => {
   await gateway.exited;
 });
 
-it("no secret is in Redis, in a log, in a metric or in the status of an object", async () => {
-  const gateway = await startGateway();
-  await world.cluster.apply(greeting("last"));
-  const object = await world.until(greeting("last"), (now) => conditionOf(now)?.status === "True");
+/** Whatever is in a file of a process or of Redis, and what people read beside it. */
+async function written(gateway: Started, ...shown: readonly unknown[]): Promise<Buffer> {
   await world.redis.snapshot();
   const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
-  expect(metrics).toMatch(/drover_gateway_calls_total\{function="default\/greetings",outcome="done"\} [1-9]/);
   const files = [world.folder, world.redis.dir].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
   );
   const texts = files.filter((file) => statSync(file).isFile()).map((file) => readFileSync(file));
-  const all = Buffer.concat([...texts, Buffer.from(metrics + JSON.stringify(object))]);
+  return Buffer.concat([...texts, Buffer.from(metrics + JSON.stringify(shown))]);
+}
+
+it("what a completion should not carry is written nowhere, whoever sends it", async () => {
+  const gateway = await startGateway();
+  onCall = (calling) => answer(calling, { outcome: "accepted" });
+  await world.cluster.apply(greeting("leaking"));
+  const { call } = await calledFor("leaking");
+  const canary = "CANARY-of-a-completion";
+  const send = async (body: string, by: string, headers = {}): Promise<number> => {
+    const all = { ...signed([by], { id: canary, at: Date.now() }, body), ...headers };
+    return (await fetch(at(gateway, call), { method: "POST", headers: all, body })).status;
+  };
+  const { audience, key, token } = call;
+  const completion = (more: object): string => JSON.stringify({ audience, key, token, ...more });
+  const failed = { outcome: "failed", message: `completed and failed: redis://me:${canary}@host` };
+  const stranger = `whsec_${randomBytes(32).toString("base64")}`;
+  expect(await send(completion({ result: failed }), stranger, { authorization: canary })).toBe(401);
+  expect(await send(`{"password": ${canary}`, secret)).toBe(400);
+  expect(await send(completion({ result: { outcome: canary } }), secret)).toBe(400);
+  expect(await send(completion({ token: canary, result: failed }), secret)).toBe(409);
+  expect(await send(completion({ result: failed }), secret)).toBe(204);
+  const object = await world.until(greeting("leaking"), (now) =>
+    /completed and failed/.test(conditionOf(now)?.message ?? ""),
+  );
+  const events = await world.cluster.read("/apis/events.k8s.io/v1/namespaces/default/events");
+  await eventually(async () => {
+    const all = await written(gateway, object, events);
+    expect(all.includes("completed and failed")).toBe(true);
+    expect(readFileSync(gateway.logFile, "utf8")).toMatch(/not signed|no secret fits/);
+    expect(all.includes(canary)).toBe(false);
+  });
+  await gateway.stop();
+});
+
+it("no secret is in Redis, in a log, in a metric or in the status of an object", async () => {
+  const gateway = await startGateway();
+  onCall = answer;
+  await world.cluster.apply(greeting("last"));
+  const object = await world.until(greeting("last"), (now) => conditionOf(now)?.status === "True");
+  const all = await written(gateway, object);
+  expect(all.includes('drover_gateway_calls_total{function="default/greetings",outcome="done"}')).toBe(true);
   expect(all.includes("Taking completions")).toBe(true);
   const bytes = Buffer.from(secret.slice("whsec_".length), "base64");
   for (const form of [secret, secret.slice("whsec_".length), bytes, bytes.toString("hex")]) {
