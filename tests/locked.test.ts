@@ -65,6 +65,30 @@ it.each(goModules)("%s has the hashes of what it requires beside it", (path) => 
   expect(requires ? existsSync(join(root, sums)) : true, sums).toBe(true);
 });
 
+/** Images that a file names, but for Drover's own: those are built from it. */
+const foreignImages = (text: string): readonly string[] =>
+  [...text.matchAll(/^\s*(?:ARG BASE=|FROM |-? ?image: |BASE: )["']?(?:\$\{\w+:-)?([\w./-]+[:@][^\s"'}]+)/gm)]
+    .map(([, image = ""]) => image)
+    .filter((image) => !/^(drover|registry\.example\.com)\//.test(image));
+const imagesOf = (path: string) => foreignImages(read(path));
+
+it("every image of others is named by its digest, the same everywhere", () => {
+  const naming = named(
+    /(^|\/)Dockerfile$|\.ya?ml$|^docs\/.*\.md$|^apps\/cli\/src\/generate\/function-files\.ts$/,
+  );
+  const images = naming.flatMap(imagesOf);
+  expect(images.length).toBeGreaterThan(5);
+  expect(images.filter((image) => !/:[\w.-]+@sha256:[0-9a-f]{64}$/.test(image))).toEqual([]);
+  const repositories = new Set(images.map((image) => image.split(":")[0]));
+  expect(new Set(images).size).toBe(repositories.size);
+});
+
+it("an image without a digest is found", () => {
+  const digest = `@sha256:${"0".repeat(64)}`;
+  const text = `FROM \${BASE}\nARG BASE=a.io/b:1\n    image: \${D:-c/d:2}\n  - image: e:3${digest}\n image: drover/f:4\n`;
+  expect(foreignImages(text)).toEqual(["a.io/b:1", "c/d:2", `e:3${digest}`]);
+});
+
 it("Go is never let change its lists while it builds", () => {
   const calls = named(/\.ts$/).filter((path) => /"-trimpath"/.test(read(path)) && !path.startsWith("tests/"));
   expect(calls.length).toBeGreaterThan(3);

@@ -50,7 +50,7 @@ const dockerfile = ({ deployment }: DeployableFunction): string => `${header}#
 #     docker build -t ${deployment?.container?.image ?? "IMAGE"} .
 #
 # BASE may be any image that has Node 24. This one has no shell, no package manager and no root.
-ARG BASE=gcr.io/distroless/nodejs24-debian13:nonroot
+ARG BASE=gcr.io/distroless/nodejs24-debian13:nonroot@sha256:9eeb7f5887d0e239e78264b06f7f11d2e14be534050481803a9e4728fcdd278e
 FROM \${BASE}
 ENV NODE_ENV=production
 # The young generation in an eighth of what Node takes, and one heap of the C library for all threads.
