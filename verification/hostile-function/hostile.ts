@@ -79,6 +79,10 @@ async function call(redis: Redis, command: string, ...args: readonly string[]): 
 
 const memory = (redis: Redis) =>
   call(redis, "SET", own(`x:${dice.between(0, 499)}`), hostileMark.repeat(20_000));
+let crumbs = 0;
+/** Fills what large values leave, up to the limit. */
+const crumb = (redis: Redis) =>
+  call(redis, "SET", own(`y:${crumbs++}`), "x".repeat(pick([1_000, 100, 10, 1])));
 const breakOwn = (redis: Redis) => {
   const key = own(pick(kept));
   return pick([
@@ -128,7 +132,7 @@ function hold(): void {
   for (let i = 0; i < connections; i++) open();
 }
 
-const acts = [memory, breakOwn, scripts, forbidden] as const;
+const acts = [memory, crumb, breakOwn, scripts, forbidden] as const;
 for (const act of acts) {
   const redis = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: () => 100 });
   redis.on("error", () => undefined);
