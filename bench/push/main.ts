@@ -61,7 +61,7 @@ await writeFile(file, await format(text, { ...(await resolveConfig(file)), filep
 process.exit();
 
 function opened(controller: QueueName): WorkQueue {
-  return openWorkQueue({ redis, controller, log: silentLog, mayScan: false });
+  return openWorkQueue({ redis, controller, log: silentLog, upkeep: "own" });
 }
 
 async function measured(way: Way, load: (way: Way) => Promise<number>): Promise<Figures> {

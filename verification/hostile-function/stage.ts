@@ -164,7 +164,7 @@ async function startBridge(of: {
 /** The neighbour's function: runs do nothing, but say when they begin. */
 async function startNeighbour(server: RedisServer, controller: string) {
   const redis = await connectRedis({ url: server.url, clientName: "neighbour", log: silentLog });
-  const queue = openWorkQueue({ redis, controller, log: silentLog, mayScan: false });
+  const queue = openWorkQueue({ redis, controller, log: silentLog, upkeep: "own" });
   const waiting = new Map<string, (at: number) => void>();
   const worker = queue.work(
     ({ key }) => {

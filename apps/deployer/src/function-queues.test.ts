@@ -1,6 +1,6 @@
 import { objectKey, queueOf, ReconcileFunction, silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
-import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
+import { connectRedis, disconnectRedis, openWorkQueue, type RedisConnection } from "@drover/queue";
 import { soleRedis } from "@drover/runtime";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openFunctionQueues } from "./function-queues.ts";
@@ -42,10 +42,12 @@ it("the deployer does not count the run that asks: it would ask for ever", async
     loads.resolve(all.flatMap(({ due, running }) => [due, running]));
     return { kind: "done" } as const;
   };
-  const worker = queues.of(queueOf(functions)).work(handler, {
+  const own = openWorkQueue({ redis, controller: queueOf(functions), log: silentLog, upkeep: "own" });
+  const worker = own.work(handler, {
     ...{ concurrency: 1, timeout: 60_000, version: 1, backoff: { first: 20, longest: 50 } },
   });
   expect(await loads.promise).toEqual([0, 0, 1, 0]);
   await worker.drain(1_000);
+  await own.close();
   await queues.close();
 });

@@ -58,7 +58,7 @@ export function workFunction(fn: WebhookFunction, parts: WorkingParts): Function
   const { controller } = fn;
   // All that is read and written for the function is by its own rights, in its own name.
   const client = parts.client.as({ namespace: fn.namespace, name: controller });
-  const queue = openWorkQueue({ redis, controller: fn.queue, log, times, mayScan: false });
+  const queue = openWorkQueue({ redis, controller: fn.queue, log, times, upkeep: "own" });
   const recorder = eventRecorder({
     client,
     log,

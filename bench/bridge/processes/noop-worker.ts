@@ -16,7 +16,7 @@ const {
 
 const log: Log = { debug: () => {}, info: () => {}, warn: console.error, error: console.error };
 const redis = await connectRedis({ url, clientName: "noop-worker", log });
-const queue = openWorkQueue({ redis, controller: name, log, mayScan: false });
+const queue = openWorkQueue({ redis, controller: name, log, upkeep: "own" });
 let lines = "";
 const flush = (): void => {
   if (lines === "") return;

@@ -14,7 +14,12 @@ const verdicts: Readonly<Record<Outcome, Verdict>> = {
 /** Drover as it is shipped: everything on, nothing tuned, through its public interface alone. */
 export async function openDrover({ url, queue: controller, role }: Where): Promise<Contender> {
   const redis = await connectRedis({ url, clientName: "bench", log: silentLog });
-  const queue = openWorkQueue({ redis, controller, log: silentLog, mayScan: role === "producer" });
+  const queue = openWorkQueue({
+    redis,
+    controller,
+    log: silentLog,
+    upkeep: role === "producer" ? "all" : "own",
+  });
   let version = 1_000_000;
   const wakeOf = (key: ObjectKey) => ({
     key,

@@ -23,10 +23,15 @@ export interface WorkQueueOptions {
    */
   readonly onIncarnation?: (era: string) => void;
   /**
-   * Whether keys that somebody else took out of the ledger's sets are looked for by SCAN, which Redis cannot limit to a
-   * controller's keys. One process that may is enough: a bridge. Default: true.
+   * What the queue does unasked, about once a second:
+   *
+   * - `all`, the default: rings for keys whose time has come, and looks after the ledger in Redis. Keys that somebody else took
+   *   out of its sets are looked for by SCAN, which Redis cannot limit to a controller's keys. One process that may is enough: a
+   *   bridge.
+   * - `own`: the same without SCAN, as a worker must.
+   * - `none`: who only looks, or wakes. It cannot work.
    */
-  readonly mayScan?: boolean;
+  readonly upkeep?: "all" | "own" | "none";
 }
 
 /** Whether a controller has ever said anything to this Redis. */
@@ -40,7 +45,7 @@ export function openWorkQueue({
   log,
   times = {},
   onIncarnation,
-  mayScan = true,
+  upkeep = "all",
 }: WorkQueueOptions): WorkQueue {
   const prefix = prefixOf(controller);
   return openLedgerWorkQueue({
@@ -48,11 +53,13 @@ export function openWorkQueue({
     openLedger: (ledgerTimes, onEra) => {
       const ledger = openRedisLedger({ redis, prefix, ...ledgerTimes, onEra });
       const keys = () => ledgerKeys(redis, prefix);
-      return { ledger, keys, chore: patrol({ redis, prefix, ledger, log, mayScan }) };
+      if (upkeep === "none") return { ledger, keys };
+      return { ledger, keys, patrol: patrol({ redis, prefix, ledger, log, mayScan: upkeep === "all" }) };
     },
     bells: bullmqBells({ redis, prefix, log }),
     log,
     times,
+    rings: upkeep !== "none",
     onIncarnation,
     async ping() {
       const missing = scriptsMissing(redis);

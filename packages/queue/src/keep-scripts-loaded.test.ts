@@ -46,7 +46,7 @@ const as = async (role: RedisRole, url: string): Promise<RedisConnection> => {
   return redis;
 };
 const open = (redis: RedisConnection): WorkQueue => {
-  const queue = openWorkQueue({ redis, controller, log: silentLog, times, mayScan: false });
+  const queue = openWorkQueue({ redis, controller, log: silentLog, times, upkeep: "own" });
   closing.unshift(() => queue.close());
   return queue;
 };

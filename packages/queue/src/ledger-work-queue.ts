@@ -3,6 +3,7 @@ import { addAtBest, type Bells } from "./bells.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { keepLeases } from "./lease-keeper.ts";
 import { type Ledger, type LedgerTimes, newsKept } from "./ledger.ts";
+import type { Patrol } from "./patrol.ts";
 import { pieces } from "./pieces.ts";
 import { raceAbort } from "./race-abort.ts";
 import { startRinger } from "./ringer.ts";
@@ -45,7 +46,7 @@ export interface LedgerWorkQueueParts {
     onEra: (era: string) => void,
   ) => {
     readonly ledger: Ledger;
-    readonly chore?: () => Promise<void>;
+    readonly patrol?: Patrol;
     /** All keys that the ledger has an entry of, in pieces. */
     readonly keys: () => AsyncIterable<readonly ObjectKey[]>;
   };
@@ -55,16 +56,18 @@ export interface LedgerWorkQueueParts {
   /** Told when what was acknowledged may be lost, and everything must be looked at again. */
   readonly onIncarnation: ((era: string) => void) | undefined;
   readonly ping: () => Promise<unknown>;
+  /** Whether it has a ringer, which a worker needs. Default: true. */
+  readonly rings?: boolean;
   /** What else is in this Redis may be on another server, and fail over without us. */
   readonly onCluster?: boolean;
 }
 
-/** A work queue of a ledger and bells. Its ringer runs from now until it is closed. */
+/** A work queue of a ledger and bells. Its ringer, if it has one, runs from now until it is closed. */
 export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
   const { controller, bells, log } = parts;
   const times = checkedTimes({ ...defaults, ...parts.times });
   let known: string | undefined;
-  const { ledger, chore, keys } = parts.openLedger(times, (era) => {
+  const { ledger, patrol, keys } = parts.openLedger(times, (era) => {
     const first = known === undefined;
     known = era;
     if (first) return;
@@ -73,14 +76,13 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
   });
   const leases = keepLeases({ ledger, ...times, log });
   const longestSleep = Math.min(1_000, (times.settling * 2) / 3);
-  const ringer = startRinger({
-    ledger,
-    bells,
-    log,
-    lease: times.lease,
-    longestSleep,
-    ...(chore && { chore }),
-  });
+  const ringer =
+    parts.rings === false
+      ? undefined
+      : startRinger({
+          ...{ ledger, bells, log, longestSleep, lease: times.lease },
+          ...(patrol && { chore: () => patrol.step() }),
+        });
   const closed = new AbortController();
   return {
     controller,
@@ -88,8 +90,11 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
     notRunSince: (keys, since) => ledger.notRunSince(keys, since),
     pause: async (scope) => bells.add(await ledger.pause(scope)),
     resume: async (scope) => bells.add(await ledger.resume(scope)),
-    work: (handler, options) =>
-      startWorker({ ledger, bells, ringer, leases, ...times, log }, handler, checkedWork(options)),
+    work(handler, options) {
+      if (ringer === undefined)
+        throw new Error(`The queue of ${controller} was opened without upkeep: nobody works on it.`);
+      return startWorker({ ledger, bells, ringer, leases, ...times, log }, handler, checkedWork(options));
+    },
     stats: (within) => answered(ledger.count(), within),
     list: (state, { offset, limit }) => ledger.list(state, offset, limit),
     inspect: (key) => ledger.inspect(key),
@@ -102,7 +107,8 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
     async close() {
       closed.abort(new Error(`The queue of ${controller} was closed before Redis took a wake.`));
       leases.stop();
-      await ringer.stop();
+      patrol?.end();
+      await ringer?.stop();
       await bells.close();
     },
   };

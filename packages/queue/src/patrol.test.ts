@@ -16,10 +16,32 @@ it("looks over every key, a few of them in one script, and entries after the set
     repairSets: () => Promise.resolve([]),
     repair: (names: readonly string[]) => (looked.push(names), Promise.resolve([])),
   };
-  await patrol({ ...{ redis: at.redis, prefix: at.prefix, ledger }, log: silentLog, mayScan: true })();
+  await patrol({ ...{ redis: at.redis, prefix: at.prefix, ledger }, log: silentLog, mayScan: true }).step();
   const names = looked.flat();
   expect(names.toSorted()).toEqual((await at.redis.keys(`${at.prefix}:*`)).sort());
   expect(looked.every(({ length }) => length <= namesPerScript)).toBe(true);
   const isEntry = names.map((name) => name.startsWith(`${at.prefix}:key:`));
   expect(isEntry.lastIndexOf(false)).toBeLessThan(isEntry.indexOf(true));
+});
+
+it("queues of one connection share a walk, and one that cannot be looked over keeps no other from it", async () => {
+  const redis = at.redis.duplicate();
+  const scans: unknown[] = [];
+  const scan = redis.scan.bind(redis);
+  redis.scan = ((...args: Parameters<typeof scan>) => (scans.push(args), scan(...args))) as typeof redis.scan;
+  const looked: string[] = [];
+  const queue = (name: string, repair: () => Promise<readonly string[]>) => {
+    const ledger = { repairSets: () => Promise.resolve([]), repair };
+    return patrol({ ...{ redis, prefix: `{drover:${name}}`, ledger }, log: silentLog, mayScan: true });
+  };
+  const saw = (name: string) => (looked.push(name), Promise.resolve([]));
+  for (const name of ["broken", "one", "left"]) await redis.hset(`{drover:${name}}:control`, "a", "b");
+  const broken = queue("broken", () => Promise.reject(new Error("refused")));
+  const one = queue("one", () => saw("one"));
+  queue("left", () => saw("left")).end();
+  await broken.step();
+  await one.step();
+  expect(looked).toEqual(["one"]);
+  expect(scans).toHaveLength(1);
+  await redis.quit();
 });

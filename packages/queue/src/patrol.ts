@@ -1,6 +1,5 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import { Cluster, type Redis } from "ioredis";
-import { escaped } from "./ledger-keys.ts";
 import type { RedisConnection } from "./redis-connection.ts";
 import { throwRefusal } from "./redis-errors.ts";
 import type { RedisLedger } from "./redis-ledger.ts";
@@ -11,12 +10,20 @@ const perStep = 1_000;
 /** A ringer asks as often as it rings, which may be often; a step is taken about once a second. */
 const pace: Milliseconds = 900;
 
+/** Looks after one queue's keys in Redis. */
+export interface Patrol {
+  /** Takes a step, where the last one is about a second ago. */
+  step(): Promise<void>;
+  /** The queue is closed. */
+  end(): void;
+}
+
 /**
- * Walks round the ledger's keys in Redis, a step per call, and has them put right where somebody else changed or removed
- * them. Sets cannot tell that a member is missing; only who walks by notices.
+ * Walks round the ledger's keys in Redis and has them put right where somebody else changed or removed them. Sets cannot tell
+ * that a member is missing; only who walks by notices.
  *
- * It walks by SCAN, which tells the names of all keys of the database: no ACL limits it. Who may not scan looks after the
- * ledger's own sets only.
+ * It walks by SCAN, which tells the names of all keys of the database: no ACL limits it. So all queues of a connection share one
+ * walk, and who may not scan looks after the ledger's own sets only.
  */
 export function patrol(options: {
   redis: RedisConnection;
@@ -24,30 +31,80 @@ export function patrol(options: {
   ledger: Pick<RedisLedger, "repair" | "repairSets">;
   log: Log;
   mayScan: boolean;
-}): () => Promise<void> {
+}): Patrol {
   const { redis, prefix, ledger, log, mayScan } = options;
-  const cursors = new Map<string, string>();
   const tell = (found: readonly string[]): void => {
     if (found.length > 0) log.warn({ found }, "Somebody else changed the ledger; it has been put right");
   };
-  const step = async (id: string, node: Redis): Promise<void> => {
-    const pattern = `${escaped(prefix)}:*`;
-    const [cursor, names] = await node
-      .scan(cursors.get(id) ?? "0", "MATCH", pattern, "COUNT", perStep)
-      .catch(throwRefusal);
-    cursors.set(id, cursor);
+  const look = async (names: readonly string[]): Promise<void> => {
     // Entries last: sets that are none are put aside before they are looked up in.
     const isEntry = (name: string): boolean => name.startsWith(`${prefix}:key:`);
     const sorted = [...names.filter((name) => !isEntry(name)), ...names.filter(isEntry)];
     for (let i = 0; i < sorted.length; i += namesPerScript)
       tell(await ledger.repair(sorted.slice(i, i + namesPerScript)));
   };
-  let steppedAt = -Infinity;
-  return async () => {
-    if (performance.now() - steppedAt < pace) return;
-    steppedAt = performance.now();
-    tell(await ledger.repairSets());
-    if (mayScan) for (const [id, node] of nodesOf(redis)) await step(id, node);
+  const walk = mayScan ? walkOf(redis, log) : undefined;
+  const leave = walk?.join(prefix, look);
+  const isTime = every(pace);
+  return {
+    async step() {
+      if (!isTime()) return;
+      tell(await ledger.repairSets());
+      await walk?.step();
+    },
+    end: () => leave?.(),
+  };
+}
+
+type Look = (names: readonly string[]) => Promise<void>;
+
+/** One walk round all keys of queues, for the queues that have joined it. */
+interface Walk {
+  /** @returns what ends it. */
+  join(prefix: string, look: Look): () => void;
+  step(): Promise<void>;
+}
+const walks = new WeakMap<RedisConnection, Walk>();
+
+function walkOf(redis: RedisConnection, log: Log): Walk {
+  const known = walks.get(redis);
+  if (known !== undefined) return known;
+  const cursors = new Map<string, string>();
+  const looks = new Map<string, Look>();
+  const isTime = every(pace);
+  const walk: Walk = {
+    join(prefix, look) {
+      looks.set(prefix, look);
+      return () => looks.get(prefix) === look && looks.delete(prefix);
+    },
+    async step() {
+      if (!isTime()) return;
+      for (const [id, node] of nodesOf(redis)) {
+        const [cursor, names] = await node
+          .scan(cursors.get(id) ?? "0", "MATCH", "{drover*", "COUNT", perStep)
+          .catch(throwRefusal);
+        cursors.set(id, cursor);
+        const byPrefix = Map.groupBy(names, (name) => name.slice(0, name.indexOf("}") + 1));
+        // A queue that cannot be looked after says so itself, as often as it rings. It keeps no other from its turn.
+        const looking = [...byPrefix].flatMap(([prefix, of]) => looks.get(prefix)?.(of) ?? []);
+        for (const { reason } of (await Promise.allSettled(looking)).filter(isRejected))
+          log.debug({ err: reason as unknown }, "Could not look over a queue's keys");
+      }
+    },
+  };
+  walks.set(redis, walk);
+  return walk;
+}
+const isRejected = (one: PromiseSettledResult<void>): one is PromiseRejectedResult =>
+  one.status === "rejected";
+
+/** Answers true when it last did so that long ago. */
+function every(span: Milliseconds): () => boolean {
+  let last = -Infinity;
+  return () => {
+    const isTime = performance.now() - last >= span;
+    if (isTime) last = performance.now();
+    return isTime;
   };
 }
 

@@ -370,7 +370,13 @@ async function live(options: {
     const eras: string[] = [];
     const workers: QueueWorker[] = [];
     const queue = openWorkQueue({
-      ...{ redis, controller, log: silentLog, times, mayScan: commandsOf(role).includes("scan") },
+      ...{
+        redis,
+        controller,
+        log: silentLog,
+        times,
+        upkeep: commandsOf(role).includes("scan") ? "all" : "own",
+      },
       onIncarnation: (era) => void eras.push(era),
     });
     opened.unshift(() => queue.close());

@@ -34,7 +34,7 @@ const as = async (role: RedisRole): Promise<RedisConnection> => {
 };
 const open = (redis: RedisConnection, controller: string, eras: string[] = []): WorkQueue => {
   const onIncarnation = (era: string): void => void eras.push(era);
-  const queue = openWorkQueue({ redis, controller, log: silentLog, times, onIncarnation, mayScan: false });
+  const queue = openWorkQueue({ redis, controller, log: silentLog, times, onIncarnation, upkeep: "own" });
   closing.unshift(() => queue.close());
   return queue;
 };

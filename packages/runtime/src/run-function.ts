@@ -117,7 +117,7 @@ export function serveController<R extends Resource>(
 function openQueue(name: QueueName, { redis, log, settings, closing, readiness }: Process<FunctionSettings>) {
   const times = { lease: settings.lease, renewal: settings.leaseRenewal };
   // Names of other functions' keys are none of our business: the bridge looks over all.
-  const queue = openWorkQueue({ redis, controller: name, log, times, mayScan: false });
+  const queue = openWorkQueue({ redis, controller: name, log, times, upkeep: "own" });
   closing(`queue ${name}`, () => queue.close());
   readiness(`redis ${name}`, async () => (await queue.ping(readyWithin), undefined));
   return queue;

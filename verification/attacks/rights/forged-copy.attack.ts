@@ -66,7 +66,7 @@ async function forge(
   copy: { metadata: { uid: string; resourceVersion: string } },
 ): Promise<string> {
   const redis = await connectRedis({ url, clientName: "attacker", log: silentLog, loadsScripts: false });
-  const queue = openWorkQueue({ redis, controller, log: silentLog, mayScan: false });
+  const queue = openWorkQueue({ redis, controller, log: silentLog, upkeep: "own" });
   const { uid, resourceVersion } = copy.metadata;
   const kind = "reconcilefunctions.drover.dev";
   const gaveUp = Promise.withResolvers<string>();

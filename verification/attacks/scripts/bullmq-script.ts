@@ -19,7 +19,7 @@ export async function moveToFinishedSha(server: AttackedRedis): Promise<string> 
   monitor.on("monitor", (_time: string, [command = "", sha = "", keys = ""]: readonly string[]) => {
     if (/^evalsha$/i.test(command) && keys === "14") seen.resolve(sha);
   });
-  const queue = openWorkQueue({ redis, controller: taken, log: silentLog, mayScan: false });
+  const queue = openWorkQueue({ redis, controller: taken, log: silentLog, upkeep: "own" });
   // With nobody to take it, so that BullMQ brings it; twice, since the first use may be with the text.
   const ended: string[] = [];
   for (const name of ["first", "second"]) {

@@ -36,7 +36,7 @@ export async function figuresNow(
 }
 
 async function statsOf(redis: RedisConnection, controller: QueueName): Promise<QueueStats> {
-  const queue = openWorkQueue({ redis, controller, log: silentLog, mayScan: false });
+  const queue = openWorkQueue({ redis, controller, log: silentLog, upkeep: "none" });
   try {
     return await queue.stats(answerWithin);
   } finally {

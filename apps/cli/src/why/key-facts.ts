@@ -53,7 +53,7 @@ export async function keyFacts(
   const key = keyMeant(meant, spec.for.scope);
   const controller = queueOf(identity);
   if (!(await hasWorkQueue(redis, controller))) throw new CommandError(elsewhere([fn.key]));
-  const queue = openWorkQueue({ redis, controller, log: silentLog, mayScan: false });
+  const queue = openWorkQueue({ redis, controller, log: silentLog, upkeep: "none" });
   try {
     const [object, { now }, { key: report, runs }, stats] = await Promise.all([
       objectOf(client, spec.for, key),
