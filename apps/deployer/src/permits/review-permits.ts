@@ -38,6 +38,13 @@ const granting: readonly ResourceRef[] = [
 /** Turns in a row in which a permit must be found wanting before it is withdrawn: a Role may be replaced just then. */
 const turnsUntilWithdrawn = 2;
 
+/** Functions that are reviewed, or lose what was granted to them, at the same time. */
+const atOnce = 8;
+
+async function severalAtOnce<T>(all: readonly T[], act: (one: T) => Promise<void>): Promise<void> {
+  for (let i = 0; i < all.length; i += atOnce) await Promise.all(all.slice(i, i + atOnce).map(act));
+}
+
 /**
  * Reviews every permit again and again, and withdraws one whose author has lost a permission: the permit goes, and with it
  * all Roles, bindings and Pods of the function, and its Redis user. It does not stand on the queue, on the function's spec or on its status, so
@@ -65,7 +72,7 @@ export async function reviewPermits(options: PermitReviewOptions): Promise<void>
  * @param wanting turns in a row, by the uid of a function; changed by this turn.
  */
 export async function reviewOnce(options: PermitReviewOptions, wanting: Map<string, number>): Promise<void> {
-  const { client, records, signal } = options;
+  const { client, records, log, signal } = options;
   // In this order: what is granted has a permit that was written before, and a permit has a function that was there before.
   const granted = await grantedObjects(client, signal);
   const users = new Set(await options.accounts.names());
@@ -82,16 +89,21 @@ export async function reviewOnce(options: PermitReviewOptions, wanting: Map<stri
   const acting = [...granted.keys(), ...connected.map(({ metadata }) => metadata.uid)];
   const without = new Set([...lost, ...acting.filter((uid) => !permitted.has(uid))]);
   for (const uid of wanting.keys()) if (!without.has(uid)) wanting.delete(uid);
-  for (const uid of without) {
+  await severalAtOnce([...without], async (uid) => {
     const turns = (wanting.get(uid) ?? 0) + 1;
     wanting.set(uid, turns);
     const fn = functions.get(uid);
-    if (turns >= turnsUntilWithdrawn) {
-      await withdraw(options, uid, granted.get(uid) ?? []);
-      if (fn !== undefined && connected.includes(fn)) revokeUser(options, homeOf(fn));
+    try {
+      if (turns >= turnsUntilWithdrawn) {
+        await withdraw(options, uid, granted.get(uid) ?? []);
+        if (fn !== undefined && connected.includes(fn)) revokeUser(options, homeOf(fn));
+      }
+      if (fn !== undefined) await options.wake(keyOf(fn));
+    } catch (error) {
+      signal.throwIfAborted();
+      log.warn({ uid, err: error }, "Could not withdraw what was granted to a function; trying again");
     }
-    if (fn !== undefined) await options.wake(keyOf(fn));
-  }
+  });
 }
 
 /** The functions whose author may no longer do what was permitted, or that are there no more. */
@@ -103,13 +115,13 @@ async function lostPermits(
   // Made for this turn: what is asked twice is asked once, and nothing is remembered longer.
   const reviews = accessReviews(client, { remembered: Infinity, now: () => 0 });
   const lost: string[] = [];
-  for (const { uid, function: name, author, accesses } of permits) {
+  await severalAtOnce(permits, async ({ uid, function: name, author, accesses }) => {
     const there = functions.get(uid);
     if (there === undefined) lost.push(uid);
     else if (there.metadata.namespace !== namespace) {
       try {
         const denied = await reviews.firstDenied(author, accesses, signal);
-        if (denied === undefined) continue;
+        if (denied === undefined) return;
         log.warn({ function: name, author: author.user, denied }, "The author has lost a permission");
         lost.push(uid);
       } catch (error) {
@@ -117,7 +129,7 @@ async function lostPermits(
         log.warn({ function: name, err: error }, "A review got no answer; the permit stays as it is");
       }
     }
-  }
+  });
   return lost;
 }
 
