@@ -1,7 +1,7 @@
 import { namesQueueOf, queueOf, RetryAfterError, silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { functionKeys, type FunctionKeys } from "./function-keys.ts";
 
 let server: RedisServer;
@@ -40,10 +40,10 @@ async function fill(count: number): Promise<void> {
   await pipeline.exec();
 }
 /** Runs until it is done; answers how many runs that took. */
-async function runs(start: () => FunctionKeys): Promise<number> {
+async function runs(start: () => FunctionKeys, of = gone): Promise<number> {
   for (let run = 1; ; run++) {
     try {
-      await start().deleteAll(gone);
+      await start().deleteAll(of);
       return run;
     } catch (error) {
       expect(error).toBeInstanceOf(RetryAfterError);
@@ -87,6 +87,18 @@ it("what Redis refused is not taken for done", async () => {
   expect((await redis.keys("*")).sort()).toEqual(others.toSorted());
 });
 
+it("one walk deletes the keys of all functions that leave, also of one that comes when it is under way", async () => {
+  await fill(5_000);
+  const scans = vi.spyOn(redis, "scan");
+  const late = Array.from({ length: 20 }, (_, i) => ({ namespace: "web", name: "late", uid: `l${i}` }));
+  for (const one of late) await redis.set(`{drover:${queueOf(one)}}:control`, "1");
+  const keys = functionKeys(() => [redis], 0);
+  await expect(keys.deleteAll(gone)).rejects.toBeInstanceOf(RetryAfterError);
+  await Promise.all([gone, ...late].map((one) => runs(() => keys, one)));
+  expect((await redis.keys("*")).sort()).toEqual(others.toSorted());
+  expect(scans.mock.calls.length).toBeLessThan(15);
+  scans.mockRestore();
+});
 it("deletes them in every server that they may be in", async () => {
   const other = await startRedis({ persistence: false });
   const own = await connectRedis({ url: other.url, clientName: "test", log: silentLog });

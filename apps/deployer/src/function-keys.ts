@@ -1,5 +1,6 @@
 import {
   type FunctionIdentity,
+  functionQueueIn,
   type Milliseconds,
   type QueueName,
   queueOf,
@@ -29,22 +30,21 @@ export function functionKeys(
   serversOf: (queue: QueueName) => readonly RedisConnection[],
   turn: Milliseconds = usualTurn,
 ): FunctionKeys {
-  const walks = new WeakMap<RedisConnection, Map<string, KeyWalk>>();
-  const walkOf = (redis: RedisConnection, queue: QueueName): KeyWalk => {
-    const here = walks.get(redis) ?? new Map<string, KeyWalk>();
-    walks.set(redis, here);
-    const walk = here.get(queue) ?? walkQueueKeys(redis, queue);
-    here.set(queue, walk);
-    return walk;
+  const removals = new WeakMap<RedisConnection, Removal>();
+  const removalFrom = (redis: RedisConnection): Removal => {
+    const removal = removals.get(redis) ?? removalOf(redis);
+    removals.set(redis, removal);
+    return removal;
   };
   return {
     async deleteAll(identity) {
       const queue = queueOf(identity);
       const end = performance.now() + turn;
       for (const redis of serversOf(queue)) {
-        const walk = walkOf(redis, queue);
-        while (await walk.step((keys) => deleteKeys(redis, keys))) {
-          if (performance.now() > end) {
+        const removal = removalFrom(redis);
+        while (removal.isLeft(queue)) {
+          await removal.step();
+          if (removal.isLeft(queue) && performance.now() > end) {
             throw new RetryAfterError("Its keys in Redis are being deleted.", {
               after: "1ms",
               reason: "KeysLeft",
@@ -52,7 +52,52 @@ export function functionKeys(
           }
         }
       }
-      for (const redis of serversOf(queue)) walks.get(redis)?.delete(queue);
+      for (const redis of serversOf(queue)) removalFrom(redis).forget(queue);
     },
+  };
+}
+
+/** Deletes the keys of all functions that leave one server, walking round its keys once for all of them. */
+interface Removal {
+  /** Whether keys of this queue may be left. Who asks for the first time leaves from the next round on. */
+  isLeft(queue: QueueName): boolean;
+  /** A step of the round; those who ask at the same time take it together. */
+  step(): Promise<void>;
+  forget(queue: QueueName): void;
+}
+
+function removalOf(redis: RedisConnection): Removal {
+  /** Whose keys this round deletes, from its first step on: only then it has seen them all. */
+  let leaving: ReadonlySet<QueueName> = new Set();
+  let next = new Set<QueueName>();
+  const done = new Set<QueueName>();
+  let walk: KeyWalk | undefined;
+  let stepping: Promise<void> | undefined;
+  const step = async (): Promise<void> => {
+    if (walk === undefined) {
+      [leaving, next] = [next, new Set()];
+      const [first] = leaving;
+      walk = walkQueueKeys(redis, leaving.size === 1 ? first : undefined);
+    }
+    const isOn = await walk.step(async (keys) => {
+      const left = keys.filter(({ queue }) => {
+        const of = functionQueueIn(queue);
+        return of !== undefined && leaving.has(of);
+      });
+      if (left.length > 0) await deleteKeys(redis, left);
+    });
+    if (isOn) return;
+    for (const queue of leaving) done.add(queue);
+    leaving = new Set();
+    walk = undefined;
+  };
+  return {
+    isLeft(queue) {
+      if (done.has(queue)) return false;
+      if (!leaving.has(queue)) next.add(queue);
+      return true;
+    },
+    step: () => (stepping ??= step().finally(() => (stepping = undefined))),
+    forget: (queue) => void done.delete(queue),
   };
 }
