@@ -15,12 +15,11 @@
  * - `hooks/` takes the events of the outside world.
  */
 import type { Milliseconds } from "@drover/controller";
-import { type Process, queueMetrics, runProcess, serveTenants } from "@drover/runtime";
+import { pause, type Process, queueMetrics, runProcess, serveTenants } from "@drover/runtime";
 import type { Bridge } from "./bridge.ts";
 import { bridgeConfig, type BridgeSettings } from "./config.ts";
 import { followFunctions } from "./registered-functions.ts";
 import { type Hooks, openHooks } from "./hooks/open-hooks.ts";
-import { pause } from "./pause.ts";
 import type { Registration } from "./registration.ts";
 import { readRegistrations } from "./registrations.ts";
 import { serveBridge } from "./serve-bridge.ts";

@@ -1,8 +1,7 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import { openWorkQueue, type WorkQueue } from "@drover/queue";
-import { atMost, type TenantRedis } from "@drover/runtime";
+import { atMost, isOver, pause, type TenantRedis } from "@drover/runtime";
 import type { KnownOrigins } from "@drover/streams";
-import { pause } from "./pause.ts";
 import { wordsOf } from "./words-of.ts";
 
 /** The queues of the registered controllers, and the origin of each. */
@@ -196,9 +195,8 @@ function originLearner(
   };
   const learn = async (one: Opened): Promise<void> => {
     const { signal } = one.closed;
-    const isClosed = (): boolean => signal.aborted;
     const trouble = (error: unknown): void => void silenced(one, wordsOf(error)).catch(() => undefined);
-    while (!isClosed() && one.waits !== true) {
+    while (!isOver(signal) && one.waits !== true) {
       const late = setTimeout(trouble, patience, new Error(`Redis has not answered for ${patience} ms.`));
       let wait: Milliseconds | undefined;
       try {
@@ -206,7 +204,7 @@ function originLearner(
         if (wait === undefined) return;
         one.waits = true;
       } catch (error) {
-        if (!isClosed()) trouble(error);
+        if (!isOver(signal)) trouble(error);
       } finally {
         clearTimeout(late);
       }

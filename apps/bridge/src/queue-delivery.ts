@@ -1,7 +1,7 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import type { Wake, WorkQueue } from "@drover/queue";
+import { isOver, pause } from "@drover/runtime";
 import type { OwedWakes } from "@drover/streams";
-import { pause } from "./pause.ts";
 import { wordsOf } from "./words-of.ts";
 
 /** Brings the wakes of one stream to one queue. A queue that does not take them holds up no other. */
@@ -73,11 +73,10 @@ export function deliverTo(options: DeliveryOptions): QueueDelivery {
     if (lag === undefined) log.warn({ queue, why }, "A queue does not take its wakes; the others go on");
     lag = { queue, since: lag?.since ?? Date.now(), why };
   };
-  const isOver = (): boolean => signal.aborted;
   const isAdded = (): boolean => added;
   const handOver = async (): Promise<void> => {
     let failures = 0;
-    while (!isOver()) {
+    while (!isOver(signal)) {
       try {
         added = false;
         const { keys, all } = await debts.pay();
@@ -86,7 +85,7 @@ export function deliverTo(options: DeliveryOptions): QueueDelivery {
         [lag, directFrom] = [undefined, performance.now() + times.probation];
         break;
       } catch (error) {
-        if (isOver()) break;
+        if (isOver(signal)) break;
         fallBehind(error);
         await pause(Math.min(times.longestBackoff, (times.longestBackoff / 20) * 2 ** failures++), signal);
       }

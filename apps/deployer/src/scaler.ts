@@ -9,8 +9,13 @@ import {
   type ReconcileFunctionStatus,
 } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
-import { type DeclaredFunction, followDeclaredFunctions, recent, TenantRedisError } from "@drover/runtime";
-import { setTimeout as delay } from "node:timers/promises";
+import {
+  type DeclaredFunction,
+  followDeclaredFunctions,
+  pause,
+  recent,
+  TenantRedisError,
+} from "@drover/runtime";
 import { isDeepStrictEqual } from "node:util";
 import type { FunctionQueues, ScaledFunction } from "./function-queues.ts";
 import { podsWanted } from "./pods-wanted.ts";
@@ -107,7 +112,7 @@ export function startScaler({ client, queues, wake, own, every, log, signal }: S
   const looking = async (): Promise<void> => {
     while (!signal.aborted) {
       if (functions !== undefined) lookAtAll();
-      await delay(every, undefined, { signal }).catch(() => undefined);
+      await pause(every, signal);
     }
     await looks.ended();
     await reflector.done;

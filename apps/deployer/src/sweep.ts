@@ -17,7 +17,7 @@ import {
   type RedisConnection,
   walkQueueKeys,
 } from "@drover/queue";
-import { atMost, type TenantRedis } from "@drover/runtime";
+import { atMost, pause, type TenantRedis } from "@drover/runtime";
 import { setTimeout as delay } from "node:timers/promises";
 import { queuesOf } from "./function-queues.ts";
 import { redisUserOf, redisUsers } from "./names.ts";
@@ -95,7 +95,7 @@ export async function keepSwept({ tenants, every, ...options }: KeptSwept): Prom
   };
   while (!signal.aborted) {
     for (const server of tenants.servers()) if (!underWay.has(server.redis)) begin(server);
-    await delay(every, undefined, { signal }).catch(() => undefined);
+    await pause(every, signal);
   }
   await atMost(farewell, Promise.all(underWay.values()));
 }

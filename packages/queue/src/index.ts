@@ -69,6 +69,8 @@ export { deleteKeys, type KeyWalk, type QueueKey, walkQueueKeys } from "./queue-
 export { callLua, type Lua, lua, type LuaArguments } from "./lua.ts";
 export { jsonBytes, mostListed } from "./script-bounds.ts";
 export { pieces } from "./pieces.ts";
+export { raceAbort } from "./race-abort.ts";
+export { within } from "./within.ts";
 export { prefixOf } from "./prefix-of.ts";
 export { ScriptsMissingError } from "./run-script.ts";
 export { hasWorkQueue, openWorkQueue, type WorkQueueOptions } from "./bullmq-work-queue.ts";

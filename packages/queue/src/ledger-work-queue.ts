@@ -15,6 +15,7 @@ import type {
   WorkOptions,
   WorkQueue,
 } from "./work-queue.ts";
+import { within } from "./within.ts";
 import { startWorker } from "./worker.ts";
 
 /** How a queue keeps time. */
@@ -90,7 +91,7 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
     resume: async (scope) => bells.add(await ledger.resume(scope)),
     work: (handler, options) =>
       startWorker({ ledger, bells, ringer, leases, ...times, log }, handler, checkedWork(options)),
-    stats: (within) => answered(ledger.count(), within),
+    stats: (span) => within(span, ledger.count()),
     list: (state, { offset, limit }) => ledger.list(state, offset, limit),
     inspect: (key) => ledger.inspect(key),
     async origin() {
@@ -98,7 +99,7 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
       return parts.onCluster === true ? (known ?? origin) : origin;
     },
     moment: () => settledMoment(ledger, closed.signal),
-    ping: (within) => answered(parts.ping(), within).then(() => undefined),
+    ping: (span) => within(span, parts.ping()).then(() => undefined),
     async close() {
       closed.abort(new Error(`The queue of ${controller} was closed before Redis took a wake.`));
       leases.stop();
@@ -237,10 +238,3 @@ function checkRate({ perSecond, burst }: Rate): void {
 }
 
 const isTime = (time: number): boolean => time >= 1 && time <= longestDuration;
-
-/** What Redis answers, or an error when it does not in time: commands wait for as long as it is away. */
-async function answered<T>(answer: Promise<T>, within: Milliseconds): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`Redis did not answer within ${within} ms.`)), within);
-  return Promise.race([answer, late.promise]).finally(() => clearTimeout(timer));
-}

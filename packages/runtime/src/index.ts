@@ -69,6 +69,7 @@ export {
   useAskedFor,
 } from "./permits.ts";
 export { atMost } from "./at-most.ts";
+export { isOver, pause } from "./pause.ts";
 export { serveTenants } from "./serve-tenants.ts";
 export {
   openTenantRedis,
@@ -78,7 +79,6 @@ export {
   TenantRedisError,
 } from "./tenant-redis.ts";
 export { type Tenant, tenantSettings, type TenantSettings } from "./tenants-file.ts";
-export { unlessAborted } from "./unless-aborted.ts";
 export { type SparingWarnings, sparingWarnings } from "./sparing-warnings.ts";
 export {
   certificatesFile,

@@ -2,16 +2,16 @@ import { type Log, messageOf, type Milliseconds, namespaceOfQueue, silentLog } f
 import {
   connectRedis,
   disconnectRedis,
+  raceAbort,
   type RedisConnection,
   refuseUnfit,
   serverIds,
   UnfitRedisError,
 } from "@drover/queue";
-import { setTimeout as delay } from "node:timers/promises";
 import { Gauge, type Registry } from "prom-client";
 import { atMost } from "./at-most.ts";
+import { pause } from "./pause.ts";
 import type { Tenant } from "./tenants-file.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 
 /** A connection to the Redis of a queue. */
 export interface QueueRedis {
@@ -177,7 +177,7 @@ function keepServer(
     );
     const gone = new AbortController();
     try {
-      await unlessAborted(check(redis), stopping);
+      await raceAbort(check(redis), stopping);
       connected = { redis, gone: gone.signal };
       health.tell(undefined);
       await watch(() => check(redis), health, times, stopping);
@@ -193,7 +193,7 @@ function keepServer(
       await serve().catch((error: unknown) => {
         if (!stopping.aborted) health.tell(messageOf(error));
       });
-      await delay(times.every, undefined, { signal: stopping }).catch(() => undefined);
+      await pause(times.every, stopping);
     }
   };
   return {
@@ -251,12 +251,12 @@ async function watch(
   while (!stopping.aborted) {
     const late = setTimeout(tell, patience, `it has not answered for ${patience} ms.`);
     try {
-      await unlessAborted(check(), stopping);
+      await raceAbort(check(), stopping);
       tell(undefined);
     } finally {
       clearTimeout(late);
     }
-    await delay(every, undefined, { signal: stopping }).catch(() => undefined);
+    await pause(every, stopping);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import { spawnTied, type TiedProcess } from "@drover/local-servers";
+import { isOver, pause } from "@drover/runtime";
 import {
   type Beginning,
   type ContainerState,
@@ -11,7 +12,6 @@ import {
 } from "./container-state.ts";
 import type { Launch } from "./launch.ts";
 import { now } from "./now.ts";
-import { isOver, pause } from "./pause.ts";
 import type { Container } from "./pod.ts";
 import { keepProbing } from "./probe.ts";
 import { type BackOff, restartDelay } from "./restart-delay.ts";

@@ -8,7 +8,7 @@ import {
   refOf,
   type ResourceRef,
 } from "@drover/kube";
-import { setTimeout as delay } from "node:timers/promises";
+import { pause } from "@drover/runtime";
 import type { FunctionAccounts } from "../function-accounts.ts";
 import { type Home, homeOf } from "../home.ts";
 import { ownerUidOf } from "../keep-object.ts";
@@ -56,7 +56,7 @@ export async function reviewPermits(options: PermitReviewOptions): Promise<void>
       if (!signal.aborted)
         log.warn({ err: error }, "Could not review the permits of functions; trying again");
     });
-    await delay(every, undefined, { signal }).catch(() => undefined);
+    await pause(every, signal);
   }
 }
 
