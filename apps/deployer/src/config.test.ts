@@ -52,6 +52,10 @@ it.each([
     /DROVER_FUNCTIONS_EGRESS_EXCEPT=.*does not begin at 10.0.0.1/,
   ],
   [
+    { DROVER_FUNCTIONS_REDIS_URL: "redis://deployer:s3cret@redis.drover:6379" },
+    /DROVER_FUNCTIONS_REDIS_URL cannot be used: give a URL .* without a user/,
+  ],
+  [
     { DROVER_MONITORING_NAMESPACES: "monitoring Prometheus" },
     /DROVER_MONITORING_NAMESPACES=.*name of a namespace/,
   ],
@@ -62,4 +66,9 @@ it("takes several namespaces of what scrapes", () => {
     "monitoring",
     "metrics",
   ]);
+});
+
+it("takes the address of Redis for Pods, with a database where there is one", () => {
+  for (const url of ["redis://redis.drover:6379", "rediss://redis.drover/2", "redis://redis:1?cluster=true"])
+    expect(given({ DROVER_FUNCTIONS_REDIS_URL: url }).functionsRedisUrl).toBe(url);
 });

@@ -5,6 +5,7 @@ import {
   namespaceSetting,
   plain,
   readSettings,
+  redisUrlForPods,
   tenantSettings,
 } from "@drover/runtime";
 import { z } from "zod";
@@ -45,10 +46,7 @@ const parsedBy =
 const settings = functionSettings.extend({
   ...tenantSettings.shape,
   /** Redis as Pods reach it, without user or password. Default: as this process does. */
-  functionsRedisUrl: z
-    .string()
-    .regex(/^rediss?:\/\/[^\s/@]+/, { error: "give a URL such as redis://redis.drover:6379, without a user" })
-    .optional(),
+  functionsRedisUrl: redisUrlForPods.optional(),
   /** Where autoscalers reach this process, such as http://deployer.drover:8080. */
   scalingUrl: z
     .string()

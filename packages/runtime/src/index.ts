@@ -78,7 +78,7 @@ export {
   type TenantRedis,
   TenantRedisError,
 } from "./tenant-redis.ts";
-export { type Tenant, tenantSettings, type TenantSettings } from "./tenants-file.ts";
+export { redisUrlForPods, type Tenant, tenantSettings, type TenantSettings } from "./tenants-file.ts";
 export { type SparingWarnings, sparingWarnings } from "./sparing-warnings.ts";
 export {
   certificatesFile,

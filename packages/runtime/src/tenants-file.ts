@@ -30,17 +30,17 @@ const redisUrl = z.string().superRefine((text, context) => {
   }
 });
 
+/** Redis as Pods reach it. A user or password in it would be given to every function. */
+export const redisUrlForPods = z.string().regex(/^rediss?:\/\/[^\s/@]+(\/\d*)?$/, {
+  error: "give a URL such as redis://redis.drover:6379, without a user",
+});
+
 const entry = z.strictObject({
   namespaces: z.array(namespace),
   url: redisUrl,
   passwordFile: z.string().min(1).optional(),
   caFile: z.string().min(1).optional(),
-  functionsUrl: z
-    .string()
-    .regex(/^rediss?:\/\/[^\s/@]+$/, {
-      error: "give a URL such as redis://redis.drover:6379, without a user",
-    })
-    .optional(),
+  functionsUrl: redisUrlForPods.optional(),
 });
 const fields = Object.keys(entry.shape);
 const listSchema = z.array(entry);
