@@ -3,19 +3,15 @@ import {
   authorsSetting,
   functionSettings,
   namespaceSetting,
+  parsedBy,
   plain,
   readSettings,
   redisUrlForPods,
   tenantSettings,
+  wordsIn,
 } from "@drover/runtime";
 import { z } from "zod";
-import {
-  InvalidEgressError,
-  metadataNetworks,
-  parseDestinations,
-  parseNetworks,
-  usualEgress,
-} from "./egress.ts";
+import { metadataNetworks, parseDestinations, parseNetworks, usualEgress } from "./egress.ts";
 
 /** A ServiceAccount, as `namespace/name`. */
 const account = (usual: string) =>
@@ -29,19 +25,6 @@ const account = (usual: string) =>
         return { namespace, name };
       }),
   );
-
-/** Text that a parser turns into something else, or refuses with what to write. */
-const parsedBy =
-  <Value>(parse: (text: string) => Value) =>
-  (text: string, context: z.RefinementCtx): Value => {
-    try {
-      return parse(text);
-    } catch (error) {
-      if (!(error instanceof InvalidEgressError)) throw error;
-      context.addIssue({ code: "custom", message: error.message });
-      return z.NEVER;
-    }
-  };
 
 const settings = functionSettings.extend({
   ...tenantSettings.shape,
@@ -58,11 +41,7 @@ const settings = functionSettings.extend({
   functionsEgressExcept: plain(z.string().default(metadataNetworks).transform(parsedBy(parseNetworks))),
   /** Namespaces whose Pods may read the metrics of functions, such as `monitoring`. */
   monitoringNamespaces: plain(
-    z
-      .string()
-      .default("")
-      .transform((text) => text.split(/[\s,]+/).filter((word) => word !== ""))
-      .pipe(z.array(namespaceSetting.unwrap())),
+    z.string().default("").transform(wordsIn).pipe(z.array(namespaceSetting.unwrap())),
   ),
   /** The ServiceAccounts of bridges and gateways, as in `drover/gateway`. */
   bridgeAccount: account("drover/bridge"),

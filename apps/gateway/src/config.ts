@@ -1,31 +1,27 @@
-import { durationSchema, messageOf, milliseconds } from "@drover/controller";
+import { durationSchema, milliseconds } from "@drover/controller";
 import {
   authorsSetting,
   flag,
   namespaceSetting,
+  parsedBy,
   plain,
   processSettings,
   readSettings,
   tenantSettings,
   wholeNumber,
+  wordsIn,
 } from "@drover/runtime";
 import { z } from "zod";
 import { parseAllowed } from "./targets/allowed-urls.ts";
 import { parseNetworks } from "./targets/addresses.ts";
 
 const span = durationSchema.transform(milliseconds);
-const words = (text: string): readonly string[] => text.split(/[\s,]+/).filter((word) => word !== "");
-
-/** A list, as text in the environment: its parser throws what is wrong with a word. */
+/** A list of words, as text in the environment. Left out: none. */
 const listOf = <Value>(parse: (words: readonly string[]) => Value) =>
-  z.string().transform((text, context): Value => {
-    try {
-      return parse(words(text));
-    } catch (error) {
-      context.addIssue({ code: "custom", message: messageOf(error) });
-      return z.NEVER;
-    }
-  });
+  z
+    .string()
+    .default("")
+    .transform(parsedBy((text) => parse(wordsIn(text))));
 
 const gatewaySettings = processSettings.extend({
   ...tenantSettings.shape,
@@ -33,9 +29,9 @@ const gatewaySettings = processSettings.extend({
    * Which `webhook.url`s may be called: origins, or host suffixes, such as `https://hooks.example.com
    * https://*.example.org:8443`. Left out: none.
    */
-  webhookAllow: plain(listOf(parseAllowed).optional()),
+  webhookAllow: plain(listOf(parseAllowed)),
   /** Networks that calls may go to though they are private, such as `127.0.0.0/8` in development. */
-  webhookNetworks: plain(listOf(parseNetworks).optional()),
+  webhookNetworks: plain(listOf(parseNetworks)),
   /**
    * `true`: also call Services without a selector, whose endpoints are written by hand. Then every user who may write
    * EndpointSlices in a function's namespace can have the gateway call any address of the cluster.

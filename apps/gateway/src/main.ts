@@ -33,7 +33,6 @@ import { pendingRuns } from "./completions/pending-runs.ts";
 import { gatewayConfig, type GatewaySettings } from "./config.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import { type CallMetrics, callMetrics } from "./gateway-metrics.ts";
-import { parseNetworks } from "./targets/addresses.ts";
 import { webhookFunctionsIn } from "./webhook-function.ts";
 
 const readyWithin = 1_000;
@@ -61,8 +60,8 @@ await runProcess("gateway", gatewayConfig, async (process) => {
     times: { lease, renewal },
     rules: {
       client,
-      allowed: settings.webhookAllow ?? [],
-      networks: settings.webhookNetworks ?? parseNetworks([]),
+      allowed: settings.webhookAllow,
+      networks: settings.webhookNetworks,
       unselected: settings.webhookUnselected,
     },
     runs: runMetrics(registry),

@@ -84,10 +84,12 @@ export {
   certificatesFile,
   flag,
   InvalidSettingsError,
+  parsedBy,
   plain,
   readSettings,
   secretFile,
   shownProblem,
   wholeNumber,
+  wordsIn,
   type Environment,
 } from "./settings.ts";

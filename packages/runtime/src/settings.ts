@@ -1,4 +1,4 @@
-import { meant } from "@drover/controller";
+import { meant, messageOf } from "@drover/controller";
 import { X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { z } from "zod";
@@ -123,6 +123,22 @@ const unlike = (text: string): string =>
     if (/[a-z]/.test(letter)) return String.fromCharCode(((unit - 97 + 1) % 26) + 97);
     return letter === "X" ? "Y" : "X";
   });
+
+/** The words of a text, with blanks or commas between them. */
+export const wordsIn = (text: string): readonly string[] =>
+  text.split(/[\s,]+/).filter((word) => word !== "");
+
+/** What a parser makes of text in the environment. Its errors say what to write. */
+export const parsedBy =
+  <Value>(parse: (text: string) => Value) =>
+  (text: string, context: z.RefinementCtx): Value => {
+    try {
+      return parse(text);
+    } catch (error) {
+      context.addIssue({ code: "custom", message: messageOf(error) });
+      return z.NEVER;
+    }
+  };
 
 /** `true` or `false`, as text in the environment. Left out: `false`. */
 export const flag = plain(

@@ -1,10 +1,10 @@
 import { meant } from "@drover/controller";
-import { isLoopbackHost, parseRedisUrl, UnfitRedisError } from "@drover/queue";
+import { isLoopbackHost, parseRedisUrl } from "@drover/queue";
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parse, YAMLParseError } from "yaml";
 import { z } from "zod";
-import { certificatesFile, InvalidSettingsError, secretFile, shownProblem } from "./settings.ts";
+import { certificatesFile, InvalidSettingsError, parsedBy, secretFile, shownProblem } from "./settings.ts";
 
 /** Namespaces whose functions have a Redis of their own, and how it is reached. */
 export interface Tenant {
@@ -21,14 +21,7 @@ const namespace = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, {
   error: "give names of namespaces",
 });
 
-const redisUrl = z.string().superRefine((text, context) => {
-  try {
-    parseRedisUrl(text);
-  } catch (error) {
-    if (!(error instanceof UnfitRedisError)) throw error;
-    context.addIssue({ code: "custom", message: error.message });
-  }
-});
+const redisUrl = z.string().transform(parsedBy((text) => (parseRedisUrl(text), text)));
 
 /** Redis as Pods reach it. A user or password in it would be given to every function. */
 export const redisUrlForPods = z.string().regex(/^rediss?:\/\/[^\s/@]+(\/\d*)?$/, {
