@@ -8,7 +8,10 @@ import { placedRoles } from "./placed-roles.ts";
 export const calledRoleOf = ({ namespace, name }: Home): string => `drover-called:${namespace}:${name}`;
 
 /** The name of the Role, and of its binding, that the gateway has for a function beside that function. */
-export const gatewayRoleOf = ({ name }: Home): string => `${name}-gateway`;
+const gatewayRoleOf = ({ name }: Home): string => `${name}-gateway`;
+
+/** The names of all that calling a function takes. */
+export const calledRolesOf = (home: Home): readonly string[] => [calledRoleOf(home), gatewayRoleOf(home)];
 
 /**
  * What calling a function takes. The gateway has no rights on objects: it reads and writes those of a function as the
