@@ -1,5 +1,5 @@
 import { durationSchema, type Log, messageOf, milliseconds, type Resource } from "@drover/controller";
-import { callMemory, type SentAnswer } from "@drover/webhook";
+import { callMemory, type SentAnswer, signatureHeaders } from "@drover/webhook";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { once } from "node:events";
@@ -153,14 +153,8 @@ async function answered(
     onVerified();
   };
   try {
-    const [id, timestamp, signature] = ["id", "timestamp", "signature"].map((name) =>
-      c.req.header(`webhook-${name}`),
-    );
-    const said = await answer({
-      headers: { id, timestamp, signature },
-      body: await incoming.read(),
-      verified,
-    });
+    const headers = signatureHeaders((header) => c.req.header(header));
+    const said = await answer({ headers, body: await incoming.read(), verified });
     return new Response(said.body, { status: said.status, headers: said.headers });
   } catch (error) {
     if (!(error instanceof BodyRefusedError)) throw error;

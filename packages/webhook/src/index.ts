@@ -30,6 +30,7 @@ export {
   claimIn,
   secretProblem,
   type SignatureHeaders,
+  signatureHeaders,
   signed,
   UnsignedError,
 } from "./standard-webhooks.ts";
