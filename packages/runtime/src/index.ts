@@ -71,13 +71,7 @@ export {
 export { atMost } from "./at-most.ts";
 export { isOver, pause } from "./pause.ts";
 export { serveTenants } from "./serve-tenants.ts";
-export {
-  openTenantRedis,
-  type QueueRedis,
-  soleRedis,
-  type TenantRedis,
-  TenantRedisError,
-} from "./tenant-redis.ts";
+export { openTenantRedis, type QueueRedis, type TenantRedis, TenantRedisError } from "./tenant-redis.ts";
 export { redisUrlForPods, type Tenant, tenantSettings, type TenantSettings } from "./tenants-file.ts";
 export { type SparingWarnings, sparingWarnings } from "./sparing-warnings.ts";
 export {

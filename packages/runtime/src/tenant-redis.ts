@@ -109,18 +109,6 @@ export function openTenantRedis(options: TenantRedisOptions): TenantRedis {
   };
 }
 
-/** For a process that serves no tenants: a function's, or one that a function is embedded in. */
-export function soleRedis(main: RedisConnection): TenantRedis {
-  const mine: QueueRedis = { redis: main, gone: new AbortController().signal };
-  return {
-    redisFor: () => mine,
-    servers: () => [{ redis: main, tenant: undefined }],
-    tenantOf: () => undefined,
-    problems: () => [],
-    close: () => Promise.resolve(),
-  };
-}
-
 /** 1 for each tenant's server that can be used, by the first of its namespaces. */
 export function tenantMetrics(registry: Registry, tenants: readonly Tenant[], redis: TenantRedis): void {
   new Gauge({
