@@ -1,4 +1,4 @@
-import { type Log, type Milliseconds, objectKey } from "@drover/controller";
+import { type Log, messageOf, type Milliseconds, objectKey } from "@drover/controller";
 import { builtin, isApiError, type KubeClient } from "@drover/kube";
 import { pause } from "@drover/runtime";
 import { mkdir, rm } from "node:fs/promises";
@@ -176,7 +176,7 @@ async function preparing(
     const references = referencesOf(parts.client, pod.namespace);
     return await launchOf({ container, pod, address, image, nodeEnv: parts.env, references, volumes });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     if (!(error instanceof MissingReferenceError))
       parts.log.warn({ pod: pod.name, err: error }, "Could not prepare a container");
     return { reason: "CreateContainerConfigError", message };
