@@ -39,12 +39,12 @@ export {
 } from "./serve-function.ts";
 export { type Announce, reconcileOnce, type ReconcileParts } from "./reconcile-once.ts";
 export { nameOnce, type NameParts } from "./name-once.ts";
+export { type DeclaredFunction, declaredFunctions, followDeclaredFunctions } from "./declared-functions.ts";
 export {
-  type DeclaredFunction,
-  type DeclaredFunctions,
-  declaredFunctions,
-  followDeclaredFunctions,
-} from "./declared-functions.ts";
+  followPermittedFunctions,
+  notListed,
+  type PermittedFunctionsOptions,
+} from "./permitted-functions.ts";
 export { type FunctionDefinition, runFunction, serveController } from "./run-function.ts";
 export {
   askAnnotation,
@@ -60,11 +60,9 @@ export {
 } from "./authors.ts";
 export {
   deniedOf,
-  followPermits,
   permitLabel,
   permitName,
   type Permits,
-  type PermitsOptions,
   type PermittedUse,
   useAskedFor,
 } from "./permits.ts";
