@@ -1,4 +1,3 @@
-import { durationSchema, milliseconds } from "@drover/controller";
 import {
   authorsSetting,
   functionSettings,
@@ -7,6 +6,7 @@ import {
   plain,
   readSettings,
   redisUrlForPods,
+  span,
   tenantSettings,
   wordsIn,
 } from "@drover/runtime";
@@ -53,13 +53,13 @@ const settings = functionSettings.extend({
   /** The namespace of the deployer, where it keeps permits. A user who may write there can act as the deployer. */
   namespace: namespaceSetting,
   /** How often permits are reviewed. Twice this time after an author has lost a permission it is withdrawn. */
-  reviewEvery: plain(durationSchema.transform(milliseconds).default(20_000)),
+  reviewEvery: plain(span.default(20_000)),
   /** How often functions get new passwords and signing keys. */
-  rotateEvery: plain(durationSchema.transform(milliseconds).default(20 * 86_400_000)),
+  rotateEvery: plain(span.default(20 * 86_400_000)),
   /** How often Redis is looked through for what functions that are gone have left in it. */
-  sweepEvery: plain(durationSchema.transform(milliseconds).default(60_000)),
+  sweepEvery: plain(span.default(60_000)),
   /** How often queues are looked at for how many Pods they want. */
-  scaleEvery: plain(durationSchema.transform(milliseconds).default(250)),
+  scaleEvery: plain(span.default(250)),
 });
 
 export const functionConfig = () => readSettings(settings, process.env);

@@ -1,4 +1,3 @@
-import { durationSchema, milliseconds } from "@drover/controller";
 import {
   authorsSetting,
   flag,
@@ -7,6 +6,7 @@ import {
   plain,
   processSettings,
   readSettings,
+  span,
   tenantSettings,
   wholeNumber,
   wordsIn,
@@ -15,7 +15,6 @@ import { z } from "zod";
 import { parseAllowed } from "./targets/allowed-urls.ts";
 import { parseNetworks } from "./targets/addresses.ts";
 
-const span = durationSchema.transform(milliseconds);
 /** A list of words, as text in the environment. Left out: none. */
 const listOf = <Value>(parse: (words: readonly string[]) => Value) =>
   z

@@ -81,6 +81,7 @@ export {
   readSettings,
   secretFile,
   shownProblem,
+  span,
   wholeNumber,
   wordsIn,
   type Environment,

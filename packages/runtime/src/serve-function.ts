@@ -1,4 +1,4 @@
-import { durationSchema, type Log, messageOf, milliseconds, type Resource } from "@drover/controller";
+import { type Log, messageOf, type Resource } from "@drover/controller";
 import { callMemory, type SentAnswer, signatureHeaders } from "@drover/webhook";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
@@ -13,7 +13,7 @@ import { type Admission, openAdmission } from "./admission.ts";
 import { servePublicly } from "./public-server.ts";
 import { BodyRefusedError } from "./read-incoming.ts";
 import type { FunctionParts } from "./run-function.ts";
-import { plain, wholeNumber } from "./settings.ts";
+import { plain, span, wholeNumber } from "./settings.ts";
 
 /** The settings of every function that is called. It has no way to Redis or to the API server. */
 export const servedSettings = z.object({
@@ -31,7 +31,7 @@ export const servedSettings = z.object({
   /** The folder where the Secret `<name>-webhook` is mounted. */
   webhookSecrets: z.string(),
   /** How long calls under way may take to end after SIGTERM. */
-  stopGrace: plain(durationSchema.transform(milliseconds).default(20_000)),
+  stopGrace: plain(span.default(20_000)),
 });
 export type ServedSettings = z.output<typeof servedSettings>;
 

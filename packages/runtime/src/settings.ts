@@ -1,4 +1,4 @@
-import { meant, messageOf } from "@drover/controller";
+import { durationSchema, meant, messageOf, milliseconds } from "@drover/controller";
 import { X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { z } from "zod";
@@ -147,6 +147,9 @@ export const flag = plain(
     .transform((text) => text === "true")
     .default(false),
 );
+
+/** A time with its unit, such as `30s`, as text in the environment; milliseconds. */
+export const span = durationSchema.transform(milliseconds);
 
 /** A whole number in a range, as text in the environment. */
 export const wholeNumber = ({ least, most }: { least: number; most: number }) =>
