@@ -53,9 +53,8 @@ export {
   disconnectRedis,
   type RedisConnection,
   type RedisOptions,
-  UnfitRedisError,
 } from "./redis-connection.ts";
-export { refuseUnfit } from "./refuse-unfit.ts";
+export { refuseUnfit, UnfitRedisError } from "./refuse-unfit.ts";
 export { serverIds } from "./redis-primaries.ts";
 export {
   InvalidRedisUserError,

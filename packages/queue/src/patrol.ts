@@ -1,8 +1,9 @@
 import type { Log, Milliseconds } from "@drover/controller";
-import { Cluster, type Redis } from "ioredis";
+import type { Redis } from "ioredis";
 import { escaped } from "./ledger-keys.ts";
 import type { RedisConnection } from "./redis-connection.ts";
 import { throwRefusal } from "./redis-errors.ts";
+import { placeOf, primariesOf } from "./redis-primaries.ts";
 import type { RedisLedger } from "./redis-ledger.ts";
 import { namesPerScript } from "./script-bounds.ts";
 
@@ -30,12 +31,13 @@ export function patrol(options: {
   const tell = (found: readonly string[]): void => {
     if (found.length > 0) log.warn({ found }, "Somebody else changed the ledger; it has been put right");
   };
-  const step = async (id: string, node: Redis): Promise<void> => {
+  const step = async (node: Redis): Promise<void> => {
+    const place = placeOf(node);
     const pattern = `${escaped(prefix)}:*`;
     const [cursor, names] = await node
-      .scan(cursors.get(id) ?? "0", "MATCH", pattern, "COUNT", perStep)
+      .scan(cursors.get(place) ?? "0", "MATCH", pattern, "COUNT", perStep)
       .catch(throwRefusal);
-    cursors.set(id, cursor);
+    cursors.set(place, cursor);
     // Entries last: sets that are none are put aside before they are looked up in.
     const isEntry = (name: string): boolean => name.startsWith(`${prefix}:key:`);
     const sorted = [...names.filter((name) => !isEntry(name)), ...names.filter(isEntry)];
@@ -47,11 +49,6 @@ export function patrol(options: {
     if (performance.now() - steppedAt < pace) return;
     steppedAt = performance.now();
     tell(await ledger.repairSets());
-    if (mayScan) for (const [id, node] of nodesOf(redis)) await step(id, node);
+    if (mayScan) for (const node of primariesOf(redis)) await step(node);
   };
 }
-
-const nodesOf = (redis: RedisConnection): readonly (readonly [string, Redis])[] =>
-  redis instanceof Cluster
-    ? redis.nodes("master").map((node) => [`${node.options.host}:${node.options.port}`, node] as const)
-    : [["", redis] as const];
