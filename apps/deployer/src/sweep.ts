@@ -4,7 +4,6 @@ import {
   type Log,
   type Milliseconds,
   namespaceOfQueue,
-  type ObjectMetadata,
   queueOf,
   ReconcileFunction,
 } from "@drover/controller";
@@ -114,7 +113,7 @@ function neededBy(functions: readonly KubeObject[], isOf: NonNullable<SweepOptio
   const users = new Set<string>();
   for (const { metadata, ...object } of functions) {
     const spec = ReconcileFunction.spec.safeParse(object["spec"]).data;
-    const isAsItWas = spec === undefined || isDeleting(metadata);
+    const isAsItWas = spec === undefined || metadata.deletionTimestamp !== undefined;
     queues.set(queueOf(metadata), isAsItWas ? undefined : new Set(queuesOf(metadata, spec)));
     if (isOf(metadata.namespace)) users.add(redisUserOf(metadata));
   }
@@ -130,5 +129,3 @@ function neededBy(functions: readonly KubeObject[], isOf: NonNullable<SweepOptio
     },
   };
 }
-
-const isDeleting = ({ deletionTimestamp }: ObjectMetadata): boolean => deletionTimestamp !== undefined;
