@@ -27,8 +27,6 @@ export interface QueuesOptions {
   readonly log: Log;
   /** A queue that could not tell its origin, or has changed it too often, is asked again after this time. */
   readonly again: Milliseconds;
-  /** How long a queue is waited for before it counts as silent. Default: 2 s. */
-  readonly patience?: Milliseconds;
   /** Another origin is known than before, or a queue has become silent. */
   readonly onChange: () => void;
 }
@@ -54,6 +52,8 @@ interface Opened {
  */
 const changesTaken = { burst: 5, perSecond: 1 / 15 };
 
+/** How long a queue is waited for before it counts as silent. */
+const patience: Milliseconds = 2_000;
 /** How long queues are waited for when they are closed. */
 const farewell: Milliseconds = 2_000;
 
@@ -154,7 +154,7 @@ function originLearner(
   origins: Map<string, string>,
   remembered: () => Promise<Map<string, string> | undefined>,
 ) {
-  const { known, log, again, patience = 2_000, onChange } = options;
+  const { known, log, again, onChange } = options;
   const openedQueue = queueOpener(options, (one) => void learn(one));
   /** False while its origin changes more often than it may: it must be asked again. */
   const asked = async (one: Opened): Promise<boolean> => {

@@ -47,7 +47,7 @@
  * This package is the only door to bullmq and ioredis; their types stay behind it, but for the connection.
  */
 export * from "./work-queue.ts";
-export { isLoopbackHost, parseRedisUrl, type RedisAddress, type RedisNode } from "./redis-address.ts";
+export { parseRedisUrl, type RedisNode } from "./redis-address.ts";
 export {
   connectRedis,
   disconnectRedis,

@@ -14,10 +14,10 @@ export * from "./function-settings.ts";
 export { usualKubeconfig } from "./config.ts";
 export { openLog, tellOfRun } from "./log.ts";
 export { type Process, runProcess } from "./run-process.ts";
-export { closeAll, type Closing, logUncaught, stopOnSignals } from "./process-lifecycle.ts";
+export { logUncaught, stopOnSignals } from "./process-lifecycle.ts";
 export { openRegistry, queueMetrics, type RunMetrics, runMetrics } from "./process-metrics.ts";
-export { type Answer, type Check, type ProcessServer, serveProcess } from "./process-server.ts";
-export { kubernetesAccess, openToAll, type ReadAccess, type ReadOf } from "./read-access.ts";
+export type { Answer, Check } from "./process-server.ts";
+export type { ReadOf } from "./read-access.ts";
 export { recent } from "./recent.ts";
 export {
   type Admission,
@@ -27,7 +27,7 @@ export {
   usualAdmission,
 } from "./admission.ts";
 export { BodyRefusedError } from "./read-incoming.ts";
-export { type PublicServer, type PublicServerTimes, servePublicly } from "./public-server.ts";
+export { type PublicServer, servePublicly } from "./public-server.ts";
 export { answering, type AnsweringParts, type TakenRequest } from "./answering.ts";
 export { folderSecrets, FolderSecretError } from "./folder-secrets.ts";
 export {
@@ -69,8 +69,8 @@ export {
 export { atMost } from "./at-most.ts";
 export { isOver, pause } from "./pause.ts";
 export { serveTenants } from "./serve-tenants.ts";
-export { openTenantRedis, type QueueRedis, type TenantRedis, TenantRedisError } from "./tenant-redis.ts";
-export { redisUrlForPods, type Tenant, tenantSettings, type TenantSettings } from "./tenants-file.ts";
+export { openTenantRedis, type TenantRedis, TenantRedisError } from "./tenant-redis.ts";
+export { redisUrlForPods, type Tenant, tenantSettings } from "./tenants-file.ts";
 export { type SparingWarnings, sparingWarnings } from "./sparing-warnings.ts";
 export {
   certificatesFile,
@@ -80,7 +80,6 @@ export {
   plain,
   readSettings,
   secretFile,
-  shownProblem,
   span,
   wholeNumber,
   wordsIn,

@@ -1,5 +1,6 @@
 import { meant } from "@drover/controller";
-import { isLoopbackHost, parseRedisUrl } from "@drover/queue";
+import { isLoopback } from "@drover/listener";
+import { parseRedisUrl } from "@drover/queue";
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parse, YAMLParseError } from "yaml";
@@ -129,7 +130,7 @@ const placesOf = ({ url, functionsUrl = url }: Pick<Tenant, "url" | "functionsUr
 
 const placeOf = ({ host, port }: { readonly host: string; readonly port: number }): string => {
   const name = host.toLowerCase().replace(/\.$/, "");
-  return `${isLoopbackHost(name) ? "127.0.0.1" : name}:${port}`;
+  return `${isLoopback(name) ? "127.0.0.1" : name}:${port}`;
 };
 
 /** What a process of Drover has beside its tenants. */
