@@ -120,15 +120,15 @@ export function functionApp(
     .get("/readyz", (c) => c.text("ok\n"))
     .post("*", async (c) => {
       if (underWay >= mostCalls) return c.json({ message: "Too many at once." }, 503);
-      const counted = { verified: 0 };
+      let verified = 0;
       const onVerified = (): void => {
         underWay++;
-        counted.verified++;
+        verified++;
       };
       try {
         return await answered(c, answer, admission, onVerified);
       } finally {
-        underWay -= counted.verified;
+        underWay -= verified;
       }
     })
     .onError((error, c) => {
