@@ -1,13 +1,12 @@
 import {
-  authorsSetting,
   functionSettings,
-  namespaceSetting,
+  namespaceName,
   parsedBy,
+  partSettings,
   plain,
   readSettings,
   redisUrlForPods,
   span,
-  tenantSettings,
   wordsIn,
 } from "@drover/runtime";
 import { z } from "zod";
@@ -27,7 +26,7 @@ const account = (usual: string) =>
   );
 
 const settings = functionSettings.extend({
-  ...tenantSettings.shape,
+  ...partSettings.shape,
   /** Redis as Pods reach it, without user or password. Default: as this process does. */
   functionsRedisUrl: redisUrlForPods.optional(),
   /** Where autoscalers reach this process, such as http://deployer.drover:8080. */
@@ -40,18 +39,12 @@ const settings = functionSettings.extend({
   /** Networks that are closed to them, but for what `functionsEgress` names in them; or `none`. */
   functionsEgressExcept: plain(z.string().default(metadataNetworks).transform(parsedBy(parseNetworks))),
   /** Namespaces whose Pods may read the metrics of functions, such as `monitoring`. */
-  monitoringNamespaces: plain(
-    z.string().default("").transform(wordsIn).pipe(z.array(namespaceSetting.unwrap())),
-  ),
+  monitoringNamespaces: plain(z.string().default("").transform(wordsIn).pipe(z.array(namespaceName))),
   /** The ServiceAccounts of bridges and gateways, as in `drover/gateway`. */
   bridgeAccount: account("drover/bridge"),
   gatewayAccount: account("drover/gateway"),
   /** The ServiceAccount of KEDA's operator: it makes the tokens with which it asks for figures. */
   kedaAccount: account("keda/keda-operator"),
-  /** `trusted`: functions get what they ask for, whatever their authors may do. For a cluster with one author. */
-  authors: authorsSetting,
-  /** The namespace of the deployer, where it keeps permits. A user who may write there can act as the deployer. */
-  namespace: namespaceSetting,
   /** How often permits are reviewed. Twice this time after an author has lost a permission it is withdrawn. */
   reviewEvery: plain(span.default(20_000)),
   /** How often functions get new passwords and signing keys. */

@@ -1,13 +1,11 @@
 import {
-  authorsSetting,
   flag,
-  namespaceSetting,
+  partSettings,
   parsedBy,
   plain,
   processSettings,
   readSettings,
   span,
-  tenantSettings,
   wholeNumber,
   wordsIn,
 } from "@drover/runtime";
@@ -23,7 +21,7 @@ const listOf = <Value>(parse: (words: readonly string[]) => Value) =>
     .transform(parsedBy((text) => parse(wordsIn(text))));
 
 const gatewaySettings = processSettings.extend({
-  ...tenantSettings.shape,
+  ...partSettings.shape,
   /**
    * Which `webhook.url`s may be called: origins, or host suffixes, such as `https://hooks.example.com
    * https://*.example.org:8443`. Left out: none.
@@ -36,10 +34,6 @@ const gatewaySettings = processSettings.extend({
    * EndpointSlices in a function's namespace can have the gateway call any address of the cluster.
    */
   webhookUnselected: flag,
-  /** `checked`: call a function as the deployer has permitted it. `trusted`: as it asks for. */
-  authors: authorsSetting,
-  /** The deployer's namespace, where permits are. */
-  namespace: namespaceSetting,
   /** Where functions that have answered 202 send the result: 0 takes a free port. Left out: nowhere. */
   completionsPort: plain(wholeNumber({ least: 0, most: 65_535 }).optional()),
   completionsHost: plain(z.string().default("127.0.0.1")),

@@ -52,11 +52,8 @@ export {
   AuthorEpoch,
   authorAnnotations,
   authorOf,
-  type Authors,
-  authorsSetting,
   epochName,
   groupsText,
-  namespaceSetting,
 } from "./authors.ts";
 export {
   deniedOf,
@@ -70,7 +67,8 @@ export { atMost } from "./at-most.ts";
 export { isOver, pause } from "./pause.ts";
 export { serveTenants } from "./serve-tenants.ts";
 export { openTenantRedis, type TenantRedis, TenantRedisError } from "./tenant-redis.ts";
-export { redisUrlForPods, type Tenant, tenantSettings } from "./tenants-file.ts";
+export { type PartSettings, partSettings } from "./part-settings.ts";
+export { namespaceName, redisUrlForPods, type Tenant } from "./tenants-file.ts";
 export { type SparingWarnings, sparingWarnings } from "./sparing-warnings.ts";
 export {
   certificatesFile,

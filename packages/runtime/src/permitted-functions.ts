@@ -1,13 +1,10 @@
 import type { Log } from "@drover/controller";
 import type { KubeClient, Reflector } from "@drover/kube";
-import type { Authors } from "./authors.ts";
 import { type DeclaredFunction, followDeclaredFunctions } from "./declared-functions.ts";
+import type { PartSettings } from "./part-settings.ts";
 import { followPermits, type Permits } from "./permits.ts";
 
-export interface PermittedFunctionsOptions {
-  readonly authors: Authors;
-  /** The deployer's namespace, where permits are. */
-  readonly namespace: string;
+export interface PermittedFunctionsOptions extends Pick<PartSettings, "authors" | "namespace"> {
   readonly client: KubeClient;
   readonly log: Log;
   readonly signal: AbortSignal;

@@ -18,8 +18,8 @@ export interface Tenant {
   readonly functionsUrl?: string | undefined;
 }
 
-const namespace = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, {
-  error: "give names of namespaces",
+export const namespaceName = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, {
+  error: "give the name of a namespace",
 });
 
 const redisUrl = z.string().transform(parsedBy((text) => (parseRedisUrl(text), text)));
@@ -30,7 +30,7 @@ export const redisUrlForPods = z.string().regex(/^rediss?:\/\/[^\s/@]+(\/\d*)?$/
 });
 
 const entry = z.strictObject({
-  namespaces: z.array(namespace),
+  namespaces: z.array(namespaceName),
   url: redisUrl,
   passwordFile: z.string().min(1).optional(),
   caFile: z.string().min(1).optional(),
@@ -45,16 +45,6 @@ export const tenantsFile = z.string().transform((path, context): readonly Tenant
   for (const message of problems) context.addIssue(shownProblem(message));
   return problems.length > 0 ? z.NEVER : tenants;
 });
-
-/**
- * The setting of bridge, deployer and gateway, which must all be given the same file. It is read at the start: another file
- * takes effect when the process is started again.
- */
-export const tenantSettings = z.object({
-  /** A YAML file: which namespaces have which Redis. Left out: all have that of the process. */
-  tenantsFile: tenantsFile.default([]),
-});
-export type TenantSettings = z.output<typeof tenantSettings>;
 
 interface ReadTenants {
   readonly tenants: readonly Tenant[];
