@@ -25,7 +25,7 @@ const account = (usual: string) =>
       }),
   );
 
-const settings = functionSettings.extend({
+const fields = functionSettings.extend({
   ...partSettings.shape,
   /** Redis as Pods reach it, without user or password. Default: as this process does. */
   functionsRedisUrl: redisUrlForPods.optional(),
@@ -54,5 +54,11 @@ const settings = functionSettings.extend({
   /** How often queues are looked at for how many Pods they want. */
   scaleEvery: plain(span.default(250)),
 });
+
+/** A Pod's URL has its user in it, for which the nodes of a cluster are no URL: they are reached by one address. */
+const settings = fields.refine(
+  ({ redisUrl, functionsRedisUrl }) => functionsRedisUrl !== undefined || URL.canParse(redisUrl),
+  { path: ["functionsRedisUrl"] },
+);
 
 export const functionConfig = () => readSettings(settings, process.env);

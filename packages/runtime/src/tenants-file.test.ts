@@ -56,6 +56,11 @@ it.each<[what: string, content: string, says: RegExp]>([
     /without a user/,
   ],
   [
+    "several nodes for functions",
+    "[{namespaces: [a], url: 'redis://u:canary@a:7000,b:7001'}]",
+    /entry 1, functionsUrl: give the one address/,
+  ],
+  [
     "a file that is not there",
     "[{namespaces: [a], url: 'redis://a', passwordFile: none}]",
     /entry 1, passwordFile: the file .*none does not exist/,
@@ -77,7 +82,8 @@ it.each<[what: string, content: string, says: RegExp]>([
   ],
   [
     "one node of two clusters",
-    "[{namespaces: [a], url: 'redis://x:1,y:2'}, {namespaces: [b], url: 'redis://y:2,z:3'}]",
+    `- {namespaces: [a], url: 'redis://x:1,y:2', functionsUrl: redis://p}
+- {namespaces: [b], url: 'redis://y:2,z:3', functionsUrl: redis://q}`,
     /the server y:2 stands/,
   ],
   [

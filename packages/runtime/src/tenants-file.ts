@@ -25,7 +25,7 @@ export const namespaceName = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9]
 const redisUrl = z.string().transform(parsedBy((text) => (parseRedisUrl(text), text)));
 
 /** Redis as Pods reach it. A user or password in it would be given to every function. */
-export const redisUrlForPods = z.string().regex(/^rediss?:\/\/[^\s/@]+(\/\d*)?$/, {
+export const redisUrlForPods = z.string().regex(/^rediss?:\/\/[^\s/@,]+(\/\d*)?$/, {
   error: "give a URL such as redis://redis.drover:6379, without a user",
 });
 
@@ -37,7 +37,11 @@ const entry = z.strictObject({
   functionsUrl: redisUrlForPods.optional(),
 });
 const fields = Object.keys(entry.shape);
-const listSchema = z.array(entry);
+const listSchema = z.array(
+  entry.refine(({ url, functionsUrl }) => functionsUrl !== undefined || URL.canParse(url), {
+    ...{ path: ["functionsUrl"], error: "give the one address by which Pods reach the cluster of the url" },
+  }),
+);
 
 /** A path to a file that names the Redis of each tenant, as text in the environment; its entries. */
 export const tenantsFile = z.string().transform((path, context): readonly Tenant[] => {
