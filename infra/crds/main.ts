@@ -2,6 +2,7 @@
  * Installs the CRDs that it finds in manifests, waits until they are served, and ends. For where no package manager
  * does that: compose runs it before the bridge. Running it again is harmless, and brings CRDs up to date.
  */
+import { messageOf } from "@drover/controller";
 import { builtin, connect, installCrd, type NewObject } from "@drover/kube";
 import { openLog } from "@drover/runtime";
 import { readdirSync, readFileSync, statSync } from "node:fs";
@@ -52,6 +53,6 @@ try {
   }
   await client.close();
 } catch (error) {
-  log.fatal({ err: error }, error instanceof Error ? error.message : "The CRDs are not installed");
+  log.fatal({ err: error }, messageOf(error));
   process.exitCode = 1;
 }

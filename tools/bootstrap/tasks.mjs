@@ -9,6 +9,16 @@ import { nightly } from "./nightly.mjs";
 const always = () => true;
 const never = () => false;
 
+/** A program of the repository; `more` is added to its environment. */
+const task = (needsPython, file, more) => ({
+  needsPython,
+  run: (repository) => program({ ...repository, env: { ...repository.env, ...more } }, file),
+});
+const withPython = (file, more = {}) => task(always, file, more);
+const withoutPython = (file, more = {}) => task(never, file, more);
+/** For etcd and the API server alone, which are not what is measured: half as much of the machine goes to their garbage. */
+const lessGarbageCollection = { GOGC: "400" };
+
 /**
  * What can be asked for. `run` gets the repository's root, its Node, the environment for children and the arguments,
  * and answers an exit code.
@@ -27,104 +37,29 @@ export const tasks = {
     run: (repository) =>
       countedTests({ ...repository, env: { ...repository.env, DROVER_TEST_CLUSTER: "node" } }),
   },
-  "test:compose": {
-    needsPython: never,
-    run: (repository) => program(repository, "infra/test-compose.ts"),
-  },
-  simulate: {
-    needsPython: always,
-    run: (repository) => program(repository, "packages/queue/simulation/main.ts"),
-  },
-  "chaos:queue": {
-    needsPython: always,
-    run: (repository) => program(repository, "tests/chaos/main.ts"),
-  },
-  "chaos:bridge": {
-    needsPython: always,
-    run: (repository) => program(repository, "tests/chaos-bridge/main.ts"),
-  },
-  "soak:bridges": {
-    needsPython: always,
-    run: (repository) => program(repository, "tests/several-bridges/main.ts"),
-  },
-  "soak:scaling": {
-    needsPython: always,
-    run: (repository) => program(repository, "tests/scaling/main.ts"),
-  },
-  "faults:real": {
-    needsPython: always,
-    run: (repository) => program(repository, "tests/planted-bugs/main.ts"),
-  },
-  "faults:functions": {
-    needsPython: never,
-    run: (repository) => program(repository, "tests/function-faults/main.ts"),
-  },
-  attacks: {
-    needsPython: always,
-    run: (repository) => program(repository, "verification/attacks/main.ts"),
-  },
-  hostile: {
-    needsPython: always,
-    run: (repository) => program(repository, "verification/hostile-function/main.ts"),
-  },
-  rbac: {
-    needsPython: never,
-    run: (repository) => program(repository, "verification/rbac/main.ts"),
-  },
-  forgeries: {
-    needsPython: never,
-    run: (repository) => program(repository, "verification/forgeries/main.ts"),
-  },
-  strangers: {
-    needsPython: never,
-    run: (repository) => program(repository, "verification/strangers/main.ts"),
-  },
-  authors: {
-    needsPython: always,
-    run: (repository) => program(repository, "verification/authors/main.ts"),
-  },
-  mutants: {
-    needsPython: always,
-    run: (repository) => program(repository, "packages/queue/mutants/main.ts"),
-  },
-  workloads: {
-    needsPython: never,
-    // For the control plane, whose garbage would take much of a small machine.
-    run: (repository) =>
-      program({ ...repository, env: { ...repository.env, GOGC: "400" } }, "tests/workloads/main.ts"),
-  },
-  conformance: {
-    needsPython: always,
-    run: (repository) => program(repository, "packages/sandbox/conformance/main.ts"),
-  },
-  "bench:queue": {
-    needsPython: always,
-    run: (repository) => program(repository, "bench/queue/main.ts"),
-  },
-  "bench:persistence": {
-    needsPython: always,
-    run: (repository) => program(repository, "bench/persistence/main.ts"),
-  },
-  "bench:bridge": {
-    needsPython: always,
-    // For etcd and the API server alone, which are not what is measured: half as much of the machine goes to their garbage.
-    run: (repository) =>
-      program({ ...repository, env: { ...repository.env, GOGC: "400" } }, "bench/bridge/main.ts"),
-  },
-  "bench:peers": {
-    needsPython: always,
-    // For etcd and the API server alone, as with the bridge's.
-    run: (repository) =>
-      program({ ...repository, env: { ...repository.env, GOGC: "400" } }, "bench/peers/main.ts"),
-  },
-  "bench:push": {
-    needsPython: always,
-    run: (repository) => program(repository, "bench/push/main.ts"),
-  },
-  "bench:workloads": {
-    needsPython: always,
-    run: (repository) => program(repository, "bench/workloads/main.ts"),
-  },
+  "test:compose": withoutPython("infra/test-compose.ts"),
+  simulate: withPython("packages/queue/simulation/main.ts"),
+  "chaos:queue": withPython("tests/chaos/main.ts"),
+  "chaos:bridge": withPython("tests/chaos-bridge/main.ts"),
+  "soak:bridges": withPython("tests/several-bridges/main.ts"),
+  "soak:scaling": withPython("tests/scaling/main.ts"),
+  "faults:real": withPython("tests/planted-bugs/main.ts"),
+  "faults:functions": withoutPython("tests/function-faults/main.ts"),
+  attacks: withPython("verification/attacks/main.ts"),
+  hostile: withPython("verification/hostile-function/main.ts"),
+  rbac: withoutPython("verification/rbac/main.ts"),
+  forgeries: withoutPython("verification/forgeries/main.ts"),
+  strangers: withoutPython("verification/strangers/main.ts"),
+  authors: withPython("verification/authors/main.ts"),
+  mutants: withPython("packages/queue/mutants/main.ts"),
+  workloads: withoutPython("tests/workloads/main.ts", lessGarbageCollection),
+  conformance: withPython("packages/sandbox/conformance/main.ts"),
+  "bench:queue": withPython("bench/queue/main.ts"),
+  "bench:persistence": withPython("bench/persistence/main.ts"),
+  "bench:bridge": withPython("bench/bridge/main.ts", lessGarbageCollection),
+  "bench:peers": withPython("bench/peers/main.ts", lessGarbageCollection),
+  "bench:push": withPython("bench/push/main.ts"),
+  "bench:workloads": withPython("bench/workloads/main.ts"),
   nightly: { needsPython: always, run: nightly },
   check: { needsPython: never, run: checkAll },
 };

@@ -7,7 +7,7 @@ import {
 } from "@drover/controller";
 import { type FieldPath, heldTerm, type KubeClient } from "@drover/kube";
 import type { RedisConnection, WorkQueue } from "@drover/queue";
-import { soleRedis, type TenantRedis } from "@drover/runtime";
+import type { TenantRedis } from "@drover/runtime";
 import {
   filesOf,
   fleetOf,
@@ -70,7 +70,8 @@ const renewal: Milliseconds = 700;
 
 export function openBridge(options: BridgeOptions): Bridge {
   const { client, redis, compareEvery, embeddedIn, log } = options;
-  const { redisFor = soleRedis(redis).redisFor } = options;
+  const own = { redis, gone: new AbortController().signal };
+  const { redisFor = () => own } = options;
   const bridge = randomUUID().slice(0, 8);
   let registrations: readonly Registration[] | undefined;
   const fleet = fleetOf(embeddedIn);

@@ -1,9 +1,9 @@
 import type { CampaignProgress, Log, Milliseconds } from "@drover/controller";
 import { nameOf } from "@drover/kube";
 import type { WorkQueue } from "@drover/queue";
+import { isOver, pause } from "@drover/runtime";
 import { type CampaignStore, streamsOf } from "@drover/streams";
 import type { FollowedStream } from "./follow-stream.ts";
-import { pause } from "./pause.ts";
 import type { Registration } from "./registration.ts";
 import { type CampaignOptions, runCampaign } from "./run-campaign.ts";
 
@@ -95,14 +95,13 @@ async function keepRunning(
   signal: AbortSignal,
   onProgress: (progress: CampaignProgress) => void,
 ): Promise<void> {
-  const isOver = (): boolean => signal.aborted;
-  while (!isOver()) {
+  while (!isOver(signal)) {
     try {
       const queue = queueOf(campaign.id.controller);
       await runCampaign({ ...campaign, queue, store, log, signal, onProgress });
       return;
     } catch (error) {
-      if (isOver()) return;
+      if (isOver(signal)) return;
       log.warn({ err: error, ...campaign.id }, "A campaign broke off; going on");
       await pause(again, signal);
     }

@@ -1,22 +1,11 @@
-import {
-  authorsSetting,
-  namespaceSetting,
-  plain,
-  readSettings,
-  tenantSettings,
-  wholeNumber,
-} from "@drover/runtime";
+import { partSettings, plain, readSettings, wholeNumber } from "@drover/runtime";
 import { z } from "zod";
 import { followSettings } from "./follow-settings.ts";
 
 const bridgeSettings = followSettings.extend({
-  ...tenantSettings.shape,
+  ...partSettings.shape,
   /** A YAML file of ReconcileFunctions, or a folder of such files. Left out: those of the cluster, as they come and go. */
   functions: plain(z.string().optional()),
-  /** `checked`: follow for a function what the deployer has permitted. `trusted`: whatever it asks for. */
-  authors: authorsSetting,
-  /** The deployer's namespace, where permits are. */
-  namespace: namespaceSetting,
   /** Where events are taken, apart from what is for us: 0 takes a free port. Left out: nowhere. */
   hooksPort: plain(wholeNumber({ least: 0, most: 65_535 }).optional()),
   hooksHost: plain(z.string().default("127.0.0.1")),

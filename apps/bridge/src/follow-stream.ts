@@ -57,7 +57,9 @@ export function followStream(options: FollowOptions): FollowedStream {
 
   const signal = AbortSignal.any([leave.signal, held.lost]);
 
-  const deliveries = deliveriesOf(options, signal, counts);
+  const deliveries = new Map(
+    [...byQueue].map(([queue, theirs]) => [queue, deliveryTo(queue, theirs, { ...options, signal, counts })]),
+  );
   const lags = (): readonly QueueLag[] => [...deliveries.values()].flatMap((each) => each.lag() ?? []);
   const isBehind = (queue: string): boolean => deliveries.get(queue)?.lag() !== undefined;
   const moments = provenMoments({ plan, queueOf, isBehind, client, signal: leave.signal, log });
@@ -106,23 +108,20 @@ export function followStream(options: FollowOptions): FollowedStream {
   };
 }
 
-function deliveriesOf(
-  options: FollowOptions,
-  signal: AbortSignal,
-  counts: FollowedStream["counts"],
-): ReadonlyMap<string, QueueDelivery> {
-  const { plan, held, queueOf, log } = options;
-  const byQueue = Map.groupBy(plan.listeners, ({ queue }) => queue);
-  const delivery = (queue: string, theirs: readonly Listener[]): QueueDelivery =>
-    deliverTo({
-      ...{ queue, signal, log, workQueue: () => queueOf(queue), owed: held.owedTo(queue) },
-      allKeys: () => allKeysFor(theirs, options),
-      onWoken(wakes) {
-        counts.wakes += wakes.length;
-        for (const { key, reason } of wakes) log.debug({ key, reason, queue }, "Woke");
-      },
-    });
-  return new Map([...byQueue].map(([queue, theirs]) => [queue, delivery(queue, theirs)]));
+function deliveryTo(
+  queue: string,
+  theirs: readonly Listener[],
+  options: FollowOptions & Pick<FollowedStream, "counts"> & { readonly signal: AbortSignal },
+): QueueDelivery {
+  const { held, queueOf, log, signal, counts } = options;
+  return deliverTo({
+    ...{ queue, signal, log, workQueue: () => queueOf(queue), owed: held.owedTo(queue) },
+    allKeys: () => allKeysFor(theirs, options),
+    onWoken(wakes) {
+      counts.wakes += wakes.length;
+      for (const { key, reason } of wakes) log.debug({ key, reason, queue }, "Woke");
+    },
+  });
 }
 
 /** Wakes for every object that the stream knows, without copies. */

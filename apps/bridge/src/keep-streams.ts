@@ -1,6 +1,6 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import { nameOf } from "@drover/kube";
-import { atMost } from "@drover/runtime";
+import { atMost, pause } from "@drover/runtime";
 import {
   type Bridges,
   type HeldStream,
@@ -10,7 +10,6 @@ import {
   type StreamStore,
 } from "@drover/streams";
 import type { FollowedStream } from "./follow-stream.ts";
-import { pause } from "./pause.ts";
 import { wordsOf } from "./words-of.ts";
 
 /** Holds the streams that are ours to hold. */

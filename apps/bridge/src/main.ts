@@ -15,12 +15,11 @@
  * - `hooks/` takes the events of the outside world.
  */
 import type { Milliseconds } from "@drover/controller";
-import { type Process, queueMetrics, runProcess, serveTenants } from "@drover/runtime";
+import { notListed, pause, type Process, queueMetrics, runProcess, serveTenants } from "@drover/runtime";
 import type { Bridge } from "./bridge.ts";
 import { bridgeConfig, type BridgeSettings } from "./config.ts";
 import { followFunctions } from "./registered-functions.ts";
 import { type Hooks, openHooks } from "./hooks/open-hooks.ts";
-import { pause } from "./pause.ts";
 import type { Registration } from "./registration.ts";
 import { readRegistrations } from "./registrations.ts";
 import { serveBridge } from "./serve-bridge.ts";
@@ -67,12 +66,7 @@ function takeFromCluster(
 ): void {
   const functions = followFunctions({ client, log, signal: stopping, authors, namespace, onChange });
   closing("functions", () => functions.reflector.done);
-  readiness("functions", () => {
-    const { synced, lastFailure } = functions.reflector.status();
-    return synced
-      ? undefined
-      : `ReconcileFunctions and their permits are not listed yet: ${lastFailure?.message ?? "asked for"}`;
-  });
+  readiness("functions", () => notListed(functions.reflector));
   const stating = (async () => {
     while (!stopping.aborted) {
       await stateStatus({ client, log, functions: functions.all(), bridge });

@@ -1,8 +1,8 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import { openWorkQueue, type WorkQueue } from "@drover/queue";
-import { atMost, type TenantRedis } from "@drover/runtime";
+import { atMost, isOver, pause, type TenantRedis } from "@drover/runtime";
 import type { KnownOrigins } from "@drover/streams";
-import { pause } from "./pause.ts";
+import { type TokenBucket, tokenBucket } from "./token-bucket.ts";
 import { wordsOf } from "./words-of.ts";
 
 /** The queues of the registered controllers, and the origin of each. */
@@ -25,10 +25,8 @@ export interface QueuesOptions {
   readonly redisFor: TenantRedis["redisFor"];
   readonly known: KnownOrigins;
   readonly log: Log;
-  /** A queue that could not tell its origin is asked again after this time. */
+  /** A queue that could not tell its origin, or has changed it too often, is asked again after this time. */
   readonly again: Milliseconds;
-  /** How long a queue is waited for before it counts as silent. Default: 2 s. */
-  readonly patience?: Milliseconds;
   /** Another origin is known than before, or a queue has become silent. */
   readonly onChange: () => void;
 }
@@ -40,9 +38,11 @@ interface Opened {
   queue?: WorkQueue | undefined;
   /** Set while it does not tell its origin: why. */
   silence?: string | undefined;
-  /** When its last changes of origin were taken note of: as many as are free at once, oldest first. */
-  changes: readonly Milliseconds[];
-  /** Another change of its origin waits to be taken note of. */
+  /** Changes of its origin that may be taken note of. */
+  readonly changes: TokenBucket;
+  /** The last one that was, also where it could not be remembered at once. */
+  taken?: string;
+  /** It is asked again in a moment, without being told to. */
   waits?: boolean;
   readonly closed: AbortController;
 }
@@ -52,9 +52,10 @@ interface Opened {
  * functions of these kinds wait meanwhile. A function's Redis user can change the origin at any time: so many changes are taken
  * up at once, and then one in this time.
  */
-const freeChanges = 5;
-const perChange: Milliseconds = 15_000;
+const changesTaken = { burst: 5, perSecond: 1 / 15 };
 
+/** How long a queue is waited for before it counts as silent. */
+const patience: Milliseconds = 2_000;
 /** How long queues are waited for when they are closed. */
 const farewell: Milliseconds = 2_000;
 
@@ -66,7 +67,8 @@ export function openQueues(options: QueuesOptions): Queues {
   let remembered: Promise<Map<string, string>> | undefined;
   const learn = originLearner(options, opened, origins, async () => remembered);
   const open = (controller: string): void => {
-    const one: Opened = { controller, changes: [], closed: new AbortController() };
+    const changes = tokenBucket(changesTaken, () => performance.now());
+    const one: Opened = { controller, changes, closed: new AbortController() };
     opened.set(controller, one);
     void learn(one);
   };
@@ -144,12 +146,6 @@ const queueOpener =
     return queue;
   };
 
-/** After which time another change of its origin is taken note of. */
-function untilNextChange({ changes }: Opened): Milliseconds {
-  const [first = -Infinity] = changes;
-  return changes.length < freeChanges ? 0 : first + freeChanges * perChange - performance.now();
-}
-
 /**
  * Opens a queue once its Redis is there, and asks it for its origin until it answers. Until then it counts as the one that it was
  * when it last answered.
@@ -160,28 +156,29 @@ function originLearner(
   origins: Map<string, string>,
   remembered: () => Promise<Map<string, string> | undefined>,
 ) {
-  const { known, log, again, patience = 2_000, onChange } = options;
+  const { known, log, again, onChange } = options;
   const openedQueue = queueOpener(options, (one) => void learn(one));
-  /** Answers after which time to ask again; undefined when there is nothing more to ask. */
-  const asked = async (one: Opened): Promise<Milliseconds | undefined> => {
+  /** False while its origin changes more often than it may: it must be asked again. */
+  const asked = async (one: Opened): Promise<boolean> => {
     const { controller } = one;
     const origin = await openedQueue(one).origin();
     const isChange = origins.has(controller) && origins.get(controller) !== origin;
-    const wait = untilNextChange(one);
-    if (isChange && wait > 0) {
-      one.silence = undefined;
-      return wait;
+    if (isChange && one.taken !== origin) {
+      if (!one.changes.take()) {
+        one.silence = undefined;
+        return false;
+      }
+      one.taken = origin;
     }
-    if (isChange) one.changes = [...one.changes, performance.now()].slice(-freeChanges);
     // Before anything is recorded for it: a bridge that starts while it is silent must know it.
     await known.remember(controller, origin);
     (await remembered())?.set(controller, origin);
-    if (opened.get(controller) !== one) return undefined;
+    if (opened.get(controller) !== one) return true;
     one.silence = undefined;
     const isNews = origins.get(controller) !== origin;
     origins.set(controller, origin);
     if (isNews) onChange();
-    return undefined;
+    return true;
   };
   const silenced = async (one: Opened, why: string): Promise<void> => {
     const { controller } = one;
@@ -196,22 +193,19 @@ function originLearner(
   };
   const learn = async (one: Opened): Promise<void> => {
     const { signal } = one.closed;
-    const isClosed = (): boolean => signal.aborted;
     const trouble = (error: unknown): void => void silenced(one, wordsOf(error)).catch(() => undefined);
-    while (!isClosed() && one.waits !== true) {
+    while (!isOver(signal) && one.waits !== true) {
       const late = setTimeout(trouble, patience, new Error(`Redis has not answered for ${patience} ms.`));
-      let wait: Milliseconds | undefined;
       try {
-        wait = await asked(one);
-        if (wait === undefined) return;
-        one.waits = true;
+        if (await asked(one)) return;
       } catch (error) {
-        if (!isClosed()) trouble(error);
+        if (!isOver(signal)) trouble(error);
       } finally {
         clearTimeout(late);
       }
-      await pause(wait ?? again, signal);
-      if (wait !== undefined) one.waits = false;
+      one.waits = true;
+      await pause(again, signal);
+      one.waits = false;
     }
   };
   return learn;

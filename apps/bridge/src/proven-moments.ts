@@ -1,8 +1,7 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
-import type { QueueMoment, WorkQueue } from "@drover/queue";
+import { type QueueMoment, raceAbort, within, type WorkQueue } from "@drover/queue";
 import type { EventSource, StreamPlan } from "@drover/streams";
-import { pause } from "./pause.ts";
 
 /** How old a moment may become while there are events: what was made since is believed of younger ones only. */
 const refreshEvery: Milliseconds = 20_000;
@@ -91,12 +90,5 @@ export function provenMoments(options: ProvenMomentsOptions): ProvenMoments {
 const patience: Milliseconds = 2_000;
 
 /** The moment, or undefined where the queue does not tell it: then its runs read live. */
-async function momentOf(
-  ask: () => Promise<QueueMoment>,
-  signal: AbortSignal,
-): Promise<QueueMoment | undefined> {
-  const left = new AbortController();
-  const answer = Promise.try(ask).catch(() => undefined);
-  const late = pause(patience, AbortSignal.any([signal, left.signal])).then(() => undefined);
-  return Promise.race([answer, late]).finally(() => left.abort());
-}
+const momentOf = (ask: () => Promise<QueueMoment>, signal: AbortSignal): Promise<QueueMoment | undefined> =>
+  within(patience, raceAbort(Promise.try(ask), signal)).catch(() => undefined);

@@ -1,7 +1,7 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import type { Wake, WorkQueue } from "@drover/queue";
+import { atMost, isOver, pause } from "@drover/runtime";
 import type { OwedWakes } from "@drover/streams";
-import { pause } from "./pause.ts";
 import { wordsOf } from "./words-of.ts";
 
 /** Brings the wakes of one stream to one queue. A queue that does not take them holds up no other. */
@@ -68,16 +68,14 @@ export function deliverTo(options: DeliveryOptions): QueueDelivery {
   let isHandingOver = false;
   let handing = Promise.resolve();
 
-  const fallBehind = (error: unknown): void => {
-    const why = wordsOf(error);
+  const fallBehind = (why: string): void => {
     if (lag === undefined) log.warn({ queue, why }, "A queue does not take its wakes; the others go on");
     lag = { queue, since: lag?.since ?? Date.now(), why };
   };
-  const isOver = (): boolean => signal.aborted;
   const isAdded = (): boolean => added;
   const handOver = async (): Promise<void> => {
     let failures = 0;
-    while (!isOver()) {
+    while (!isOver(signal)) {
       try {
         added = false;
         const { keys, all } = await debts.pay();
@@ -86,8 +84,8 @@ export function deliverTo(options: DeliveryOptions): QueueDelivery {
         [lag, directFrom] = [undefined, performance.now() + times.probation];
         break;
       } catch (error) {
-        if (isOver()) break;
-        fallBehind(error);
+        if (isOver(signal)) break;
+        fallBehind(wordsOf(error));
         await pause(Math.min(times.longestBackoff, (times.longestBackoff / 20) * 2 ** failures++), signal);
       }
     }
@@ -121,29 +119,24 @@ export function deliverTo(options: DeliveryOptions): QueueDelivery {
   };
 }
 
-/** What a call was refused with, or that it took too long; undefined when it was done. */
+/** Why a call was refused, or that it took too long; undefined when it was done. */
 async function attempt(
   call: () => Promise<void>,
   owed: Pick<OwedWakes, "answers">,
   patience: Milliseconds,
-): Promise<Error | undefined> {
-  const outcome = Promise.try(call).then(
-    () => undefined,
-    (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
+): Promise<string | undefined> {
+  const late = `Redis has not answered for ${patience} ms.`;
+  let refusal: string | undefined = late;
+  const done = Promise.try(call).then(
+    () => (refusal = undefined),
+    (error: unknown) => (refusal = wordsOf(error)),
   );
-  const late = new Error(`Redis has not answered for ${patience} ms.`);
-  const first = await within(patience, outcome, late);
-  if (first !== late) return first;
+  await atMost(patience, done);
+  if (refusal !== late) return refusal;
   // A Redis that is away for the stream, too, is waited for: nothing could be recorded.
   await owed.answers();
-  return within(patience, outcome, late);
-}
-
-async function within<T>(span: Milliseconds, outcome: Promise<T>, late: T): Promise<T> {
-  const left = new AbortController();
-  const first = await Promise.race([outcome, pause(span, left.signal).then(() => late)]);
-  left.abort();
-  return first;
+  await atMost(patience, done);
+  return refusal;
 }
 
 /** Hands over what a queue is owed. */

@@ -1,7 +1,8 @@
 import { type ObjectKey, objectKey } from "@drover/controller";
 import type { KubeObject } from "@drover/kube";
+import { declaredFunctions } from "@drover/runtime";
 import { expect, it } from "vitest";
-import { registeredFunctions } from "./registered-functions.ts";
+import { registered } from "./registered-functions.ts";
 
 const kind = { group: "", version: "v1", kind: "Pod", plural: "pods", scope: "Namespaced" };
 const object = (namespace: string, at: string, spec: unknown = { for: kind }): [ObjectKey, KubeObject] => {
@@ -18,10 +19,9 @@ const object = (namespace: string, at: string, spec: unknown = { for: kind }): [
   ];
 };
 const of = (...objects: readonly [ObjectKey, KubeObject][]) =>
-  registeredFunctions(new Map(objects)).map(({ key, registration, problem }) => [
-    key,
-    registration?.controller ?? problem,
-  ]);
+  declaredFunctions(new Map(objects))
+    .map(registered)
+    .map(({ key, registration, problem }) => [key, registration?.controller ?? problem]);
 
 it("functions of one name in several namespaces are all in use, each with a queue of its own", () => {
   expect(of(object("b", "2026-01-02"), object("a", "2026-01-03"), object("c", "2026-01-02"))).toEqual([
@@ -39,18 +39,20 @@ it("hooks of one name are each their function's", () => {
     const [, { metadata, ...rest }] = object("a", at, { for: kind, hooks: hooks(hook) });
     return [objectKey({ namespace: "a", name }), { ...rest, metadata: { ...metadata, name } }];
   };
-  const functions = registeredFunctions(
+  const functions = declaredFunctions(
     new Map([
       named("young", "2026-01-03", "git"),
       named("old", "2026-01-01", "git"),
       named("third", "2026-01-02", "s3"),
     ]),
   );
-  const found = functions.map(({ key, registration, problem }) => [
-    key,
-    registration?.hooks.map(({ address }) => address),
-    problem,
-  ]);
+  const found = functions
+    .map(registered)
+    .map(({ key, registration, problem }) => [
+      key,
+      registration?.hooks.map(({ address }) => address),
+      problem,
+    ]);
   expect(found).toEqual([
     ["a/old", ["a/old/git"], undefined],
     ["a/third", ["a/third/s3"], undefined],

@@ -1,12 +1,10 @@
-import { type Log, type ObjectKey, ReconcileFunction } from "@drover/controller";
-import type { KubeClient, KubeObject, Reflector } from "@drover/kube";
+import { type ObjectKey, ReconcileFunction } from "@drover/controller";
+import type { KubeObject, Reflector } from "@drover/kube";
 import {
-  type Authors,
   type DeclaredFunction,
-  declaredFunctions,
-  followDeclaredFunctions,
-  followPermits,
+  followPermittedFunctions,
   type Permits,
+  type PermittedFunctionsOptions,
 } from "@drover/runtime";
 import { isDeepStrictEqual } from "node:util";
 import { InvalidRegistrationError } from "@drover/streams";
@@ -27,13 +25,7 @@ export interface RegisteredFunctions {
   all(): readonly RegisteredFunction[];
 }
 
-export interface FollowOptions {
-  readonly authors: Authors;
-  /** The deployer's namespace, where permits are. */
-  readonly namespace: string;
-  readonly client: KubeClient;
-  readonly log: Log;
-  readonly signal: AbortSignal;
+export interface FollowOptions extends Omit<PermittedFunctionsOptions, "onChange"> {
   /** Called when all functions are known, and with every change from then on. */
   readonly onChange: (registrations: readonly Registration[]) => void;
 }
@@ -42,55 +34,28 @@ export interface FollowOptions {
  * With authors `checked`, a function registers what its permit allows. While it asks for something else it stays registered
  * as it was; without a permit it is not registered.
  */
-export function followFunctions({
-  authors,
-  namespace,
-  onChange,
-  ...options
-}: FollowOptions): RegisteredFunctions {
-  let declared: readonly DeclaredFunction[] | undefined;
+export function followFunctions({ onChange, ...options }: FollowOptions): RegisteredFunctions {
   let functions: readonly RegisteredFunction[] = [];
   let registrations: readonly Registration[] | undefined;
-  const update = (): void => {
-    if (declared === undefined || permits?.synced() === false) return;
-    const known = new Map(functions.map((one) => [one.object.metadata.uid, one.registration]));
-    functions = declared.map((one) =>
-      isAllowed(permits, one) ? registered(one) : heldAs(permits, one, known),
-    );
-    const next = functions.flatMap(({ registration }) => registration ?? []);
-    // Most changes are those of a status.
-    if (isDeepStrictEqual(next, registrations)) return;
-    registrations = next;
-    onChange(next);
-  };
-  const permits =
-    authors === "trusted" ? undefined : followPermits({ ...options, namespace, onChange: () => update() });
-  const { reflector } = followDeclaredFunctions({
+  const reflector = followPermittedFunctions({
     ...options,
-    onChange(next) {
-      declared = next;
-      update();
+    onChange(declared, permits) {
+      const known = new Map(functions.map((one) => [one.object.metadata.uid, one.registration]));
+      functions = declared.map((one) =>
+        isAllowed(permits, one) ? registered(one) : heldAs(permits, one, known),
+      );
+      const next = functions.flatMap(({ registration }) => registration ?? []);
+      // Most changes are those of a status.
+      if (isDeepStrictEqual(next, registrations)) return;
+      registrations = next;
+      onChange(next);
     },
   });
-  return {
-    reflector: permits === undefined ? reflector : bothReflectors(reflector, permits.reflector),
-    all: () => functions,
-  };
+  return { reflector, all: () => functions };
 }
 
 const isAllowed = (permits: Permits | undefined, { object, spec }: DeclaredFunction): boolean =>
   permits === undefined || spec === undefined || permits.allows(object, spec, "followed");
-
-/** Ready when both are; the first that is not says why. */
-const bothReflectors = (functions: Reflector, permits: Reflector): Reflector => ({
-  done: Promise.all([functions.done, permits.done]).then(() => undefined),
-  status: () => (functions.status().synced ? permits.status() : functions.status()),
-});
-
-/** What each of these objects registers. */
-export const registeredFunctions = (
-  objects: ReadonlyMap<ObjectKey, KubeObject>,
-): readonly RegisteredFunction[] => declaredFunctions(objects).map(registered);
 
 function heldAs(
   permits: Permits | undefined,
@@ -102,7 +67,8 @@ function heldAs(
   return registration === undefined ? { key, object } : { key, object, registration };
 }
 
-function registered({ key, object, spec, problem }: DeclaredFunction): RegisteredFunction {
+/** What a function registers. */
+export function registered({ key, object, spec, problem }: DeclaredFunction): RegisteredFunction {
   if (spec === undefined) return { key, object, problem };
   const { name, uid, namespace } = object.metadata;
   try {

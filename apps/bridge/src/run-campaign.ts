@@ -1,7 +1,7 @@
 import type { Campaign, CampaignProgress, Log, Milliseconds, ObjectKey } from "@drover/controller";
 import type { Wake, WorkQueue } from "@drover/queue";
+import { pause } from "@drover/runtime";
 import type { CampaignId, CampaignObjects, CampaignStore } from "@drover/streams";
-import { pause } from "./pause.ts";
 
 export interface CampaignOptions {
   readonly id: CampaignId;

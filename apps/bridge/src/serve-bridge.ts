@@ -1,5 +1,6 @@
 import type { Milliseconds } from "@drover/controller";
-import { atMost, type Process, type TenantRedis } from "@drover/runtime";
+import { within } from "@drover/queue";
+import type { Process, TenantRedis } from "@drover/runtime";
 import { type Bridge, openBridge } from "./bridge.ts";
 import { bridgeMetrics } from "./bridge-metrics.ts";
 import type { FollowSettings } from "./follow-settings.ts";
@@ -29,10 +30,8 @@ export function serveBridge(
   });
   closing("bridge", () => bridge.close());
   readiness("redis", async () => {
-    const answered = redis.ping().then(() => true);
-    await atMost(readyWithin, answered);
-    const isThere = await Promise.race([answered, Promise.resolve(false)]);
-    return isThere ? undefined : `Redis did not answer within ${readyWithin} ms.`;
+    await within(readyWithin, redis.ping());
+    return undefined;
   });
   readiness("streams", () => {
     const problems = [

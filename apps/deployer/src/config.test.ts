@@ -52,6 +52,14 @@ it.each([
     /DROVER_FUNCTIONS_EGRESS_EXCEPT=.*does not begin at 10.0.0.1/,
   ],
   [
+    { DROVER_FUNCTIONS_REDIS_URL: "redis://deployer:s3cret@redis.drover:6379" },
+    /DROVER_FUNCTIONS_REDIS_URL cannot be used: give a URL .* without a user/,
+  ],
+  [
+    { DROVER_FUNCTIONS_REDIS_URL: "redis://a:7000,b:7001" },
+    /DROVER_FUNCTIONS_REDIS_URL cannot be used: give a URL/,
+  ],
+  [
     { DROVER_MONITORING_NAMESPACES: "monitoring Prometheus" },
     /DROVER_MONITORING_NAMESPACES=.*name of a namespace/,
   ],
@@ -62,4 +70,16 @@ it("takes several namespaces of what scrapes", () => {
     "monitoring",
     "metrics",
   ]);
+});
+
+it("wants one address for Pods, where its own URL names several nodes of a cluster", () => {
+  const nodes = { DROVER_REDIS_URL: "redis://u:s3cret@a:7000,redis://b:7001" };
+  expect(() => given(nodes)).toThrow("DROVER_FUNCTIONS_REDIS_URL is not set. Set it.");
+  const one = "redis://redis.drover:7000?cluster=true";
+  expect(given({ ...nodes, DROVER_FUNCTIONS_REDIS_URL: one }).functionsRedisUrl).toBe(one);
+});
+
+it("takes the address of Redis for Pods, with a database where there is one", () => {
+  for (const url of ["redis://redis.drover:6379", "rediss://redis.drover/2", "redis://redis:1?cluster=true"])
+    expect(given({ DROVER_FUNCTIONS_REDIS_URL: url }).functionsRedisUrl).toBe(url);
 });

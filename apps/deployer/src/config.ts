@@ -1,20 +1,16 @@
-import { durationSchema, milliseconds } from "@drover/controller";
 import {
-  authorsSetting,
   functionSettings,
-  namespaceSetting,
+  namespaceName,
+  parsedBy,
+  partSettings,
   plain,
   readSettings,
-  tenantSettings,
+  redisUrlForPods,
+  span,
+  wordsIn,
 } from "@drover/runtime";
 import { z } from "zod";
-import {
-  InvalidEgressError,
-  metadataNetworks,
-  parseDestinations,
-  parseNetworks,
-  usualEgress,
-} from "./egress.ts";
+import { metadataNetworks, parseDestinations, parseNetworks, usualEgress } from "./egress.ts";
 
 /** A ServiceAccount, as `namespace/name`. */
 const account = (usual: string) =>
@@ -29,26 +25,10 @@ const account = (usual: string) =>
       }),
   );
 
-/** Text that a parser turns into something else, or refuses with what to write. */
-const parsedBy =
-  <Value>(parse: (text: string) => Value) =>
-  (text: string, context: z.RefinementCtx): Value => {
-    try {
-      return parse(text);
-    } catch (error) {
-      if (!(error instanceof InvalidEgressError)) throw error;
-      context.addIssue({ code: "custom", message: error.message });
-      return z.NEVER;
-    }
-  };
-
-const settings = functionSettings.extend({
-  ...tenantSettings.shape,
+const fields = functionSettings.extend({
+  ...partSettings.shape,
   /** Redis as Pods reach it, without user or password. Default: as this process does. */
-  functionsRedisUrl: z
-    .string()
-    .regex(/^rediss?:\/\/[^\s/@]+/, { error: "give a URL such as redis://redis.drover:6379, without a user" })
-    .optional(),
+  functionsRedisUrl: redisUrlForPods.optional(),
   /** Where autoscalers reach this process, such as http://deployer.drover:8080. */
   scalingUrl: z
     .string()
@@ -59,30 +39,26 @@ const settings = functionSettings.extend({
   /** Networks that are closed to them, but for what `functionsEgress` names in them; or `none`. */
   functionsEgressExcept: plain(z.string().default(metadataNetworks).transform(parsedBy(parseNetworks))),
   /** Namespaces whose Pods may read the metrics of functions, such as `monitoring`. */
-  monitoringNamespaces: plain(
-    z
-      .string()
-      .default("")
-      .transform((text) => text.split(/[\s,]+/).filter((word) => word !== ""))
-      .pipe(z.array(namespaceSetting.unwrap())),
-  ),
+  monitoringNamespaces: plain(z.string().default("").transform(wordsIn).pipe(z.array(namespaceName))),
   /** The ServiceAccounts of bridges and gateways, as in `drover/gateway`. */
   bridgeAccount: account("drover/bridge"),
   gatewayAccount: account("drover/gateway"),
   /** The ServiceAccount of KEDA's operator: it makes the tokens with which it asks for figures. */
   kedaAccount: account("keda/keda-operator"),
-  /** `trusted`: functions get what they ask for, whatever their authors may do. For a cluster with one author. */
-  authors: authorsSetting,
-  /** The namespace of the deployer, where it keeps permits. A user who may write there can act as the deployer. */
-  namespace: namespaceSetting,
   /** How often permits are reviewed. Twice this time after an author has lost a permission it is withdrawn. */
-  reviewEvery: plain(durationSchema.transform(milliseconds).default(20_000)),
+  reviewEvery: plain(span.default(20_000)),
   /** How often functions get new passwords and signing keys. */
-  rotateEvery: plain(durationSchema.transform(milliseconds).default(20 * 86_400_000)),
+  rotateEvery: plain(span.default(20 * 86_400_000)),
   /** How often Redis is looked through for what functions that are gone have left in it. */
-  sweepEvery: plain(durationSchema.transform(milliseconds).default(60_000)),
+  sweepEvery: plain(span.default(60_000)),
   /** How often queues are looked at for how many Pods they want. */
-  scaleEvery: plain(durationSchema.transform(milliseconds).default(250)),
+  scaleEvery: plain(span.default(250)),
 });
+
+/** A Pod's URL has its user in it, for which the nodes of a cluster are no URL: they are reached by one address. */
+const settings = fields.refine(
+  ({ redisUrl, functionsRedisUrl }) => functionsRedisUrl !== undefined || URL.canParse(redisUrl),
+  { path: ["functionsRedisUrl"] },
+);
 
 export const functionConfig = () => readSettings(settings, process.env);

@@ -1,6 +1,6 @@
 import { ready, ReconcileFunction, type ReconcileFunctionSpec, webhookSecretOf } from "@drover/controller";
 import { builtin } from "@drover/kube";
-import { calledRoleOf, gatewayRoleOf } from "./gateway-roles.ts";
+import { calledRolesOf } from "./gateway-roles.ts";
 import { dropObject } from "./keep-object.ts";
 import { redisSecretOf } from "./names.ts";
 import { dropStaleRoles } from "./stale-roles.ts";
@@ -42,23 +42,22 @@ export function announcedDelivery({ spec, status }: Step["context"]) {
   };
 }
 
+async function takeDelivery(step: Step, delivered: Delivered): Promise<void> {
+  if (delivered === "webhook") await dropStaleRoles(step, calledRolesOf(step.home));
+  await takeLogin(step, delivered);
+}
+
 /**
  * Before a function is gone: whatever it may have needed, for its status, which others can write, does not say what it had.
  * All of it is named by the function's identity or owned by it, so nothing of another function is touched.
  */
-export async function takeDeliveries(step: Step): Promise<void> {
-  for (const delivered of ["pull", "webhook"] as const) await takeDelivery(step, delivered);
+export async function takeLogins(step: Step): Promise<void> {
+  for (const delivered of ["pull", "webhook"] as const) await takeLogin(step, delivered);
 }
 
-async function takeDelivery(step: Step, delivered: Delivered): Promise<void> {
-  const { context, home, client, accounts } = step;
+async function takeLogin({ context, home, client, accounts }: Step, delivered: Delivered): Promise<void> {
+  if (delivered === "pull") await accounts.revoke(home);
+  const name = delivered === "pull" ? redisSecretOf(home.name) : webhookSecretOf(home.name);
   const keeper = { client, signal: context.signal, owner: home.uid };
-  const secret = async (name: string): Promise<void> =>
-    dropObject(keeper, builtin.secret, { metadata: { name, namespace: home.namespace } });
-  if (delivered === "pull") {
-    await accounts.revoke(home);
-    return secret(redisSecretOf(home.name));
-  }
-  await dropStaleRoles(step, [calledRoleOf(home), gatewayRoleOf(home)]);
-  await secret(webhookSecretOf(home.name));
+  await dropObject(keeper, builtin.secret, { metadata: { name, namespace: home.namespace } });
 }

@@ -1,11 +1,14 @@
-import { BlockList, isIP } from "node:net";
+import { wordsIn } from "@drover/runtime";
+import { isIP } from "node:net";
 
 /** A network as the API server takes it: `10.0.0.0/8`. */
 interface Network {
   readonly cidr: string;
-  readonly address: string;
+  /** Its first address. */
+  readonly start: bigint;
   readonly bits: number;
-  readonly family: "ipv4" | "ipv6";
+  /** Of all its addresses: 32 or 128. */
+  readonly width: number;
 }
 
 /** Where Pods of functions may connect to, beside DNS, Redis and the gateway. */
@@ -63,32 +66,32 @@ export function egressPeers({ pods, networks, except }: Egress): readonly object
   ];
 }
 
-const wordsOf = (text: string): readonly string[] =>
-  text === "none" ? [] : text.split(/[\s,]+/).filter((word) => word !== "");
+const wordsOf = (text: string): readonly string[] => (text === "none" ? [] : wordsIn(text));
 
 function parseNetwork(word: string): Network {
   const [address = "", size = "", ...more] = word.split("/");
   const version = /^[0-9a-f:]+$|^[0-9.]+$/.test(address) ? isIP(address) : 0;
-  const most = version === 4 ? 32 : 128;
+  const width = version === 4 ? 32 : 128;
   const bits = Number(size);
-  if (version === 0 || !/^(0|[1-9]\d{0,2})$/.test(size) || bits > most || more.length > 0) {
+  if (version === 0 || !/^(0|[1-9]\d{0,2})$/.test(size) || bits > width || more.length > 0) {
     throw new InvalidEgressError(`${JSON.stringify(word)} is not a network. Write 10.0.0.0/8, or fd00::/8.`);
   }
   // The API server refuses such a network, with every function's NetworkPolicy.
-  if ((numberOf(address) & ((1n << BigInt(most - bits)) - 1n)) !== 0n) {
+  const start = numberOf(address);
+  if ((start & ((1n << BigInt(width - bits)) - 1n)) !== 0n) {
     throw new InvalidEgressError(
       `${word} does not begin at ${address}: bits behind the first ${bits} are set.`,
     );
   }
-  return { cidr: word, address, bits, family: version === 4 ? "ipv4" : "ipv6" };
+  return { cidr: word, start, bits, width };
 }
 
 /** Strictly, as the API server wants it of an exception. */
 function isWithin(one: Network, network: Network): boolean {
-  if (one.family !== network.family || one.bits <= network.bits) return false;
-  const list = new BlockList();
-  list.addSubnet(network.address, network.bits, network.family);
-  return list.check(one.address, one.family);
+  const beyond = BigInt(network.width - network.bits);
+  return (
+    one.width === network.width && one.bits > network.bits && one.start >> beyond === network.start >> beyond
+  );
 }
 
 function numberOf(address: string): bigint {

@@ -1,9 +1,8 @@
 import { type Log, type Milliseconds, queueOf } from "@drover/controller";
-import { redisAccounts, type RedisConnection, type RedisUserOptions } from "@drover/queue";
+import { redisAccounts, type RedisConnection, type RedisUserOptions, within } from "@drover/queue";
 import type { TenantRedis } from "@drover/runtime";
 import type { Home } from "./home.ts";
 import { redisUserOf } from "./names.ts";
-import { within } from "./within.ts";
 
 /** The users of functions, each in the Redis of its function and in no other. */
 export interface FunctionAccounts {

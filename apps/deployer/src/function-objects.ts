@@ -1,7 +1,8 @@
 import { type ReconcileContext, type ReconcileFunction, serviceNameOf } from "@drover/controller";
 import { builtin, type NewObject, type ResourceRef } from "@drover/kube";
+import { boundRole } from "./bound-role.ts";
 import { functionPolicy } from "./function-policy.ts";
-import { type Home, ownedBy, ownedInCluster, roleRefOf } from "./home.ts";
+import { type Home, ownedBy, ownedInCluster } from "./home.ts";
 import { clusterRoleOf, functionLabel } from "./names.ts";
 import type { Surroundings } from "./pod-template.ts";
 
@@ -12,7 +13,7 @@ export interface FunctionObject {
   readonly ref: ResourceRef;
   readonly object: NewObject;
   readonly wanted: boolean;
-  /** False for a Role that gives Drover's own gateway what was made for this function: its author gains nothing by it. */
+  /** False for Roles that give Drover's own parts, or KEDA, what was made for this function: its author gains nothing by them. */
   readonly reviewed?: false;
   /** It is in a namespace that the spec names. What is wrong there does not keep the function from being deployed. */
   readonly elsewhere?: true;
@@ -24,9 +25,11 @@ export function functionObjects(
   spec: FunctionContext["spec"],
   surroundings: Surroundings,
 ): readonly FunctionObject[] {
-  const { container, permissions = {} } = spec;
+  const { container, permissions: { namespace: here = [], cluster: everywhere = [] } = {} } = spec;
   const deployed = container !== undefined;
   const owned = (name: string) => ({ name, ...ownedBy(home) });
+  const inCluster = ownedInCluster(home, clusterRoleOf(home.namespace, home.name));
+  const some = (rules: readonly object[]): boolean => deployed && rules.length > 0;
   return [
     {
       ref: builtin.serviceAccount,
@@ -34,7 +37,8 @@ export function functionObjects(
       // The gateway acts as it.
       wanted: deployed || spec.delivery === "webhook",
     },
-    ...roles(home, permissions, deployed),
+    ...boundRole(owned(home.name), here, home, { wanted: some(here) }),
+    ...boundRole(inCluster, everywhere, home, { wanted: some(everywhere) }),
     {
       ref: builtin.service,
       object: {
@@ -53,32 +57,6 @@ export function functionObjects(
         spec: functionPolicy({ name: home.name, spec, ...surroundings }),
       },
       wanted: deployed,
-    },
-  ];
-}
-
-function roles(
-  home: Home,
-  { namespace: here = [], cluster: everywhere = [] }: NonNullable<FunctionContext["spec"]["permissions"]>,
-  deployed: boolean,
-): readonly FunctionObject[] {
-  const metadata = { name: home.name, ...ownedBy(home) };
-  const shared = ownedInCluster(home, clusterRoleOf(home.namespace, home.name));
-  const { role, roleBinding, clusterRole, clusterRoleBinding } = builtin;
-  const subjects = [{ kind: "ServiceAccount", name: home.name, namespace: home.namespace }];
-  const some = (rules: readonly object[]): boolean => deployed && rules.length > 0;
-  return [
-    { ref: role, object: { metadata, rules: here }, wanted: some(here) },
-    {
-      ref: roleBinding,
-      object: { metadata, subjects, roleRef: roleRefOf(role, home.name) },
-      wanted: some(here),
-    },
-    { ref: clusterRole, object: { metadata: shared, rules: everywhere }, wanted: some(everywhere) },
-    {
-      ref: clusterRoleBinding,
-      object: { metadata: shared, subjects, roleRef: roleRefOf(clusterRole, shared.name) },
-      wanted: some(everywhere),
     },
   ];
 }

@@ -1,7 +1,6 @@
 import { objectKey, queueOf, ReconcileFunction, silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, openWorkQueue, type RedisConnection } from "@drover/queue";
-import { soleRedis } from "@drover/runtime";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openFunctionQueues } from "./function-queues.ts";
 
@@ -22,7 +21,7 @@ afterAll(async () => {
 
 it("the deployer does not count the run that asks: it would ask for ever", async () => {
   const queues = openFunctionQueues({
-    redisFor: soleRedis(redis).redisFor,
+    redisFor: () => ({ redis, gone: new AbortController().signal }),
     own: queueOf(functions),
     log: silentLog,
     onIncarnation: () => {},

@@ -34,14 +34,10 @@ export async function templateWithSecrets(
   if (container === undefined) return undefined;
   const user = { role: "function", controllers: queuesOf(home, spec) } as const;
   const login = {
-    ...{
-      ...shared,
-      name: redisSecretOf(home.name),
-      key: "password",
-      others: {
-        username: redisUserOf(home),
-        ...(surroundings.redisCa !== undefined && { [caKey]: surroundings.redisCa }),
-      },
+    ...{ ...shared, name: redisSecretOf(home.name), key: "password" },
+    others: {
+      username: redisUserOf(home),
+      ...(surroundings.redisCa !== undefined && { [caKey]: surroundings.redisCa }),
     },
     make: () => randomBytes(32).toString("base64url"),
     made: /^[A-Za-z0-9_-]{43}$/,

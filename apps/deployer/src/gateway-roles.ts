@@ -1,14 +1,17 @@
 import { calledRules, type ReconcileFunctionSpec, serviceNameOf, webhookSecretOf } from "@drover/controller";
-import { builtin } from "@drover/kube";
+import { boundRole, ruleFor } from "./bound-role.ts";
 import type { FunctionObject } from "./function-objects.ts";
-import { type Home, ownedBy, type PartAccount, roleRefOf } from "./home.ts";
+import { type Home, ownedBy, type PartAccount } from "./home.ts";
 import { placedRoles } from "./placed-roles.ts";
 
 /** The name of all Roles, ClusterRoles and bindings that let a function that is called act on the objects that it is for. */
 export const calledRoleOf = ({ namespace, name }: Home): string => `drover-called:${namespace}:${name}`;
 
 /** The name of the Role, and of its binding, that the gateway has for a function beside that function. */
-export const gatewayRoleOf = ({ name }: Home): string => `${name}-gateway`;
+const gatewayRoleOf = ({ name }: Home): string => `${name}-gateway`;
+
+/** The names of all that calling a function takes. */
+export const calledRolesOf = (home: Home): readonly string[] => [calledRoleOf(home), gatewayRoleOf(home)];
 
 /**
  * What calling a function takes. The gateway has no rights on objects: it reads and writes those of a function as the
@@ -20,38 +23,22 @@ export function gatewayRoles(
   spec: ReconcileFunctionSpec,
   gateway: PartAccount,
 ): readonly FunctionObject[] {
-  const named = { name: gatewayRoleOf(home), ...ownedBy(home) };
   const service = spec.webhook?.service?.name ?? serviceNameOf(home.name);
-  const one = (verb: string, resource: string, name: string) => ({
-    ...{ apiGroups: [""], resources: [resource], resourceNames: [name], verbs: [verb] },
-  });
   return [
     ...placedRoles(home, [spec.for], {
       name: calledRoleOf(home),
-      account: { namespace: home.namespace, name: home.name },
+      account: home,
       rulesFor: (kinds) => kinds.flatMap(calledRules),
     }),
-    {
-      ref: builtin.role,
-      object: {
-        metadata: named,
-        rules: [
-          one("impersonate", "serviceaccounts", home.name),
-          one("get", "secrets", webhookSecretOf(home.name)),
-          one("get", "services", service),
-        ],
-      },
-      wanted: true,
-      reviewed: false,
-    },
-    {
-      ref: builtin.roleBinding,
-      object: {
-        metadata: named,
-        subjects: [{ kind: "ServiceAccount", ...gateway }],
-        roleRef: roleRefOf(builtin.role, named.name),
-      },
-      wanted: true,
-    },
+    ...boundRole(
+      { name: gatewayRoleOf(home), ...ownedBy(home) },
+      [
+        ruleFor("impersonate", "serviceaccounts", home.name),
+        ruleFor("get", "secrets", webhookSecretOf(home.name)),
+        ruleFor("get", "services", service),
+      ],
+      gateway,
+      { wanted: true, reviewed: false },
+    ),
   ];
 }

@@ -1,5 +1,4 @@
 import { type ObjectMetadata, ReconcileFunction } from "@drover/controller";
-import type { ResourceRef } from "@drover/kube";
 import { ownerAnnotation } from "./keep-object.ts";
 import { functionLabel } from "./names.ts";
 
@@ -44,10 +43,8 @@ export const ownedElsewhere = (home: Home, namespace: string, name: string) => (
   namespace,
 });
 
-/** The ServiceAccount of one of Drover's own parts. */
+/** A ServiceAccount: of one of Drover's own parts, or of a function. */
 export interface PartAccount {
   readonly namespace: string;
   readonly name: string;
 }
-
-export const roleRefOf = ({ group, kind }: ResourceRef, name: string) => ({ apiGroup: group, kind, name });

@@ -5,7 +5,7 @@
  * each function has. Read it in this order:
  *
  * - `deploy.ts`: what one run does, and in which order; `take-down.ts`: what is done before one is gone.
- * - `permit.ts`: whether a function may be deployed at all, and with which permissions.
+ * - `permits/permit.ts`: whether a function may be deployed at all, and with which permissions.
  * - `function-objects.ts`, `pod-template.ts`: what there is to be in the cluster for it. `keep-object.ts` keeps it so.
  * - `function-secrets.ts`: its own user of Redis, its signing key; `rotating-secret.ts`: how they are changed.
  * - `pods-wanted.ts`, `rescale.ts`: how many Pods; `function-rollout.ts`, `roll-out.ts`: of which revision.
@@ -19,9 +19,4 @@
  * - A Pod is asked to go, and has the time that its longest run may take.
  * - What somebody else made is never changed or deleted, whatever its name is.
  */
-export { functionController } from "./function-controller.ts";
-export { type FunctionKeys, functionKeys } from "./function-keys.ts";
-export type { FunctionControllerParts } from "./step.ts";
 export { queuesOf } from "./function-queues.ts";
-export { clusterRoleOf, redisSecretOf, redisUserOf } from "./names.ts";
-export { startScaler, type Scaler } from "./scaler.ts";

@@ -1,21 +1,16 @@
 import { milliseconds, ReconcileFunction, TerminalError } from "@drover/controller";
 import { builtin, type ResourceRef } from "@drover/kube";
+import { boundRole, ruleFor } from "./bound-role.ts";
 import type { FunctionContext, FunctionObject } from "./function-objects.ts";
-import { type Home, ownedBy, roleRefOf } from "./home.ts";
+import { type Home, ownedBy, type PartAccount } from "./home.ts";
 import { scalingOf } from "./scaling-of.ts";
-
-/** A ServiceAccount. */
-export interface Account {
-  readonly namespace: string;
-  readonly name: string;
-}
 
 /** How KEDA reaches the deployer, and who it is. */
 export interface KedaSettings {
   /** Where it asks for figures; undefined where nobody has said it. */
   readonly scalingUrl: string | undefined;
   /** The ServiceAccount of KEDA's operator. */
-  readonly account: Account;
+  readonly account: PartAccount;
 }
 
 const keda = { group: "keda.sh", version: "v1alpha1", namespaced: true } as const;
@@ -52,28 +47,12 @@ export function kedaObjects(
   const owned = { name, ...ownedBy(home) };
   const tokens = { name: `${home.name}-scaling-token`, ...ownedBy(home) };
   const { group, plural } = ReconcileFunction;
-  const rule = (apiGroup: string, resource: string, verb: string, named: string) => ({
-    ...{ apiGroups: [apiGroup], resources: [resource], verbs: [verb], resourceNames: [named] },
-  });
-  const binding = (metadata: typeof owned, subject: Account): FunctionObject => ({
-    ref: builtin.roleBinding,
-    object: {
-      metadata,
-      subjects: [{ kind: "ServiceAccount", ...subject }],
-      roleRef: roleRefOf(builtin.role, metadata.name),
-    },
-    wanted,
-  });
   // Neither Role is the author's: one shows a figure that is in the function's status, the other makes tokens for it.
-  const role = (metadata: typeof owned, rules: readonly object[]): FunctionObject => ({
-    ...{ ref: builtin.role, object: { metadata, rules }, wanted, reviewed: false },
-  });
+  const unreviewed = { wanted, reviewed: false } as const;
   return [
     { ref: builtin.serviceAccount, object: { metadata: owned, automountServiceAccountToken: false }, wanted },
-    role(owned, [rule(group, `${plural}/scale`, "get", home.name)]),
-    binding(owned, { namespace: home.namespace, name }),
-    role(tokens, [rule("", "serviceaccounts/token", "create", name)]),
-    binding(tokens, account),
+    ...boundRole(owned, [ruleFor("get", `${plural}/scale`, home.name, group)], owned, unreviewed),
+    ...boundRole(tokens, [ruleFor("create", "serviceaccounts/token", name)], account, unreviewed),
     {
       ref: triggerAuthentication,
       object: {

@@ -4,19 +4,22 @@ import { keyOf, type KubeClient, type KubeObject, type NewObject, type ResourceR
 /** The annotation of cluster-scoped objects with the uid of the function that they are of: they can have no owner there. */
 export const ownerAnnotation = "drover.dev/owner";
 
+/** Keeps the objects of a function. */
+export interface ObjectKeeper {
+  readonly client: KubeClient;
+  readonly signal: AbortSignal;
+  /** The uid of the function. */
+  readonly owner: string;
+}
+
 /**
  * The object is there, and is as it is to be: what it is to have, it has; what others added besides stays. Nothing is
  * written when it is so already.
  *
- * @param owner the uid of the function that it belongs to.
  * @throws TerminalError when one of that name is there and belongs to somebody else.
  */
 export async function keepObject(
-  {
-    client,
-    signal,
-    owner,
-  }: { readonly client: KubeClient; readonly signal: AbortSignal; readonly owner: string },
+  { client, signal, owner }: ObjectKeeper,
   ref: ResourceRef,
   wanted: NewObject,
 ): Promise<KubeObject> {
@@ -41,11 +44,7 @@ export function refuseForeign(ref: ResourceRef, present: KubeObject, owner: stri
 
 /** Takes an object away, if it is the function's. */
 export async function dropObject(
-  {
-    client,
-    signal,
-    owner,
-  }: { readonly client: KubeClient; readonly signal: AbortSignal; readonly owner: string },
+  { client, signal, owner }: ObjectKeeper,
   ref: ResourceRef,
   { metadata }: Pick<NewObject, "metadata">,
 ): Promise<void> {

@@ -114,16 +114,18 @@ function partsOf(tenants: TenantRedis, log: Log) {
       return tenants.servers().flatMap((one) => ([undefined, tenant].includes(one.tenant) ? one.redis : []));
     }),
     accounts: functionAccounts(tenants, log),
-    redisOf: (namespace: string) => reached(tenants.tenantOf(namespace)),
+    redisOf(namespace: string) {
+      const tenant = tenants.tenantOf(namespace);
+      return tenant && reached(tenant);
+    },
   };
 }
 
 /** What Pods of functions are told of the world around them. */
 function surroundingsOf(settings: ReturnType<typeof functionConfig>): Surroundings {
-  const redisUrl = settings.functionsRedisUrl ?? withoutUser(settings.redisUrl);
+  const { redisUrl: url, functionsRedisUrl: functionsUrl, redisCaFile: ca } = settings;
   return {
-    redisUrl,
-    redisCa: redisUrl.startsWith("rediss:") ? settings.redisCaFile : undefined,
+    ...reached({ url, functionsUrl, ca }),
     bridge: settings.bridgeAccount,
     gateway: settings.gatewayAccount,
     network: {
@@ -135,10 +137,8 @@ function surroundingsOf(settings: ReturnType<typeof functionConfig>): Surroundin
   };
 }
 
-/** The Redis of a tenant as Pods reach it. */
-function reached(tenant: Tenant | undefined) {
-  if (tenant === undefined) return undefined;
-  const { url, functionsUrl = withoutUser(url), ca } = tenant;
+/** A Redis as Pods reach it. */
+function reached({ url, functionsUrl = withoutUser(url), ca }: Omit<Tenant, "namespaces">) {
   return { redisUrl: functionsUrl, redisCa: functionsUrl.startsWith("rediss:") ? ca : undefined };
 }
 

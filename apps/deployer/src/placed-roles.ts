@@ -1,7 +1,7 @@
 import type { FollowedKind } from "@drover/controller";
-import { builtin } from "@drover/kube";
+import { boundRole } from "./bound-role.ts";
 import type { FunctionObject } from "./function-objects.ts";
-import { type Home, ownedElsewhere, ownedInCluster, type PartAccount, roleRefOf } from "./home.ts";
+import { type Home, ownedElsewhere, ownedInCluster, type PartAccount } from "./home.ts";
 
 export interface PlacedRoles {
   /** Of all of them. */
@@ -24,28 +24,17 @@ export function placedRoles(
 ): readonly FunctionObject[] {
   const everywhere = kinds.filter(({ namespaces }) => namespaces === undefined);
   const named = new Set(kinds.flatMap(({ namespaces = [] }) => namespaces));
-  const subjects = [{ kind: "ServiceAccount", ...account }];
   const inCluster = ownedInCluster(home, name, aggregatedBy === undefined ? {} : { [aggregatedBy]: "true" });
-  const wanted = everywhere.length > 0;
+  const [clusterRole, binding] = boundRole(inCluster, rulesFor(everywhere), account, {
+    wanted: everywhere.length > 0,
+  });
   return [
-    { ref: builtin.clusterRole, object: { metadata: inCluster, rules: rulesFor(everywhere) }, wanted },
-    ...(aggregatedBy === undefined
-      ? [
-          {
-            ref: builtin.clusterRoleBinding,
-            object: { metadata: inCluster, subjects, roleRef: roleRefOf(builtin.clusterRole, name) },
-            wanted,
-          },
-        ]
-      : []),
-    ...[...named].sort().flatMap((namespace): readonly FunctionObject[] => {
-      const metadata = ownedElsewhere(home, namespace, name);
+    clusterRole,
+    ...(aggregatedBy === undefined ? [binding] : []),
+    ...[...named].sort().flatMap((namespace) => {
       const rules = rulesFor(kinds.filter(({ namespaces }) => namespaces?.includes(namespace)));
-      const roleRef = roleRefOf(builtin.role, name);
-      return [
-        { ref: builtin.role, object: { metadata, rules }, wanted: true, elsewhere: true },
-        { ref: builtin.roleBinding, object: { metadata, subjects, roleRef }, wanted: true, elsewhere: true },
-      ];
+      const metadata = ownedElsewhere(home, namespace, name);
+      return boundRole(metadata, rules, account, { wanted: true, elsewhere: true });
     }),
   ];
 }

@@ -9,8 +9,13 @@ import {
   type ReconcileFunctionStatus,
 } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
-import { type DeclaredFunction, followDeclaredFunctions, recent, TenantRedisError } from "@drover/runtime";
-import { setTimeout as delay } from "node:timers/promises";
+import {
+  type DeclaredFunction,
+  followDeclaredFunctions,
+  pause,
+  recent,
+  TenantRedisError,
+} from "@drover/runtime";
 import { isDeepStrictEqual } from "node:util";
 import type { FunctionQueues, ScaledFunction } from "./function-queues.ts";
 import { podsWanted } from "./pods-wanted.ts";
@@ -77,17 +82,22 @@ export interface ScalerOptions {
 export function startScaler({ client, queues, wake, own, every, log, signal }: ScalerOptions): Scaler {
   let functions: ReadonlyMap<ObjectKey, Scaled> | undefined;
   const wakes = repeatedWakes();
-  const isNew = newsOf(({ object }: DeclaredFunction) => object.metadata.deletionTimestamp ?? "");
+  /** Since when the deployer's own registration is being deleted, or empty; undefined before it was seen. */
+  let ownDeletion: string | undefined;
   const figures = rememberedFigures(async (key) => {
     const one = functions?.get(key);
     return one && figureOf(queues, one);
   });
-  const { reflector } = followDeclaredFunctions({
+  const reflector = followDeclaredFunctions({
     ...{ client, log, signal },
     onChange(declared) {
       const now = new Map(declared.flatMap(scaledOf).map((one) => [one.key, one]));
       const registration = declared.find(({ object }) => queueOf(object.metadata) === own);
-      if (registration !== undefined && isNew(registration)) tryToWake(registration.key);
+      if (registration !== undefined) {
+        const { deletionTimestamp = "" } = registration.object.metadata;
+        if (deletionTimestamp !== ownDeletion) tryToWake(registration.key);
+        ownDeletion = deletionTimestamp;
+      }
       for (const key of functions?.keys() ?? []) if (!now.has(key)) wakes.settled(key);
       figures.keep(now);
       functions = now;
@@ -113,8 +123,7 @@ export function startScaler({ client, queues, wake, own, every, log, signal }: S
   const looking = async (): Promise<void> => {
     while (!signal.aborted) {
       if (functions !== undefined) lookAtAll();
-      const pause = Math.max(every, known().length * share);
-      await delay(pause, undefined, { signal }).catch(() => undefined);
+      await pause(Math.max(every, known().length * share), signal);
     }
     await looks.ended();
     await reflector.done;
@@ -200,14 +209,4 @@ function scaledOf({ key, object, spec }: DeclaredFunction): readonly Scaled[] {
   const { namespace, name, uid } = metadata;
   const status = ReconcileFunction.status.safeParse(object["status"] ?? {}).data ?? {};
   return [{ key, identity: { namespace, name, uid }, spec, status }];
-}
-
-/** Whether something reads differently than when it was last asked about. */
-function newsOf<T>(read: (of: T) => string): (of: T) => boolean {
-  let last: string | undefined;
-  return (of) => {
-    const before = last;
-    last = read(of);
-    return last !== before;
-  };
 }

@@ -5,10 +5,10 @@ import { functionLabel } from "./names.ts";
 import type { Step } from "./step.ts";
 
 /** Bindings first: without them the Roles grant nothing. */
-const kinds = [
+export const roleKinds: readonly ResourceRef[] = [
   ...[builtin.clusterRoleBinding, builtin.roleBinding],
   ...[builtin.clusterRole, builtin.role],
-] as const;
+];
 
 /**
  * Deletes a function's Roles, ClusterRoles and bindings of these names that it needs no more, wherever they are: those in
@@ -25,7 +25,7 @@ export async function dropStaleRoles(
   const idOf = (ref: ResourceRef, object: FunctionObject["object"]): string =>
     `${ref.plural} ${keyOf(object)}`;
   const needed = new Set(kept.flatMap(({ ref, object, wanted }) => (wanted ? [idOf(ref, object)] : [])));
-  for (const ref of kinds) {
+  for (const ref of roleKinds) {
     const labelSelector = `${functionLabel}=${home.name}`;
     for (const object of await listAll(client, ref, { labelSelector, metadataOnly: true, signal })) {
       if (!names.includes(object.metadata.name) || needed.has(idOf(ref, object))) continue;

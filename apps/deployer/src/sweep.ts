@@ -4,7 +4,6 @@ import {
   type Log,
   type Milliseconds,
   namespaceOfQueue,
-  type ObjectMetadata,
   queueOf,
   ReconcileFunction,
 } from "@drover/controller";
@@ -17,7 +16,7 @@ import {
   type RedisConnection,
   walkQueueKeys,
 } from "@drover/queue";
-import { atMost, type TenantRedis } from "@drover/runtime";
+import { atMost, pause, type TenantRedis } from "@drover/runtime";
 import { setTimeout as delay } from "node:timers/promises";
 import { queuesOf } from "./function-queues.ts";
 import { redisUserOf, redisUsers } from "./names.ts";
@@ -95,7 +94,7 @@ export async function keepSwept({ tenants, every, ...options }: KeptSwept): Prom
   };
   while (!signal.aborted) {
     for (const server of tenants.servers()) if (!underWay.has(server.redis)) begin(server);
-    await delay(every, undefined, { signal }).catch(() => undefined);
+    await pause(every, signal);
   }
   await atMost(farewell, Promise.all(underWay.values()));
 }
@@ -114,7 +113,7 @@ function neededBy(functions: readonly KubeObject[], isOf: NonNullable<SweepOptio
   const users = new Set<string>();
   for (const { metadata, ...object } of functions) {
     const spec = ReconcileFunction.spec.safeParse(object["spec"]).data;
-    const isAsItWas = spec === undefined || isDeleting(metadata);
+    const isAsItWas = spec === undefined || metadata.deletionTimestamp !== undefined;
     queues.set(queueOf(metadata), isAsItWas ? undefined : new Set(queuesOf(metadata, spec)));
     if (isOf(metadata.namespace)) users.add(redisUserOf(metadata));
   }
@@ -130,5 +129,3 @@ function neededBy(functions: readonly KubeObject[], isOf: NonNullable<SweepOptio
     },
   };
 }
-
-const isDeleting = ({ deletionTimestamp }: ObjectMetadata): boolean => deletionTimestamp !== undefined;

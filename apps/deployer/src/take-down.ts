@@ -1,8 +1,9 @@
 import { queueOf, RetryAfterError } from "@drover/controller";
 import { bridgeRoleOf } from "./bridge-roles.ts";
 import { dropPods } from "./change-pods.ts";
-import { takeDeliveries } from "./delivered.ts";
+import { takeLogins } from "./delivered.ts";
 import { type FunctionContext, functionObjects } from "./function-objects.ts";
+import { calledRolesOf } from "./gateway-roles.ts";
 import { dropObject } from "./keep-object.ts";
 import { type ObservedPod, observePods } from "./observe-pods.ts";
 import { dropStaleRoles } from "./stale-roles.ts";
@@ -35,9 +36,9 @@ export async function takeDown(step: Step): Promise<void> {
   for (const { ref, object } of functionObjects(home, spec, surroundings)) {
     if (!ref.namespaced) await dropObject({ client, signal, owner: home.uid }, ref, object);
   }
-  await dropStaleRoles(step, [bridgeRoleOf(home)]);
+  await dropStaleRoles(step, [bridgeRoleOf(home), ...calledRolesOf(home)]);
   step.swept.delete(home.uid);
-  await takeDeliveries(step);
+  await takeLogins(step);
   // Without a permit no bridge and no gateway serves it any more, where they ask for one.
   await step.permits?.records.drop(home.uid, signal);
   // This very run holds a key in its own queue. What is left there is swept by a deployer that is registered later.

@@ -1,50 +1,39 @@
-import { durationSchema, messageOf, milliseconds } from "@drover/controller";
 import {
-  authorsSetting,
   flag,
-  namespaceSetting,
+  partSettings,
+  parsedBy,
   plain,
   processSettings,
   readSettings,
-  tenantSettings,
+  span,
   wholeNumber,
+  wordsIn,
 } from "@drover/runtime";
 import { z } from "zod";
 import { parseAllowed } from "./targets/allowed-urls.ts";
 import { parseNetworks } from "./targets/addresses.ts";
 
-const span = durationSchema.transform(milliseconds);
-const words = (text: string): readonly string[] => text.split(/[\s,]+/).filter((word) => word !== "");
-
-/** A list, as text in the environment: its parser throws what is wrong with a word. */
+/** A list of words, as text in the environment. Left out: none. */
 const listOf = <Value>(parse: (words: readonly string[]) => Value) =>
-  z.string().transform((text, context): Value => {
-    try {
-      return parse(words(text));
-    } catch (error) {
-      context.addIssue({ code: "custom", message: messageOf(error) });
-      return z.NEVER;
-    }
-  });
+  z
+    .string()
+    .default("")
+    .transform(parsedBy((text) => parse(wordsIn(text))));
 
 const gatewaySettings = processSettings.extend({
-  ...tenantSettings.shape,
+  ...partSettings.shape,
   /**
    * Which `webhook.url`s may be called: origins, or host suffixes, such as `https://hooks.example.com
    * https://*.example.org:8443`. Left out: none.
    */
-  webhookAllow: plain(listOf(parseAllowed).optional()),
+  webhookAllow: plain(listOf(parseAllowed)),
   /** Networks that calls may go to though they are private, such as `127.0.0.0/8` in development. */
-  webhookNetworks: plain(listOf(parseNetworks).optional()),
+  webhookNetworks: plain(listOf(parseNetworks)),
   /**
    * `true`: also call Services without a selector, whose endpoints are written by hand. Then every user who may write
    * EndpointSlices in a function's namespace can have the gateway call any address of the cluster.
    */
   webhookUnselected: flag,
-  /** `checked`: call a function as the deployer has permitted it. `trusted`: as it asks for. */
-  authors: authorsSetting,
-  /** The deployer's namespace, where permits are. */
-  namespace: namespaceSetting,
   /** Where functions that have answered 202 send the result: 0 takes a free port. Left out: nowhere. */
   completionsPort: plain(wholeNumber({ least: 0, most: 65_535 }).optional()),
   completionsHost: plain(z.string().default("127.0.0.1")),

@@ -12,13 +12,11 @@
  * - `completions/` takes the results of functions that have answered 202.
  */
 import { messageOf, namespaceOfQueue, shownQueue } from "@drover/controller";
-import type { Reflector } from "@drover/kube";
 import type { WorkQueue } from "@drover/queue";
 import {
   type Admission,
-  type DeclaredFunction,
-  followDeclaredFunctions,
-  followPermits,
+  followPermittedFunctions,
+  notListed,
   openAdmission,
   type Process,
   queueMetrics,
@@ -33,7 +31,6 @@ import { pendingRuns } from "./completions/pending-runs.ts";
 import { gatewayConfig, type GatewaySettings } from "./config.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import { type CallMetrics, callMetrics } from "./gateway-metrics.ts";
-import { parseNetworks } from "./targets/addresses.ts";
 import { webhookFunctionsIn } from "./webhook-function.ts";
 
 const readyWithin = 1_000;
@@ -61,8 +58,8 @@ await runProcess("gateway", gatewayConfig, async (process) => {
     times: { lease, renewal },
     rules: {
       client,
-      allowed: settings.webhookAllow ?? [],
-      networks: settings.webhookNetworks ?? parseNetworks([]),
+      allowed: settings.webhookAllow,
+      networks: settings.webhookNetworks,
       unselected: settings.webhookUnselected,
     },
     runs: runMetrics(registry),
@@ -120,33 +117,18 @@ function takeFromCluster(
   gateway: Gateway,
 ): void {
   let told = new Map<string, string>();
-  let declared: readonly DeclaredFunction[] | undefined;
-  const update = (): void => {
-    if (declared === undefined || permits?.synced() === false || stopping.aborted) return;
-    const { functions, problems } = webhookFunctionsIn(declared, permits);
-    gateway.register(functions);
-    for (const [key, problem] of problems) {
-      if (told.get(key) !== problem) log.warn({ function: key, problem }, "A function is not called");
-    }
-    told = new Map(problems);
-  };
-  const options = { client, log, signal: stopping };
-  const permits =
-    authors === "trusted" ? undefined : followPermits({ ...options, namespace, onChange: () => update() });
-  const functions = followDeclaredFunctions({
-    ...options,
-    onChange(next) {
-      declared = next;
-      update();
+  const reflector = followPermittedFunctions({
+    ...{ client, log, signal: stopping, authors, namespace },
+    onChange(declared, permits) {
+      if (stopping.aborted) return;
+      const { functions, problems } = webhookFunctionsIn(declared, permits);
+      gateway.register(functions);
+      for (const [key, problem] of problems) {
+        if (told.get(key) !== problem) log.warn({ function: key, problem }, "A function is not called");
+      }
+      told = new Map(problems);
     },
   });
-  const listing = (name: string, what: string, { reflector }: { readonly reflector: Reflector }): void => {
-    closing(name, () => reflector.done);
-    readiness(name, () => {
-      const { synced, lastFailure } = reflector.status();
-      return synced ? undefined : `${what} are not listed yet: ${lastFailure?.message ?? "asked for"}`;
-    });
-  };
-  listing("functions", "ReconcileFunctions", functions);
-  if (permits !== undefined) listing("permits", "Permits", permits);
+  closing("functions", () => reflector.done);
+  readiness("functions", () => notListed(reflector));
 }

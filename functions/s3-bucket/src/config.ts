@@ -1,5 +1,5 @@
-import { durationSchema, milliseconds } from "@drover/controller";
-import { functionSettings, plain, readSettings } from "@drover/runtime";
+import { milliseconds } from "@drover/controller";
+import { functionSettings, plain, readSettings, span } from "@drover/runtime";
 import { z } from "zod";
 
 /**
@@ -29,9 +29,8 @@ export const s3ConfigSchema = z.object({
   ),
   /** The time that one request may take. */
   s3Timeout: plain(
-    durationSchema
-      .default("10s")
-      .transform(milliseconds)
+    span
+      .default(10_000)
       .refine((timeout) => timeout > 0 && timeout <= longestRequest, { error: "give 15s at most" }),
   ),
 });

@@ -1,3 +1,4 @@
+import { messageOf } from "@drover/controller";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Call } from "./call.ts";
 import { type Entry, answeredObject } from "./record.ts";
@@ -55,7 +56,7 @@ export async function asked(
   } catch (error) {
     if (isGone()) answered("gone");
     else {
-      entry.problem = `the server cannot be reached: ${error instanceof Error ? error.message : String(error)}`;
+      entry.problem = `the server cannot be reached: ${messageOf(error)}`;
       reset(exchange);
     }
     return undefined;

@@ -1,3 +1,4 @@
+import { messageOf } from "@drover/controller";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Call, callOf } from "./call.ts";
 import { endToEnd, type Exchange, type Life, type OpenEntry } from "./exchange.ts";
@@ -31,7 +32,7 @@ export function takeCalls(options: {
     };
     const forwarded = { method, path: rewrite(call, url), headers, body };
     await serve({ call, entry, life, forwarded, response, answered }).catch((error: unknown) => {
-      entry.problem = error instanceof Error ? error.message : String(error);
+      entry.problem = messageOf(error);
       if (response.headersSent) return;
       refuse(response, { status: 500, message: entry.problem });
       answered(500);

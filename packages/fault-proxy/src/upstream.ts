@@ -1,5 +1,11 @@
 import type { Milliseconds } from "@drover/controller";
-import { type CredentialReader, type Credentials, namespaceOf, openCredentials } from "@drover/kube";
+import {
+  type CredentialReader,
+  type Credentials,
+  type CredentialSource,
+  namespaceOf,
+  openCredentials,
+} from "@drover/kube";
 import { once } from "node:events";
 import {
   type ClientRequest,
@@ -13,10 +19,11 @@ import { z } from "zod";
 
 /** A server behind the proxy. */
 export type Upstream =
-  /** As it is: headers pass untouched, `Host` and signatures too. */
-  | { readonly url: string; readonly token?: undefined }
-  /** An API server that wants a bearer token, such as a sandbox. */
-  | { readonly url: string; readonly token: string }
+  /**
+   * As it is: headers pass untouched, `Host` and signatures too. With a token it is an API server that wants it, such as a
+   * sandbox.
+   */
+  | { readonly url: string; readonly token?: string | undefined }
   /** An API server, with the credentials that a context names; by default its current one. */
   | { readonly kubeconfig: string; readonly context?: string | undefined };
 
@@ -45,11 +52,21 @@ export interface OpenUpstream {
 
 /** @throws KubeConfigError when there are no usable credentials. */
 export async function openUpstream(upstream: Upstream): Promise<OpenUpstream> {
-  if (!isOfKubeconfig(upstream)) return openUrl(upstream);
-  const credentials = await keptCredentials(upstream);
+  if (isOfKubeconfig(upstream)) return openWithCredentials(upstream);
+  const { url, token } = upstream;
+  if (token !== undefined) return openWithCredentials({ server: url, token });
+  return { ...connectTo(new URL(url), {}), namespace: undefined, addsCredentials: false };
+}
+
+/** A cluster in a test may have both; its kubeconfig holds what lets in. */
+const isOfKubeconfig = (upstream: Upstream): upstream is Extract<Upstream, { kubeconfig: string }> =>
+  "kubeconfig" in upstream && typeof upstream.kubeconfig === "string";
+
+async function openWithCredentials(source: CredentialSource): Promise<OpenUpstream> {
+  const credentials = await keptCredentials(source);
   let { identity, connection } = connected(await credentials.now());
   return {
-    namespace: await namespaceOf(upstream),
+    namespace: await namespaceOf(source),
     addsCredentials: true,
     async forward(asked, signal) {
       const current = await credentials.now();
@@ -67,29 +84,10 @@ export async function openUpstream(upstream: Upstream): Promise<OpenUpstream> {
   };
 }
 
-type OfKubeconfig = Extract<Upstream, { kubeconfig: string }>;
-
-/** A cluster in a test may have both; its kubeconfig holds what lets in. */
-const isOfKubeconfig = (upstream: Upstream): upstream is OfKubeconfig =>
-  "kubeconfig" in upstream && typeof upstream.kubeconfig === "string";
-
-function openUrl({ url, token }: Exclude<Upstream, OfKubeconfig>): OpenUpstream {
-  const connection = connectTo(new URL(url), {});
-  if (token === undefined) return { ...connection, namespace: undefined, addsCredentials: false };
-  return {
-    ...connection,
-    ...{ namespace: undefined, addsCredentials: true },
-    forward(asked, signal) {
-      const headers = [...withoutCredentials(asked.headers), "authorization", `Bearer ${token}`];
-      return connection.forward({ ...asked, headers }, signal);
-    },
-  };
-}
-
 /** As client-go does it; a ServiceAccount's token file is rotated well before its token ends. */
 const freshFor: Milliseconds = 60_000;
 
-async function keptCredentials(source: OfKubeconfig) {
+async function keptCredentials(source: CredentialSource) {
   let reader: CredentialReader | undefined = await openCredentials(source);
   let kept: { readonly until: number; readonly reading: Promise<Credentials> } | undefined;
   const read = async (): Promise<Credentials> => {
@@ -124,7 +122,7 @@ function sendOn(body: Readable, request: ClientRequest): void {
   });
 }
 
-/** The kubeconfig's credentials take the place of those that the client brings, and its server's name that of ours. */
+/** The proxy's credentials take the place of those that the client brings, and its server's name that of ours. */
 function withoutCredentials(headers: readonly string[]): string[] {
   return headers.filter((_, i) => !/^(host|authorization)$/i.test(headers[i - (i % 2)] ?? ""));
 }

@@ -35,7 +35,7 @@ export function objectFrom(request: string, ref: ResourceRef, value: unknown, pa
   const object = isWellFormed(value) ? value : shaped(request, kubeObjectSchema, value);
   const typed = { apiVersion: apiVersionOf(ref), kind: ref.kind };
   if (partial && isKind(object, partialObject)) return { ...object, ...typed };
-  refuseOtherKind(request, object, typed);
+  if (!isKind(object, typed)) throw otherKind(request, object, typed);
   return object;
 }
 
@@ -160,10 +160,6 @@ const partialList: Typed = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectM
 
 const isKind = (value: Typed, { apiVersion, kind }: Typed): boolean =>
   value.apiVersion === apiVersion && value.kind === kind;
-
-function refuseOtherKind(request: string, object: Typed, wanted: Typed): void {
-  if (!isKind(object, wanted)) throw otherKind(request, object, wanted);
-}
 
 const otherKind = (request: string, sent: Typed, wanted: Typed): MalformedReplyError =>
   new MalformedReplyError(

@@ -14,4 +14,4 @@
  */
 export { bearerOf, isSameToken, newToken, serverWithToken, takeToken } from "./bearer.ts";
 export { isLoopback } from "./loopback.ts";
-export { guarded, type PageGuard, pageProblem, refusalOf, type Refuse } from "./page-guard.ts";
+export { guarded, type PageGuard, pageProblem, refusalOf } from "./page-guard.ts";

@@ -164,7 +164,7 @@ export const mutantsOfProcesses: readonly Mutant[] = here([
     promise: "wake-7",
     wrong: "a wake that is refused is forgotten",
     file: "ledger-work-queue.ts",
-    from: "closed.throwIfAborted();",
+    from: "if (!retry) throw error;",
     to: "if (refused === 0) throw error;",
   },
   {

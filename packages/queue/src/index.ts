@@ -47,15 +47,14 @@
  * This package is the only door to bullmq and ioredis; their types stay behind it, but for the connection.
  */
 export * from "./work-queue.ts";
-export { isLoopbackHost, parseRedisUrl, type RedisAddress, type RedisNode } from "./redis-address.ts";
+export { parseRedisUrl, type RedisNode } from "./redis-address.ts";
 export {
   connectRedis,
   disconnectRedis,
   type RedisConnection,
   type RedisOptions,
-  UnfitRedisError,
 } from "./redis-connection.ts";
-export { refuseUnfit } from "./refuse-unfit.ts";
+export { refuseUnfit, UnfitRedisError } from "./refuse-unfit.ts";
 export { serverIds } from "./redis-primaries.ts";
 export {
   InvalidRedisUserError,
@@ -69,6 +68,8 @@ export { deleteKeys, type KeyWalk, type QueueKey, walkQueueKeys } from "./queue-
 export { callLua, type Lua, lua, type LuaArguments } from "./lua.ts";
 export { jsonBytes, mostListed } from "./script-bounds.ts";
 export { pieces } from "./pieces.ts";
+export { raceAbort } from "./race-abort.ts";
+export { within } from "./within.ts";
 export { prefixOf } from "./prefix-of.ts";
 export { ScriptsMissingError } from "./run-script.ts";
 export { hasWorkQueue, openWorkQueue, type WorkQueueOptions } from "./bullmq-work-queue.ts";

@@ -16,6 +16,7 @@ import type {
   WorkOptions,
   WorkQueue,
 } from "./work-queue.ts";
+import { within } from "./within.ts";
 import { startWorker } from "./worker.ts";
 
 /** How a queue keeps time. */
@@ -95,7 +96,7 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
         throw new Error(`The queue of ${controller} was opened without upkeep: nobody works on it.`);
       return startWorker({ ledger, bells, ringer, leases, ...times, log }, handler, checkedWork(options));
     },
-    stats: (within) => answered(ledger.count(), within),
+    stats: (span) => within(span, ledger.count()),
     list: (state, { offset, limit }) => ledger.list(state, offset, limit),
     inspect: (key) => ledger.inspect(key),
     async origin() {
@@ -103,7 +104,7 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
       return parts.onCluster === true ? (known ?? origin) : origin;
     },
     moment: () => settledMoment(ledger, closed.signal),
-    ping: (within) => answered(parts.ping(), within).then(() => undefined),
+    ping: (span) => within(span, parts.ping()).then(() => undefined),
     async close() {
       closed.abort(new Error(`The queue of ${controller} was closed before Redis took a wake.`));
       leases.stop();
@@ -243,10 +244,3 @@ function checkRate({ perSecond, burst }: Rate): void {
 }
 
 const isTime = (time: number): boolean => time >= 1 && time <= longestDuration;
-
-/** What Redis answers, or an error when it does not in time: commands wait for as long as it is away. */
-async function answered<T>(answer: Promise<T>, within: Milliseconds): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`Redis did not answer within ${within} ms.`)), within);
-  return Promise.race([answer, late.promise]).finally(() => clearTimeout(timer));
-}

@@ -1,7 +1,7 @@
 import type { Log, Milliseconds } from "@drover/controller";
-import { Cluster, type Redis } from "ioredis";
 import type { RedisConnection } from "./redis-connection.ts";
 import { throwRefusal } from "./redis-errors.ts";
+import { placeOf, primariesOf } from "./redis-primaries.ts";
 import type { RedisLedger } from "./redis-ledger.ts";
 import { namesPerScript } from "./script-bounds.ts";
 
@@ -79,11 +79,12 @@ function walkOf(redis: RedisConnection, log: Log): Walk {
     },
     async step() {
       if (!isTime()) return;
-      for (const [id, node] of nodesOf(redis)) {
+      for (const node of primariesOf(redis)) {
+        const place = placeOf(node);
         const [cursor, names] = await node
-          .scan(cursors.get(id) ?? "0", "MATCH", "{drover*", "COUNT", perStep)
+          .scan(cursors.get(place) ?? "0", "MATCH", "{drover*", "COUNT", perStep)
           .catch(throwRefusal);
-        cursors.set(id, cursor);
+        cursors.set(place, cursor);
         const byPrefix = Map.groupBy(names, (name) => name.slice(0, name.indexOf("}") + 1));
         // A queue that cannot be looked after says so itself, as often as it rings. It keeps no other from its turn.
         const looking = [...byPrefix].flatMap(([prefix, of]) => looks.get(prefix)?.(of) ?? []);
@@ -107,8 +108,3 @@ function every(span: Milliseconds): () => boolean {
     return isTime;
   };
 }
-
-const nodesOf = (redis: RedisConnection): readonly (readonly [string, Redis])[] =>
-  redis instanceof Cluster
-    ? redis.nodes("master").map((node) => [`${node.options.host}:${node.options.port}`, node] as const)
-    : [["", redis] as const];

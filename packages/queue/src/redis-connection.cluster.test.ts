@@ -3,7 +3,8 @@ import { type RedisCluster, redisRequest, startRedis, startRedisCluster } from "
 import { Queue, Worker } from "bullmq";
 import { Cluster } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { connectRedis, disconnectRedis, primariesOf, type RedisConnection } from "./redis-connection.ts";
+import { connectRedis, disconnectRedis, type RedisConnection } from "./redis-connection.ts";
+import { primariesOf } from "./redis-primaries.ts";
 
 const lines: unknown[] = [];
 /** Of an old server there is more to say: patch-levels.test.ts. */

@@ -11,7 +11,8 @@ import {
 import { Queue, Worker } from "bullmq";
 import { createServer } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { connectRedis, disconnectRedis, type RedisConnection, refusalOf } from "./redis-connection.ts";
+import { connectRedis, disconnectRedis, type RedisConnection } from "./redis-connection.ts";
+import { refusalOf } from "./redis-errors.ts";
 
 const lines: string[] = [];
 /** Of an old server there is more to say: patch-levels.test.ts. */

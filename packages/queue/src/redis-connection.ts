@@ -9,11 +9,6 @@ import { refuseUnfit, UnfitRedisError } from "./refuse-unfit.ts";
 import { waitForScripts } from "./run-script.ts";
 import { steadfastClusterOptions, steadfastOptions, type Steadfastness } from "./steadfast-options.ts";
 
-export { isLoopbackHost, parseRedisUrl } from "./redis-address.ts";
-export { RedisRefusalError, refusalOf } from "./redis-errors.ts";
-export { primariesOf } from "./redis-primaries.ts";
-export { UnfitRedisError };
-
 /** One server, or a cluster of them. */
 export type RedisConnection = Redis | Cluster;
 

@@ -125,5 +125,5 @@ const more: Readonly<Record<RedisRole, readonly string[]>> = {
   gateway: worker,
   embedded: [...loader, "scan", ...worker],
   operator: ["lrange"],
-  deployer: [...loader, ...worker, "hlen", "scan", "unlink", "acl|setuser", "acl|deluser", "acl|users"],
+  deployer: [...loader, ...worker, "scan", "unlink", "acl|setuser", "acl|deluser", "acl|users"],
 };

@@ -11,6 +11,7 @@ import {
   TerminalError,
   ThrottledError,
 } from "@drover/controller";
+import { raceAbort } from "@drover/queue";
 import {
   type Call,
   type CallMemory,
@@ -26,7 +27,6 @@ import {
   type SignatureHeaders,
 } from "@drover/webhook";
 import { parseLiveObject } from "./live-object.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 
 export interface AnsweringParts<R extends Resource> {
   readonly controller: Controller<R>;
@@ -110,7 +110,7 @@ async function run<R extends Resource>(
   const begun = performance.now();
   let result: Result;
   try {
-    await unlessAborted(before, signal);
+    await raceAbort(before, signal);
     const context = contextOf(controller, call, log, signal);
     result = await acted(controller, call, context);
   } catch (error) {

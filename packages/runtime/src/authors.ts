@@ -1,6 +1,5 @@
 import { defineResource, type ObjectMetadata } from "@drover/controller";
 import { z } from "zod";
-import { plain } from "./settings.ts";
 
 /**
  * The author of a function is the user who wrote its spec last. The API server's admission policies write these annotations
@@ -59,15 +58,3 @@ function unescaped(line: string): string | undefined {
   if (!/^(?:[^\\]|\\[\\n])*$/.test(line)) return undefined;
   return line.replace(/\\([\\n])/g, (_, letter) => (letter === "n" ? "\n" : "\\"));
 }
-
-/** `checked`: functions do what their authors are permitted. `trusted`: whatever their specs say. */
-export const authorsSetting = plain(z.enum(["checked", "trusted"]).default("checked"));
-export type Authors = z.output<typeof authorsSetting>;
-
-/** The namespace of the deployer, for all processes beside it. */
-export const namespaceSetting = plain(
-  z
-    .string()
-    .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, { error: "give the name of a namespace" })
-    .default("drover"),
-);

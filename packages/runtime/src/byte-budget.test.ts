@@ -74,7 +74,7 @@ it("a holding that was released is neither counted nor dropped", () => {
 
 it("by any order of holding, growing and releasing, no limit is passed and the count is right", () => {
   const random = seeded(5);
-  const held = new Map<Holding, { peer: string; group: string | undefined }>();
+  const held = new Map<Holding, { peer: string; group: string | undefined; bytes: number }>();
   for (let i = 0; i < 20_000; i++) {
     const act = random.next();
     const one = held.size > 0 ? random.pick([...held.keys()]) : undefined;
@@ -85,15 +85,19 @@ it("by any order of holding, growing and releasing, no limit is passed and the c
         if (own.holding !== undefined) held.delete(own.holding);
       };
       // The newest is never dropped at once: it is below each limit.
-      own.holding = budget.hold({ peer, bytes: random.below(300), ...(group && { group }), onDropped });
-      held.set(own.holding, { peer, group });
-    } else if (act < 0.8) one.grow(random.below(50));
-    else {
+      const bytes = random.below(300);
+      own.holding = budget.hold({ peer, bytes, ...(group && { group }), onDropped });
+      held.set(own.holding, { peer, group, bytes });
+    } else if (act < 0.8) {
+      const more = random.below(50);
+      held.get(one)!.bytes += more;
+      one.grow(more);
+    } else {
       one.release();
       held.delete(one);
     }
     const sum = (of: (one: { peer: string; group: string | undefined }) => boolean): number =>
-      [...held].reduce((all, [{ bytes }, each]) => all + (of(each) ? bytes : 0), 0);
+      [...held.values()].reduce((all, each) => all + (of(each) ? each.bytes : 0), 0);
     expect(budget.held()).toBe(sum(() => true));
     expect(budget.held()).toBeLessThanOrEqual(limits.total);
     expect(sum(({ peer }) => peer === "p1")).toBeLessThanOrEqual(limits.peer);

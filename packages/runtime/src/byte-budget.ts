@@ -10,7 +10,6 @@ export interface BudgetLimits {
 
 /** Bytes that one sender has us hold. */
 export interface Holding {
-  readonly bytes: number;
   /** Counts more bytes, and drops the oldest holdings where that is too much: this one too, if it is the oldest. */
   grow(bytes: number): void;
   /** Not held any more. Nothing happens the second time. */
@@ -82,9 +81,6 @@ export function byteBudget(limits: BudgetLimits): ByteBudget {
       for (const each of sharesOf(one)) each.add(one);
       makeRoom(one);
       return {
-        get bytes() {
-          return one.bytes;
-        },
         grow(more) {
           if (!isHeld) return;
           for (const each of sharesOf(one)) each.grow(one, more);

@@ -18,12 +18,10 @@ export type DeclaredFunction = { readonly key: ObjectKey; readonly object: KubeO
   | { readonly spec?: undefined; readonly problem: string }
 );
 
-/** The ReconcileFunctions of the cluster, as they come, change and go. */
-export interface DeclaredFunctions {
-  readonly reflector: Reflector;
-}
-
-/** @param onChange called when all that are there are known, and with every change from then on. */
+/**
+ * Follows the ReconcileFunctions of the cluster, as they come, change and go.
+ * @param onChange called when all that are there are known, and with every change from then on.
+ */
 export function followDeclaredFunctions({
   client,
   log,
@@ -34,7 +32,7 @@ export function followDeclaredFunctions({
   log: Log;
   signal: AbortSignal;
   onChange: (functions: readonly DeclaredFunction[]) => void;
-}): DeclaredFunctions {
+}): Reflector {
   const objects = new Map<ObjectKey, KubeObject>();
   let synced = false;
   const take = (event: ReflectorEvent): void => {
@@ -47,10 +45,9 @@ export function followDeclaredFunctions({
     events.forEach(take);
     if (synced) onChange(declaredFunctions(objects));
   };
-  const reflector = runReflector({
+  return runReflector({
     ...{ client, ref: refOf(ReconcileFunction), metadataOnly: false, signal, log, onEvents },
   });
-  return { reflector };
 }
 
 /** Oldest first: in an order that stays the same. */

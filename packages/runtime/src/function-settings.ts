@@ -1,11 +1,9 @@
-import { durationSchema, milliseconds } from "@drover/controller";
 import { z } from "zod";
-import { certificatesFile, flag, plain, secretFile, wholeNumber } from "./settings.ts";
+import { certificatesFile, flag, plain, secretFile, span, wholeNumber } from "./settings.ts";
 
 const redisUrl = z
   .string()
   .regex(/^rediss?:\/\/[^\s/]+/, { error: "give a URL such as redis://127.0.0.1:6379" });
-const span = durationSchema.transform(milliseconds);
 
 /**
  * The settings of every process of Drover, as environment variables: `redisUrl` is `DROVER_REDIS_URL`. Durations are

@@ -1,6 +1,6 @@
 import { type FunctionIdentity, type Milliseconds, objectKey, ReconcileFunction } from "@drover/controller";
 import { refOf } from "@drover/kube";
-import { setTimeout as delay } from "node:timers/promises";
+import { pause } from "./pause.ts";
 import type { Process } from "./run-process.ts";
 
 /** A ReconcileFunction, as a process is configured to run for it. */
@@ -52,12 +52,12 @@ export async function identityOf(
         ? `there is no ReconcileFunction ${key}. Apply it, or correct DROVER_FUNCTION`
         : `the ReconcileFunction ${key} cannot be read: ${found.message}`;
     if (problem !== before) log.warn({ function: key }, `Waiting: ${problem}`);
-    await pause();
+    await pause(every, stopping);
   }
 
   async function watch(identity: FunctionIdentity): Promise<void> {
     for (;;) {
-      await pause();
+      await pause(every, stopping);
       if (stopping.aborted) return;
       // While the API server does not answer, nothing says that the object is another one.
       const found = await read().catch(asError);
@@ -70,10 +70,6 @@ export async function identityOf(
       );
       return;
     }
-  }
-
-  function pause(): Promise<unknown> {
-    return delay(every, undefined, { signal: stopping }).catch(() => undefined);
   }
 }
 

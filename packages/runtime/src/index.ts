@@ -14,10 +14,10 @@ export * from "./function-settings.ts";
 export { usualKubeconfig } from "./config.ts";
 export { openLog, tellOfRun } from "./log.ts";
 export { type Process, runProcess } from "./run-process.ts";
-export { closeAll, type Closing, logUncaught, stopOnSignals } from "./process-lifecycle.ts";
+export { logUncaught, stopOnSignals } from "./process-lifecycle.ts";
 export { openRegistry, queueMetrics, type RunMetrics, runMetrics } from "./process-metrics.ts";
-export { type Answer, type Check, type ProcessServer, serveProcess } from "./process-server.ts";
-export { kubernetesAccess, openToAll, type ReadAccess, type ReadOf } from "./read-access.ts";
+export type { Answer, Check } from "./process-server.ts";
+export type { ReadOf } from "./read-access.ts";
 export { recent } from "./recent.ts";
 export {
   type Admission,
@@ -27,7 +27,7 @@ export {
   usualAdmission,
 } from "./admission.ts";
 export { BodyRefusedError } from "./read-incoming.ts";
-export { type PublicServer, type PublicServerTimes, servePublicly } from "./public-server.ts";
+export { type PublicServer, servePublicly } from "./public-server.ts";
 export { answering, type AnsweringParts, type TakenRequest } from "./answering.ts";
 export { folderSecrets, FolderSecretError } from "./folder-secrets.ts";
 export {
@@ -39,12 +39,12 @@ export {
 } from "./serve-function.ts";
 export { type Announce, reconcileOnce, type ReconcileParts } from "./reconcile-once.ts";
 export { nameOnce, type NameParts } from "./name-once.ts";
+export { type DeclaredFunction, declaredFunctions, followDeclaredFunctions } from "./declared-functions.ts";
 export {
-  type DeclaredFunction,
-  type DeclaredFunctions,
-  declaredFunctions,
-  followDeclaredFunctions,
-} from "./declared-functions.ts";
+  followPermittedFunctions,
+  notListed,
+  type PermittedFunctionsOptions,
+} from "./permitted-functions.ts";
 export { type FunctionDefinition, runFunction, serveController } from "./run-function.ts";
 export {
   askAnnotation,
@@ -52,42 +52,34 @@ export {
   AuthorEpoch,
   authorAnnotations,
   authorOf,
-  type Authors,
-  authorsSetting,
   epochName,
   groupsText,
-  namespaceSetting,
 } from "./authors.ts";
 export {
   deniedOf,
-  followPermits,
   permitLabel,
   permitName,
   type Permits,
-  type PermitsOptions,
   type PermittedUse,
   useAskedFor,
 } from "./permits.ts";
 export { atMost } from "./at-most.ts";
+export { isOver, pause } from "./pause.ts";
 export { serveTenants } from "./serve-tenants.ts";
-export {
-  openTenantRedis,
-  type QueueRedis,
-  soleRedis,
-  type TenantRedis,
-  TenantRedisError,
-} from "./tenant-redis.ts";
-export { type Tenant, tenantSettings, type TenantSettings } from "./tenants-file.ts";
-export { unlessAborted } from "./unless-aborted.ts";
+export { openTenantRedis, type TenantRedis, TenantRedisError } from "./tenant-redis.ts";
+export { type PartSettings, partSettings } from "./part-settings.ts";
+export { namespaceName, redisUrlForPods, type Tenant } from "./tenants-file.ts";
 export { type SparingWarnings, sparingWarnings } from "./sparing-warnings.ts";
 export {
   certificatesFile,
   flag,
   InvalidSettingsError,
+  parsedBy,
   plain,
   readSettings,
   secretFile,
-  shownProblem,
+  span,
   wholeNumber,
+  wordsIn,
   type Environment,
 } from "./settings.ts";

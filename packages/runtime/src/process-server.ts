@@ -129,13 +129,7 @@ interface Readiness {
 
 async function readinessOf(ready: ReadonlyMap<string, Check>): Promise<Readiness> {
   const answers = await Promise.all(
-    [...ready].map(async ([part, check]) => {
-      try {
-        return { part, answer: await check() };
-      } catch (error) {
-        return { part, answer: messageOf(error) };
-      }
-    }),
+    [...ready].map(async ([part, check]) => ({ part, answer: await Promise.try(check).catch(messageOf) })),
   );
   return {
     problems: answers.flatMap(({ part, answer }) =>

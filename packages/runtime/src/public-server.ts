@@ -4,8 +4,8 @@ import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import type { Hono } from "hono";
 import { createServer } from "node:http";
 import type { Socket } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Admission } from "./admission.ts";
+import { atMost } from "./at-most.ts";
 import { listenOn, type ListenOnOptions } from "./listen-on.ts";
 
 export interface PublicServerOptions extends ListenOnOptions {
@@ -55,10 +55,7 @@ export async function servePublicly(options: PublicServerOptions): Promise<Publi
   return {
     url,
     async close(grace = farewell) {
-      const over = new AbortController();
-      const late = delay(grace, undefined, { signal: over.signal }).catch(() => undefined);
-      await Promise.race([new Promise((resolve) => server.close(resolve)), late]);
-      over.abort();
+      await atMost(grace, new Promise((resolve) => server.close(resolve)));
       clearInterval(watching);
       server.closeAllConnections();
     },

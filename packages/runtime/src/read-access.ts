@@ -1,4 +1,4 @@
-import type { Milliseconds } from "@drover/controller";
+import { type Access, accessWords, type Milliseconds } from "@drover/controller";
 import { builtin, isApiError, type KubeClient } from "@drover/kube";
 import { createHash } from "node:crypto";
 import { z } from "zod";
@@ -6,16 +6,7 @@ import { z } from "zod";
 /** What is read, in the words of a SubjectAccessReview's spec. */
 export type ReadOf =
   | { readonly nonResourceAttributes: { readonly path: string; readonly verb: "get" } }
-  | {
-      readonly resourceAttributes: {
-        readonly group: string;
-        readonly resource: string;
-        readonly subresource: string;
-        readonly namespace: string;
-        readonly name: string;
-        readonly verb: "get";
-      };
-    };
+  | { readonly resourceAttributes: Access };
 
 /** The sender may read, or the HTTP status and the words to refuse with. */
 export type Decision = "allowed" | { readonly status: 401 | 403 | 503; readonly message: string };
@@ -98,11 +89,10 @@ async function ask(client: Pick<KubeClient, "review">, token: string, what: Read
   return allowed === true ? "allowed" : { status: 403, message: `${username} may not ${wordsOf(what)}.` };
 }
 
-const wordsOf = (what: ReadOf): string => {
-  if ("nonResourceAttributes" in what) return `get ${what.nonResourceAttributes.path}`;
-  const { group, resource, subresource, namespace, name } = what.resourceAttributes;
-  return `get ${resource}.${group}/${subresource} ${name} in the namespace ${namespace}`;
-};
+const wordsOf = (what: ReadOf): string =>
+  "resourceAttributes" in what
+    ? accessWords(what.resourceAttributes)
+    : `get ${what.nonResourceAttributes.path}`;
 
 function unanswered(error: unknown): Decision {
   const message = isApiError(error, "Forbidden")

@@ -82,20 +82,16 @@ function leaveAfter(span: Milliseconds, log: Logger): void {
   setTimeout(leave, span).unref();
 }
 
+interface Opening<Settings> {
+  readonly name: string;
+  readonly settings: Settings;
+  readonly log: Logger;
+  readonly stopping: AbortSignal;
+  readonly loadsScripts: boolean;
+}
+
 async function open<Settings extends ProcessSettings>(
-  {
-    name,
-    settings,
-    log,
-    stopping,
-    loadsScripts,
-  }: {
-    readonly name: string;
-    readonly settings: Settings;
-    readonly log: Logger;
-    readonly stopping: AbortSignal;
-    readonly loadsScripts: boolean;
-  },
+  { name, settings, log, stopping, loadsScripts }: Opening<Settings>,
   opened: Closing[],
 ): Promise<{ process: Omit<Process<Settings>, "fail">; started: () => void }> {
   const closing = (part: string, close: () => Promise<void>): void => void opened.push({ name: part, close });

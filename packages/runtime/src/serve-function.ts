@@ -1,5 +1,5 @@
-import { durationSchema, type Log, messageOf, milliseconds, type Resource } from "@drover/controller";
-import { callMemory, type SentAnswer } from "@drover/webhook";
+import { type Log, messageOf, type Resource } from "@drover/controller";
+import { callMemory, type SentAnswer, signatureHeaders } from "@drover/webhook";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { once } from "node:events";
@@ -13,7 +13,7 @@ import { type Admission, openAdmission } from "./admission.ts";
 import { servePublicly } from "./public-server.ts";
 import { BodyRefusedError } from "./read-incoming.ts";
 import type { FunctionParts } from "./run-function.ts";
-import { plain, wholeNumber } from "./settings.ts";
+import { plain, span, wholeNumber } from "./settings.ts";
 
 /** The settings of every function that is called. It has no way to Redis or to the API server. */
 export const servedSettings = z.object({
@@ -31,7 +31,7 @@ export const servedSettings = z.object({
   /** The folder where the Secret `<name>-webhook` is mounted. */
   webhookSecrets: z.string(),
   /** How long calls under way may take to end after SIGTERM. */
-  stopGrace: plain(durationSchema.transform(milliseconds).default(20_000)),
+  stopGrace: plain(span.default(20_000)),
 });
 export type ServedSettings = z.output<typeof servedSettings>;
 
@@ -120,15 +120,15 @@ export function functionApp(
     .get("/readyz", (c) => c.text("ok\n"))
     .post("*", async (c) => {
       if (underWay >= mostCalls) return c.json({ message: "Too many at once." }, 503);
-      const counted = { verified: 0 };
+      let verified = 0;
       const onVerified = (): void => {
         underWay++;
-        counted.verified++;
+        verified++;
       };
       try {
         return await answered(c, answer, admission, onVerified);
       } finally {
-        underWay -= counted.verified;
+        underWay -= verified;
       }
     })
     .onError((error, c) => {
@@ -153,14 +153,8 @@ async function answered(
     onVerified();
   };
   try {
-    const [id, timestamp, signature] = ["id", "timestamp", "signature"].map((name) =>
-      c.req.header(`webhook-${name}`),
-    );
-    const said = await answer({
-      headers: { id, timestamp, signature },
-      body: await incoming.read(),
-      verified,
-    });
+    const headers = signatureHeaders((header) => c.req.header(header));
+    const said = await answer({ headers, body: await incoming.read(), verified });
     return new Response(said.body, { status: said.status, headers: said.headers });
   } catch (error) {
     if (!(error instanceof BodyRefusedError)) throw error;

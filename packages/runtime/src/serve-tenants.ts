@@ -1,7 +1,8 @@
 import type { ProcessSettings } from "./function-settings.ts";
+import type { PartSettings } from "./part-settings.ts";
 import type { Process } from "./run-process.ts";
 import { openTenantRedis, tenantMetrics, type TenantRedis } from "./tenant-redis.ts";
-import { type BesideTenants, refuseOwn, type TenantSettings } from "./tenants-file.ts";
+import { type BesideTenants, refuseOwn } from "./tenants-file.ts";
 
 export interface ServedTenants extends Omit<BesideTenants, "redisUrl"> {
   /** Shown by `CLIENT LIST`. */
@@ -16,7 +17,14 @@ export interface ServedTenants extends Omit<BesideTenants, "redisUrl"> {
  * @throws InvalidSettingsError where a tenant has what is Drover's own.
  */
 export function serveTenants(
-  { settings, redis: main, registry, log, closing, readiness }: Process<ProcessSettings & TenantSettings>,
+  {
+    settings,
+    redis: main,
+    registry,
+    log,
+    closing,
+    readiness,
+  }: Process<ProcessSettings & Pick<PartSettings, "tenantsFile">>,
   { name, loadsScripts, ...beside }: ServedTenants,
 ): TenantRedis {
   const { tenantsFile: tenants, redisUrl } = settings;

@@ -1,4 +1,4 @@
-import { meant } from "@drover/controller";
+import { durationSchema, meant, messageOf, milliseconds } from "@drover/controller";
 import { X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { z } from "zod";
@@ -124,6 +124,22 @@ const unlike = (text: string): string =>
     return letter === "X" ? "Y" : "X";
   });
 
+/** The words of a text, with blanks or commas between them. */
+export const wordsIn = (text: string): readonly string[] =>
+  text.split(/[\s,]+/).filter((word) => word !== "");
+
+/** What a parser makes of text in the environment. Its errors say what to write. */
+export const parsedBy =
+  <Value>(parse: (text: string) => Value) =>
+  (text: string, context: z.RefinementCtx): Value => {
+    try {
+      return parse(text);
+    } catch (error) {
+      context.addIssue({ code: "custom", message: messageOf(error) });
+      return z.NEVER;
+    }
+  };
+
 /** `true` or `false`, as text in the environment. Left out: `false`. */
 export const flag = plain(
   z
@@ -131,6 +147,9 @@ export const flag = plain(
     .transform((text) => text === "true")
     .default(false),
 );
+
+/** A time with its unit, such as `30s`, as text in the environment; milliseconds. */
+export const span = durationSchema.transform(milliseconds);
 
 /** A whole number in a range, as text in the environment. */
 export const wholeNumber = ({ least, most }: { least: number; most: number }) =>

@@ -2,16 +2,16 @@ import { type Log, messageOf, type Milliseconds, namespaceOfQueue, silentLog } f
 import {
   connectRedis,
   disconnectRedis,
+  raceAbort,
   type RedisConnection,
   refuseUnfit,
   serverIds,
   UnfitRedisError,
 } from "@drover/queue";
-import { setTimeout as delay } from "node:timers/promises";
 import { Gauge, type Registry } from "prom-client";
 import { atMost } from "./at-most.ts";
+import { pause } from "./pause.ts";
 import type { Tenant } from "./tenants-file.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 
 /** A connection to the Redis of a queue. */
 export interface QueueRedis {
@@ -109,18 +109,6 @@ export function openTenantRedis(options: TenantRedisOptions): TenantRedis {
   };
 }
 
-/** For a process that serves no tenants: a function's, or one that a function is embedded in. */
-export function soleRedis(main: RedisConnection): TenantRedis {
-  const mine: QueueRedis = { redis: main, gone: new AbortController().signal };
-  return {
-    redisFor: () => mine,
-    servers: () => [{ redis: main, tenant: undefined }],
-    tenantOf: () => undefined,
-    problems: () => [],
-    close: () => Promise.resolve(),
-  };
-}
-
 /** 1 for each tenant's server that can be used, by the first of its namespaces. */
 export function tenantMetrics(registry: Registry, tenants: readonly Tenant[], redis: TenantRedis): void {
   new Gauge({
@@ -177,7 +165,7 @@ function keepServer(
     );
     const gone = new AbortController();
     try {
-      await unlessAborted(check(redis), stopping);
+      await raceAbort(check(redis), stopping);
       connected = { redis, gone: gone.signal };
       health.tell(undefined);
       await watch(() => check(redis), health, times, stopping);
@@ -193,7 +181,7 @@ function keepServer(
       await serve().catch((error: unknown) => {
         if (!stopping.aborted) health.tell(messageOf(error));
       });
-      await delay(times.every, undefined, { signal: stopping }).catch(() => undefined);
+      await pause(times.every, stopping);
     }
   };
   return {
@@ -251,12 +239,12 @@ async function watch(
   while (!stopping.aborted) {
     const late = setTimeout(tell, patience, `it has not answered for ${patience} ms.`);
     try {
-      await unlessAborted(check(), stopping);
+      await raceAbort(check(), stopping);
       tell(undefined);
     } finally {
       clearTimeout(late);
     }
-    await delay(every, undefined, { signal: stopping }).catch(() => undefined);
+    await pause(every, stopping);
   }
 }
 

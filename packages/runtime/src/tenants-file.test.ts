@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { readSettings } from "./settings.ts";
-import { refuseOwn, type Tenant, tenantSettings } from "./tenants-file.ts";
+import { partSettings } from "./part-settings.ts";
+import { refuseOwn, type Tenant } from "./tenants-file.ts";
 
 let folder: string;
 beforeAll(() => (folder = mkdtempSync(join(tmpdir(), "drover-tenants-"))));
@@ -15,7 +16,7 @@ const file = (content: string, mode = 0o600): string => {
   return path;
 };
 const read = (content: string): readonly Tenant[] =>
-  readSettings(tenantSettings, { DROVER_TENANTS_FILE: file(content) }).tenantsFile;
+  readSettings(partSettings, { DROVER_TENANTS_FILE: file(content) }).tenantsFile;
 
 it("says which namespaces have which Redis, with passwords from files beside it", () => {
   writeFileSync(join(folder, "password"), "s3cret\n", { mode: 0o600 });
@@ -32,7 +33,7 @@ it("says which namespaces have which Redis, with passwords from files beside it"
     { namespaces: ["c"], url: "redis://c:6379" },
     { namespaces: [] },
   ]);
-  expect(readSettings(tenantSettings, {}).tenantsFile).toEqual([]);
+  expect(readSettings(partSettings, {}).tenantsFile).toEqual([]);
 });
 
 it.each<[what: string, content: string, says: RegExp]>([
@@ -48,11 +49,16 @@ it.each<[what: string, content: string, says: RegExp]>([
     "[{namespaces: [a], url: 'http://u:canary@a'}]",
     /entry 1, url: This is no URL of a Redis/,
   ],
-  ["a name that is none", "[{namespaces: ['*'], url: 'redis://a'}]", /entry 1, namespaces, 0: give names/],
+  ["a name that is none", "[{namespaces: ['*'], url: 'redis://a'}]", /entry 1, namespaces, 0: give the name/],
   [
     "a user for functions",
     "[{namespaces: [a], url: 'redis://a', functionsUrl: 'redis://u@b'}]",
     /without a user/,
+  ],
+  [
+    "several nodes for functions",
+    "[{namespaces: [a], url: 'redis://u:canary@a:7000,b:7001'}]",
+    /entry 1, functionsUrl: give the one address/,
   ],
   [
     "a file that is not there",
@@ -76,7 +82,8 @@ it.each<[what: string, content: string, says: RegExp]>([
   ],
   [
     "one node of two clusters",
-    "[{namespaces: [a], url: 'redis://x:1,y:2'}, {namespaces: [b], url: 'redis://y:2,z:3'}]",
+    `- {namespaces: [a], url: 'redis://x:1,y:2', functionsUrl: redis://p}
+- {namespaces: [b], url: 'redis://y:2,z:3', functionsUrl: redis://q}`,
     /the server y:2 stands/,
   ],
   [

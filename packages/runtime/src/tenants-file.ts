@@ -1,10 +1,11 @@
 import { meant } from "@drover/controller";
-import { isLoopbackHost, parseRedisUrl, UnfitRedisError } from "@drover/queue";
+import { isLoopback } from "@drover/listener";
+import { parseRedisUrl } from "@drover/queue";
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parse, YAMLParseError } from "yaml";
 import { z } from "zod";
-import { certificatesFile, InvalidSettingsError, secretFile, shownProblem } from "./settings.ts";
+import { certificatesFile, InvalidSettingsError, parsedBy, secretFile, shownProblem } from "./settings.ts";
 
 /** Namespaces whose functions have a Redis of their own, and how it is reached. */
 export interface Tenant {
@@ -17,33 +18,30 @@ export interface Tenant {
   readonly functionsUrl?: string | undefined;
 }
 
-const namespace = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, {
-  error: "give names of namespaces",
+export const namespaceName = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, {
+  error: "give the name of a namespace",
 });
 
-const redisUrl = z.string().superRefine((text, context) => {
-  try {
-    parseRedisUrl(text);
-  } catch (error) {
-    if (!(error instanceof UnfitRedisError)) throw error;
-    context.addIssue({ code: "custom", message: error.message });
-  }
+const redisUrl = z.string().transform(parsedBy((text) => (parseRedisUrl(text), text)));
+
+/** Redis as Pods reach it. A user or password in it would be given to every function. */
+export const redisUrlForPods = z.string().regex(/^rediss?:\/\/[^\s/@,]+(\/\d*)?$/, {
+  error: "give a URL such as redis://redis.drover:6379, without a user",
 });
 
 const entry = z.strictObject({
-  namespaces: z.array(namespace),
+  namespaces: z.array(namespaceName),
   url: redisUrl,
   passwordFile: z.string().min(1).optional(),
   caFile: z.string().min(1).optional(),
-  functionsUrl: z
-    .string()
-    .regex(/^rediss?:\/\/[^\s/@]+$/, {
-      error: "give a URL such as redis://redis.drover:6379, without a user",
-    })
-    .optional(),
+  functionsUrl: redisUrlForPods.optional(),
 });
 const fields = Object.keys(entry.shape);
-const listSchema = z.array(entry);
+const listSchema = z.array(
+  entry.refine(({ url, functionsUrl }) => functionsUrl !== undefined || URL.canParse(url), {
+    ...{ path: ["functionsUrl"], error: "give the one address by which Pods reach the cluster of the url" },
+  }),
+);
 
 /** A path to a file that names the Redis of each tenant, as text in the environment; its entries. */
 export const tenantsFile = z.string().transform((path, context): readonly Tenant[] => {
@@ -51,16 +49,6 @@ export const tenantsFile = z.string().transform((path, context): readonly Tenant
   for (const message of problems) context.addIssue(shownProblem(message));
   return problems.length > 0 ? z.NEVER : tenants;
 });
-
-/**
- * The setting of bridge, deployer and gateway, which must all be given the same file. It is read at the start: another file
- * takes effect when the process is started again.
- */
-export const tenantSettings = z.object({
-  /** A YAML file: which namespaces have which Redis. Left out: all have that of the process. */
-  tenantsFile: tenantsFile.default([]),
-});
-export type TenantSettings = z.output<typeof tenantSettings>;
 
 interface ReadTenants {
   readonly tenants: readonly Tenant[];
@@ -136,7 +124,7 @@ const placesOf = ({ url, functionsUrl = url }: Pick<Tenant, "url" | "functionsUr
 
 const placeOf = ({ host, port }: { readonly host: string; readonly port: number }): string => {
   const name = host.toLowerCase().replace(/\.$/, "");
-  return `${isLoopbackHost(name) ? "127.0.0.1" : name}:${port}`;
+  return `${isLoopback(name) ? "127.0.0.1" : name}:${port}`;
 };
 
 /** What a process of Drover has beside its tenants. */

@@ -47,7 +47,6 @@ export {
   placeWords,
   planStreams,
   type StreamPlan,
-  streamOf,
   streamsOf,
 } from "./plan-streams.ts";
 export { type EventSource, wakesOf, wakesTogether } from "./wakes-of.ts";
@@ -63,7 +62,7 @@ export { type KnownOrigins, openKnownOrigins } from "./known-origins.ts";
 export { type MemoryFiles, memoryFiles } from "./memory-files.ts";
 export { type EventIds, type EventIdsOptions, openEventIds } from "./event-ids.ts";
 export { type Fleet, fleetOf } from "./fleet.ts";
-export { type Owed, type OwedPiece, type OwedWakes } from "./owed-wakes.ts";
+export type { OwedWakes } from "./owed-wakes.ts";
 export { placeStreams } from "./placement.ts";
 export {
   type Audience,

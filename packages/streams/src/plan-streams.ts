@@ -53,7 +53,7 @@ export function planStreams(
   }
   return [...byStream].map(([stream, { place, listeners: byId }]) => {
     const listeners = [...byId.values()];
-    const labelSelector = common(listeners, ({ selector }) => selector && selectorQuery(selector));
+    const labelSelector = commonSelector(listeners);
     const audience = {
       scope: JSON.stringify(labelSelector ?? null),
       listeners: listeners.map(({ subscription: { id } }) => id).sort(),
@@ -115,26 +115,18 @@ function idOf(follower: Follower, follow: Follow, origins: Origins): string {
  */
 export const streamOf = ({ ref, namespace }: Place): string => {
   const { group, version, plural, kind, namespaced } = ref;
-  const scope = namespaced ? "Namespaced" : "Cluster";
-  return JSON.stringify([
-    group,
-    version,
-    plural,
-    kind,
-    scope,
-    ...(namespace === undefined ? [] : [namespace]),
-  ]);
+  const parts = [group, version, plural, kind, namespaced ? "Namespaced" : "Cluster"];
+  return JSON.stringify(namespace === undefined ? parts : [...parts, namespace]);
 };
 
 /** A place, for people: `deployments.apps/v1 in namespace web`. */
 export const placeWords = ({ ref, namespace }: Place): string =>
   `${nameOf(ref)}/${ref.version}${namespace === undefined ? "" : ` in namespace ${namespace}`}`;
 
-function common(
-  listeners: readonly Listener[],
-  read: (subscription: Subscription) => string | undefined,
-): string | undefined {
-  const [first, ...others] = listeners.map(({ subscription }) => read(subscription));
+function commonSelector(listeners: readonly Listener[]): string | undefined {
+  const [first, ...others] = listeners.map(
+    ({ subscription: { selector } }) => selector && selectorQuery(selector),
+  );
   return first !== "" && others.every((other) => other === first) ? first : undefined;
 }
 

@@ -302,8 +302,7 @@ function filingPieces(filings: readonly Filed[]): readonly string[] {
       ),
     ]),
   );
-  return piecesOf(texts).map((some) => `[${some.join()}]`);
+  const limits = { most: mostListed, size: jsonBytes / 2 };
+  const some = pieces(texts, { ...limits, sizeOf: (text) => Buffer.byteLength(text) + 1 });
+  return some.map((piece) => `[${piece.join()}]`);
 }
-
-const piecesOf = (texts: readonly string[]) =>
-  pieces(texts, { most: mostListed, size: jsonBytes / 2, sizeOf: (text) => Buffer.byteLength(text) + 1 });

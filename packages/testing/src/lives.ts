@@ -36,16 +36,6 @@ export interface LivesOptions {
   readonly requestTimeout: Milliseconds;
 }
 
-const addressOf = ({
-  url,
-  token,
-}: {
-  readonly url: string;
-  readonly token?: string | undefined;
-}): ApiAddress => ({
-  ...{ server: url, token },
-});
-
 export async function openLives({
   start,
   server,
@@ -58,9 +48,9 @@ export async function openLives({
   const kill = (): void => lives.at(-1)?.die();
   const proxies = await openProxies({ ...options, upstream: server.upstream, calls, onKill: kill });
   // What a shared server holds at the end is known from the record, so that way leads through the proxy.
-  const direct = "url" in server.upstream && !server.isShared ? server.upstream : undefined;
+  const { url, token } = "url" in server.upstream && !server.isShared ? server.upstream : proxies.cluster;
   return {
-    server: addressOf(direct ?? proxies.cluster),
+    server: { server: url, token },
     record: proxies.cluster.record,
     calls,
     kill,

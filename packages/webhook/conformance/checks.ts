@@ -8,7 +8,14 @@
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, request } from "node:http";
 import { isDeepStrictEqual } from "node:util";
-import { type Answer, type Call, callSchema, readAnswer, signatureProblem } from "../src/index.ts";
+import {
+  type Answer,
+  type Call,
+  callSchema,
+  readAnswer,
+  signatureHeaders,
+  signatureProblem,
+} from "../src/index.ts";
 import { callAt, callMutant } from "../src/testing/call-mutants.ts";
 import { type Scene, send, type Sent } from "../src/testing/mutants.ts";
 import { seeded } from "../src/testing/random.ts";
@@ -102,10 +109,7 @@ const hasOutcome = <Outcome extends Answer["outcome"]>(
 ): answer is Extract<Answer, { outcome: Outcome }> => answer.outcome === outcome;
 
 function expectSigned(secret: string, id: string, { status, body, headers }: Heard): void {
-  const [sentId, timestamp, signature] = ["id", "timestamp", "signature"].map(
-    (name) => headers.get(`webhook-${name}`) ?? undefined,
-  );
-  const sent = { id: sentId, timestamp, signature };
+  const sent = signatureHeaders((name) => headers.get(name) ?? undefined);
   const problem = signatureProblem({ headers: sent, body, secrets: [secret], id, now: Date.now() });
   if (problem !== undefined) throw new Error(`its answer, ${status}, is not signed: ${problem}`);
 }

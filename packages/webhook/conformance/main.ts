@@ -6,6 +6,7 @@
  * `--uid` is what the function was told of its ReconcileFunction's uid, `--mutants` (1000) how many forged, misdirected,
  * expired and malformed calls it gets, by `--seed` (1). Exits with 1 when it does not keep it.
  */
+import { messageOf } from "@drover/controller";
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { checks } from "./checks.ts";
@@ -34,7 +35,7 @@ for (const { name, run } of checks) {
     await run(subject);
     console.log(`ok      ${name}`);
   } catch (error) {
-    console.log(`not ok  ${name}\n        ${error instanceof Error ? error.message : String(error)}`);
+    console.log(`not ok  ${name}\n        ${messageOf(error)}`);
     process.exitCode = 1;
   }
 }

@@ -15,7 +15,7 @@ export * from "./call.ts";
 export { callMemory, type CallMemory, type SentAnswer, SupersededError } from "./call-memory.ts";
 export * from "./completion.ts";
 export { isSame } from "./is-same.ts";
-export { hasProto, parseJson, shapeProblem, UnreadableJsonError } from "./json-text.ts";
+export { parseJson, shapeProblem, UnreadableJsonError } from "./json-text.ts";
 export {
   type MessageRead,
   readAnswer,
@@ -30,6 +30,7 @@ export {
   claimIn,
   secretProblem,
   type SignatureHeaders,
+  signatureHeaders,
   signed,
   UnsignedError,
 } from "./standard-webhooks.ts";

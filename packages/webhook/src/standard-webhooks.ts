@@ -16,6 +16,13 @@ export interface SignatureHeaders {
   readonly signature: string | undefined;
 }
 
+/** Those of a message whose headers `read` gives by their names. */
+export const signatureHeaders = (read: (name: string) => string | undefined): SignatureHeaders => ({
+  id: read("webhook-id"),
+  timestamp: read("webhook-timestamp"),
+  signature: read("webhook-signature"),
+});
+
 /** What the headers of a message claim. */
 export interface Claim {
   readonly id: string;

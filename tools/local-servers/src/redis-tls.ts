@@ -24,17 +24,9 @@ export async function privateTls(folder: string, name: string): Promise<RedisTls
   const make = (...args: readonly string[]) =>
     promisify(execFile)("openssl", ["req", "-x509", ...ec, ...args]);
   await make("-subj", `/CN=authority ${name}`, "-keyout", caKey, "-out", caFile);
-  await make(
-    ...[
-      "-subj",
-      `/CN=${name}`,
-      "-addext",
-      "subjectAltName=IP:127.0.0.1",
-      "-addext",
-      "basicConstraints=CA:FALSE",
-    ],
-    ...["-CA", caFile, "-CAkey", caKey, "-keyout", key, "-out", certificate],
-  );
+  const extensions = ["-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=CA:FALSE"];
+  const signer = ["-CA", caFile, "-CAkey", caKey];
+  await make("-subj", `/CN=${name}`, ...extensions, ...signer, "-keyout", key, "-out", certificate);
   return {
     args: (port) => [
       ...["--tls-port", String(port), "--tls-key-file", key, "--tls-cert-file", certificate],

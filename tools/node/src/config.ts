@@ -1,3 +1,4 @@
+import { messageOf } from "@drover/controller";
 import { plain, readSettings, wholeNumber } from "@drover/runtime";
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
@@ -17,7 +18,7 @@ const fileOf = <T extends z.ZodType>(schema: T) =>
         message: `its content is wrong:\n${z.prettifyError(parsed.error)}`,
       });
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       context.addIssue({ code: "custom", message: `it is no JSON or YAML file that can be read: ${why}` });
     }
     return z.NEVER;

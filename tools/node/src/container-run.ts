@@ -1,5 +1,6 @@
-import type { Log, Milliseconds } from "@drover/controller";
+import { type Log, messageOf, type Milliseconds } from "@drover/controller";
 import { spawnTied, type TiedProcess } from "@drover/local-servers";
+import { isOver, pause } from "@drover/runtime";
 import {
   type Beginning,
   type ContainerState,
@@ -11,7 +12,6 @@ import {
 } from "./container-state.ts";
 import type { Launch } from "./launch.ts";
 import { now } from "./now.ts";
-import { isOver, pause } from "./pause.ts";
 import type { Container } from "./pod.ts";
 import { keepProbing } from "./probe.ts";
 import { type BackOff, restartDelay } from "./restart-delay.ts";
@@ -138,7 +138,7 @@ const startProcess = (
 
 /** The process could not even be tried: no such working directory, or the log cannot be written. */
 function notStarted({ log, container }: ContainerParts, error: unknown, change: Change): Terminated {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   log.warn({ container: container.name, err: error }, "Could not start a container");
   const end = { exitCode: 128, reason: "StartError", message, finishedAt: now() };
   change({ state: { terminated: end }, started: false, ready: false });

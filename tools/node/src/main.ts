@@ -3,6 +3,7 @@
  *
  * Runs pods until SIGTERM; a second signal ends it at once, and its pods' processes with it.
  */
+import { messageOf } from "@drover/controller";
 import { openLog, stopOnSignals } from "@drover/runtime";
 import { resolve } from "node:path";
 import { nodeConfig } from "./config.ts";
@@ -24,6 +25,6 @@ try {
   await node.ended;
   log.info("Stopped");
 } catch (error) {
-  log.fatal({ err: error }, error instanceof Error ? error.message : "The process failed");
+  log.fatal({ err: error }, messageOf(error));
   process.exitCode = 1;
 }

@@ -1,5 +1,6 @@
-import { type Log, type Milliseconds, objectKey } from "@drover/controller";
+import { type Log, messageOf, type Milliseconds, objectKey } from "@drover/controller";
 import { builtin, isApiError, type KubeClient } from "@drover/kube";
+import { pause } from "@drover/runtime";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type ContainerRun, runContainer } from "./container-run.ts";
@@ -7,7 +8,6 @@ import { beginningOf } from "./container-state.ts";
 import type { Image } from "./images.ts";
 import { type Launch, launchOf } from "./launch.ts";
 import { now } from "./now.ts";
-import { pause } from "./pause.ts";
 import type { PodAddresses } from "./pod-addresses.ts";
 import { refusedStatus, statusOf } from "./pod-status.ts";
 import type { Condition, Container, Pod } from "./pod.ts";
@@ -176,7 +176,7 @@ async function preparing(
     const references = referencesOf(parts.client, pod.namespace);
     return await launchOf({ container, pod, address, image, nodeEnv: parts.env, references, volumes });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     if (!(error instanceof MissingReferenceError))
       parts.log.warn({ pod: pod.name, err: error }, "Could not prepare a container");
     return { reason: "CreateContainerConfigError", message };

@@ -1,8 +1,8 @@
 import type { Milliseconds } from "@drover/controller";
+import { isOver, pause } from "@drover/runtime";
 import { request as plain } from "node:http";
 import { request as secured } from "node:https";
 import { connect } from "node:net";
-import { isOver, pause } from "./pause.ts";
 import { type Container, portNumber, type Probe } from "./pod.ts";
 
 export interface ProbeParts {

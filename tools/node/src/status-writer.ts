@@ -1,7 +1,7 @@
 import { type Log, objectKey } from "@drover/controller";
 import { builtin, isApiError, type KubeClient } from "@drover/kube";
+import { pause } from "@drover/runtime";
 import { isDeepStrictEqual } from "node:util";
-import { pause } from "./pause.ts";
 import type { Pod } from "./pod.ts";
 import type { PodStatus } from "./pod-status.ts";
 

@@ -69,13 +69,9 @@ export async function auditLog(
 function requestOf(event: z.output<typeof requestSchema>): AuditedRequest {
   const { apiGroup: group, resource, subresource, name } = event.objectRef;
   return {
-    ...{
-      user: event.impersonatedUser?.username ?? event.user.username,
-      by: event.user.username,
-      verb: event.verb,
-      group,
-      name,
-    },
+    user: event.impersonatedUser?.username ?? event.user.username,
+    by: event.user.username,
+    ...{ verb: event.verb, group, name },
     resource: subresource === undefined ? resource : `${resource}/${subresource}`,
     code: event.responseStatus?.code ?? 0,
     at: Date.parse(event.requestReceivedTimestamp),

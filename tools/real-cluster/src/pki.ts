@@ -24,21 +24,17 @@ export async function signClient(
 ): Promise<Pki["admin"]> {
   const name = `client-${randomUUID()}`;
   await promisify(execFile)(join(bin, "pki"), [folder, name, user, ...groups]);
-  const [ca, cert, key] = await Promise.all(
-    ["ca.crt", `${name}.crt`, `${name}.key`].map((file) => readFile(join(folder, file))),
-  );
-  if (ca === undefined || cert === undefined || key === undefined) throw new Error("A file is missing.");
-  return { ca, cert, key };
+  return clientFiles(folder, name);
 }
 
 /** Makes all keys and certificates of a cluster, in `dir`/pki; what the files are called is written in go/pki. */
 export async function createPki({ bin, dir }: { readonly bin: string; readonly dir: string }): Promise<Pki> {
   const folder = join(dir, "pki");
   await promisify(execFile)(join(bin, "pki"), [folder]);
-  const [ca, cert, key] = await Promise.all([
-    readFile(join(folder, "ca.crt")),
-    readFile(join(folder, "admin.crt")),
-    readFile(join(folder, "admin.key")),
-  ]);
-  return { folder, admin: { ca, cert, key } };
+  return { folder, admin: await clientFiles(folder, "admin") };
+}
+
+async function clientFiles(folder: string, name: string): Promise<Pki["admin"]> {
+  const read = (file: string): Promise<Buffer> => readFile(join(folder, file));
+  return { ca: await read("ca.crt"), cert: await read(`${name}.crt`), key: await read(`${name}.key`) };
 }

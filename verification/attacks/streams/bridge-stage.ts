@@ -19,11 +19,7 @@ export interface BridgeStage extends AsyncDisposable {
   readonly attacker: Redis;
   /** The hash of the attacker's queue that its user may write. */
   readonly control: string;
-  startBridge(): Promise<{
-    readonly url: string;
-    /** How often it has taken a stream up, as its log says. */
-    readonly listings: () => number;
-  }>;
+  startBridge(): Promise<{ readonly url: string }>;
   /** Creates an object in the namespace `default`. */
   create(path: string, body: object): Promise<void>;
   /** How often the bridge has asked for all objects of a kind. */
@@ -86,7 +82,6 @@ export async function stageBridge(
     ...{ admin, attacker, control: `{drover:${queue}}:control` },
     async startBridge() {
       const serving = Promise.withResolvers<string>();
-      let listings = 0;
       const child = await spawnTied({
         ...{ name: "bridge", command: process.execPath, args: [join(root, "apps/bridge/src/main.ts")] },
         logFile: join(folder, "bridge.log"),
@@ -98,11 +93,10 @@ export async function stageBridge(
         onLine(line) {
           const [, url] = /"url":"(http:[^"]+)"/.exec(line) ?? [];
           if (url !== undefined) serving.resolve(url);
-          if (line.includes("; watching")) listings += 1;
         },
       });
       started.push(child);
-      return { url: await serving.promise, listings: () => listings };
+      return { url: await serving.promise };
     },
     create: async (path, body) => {
       await post(path, body);

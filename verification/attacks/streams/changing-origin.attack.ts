@@ -2,7 +2,7 @@ import type { Attack } from "../attack.ts";
 import { configMaps, configMapsOfDefault, named, stageBridge, within } from "./bridge-stage.ts";
 
 /** How often the attacker makes its queue another one, and how many lists that may cost others. */
-const rewrites = 40;
+const changes = 40;
 const most = 7;
 
 export const attack: Attack = {
@@ -15,17 +15,23 @@ export const attack: Attack = {
     await using stage = await stageBridge(redis().url, functions, "evil");
     await stage.startBridge();
     await stage.create(configMapsOfDefault, named("before"));
-    if (!(await within(15, async () => (await stage.wakes("victim", "before")) > 0)))
-      throw new Error("The bridge woke nothing before the attack.");
+    const isWoken = (queue: string, name: string) =>
+      within(15, async () => (await stage.wakes(queue, name)) > 0);
+    if (!(await isWoken("victim", "before")) || !(await isWoken("evil", "before")))
+      throw new Error("The bridge woke neither queue before the attack.");
     const before = stage.listings("configmaps");
-    for (let i = 0; i < rewrites && !signal.aborted; i++) {
-      await stage.attacker.hset(stage.control, "era", `forged-${i}`, "origin", `forged-${i}`);
+    for (let i = 0; i < changes && !signal.aborted; i++) {
+      // Emptied, the queue is begun anew by whoever comes next.
+      if (i % 2 === 0) await stage.attacker.del(stage.control);
+      else await stage.attacker.hset(stage.control, "era", `forged-${i}`, "origin", `forged-${i}`);
       await within(0.5, () => Promise.resolve(signal.aborted));
     }
     const cost = stage.listings("configmaps") - before;
+    await stage.create(configMapsOfDefault, named("after"));
+    const isServed = await isWoken("victim", "after");
     return {
-      succeeded: cost > most,
-      evidence: `${rewrites} origins in ${rewrites / 2} s: the stream was listed ${cost} times`,
+      succeeded: cost > most || !isServed,
+      evidence: `${changes} origins in ${changes / 2} s: the stream was listed ${cost} times; the other was woken: ${isServed}`,
     };
   },
 };

@@ -1,9 +1,9 @@
 import type { Milliseconds } from "@drover/controller";
 import { type RememberedSecrets, rememberSecrets } from "@drover/webhook";
+import { type TokenBucket, tokenBucket } from "../token-bucket.ts";
 import { boundedTelling, type Telling } from "./bounded-telling.ts";
 import type { Hook } from "./hook.ts";
 import type { ReadSecrets } from "./hook-secrets.ts";
-import { type TokenBucket, tokenBucket } from "./token-bucket.ts";
 
 /** A hook, and what this bridge keeps for it. */
 export interface HookInUse {

@@ -1,4 +1,4 @@
-import { claimIn, secretProblem, UnsignedError } from "@drover/webhook";
+import { claimIn, secretProblem, signatureHeaders, UnsignedError } from "@drover/webhook";
 import { unverified } from "./event-refused.ts";
 import type { Scheme } from "./scheme.ts";
 
@@ -6,11 +6,9 @@ import type { Scheme } from "./scheme.ts";
 export const standardWebhooks: Scheme = {
   problemOf: secretProblem,
   claimOf(headers, now) {
-    const [id, timestamp, signature] = ["webhook-id", "webhook-timestamp", "webhook-signature"].map((name) =>
-      headers.one(name),
-    );
+    const sent = signatureHeaders((name) => headers.one(name));
     try {
-      return { ...claimIn({ id, timestamp, signature }, now), isOverBody: true };
+      return { ...claimIn(sent, now), isOverBody: true };
     } catch (error) {
       throw error instanceof UnsignedError ? unverified(error.message) : error;
     }

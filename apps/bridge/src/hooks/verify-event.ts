@@ -1,5 +1,6 @@
 import { messageOf, type Milliseconds } from "@drover/controller";
-import { type IncomingBody, unlessAborted } from "@drover/runtime";
+import { raceAbort } from "@drover/queue";
+import type { IncomingBody } from "@drover/runtime";
 import type { RememberedSecrets } from "@drover/webhook";
 import { readBody } from "./event-body.ts";
 import { EventRefusedError, unavailable, unverified } from "./event-refused.ts";
@@ -35,7 +36,7 @@ export async function verifyEvent({ verify, secrets, headers, body, now }: Event
     // All are tried, so that the time does not say which it was.
     all.filter((secret) => claim.isMadeWith(secret, bytes ?? nothing)).length > 0;
   if (!isGood(remembered)) {
-    const newer = await readable(unlessAborted(secrets.newerThan(remembered), body.signal));
+    const newer = await readable(raceAbort(secrets.newerThan(remembered), body.signal));
     if (newer === undefined || !isGood(newer)) throw unverified("no secret of the hook fits");
   }
   body.verified();

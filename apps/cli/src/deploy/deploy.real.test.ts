@@ -101,6 +101,16 @@ Have it granted to you, have somebody deploy it who may, or let the function ask
   expect(await admin.get(builtin.crd, objectKey({ name: "greetings.example.com" }))).toBeUndefined();
 });
 
+it("a right to what has no name is none to objects of every name", async () => {
+  const greetings = rule("example.com", "greetings", "get", "list", "watch");
+  bind("nameless", [{ ...greetings, resourceNames: [""] }, rule("", "pods", "create")]);
+  await expect
+    .poll(async () => (await deploy()).stderr, { timeout: 60_000, interval: 500 })
+    .not.toMatch(/create pods/);
+  const { stderr } = await deploy();
+  for (const verb of ["list", "watch", "get"]) expect(stderr).toContain(`- ${verb} greetings of example.com`);
+});
+
 it("who holds it all deploys it as its author; again changes nothing; a change is one", async () => {
   bind("holds", [
     rule("example.com", "greetings", "get", "list", "watch"),

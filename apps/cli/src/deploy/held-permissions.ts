@@ -1,4 +1,4 @@
-import { type Access, accessWords, neededAccess } from "@drover/controller";
+import { type Access, accessWords, neededAccess, resourceAttributesOf } from "@drover/controller";
 import { builtin, isApiError, type KubeClient } from "@drover/kube";
 import { deniedOf } from "@drover/runtime";
 import { z } from "zod";
@@ -43,7 +43,8 @@ export async function refuseUnlessHeld(
 }
 
 async function isAllowed(client: KubeClient, access: Access): Promise<boolean> {
-  const status = await reviewed(client, builtin.selfSubjectAccessReview, { resourceAttributes: access });
+  const resourceAttributes = resourceAttributesOf(access);
+  const status = await reviewed(client, builtin.selfSubjectAccessReview, { resourceAttributes });
   return status === undefined || answerSchema.parse(status).allowed;
 }
 

@@ -1,3 +1,4 @@
+import { messageOf } from "@drover/controller";
 import { parsePlan, type Plan } from "@drover/fault-proxy";
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
@@ -30,6 +31,6 @@ function yamlOf(file: string): unknown {
     const value: unknown = parse(readFileSync(file, "utf8"));
     return value;
   } catch (error) {
-    throw new CommandError(`${file} is no YAML: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CommandError(`${file} is no YAML: ${messageOf(error)}`);
   }
 }

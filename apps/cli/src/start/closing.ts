@@ -1,3 +1,4 @@
+import { messageOf } from "@drover/controller";
 import type { Narrator } from "./narrator.ts";
 import { seconds } from "./narrator.ts";
 
@@ -18,7 +19,7 @@ export async function closeInOrder(opened: readonly Opened[], { say }: Narrator)
       say(`Stopped: ${name} (${seconds(performance.now() - begun)})`);
     } catch (error) {
       clean = false;
-      say(`Could not stop ${name}: ${error instanceof Error ? error.message : String(error)}`, "bad");
+      say(`Could not stop ${name}: ${messageOf(error)}`, "bad");
     }
   }
   return clean;

@@ -1,3 +1,4 @@
+import { messageOf } from "@drover/controller";
 import { type Exit, spawnTied, type TiedProcess, untilReady } from "@drover/local-servers";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -41,7 +42,7 @@ export async function keepProcess(description: ProcessDescription, run: Run): Pr
   const current = { child: await launch(description, run) };
   let stopping = false;
   const kept = keep(current, description, run, () => stopping).catch((error: unknown) => {
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = messageOf(error);
     if (!stopping) request.stop({ kind: "broken", problem });
   });
   opened.push({

@@ -1,3 +1,4 @@
+import { messageOf } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import { once } from "node:events";
 import type { CliConfig } from "../config.ts";
@@ -7,7 +8,7 @@ import { narrator as openNarrator } from "./narrator.ts";
 import type { Run, StartOptions } from "./run.ts";
 import { AlreadyRunningError, type RunFolder, takeRunFolder } from "./run-folder.ts";
 import { type Servers, startServers } from "./servers.ts";
-import { orStop, problemOf, stopOnSignals, stopRequest } from "./stop-request.ts";
+import { orStop, stopOnSignals, stopRequest } from "./stop-request.ts";
 
 /** Everything, from nothing to Ctrl-C. Answers the exit code. */
 export async function startDemo(options: StartOptions, config: CliConfig): Promise<number> {
@@ -29,7 +30,7 @@ export async function startDemo(options: StartOptions, config: CliConfig): Promi
     await live(run);
   } catch (error) {
     // What fails because everything is being stopped changes nothing: the first reason stands.
-    request.stop({ kind: "broken", problem: problemOf(error) });
+    request.stop({ kind: "broken", problem: messageOf(error) });
   }
   const code = await end(run);
   folder.release();

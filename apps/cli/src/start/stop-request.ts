@@ -1,3 +1,5 @@
+import { messageOf } from "@drover/controller";
+
 /** Why everything is to be stopped. */
 export type StopReason =
   | { readonly kind: "asked" }
@@ -29,12 +31,9 @@ export function stopRequest(): StopRequest {
 /** Passes a start on; when it fails, everything is to be stopped, and so are the starts beside it. */
 export const orStop = <T>(request: StopRequest, start: Promise<T>): Promise<T> =>
   start.catch((error: unknown) => {
-    request.stop({ kind: "broken", problem: problemOf(error) });
+    request.stop({ kind: "broken", problem: messageOf(error) });
     throw error;
   });
-
-/** What went wrong, in the words of whoever noticed. */
-export const problemOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
  * Ctrl-C, SIGTERM, the terminal's end, or nobody reading any more: stop. A second one ends this process at once; what

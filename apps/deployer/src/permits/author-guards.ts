@@ -1,8 +1,7 @@
 import { type Log, messageOf, type Milliseconds, objectKey, RetryAfterError } from "@drover/controller";
 import { type KubeClient, type KubeObject, refOf } from "@drover/kube";
-import { AuthorEpoch, epochName } from "@drover/runtime";
+import { AuthorEpoch, epochName, pause } from "@drover/runtime";
 import { createHash, randomUUID } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { authorGuards, validating, validatingBinding } from "./author-policies.ts";
@@ -120,6 +119,6 @@ export async function keepEpoch(
       log.warn({ problem }, "Authors of functions are not known: new and changed functions are refused");
     }
     warned = problem;
-    await delay(every, undefined, { signal }).catch(() => undefined);
+    await pause(every, signal);
   }
 }

@@ -8,11 +8,12 @@ import {
   refOf,
   type ResourceRef,
 } from "@drover/kube";
-import { setTimeout as delay } from "node:timers/promises";
+import { pause } from "@drover/runtime";
 import type { FunctionAccounts } from "../function-accounts.ts";
 import { type Home, homeOf } from "../home.ts";
 import { ownerUidOf } from "../keep-object.ts";
 import { functionLabel, redisUserOf } from "../names.ts";
+import { roleKinds } from "../stale-roles.ts";
 import { accessReviews } from "./access-reviews.ts";
 import type { PermitRecord, PermitRecords } from "./permit-records.ts";
 
@@ -30,10 +31,7 @@ export interface PermitReviewOptions {
 }
 
 /** Kinds of objects with which a function can act: without a permit none of them stays. */
-const granting: readonly ResourceRef[] = [
-  ...[builtin.clusterRoleBinding, builtin.roleBinding, builtin.clusterRole, builtin.role],
-  builtin.pod,
-];
+const granting: readonly ResourceRef[] = [...roleKinds, builtin.pod];
 
 /** Turns in a row in which a permit must be found wanting before it is withdrawn: a Role may be replaced just then. */
 const turnsUntilWithdrawn = 2;
@@ -63,7 +61,7 @@ export async function reviewPermits(options: PermitReviewOptions): Promise<void>
       if (!signal.aborted)
         log.warn({ err: error }, "Could not review the permits of functions; trying again");
     });
-    await delay(every, undefined, { signal }).catch(() => undefined);
+    await pause(every, signal);
   }
 }
 

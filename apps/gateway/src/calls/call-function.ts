@@ -1,6 +1,5 @@
 import { type ReconcileContext, type Resource, RetryError, TerminalError } from "@drover/controller";
-import type { Run } from "@drover/queue";
-import { unlessAborted } from "@drover/runtime";
+import { raceAbort, type Run } from "@drover/queue";
 import {
   type Call,
   type CallType,
@@ -80,7 +79,7 @@ export async function callFunction(parts: CallingParts, one: OneCall): Promise<S
     const answer = await receiveAnswer({ id: call.token, reply, used: secrets, secrets: remembered, now });
     if (answer.outcome !== "accepted") return successOf(answer, one.type);
     if (parts.complete === undefined) throw noCompletions;
-    return successOf((await unlessAborted(completed, run.signal)).result, one.type);
+    return successOf((await raceAbort(completed, run.signal)).result, one.type);
   } catch (error) {
     throw error instanceof NoReplyError ? notAnswered(target, error) : error;
   } finally {

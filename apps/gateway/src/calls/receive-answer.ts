@@ -1,4 +1,10 @@
-import { type Answer, readAnswer, type RememberedSecrets, signatureProblem } from "@drover/webhook";
+import {
+  type Answer,
+  readAnswer,
+  type RememberedSecrets,
+  signatureHeaders,
+  signatureProblem,
+} from "@drover/webhook";
 import { badAnswer, unsigned } from "./interpret.ts";
 import type { Reply } from "./post.ts";
 
@@ -20,11 +26,7 @@ export interface AnswerToReceive {
 export async function receiveAnswer(options: AnswerToReceive): Promise<Answer> {
   const { id, used, secrets, now } = options;
   const { status, headers, body } = options.reply;
-  const signature = {
-    id: headerIn(headers["webhook-id"]),
-    timestamp: headerIn(headers["webhook-timestamp"]),
-    signature: headerIn(headers["webhook-signature"]),
-  };
+  const signature = signatureHeaders((header) => headerIn(headers[header]));
   const problemWith = (all: readonly string[]): string | undefined =>
     signatureProblem({ headers: signature, body, secrets: all, id, now: now() });
   let problem = problemWith(used);

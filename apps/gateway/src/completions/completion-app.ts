@@ -1,5 +1,5 @@
 import { type Admission, BodyRefusedError } from "@drover/runtime";
-import type { Completion } from "@drover/webhook";
+import { type Completion, signatureHeaders } from "@drover/webhook";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { largestAnswer } from "../calls/call-function.ts";
@@ -74,14 +74,11 @@ async function take(
   if ((c.req.header("content-encoding") ?? "identity").toLowerCase() !== "identity") {
     throw new CompletionRefusedError("unsupported", "Send it without Content-Encoding.");
   }
-  const [id, timestamp, signature] = ["id", "timestamp", "signature"].map((name) =>
-    c.req.header(`webhook-${name}`),
-  );
+  const headers = signatureHeaders((header) => c.req.header(header));
   const { namespace, name, uid } = c.req.param();
   const named = { name: `${namespace}/${name}`, uid };
   const body = admission.body(c.env.incoming, { most: largestAnswer, group: `${named.name} ${uid}` });
   try {
-    const headers = { id, timestamp, signature };
     const completion = await receiveCompletion({ named, headers, body, secretsOf, now: now() });
     if (complete(completion) === "taken") return;
   } catch (error) {

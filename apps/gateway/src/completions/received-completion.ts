@@ -1,4 +1,5 @@
-import { type IncomingBody, unlessAborted } from "@drover/runtime";
+import { raceAbort } from "@drover/queue";
+import type { IncomingBody } from "@drover/runtime";
 import {
   type Audience,
   type Claim,
@@ -53,7 +54,7 @@ export async function receiveCompletion(options: CompletionToReceive): Promise<C
   const used = await secrets.now().catch(unavailable);
   const body = await incoming.read();
   if (!isMadeWith(used, claim, body)) {
-    const newer = await unlessAborted(secrets.newerThan(used), incoming.signal).catch(unavailable);
+    const newer = await raceAbort(secrets.newerThan(used), incoming.signal).catch(unavailable);
     if (newer === undefined || !isMadeWith(newer, claim, body)) throw unverified("no secret fits");
   }
   incoming.verified();
