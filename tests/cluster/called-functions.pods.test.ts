@@ -94,7 +94,10 @@ it("the gateway needs each thing that it may do, and may read no other Secret", 
     expect(allowed.filter((one) => !now.has(one))).toEqual(["list reconcilefunctions.drover.dev"]);
     return now;
   });
-  expect([...used].filter((one) => !allowed.includes(one)).sort()).toEqual(["get secrets", "get services"]);
+  // By Roles: of each function that is called, and, for their permits, of the gateway's own namespace.
+  expect([...used].filter((one) => !allowed.includes(one)).sort()).toEqual([
+    ...["get secrets", "get services", "watch configmaps"],
+  ]);
   expect([...usedBy(await drover.audited(), `system:serviceaccount:${home}:${name}`)].sort()).toEqual([
     "create events.events.k8s.io",
     "get greetings.examples.drover.dev",

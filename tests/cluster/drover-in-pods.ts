@@ -70,7 +70,7 @@ const accounts = [
 ];
 
 const processes = [
-  deployment("bridge", 1, droverProcess("bridge", images.bridge, {})),
+  deployment("bridge", 1, droverProcess("bridge", images.bridge, { DROVER_AUTHORS: "trusted" })),
   deployment(
     "bucket",
     1,
