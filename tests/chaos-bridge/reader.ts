@@ -25,7 +25,7 @@ export async function startReader(options: {
   const { api, kind, journal, redisUrl: url, controller, linger } = options;
   const { log, end } = fileLog(options.logFile);
   const redis = await connectRedis({ url, clientName: controller, log });
-  const queue = openWorkQueue({ redis, controller: queueOf({ name: controller }), log, upkeep: "none" });
+  const queue = openWorkQueue({ redis, controller: queueOf({ name: controller }), log, upkeep: "own" });
   const look = async ({ key, claim }: Run): Promise<Verdict> => {
     const startedAt = now();
     const { read, saw } = await readNow(api, kind, key);

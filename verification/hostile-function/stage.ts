@@ -39,7 +39,7 @@ const hostileServer = [
   ...["--maxmemory", "64mb", "--maxclients", "150", "--proto-max-bulk-len", "16mb"],
   ...["--client-query-buffer-limit", "32mb", "--lazyfree-lazy-user-del", "yes"],
 ];
-/** What a Pod's limit of processor time does: others on the machine go first. */
+/** What a Pod's share of processor time does, as manifests and docs/operating-redis.md have it: others on the machine go first. */
 const lowest = 19;
 
 /** @param shared one Redis for all, in place of one for Drover, one for the neighbour and one for the hostile function. */
