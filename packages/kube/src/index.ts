@@ -80,6 +80,7 @@ export {
   meaningsOf,
   needsWhole,
   type Subscription,
+  untoldView,
 } from "./subscription.ts";
 export { copyOf, objectIn } from "./object-copy.ts";
 export { knownObjects, type RunKnowledge } from "./known-objects.ts";

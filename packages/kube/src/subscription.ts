@@ -48,6 +48,9 @@ export interface Meaning {
   readonly sought?: readonly string[];
 }
 
+/** The view of what may not have been told yet: no object has it. */
+export const untoldView: Fingerprint = "";
+
 /** By subscription. One that is not in it is not concerned. */
 export type Meanings = Readonly<Record<string, Meaning>>;
 

@@ -7,6 +7,7 @@ import {
   newsText,
   type ObjectEvent,
   type ResourceRef,
+  untoldView,
   versionOrder,
 } from "@drover/kube";
 import type { QueueMoment, Wake } from "@drover/queue";
@@ -134,7 +135,7 @@ function newsFor(event: ObjectEvent, { subscription: { id } }: Listener): News |
   const meant = [now, before].filter((meaning) => meaning !== undefined);
   return {
     event,
-    isListed: event.type === "listed" && before === undefined,
+    isListed: event.type === "listed" && (before === undefined || before.view === untoldView),
     keys: [...new Set(meant.flatMap(({ keys }) => keys))],
     sought: meant.map(({ sought = [] }) => sought),
   };

@@ -2,7 +2,7 @@ import { keyOf, type KubeObject } from "../kube-object.ts";
 import type { Meanings } from "../subscription.ts";
 import type { ObjectEvent } from "./object-event.ts";
 import { type ResourceVersion, versionOrder } from "./resource-version.ts";
-import type { SeenObject } from "./seen-index.ts";
+import { isAnnounced, type SeenObject } from "./seen-index.ts";
 
 /** What is known of an object now, and what it means. */
 export type Sighting = { readonly object: KubeObject; readonly means: Meanings } & (
@@ -40,7 +40,7 @@ export function difference(seen: SeenObject | undefined, sighting: Sighting): re
   if (sighting.is === "deleted") {
     return [...end, { ...now, type: "deleted", previous: replaced ? undefined : seen }];
   }
-  if (seen === undefined || replaced) {
+  if (seen === undefined || replaced || isAnnounced(seen)) {
     return [...end, { ...now, type: listing?.first === true ? "listed" : "added" }];
   }
   if (order !== "same") return [{ ...now, type: "modified" }];

@@ -1,5 +1,5 @@
 import type { ObjectKey } from "@drover/controller";
-import type { Meanings } from "../subscription.ts";
+import { type Meanings, untoldView } from "../subscription.ts";
 import type { ResourceVersion } from "./resource-version.ts";
 
 /** An object as it was last told: enough to notice its change, and whom its end concerns when nobody else says so. */
@@ -10,6 +10,19 @@ export interface SeenObject {
   /** What it meant to those who were told. */
   readonly meant: Meanings;
 }
+
+/** Older than every version of an object. */
+const noVersion: ResourceVersion = "0";
+
+/** An object that is about to be told for the first time: whom it concerns is known, and that none of them may have been told. */
+export const announced = (seen: SeenObject): SeenObject => ({
+  ...seen,
+  resourceVersion: noVersion,
+  meant: Object.fromEntries(
+    Object.entries(seen.meant).map(([id, meaning]) => [id, { ...meaning, view: untoldView }]),
+  ),
+});
+export const isAnnounced = ({ resourceVersion }: SeenObject): boolean => resourceVersion === noVersion;
 
 /** What is written together, or not at all. */
 export interface SeenChange {

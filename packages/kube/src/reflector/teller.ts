@@ -4,14 +4,14 @@ import { meaningsOf, type Subscription } from "../subscription.ts";
 import { difference, ended, type Sighting } from "./difference.ts";
 import { isObjectEvent, type ObjectEvent, type ReflectorEvent } from "./object-event.ts";
 import type { ResourceVersion } from "./resource-version.ts";
-import type { SeenIndex, SeenObject } from "./seen-index.ts";
+import { announced, type SeenIndex, type SeenObject } from "./seen-index.ts";
 import type { Telling } from "./stream.ts";
 
 /**
  * Makes events of what the stream tells, by comparing it with what was seen.
  *
  * Guarantees: events are taken before what they told is put into the index, which knows it before more is told. So whatever
- * breaks in between is told again.
+ * breaks in between is told again. Whom a new object concerns is in the index before: its end is told to them, too.
  */
 export interface Teller {
   /** A new listing begins: what it names is collected from here. */
@@ -41,6 +41,8 @@ export function teller({ seen, subscriptions, onEvents, log }: TellerOptions): T
 
   const take = async (events: readonly ReflectorEvent[], stand: Standing): Promise<void> => {
     if (events.length === 0) return;
+    const put = events.flatMap(announcement);
+    if (put.length > 0) await seen.write({ put, forget: [], position: undefined, whole: false });
     await onEvents(events);
     await seen.write({ ...remembered(events), ...stand });
   };
@@ -135,6 +137,15 @@ const seenFrom = ({ key, uid, resourceVersion, means }: ObjectEvent): SeenObject
   resourceVersion,
   meant: means,
 });
+
+/**
+ * What is written of a new object before it is told: whom it concerns. Who dies between telling and writing would else leave
+ * no trace of an object that is gone by the next listing, and its end would be told to nobody.
+ */
+const announcement = (event: ReflectorEvent): readonly SeenObject[] =>
+  isObjectEvent(event) && isToRemember(event) && event.previous === undefined
+    ? [announced(seenFrom(event))]
+    : [];
 
 const bookmark = (telling: Telling): readonly ReflectorEvent[] =>
   telling.tell === "position" ? [{ type: "position", resourceVersion: telling.resourceVersion }] : [];
