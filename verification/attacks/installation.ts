@@ -81,11 +81,14 @@ const conditionsSchema = z.looseObject({
     .default([]),
 });
 
+/** Nothing forwards a Service's address here: whoever calls one must not leave this machine. */
+const servicesOnLoopback = "--service-cluster-ip-range=127.64.0.0/16";
+
 export async function startInstallation(log: (line: string) => void): Promise<Installation> {
   const folder = mkdtempSync(join(tmpdir(), "drover-attacked-"));
   const audit = await auditLog(["system:serviceaccount:drover:gateway"], []);
   const [cluster, server] = await Promise.all([
-    startClusterWithFakeNodes({ log, apiServerArgs: audit.apiServerArgs }),
+    startClusterWithFakeNodes({ log, apiServerArgs: [...audit.apiServerArgs, servicesOnLoopback] }),
     startRedis({ persistence: true }),
   ]);
   const started: TiedProcess[] = [];

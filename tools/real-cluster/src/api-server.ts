@@ -62,6 +62,7 @@ function flags(options: ApiServerOptions, port: number): string[] {
     "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
     `--service-account-key-file=${file("sa.pub")}`,
     `--service-account-signing-key-file=${file("sa.key")}`,
+    "--service-cluster-ip-range=10.0.0.0/16",
     "--authorization-mode=Node,RBAC",
     "--allow-privileged=true",
   ];
@@ -72,15 +73,12 @@ const onLoopback = [
   "--advertise-address=127.0.0.1",
   // It would publish the loopback address as an endpoint, which is refused.
   "--endpoint-reconciler-type=none",
-  // Nothing forwards a Service's address here: whoever calls one must not leave this machine.
-  "--service-cluster-ip-range=127.64.0.0/16",
 ];
 
 /** The node has a network of its own, in which all addresses are ours. */
 const besideANode = (address: string, file: (name: string) => string): readonly string[] => [
   "--bind-address=0.0.0.0",
   `--advertise-address=${address}`,
-  "--service-cluster-ip-range=10.0.0.0/16",
   // For logs and exec.
   `--kubelet-client-certificate=${file("admin.crt")}`,
   `--kubelet-client-key=${file("admin.key")}`,
