@@ -42,15 +42,15 @@ interface Opened {
   readonly changes: TokenBucket;
   /** The last one that was, also where it could not be remembered at once. */
   taken?: string;
-  /** It is asked again in a moment, without being told to. */
+  /** The retry loop is pausing: it asks for the origin again by itself. */
   waits?: boolean;
   readonly closed: AbortController;
 }
 
 /**
- * When a queue's origin changes, all its objects are woken anew. For that the streams of its kinds are listed again, and other
- * functions of these kinds wait meanwhile. A function's Redis user can change the origin at any time: so many changes are taken
- * up at once, and then one in this time.
+ * After a queue's origin changes, every object is enqueued again. This lists the function's kinds again, and other functions
+ * that watch them wait meanwhile. A function's Redis user can change the origin at any time, so changes are rate-limited: five
+ * at once, then one every 15 s.
  */
 const changesTaken = { burst: 5, perSecond: 1 / 15 };
 

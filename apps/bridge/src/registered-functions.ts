@@ -67,7 +67,7 @@ function heldAs(
   return registration === undefined ? { key, object } : { key, object, registration };
 }
 
-/** What a function registers. */
+/** Reads a function's registration from its spec; `problem` is set if the spec cannot be used. */
 export function registered({ key, object, spec, problem }: DeclaredFunction): RegisteredFunction {
   if (spec === undefined) return { key, object, problem };
   const { name, uid, namespace } = object.metadata;

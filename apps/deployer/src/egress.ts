@@ -7,7 +7,7 @@ interface Network {
   /** Its first address. */
   readonly start: bigint;
   readonly bits: number;
-  /** Of all its addresses: 32 or 128. */
+  /** Length of an address in bits: 32 or 128. */
   readonly width: number;
 }
 

@@ -57,17 +57,17 @@ export function functionKeys(
   };
 }
 
-/** Deletes the keys of all functions that leave one server, walking round its keys once for all of them. */
+/** Deletes the keys of deleted functions from one server. One scan of the server (a round) serves all of them. */
 interface Removal {
-  /** Whether keys of this queue may be left. Who asks for the first time leaves from the next round on. */
+  /** True until a whole round has deleted the queue's keys. The first call adds the queue to the next round. */
   isLeft(queue: QueueName): boolean;
-  /** A step of the round; those who ask at the same time take it together. */
+  /** Scans a piece of the server. Concurrent calls share one piece. */
   step(): Promise<void>;
   forget(queue: QueueName): void;
 }
 
 function removalOf(redis: RedisConnection): Removal {
-  /** Whose keys this round deletes, from its first step on: only then it has seen them all. */
+  /** Queues whose keys this round deletes. Fixed when the round starts, because only a whole round sees every key. */
   let leaving: ReadonlySet<QueueName> = new Set();
   let next = new Set<QueueName>();
   const done = new Set<QueueName>();

@@ -124,7 +124,7 @@ function takeFromCluster(
       const { functions, problems } = webhookFunctionsIn(declared, permits);
       gateway.register(functions);
       for (const [key, problem] of problems) {
-        if (told.get(key) !== problem) log.warn({ function: key, problem }, "A function is not called");
+        if (told.get(key) !== problem) log.warn({ function: key, problem }, "Cannot call a function");
       }
       told = new Map(problems);
     },

@@ -88,16 +88,15 @@ function walkOf(redis: RedisConnection, log: Log): Walk {
         const byPrefix = Map.groupBy(names, (name) => name.slice(0, name.indexOf("}") + 1));
         // A queue that cannot be looked after says so itself, as often as it rings. It keeps no other from its turn.
         const looking = [...byPrefix].flatMap(([prefix, of]) => looks.get(prefix)?.(of) ?? []);
-        for (const { reason } of (await Promise.allSettled(looking)).filter(isRejected))
-          log.debug({ err: reason as unknown }, "Could not look over a queue's keys");
+        for (const one of await Promise.allSettled(looking))
+          if (one.status === "rejected")
+            log.debug({ err: one.reason as unknown }, "Could not look over a queue's keys");
       }
     },
   };
   walks.set(redis, walk);
   return walk;
 }
-const isRejected = (one: PromiseSettledResult<void>): one is PromiseRejectedResult =>
-  one.status === "rejected";
 
 /** Answers true when it last did so that long ago. */
 function every(span: Milliseconds): () => boolean {

@@ -14,7 +14,7 @@ export interface SeenObject {
 /** Older than every version of an object. */
 const noVersion: ResourceVersion = "0";
 
-/** An object that is about to be told for the first time: whom it concerns is known, and that none of them may have been told. */
+/** The record of a new object before its event is emitted: it has the object's mapped keys, but matches no version or view. */
 export const announced = (seen: SeenObject): SeenObject => ({
   ...seen,
   resourceVersion: noVersion,

@@ -11,7 +11,7 @@ import type { Telling } from "./stream.ts";
  * Makes events of what the stream tells, by comparing it with what was seen.
  *
  * Guarantees: events are taken before what they told is put into the index, which knows it before more is told. So whatever
- * breaks in between is told again. Whom a new object concerns is in the index before: its end is told to them, too.
+ * breaks in between is told again. A new object's mapped keys are in the index before its event is emitted, so that a crash loses no deletion.
  */
 export interface Teller {
   /** A new listing begins: what it names is collected from here. */
@@ -139,8 +139,8 @@ const seenFrom = ({ key, uid, resourceVersion, means }: ObjectEvent): SeenObject
 });
 
 /**
- * What is written of a new object before it is told: whom it concerns. Who dies between telling and writing would else leave
- * no trace of an object that is gone by the next listing, and its end would be told to nobody.
+ * The record that is written for a new object before its event is emitted. Without it, a crash between the event and the
+ * index write leaves no record; if the object is deleted before the next list, no deletion event is emitted.
  */
 const announcement = (event: ReflectorEvent): readonly SeenObject[] =>
   isObjectEvent(event) && isToRemember(event) && event.previous === undefined
