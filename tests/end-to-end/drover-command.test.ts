@@ -1,3 +1,4 @@
+import { ReconcileFunction } from "@drover/controller";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +8,7 @@ import { linkModules } from "../../apps/cli/src/testing/link-modules.ts";
 import { type Ran, runDrover, runNpm } from "../../apps/cli/src/testing/run-command.ts";
 import { type DeployedWorld, startDeployedWorld } from "./deployed-world.ts";
 import type { Manifest } from "./test-cluster.ts";
-import { eventually, isReady } from "./world.ts";
+import { conditionOf, eventually, isReady } from "./world.ts";
 
 const isReal = process.env["DROVER_TEST_CLUSTER"] === "real";
 const authorPolicies = (): readonly Manifest[] => {
@@ -54,6 +55,11 @@ const example = (): Manifest => {
   return { ...rest, metadata: { ...metadata, namespace: "default" } };
 };
 
+const registration: Manifest = {
+  ...{ apiVersion: ReconcileFunction.apiVersion, kind: ReconcileFunction.kind },
+  metadata: { name: "greetings.example.com", namespace: "default" },
+};
+
 it(
   "from drover init to an object that a Pod has reconciled, and why it rests",
   { timeout: 240_000 },
@@ -73,6 +79,8 @@ it(
     await world.cluster.apply(example());
     const greeted = await world.until(example(), isReady);
     expect(greeted?.status).toMatchObject({ text: "Hello, Ada!" });
+    // The deployer sees that the Pod is Ready a moment after the Pod has reconciled its first object.
+    await world.until(registration, (now) => conditionOf(now)?.reason === "Running");
 
     const { stdout: table, stderr: source } = await drover("status");
     expect(source).toBe("Figures are Redis', now.\n");
