@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { observed } from "./observe-pods.ts";
 
-const troubleOf = (container: object) => {
+const troubleOf = (container: object, more: object = {}) => {
   const metadata = { name: "gadgets-r1", namespace: "a", uid: "u", resourceVersion: "1" };
-  const status = { phase: "Pending", containerStatuses: [{ restartCount: 0, ...container }] };
+  const status = { phase: "Pending", containerStatuses: [{ restartCount: 0, ...container }], ...more };
   return observed({ apiVersion: "v1", kind: "Pod", metadata, status }).trouble;
 };
 
@@ -11,8 +11,28 @@ it("a Pod that starts is no trouble, until its container does not", () => {
   expect(troubleOf({ state: { waiting: { reason: "ContainerCreating" } } })).toBeUndefined();
   expect(troubleOf({ state: { running: {} } })).toBeUndefined();
   const backOff = { reason: "ImagePullBackOff", message: "not found" };
-  expect(troubleOf({ state: { waiting: backOff } })).toBe("ImagePullBackOff: not found");
+  expect(troubleOf({ state: { waiting: backOff } })).toEqual({
+    reason: "ImageNotPulled",
+    words: "ImagePullBackOff: not found",
+  });
   const ended = { terminated: { exitCode: 3, reason: "Error" } };
   const crashed = { state: { waiting: { reason: "CrashLoopBackOff" } }, lastState: ended };
-  expect(troubleOf(crashed)).toBe("CrashLoopBackOff: its container ended with exit code 3");
+  expect(troubleOf(crashed)).toEqual({
+    reason: "NewPodsDoNotStart",
+    words: "CrashLoopBackOff: its container ended with exit code 3",
+  });
+});
+
+it("a Pod that no node can take says so, and one that a node has taken does not", () => {
+  const unscheduled = {
+    type: "PodScheduled",
+    status: "False",
+    reason: "Unschedulable",
+    message: "0/3 nodes",
+  };
+  expect(troubleOf({}, { conditions: [unscheduled], containerStatuses: [] })?.words).toBe(
+    "Unschedulable: 0/3 nodes",
+  );
+  const scheduled = { ...unscheduled, status: "True" };
+  expect(troubleOf({}, { conditions: [scheduled], containerStatuses: [] })).toBeUndefined();
 });

@@ -12,7 +12,7 @@ const podSchema = z.looseObject({
       phase: z.string().optional(),
       reason: z.string().optional(),
       message: z.string().optional(),
-      conditions: z.array(z.looseObject({ type: z.string(), status: z.string() })).optional(),
+      conditions: z.array(stateSchema.extend({ type: z.string(), status: z.string() })).optional(),
       containerStatuses: z
         .array(
           z.looseObject({
@@ -28,9 +28,17 @@ const podSchema = z.looseObject({
     .optional(),
 });
 
+/** Why a Pod is not Ready. */
+export interface PodTrouble {
+  /** ImageNotPulled: until there is such an image, or the spec names another. Else it may be over by itself. */
+  readonly reason: "ImageNotPulled" | "NewPodsDoNotStart";
+  /** As the kubelet and the scheduler say it. */
+  readonly words: string;
+}
+
 /** A Pod as the API server holds it, and why it is not Ready, where it says so. */
 export interface ObservedPod extends FunctionPod {
-  readonly trouble: string | undefined;
+  readonly trouble: PodTrouble | undefined;
 }
 
 /** The function's Pods, read live: what is made or taken away must not go by what was so before. */
@@ -66,17 +74,25 @@ export function observed(pod: KubeObject): ObservedPod {
 
 /** What kubelet says of a container that nothing is wrong with, yet. */
 const starting: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing"]);
+/** What it says once it has tried, and what trying again does not mend. */
+const withoutImage: ReadonlySet<string> = new Set([
+  ...["ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"],
+]);
 
 function troubleOf({
   reason,
   message,
+  conditions = [],
   containerStatuses = [],
-}: NonNullable<z.output<typeof podSchema>["status"]>): string | undefined {
+}: NonNullable<z.output<typeof podSchema>["status"]>): PodTrouble | undefined {
   const [container] = containerStatuses;
   const { waiting } = container?.state ?? {};
   const isStarting = starting.has(waiting?.reason ?? "");
   const { terminated } = container?.lastState ?? {};
+  const unscheduled = conditions.find(({ type, status }) => type === "PodScheduled" && status === "False");
   const words = [
+    unscheduled?.reason,
+    unscheduled?.message,
     reason,
     message,
     isStarting ? undefined : waiting?.reason,
@@ -84,5 +100,9 @@ function troubleOf({
     terminated && `its container ended with exit code ${terminated.exitCode}`,
     terminated?.message,
   ].filter((word) => word !== undefined && word !== "");
-  return words.length === 0 ? undefined : words.join(": ");
+  if (words.length === 0) return undefined;
+  return {
+    reason: withoutImage.has(waiting?.reason ?? "") ? "ImageNotPulled" : "NewPodsDoNotStart",
+    words: words.join(": "),
+  };
 }

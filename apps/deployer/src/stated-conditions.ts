@@ -1,6 +1,8 @@
-import { type Condition, ready } from "@drover/controller";
+import { type Condition, ready, rolledOut } from "@drover/controller";
 import type { FunctionContext } from "./function-objects.ts";
-import type { ObservedPod } from "./observe-pods.ts";
+import type { FunctionLoad } from "./function-queues.ts";
+import { isTried } from "./function-rollout.ts";
+import type { ObservedPod, PodTrouble } from "./observe-pods.ts";
 
 /** What is known of a function when a run of it ends. */
 export interface Known {
@@ -9,6 +11,7 @@ export interface Known {
   readonly pods: readonly ObservedPod[];
   readonly revision: number;
   readonly wanted: number;
+  readonly load: Pick<FunctionLoad, "paused">;
 }
 
 /** Ready: keys that are due get a run. Degraded: kinds that cannot be followed, each with its reason. RolledOut. */
@@ -35,8 +38,7 @@ function readiness({ spec, status, pods, revision, wanted }: Known): Condition {
   const able = pods.filter((pod) => pod.ready && !pod.deleting);
   if (wanted === 0) return yes("ScaledToZero", "Nothing is due; the first key that is has a Pod started.");
   if (able.length > 0) return yes("Running", `${able.length} of ${wanted} Pods are Ready.`);
-  const trouble = pods.find((pod) => pod.revision === revision && pod.trouble !== undefined);
-  return no("NoPodReady", trouble?.trouble ?? "Its Pods are starting.");
+  return no("NoPodReady", troubleOf(pods, revision)?.words ?? "Its Pods are starting.");
 }
 
 function degradation({ status }: Known): Condition {
@@ -47,20 +49,26 @@ function degradation({ status }: Known): Condition {
     : { type: "Degraded", status: "True", reason: "KindsNotFollowed", message: words.join("; ") };
 }
 
-function rollingOut({ spec, pods, revision }: Known): readonly Condition[] {
+/** True once a Pod of the container that the spec has was Ready, and no older Pod is left. */
+function rollingOut({ spec, status, pods, revision, load: { paused } }: Known): readonly Condition[] {
   if (spec.container === undefined) return [];
-  const older = pods.filter((pod) => pod.revision !== revision);
-  const current = pods.filter((pod) => pod.revision === revision);
-  const stuck =
-    older.length > 0 && !current.some((pod) => pod.ready) ? current.find((pod) => pod.trouble) : undefined;
-  const condition = { type: "RolledOut", status: older.length === 0 ? "True" : "False" } as const;
-  if (older.length === 0) return [{ ...condition, reason: "AllOfOneRevision", message: "" }];
-  return [
-    {
-      ...condition,
-      reason: stuck ? "NewPodsDoNotStart" : "OlderPodsLeft",
-      message:
-        stuck?.trouble ?? `${older.length} Pods of older revisions are left; they end their runs first.`,
-    },
+  const older = pods.filter((pod) => pod.revision !== revision).length;
+  const isNewReady = pods.some((pod) => pod.revision === revision && pod.ready);
+  const condition = (status: Condition["status"], reason: string, message = ""): readonly Condition[] => [
+    { type: rolledOut, status, reason, message },
   ];
+  const trouble = troubleOf(pods, revision);
+  const isDone = isTried({ spec, status });
+  if (isDone && older === 0) return condition("True", "AllOfOneRevision");
+  if (!isNewReady && trouble !== undefined) return condition("False", trouble.reason, trouble.words);
+  if (older > 0) {
+    const message = `${older} Pods of older revisions are left; they end their runs first.`;
+    return condition("False", "OlderPodsLeft", message);
+  }
+  return paused
+    ? condition("Unknown", "Paused", "While the function is paused, its container is not tried.")
+    : condition("False", "FirstPodStarting", "The first Pod of this container is starting.");
 }
+
+const troubleOf = (pods: readonly ObservedPod[], revision: number): PodTrouble | undefined =>
+  pods.find((pod) => pod.revision === revision && pod.trouble !== undefined)?.trouble;

@@ -22,10 +22,12 @@ const rollout = z.object({
     description:
       "Fingerprint of what Pods of this revision are made after; empty when it has no container any more.",
   }),
-  complete: z
-    .int()
-    .optional()
-    .meta({ description: "The last revision that has taken over: no older Pod is left." }),
+  complete: z.int().optional().meta({
+    description: "The last revision that has taken over: a Pod of it was Ready, and no older Pod is left.",
+  }),
+  tried: z.string().optional().meta({
+    description: "Fingerprint of the last container of which a Pod was Ready.",
+  }),
 });
 
 const scaled = z.object({

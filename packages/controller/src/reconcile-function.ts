@@ -173,6 +173,8 @@ export const ReconcileFunction = defineResource({
     { name: "Parked", type: "integer", jsonPath: ".status.parked" },
     { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
     { name: "Reason", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
+    { name: "RolledOut", type: "string", jsonPath: '.status.conditions[?(@.type=="RolledOut")].status' },
+    { name: "Paused", type: "boolean", jsonPath: ".status.paused" },
     { name: "Problem", type: "string", jsonPath: ".status.problem", priority: 1 },
     { name: "Campaign", type: "string", jsonPath: ".status.campaign.state", priority: 1 },
     { name: "Left", type: "integer", jsonPath: ".status.campaign.left", priority: 1 },

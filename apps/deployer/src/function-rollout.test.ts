@@ -1,0 +1,99 @@
+import type { ReconcileFunctionSpec } from "@drover/controller";
+import { describe, expect, it } from "vitest";
+import { isTried, leastPods, rolloutOf } from "./function-rollout.ts";
+import type { ObservedPod } from "./observe-pods.ts";
+import { statedConditions } from "./stated-conditions.ts";
+
+const withImage = (image: string, more: object = {}): ReconcileFunctionSpec => ({
+  for: { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" },
+  container: { image, port: 8080 },
+  ...more,
+});
+const spec = withImage("cups:1");
+const pod = (revision: number, ready: boolean, more: Partial<ObservedPod> = {}): ObservedPod => ({
+  ...{ name: `cups-r${revision}`, uid: String(revision), revision, ready, trouble: undefined },
+  ...{ deleting: false, ended: false, createdAt: "2026-01-01T00:00:00Z" },
+  ...more,
+});
+const rolledOut = { revision: 1, template: "t1", complete: 1 };
+const tried = rolloutOf({ spec, status: { rollout: rolledOut } }, "t1", [pod(1, true)]);
+
+describe("a container", () => {
+  it("is tried when a Pod of its revision is Ready, and stays so without Pods", () => {
+    expect(isTried({ spec, status: { rollout: rolledOut } })).toBe(false);
+    expect(isTried({ spec, status: { rollout: tried } })).toBe(true);
+    expect(rolloutOf({ spec, status: { rollout: tried } }, "t1", [])).toEqual(tried);
+  });
+  it.each([
+    ["that is not Ready", pod(1, false)],
+    ["of an older revision", pod(0, true)],
+  ])("is not tried by a Pod %s", (_, other) => {
+    const rollout = rolloutOf({ spec, status: { rollout: rolledOut } }, "t1", [other]);
+    expect(isTried({ spec, status: { rollout } })).toBe(false);
+  });
+  it("is tried anew with another image or another delivery, not with another password or pace", () => {
+    for (const other of [withImage("cups:2"), withImage("cups:1", { delivery: "webhook" })])
+      expect(isTried({ spec: other, status: { rollout: tried } })).toBe(false);
+    const next = rolloutOf({ spec, status: { rollout: tried } }, "t2", [pod(1, true)]);
+    expect(next.revision).toBe(2);
+    expect(isTried({ spec: withImage("cups:1", { timeout: "5m" }), status: { rollout: next } })).toBe(true);
+  });
+  it("has one Pod while it is to be tried; none when it is paused or there is none", () => {
+    const untried = { spec, status: { rollout: rolledOut } };
+    expect(leastPods(untried, { paused: false })).toBe(1);
+    expect(leastPods(untried, { paused: true })).toBe(0);
+    expect(leastPods({ ...untried, spec: { for: spec.for } }, { paused: false })).toBe(0);
+    expect(leastPods({ spec, status: { rollout: tried } }, { paused: false })).toBe(0);
+    expect(leastPods({ spec, status: {} }, { paused: false })).toBe(1);
+  });
+});
+
+describe("a revision", () => {
+  it("has taken over when its container is tried and no older Pod is left", () => {
+    const second = { revision: 2, template: "t2", complete: 1, tried: "another" };
+    const of = (pods: readonly ObservedPod[]) =>
+      rolloutOf({ spec, status: { rollout: second } }, "t2", pods).complete;
+    expect(of([])).toBe(1);
+    expect(of([pod(2, false)])).toBe(1);
+    expect(of([pod(2, true), pod(1, true)])).toBe(1);
+    expect(of([pod(2, true)])).toBe(2);
+  });
+  it("is newer than any Pod that there is", () => {
+    expect(rolloutOf({ spec, status: {} }, "t", [pod(7, false)])).toEqual({ revision: 8, template: "t" });
+  });
+});
+
+describe("RolledOut", () => {
+  const said = (pods: readonly ObservedPod[], more: Partial<Parameters<typeof statedConditions>[0]> = {}) => {
+    const known = { spec, status: { rollout: rolledOut }, pods, revision: 1, wanted: 1 };
+    const all = statedConditions({ ...known, load: { paused: false }, ...more });
+    const { status, reason, message } = all.find(({ type }) => type === "RolledOut") ?? {};
+    return [status, reason, message];
+  };
+  const noImage = { reason: "ImageNotPulled", words: "no such image" } as const;
+  const isTriedNow = { status: { rollout: tried } };
+  it.each([
+    ["nothing was started yet", [], {}, ["False", "FirstPodStarting"]],
+    ["the first Pod lacks its image", [pod(1, false, { trouble: noImage })], {}, ["False", "ImageNotPulled"]],
+    ["the first Pod is Ready", [pod(1, true)], isTriedNow, ["True", "AllOfOneRevision"]],
+    ["it rests, and was tried", [], isTriedNow, ["True", "AllOfOneRevision"]],
+    ["its only Pod was killed later", [pod(1, false, { trouble: noImage })], isTriedNow, ["True"]],
+    ["older Pods end their runs", [pod(0, true), pod(1, true)], isTriedNow, ["False", "OlderPodsLeft"]],
+    [
+      "the new one does not start beside the older",
+      [pod(0, true), pod(1, false, { trouble: noImage })],
+      {},
+      ["False", "ImageNotPulled", "no such image"],
+    ],
+    [
+      "one of two new Pods is Ready",
+      [pod(0, true), pod(1, false, { trouble: noImage }), pod(1, true)],
+      isTriedNow,
+      ["False", "OlderPodsLeft"],
+    ],
+    ["it is paused and was never tried", [], { load: { paused: true } }, ["Unknown", "Paused"]],
+    ["it has no container", [], { spec: { for: spec.for } }, []],
+  ])("when %s", (_, pods, more, expected) => {
+    expect(said(pods, more).slice(0, expected.length)).toEqual(expected);
+  });
+});
