@@ -1,4 +1,3 @@
-import { ReconcileFunction } from "@drover/controller";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +7,7 @@ import { linkModules } from "../../apps/cli/src/testing/link-modules.ts";
 import { type Ran, runDrover, runNpm } from "../../apps/cli/src/testing/run-command.ts";
 import { type DeployedWorld, startDeployedWorld } from "./deployed-world.ts";
 import type { Manifest } from "./test-cluster.ts";
-import { conditionOf, eventually, isReady } from "./world.ts";
+import { eventually, isReady } from "./world.ts";
 
 const isReal = process.env["DROVER_TEST_CLUSTER"] === "real";
 const authorPolicies = (): readonly Manifest[] => {
@@ -37,7 +36,7 @@ afterAll(async () => {
 async function installPolicies(): Promise<void> {
   for (const policy of authorPolicies()) await eventually(() => world.cluster.apply(policy));
   // Without an epoch, which the deployer makes, no function can be written.
-  const epoch = "/apis/drover.dev/v1alpha1/namespaces/drover/authorepochs/authors";
+  const epoch = "/apis/drover.dev/v1alpha1/authorepochs/authors";
   await eventually(async () =>
     expect(await world.cluster.read(epoch)).toMatchObject({ kind: "AuthorEpoch" }),
   );
@@ -55,11 +54,6 @@ const example = (): Manifest => {
   return { ...rest, metadata: { ...metadata, namespace: "default" } };
 };
 
-const registration: Manifest = {
-  ...{ apiVersion: ReconcileFunction.apiVersion, kind: ReconcileFunction.kind },
-  metadata: { name: "greetings.example.com", namespace: "default" },
-};
-
 it(
   "from drover init to an object that a Pod has reconciled, and why it rests",
   { timeout: 240_000 },
@@ -72,15 +66,13 @@ it(
     const deployed = await drover("deploy", "--wait", "100s");
     expect(deployed.stdout).toMatch(/CRD greetings\.example\.com: created, and served\n/);
     expect(deployed.stdout).toMatch(/ReconcileFunction default\/greetings\.example\.com: created\n/);
-    expect(deployed.stdout).toMatch(/greetings\.example\.com is Ready: ScaledToZero: Nothing is due/);
+    expect(deployed.stdout).toMatch(/greetings\.example\.com is Ready: Running: 1 of 1 Pods are Ready/);
     expect(deployed.code).toBe(0);
     expect((await drover("why", "greeting/hello")).stdout).toMatch(/^Greeting default\/hello is not there/);
 
     await world.cluster.apply(example());
     const greeted = await world.until(example(), isReady);
     expect(greeted?.status).toMatchObject({ text: "Hello, Ada!" });
-    // The deployer sees that the Pod is Ready a moment after the Pod has reconciled its first object.
-    await world.until(registration, (now) => conditionOf(now)?.reason === "Running");
 
     const { stdout: table, stderr: source } = await drover("status");
     expect(source).toBe("Figures are Redis', now.\n");
@@ -108,6 +100,25 @@ it(
     expect((await drover("deploy")).stdout).toMatch(/: unchanged, and served\n.*: unchanged\n.* is Ready/);
   },
 );
+
+it("an image that does not exist fails the deployment at once, and what runs goes on", async () => {
+  const file = join(folder, "src/function.ts");
+  const before = readFileSync(file, "utf8");
+  writeFileSync(file, before.replace("greetings:0.1.0", "nowhere:1"));
+  await drover("generate");
+  const { code, stderr } = await drover("deploy", "--wait", "100s");
+  expect(stderr).toMatch(
+    /greetings\.example\.com is not (Ready|rolled out): ImageNotPulled: ImagePullBackOff: .*nowhere:1/,
+  );
+  expect(code).toBe(1);
+  const { stdout } = await drover("status", "greetings.example.com", "-o", "json");
+  expect(JSON.parse(stdout)).toMatchObject({
+    functions: [{ rolledOut: { status: "False", reason: "ImageNotPulled" }, paused: false }],
+  });
+  writeFileSync(file, before);
+  await drover("generate");
+  expect(await drover("deploy", "--wait", "100s")).toMatchObject({ code: 0 });
+}, 240_000);
 
 it("what will never be Ready is said at once, and figures without Redis are the status's", async () => {
   const file = join(folder, "src/function.ts");

@@ -8,16 +8,16 @@ const optionsSchema = clusterOptionsSchema.extend({ dir: z.string(), wait: z.num
 
 export const deployCommand = (): Command =>
   withClusterOptions(new Command("deploy"))
-    .summary("apply a function's CRD and ReconcileFunction, and wait until it is Ready")
+    .summary("apply a function's CRD and ReconcileFunction, and wait until it is rolled out")
     .description(
-      "Apply a function's CRD and ReconcileFunction, and wait until it is Ready. Asks beforehand whether you hold all\n" +
-        "that the function asks for.",
+      "Apply a function's CRD and ReconcileFunction, and wait until a Pod of it has been Ready and Pods of older versions\n" +
+        "are gone. Checks beforehand whether you hold all that the function asks for.",
     )
     .option("--dir <folder>", "of manifests, as drover generate writes them", "deploy")
     .addOption(
-      new Option("--wait <time>", "for it to be Ready; 0s: not at all")
+      new Option("--wait <time>", "for it to be rolled out; 0s: not at all")
         .argParser(span)
-        .default(60_000, "60s"),
+        .default(300_000, "5m"),
     )
     .allowExcessArguments(false)
     .action(async (given: unknown) => {

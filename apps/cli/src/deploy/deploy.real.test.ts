@@ -27,7 +27,7 @@ beforeAll(async () => {
   // The kind of the epoch is served a moment after it is there, and what follows it in the file is applied again.
   await vi.waitFor(() => kubectl("apply", "-f", inRepository("apps/deployer/deploy/authors.yaml")), 30_000);
   // As a deployer makes it when it starts.
-  const epoch = { metadata: { name: "authors", namespace: "drover" }, spec: { epoch: "one", policies: "" } };
+  const epoch = { metadata: { name: "authors" }, spec: { epoch: "one", policies: "" } };
   await vi.waitFor(() => admin.create(refOf(AuthorEpoch), epoch), 30_000);
   // As before Kubernetes 1.36: nobody writes who asks but who asks.
   kubectl("delete", "mutatingadmissionpolicybinding", "drover-authors");

@@ -17,14 +17,14 @@ import { roughly } from "../roughly.ts";
 import { type Applied, applyManifest } from "./apply-manifest.ts";
 import { type Asker, askerOf, refuseUnlessHeld } from "./held-permissions.ts";
 import { type FunctionManifest, readManifests } from "./read-manifests.ts";
-import { untilReady } from "./until-ready.ts";
+import { untilRolledOut } from "./until-rolled-out.ts";
 
 export interface DeployOptions {
   /** Of manifests. */
   readonly folder: string;
   /** The namespace that a person has said; it must be the manifest's, where that has one. */
   readonly namespace: string | undefined;
-  /** How long a function may take to be Ready. 0: it is not waited for. */
+  /** How long a function may take to be rolled out. 0: it is not waited for. */
   readonly wait: Milliseconds;
   readonly say: (line: string) => void;
 }
@@ -34,7 +34,7 @@ const ref = refOf(ReconcileFunction);
 const crdWithin: Milliseconds = 60_000;
 
 /**
- * Applies the CRDs and the functions of a folder, and waits until the functions are Ready. Nothing is written before it
+ * Applies the CRDs and the functions of a folder, and waits until the functions are rolled out. Nothing is written before it
  * is sure that whoever asks may deploy all of them. Doing it again changes nothing.
  */
 export async function deploy(
@@ -57,7 +57,7 @@ export async function deploy(
     say(`ReconcileFunction ${keyOf(one)}: ${did}`);
   }
   if (wait === 0) return;
-  for (const one of placed) await tellReady(client, one, { wait, say });
+  for (const one of placed) await waitRolledOut(client, one, { wait, say });
 }
 
 async function applyCrd(client: KubeClient, crd: NewObject): Promise<Applied> {
@@ -110,7 +110,7 @@ async function applyFunction(
 
 /** The epoch that a spec written now carries; left out where there is none, or we may not read it: then the server says so. */
 async function epochNow(client: KubeClient): Promise<Readonly<Record<string, string>>> {
-  const at = objectKey({ namespace: "drover", name: epochName });
+  const at = objectKey({ name: epochName });
   const object = await client.get(refOf(AuthorEpoch), at).catch((error: unknown) => {
     if (isApiError(error, "Forbidden", "NotServed")) return undefined;
     throw error;
@@ -119,14 +119,14 @@ async function epochNow(client: KubeClient): Promise<Readonly<Record<string, str
   return epoch === undefined ? {} : { [authorAnnotations.epoch]: epoch };
 }
 
-async function tellReady(
+async function waitRolledOut(
   client: KubeClient,
   manifest: Placed,
   { wait, say }: Pick<DeployOptions, "wait" | "say">,
 ): Promise<void> {
   const key = keyOf(manifest);
-  const news = (words: string): void => say(`${key}: not Ready yet: ${words}`);
-  const { reason, message } = await untilReady({ client, ref, key }, wait, news);
+  const news = (words: string): void => say(`${key}: not rolled out yet: ${words}`);
+  const { reason, message } = await untilRolledOut({ client, ref, key }, wait, news);
   say(oneLine(`${key} is Ready: ${reason}: ${message}`));
   const object = await client.get(ref, key);
   const degraded = object && conditionOf(object, "Degraded");

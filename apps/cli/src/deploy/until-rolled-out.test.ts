@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { untilReady } from "./until-ready.ts";
+import { untilRolledOut } from "./until-rolled-out.ts";
 
 let sandbox: Sandbox;
 let client: KubeClient;
@@ -34,10 +34,21 @@ beforeEach(async () => {
   });
 });
 
-/** As the functions' controller would. */
-function state(status: "True" | "False", reason: string, message: string, observedGeneration = 1) {
+/** As the functions' controller would; `rollout` is its RolledOut condition. */
+function state(
+  status: "True" | "False",
+  reason: string,
+  message: string,
+  { observedGeneration = 1, rollout = [] }: { observedGeneration?: number; rollout?: readonly string[] } = {},
+) {
   const lastTransitionTime = "2026-01-01T00:00:00Z";
-  const conditions = [{ type: "Ready", status, reason, message, lastTransitionTime }];
+  const [rolledOut, why, words] = rollout;
+  const conditions = [
+    { type: "Ready", status, reason, message, lastTransitionTime },
+    ...(rolledOut === undefined
+      ? []
+      : [{ type: "RolledOut", status: rolledOut, reason: why, message: words, lastTransitionTime }]),
+  ];
   const body = { status: { observedGeneration, conditions } };
   return client.patch(ref, key, { type: "merge", body }, { subresource: "status" });
 }
@@ -46,7 +57,7 @@ const forEver = 100_000;
 it("tells why it is not Ready yet, and answers when it is", async () => {
   await state("False", "NoPodReady", "Its Pods\u001b[31m are starting.");
   const told: string[] = [];
-  const ready = untilReady({ client, ref, key }, forEver, (words) => {
+  const ready = untilRolledOut({ client, ref, key }, forEver, (words) => {
     told.push(words);
     void state("True", "Running", "1 of 1 Pods are Ready.");
   });
@@ -55,21 +66,54 @@ it("tells why it is not Ready yet, and answers when it is", async () => {
 });
 
 it("does not believe what was said of an older spec", async () => {
-  await state("True", "Running", "", 0);
-  await expect(untilReady({ client, ref, key }, 0, () => undefined)).rejects.toThrow(
+  await state("True", "Running", "", { observedGeneration: 0 });
+  await expect(untilRolledOut({ client, ref, key }, 0, () => undefined)).rejects.toThrow(
     "default/cups is not Ready: nobody has looked at it since it was written.",
   );
 });
 
 it("gives up at once on what does not pass by itself", async () => {
   await state("False", "PermissionNotHeld", "ada may not get secrets.");
-  await expect(untilReady({ client, ref, key }, forEver, () => undefined)).rejects.toThrow(
+  await expect(untilRolledOut({ client, ref, key }, forEver, () => undefined)).rejects.toThrow(
     /^default\/cups is not Ready: PermissionNotHeld: ada may not get secrets\.$/,
   );
 });
 
 it("ends when the function is deleted", async () => {
   await state("False", "NoPodReady", "");
-  const gone = untilReady({ client, ref, key }, forEver, () => void client.delete(ref, key));
+  const gone = untilRolledOut({ client, ref, key }, forEver, () => void client.delete(ref, key));
   await expect(gone).rejects.toThrow("default/cups was deleted while it was waited for.");
+});
+
+it("an image that does not exist fails at once, though nothing is due", async () => {
+  await state("False", "NoPodReady", "", {
+    rollout: ["False", "NewPodsDoNotStart", "ErrImagePull: no such"],
+  });
+  const told: string[] = [];
+  const failed = untilRolledOut({ client, ref, key }, forEver, (words) => {
+    told.push(words);
+    void state("False", "NoPodReady", "", {
+      rollout: ["False", "ImageNotPulled", "ImagePullBackOff: no such"],
+    });
+  });
+  await expect(failed).rejects.toThrow(
+    /^default\/cups is not Ready: ImageNotPulled: ImagePullBackOff: no such\.$/,
+  );
+  expect(told).toHaveLength(1);
+});
+
+it("a version that does not take over fails when the time is over, though Pods of the one before are Ready", async () => {
+  await state("True", "Running", "1 of 1", { rollout: ["False", "NewPodsDoNotStart", "exit code 3"] });
+  await expect(untilRolledOut({ client, ref, key }, 0, () => undefined)).rejects.toThrow(
+    "default/cups is not rolled out: NewPodsDoNotStart: exit code 3. Pods of the version before go on.",
+  );
+});
+
+it.each([
+  ["is rolled out", ["True", "AllOfOneRevision", ""]],
+  ["is paused", ["Unknown", "Paused", ""]],
+  ["has no container", []],
+])("answers for a function that %s", async (_, rollout) => {
+  await state("True", "ScaledToZero", "", { rollout });
+  expect(await untilRolledOut({ client, ref, key }, 0, () => undefined)).toMatchObject({ status: "True" });
 });

@@ -1,0 +1,59 @@
+import { type Milliseconds, type ObjectKey, oneLine, rolledOut } from "@drover/controller";
+import { type KubeClient, type KubeObject, type ResourceRef } from "@drover/kube";
+import { setTimeout as delay } from "node:timers/promises";
+import { CommandError } from "../command-error.ts";
+import { conditionOf, isObserved, type StatedCondition } from "../function-object.ts";
+
+/** Between two looks. */
+const lookAgainAfter: Milliseconds = 250;
+/** Reasons that do not pass by themselves. */
+const lasting: readonly string[] = [
+  ...["InvalidSpec", "PermissionNotHeld", "AuthorsUnguarded", "NameTaken", "NotInUse", "ImageNotPulled"],
+];
+
+/**
+ * Until a function is Ready for the spec that it has now and, where it has a container, a Pod of that has been Ready and
+ * all older ones are gone. One that is paused is not tried: it is Ready, and RolledOut is Unknown.
+ *
+ * @param onNews called with what is missing, whenever that is something else.
+ * @returns its Ready condition.
+ * @throws CommandError with the reason, when it is none that passes, or the time is over.
+ */
+export async function untilRolledOut(
+  { client, ref, key }: { readonly client: KubeClient; readonly ref: ResourceRef; readonly key: ObjectKey },
+  within: Milliseconds,
+  onNews: (words: string) => void,
+): Promise<StatedCondition> {
+  const end = performance.now() + within;
+  let said = "";
+  for (;;) {
+    const object = await client.get(ref, key);
+    if (object === undefined) throw new CommandError(`${key} was deleted while it was waited for.`);
+    const ready = isObserved(object) ? conditionOf(object) : undefined;
+    const rollout = conditionOf(object, rolledOut);
+    if (ready?.status === "True" && rollout?.status !== "False") return ready;
+    const missing = ready?.status === "True" ? rollout : ready;
+    const final = ready && [missing, rollout].find((one) => lasting.includes(one?.reason ?? ""));
+    const words = wordsOf(final ?? missing);
+    if (final !== undefined || performance.now() >= end) throw notRolledOut(object, key, words);
+    if (missing !== undefined && words !== said) onNews((said = words));
+    await delay(lookAgainAfter);
+  }
+}
+
+const wordsOf = (condition: StatedCondition | undefined): string =>
+  condition === undefined
+    ? "nobody has looked at it since it was written"
+    : oneLine(`${condition.reason}: ${condition.message}`);
+
+function notRolledOut(object: KubeObject, key: ObjectKey, words: string): CommandError {
+  const ready = conditionOf(object);
+  const state = ready?.status === "True" && isObserved(object) ? "not rolled out" : "not Ready";
+  const hint =
+    ready === undefined
+      ? " Does Drover's deployer run in this cluster?"
+      : state === "not Ready"
+        ? ""
+        : " Pods of the version before go on.";
+  return new CommandError(`${key} is ${state}: ${words}${words.endsWith(".") ? "" : "."}${hint}`);
+}
