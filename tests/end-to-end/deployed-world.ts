@@ -41,7 +41,7 @@ const listSchema = z.looseObject({ items: z.array(podSchema) });
 
 /**
  * @param images what Pods may be of.
- * @param env of the deployer.
+ * @param env of the deployer; of the bridge, what concerns their Leases.
  * @param starting what the world stands on.
  */
 export async function startDeployedWorld(
@@ -51,6 +51,7 @@ export async function startDeployedWorld(
 ): Promise<DeployedWorld> {
   const world = await starting;
   const { cluster, folder } = world;
+  await cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "drover" } });
   await cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
   await cluster.apply(registrationOfDeployer());
   const client = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test", log: silentLog });
@@ -67,7 +68,10 @@ export async function startDeployedWorld(
     env["DROVER_AUTHORS"] === "checked" ? { DROVER_KUBECONFIG: await kubeconfigOf(world, part) } : {};
   const bridge = await world.startBridge({
     ...{ functions: ofCluster, awaited: "; watching" },
-    env: await asPart("bridge"),
+    env: {
+      ...(await asPart("bridge")),
+      ...(env["DROVER_PART_LEASE"] !== undefined && { DROVER_PART_LEASE: env["DROVER_PART_LEASE"] }),
+    },
   });
   const deployerAccount = await asPart("deployer");
   const startDeployer = (more: Record<string, string> = {}) =>
@@ -99,7 +103,6 @@ export async function startDeployedWorld(
 /** A kubeconfig of `drover/<part>`, an account that may do everything, on a real cluster. */
 async function kubeconfigOf({ cluster, folder }: World, part: string): Promise<string> {
   const metadata = { name: part, namespace: "drover" };
-  await cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "drover" } });
   await cluster.apply({ apiVersion: "v1", kind: "ServiceAccount", metadata });
   await cluster.apply({
     ...{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRoleBinding" },

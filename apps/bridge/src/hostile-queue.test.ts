@@ -82,7 +82,9 @@ it("a function whose queue takes no wakes says so in its status, and the other d
       key: `default/${one.metadata.name}` as never,
       ...{ object: one, registration: both[i]! },
     }));
-    await stateStatus({ client: scene.client, functions, bridge: running.bridge, log: silentLog });
+    await stateStatus({
+      ...{ client: scene.client, functions, bridge: running.bridge, deployer: undefined, log: silentLog },
+    });
     const { items } = await scene.client.list(ref, { namespace: "default" });
     return Object.fromEntries(
       items.map(({ metadata, ...one }) => [

@@ -15,7 +15,16 @@
  * - `hooks/` takes the events of the outside world.
  */
 import type { Milliseconds } from "@drover/controller";
-import { notListed, pause, type Process, queueMetrics, runProcess, serveTenants } from "@drover/runtime";
+import {
+  keepPartLease,
+  notListed,
+  pause,
+  type Process,
+  queueMetrics,
+  runProcess,
+  serveTenants,
+  watchParts,
+} from "@drover/runtime";
 import type { Bridge } from "./bridge.ts";
 import { bridgeConfig, type BridgeSettings } from "./config.ts";
 import { followFunctions } from "./registered-functions.ts";
@@ -60,16 +69,30 @@ async function hooksOf(
 }
 
 function takeFromCluster(
-  { settings: { authors, namespace }, client, log, stopping, readiness, closing }: Process<BridgeSettings>,
+  {
+    settings: { authors, namespace, partLease: holds },
+    client,
+    log,
+    stopping,
+    readiness,
+    closing,
+  }: Process<BridgeSettings>,
   bridge: Bridge,
   onChange: (registrations: readonly Registration[]) => void,
 ): void {
   const functions = followFunctions({ client, log, signal: stopping, authors, namespace, onChange });
   closing("functions", () => functions.reflector.done);
   readiness("functions", () => notListed(functions.reflector));
+  const leases = { client, namespace, holds, log, signal: stopping };
+  closing("lease", () => renewed);
+  const renewed = keepPartLease({ ...leases, part: "bridge" });
+  // What bridge and gateway lack is the deployer's to say.
+  const { all: absent, done } = watchParts({ ...leases, parts: ["deployer"] });
+  closing("leases", () => done);
   const stating = (async () => {
     while (!stopping.aborted) {
-      await stateStatus({ client, log, functions: functions.all(), bridge });
+      const deployer = absent().at(0);
+      await stateStatus({ client, log, functions: functions.all(), bridge, deployer });
       await pause(statedEvery, stopping);
     }
   })();

@@ -4,7 +4,8 @@ import {
   ReconcileFunction,
   type ReconcileFunctionStatus,
 } from "@drover/controller";
-import { type KubeClient, type KubeObject, nameOf, refOf } from "@drover/kube";
+import { isApiError, type KubeClient, type KubeObject, nameOf, refOf } from "@drover/kube";
+import { absentAsCondition, absentCondition, type AbsentPart, conditionsOf } from "@drover/runtime";
 import { isDeepStrictEqual } from "node:util";
 import type { Bridge } from "./bridge.ts";
 import type { FollowedStream } from "./follow-stream.ts";
@@ -22,9 +23,11 @@ export async function stateStatus(options: {
   readonly client: KubeClient;
   readonly functions: readonly RegisteredFunction[];
   readonly bridge: Pick<Bridge, "followed" | "campaigns" | "silent">;
+  /** No deployer runs: nobody else says so. */
+  readonly deployer: AbsentPart | undefined;
   readonly log: Log;
 }): Promise<void> {
-  const { client, functions, bridge, log } = options;
+  const { client, functions, bridge, deployer, log } = options;
   const followed = bridge.followed();
   for (const { key, object, problem, registration } of functions) {
     const controller = registration?.controller;
@@ -36,17 +39,38 @@ export async function stateStatus(options: {
       follows: registration === undefined ? {} : followsOf(registration, mine, bridge),
       campaign: controller === undefined ? undefined : bridge.campaigns().get(controller),
     });
-    if (status === undefined) continue;
-    const patch = { type: "merge", body: { status } } as const;
+    const conditions = withDeployer(object, deployer);
+    if (status === undefined && conditions === undefined) continue;
+    const body = {
+      // The deployer writes conditions, too: what it has written in the meantime stays.
+      ...(conditions && { metadata: { resourceVersion: object.metadata.resourceVersion } }),
+      status: { ...status, ...(conditions && { conditions }) },
+    };
     await client
-      .patch(refOf(ReconcileFunction), key, patch, { subresource: "status" })
+      .patch(refOf(ReconcileFunction), key, { type: "merge", body }, { subresource: "status" })
       .catch((error: unknown) => {
+        if (conditions !== undefined && isApiError(error, "Conflict")) return;
         log.warn(
           { err: error, function: key },
           "Could not say in its status how a function's kinds are followed",
         );
       });
   }
+}
+
+/** The conditions of an object with that no deployer runs, or without it; undefined when they are so. */
+function withDeployer(object: KubeObject, deployer: AbsentPart | undefined): readonly object[] | undefined {
+  const type = absentCondition("deployer");
+  const standing = conditionsOf(object);
+  const stated = standing.find((one) => one.type === type);
+  const condition = deployer && absentAsCondition(deployer);
+  if (stated?.message === condition?.message) return undefined;
+  const others = standing.filter((one) => one.type !== type);
+  const { generation: observedGeneration = 0 } = object.metadata;
+  const lastTransitionTime = stated?.lastTransitionTime ?? `${new Date().toISOString().slice(0, 19)}Z`;
+  return condition === undefined
+    ? others
+    : [...others, { ...condition, observedGeneration, lastTransitionTime }];
 }
 
 interface Stated {

@@ -1,5 +1,6 @@
-import { type Milliseconds, queueOf, TerminalError } from "@drover/controller";
+import { type Condition, type Milliseconds, queueOf, RetryAfterError } from "@drover/controller";
 import { ApiError, keyOf } from "@drover/kube";
+import { absentAsCondition } from "@drover/runtime";
 import { bridgeRoleOf, bridgeRoles } from "./bridge-roles.ts";
 import { changePods } from "./change-pods.ts";
 import { announcedDelivery, leaveFormerDelivery } from "./delivered.ts";
@@ -9,6 +10,7 @@ import { rolloutOf } from "./function-rollout.ts";
 import { calledRoleOf, gatewayRoles } from "./gateway-roles.ts";
 import { templateWithSecrets } from "./function-secrets.ts";
 import { kedaObjects } from "./keda-objects.ts";
+import { ownedByInstallation } from "./installation.ts";
 import { dropObject, keepObject } from "./keep-object.ts";
 import { functionLabel } from "./names.ts";
 import { type ObservedPod, observePods } from "./observe-pods.ts";
@@ -46,16 +48,15 @@ export async function deploy(step: Step) {
   const isKept = spec.container !== undefined || pods.length === 0;
   const incomplete = isKept && (await keepObjects(step, objects));
   const template = await templateWithSecrets(step, pods);
-  const rollout = template
-    ? rolloutOf(status.rollout, fingerprintOf(template), pods)
-    : await withdraw(step, pods);
+  const rollout = template ? rolloutOf(context, fingerprintOf(template), pods) : await withdraw(step, pods);
   const { revision = 0 } = rollout ?? {};
   const delivered = await leaveFormerDelivery(
     step,
     pods.every((pod) => template !== undefined && pod.revision === revision),
   );
   const isNew = template !== undefined && revision !== status.rollout?.revision;
-  const { scaling, left } = scaleNow(context, load, { pods: pods.length, now: step.now() });
+  const scaled = { spec, status: { ...status, rollout } };
+  const { scaling, left } = scaleNow(scaled, load, { pods: pods.length, now: step.now() });
   if (template !== undefined && !isNew) {
     const changes = podChanges(pods, { revision, wanted: scaling.wanted });
     await changePods(step, changes, { template, revision });
@@ -73,13 +74,22 @@ export async function deploy(step: Step) {
       selector: `${functionLabel}=${home.name}`,
       paused: spec.paused ?? false,
     },
-    conditions: statedConditions({ spec, status, pods, revision, wanted: scaling.wanted }),
+    conditions: [
+      ...statedConditions({ ...scaled, pods, revision, load, wanted: scaling.wanted }),
+      ...absentFor(step),
+    ],
     ...(again < Infinity && { requeueAfter: `${Math.max(1, Math.ceil(again))}ms` }),
   };
 }
 
 const isBusy = (pods: readonly ObservedPod[], { due, running }: FunctionLoad): boolean =>
   pods.length + due + running > 0;
+
+/** The parts that it needs and of which none runs. */
+const absentFor = ({ absent, context: { spec } }: Step): readonly Condition[] =>
+  absent().flatMap((one) =>
+    one.part === "gateway" && spec.delivery !== "webhook" ? [] : [absentAsCondition(one)],
+  );
 
 /** What the bridge says of it, in the same status. */
 function bridgesPart({ problem, follows, campaign }: FunctionContext["status"]) {
@@ -112,19 +122,20 @@ async function pauseAsAsked({ context: { spec, status }, home, queues }: Step): 
 }
 
 /** All that the function needs beside Pods and Secrets. What its Roles grant is reviewed before any of it is written. */
-function objectsOf({ context, home, surroundings }: Step): readonly FunctionObject[] {
+function objectsOf({ context, home, surroundings, installation }: Step): readonly FunctionObject[] {
   const { spec, status } = context;
   const byKeda = spec.scaling?.by === "KEDA";
   // A cluster without KEDA does not serve its kinds, so they are not looked for in vain.
   const wasByKeda = status.scaling?.by === "KEDA";
   const scaled = byKeda || wasByKeda ? kedaObjects(home, spec, surroundings.keda, byKeda) : [];
   const called = spec.delivery === "webhook" ? gatewayRoles(home, spec, surroundings.gateway) : [];
-  return [
+  const objects = [
     ...bridgeRoles(home, spec, surroundings.bridge),
     ...functionObjects(home, spec, surroundings),
     ...scaled,
     ...called,
   ];
+  return ownedByInstallation(objects, home, installation);
 }
 
 /** @returns whether something could not be made in a namespace that the function names. */
@@ -132,7 +143,7 @@ async function keepObjects(step: Step, objects: readonly FunctionObject[]): Prom
   const { context, home, client, swept } = step;
   const { signal, status, metadata } = context;
   let incomplete = false;
-  const keeper = { client, signal, owner: home.uid };
+  const keeper = { client, signal, owner: home };
   // What never was there need not be looked for.
   const wasDeployed = isDeployed(status);
   for (const { ref, object, wanted, elsewhere } of objects) {
@@ -158,10 +169,10 @@ async function keepElsewhere(
   object: FunctionObject["object"],
 ): Promise<boolean> {
   try {
-    await keepObject({ client, signal, owner: home.uid }, ref, object);
+    await keepObject({ client, signal, owner: home }, ref, object);
     return true;
   } catch (error) {
-    if (!(error instanceof ApiError || error instanceof TerminalError)) throw error;
+    if (!(error instanceof ApiError || error instanceof RetryAfterError)) throw error;
     log.warn(
       { err: error, object: keyOf(object) },
       `Could not write a ${ref.kind} in a namespace that is named`,

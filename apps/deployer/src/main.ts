@@ -7,13 +7,21 @@ import {
   ReconcileFunction,
 } from "@drover/controller";
 import { type KubeClient, nameOf, refOf } from "@drover/kube";
-import { runFunction, serveTenants, type Tenant, type TenantRedis } from "@drover/runtime";
+import {
+  keepPartLease,
+  runFunction,
+  serveTenants,
+  type Tenant,
+  type TenantRedis,
+  watchParts,
+} from "@drover/runtime";
 import { functionConfig } from "./config.ts";
 import { functionAccounts } from "./function-accounts.ts";
 import { functionController } from "./function-controller.ts";
 import { functionKeys } from "./function-keys.ts";
 import { openFunctionQueues } from "./function-queues.ts";
 import { accessReviews } from "./permits/access-reviews.ts";
+import { adoptBindings, installationOf } from "./installation.ts";
 import { keepEpoch, openAuthorGuards } from "./permits/author-guards.ts";
 import { permitRecords } from "./permits/permit-records.ts";
 import { reviewPermits } from "./permits/review-permits.ts";
@@ -44,6 +52,8 @@ await runFunction(
       const permits = permittingOf(client, settings);
       // Before the deployer's own ReconcileFunction is there: without an epoch it could not be applied.
       const epoch = permits && keepEpoch(permits.guards, { every: epochEvery, log, signal: stopping });
+      const installation = await installationOf(client, settings.namespace);
+      if (installation !== undefined) await adoptBindings(client, installation, log);
       const own = queueOf((await identified()) ?? { name: kind });
       const wake = (key: ObjectKey): Promise<void> =>
         queues.of(own).wake([{ key, kind, resourceVersion: "0", reason: "Scale", class: "change" }]);
@@ -68,6 +78,11 @@ await runFunction(
         ...{ client, tenants, log, signal: stopping },
         ...{ every: settings.sweepEvery, pace: sweepPace },
       });
+      const { namespace: home, partLease: holds } = settings;
+      const leases = { client, namespace: home, holds, log, signal: stopping };
+      const renewed = keepPartLease({ ...leases, part: "deployer" });
+      const onChange = (): void => scaler.wakeAll(() => true);
+      const { all: absent, done } = watchParts({ ...leases, parts: ["bridge", "gateway"], onChange });
       answering("/scaling/", scalingAnswer(scaler));
       readiness("scaler", () => (scaler.synced() ? undefined : "ReconcileFunctions are not listed yet"));
       const { rotateEvery } = settings;
@@ -76,12 +91,12 @@ await runFunction(
       const reviewing = permits && reviewPermits({ ...permits, ...reviewed, signal: stopping });
       return {
         controller: functionController({
-          ...{ client, queues, own, permits, rotateEvery },
+          ...{ client, queues, own, permits, rotateEvery, absent, installation },
           ...parts,
           surroundings: surroundingsOf(settings),
         }),
         close: async () => {
-          await Promise.all([scaler.done, epoch, reviewing, swept]);
+          await Promise.all([scaler.done, epoch, reviewing, swept, renewed, done]);
           await queues.close();
         },
       };
@@ -100,7 +115,7 @@ function permittingOf(
   return {
     records: permitRecords(client, namespace),
     reviews: accessReviews(client, { remembered: reviewEvery / 2, now }),
-    guards: openAuthorGuards(client, namespace, now),
+    guards: openAuthorGuards(client, now),
     namespace,
   };
 }

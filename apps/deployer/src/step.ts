@@ -1,10 +1,12 @@
 import type { Milliseconds, QueueName } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
+import type { AbsentParts } from "@drover/runtime";
 import type { FunctionAccounts } from "./function-accounts.ts";
 import type { FunctionContext } from "./function-objects.ts";
 import type { Home } from "./home.ts";
 import type { FunctionKeys } from "./function-keys.ts";
 import type { FunctionQueues } from "./function-queues.ts";
+import type { Installation } from "./installation.ts";
 import type { AccessReviews } from "./permits/access-reviews.ts";
 import type { AuthorGuards } from "./permits/author-guards.ts";
 import type { PermitRecords } from "./permits/permit-records.ts";
@@ -28,11 +30,15 @@ export interface FunctionControllerParts {
   /** The queue of functions themselves. */
   readonly own: QueueName;
   readonly surroundings: Surroundings;
+  /** What owns bindings; undefined where there is no such Namespace. */
+  readonly installation: Installation | undefined;
   /** The Redis of a namespace's functions, where that is not the one in `surroundings`. */
   readonly redisOf?: (namespace: string) => Pick<Surroundings, "redisUrl" | "redisCa"> | undefined;
   /** Undefined where every author is trusted. */
   readonly permits: Permitting | undefined;
   readonly rotateEvery: Milliseconds;
+  /** Bridge and gateway, where none runs. */
+  readonly absent: AbsentParts["all"];
   readonly now?: () => Date;
 }
 

@@ -16,6 +16,7 @@ import type { WorkQueue } from "@drover/queue";
 import {
   type Admission,
   followPermittedFunctions,
+  keepPartLease,
   notListed,
   openAdmission,
   type Process,
@@ -113,7 +114,14 @@ function outcomes({ log }: GatewayProcess, calls: CallMetrics) {
 }
 
 function takeFromCluster(
-  { settings: { authors, namespace }, client, log, stopping, readiness, closing }: GatewayProcess,
+  {
+    settings: { authors, namespace, partLease: holds },
+    client,
+    log,
+    stopping,
+    readiness,
+    closing,
+  }: GatewayProcess,
   gateway: Gateway,
 ): void {
   let told = new Map<string, string>();
@@ -130,5 +138,9 @@ function takeFromCluster(
     },
   });
   closing("functions", () => reflector.done);
+  const renewed = keepPartLease({
+    ...{ client, namespace, part: "gateway", holds, log, signal: stopping },
+  });
+  closing("lease", () => renewed);
   readiness("functions", () => notListed(reflector));
 }

@@ -56,6 +56,9 @@ export const builtin = {
     group: "rbac.authorization.k8s.io",
     ...{ version: "v1", plural: "clusterrolebindings", kind: "ClusterRoleBinding", namespaced: false },
   },
+  lease: {
+    ...{ group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease", namespaced: true },
+  },
   networkPolicy: {
     group: "networking.k8s.io",
     ...{ version: "v1", plural: "networkpolicies", kind: "NetworkPolicy", namespaced: true },

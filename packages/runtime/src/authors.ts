@@ -19,7 +19,8 @@ export const authorAnnotations = {
 export const askAnnotation = "drover.dev/ask";
 
 /**
- * One object, `authors` in the namespace of the deployer, which makes and changes it; every authenticated user may read it.
+ * One object, `authors`, which the deployer makes and changes; every authenticated user may read it. It is in no namespace:
+ * without it the admission policies refuse every write of a function, and finalizers must come off when Drover's is gone.
  * A kind of its own, because the API server loses sight of parameters of a built-in kind once all policies that use that kind
  * were removed, until it is started again.
  */
@@ -27,7 +28,7 @@ export const AuthorEpoch = defineResource({
   group: "drover.dev",
   version: "v1alpha1",
   kind: "AuthorEpoch",
-  scope: "Namespaced",
+  scope: "Cluster",
   description: "The epoch of the annotations that name authors of functions. Its deployer writes it.",
   spec: z.object({
     epoch: z.string().min(1).meta({ description: "What a spec that is written now carries." }),

@@ -37,6 +37,7 @@ export {
   type ServedSettings,
   serveFunction,
 } from "./serve-function.ts";
+export { conditionsOf } from "./live-object.ts";
 export { type Announce, reconcileOnce, type ReconcileParts } from "./reconcile-once.ts";
 export { nameOnce, type NameParts } from "./name-once.ts";
 export { type DeclaredFunction, declaredFunctions, followDeclaredFunctions } from "./declared-functions.ts";
@@ -68,6 +69,17 @@ export { isOver, pause } from "./pause.ts";
 export { serveTenants } from "./serve-tenants.ts";
 export { openTenantRedis, type TenantRedis, TenantRedisError } from "./tenant-redis.ts";
 export { type PartSettings, partSettings } from "./part-settings.ts";
+export { keepPartLease, type Part } from "./part-lease.ts";
+export {
+  absentAsCondition,
+  absentCondition,
+  type AbsentPart,
+  type AbsentParts,
+  absentWords,
+  leaseOf,
+  readLease,
+  watchParts,
+} from "./absent-parts.ts";
 export { namespaceName, redisUrlForPods, type Tenant } from "./tenants-file.ts";
 export { type SparingWarnings, sparingWarnings } from "./sparing-warnings.ts";
 export {

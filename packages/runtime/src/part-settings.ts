@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { plain } from "./settings.ts";
+import { plain, span } from "./settings.ts";
 import { namespaceName, tenantsFile } from "./tenants-file.ts";
 
 /** The settings of bridge, deployer and gateway beside those of every process. All three must be given the same. */
@@ -16,5 +16,10 @@ export const partSettings = z.object({
   authors: plain(z.enum(["checked", "trusted"]).default("checked")),
   /** The namespace of the deployer, where permits are. A user who may write there can act as the deployer. */
   namespace: plain(namespaceName.default("drover")),
+  /**
+   * How long the Lease of bridge, deployer or gateway holds, which is renewed four times in that time. Without a renewal for
+   * so long, functions have a condition that says that it does not run.
+   */
+  partLease: plain(span.default(40_000)),
 });
 export type PartSettings = z.output<typeof partSettings>;

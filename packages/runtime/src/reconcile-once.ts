@@ -178,6 +178,7 @@ async function withFinalizer<R extends Resource>(
   const { controller, client, ref, run } = step;
   const { finalizer } = controller;
   if (finalizer === undefined || hasFinalizer(object.raw, finalizer)) return object;
+  if (!controller.needsFinalizer(object)) return object;
   const raw = await addFinalizer({
     client,
     ref,

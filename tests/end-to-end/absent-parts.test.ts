@@ -1,0 +1,50 @@
+import { customResourceDefinition, reconcileFunctionOf } from "@drover/controller";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type DeployedWorld, startDeployedWorld } from "./deployed-world.ts";
+import { Task, taskController } from "./tasks.ts";
+import type { TestObject } from "./test-cluster.ts";
+import { ofCluster } from "./world.ts";
+
+let world: DeployedWorld;
+const lease = { DROVER_PART_LEASE: "2s" };
+const main = new URL("tasks.ts", import.meta.url).pathname;
+beforeAll(async () => {
+  world = await startDeployedWorld({ tasks: { command: [process.execPath, main] } }, lease);
+  await world.cluster.apply({ ...customResourceDefinition(Task) });
+});
+afterAll(() => world.stop());
+
+const deployed = () => {
+  const { metadata, ...rest } = reconcileFunctionOf(taskController("", ""), {
+    container: { image: "tasks" },
+  });
+  return { ...rest, metadata: { ...metadata, namespace: "default" } };
+};
+const typesOf = (object: TestObject | undefined): readonly string[] =>
+  (object?.status?.conditions ?? []).map(({ type }) => type).sort();
+const withAbsent =
+  (...absent: readonly string[]) =>
+  (object: TestObject | undefined): boolean =>
+    typesOf(object).join() === ["Degraded", "Ready", "RolledOut", ...absent].sort().join();
+const messageOf = (object: TestObject | undefined, condition: string): unknown =>
+  object?.status?.conditions?.find(({ type }) => type === condition)?.message;
+
+it("a function says that no bridge runs, since when, and no more once one does", async () => {
+  await world.cluster.apply(deployed());
+  await world.until(deployed(), withAbsent());
+  world.bridge.kill("SIGKILL");
+  const alone = await world.until(deployed(), withAbsent("BridgeNotRunning"));
+  expect(messageOf(alone, "BridgeNotRunning")).toMatch(
+    /^No bridge has run since 20\d\d-.*: changes of objects start/,
+  );
+  await world.startBridge({ functions: ofCluster, awaited: "; watching", env: lease });
+  await world.until(deployed(), withAbsent());
+}, 120_000);
+
+it("the bridge says that no deployer runs, since when, and no more once one does", async () => {
+  world.deployer.kill("SIGKILL");
+  const alone = await world.until(deployed(), withAbsent("DeployerNotRunning"));
+  expect(messageOf(alone, "DeployerNotRunning")).toMatch(/^No deployer has run since 20\d\d-/);
+  await world.startDeployer();
+  await world.until(deployed(), withAbsent());
+}, 120_000);
