@@ -22,6 +22,10 @@ export const withClusterOptions = (command: Command): Command =>
     .option("--context <name>", "of that kubeconfig; default: its current one")
     .option("-n, --namespace <name>", "default: the context's");
 
+/** For commands that look at Drover itself. */
+export const droverNamespace = (): Option =>
+  new Option("--drover-namespace <name>", "in which Drover is installed").default("drover");
+
 export function existingFile(path: string): string {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return resolve(path);
   throw new InvalidArgumentError("There is no such file. Give the path of a kubeconfig.");

@@ -1,6 +1,11 @@
 import { Command, Option } from "commander";
 import { z } from "zod";
-import { clusterOptionsSchema, withCluster, withClusterOptions } from "../cluster-options.ts";
+import {
+  clusterOptionsSchema,
+  droverNamespace,
+  withCluster,
+  withClusterOptions,
+} from "../cluster-options.ts";
 import { usualRedis } from "../config.ts";
 import { jsonText } from "../plain-text.ts";
 import { redisOption } from "../redis-option.ts";
@@ -8,6 +13,7 @@ import { redisOption } from "../redis-option.ts";
 const optionsSchema = clusterOptionsSchema.extend({
   allNamespaces: z.boolean().default(false),
   redis: z.string().optional(),
+  droverNamespace: z.string(),
   output: z.enum(["table", "json"]),
 });
 
@@ -20,13 +26,17 @@ export const statusCommand = (): Command =>
     .argument("[name]", "of one function")
     .option("-A, --all-namespaces", "of all namespaces")
     .addOption(redisOption())
+    .addOption(droverNamespace())
     .addOption(new Option("-o, --output <form>", "of the answer").choices(["table", "json"]).default("table"))
     .allowExcessArguments(false)
     .action(async (name: string | undefined, given: unknown) => {
       const { allNamespaces, redis = usualRedis(), output, ...options } = optionsSchema.parse(given);
+      const { droverNamespace: home } = options;
       const { statusOf, statusTable, sourceWords } = await import("./status.ts");
       const found = await withCluster(options, ({ client, namespace }) =>
-        statusOf(client, { namespace: allNamespaces ? undefined : namespace, name, redis }),
+        statusOf(client, {
+          ...{ namespace: allNamespaces ? undefined : namespace, name, redis, droverNamespace: home },
+        }),
       );
       console.log(output === "json" ? jsonText(found) : statusTable(found).join("\n"));
       if (output === "table") console.error(sourceWords(found));

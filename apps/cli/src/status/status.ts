@@ -1,8 +1,10 @@
+import { oneLine, rolledOut } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import { CommandError } from "../command-error.ts";
 import { type DeployedFunction, deployedFunctions } from "../deployed-functions.ts";
 import { orEmbedded } from "../embedded-function.ts";
-import { conditionOf } from "../function-object.ts";
+import { absentFor } from "../absent-now.ts";
+import { conditionOf, type StatedCondition } from "../function-object.ts";
 import { elsewhere, withRedis } from "../redis-option.ts";
 import { roughly } from "../roughly.ts";
 import { table } from "../table.ts";
@@ -14,6 +16,8 @@ export interface FunctionStatus extends FunctionFigures {
   readonly name: string;
   /** The Ready condition; undefined where nobody has looked at the function yet. */
   readonly ready: { readonly status: string; readonly reason: string; readonly message: string } | undefined;
+  readonly rolledOut: FunctionStatus["ready"];
+  readonly paused: boolean;
   readonly pods: number | undefined;
   readonly readyPods: number | undefined;
 }
@@ -24,6 +28,8 @@ export interface Statuses {
   readonly functions: readonly FunctionStatus[];
   /** Functions whose queue is not in the Redis that was asked: their figures are from their status. */
   readonly elsewhere?: readonly string[];
+  /** That parts of Drover do not run which these functions need, a sentence each. */
+  readonly notRunning: readonly string[];
 }
 
 export interface StatusOptions {
@@ -31,6 +37,8 @@ export interface StatusOptions {
   readonly namespace: string | undefined;
   readonly name: string | undefined;
   readonly redis: string | undefined;
+  /** In which Drover is installed. */
+  readonly droverNamespace: string;
 }
 
 /**
@@ -40,13 +48,13 @@ export interface StatusOptions {
  */
 export async function statusOf(
   client: KubeClient,
-  { redis: url, ...options }: StatusOptions,
+  { redis: url, droverNamespace, ...options }: StatusOptions,
 ): Promise<Statuses> {
+  const absentOf = (all: readonly DeployedFunction[]) => absentFor(client, all, droverNamespace);
   if (url === undefined) {
-    const functions = (await functionsMeant(client, options)).map((one) =>
-      statusFrom(one, figuresStated(one)),
-    );
-    return { figures: "status", functions };
+    const meant = await functionsMeant(client, options);
+    const functions = meant.map((one) => statusFrom(one, figuresStated(one)));
+    return { figures: "status", functions, notRunning: await absentOf(meant) };
   }
   return withRedis(url, async (redis) => {
     const meant = await functionsMeant(client, options).catch(async (error: unknown) => {
@@ -61,7 +69,8 @@ export async function statusOf(
       functions.push(statusFrom(one, figures ?? figuresStated(one)));
     }
     if (options.name !== undefined && absent.length > 0) throw new CommandError(elsewhere(absent));
-    return { figures: "redis", functions, ...(absent.length > 0 && { elsewhere: absent }) };
+    const notRunning = await absentOf(meant);
+    return { figures: "redis", functions, notRunning, ...(absent.length > 0 && { elsewhere: absent }) };
   });
 }
 
@@ -85,22 +94,34 @@ function noSuch(name: string, namespace: string | undefined, all: readonly Deplo
 }
 
 function statusFrom({ namespace, name, object, status }: DeployedFunction, figures: FunctionFigures) {
-  const condition = conditionOf(object);
-  const { replicas, readyReplicas } = status;
+  const { replicas, readyReplicas, paused = false } = status;
   return {
-    ...{ namespace, name },
-    ready: condition && {
-      status: condition.status,
-      reason: condition.reason,
-      message: condition.message,
-    },
+    ...{ namespace, name, paused },
+    ready: shownCondition(conditionOf(object)),
+    rolledOut: shownCondition(conditionOf(object, rolledOut)),
     ...{ pods: replicas, readyPods: readyReplicas },
     ...figures,
   };
 }
 
+const shownCondition = (condition: StatedCondition | undefined): FunctionStatus["ready"] =>
+  condition && { status: condition.status, reason: condition.reason, message: condition.message };
+
 const headings = [
-  ...["NAMESPACE", "NAME", "READY", "REASON", "PODS", "DUE", "RUNNING", "WAITING", "FAILING", "PARKED"],
+  ...[
+    "NAMESPACE",
+    "NAME",
+    "READY",
+    "REASON",
+    "ROLLED OUT",
+    "PAUSED",
+    "PODS",
+    "DUE",
+    "RUNNING",
+    "WAITING",
+    "FAILING",
+    "PARKED",
+  ],
   "OLDEST DUE",
 ];
 
@@ -110,17 +131,19 @@ export const statusTable = ({ functions }: Statuses): readonly string[] =>
     headings,
     functions.map((one) => [
       ...[one.namespace || "-", one.name, one.ready?.status ?? "-", one.ready?.reason ?? "-"],
+      ...[one.rolledOut?.status ?? "-", one.paused ? "yes" : "no"],
       one.pods === undefined ? "-" : `${one.readyPods ?? 0}/${one.pods}`,
       ...[one.due, one.running, one.waiting, one.failing, one.parked].map((figure) => String(figure ?? "-")),
       (one.oldestDueSeconds ?? 0) === 0 ? "-" : roughly((one.oldestDueSeconds ?? 0) * 1_000),
     ]),
   );
 
-/** Where the figures are from, in words. */
-export const sourceWords = ({ figures, elsewhere: absent }: Statuses): string =>
-  figures === "redis"
-    ? [
-        "Figures are Redis', now.",
-        ...(absent === undefined ? [] : [`${elsewhere(absent)} Its figures are those of its status.`]),
-      ].join("\n")
-    : "Figures are those that the deployer wrote last; give --redis, or set DROVER_REDIS_URL, for now's.";
+/** Where the figures are from, and what of Drover does not run, in words. */
+export const sourceWords = ({ figures, elsewhere: absent, notRunning }: Statuses): string =>
+  [
+    ...notRunning.map(oneLine),
+    figures === "redis"
+      ? "Figures are Redis', now."
+      : "Figures are those that the deployer wrote last; give --redis, or set DROVER_REDIS_URL, for now's.",
+    ...(absent === undefined ? [] : [`${elsewhere(absent)} Its figures are those of its status.`]),
+  ].join("\n");

@@ -110,7 +110,8 @@ function functionFor(meant: Meant, all: readonly DeployedFunction[]): DeployedFu
 const namespaceOf = ({ name, namespace }: Meant): string =>
   name.includes("/") ? name.slice(0, name.indexOf("/")) : namespace;
 
-function keyMeant({ name, namespace }: Meant, scope: "Namespaced" | "Cluster"): ObjectKey {
+/** @throws CommandError where that is the name of no object. */
+export function keyMeant({ name, namespace }: Meant, scope: "Namespaced" | "Cluster"): ObjectKey {
   const text = scope === "Cluster" || name.includes("/") ? name : `${namespace}/${name}`;
   const key = objectKeyIn(text);
   if (key !== undefined) return key;

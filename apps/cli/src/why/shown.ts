@@ -5,8 +5,11 @@ import { table } from "../table.ts";
 import { explanationOf } from "./explanation.ts";
 import type { KeyFacts } from "./key-facts.ts";
 
-/** The explanation first, then what it stands on. */
-export function whyLines(facts: KeyFacts): readonly string[] {
+/**
+ * The explanation first, then what it stands on.
+ * @param notRunning of parts of Drover of which none runs, a sentence each.
+ */
+export function whyLines(facts: KeyFacts, notRunning: readonly string[]): readonly string[] {
   const { fn, report, runs, now, object } = facts;
   const { summary, nextRunAt } = explanationOf(facts);
   const ready = object && conditionOf(object);
@@ -25,6 +28,7 @@ export function whyLines(facts: KeyFacts): readonly string[] {
   const given = details.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
   return [
     oneLine(summary),
+    ...notRunning.map(oneLine),
     "",
     ...given.map(([name, value]) => oneLine(`  ${name.padEnd(12)}${value}`)),
     "",

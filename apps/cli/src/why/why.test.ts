@@ -6,7 +6,7 @@ import {
   ReconcileFunction,
   silentLog,
 } from "@drover/controller";
-import { builtin, connect, installCrd, type KubeClient, refOf } from "@drover/kube";
+import { builtin, connect, createOrReplace, installCrd, type KubeClient, refOf } from "@drover/kube";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import {
   connectRedis,
@@ -23,7 +23,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-
+import { absentNow } from "../absent-now.ts";
 import { Note } from "../testing/notes.ts";
 import { runDrover } from "../testing/run-command.ts";
 
@@ -60,6 +60,8 @@ beforeAll(async () => {
   client = await connect({ kubeconfig });
   for (const kind of [ReconcileFunction, Note])
     await installCrd(client, { ...customResourceDefinition(kind) });
+  await client.create(builtin.namespace, { metadata: { name: "drover" } });
+  for (const part of ["bridge", "deployer"]) await leaseFor(part, new Date(), 3_600);
   const { group, version, kind, plural, scope } = Note;
   const { metadata } = await client.create(refOf(ReconcileFunction), {
     metadata: { name: "notes", namespace: "default" },
@@ -84,6 +86,12 @@ beforeAll(async () => {
   await worker.drain(0);
   await wake("due");
 });
+/** As a replica of the part renews it. */
+const leaseFor = (name: string, renewed: Date, leaseDurationSeconds = 4) =>
+  createOrReplace(client, builtin.lease, {
+    metadata: { name, namespace: "drover" },
+    spec: { renewTime: `${renewed.toISOString().slice(0, -1)}000Z`, leaseDurationSeconds },
+  });
 afterAll(async () => {
   await queue.close();
   await disconnectRedis(connection);
@@ -155,7 +163,7 @@ it("drover why and status tell of a function with a bridge in its process", asyn
   ]);
   expect((await runDrover(words, { env })).stdout).toMatch(/^Spoon default\/old has been due for /);
   const status = await runDrover(["status", "spoons.example.com"], { env });
-  expect(status.stdout).toMatch(/^-( +)spoons\.example\.com +- +- +- +1 +0 /m);
+  expect(status.stdout).toMatch(/^-( +)spoons\.example\.com +- +- +- +no +- +1 +0 /m);
   await spoons.close();
 });
 
@@ -227,4 +235,65 @@ it("status counts what Redis has now", async () => {
     figures: "redis",
     functions: [{ name: "notes", due: 2, running: 0, waiting: 2, failing: 1, parked: 1 }],
   });
+});
+
+const longAgo = new Date(Date.UTC(2026, 0, 1));
+
+it("says which part of Drover does not run, and since when", async () => {
+  await leaseFor("deployer", longAgo);
+  await client.delete(builtin.lease, objectKey({ namespace: "drover", name: "bridge" }));
+  const words = [
+    "No bridge has ever run: changes of objects start no runs. See: kubectl get pods -n drover",
+    "No deployer has run since 2026-01-01T00:00:00Z: changes of functions, and of how many Pods they need, have no " +
+      "effect. See: kubectl get pods -n drover",
+  ];
+  const [first, ...lines] = (await runDrover(["why", "default/notes", "well"], { env })).stdout.split("\n");
+  expect(first).toMatch(/^Note default\/well is as asked for/);
+  expect(lines.slice(0, 3)).toEqual([...words, ""]);
+  const json = await runDrover(["status", "notes", "-o", "json"], { env });
+  expect(JSON.parse(json.stdout)).toMatchObject({ notRunning: words });
+  // Elsewhere there is none at all.
+  const other = await runDrover(["status", "--drover-namespace", "other"], { env });
+  expect(other.stderr).toMatch(/^No bridge has ever run: .*\nNo deployer has ever run: .* -n other\n/);
+});
+
+it("believes a Lease that is renewed while it looks, whatever time stands in it", async () => {
+  for (const part of ["bridge", "deployer"]) await leaseFor(part, longAgo);
+  let waits = 0;
+  const wait = (): Promise<unknown> => (waits++ === 1 ? leaseFor("bridge", new Date(1)) : Promise.resolve());
+  const absent = await absentNow(client, { namespace: "drover", parts: ["bridge", "deployer"], wait });
+  expect(absent?.map(({ part }) => part)).toEqual(["deployer"]);
+});
+
+it("tells of a deleted object whose function is gone, what it waits for and how to end it", async () => {
+  const fork = defineResource({
+    ...{ group: "example.com", version: "v1", kind: "Fork", scope: "Namespaced", shortNames: ["fk"] },
+    ...{ spec: z.object({}), status: z.object({}) },
+  });
+  await installCrd(client, { ...customResourceDefinition(fork) });
+  const finalizers = ["drover.dev/forks.example.com", "example.com/others"];
+  const at = objectKey({ namespace: "default", name: "left" });
+  await client.create(refOf(fork), {
+    metadata: { name: "left", namespace: "default", finalizers },
+    spec: {},
+  });
+  await client.create(refOf(fork), { metadata: { name: "free", namespace: "default" }, spec: {} });
+  expect((await runDrover(["why", "fork/left"], { env })).stdout).toMatch(
+    /^Fork default\/left will not go when it is deleted, for it has the finalizer drover\.dev\/forks\.example\.com: no /,
+  );
+  await client.delete(refOf(fork), at);
+  // Redis may be gone, too.
+  const { stdout, code } = await runDrover(["why", "fk", "left"], {
+    env: { KUBECONFIG: env["KUBECONFIG"] ?? "" },
+  });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /^Fork default\/left is deleted since 20\S+, and waits for its finalizer drover\.dev\/forks\.example\.com to be taken off: no/,
+  );
+  const [, patch = ""] = /--type=merge -p '(.*)'/.exec(stdout) ?? [];
+  expect(JSON.parse(patch)).toEqual({ metadata: { finalizers: ["example.com/others"] } });
+  await client.patch(refOf(fork), at, { type: "merge", body: JSON.parse(patch) as object });
+  const waiting = await runDrover(["why", "fork/left"], { env });
+  expect(waiting.stderr).toMatch(/No function looks after "fork"/);
+  expect((await runDrover(["why", "fork/free"], { env })).stderr).toMatch(/No function looks after "fork"/);
 });

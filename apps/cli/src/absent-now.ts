@@ -1,0 +1,80 @@
+import type { Milliseconds } from "@drover/controller";
+import { isApiError, type KubeClient } from "@drover/kube";
+import {
+  absentCondition,
+  type AbsentPart,
+  absentWords,
+  leaseOf,
+  type Part,
+  readLease,
+} from "@drover/runtime";
+import { setTimeout as delay } from "node:timers/promises";
+import type { DeployedFunction } from "./deployed-functions.ts";
+import { conditionOf } from "./function-object.ts";
+
+export interface AbsentNowOptions {
+  /** The namespace in which Drover is installed. */
+  readonly namespace: string;
+  readonly parts: readonly Part[];
+  /** Resolves after a time; for tests. */
+  readonly wait?: (span: Milliseconds) => Promise<unknown>;
+}
+
+/** Between two looks at a Lease that seems old. */
+const lookAgainAfter: Milliseconds = 1_000;
+
+/**
+ * That parts of Drover do not run which these functions need, a sentence each: by the parts' Leases or, for who may not read
+ * those, by the conditions of the functions.
+ */
+export async function absentFor(
+  client: KubeClient,
+  functions: readonly DeployedFunction[],
+  namespace: string,
+): Promise<readonly string[]> {
+  // One with a bridge in its process needs none of them.
+  const deployed = functions.filter((one) => one.namespace !== "");
+  if (deployed.length === 0) return [];
+  const parts = allParts.filter(
+    (part) => part !== "gateway" || deployed.some(({ spec }) => spec?.delivery === "webhook"),
+  );
+  const absent = await absentNow(client, { namespace, parts });
+  if (absent !== undefined) return absent.map(absentWords);
+  const stated = deployed.flatMap(({ object }) =>
+    parts.flatMap((part) => conditionOf(object, absentCondition(part)) ?? []),
+  );
+  return [...new Set(stated.flatMap(({ status, message }) => (status === "True" ? [message] : [])))];
+}
+
+const allParts: readonly Part[] = ["bridge", "deployer", "gateway"];
+
+/**
+ * The parts of Drover of which no replica runs now. A Lease with a recent time is believed; one with another time is looked at
+ * until it changes, for as long as a renewal may take: this machine's clock may be minutes from the cluster's.
+ *
+ * @returns undefined where who asks may not read Leases in that namespace: then the conditions of functions are all there is.
+ */
+export async function absentNow(
+  client: KubeClient,
+  { namespace, parts, wait = delay }: AbsentNowOptions,
+): Promise<readonly AbsentPart[] | undefined> {
+  const absent = async (part: Part): Promise<readonly AbsentPart[]> => {
+    const first = await leaseOf(client, { namespace, part });
+    if (first === undefined) return [{ part, namespace, since: undefined }];
+    const { renewedAt: since, holds } = readLease(first);
+    if (since !== undefined && Math.abs(Date.now() - Date.parse(since)) < holds) return [];
+    const { resourceVersion } = first.metadata;
+    for (let waited = 0; waited < holds / 4 + 2 * lookAgainAfter; waited += lookAgainAfter) {
+      await wait(lookAgainAfter);
+      const next = await leaseOf(client, { namespace, part });
+      if (next !== undefined && next.metadata.resourceVersion !== resourceVersion) return [];
+    }
+    return [{ part, namespace, since }];
+  };
+  try {
+    return (await Promise.all(parts.map(absent))).flat();
+  } catch (error) {
+    if (isApiError(error, "Forbidden", "NotServed")) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,91 @@
+import { type ObjectKey, oneLine } from "@drover/controller";
+import {
+  builtin,
+  isApiError,
+  type KubeClient,
+  type KubeObject,
+  listAll,
+  nameOf,
+  servedBy,
+} from "@drover/kube";
+import { z } from "zod";
+import { deployedFunctions } from "../deployed-functions.ts";
+import { keyMeant, type Meant } from "./key-facts.ts";
+
+/** A finalizer of a controller of Drover; the rest is the controller's name. */
+const ours = "drover.dev/";
+
+const namesSchema = z.looseObject({
+  plural: z.string(),
+  kind: z.string(),
+  singular: z.string().optional(),
+  shortNames: z.array(z.string()).nullish(),
+});
+
+/**
+ * Why an object stays, though it is deleted, that no ReconcileFunction looks after any more: what it waits for, and how that
+ * can be ended.
+ *
+ * @returns undefined where no such object can be meant.
+ */
+export async function orphanedWords(client: KubeClient, meant: Meant): Promise<string | undefined> {
+  const crds = await listAll(client, builtin.crd, {}).catch((error: unknown) => {
+    if (isApiError(error, "Forbidden")) return [];
+    throw error;
+  });
+  const functions = await deployedFunctions(client, undefined);
+  for (const crd of crds) {
+    const ref = isMeant(crd, meant.kind) ? servedBy(crd) : undefined;
+    if (ref === undefined) continue;
+    const isFor = ({ group, plural }: { group: string; plural: string }): boolean =>
+      group === ref.group && plural === ref.plural;
+    if (functions.some(({ spec }) => spec !== undefined && isFor(spec.for))) continue;
+    const key = keyMeant(meant, ref.namespaced ? "Namespaced" : "Cluster");
+    const object = await client.get(ref, key);
+    const held = object?.metadata.finalizers?.filter((name) => name.startsWith(ours)) ?? [];
+    if (object !== undefined && held.length > 0) return words(object, { kind: nameOf(ref), key, held });
+  }
+  return undefined;
+}
+
+function isMeant(crd: KubeObject, word: string): boolean {
+  const names = namesSchema.safeParse(
+    z.looseObject({ names: z.unknown() }).safeParse(crd["spec"]).data?.names,
+  ).data;
+  if (names === undefined) return false;
+  const { plural, kind, singular = "", shortNames } = names;
+  return [crd.metadata.name, plural, singular, kind.toLowerCase(), ...(shortNames ?? [])].includes(
+    word.toLowerCase(),
+  );
+}
+
+interface Held {
+  /** `plural.group`. */
+  readonly kind: string;
+  readonly key: ObjectKey;
+  /** Finalizers of Drover's functions. */
+  readonly held: readonly string[];
+}
+
+function words({ kind: name, metadata }: KubeObject, { kind, key, held }: Held): string {
+  const { deletionTimestamp, namespace, finalizers = [] } = metadata;
+  const functions = held.map((finalizer) => finalizer.slice(ours.length)).join(", ");
+  const left = JSON.stringify({ metadata: { finalizers: finalizers.filter((one) => !held.includes(one)) } });
+  const where = namespace === undefined ? "" : ` -n ${namespace}`;
+  const state =
+    deletionTimestamp === undefined
+      ? `will not go when it is deleted, for it has the finalizer ${held.join(", ")}`
+      : `is deleted since ${deletionTimestamp}, and waits for its finalizer ${held.join(", ")} to be taken off`;
+  return [
+    oneLine(`${name} ${key} ${state}: no ReconcileFunction looks after ${kind}.`),
+    "",
+    oneLine(
+      `  Deploy ${functions} again: it undoes what it made outside the cluster, and the object goes. Or leave`,
+    ),
+    "  that as it is, and take the finalizer off yourself:",
+    oneLine(`  kubectl patch ${kind} ${metadata.name}${where} --type=merge -p '${left}'`),
+    oneLine(
+      `  (A function with a bridge in its own process has no ReconcileFunction: drover why ${kind} ${key} finds it.)`,
+    ),
+  ].join("\n");
+}
