@@ -11,6 +11,7 @@ import {
 } from "@drover/real-cluster";
 import { Redis } from "ioredis";
 import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -57,6 +58,10 @@ export interface Installation {
   readonly until: <T>(what: string, look: () => Promise<T | undefined | false>) => Promise<T>;
   /** What the gateway asked the API server for, as the API server noted it. */
   readonly audited: () => Promise<readonly AuditedRequest[]>;
+  /** Kills bridge, deployer and gateway, as when their Pods are gone. */
+  readonly killParts: () => Promise<void>;
+  /** Applies the manifests, and starts bridge, deployer and gateway. */
+  readonly install: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -92,6 +97,11 @@ export async function startInstallation(log: (line: string) => void): Promise<In
     startRedis({ persistence: true }),
   ]);
   const started: TiedProcess[] = [];
+  const killParts = async (): Promise<void> => {
+    const parts = started.splice(0);
+    for (const child of parts) child.kill("SIGKILL");
+    await Promise.all(parts.map(({ exited }) => exited));
+  };
   const redis = new Redis(server.url);
   const admin = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "admin", log: silentLog });
   const run = promisify(execFile);
@@ -120,7 +130,7 @@ export async function startInstallation(log: (line: string) => void): Promise<In
     const config = JSON.parse(readFileSync(cluster.kubeconfig, "utf8")) as { users: { user: object }[] };
     const token = (await kubectl(["create", "token", name, "-n", namespace, "--duration=6h"])).trim();
     for (const user of config.users) user.user = { token };
-    const file = join(folder, `kubeconfig-${namespace}-${name}-${started.length}-${Date.now()}`);
+    const file = join(folder, `kubeconfig-${namespace}-${name}-${randomUUID()}`);
     writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
     return file;
   };
@@ -175,9 +185,18 @@ export async function startInstallation(log: (line: string) => void): Promise<In
       });
     },
     audited: audit.read,
+    killParts,
+    async install() {
+      await applyManifests(installation);
+      for (const part of parts) started.push(await startPart(part, installation, folder));
+      await until("the deployer has made an epoch", () =>
+        kubectl(["get", "authorepochs", "authors"]).then(Boolean, () => false),
+      );
+      const registration = ["apply", "-n", own, "-f", join(root, "apps/deployer/deploy/function.yaml")];
+      await until("the deployer is registered", () => kubectl(registration).then(Boolean, () => false));
+    },
     async stop() {
-      for (const child of started) child.kill("SIGKILL");
-      await Promise.all(started.map(({ exited }) => exited));
+      await killParts();
       redis.disconnect();
       await admin.close();
       await Promise.all([cluster.stop(), server.stop()]);
@@ -186,13 +205,7 @@ export async function startInstallation(log: (line: string) => void): Promise<In
     },
   };
   try {
-    await install(installation);
-    for (const part of parts) started.push(await startPart(part, installation, folder));
-    await until("the deployer has made an epoch", () =>
-      kubectl(["get", "authorepochs", "authors", "-n", own]).then(Boolean, () => false),
-    );
-    const registration = ["apply", "-n", own, "-f", join(root, "apps/deployer/deploy/function.yaml")];
-    await until("the deployer is registered", () => kubectl(registration).then(Boolean, () => false));
+    await installation.install();
     return installation;
   } catch (error) {
     await installation.stop();
@@ -200,7 +213,7 @@ export async function startInstallation(log: (line: string) => void): Promise<In
   }
 }
 
-async function install({ kubectl, apply, redis, until }: Installation): Promise<void> {
+async function applyManifests({ kubectl, apply, redis, until }: Installation): Promise<void> {
   await apply([{ apiVersion: "v1", kind: "Namespace", metadata: { name: own } }]);
   const files = manifests.flatMap((file) => ["-f", join(root, file)]);
   await until("the manifests are applied", () => kubectl(["apply", ...files]).then(Boolean, () => false));

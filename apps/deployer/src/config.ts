@@ -45,7 +45,7 @@ const fields = functionSettings.extend({
   gatewayAccount: account("drover/gateway"),
   /** The ServiceAccount of KEDA's operator: it makes the tokens with which it asks for figures. */
   kedaAccount: account("keda/keda-operator"),
-  /** How often permits are reviewed. Twice this time after an author has lost a permission it is withdrawn. */
+  /** How often permits are reviewed. One and a quarter of this time after an author has lost a permission it is withdrawn. */
   reviewEvery: plain(span.default(20_000)),
   /** How often functions get new passwords and signing keys. */
   rotateEvery: plain(span.default(20 * 86_400_000)),

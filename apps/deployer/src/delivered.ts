@@ -58,6 +58,6 @@ export async function takeLogins(step: Step): Promise<void> {
 async function takeLogin({ context, home, client, accounts }: Step, delivered: Delivered): Promise<void> {
   if (delivered === "pull") await accounts.revoke(home);
   const name = delivered === "pull" ? redisSecretOf(home.name) : webhookSecretOf(home.name);
-  const keeper = { client, signal: context.signal, owner: home.uid };
+  const keeper = { client, signal: context.signal, owner: home };
   await dropObject(keeper, builtin.secret, { metadata: { name, namespace: home.namespace } });
 }

@@ -5,7 +5,7 @@ import { functionLabel } from "./names.ts";
 const ours = { labelSelector: { matchExpressions: [{ key: functionLabel, operator: "Exists" as const }] } };
 const kept = [
   ...[builtin.secret, builtin.serviceAccount, builtin.service],
-  ...[builtin.role, builtin.roleBinding, builtin.networkPolicy],
+  ...[builtin.role, builtin.networkPolicy],
 ];
 
 /** What concerns a function: itself, and what is made for it. */
@@ -16,6 +16,8 @@ export const followed = {
     { kind: kindOf(builtin.pod), ...ours, changed: ["status", "metadata.deletionTimestamp"] },
     ...kept.map((ref) => ({ kind: kindOf(ref), ...ours })),
   ],
+  // Not owned by their function: see `ownedByInstallation`.
+  watches: [{ kind: kindOf(builtin.roleBinding), ...ours, names: { label: functionLabel } }],
   resyncEvery: "10m",
   retry: { first: "200ms", longest: "1m" },
 } satisfies Omit<ControllerDefinition<typeof ReconcileFunction>, "reconcile">;

@@ -1,4 +1,4 @@
-import { defineController, RetryAfterError } from "@drover/controller";
+import { defineController, queueOf, RetryAfterError } from "@drover/controller";
 import { TenantRedisError } from "@drover/runtime";
 import { deploy } from "./deploy.ts";
 import { followed } from "./followed.ts";
@@ -12,6 +12,8 @@ export const functionController = (parts: FunctionControllerParts) => {
   const swept = new Map<string, number>();
   return defineController({
     ...followed,
+    // Its own registration goes with its namespace, when no deployer runs any more.
+    needsFinalizer: ({ metadata }) => queueOf(metadata) !== parts.own,
     reconcile: (context) => deploy(stepOf(parts, context, swept)).catch(waitForRedis),
     finalize: (context) => takeDown(stepOf(parts, context, swept)).catch(waitForRedis),
   });

@@ -1,6 +1,7 @@
 import { type ObjectMetadata, ReconcileFunction } from "@drover/controller";
+import type { KubeObject } from "@drover/kube";
 import { ownerAnnotation } from "./keep-object.ts";
-import { functionLabel } from "./names.ts";
+import { functionLabel, namespaceLabel } from "./names.ts";
 
 /** Where a function is. */
 export interface Home {
@@ -14,10 +15,22 @@ export const homeOf = ({ metadata }: { readonly metadata: ObjectMetadata }): Hom
   return { name, namespace, uid };
 };
 
+const labelsOf = ({ name, namespace }: Home) => ({ [functionLabel]: name, [namespaceLabel]: namespace });
+
+/** The selector of all that is labelled as a function's, in any namespace. */
+export const selectorOf = (home: Home): string =>
+  Object.entries(labelsOf(home))
+    .map(([label, value]) => `${label}=${value}`)
+    .join(",");
+
+/** Whether an object is labelled as the function's. */
+export const isLabelledFor = ({ metadata }: Pick<KubeObject, "metadata">, home: Home): boolean =>
+  Object.entries(labelsOf(home)).every(([label, value]) => metadata.labels?.[label] === value);
+
 /** The owner that the function's objects name: they go when it goes. */
 export const ownedBy = ({ name, namespace, uid }: Home) => ({
   namespace,
-  labels: { [functionLabel]: name },
+  labels: labelsOf({ name, namespace, uid }),
   ownerReferences: [
     {
       ...{ apiVersion: ReconcileFunction.apiVersion, kind: ReconcileFunction.kind, name, uid },
@@ -27,14 +40,10 @@ export const ownedBy = ({ name, namespace, uid }: Home) => ({
 });
 
 /** The same for what is in no namespace, and so can have no owner there. */
-export const ownedInCluster = (
-  { name: of, uid }: Home,
-  name: string,
-  labels: Readonly<Record<string, string>> = {},
-) => ({
+export const ownedInCluster = (home: Home, name: string, labels: Readonly<Record<string, string>> = {}) => ({
   name,
-  labels: { [functionLabel]: of, ...labels },
-  annotations: { [ownerAnnotation]: uid },
+  labels: { ...labelsOf(home), ...labels },
+  annotations: { [ownerAnnotation]: home.uid },
 });
 
 /** The same for what is in another namespace than the function, where an owner reference would have it collected. */

@@ -1,4 +1,4 @@
-import { milliseconds, ReconcileFunction, TerminalError } from "@drover/controller";
+import { milliseconds, ReconcileFunction, RetryAfterError } from "@drover/controller";
 import { builtin, type ResourceRef } from "@drover/kube";
 import { boundRole, ruleFor } from "./bound-role.ts";
 import type { FunctionContext, FunctionObject } from "./function-objects.ts";
@@ -29,7 +29,7 @@ const triggerAuthentication: ResourceRef = {
  * One account for all functions would let whoever may write ScaledObjects send its token anywhere.
  *
  * @param wanted false where KEDA scaled the function before and does not any more.
- * @throws TerminalError when nobody has said where KEDA reaches the deployer.
+ * @throws RetryAfterError when nobody has said where KEDA reaches the deployer.
  */
 export function kedaObjects(
   home: Home,
@@ -38,9 +38,9 @@ export function kedaObjects(
   wanted: boolean,
 ): readonly FunctionObject[] {
   if (wanted && scalingUrl === undefined) {
-    throw new TerminalError(
+    throw new RetryAfterError(
       "spec.scaling.by: KEDA needs to know where it reaches the deployer: set its DROVER_SCALING_URL.",
-      { reason: "NotSupported" },
+      { after: "1m", reason: "NotSupported" },
     );
   }
   const name = `${home.name}-scaling`;

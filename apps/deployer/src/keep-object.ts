@@ -1,5 +1,13 @@
-import { ReconcileFunction, TerminalError } from "@drover/controller";
-import { keyOf, type KubeClient, type KubeObject, type NewObject, type ResourceRef } from "@drover/kube";
+import { ReconcileFunction, RetryAfterError } from "@drover/controller";
+import {
+  builtin,
+  keyOf,
+  type KubeClient,
+  type KubeObject,
+  type NewObject,
+  type ResourceRef,
+} from "@drover/kube";
+import { type Home, isLabelledFor } from "./home.ts";
 
 /** The annotation of cluster-scoped objects with the uid of the function that they are of: they can have no owner there. */
 export const ownerAnnotation = "drover.dev/owner";
@@ -8,15 +16,15 @@ export const ownerAnnotation = "drover.dev/owner";
 export interface ObjectKeeper {
   readonly client: KubeClient;
   readonly signal: AbortSignal;
-  /** The uid of the function. */
-  readonly owner: string;
+  /** The function. */
+  readonly owner: Home;
 }
 
 /**
  * The object is there, and is as it is to be: what it is to have, it has; what others added besides stays. Nothing is
  * written when it is so already.
  *
- * @throws TerminalError when one of that name is there and belongs to somebody else.
+ * @throws RetryAfterError when one of that name is there and belongs to somebody else: it may go.
  */
 export async function keepObject(
   { client, signal, owner }: ObjectKeeper,
@@ -33,12 +41,17 @@ export async function keepObject(
   return client.patch(ref, key, { type: "merge", body }, { signal });
 }
 
-/** @throws TerminalError for an object that belongs to another owner. */
-export function refuseForeign(ref: ResourceRef, present: KubeObject, owner: string): void {
-  if (belongsTo(present, owner)) return;
-  throw new TerminalError(
-    `${ref.kind} ${keyOf(present)} is there and does not belong to this function. Remove it, or give the function another name.`,
-    { reason: "NameTaken" },
+/** @throws RetryAfterError for an object that belongs to another owner. */
+export function refuseForeign(ref: ResourceRef, present: KubeObject, owner: Home): void {
+  if (belongsTo(ref, present, owner)) return;
+  const name = `${ref.kind} ${keyOf(present)}`;
+  if (ownerUidOf(present) !== undefined && isLabelledFor(present, owner)) {
+    const message = `${name} is of a function of this name that is gone, and goes next.`;
+    throw new RetryAfterError(message, { after: "1s", reason: "FormerOneLeft" });
+  }
+  throw new RetryAfterError(
+    `${name} is there and does not belong to this function. Remove it, or give the function another name.`,
+    { after: "30s", reason: "NameTaken" },
   );
 }
 
@@ -50,12 +63,20 @@ export async function dropObject(
 ): Promise<void> {
   const key = keyOf({ metadata });
   const present = await client.get(ref, key, { signal });
-  if (present === undefined || !belongsTo(present, owner)) return;
+  if (present === undefined || !belongsTo(ref, present, owner)) return;
   await client.delete(ref, key, { uid: present.metadata.uid, signal });
 }
 
-const belongsTo = (object: KubeObject, owner: string): boolean =>
-  object.metadata.annotations?.[ownerAnnotation] === owner || isControlledBy(object, owner);
+/**
+ * Whether an object is the function's. Roles and bindings that no function controls are known by their labels: those of a
+ * function of the same namespace and name that is gone are taken over, for the garbage collector leaves them. They are
+ * written whole, so what stood in them does not matter. A Secret is different: what stands in it is used.
+ */
+function belongsTo(ref: ResourceRef, object: KubeObject, owner: Home): boolean {
+  const uid = object.metadata.annotations?.[ownerAnnotation];
+  const isOfNone = ref.group === builtin.role.group && uid !== undefined;
+  return uid === owner.uid || isControlledBy(object, owner.uid) || (isOfNone && isLabelledFor(object, owner));
+}
 
 /** The uid of the function that an object belongs to; undefined for an object of another owner. */
 export const ownerUidOf = ({

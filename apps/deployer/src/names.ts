@@ -3,6 +3,8 @@ import { createHash } from "node:crypto";
 
 /** The label of everything that belongs to a function; its value is the function's name. */
 export const functionLabel = "drover.dev/function";
+/** The label of everything that belongs to a function with the namespace of that: objects elsewhere have it, too. */
+export const namespaceLabel = "drover.dev/function-namespace";
 /** The annotation of a Pod with the revision that it is of. */
 export const revisionAnnotation = "drover.dev/revision";
 

@@ -54,12 +54,12 @@ export async function keepRotatingSecret(
   const metadata = { name: secret.name, ...ownedBy(home) };
   const present = await client.get(builtin.secret, keyOf({ metadata }), { signal });
   // Before its content is used for anything: a user who may create Secrets must not choose a function's password.
-  if (present !== undefined) refuseForeign(builtin.secret, present, home.uid);
+  if (present !== undefined) refuseForeign(builtin.secret, present, home);
   const rotated = next(rotatedIn(present, secret), secret, now);
   const { current, previous } = rotated;
   await secret.announce?.([current, ...(previous === undefined ? [] : [previous])]);
   await keepObject(
-    { client, signal, owner: home.uid },
+    { client, signal, owner: home },
     builtin.secret,
     objectOf(metadata, rotated, secret, present !== undefined),
   );

@@ -18,6 +18,7 @@ import {
 } from "@drover/runtime";
 import { isDeepStrictEqual } from "node:util";
 import type { FunctionQueues, ScaledFunction } from "./function-queues.ts";
+import { leastPods } from "./function-rollout.ts";
 import { podsWanted } from "./pods-wanted.ts";
 import { repeatedWakes } from "./repeated-wakes.ts";
 import { rescale } from "./rescale.ts";
@@ -65,10 +66,7 @@ export interface ScalerOptions {
   readonly queues: FunctionQueues;
   /** Has a function reconciled. */
   readonly wake: (key: ObjectKey) => Promise<void>;
-  /**
-   * The queue of functions themselves. No bridge wakes the deployer for its own registration before that is permitted, or
-   * once it is being deleted.
-   */
+  /** The queue of functions themselves. No bridge wakes the deployer for its own registration before that is permitted. */
   readonly own: QueueName;
   readonly every: Milliseconds;
   readonly log: Log;
@@ -82,8 +80,7 @@ export interface ScalerOptions {
 export function startScaler({ client, queues, wake, own, every, log, signal }: ScalerOptions): Scaler {
   let functions: ReadonlyMap<ObjectKey, Scaled> | undefined;
   const wakes = repeatedWakes();
-  /** Since when the deployer's own registration is being deleted, or empty; undefined before it was seen. */
-  let ownDeletion: string | undefined;
+  let isOwnSeen = false;
   const figures = rememberedFigures(async (key) => {
     const one = functions?.get(key);
     return one && figureOf(queues, one);
@@ -93,11 +90,8 @@ export function startScaler({ client, queues, wake, own, every, log, signal }: S
     onChange(declared) {
       const now = new Map(declared.flatMap(scaledOf).map((one) => [one.key, one]));
       const registration = declared.find(({ object }) => queueOf(object.metadata) === own);
-      if (registration !== undefined) {
-        const { deletionTimestamp = "" } = registration.object.metadata;
-        if (deletionTimestamp !== ownDeletion) tryToWake(registration.key);
-        ownDeletion = deletionTimestamp;
-      }
+      if (registration !== undefined && !isOwnSeen) tryToWake(registration.key);
+      isOwnSeen = registration !== undefined;
       for (const key of functions?.keys() ?? []) if (!now.has(key)) wakes.settled(key);
       figures.keep(now);
       functions = now;
@@ -186,12 +180,13 @@ async function newDecision(queues: FunctionQueues, one: Scaled, now: Date): Prom
 }
 
 async function figureOf(queues: FunctionQueues, { identity, spec, status }: Scaled): Promise<Figure> {
-  const { min, max, targetDue, concurrency } = scalingOf(spec);
+  const { concurrency, ...limits } = scalingOf(spec);
   const load = await queues.load(identity, spec);
+  const min = Math.max(limits.min, leastPods({ spec, status }, load));
   const pods = status.replicas ?? 0;
   const { due, oldestDue, running } = load;
   return {
-    wanted: podsWanted(load, { min, max, targetDue }, { concurrency, pods }),
+    wanted: podsWanted(load, { ...limits, min }, { concurrency, pods }),
     due,
     oldestDueSeconds: Math.floor(oldestDue / 1_000),
     running,

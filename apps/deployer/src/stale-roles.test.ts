@@ -37,7 +37,7 @@ const rolesFor = (namespaces: readonly string[] | undefined, of = home) =>
   );
 const keep = async (roles: ReturnType<typeof rolesFor>, of = home) => {
   for (const { ref, object, wanted } of roles)
-    if (wanted) await keepObject({ client, signal, owner: of.uid }, ref, object);
+    if (wanted) await keepObject({ client, signal, owner: of }, ref, object);
 };
 const drop = (kept: ReturnType<typeof rolesFor>) =>
   dropStaleRoles({ client, home, context: { signal } as Step["context"] }, [bridgeRoleOf(home)], kept);

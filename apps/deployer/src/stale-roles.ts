@@ -1,7 +1,7 @@
 import { builtin, keyOf, listAll, type ResourceRef } from "@drover/kube";
 import type { FunctionObject } from "./function-objects.ts";
 import { dropObject } from "./keep-object.ts";
-import { functionLabel } from "./names.ts";
+import { selectorOf } from "./home.ts";
 import type { Step } from "./step.ts";
 
 /** Bindings first: without them the Roles grant nothing. */
@@ -15,21 +15,22 @@ export const roleKinds: readonly ResourceRef[] = [
  * namespaces that its spec names no longer, too. They can have no owner reference to the function, so nothing else
  * deletes them.
  *
+ * @param names undefined: of any name.
  * @param kept the objects that it needs.
  */
 export async function dropStaleRoles(
   { client, home, context: { signal } }: Pick<Step, "client" | "home" | "context">,
-  names: readonly string[],
+  names: readonly string[] | undefined,
   kept: readonly FunctionObject[] = [],
 ): Promise<void> {
   const idOf = (ref: ResourceRef, object: FunctionObject["object"]): string =>
     `${ref.plural} ${keyOf(object)}`;
   const needed = new Set(kept.flatMap(({ ref, object, wanted }) => (wanted ? [idOf(ref, object)] : [])));
   for (const ref of roleKinds) {
-    const labelSelector = `${functionLabel}=${home.name}`;
+    const labelSelector = selectorOf(home);
     for (const object of await listAll(client, ref, { labelSelector, metadataOnly: true, signal })) {
-      if (!names.includes(object.metadata.name) || needed.has(idOf(ref, object))) continue;
-      await dropObject({ client, signal, owner: home.uid }, ref, object);
+      if (names?.includes(object.metadata.name) === false || needed.has(idOf(ref, object))) continue;
+      await dropObject({ client, signal, owner: home }, ref, object);
     }
   }
 }

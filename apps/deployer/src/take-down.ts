@@ -1,10 +1,7 @@
-import { queueOf, RetryAfterError } from "@drover/controller";
-import { bridgeRoleOf } from "./bridge-roles.ts";
+import { RetryAfterError } from "@drover/controller";
 import { dropPods } from "./change-pods.ts";
 import { takeLogins } from "./delivered.ts";
-import { type FunctionContext, functionObjects } from "./function-objects.ts";
-import { calledRolesOf } from "./gateway-roles.ts";
-import { dropObject } from "./keep-object.ts";
+import type { FunctionContext } from "./function-objects.ts";
 import { type ObservedPod, observePods } from "./observe-pods.ts";
 import { dropStaleRoles } from "./stale-roles.ts";
 import type { Step } from "./step.ts";
@@ -26,23 +23,18 @@ export async function withdraw(step: Step, pods: readonly ObservedPod[]) {
  * and when nobody can write as that any more, its keys. Any of these steps may be repeated.
  */
 export async function takeDown(step: Step): Promise<void> {
-  const { context, home, client, queues, keys, own, surroundings } = step;
+  const { context, home, client, queues, keys } = step;
   const { signal, spec } = context;
   const pods = await observePods(client, home, signal);
   if (pods.length > 0) {
     await dropPods(step, pods);
     throw new RetryAfterError(`${pods.length} Pods end their runs.`, { after: "1s", reason: "PodsLeft" });
   }
-  for (const { ref, object } of functionObjects(home, spec, surroundings)) {
-    if (!ref.namespaced) await dropObject({ client, signal, owner: home.uid }, ref, object);
-  }
-  await dropStaleRoles(step, [bridgeRoleOf(home), ...calledRolesOf(home)]);
+  await dropStaleRoles(step, undefined);
   step.swept.delete(home.uid);
   await takeLogins(step);
   // Without a permit no bridge and no gateway serves it any more, where they ask for one.
   await step.permits?.records.drop(home.uid, signal);
-  // This very run holds a key in its own queue. What is left there is swept by a deployer that is registered later.
-  if (queueOf(home) === own) return;
   await queues.leave(home, spec);
   await keys.deleteAll(home);
 }

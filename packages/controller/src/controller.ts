@@ -105,6 +105,8 @@ export interface ControllerDefinition<R extends Resource> {
    * reconcile, which comes off only after this has returned. To wait, throw a RetryAfterError.
    */
   finalize?(context: ReconcileContext<R>): Promise<void>;
+  /** Whether an object gets the finalizer. Default: every object, where `finalize` is given. */
+  needsFinalizer?(object: Pick<ReconcileContext<R>, "metadata" | "spec">): boolean;
   /**
    * Called in place of `reconcile` for an object that is being deleted and carries no finalizer of this controller: what
    * is still said of it while others hold it. Left out: nothing happens then.
@@ -129,6 +131,7 @@ export interface Controller<R extends Resource = Resource> {
   readonly finalizer: string | undefined;
   reconcile(context: ReconcileContext<R>): Promise<ReconcileResult<R> | undefined>;
   finalize(context: ReconcileContext<R>): Promise<void>;
+  needsFinalizer(object: Pick<ReconcileContext<R>, "metadata" | "spec">): boolean;
   whileDeleting?(context: ReconcileContext<R>): Promise<ReconcileResult<R> | undefined>;
 }
 
@@ -196,6 +199,7 @@ export function controllerFrom<R extends Resource>(definition: ControllerDefinit
     finalizer: definition.finalize === undefined ? undefined : finalizerOf(name),
     reconcile: (context) => definition.reconcile(context),
     finalize: (context) => definition.finalize?.(context) ?? Promise.resolve(),
+    needsFinalizer: (object) => definition.needsFinalizer?.(object) ?? true,
     ...(definition.whileDeleting !== undefined && {
       whileDeleting: (context) => definition.whileDeleting?.(context) ?? Promise.resolve(undefined),
     }),

@@ -20,15 +20,9 @@ export const attack: Attack = {
     ];
     const patch = JSON.stringify({ spec: { matchConditions: conditions } });
     await kubectl(["patch", "validatingadmissionpolicy", "drover-authors", "--type=merge", "-p", patch]);
-    const epoch = await kubectl([
-      "get",
-      "authorepochs",
-      "authors",
-      "-n",
-      "drover",
-      "-o",
-      "jsonpath={.spec.epoch}",
-    ]).catch(() => "");
+    const epoch = await kubectl(["get", "authorepochs", "authors", "-o", "jsonpath={.spec.epoch}"]).catch(
+      () => "",
+    );
     const forged = {
       "drover.dev/author": "admin",
       "drover.dev/author-groups": "system:masters",

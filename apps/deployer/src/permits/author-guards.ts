@@ -23,19 +23,12 @@ const inForceAfter: Milliseconds = 5_000;
 const epochRef = refOf(AuthorEpoch);
 const epochSchema = z.looseObject({ spec: AuthorEpoch.spec });
 
-/**
- * @param namespace the deployer's.
- * @param now a monotonic clock, in milliseconds.
- */
-export function openAuthorGuards(
-  client: KubeClient,
-  namespace: string,
-  now: () => Milliseconds,
-): AuthorGuards {
-  const wanted = authorGuards(namespace);
+/** @param now a monotonic clock, in milliseconds. */
+export function openAuthorGuards(client: KubeClient, now: () => Milliseconds): AuthorGuards {
+  const wanted = authorGuards;
   const { name } = wanted.policy.metadata;
   const key = objectKey({ name });
-  const named = { namespace, name: epochName };
+  const named = { name: epochName };
   let seen: { readonly policies: string; readonly since: Milliseconds } | undefined;
 
   const epoch = async (signal: AbortSignal): Promise<string> => {

@@ -1,6 +1,6 @@
 import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
 import { builtin, type ResourceRef } from "@drover/kube";
-import { askAnnotation, authorAnnotations, AuthorEpoch, epochName } from "@drover/runtime";
+import { absentCondition, askAnnotation, authorAnnotations, AuthorEpoch, epochName } from "@drover/runtime";
 
 const group = "admissionregistration.k8s.io";
 const refTo = (kind: string, plural: string): ResourceRef => ({
@@ -76,19 +76,17 @@ const authorPolicy = {
 } as const;
 
 /** Without an epoch no function can be written: a deployer must have run. */
-const paramRef = (namespace: string) =>
-  ({ name: epochName, namespace, parameterNotFoundAction: "Deny" }) as const;
+const paramRef = { name: epochName, parameterNotFoundAction: "Deny" } as const;
 
-const authorBinding = (namespace: string) =>
-  ({
-    apiVersion: `${group}/v1`,
-    kind: validatingBinding.kind,
-    metadata: { name },
-    spec: { policyName: name, paramRef: paramRef(namespace), validationActions: ["Deny"] },
-  }) as const;
+const authorBinding = {
+  apiVersion: `${group}/v1`,
+  kind: validatingBinding.kind,
+  metadata: { name },
+  spec: { policyName: name, paramRef, validationActions: ["Deny"] },
+} as const;
 
 /** Writes the author, where the API server has such policies (Kubernetes 1.36 and newer by default). */
-const stamping = (namespace: string) => [
+const stamping = [
   {
     apiVersion: `${group}/v1`,
     kind: "MutatingAdmissionPolicy",
@@ -115,17 +113,22 @@ const stamping = (namespace: string) => [
     apiVersion: `${group}/v1`,
     kind: "MutatingAdmissionPolicyBinding",
     metadata: { name },
-    spec: { policyName: name, paramRef: paramRef(namespace) },
+    spec: { policyName: name, paramRef },
   },
 ];
 
 const statusName = "drover-status";
 const bridgesFields: ReadonlySet<string> = new Set(["problem", "follows", "campaign"]);
-const statusFields = [...Object.keys(ReconcileFunction.status.shape), "observedGeneration", "conditions"];
+const statusFields = [...Object.keys(ReconcileFunction.status.shape), "observedGeneration"];
 const accountOf = (namespace: string, account: string): string =>
   `'system:serviceaccount:${namespace}:${account}'`;
 
-/** The deployer writes the status of functions; bridges write their own three fields of it, and no other user any. */
+/** The condition that bridges write, for as long as no deployer does anything: none else of them is theirs. */
+const bridgesCondition = absentCondition("deployer");
+const others = (object: string): string =>
+  `${object}.?status.?conditions.orValue([]).filter(c, c.type != '${bridgesCondition}')`;
+
+/** The deployer writes the status of functions; bridges write their own part of it, and no other user any. */
 const statusPolicy = (namespace: string) => ({
   apiVersion: `${group}/v1`,
   kind: validating.kind,
@@ -138,11 +141,12 @@ const statusPolicy = (namespace: string) => ({
         expression:
           `request.userInfo.username == ${accountOf(namespace, "deployer")} || ` +
           `(request.userInfo.username == ${accountOf(namespace, "bridge")} && ` +
-          all(
-            statusFields
+          all([
+            ...statusFields
               .filter((field) => !bridgesFields.has(field))
               .map((field) => `object.?status.?${field} == oldObject.?status.?${field}`),
-          ) +
+            `${others("object")} == ${others("oldObject")}`,
+          ]) +
           ")",
         message: `the status of a function is written by ${namespace}/deployer and, as far as it follows kinds, by ${namespace}/bridge.`,
       },
@@ -158,10 +162,10 @@ const statusBinding = {
 } as const;
 
 /** The kind of the epoch, and every user's right to read it: a client that writes the annotations itself needs it. */
-const epochObjects = (namespace: string) => [
+const epochObjects = [
   customResourceDefinition(AuthorEpoch),
   {
-    ...{ apiVersion: "rbac.authorization.k8s.io/v1", kind: builtin.role.kind, metadata: { name, namespace } },
+    ...{ apiVersion: "rbac.authorization.k8s.io/v1", kind: builtin.clusterRole.kind, metadata: { name } },
     rules: [
       {
         ...{ apiGroups: [AuthorEpoch.group], resources: [AuthorEpoch.plural] },
@@ -172,23 +176,19 @@ const epochObjects = (namespace: string) => [
   {
     ...{
       apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: builtin.roleBinding.kind,
-      metadata: { name, namespace },
+      kind: builtin.clusterRoleBinding.kind,
+      metadata: { name },
     },
-    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: builtin.role.kind, name },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: builtin.clusterRole.kind, name },
     subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: "system:authenticated" }],
   },
 ];
 
-/** The policy and the binding that keep authors' annotations, as they must be for a deployer in that namespace. */
-export const authorGuards = (namespace: string) => ({
-  policy: authorPolicy,
-  binding: authorBinding(namespace),
-});
+/** The policy and the binding that keep authors' annotations, as they must be. */
+export const authorGuards = { policy: authorPolicy, binding: authorBinding } as const;
 
-/** All that is installed beside the CRD so that a function is its author's. */
+/** All that is installed beside the CRD so that a function is its author's, for a deployer and bridges in that namespace. */
 export const installedPolicies = (namespace: string): readonly object[] => [
-  ...epochObjects(namespace),
-  ...[authorPolicy, authorBinding(namespace), ...stamping(namespace)],
+  ...[...epochObjects, authorPolicy, authorBinding, ...stamping],
   ...[statusPolicy(namespace), statusBinding],
 ];

@@ -51,7 +51,7 @@ const untilInForce = () =>
   );
 
 let time = 0;
-const openGuards = () => openAuthorGuards(client, own, () => time);
+const openGuards = () => openAuthorGuards(client, () => time);
 const later = (span: number): void => void (time += span);
 /** The epoch once the policies count as being in force everywhere. */
 const settled = async (guards: ReturnType<typeof openGuards>) => {
@@ -130,14 +130,30 @@ describe("the status of a function", () => {
       ...["-p", JSON.stringify({ status }), "--as", user, "--as-group", "makers"],
     );
 
-  it("is written by the deployer, and its own three fields by the bridge", async () => {
+  it("is written by the deployer, and its own part by the bridge", async () => {
     await applied([named("gadgets", "status")], ...as("alice"));
     const bridge = "system:serviceaccount:drover:bridge";
     await stating("system:serviceaccount:drover:deployer", { delivered: "pull", replicas: 2 });
     await stating(bridge, { problem: "none", follows: {} });
+    const condition = (type: string, message = "") => {
+      const lastTransitionTime = "2026-01-01T00:00:00Z";
+      return { type, status: "True", reason: "Why", message, lastTransitionTime };
+    };
+    const deployers = [condition("Ready"), condition("RolledOut")];
+    await stating("system:serviceaccount:drover:deployer", { conditions: deployers });
+    await stating(bridge, { conditions: [...deployers, condition("DeployerNotRunning", "since 1")] });
+    await stating(bridge, { conditions: [condition("DeployerNotRunning", "since 2"), ...deployers] });
+    await stating(bridge, { conditions: deployers });
     const refused = /is written by drover\/deployer/;
     await expect(stating(bridge, { delivered: "webhook" })).rejects.toThrow(refused);
     await expect(stating(bridge, { replicas: 3 })).rejects.toThrow(refused);
+    for (const conditions of [
+      [condition("Ready")],
+      [condition("Ready", "mine"), condition("RolledOut")],
+      [...deployers, condition("BridgeNotRunning")],
+    ]) {
+      await expect(stating(bridge, { conditions })).rejects.toThrow(refused);
+    }
     await expect(stating("alice", { delivered: "webhook" })).rejects.toThrow(refused);
     await expect(stating("alice", { problem: "mine" })).rejects.toThrow(refused);
   });
@@ -245,7 +261,7 @@ describe("authors are not known", () => {
   });
 
   it("without an epoch: no function can be written until a deployer has made one", async () => {
-    await kubectl("delete", "authorepoch", "authors", "-n", own);
+    await kubectl("delete", "authorepoch", "authors");
     const write = () => applied([named("unguarded", String(Math.random()))], ...as("alice"));
     await vi.waitFor(() => expect(write()).rejects.toThrow(/no params found/), { timeout: 30_000 });
     const epoch = await settled(openGuards());

@@ -61,7 +61,8 @@ export async function reviewPermits(options: PermitReviewOptions): Promise<void>
       if (!signal.aborted)
         log.warn({ err: error }, "Could not review the permits of functions; trying again");
     });
-    await pause(every, signal);
+    // What is wanting is looked at again soon: it is withdrawn then.
+    await pause(wanting.size === 0 ? every : every / 4, signal);
   }
 }
 

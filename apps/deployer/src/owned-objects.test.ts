@@ -1,0 +1,135 @@
+import { objectKey, RetryAfterError, silentLog } from "@drover/controller";
+import { builtin, connect, type KubeClient, type NewObject } from "@drover/kube";
+import { type Sandbox, startSandbox } from "@drover/sandbox";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { boundRole } from "./bound-role.ts";
+import type { FunctionObject } from "./function-objects.ts";
+import { ownedBy, ownedElsewhere, ownedInCluster } from "./home.ts";
+import { adoptBindings, type Installation, installationOf, ownedByInstallation } from "./installation.ts";
+import { dropObject, keepObject, ownerAnnotation } from "./keep-object.ts";
+
+const former = { namespace: "tea", name: "cups", uid: "1" };
+const home = { ...former, uid: "2" };
+const namesake = { ...home, namespace: "milk", uid: "3" };
+const { signal } = new AbortController();
+let sandbox: Sandbox;
+let client: KubeClient;
+let installation: Installation;
+beforeAll(async () => {
+  sandbox = await startSandbox({});
+  client = await connect({ server: sandbox.url, token: sandbox.token });
+  for (const name of ["tea", "coffee", "milk", "drover"])
+    await client.create(builtin.namespace, { metadata: { name } });
+  const found = await installationOf(client, "drover");
+  if (found === undefined) throw new Error("There is no namespace drover.");
+  installation = found;
+});
+afterAll(async () => {
+  await client.close();
+  await sandbox.close();
+});
+
+const rules = [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }];
+const rolesOf = (of: typeof home): readonly FunctionObject[] =>
+  ownedByInstallation(
+    [
+      ...boundRole({ name: "cups", ...ownedBy(of) }, rules, of, { wanted: true }),
+      ...boundRole(ownedInCluster(of, `drover:${of.namespace}:cups`), rules, of, { wanted: true }),
+      ...boundRole(ownedElsewhere(of, "coffee", `drover-bridge:${of.namespace}:cups`), rules, of, {
+        wanted: true,
+        elsewhere: true,
+      }),
+    ],
+    of,
+    installation,
+  );
+const keep = (of: typeof home, { ref, object }: Pick<FunctionObject, "ref" | "object">) =>
+  keepObject({ client, signal, owner: of }, ref, object);
+const secret = (metadata: NewObject["metadata"]) => ({
+  ref: builtin.secret,
+  object: { metadata: { namespace: "tea", ...metadata } },
+});
+const reasonOf = (error: unknown): unknown => (error instanceof RetryAfterError ? error.reason : error);
+
+describe("with Drover's namespace goes", () => {
+  it("every binding, and all that is outside of the function's namespace; nothing else", () => {
+    for (const { ref, object } of rolesOf(home)) {
+      const owners = object.metadata.ownerReferences?.map(({ kind, uid }) => [kind, uid]);
+      const isHere = ref.kind === "Role" && object.metadata.namespace === "tea";
+      expect([ref.kind, object.metadata.namespace, owners]).toEqual([
+        ref.kind,
+        object.metadata.namespace,
+        isHere ? [["ReconcileFunction", "2"]] : [["Namespace", installation.uid]],
+      ]);
+    }
+  });
+  it("the bindings of Drover's own accounts, and none that others have made", async () => {
+    const part = { "app.kubernetes.io/part-of": "drover" };
+    const subject = (namespace: string) => ({ kind: "ServiceAccount", name: "bridge", namespace });
+    const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "a" };
+    const make = (name: string, labels: Record<string, string>, subjects: readonly object[]) =>
+      client.create(builtin.clusterRoleBinding, { metadata: { name, labels }, roleRef, subjects });
+    await make("ours", part, [subject("drover")]);
+    await make("unlabelled", {}, [subject("drover")]);
+    await make("shared", part, [subject("drover"), subject("tea")]);
+    await make("empty", part, []);
+    await adoptBindings(client, installation, silentLog);
+    await adoptBindings(client, installation, silentLog);
+    const ownersOf = async (name: string) =>
+      (await client.get(builtin.clusterRoleBinding, objectKey({ name })))?.metadata.ownerReferences ?? [];
+    expect(await ownersOf("ours")).toEqual([installation]);
+    for (const name of ["unlabelled", "shared", "empty"]) expect(await ownersOf(name)).toEqual([]);
+  });
+});
+
+describe("what a function of the same name has left that is gone", () => {
+  it("in Roles and bindings is taken over, and written whole", async () => {
+    for (const one of rolesOf(former).filter(({ object }) => object.metadata.annotations !== undefined)) {
+      const left = { ...one.object, ...(one.object["rules"] !== undefined && { rules: [] }) };
+      await client.create(one.ref, left);
+      const now = await keep(
+        home,
+        rolesOf(home).find(
+          ({ ref, object }) => ref === one.ref && object.metadata.name === one.object.metadata.name,
+        ) ?? one,
+      );
+      expect(now.metadata.annotations?.[ownerAnnotation]).toBe("2");
+      expect(now["rules"]).toEqual(one.object["rules"]);
+    }
+  });
+  it("in Secrets is waited for", async () => {
+    await client.create(builtin.secret, secret({ name: "cups-redis", ...ownedBy(former) }).object);
+    const wanted = secret({ name: "cups-redis", ...ownedBy(home) });
+    expect(await keep(home, wanted).catch(reasonOf)).toBe("FormerOneLeft");
+    await client.delete(builtin.secret, objectKey({ namespace: "tea", name: "cups-redis" }));
+    expect(await keep(home, wanted)).toMatchObject({ metadata: { name: "cups-redis" } });
+  });
+});
+
+describe("what is another's", () => {
+  const taken = (name: string) => objectKey({ namespace: "tea", name });
+  it.each([
+    ["without labels", {}],
+    ["with the labels alone", { labels: ownedBy(home).labels }],
+    ["of a function of that name elsewhere", { ...ownedInCluster(namesake, "x") }],
+  ])("is left alone, and the function heals when it is gone: a Role %s", async (_, others) => {
+    const name = `taken-${Object.keys(others).join("-")}`;
+    await client.create(builtin.role, { metadata: { ...others, name, namespace: "tea" }, rules: [] });
+    const [wanted] = rolesOf(home);
+    const ours = { ref: builtin.role, object: { ...wanted?.object, metadata: { ...ownedBy(home), name } } };
+    expect(await keep(home, ours).catch(reasonOf)).toBe("NameTaken");
+    await dropObject({ client, signal, owner: home }, builtin.role, ours.object);
+    expect(await client.get(builtin.role, taken(name))).not.toMatchObject({ rules });
+    await client.delete(builtin.role, taken(name));
+    expect(await keep(home, ours)).toMatchObject({ metadata: { name } });
+    await client.delete(builtin.role, taken(name));
+  });
+  it("a Secret that claims to be of a former one gives nobody a password of their choice", async () => {
+    const forged = secret({ ...ownedInCluster(former, "forged-redis"), namespace: "tea" });
+    await client.create(builtin.secret, { ...forged.object, data: { password: "bWFsbG9yeQ==" } });
+    const wanted = secret({ name: "forged-redis", ...ownedBy(home) });
+    expect(await keep(home, wanted).catch(reasonOf)).toBe("FormerOneLeft");
+    await dropObject({ client, signal, owner: home }, builtin.secret, wanted.object);
+    expect(await client.get(builtin.secret, taken("forged-redis"))).toBeDefined();
+  });
+});
