@@ -2,7 +2,7 @@ import { customResourceDefinition, reconcileFunctionOf } from "@drover/controlle
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type DeployedWorld, startDeployedWorld } from "./deployed-world.ts";
 import { Gadget, gadgetController } from "./gadgets.ts";
-import { eventually, isReady } from "./world.ts";
+import { conditionOf, eventually, isReady } from "./world.ts";
 
 const main = new URL("gadgets.ts", import.meta.url).pathname;
 let world: DeployedWorld;
@@ -33,11 +33,12 @@ const gadget = (name: string) => ({
   metadata: { name, namespace: "default" },
 });
 
-it("a function comes from nothing with the first object, and goes to nothing when there is nothing to do", async () => {
+it("a function is tried, goes to nothing, comes with the first object, and goes when there is nothing to do", async () => {
   const { cluster } = world;
   await cluster.apply(named("gadgets:1"));
-  await world.until(named("any"), isReady);
-  expect(await world.pods("gadgets")).toEqual([]);
+  await eventually(async () => expect(await world.pods("gadgets")).toHaveLength(1));
+  await world.until(named("any"), (object) => conditionOf(object)?.reason === "ScaledToZero");
+  await eventually(async () => expect(await world.pods("gadgets")).toEqual([]));
   await cluster.apply(gadget("a"));
   await world.until(gadget("a"), isReady);
   expect(await world.pods("gadgets")).toHaveLength(1);

@@ -46,6 +46,7 @@ if (chosen.length === 0) {
 const noticers: Readonly<Record<NonNullable<Mutant["noticedBy"]>, readonly string[]>> = {
   ledger: ["redis-ledger.test", "repair.test", "lease-keeper.test"],
   processes: [
+    "ringer.test",
     "lease-keeper.test",
     "worker.test",
     "slots.test",
