@@ -22,6 +22,9 @@ export interface StatedCondition extends Condition {
 /** The condition that every Drover object carries; `kubectl wait --for=condition=Ready` waits for it. */
 export const ready = "Ready";
 
+/** The condition of an object that needs a person or a change, as kstatus has it: it is True, or is not there. */
+export const stalled = "Stalled";
+
 /**
  * What the API server takes in a condition (`meta/v1` Condition's own markers). The CRD of every kind carries these
  * bounds: a status whose message is too long would be refused whole.

@@ -29,8 +29,9 @@ import { type LiveObject, parseLiveObject } from "./live-object.ts";
 import { nextResync } from "./next-look.ts";
 import { outcomeOf } from "./outcome.ts";
 import { ownObject } from "./own-object.ts";
+import { withProgress } from "./progress.ts";
 import { secretReader } from "./secrets.ts";
-import { isNewReady, type Statement, statusToWrite } from "./stated-status.ts";
+import { isNewReady, noProgress, type Statement, statusToWrite } from "./stated-status.ts";
 
 export type Announce = (about: KubeObject, announcement: Announcement) => void;
 
@@ -61,6 +62,8 @@ interface Step<R extends Resource> extends ReconcileParts<R> {
   readonly run: Run;
   readonly guard: WriteGuard;
   readonly ref: ResourceRef;
+  /** Whether anything was written to the cluster in this run. */
+  readonly hasWritten: () => boolean;
 }
 
 /**
@@ -78,15 +81,20 @@ export async function reconcileOnce<R extends Resource>(
   const ref = refOf(parts.controller.for);
   const own = ownObject({ ref, copies: parts.controller.copies }, run);
   const known = knowledgeOf(parts.controller, run);
+  let hasWritten = false;
   const guard: WriteGuard = {
     beforeWrite: (): void => {
       if (!run.held()) throw new NotHeldError();
     },
-    follow: allTold([own.follow, known?.follow]),
+    follow: allTold([
+      own.follow,
+      known?.follow,
+      () => (outcome) => void (hasWritten ||= outcome !== "refused"),
+    ]),
     known,
   };
   const client = parts.client.guarded(guard);
-  const step = { ...parts, run, guard, ref, client };
+  const step = { ...parts, run, guard, ref, client, hasWritten: () => hasWritten };
   try {
     const raw = await own.read(step.client);
     const verdict: Verdict =
@@ -172,7 +180,7 @@ async function bringNearer<R extends Resource>(
   } catch (error) {
     return stopWith(step, raw, error);
   }
-  const { account } = result;
+  const { account, requeueAfter } = result;
   const statement = {
     fields: result.status,
     conditions: withReady(result.conditions ?? []),
@@ -183,12 +191,14 @@ async function bringNearer<R extends Resource>(
     after: nextLook(step, result),
     ...(account !== undefined && { account }),
   };
+  const end = { statement, verdict: done };
+  const said = requeueAfter === undefined ? end : withProgress(step, raw, end);
   try {
-    await state(step, raw, statement);
+    await state(step, raw, said.statement);
   } catch (error) {
     return stopWithRefusal(step, raw, error);
   }
-  return done;
+  return said.verdict;
 }
 
 /** The finalizer is persisted before the first thing outside the cluster is. */
@@ -251,8 +261,8 @@ async function stopWith<R extends Resource>(
   const outcome = outcomeOf(error, abortReason(run));
   if (outcome.ready === undefined) return outcome.verdict;
   log.warn({ key: run.key, verdict: outcome.verdict.kind, err: error }, "The run did not get there");
-  const { verdict } = outcome;
-  const statement = { fields: undefined, conditions: [outcome.ready], keepOthers: true };
+  const failed = { fields: undefined, conditions: [outcome.ready], keepOthers: true };
+  const { statement, verdict } = withProgress(step, raw, { statement: failed, verdict: outcome.verdict });
   try {
     await state(step, raw, statement).catch((cause: unknown) => {
       if (!isApiError(cause, "Invalid")) throw cause;
@@ -312,7 +322,7 @@ function announceStatement<R extends Resource>(
   const action = raw.metadata.deletionTimestamp === undefined ? "Reconcile" : "Finalize";
   for (const stated of conditions) {
     const { type, status, reason, message } = stated;
-    const isWrong = type === ready && status === "False";
+    const isWrong = stated === noProgress || (type === ready && status === "False");
     if (isWrong) announce(raw, { type: "Warning", reason, action, note: message });
     else if (type === ready && isNewReady(raw, stated))
       announce(raw, { type: "Normal", reason, action, note: message });

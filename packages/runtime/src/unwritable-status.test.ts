@@ -6,6 +6,7 @@ import {
   defineResource,
   objectKey,
   type ObjectKey,
+  RetryAfterError,
   silentLog,
 } from "@drover/controller";
 import { connect, installCrd, type KubeClient, type KubeObject, refOf } from "@drover/kube";
@@ -253,5 +254,67 @@ describe("a write that the API server refuses", () => {
     expect(await run(inStatus({ text: "a" }))).toEqual({ kind: "conflict" });
     healed();
     expect(announced).toEqual([]);
+  });
+});
+
+describe("a run that asks for the next one at once", () => {
+  const again = (message: string): Definition => ({
+    reconcile: () => Promise.reject(new RetryAfterError(message, { after: "1ms", reason: "Working" })),
+  });
+
+  it("and says nothing new is retried with backoff, and after some tries that is a condition", async () => {
+    expect(await run(again("One by one."))).toEqual({ kind: "wait", after: 1 });
+    expect(await run(again("One by one."), 0)).toMatchObject({ kind: "retry" });
+    expect(await run(again("One by one."), 1)).toMatchObject({ kind: "retry" });
+    expect((await look()).condition("Stalled")).toBeUndefined();
+    for (const fails of [2, 3]) {
+      written.splice(0);
+      expect(await run(again("One by one."), fails)).toMatchObject({ kind: "retry" });
+      expect(written).toHaveLength(fails === 2 ? 1 : 0);
+    }
+    const { condition } = await look();
+    expect(condition("Stalled")).toMatchObject({ status: "True", reason: "NoProgress" });
+    expect(condition("Ready")).toMatchObject({ reason: "Working", message: "One by one." });
+    expect(announced.at(-1)).toMatchObject({ type: "Warning", reason: "NoProgress" });
+
+    expect(await run(again("Two."), 4), "progress").toEqual({ kind: "wait", after: 1 });
+    expect((await look()).condition("Stalled")).toBeUndefined();
+  });
+
+  it("with the status that stands, the same", async () => {
+    const result = returning({ status: { n: 1 }, requeueAfter: "999ms", account: "a" });
+    expect(await run(result)).toEqual({ kind: "done", after: 999, account: "a" });
+    expect(await run(result)).toMatchObject({ kind: "retry", account: "a" });
+    await run(result, 2);
+    expect((await look()).condition("Stalled")).toMatchObject({ reason: "NoProgress" });
+    await run(returning({ status: { n: 1 } }), 3);
+    expect((await look()).condition("Stalled"), "it asks for nothing").toBeUndefined();
+  });
+
+  it("has written something, and goes on", async () => {
+    const labelled: Definition = {
+      async reconcile({ guard, metadata }) {
+        const body = { metadata: { labels: { version: metadata.resourceVersion } } };
+        await client.guarded(guard).patch(ref, key, { type: "merge", body });
+        throw new RetryAfterError("Labelling.", { after: "1ms" });
+      },
+    };
+    for (let runs = 0; runs < 3; runs++) await run(labelled);
+    expect(await run(labelled)).toEqual({ kind: "wait", after: 1 });
+  });
+
+  it("in its own time, it looks again", async () => {
+    const result = returning({ requeueAfter: "1s" });
+    for (let runs = 0; runs < 3; runs++) expect(await run(result)).toEqual({ kind: "done", after: 1_000 });
+  });
+
+  it("in an object's end, the same", async () => {
+    const definition = (message: string): Definition => ({
+      finalize: () => Promise.reject(new RetryAfterError(message, { after: "1ms" })),
+    });
+    await run(definition(""));
+    await client.delete(ref, key);
+    expect(await run(definition("Emptying."))).toMatchObject({ kind: "wait" });
+    expect(await run(definition("Emptying."))).toMatchObject({ kind: "retry" });
   });
 });
