@@ -43,10 +43,10 @@ const textSchema = z.object({ status: z.object({ text: z.string() }) });
 const waitFor = (condition: string, ...objects: readonly string[]) =>
   drover.wait(condition, `--namespace=${home}`, ...objects);
 
-it("a function that is called comes from nothing, and does its work without cluster or Redis", async () => {
+it("a function that is called is tried, comes from nothing, and does its work without cluster or Redis", async () => {
   await drover.applyAs(undefined, called());
-  await waitFor("condition=Ready", `reconcilefunction/${name}`);
-  expect(await functions.podsOf(name)).toEqual([]);
+  await waitFor("condition=RolledOut", `reconcilefunction/${name}`);
+  await eventually(async () => expect(await functions.podsOf(name)).toEqual([]));
   const asked = Date.now();
   await drover.applyAs(undefined, greeting("ada"));
   await waitFor("condition=Ready", "greeting/ada");

@@ -63,10 +63,13 @@ it("whoever may not do what a function may do, does not get it deployed, and is 
   expect(await functions.statusOf(`reconcilefunction/${buckets}`)).not.toHaveProperty("follows");
 });
 
-it("whoever may gets it, and nothing runs until there is something to do", async () => {
+it("whoever may gets it; its container is tried, and nothing runs until there is something to do", async () => {
   await drover.applyAs("bob", bucketFunction({ max: 2, idleAfter: "5s" }));
-  await waitFor("condition=Ready", `reconcilefunction/${buckets}`);
-  expect(await functions.conditionOf(buckets)).toMatchObject({ reason: "ScaledToZero" });
+  await waitFor("condition=RolledOut", `reconcilefunction/${buckets}`);
+  await eventually(async () => {
+    expect(await functions.conditionOf(buckets)).toMatchObject({ reason: "ScaledToZero" });
+    expect(await functions.podsOf(buckets)).toEqual([]);
+  });
   const objects = (await functions.objectsOf(buckets)).filter((one) => !one.startsWith("EndpointSlice"));
   expect(objects).toEqual([
     `ClusterRole drover-bridge:apps:${buckets}`,
@@ -199,20 +202,20 @@ const begun = (name: string) =>
   });
 
 it("a version that does not start takes nothing away, and the status says why", async () => {
-  const stuckAs = (message: RegExp) =>
+  const stuckAs = (reason: string, message: RegExp) =>
     eventually(async () => {
       const rolledOut = await functions.conditionOf("tasks", "RolledOut");
-      expect(rolledOut?.reason).toBe("NewPodsDoNotStart");
+      expect(rolledOut?.reason).toBe(reason);
       expect(rolledOut?.message).toMatch(message);
     });
   const before = (await functions.podsOf("tasks")).map(({ metadata }) => metadata.uid);
   await drover.applyAs("bob", taskFunction({ image: "example/tasks:nowhere" }));
-  await stuckAs(/ImagePullBackOff.*tasks:nowhere/);
+  await stuckAs("ImageNotPulled", /ImagePullBackOff.*tasks:nowhere/);
   await drover.applyAs(
     "bob",
     taskFunction({ image: "example/tasks:1", command: ["node", "-e", "process.exit(3)"] }),
   );
-  await stuckAs(/exit code 3/);
+  await stuckAs("NewPodsDoNotStart", /exit code 3/);
   await drover.applyAs(undefined, task("meanwhile", 1));
   await waitFor("condition=Ready", "task/meanwhile");
   expect((await functions.podsOf("tasks")).map(({ metadata }) => metadata.uid)).toEqual(

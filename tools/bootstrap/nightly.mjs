@@ -13,6 +13,7 @@ const SUITES = {
   authors: ["authors", "--functions", "1000"],
   forgeries: ["forgeries", "--count", "1000000"],
   strangers: ["strangers"],
+  buckets: ["buckets", "--keys", "20000"],
   simulation: ["simulate", "--schedules", "1000000"],
   chaos: ["chaos:queue", "--schedules", "500"],
   "bridge chaos": ["chaos:bridge", "--schedules", "1000", "--parallel", "6"],

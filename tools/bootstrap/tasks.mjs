@@ -49,6 +49,7 @@ export const tasks = {
   hostile: withPython("verification/hostile-function/main.ts"),
   rbac: withoutPython("verification/rbac/main.ts"),
   forgeries: withoutPython("verification/forgeries/main.ts"),
+  buckets: withPython("functions/s3-bucket/src/testing/empty-many.ts"),
   strangers: withoutPython("verification/strangers/main.ts"),
   authors: withPython("verification/authors/main.ts"),
   mutants: withPython("packages/queue/mutants/main.ts"),

@@ -28,6 +28,17 @@ export function cliConfig(): CliConfig {
   return { path, logLevel, processEnvironment: (settings) => ({ ...without, ...settings }) };
 }
 
+/**
+ * What AWS tools find credentials with: the variables `AWS_...`, and the home folder, where `~/.aws` has the profiles.
+ */
+export const awsEnvironment = (): Environment =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => name.startsWith("AWS_") || isOfHome.test(name)),
+  );
+
+/** On Windows it is USERPROFILE. */
+const isOfHome = /^(HOME|USERPROFILE)$/;
+
 /** Our own, for a command that is to use a certain kubeconfig. */
 export const commandEnvironment = (kubeconfig: string): Environment => ({
   ...process.env,

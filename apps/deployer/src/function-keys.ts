@@ -45,10 +45,10 @@ export function functionKeys(
         while (removal.isLeft(queue)) {
           await removal.step();
           if (removal.isLeft(queue) && performance.now() > end) {
-            throw new RetryAfterError("Its keys in Redis are being deleted.", {
-              after: "1ms",
-              reason: "KeysLeft",
-            });
+            throw new RetryAfterError(
+              `Its keys in Redis are being deleted: ${removal.steps()} pieces of the server have been searched.`,
+              { after: "1ms", reason: "KeysLeft" },
+            );
           }
         }
       }
@@ -63,6 +63,8 @@ interface Removal {
   isLeft(queue: QueueName): boolean;
   /** Scans a piece of the server. Concurrent calls share one piece. */
   step(): Promise<void>;
+  /** Steps of all rounds. */
+  steps(): number;
   forget(queue: QueueName): void;
 }
 
@@ -73,7 +75,9 @@ function removalOf(redis: RedisConnection): Removal {
   const done = new Set<QueueName>();
   let walk: KeyWalk | undefined;
   let stepping: Promise<void> | undefined;
+  let steps = 0;
   const step = async (): Promise<void> => {
+    steps += 1;
     if (walk === undefined) {
       [leaving, next] = [next, new Set()];
       const [first] = leaving;
@@ -98,6 +102,7 @@ function removalOf(redis: RedisConnection): Removal {
       return true;
     },
     step: () => (stepping ??= step().finally(() => (stepping = undefined))),
+    steps: () => steps,
     forget: (queue) => void done.delete(queue),
   };
 }

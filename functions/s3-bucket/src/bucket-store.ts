@@ -56,6 +56,16 @@ export interface SettingReport {
   readonly outcome: "unchanged" | "changed" | "not-supported";
 }
 
+/** What came of emptying a bucket. */
+export interface Emptied {
+  /** Items that a listing named before, and does not name any more. */
+  readonly deleted: number;
+  /** Items that were not deleted, whatever was tried: the key, quoted, and the reason. */
+  readonly kept: readonly { readonly key: string; readonly why: string }[];
+  /** The key, quoted, at which the next run goes on. Undefined when there is nothing left to try. */
+  readonly next: string | undefined;
+}
+
 /**
  * The port to buckets, as one run sees it: with one account's credentials, and ended by one signal. The idea is
  * Crossplane's: observe, create, update, delete, each of them safe to repeat.
@@ -83,7 +93,7 @@ export interface BucketStore {
   /** Makes the settings as asked for: reads each, writes those that differ. */
   update(address: BucketAddress, asked: BucketSettings): Promise<readonly SettingReport[]>;
   /** Deletes some of what is in it, unfinished uploads included: a bounded piece of the work. */
-  empty(address: BucketAddress): Promise<{ readonly deleted: number; readonly done: boolean }>;
+  empty(address: BucketAddress): Promise<Emptied>;
   remove(address: BucketAddress): Promise<"removed" | "absent" | "not-empty">;
 }
 

@@ -1,4 +1,4 @@
-import { RetryAfterError } from "@drover/controller";
+import { RetryAfterError, RetryError } from "@drover/controller";
 import { bucketNameProblem } from "./bucket-name.ts";
 import { type BucketContext, type BucketRun, bucketRun } from "./bucket-run.ts";
 import type { BucketAddress, BucketStores, DeniedBucket, PresentBucket } from "./bucket-store.ts";
@@ -12,6 +12,7 @@ import { sameTags, type Tags, withoutMarks } from "./tags.ts";
  * that is the end of it.
  *
  * @throws RetryAfterError while it must wait: the bucket is not empty, or is being emptied, or may yet appear.
+ * @throws RetryError when the bucket cannot be emptied, or is filled again.
  */
 export async function finalizeBucket(context: BucketContext, stores: BucketStores): Promise<void> {
   const credentials = await credentialsToFinish(context);
@@ -106,7 +107,7 @@ async function destroy(run: BucketRun, { address, tags }: PresentBucket): Promis
   }
   if (emptyOnDelete && (await isStillOurs(run, address))) await empty(run, address);
   if (!(await isStillOurs(run, address))) return;
-  if ((await store.remove(address)) === "not-empty") throw notEmpty(address.name);
+  if ((await store.remove(address)) === "not-empty") throw (emptyOnDelete ? filled : notEmpty)(address.name);
   context.log.info({ bucket: address.name }, "Bucket deleted.");
 }
 
@@ -125,18 +126,38 @@ async function isStillOurs({ context, store, owner }: BucketRun, address: Bucket
 
 const isAnothers = (tags: Tags, owner: Owner): boolean => whoseByTags(tags, owner).whose === "anothers";
 
-async function empty({ context, store }: BucketRun, address: BucketAddress): Promise<void> {
-  const { deleted, done } = await store.empty(address);
-  if (deleted > 0) context.log.info({ bucket: address.name, deleted }, "Bucket emptied, in part or whole.");
-  if (done) return;
-  throw new RetryAfterError(
-    `Bucket ${address.name} is being emptied: ${deleted} items in this run, more to go.`,
-    {
-      after: "1ms",
-      reason: "Emptying",
-    },
-  );
+async function empty({ context, store }: BucketRun, { name, ...address }: BucketAddress): Promise<void> {
+  const { deleted, kept, next } = await store.empty({ name, ...address });
+  if (deleted > 0) context.log.info({ bucket: name, deleted }, "Bucket emptied, in part or whole.");
+  if (next !== undefined && deleted > 0) {
+    // The key makes the message of each run another, which shows the runtime that there is progress.
+    throw new RetryAfterError(
+      `Bucket ${name} is being emptied: ${deleted} items in this run, and it goes on at ${short(next)}.`,
+      { after: "1ms", reason: "Emptying" },
+    );
+  }
+  const [first] = kept;
+  if (first !== undefined) {
+    const others = kept.length > 1 ? `, and ${kept.length - 1} more` : "";
+    throw new RetryError(
+      `S3 keeps object ${short(first.key)} of bucket ${name} (${first.why})${others}. If it is under retention or a ` +
+        "legal hold, wait for its end or lift it. Else delete it by hand, or by a lifecycle rule; or set spec.onDelete to Retain.",
+      { reason: "ObjectsKept" },
+    );
+  }
+  if (next !== undefined) throw filled(name);
 }
+
+const longestKey = 200;
+const short = (key: string): string =>
+  key.length > longestKey ? `${key.slice(0, longestKey).toWellFormed()}…` : key;
+
+/** It is retried with backoff. */
+const filled = (name: string): Error =>
+  new RetryError(
+    `Bucket ${name} has been emptied, and there are objects in it again. Stop what writes to it.`,
+    { reason: "BucketNotEmpty" },
+  );
 
 const notEmpty = (name: string): Error =>
   new RetryAfterError(

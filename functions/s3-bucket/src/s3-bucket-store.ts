@@ -27,7 +27,7 @@ import { s3Clients } from "./s3-clients.ts";
 import { emptyBucket } from "./s3-emptying.ts";
 import { answerOf, nextAfter, S3Refusal } from "./s3-errors.ts";
 import { updateSettings } from "./s3-settings.ts";
-import { sameTags, type Tags } from "./tags.ts";
+import { sameTags, splitTags, type Tags, type TagSet } from "./tags.ts";
 
 /** Buckets on the S3 server that the configuration names. Opens connections when they are needed; close it. */
 export function s3BucketStores(config: S3Config): BucketStores {
@@ -82,7 +82,7 @@ async function observe(
   followed = false,
 ): Promise<Observation> {
   const tags = await readTags(callOn(address));
-  if (!(tags instanceof S3Refusal)) return present(callOn, address, tags);
+  if (!(tags instanceof S3Refusal)) return present(callOn, address, tags.tags);
   if (tags.code === "NoSuchBucket") return { state: "absent", at: serverTime(tags) };
   if (tags.notSupported) throw withoutTags(tags);
   const region = tags.headers["x-amz-bucket-region"];
@@ -94,26 +94,27 @@ async function observe(
   throw next;
 }
 
-/** Without those that AWS keeps itself. */
-async function readTags({ client, bucket, http }: BucketCall): Promise<Tags | S3Refusal> {
+/** The whole set of a bucket's tags. */
+async function readTags({ client, bucket, http }: BucketCall): Promise<TagSet | S3Refusal> {
   const answer = await answerOf(client.send(new GetBucketTaggingCommand(bucket), http));
   if (!(answer instanceof S3Refusal)) {
-    const tags = (answer.TagSet ?? []).map(({ Key = "", Value = "" }) => [Key, Value] as const);
-    return new Map(tags.filter(([key]) => !/^aws:/i.test(key)));
+    return splitTags((answer.TagSet ?? []).map(({ Key = "", Value = "" }) => [Key, Value]));
   }
-  return answer.code === "NoSuchTagSet" || answer.code === "NoSuchTagSetError" ? new Map() : answer;
+  return answer.code === "NoSuchTagSet" || answer.code === "NoSuchTagSetError" ? splitTags([]) : answer;
 }
 
+/** AWS takes a set only if its own tags are in it, as they are. */
 async function retag(call: BucketCall, change: (current: Tags) => Tags): Promise<void> {
   const { client, bucket, http } = call;
   const current = await readTags(call);
   if (current instanceof S3Refusal) throw nextAfter(current, `read the tags of bucket ${bucket.Bucket}`);
-  const tags = change(current);
-  if (sameTags(current, tags)) return;
+  const tags = change(current.tags);
+  if (sameTags(current.tags, tags)) return;
+  const all = new Map([...current.ofAws, ...tags]);
   const answer = await answerOf<object>(
-    tags.size === 0
+    all.size === 0
       ? client.send(new DeleteBucketTaggingCommand(bucket), http)
-      : client.send(new PutBucketTaggingCommand({ ...bucket, Tagging: { TagSet: tagSet(tags) } }), http),
+      : client.send(new PutBucketTaggingCommand({ ...bucket, Tagging: { TagSet: tagSet(all) } }), http),
   );
   if (answer instanceof S3Refusal) throw nextAfter(answer, `tag bucket ${bucket.Bucket}`);
 }

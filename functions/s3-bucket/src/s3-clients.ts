@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { S3Client, type S3ClientConfig } from "@aws-sdk/client-s3";
 import type { S3Config } from "./config.ts";
 import type { S3Credentials } from "./credentials.ts";
+import { encodeNames } from "./s3-listing.ts";
 
 /** Clients by credentials and region, all on one pool of connections. */
 export interface S3Clients {
@@ -23,8 +24,7 @@ export function s3Clients(config: S3Config): S3Clients {
   return {
     get(credentials, region) {
       const id = hashOf(credentials, region);
-      const client =
-        clients.get(id) ?? new S3Client({ ...optionsOf(config, credentials, region), requestHandler });
+      const client = clients.get(id) ?? opened({ ...optionsOf(config, credentials, region), requestHandler });
       clients.delete(id);
       clients.set(id, client);
       const [oldest] = clients.keys();
@@ -36,6 +36,12 @@ export function s3Clients(config: S3Config): S3Clients {
       pool.destroy();
     },
   };
+}
+
+function opened(options: S3ClientConfig): S3Client {
+  const client = new S3Client(options);
+  encodeNames(client);
+  return client;
 }
 
 function optionsOf(config: S3Config, credentials: S3Credentials | undefined, region: string): S3ClientConfig {

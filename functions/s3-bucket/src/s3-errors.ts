@@ -1,5 +1,6 @@
 import { S3ServiceException } from "@aws-sdk/client-s3";
 import { type Duration, milliseconds, RetryAfterError, TerminalError } from "@drover/controller";
+import { z } from "zod";
 
 /**
  * S3 answered, and the answer is an error. Holds what is needed to decide, and none of what the SDK's own error carries
@@ -12,7 +13,7 @@ export class S3Refusal extends Error {
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  constructor(error: S3ServiceException) {
+  constructor(error: Pick<S3ServiceException, "name" | "message" | "$metadata" | "$response">) {
     super(`${error.name}: ${error.message}`);
     this.code = error.name;
     this.status = error.$metadata.httpStatusCode;
@@ -35,9 +36,18 @@ export async function answerOf<Answer>(call: Promise<Answer>): Promise<Answer | 
     return await call;
   } catch (error) {
     if (error instanceof S3ServiceException) return new S3Refusal(error);
-    throw noAnswer(error);
+    const status = refusedWithout(error);
+    if (status === undefined) throw noAnswer(error);
+    const message = `HTTP ${status}, without an error of S3's`;
+    return new S3Refusal({ name: "NotS3", message, $metadata: { httpStatusCode: status } });
   }
 }
+
+const answeredSchema = z.object({ $metadata: z.object({ httpStatusCode: z.int().min(400).max(499) }) });
+
+/** The status of a refusal that is not written as S3 does: of a server's router, or of what stands before the server. */
+const refusedWithout = (error: unknown): number | undefined =>
+  answeredSchema.safeParse(error).data?.$metadata.httpStatusCode;
 
 function noAnswer(error: unknown): unknown {
   if (!(error instanceof Error) || error.name === "AbortError") return error;

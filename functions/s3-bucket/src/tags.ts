@@ -1,7 +1,24 @@
 import { createHash } from "node:crypto";
 
-/** The tags of a bucket, without those that AWS keeps itself (`aws:...`): these can neither be set nor removed. */
+/** The tags of a bucket, without those of AWS. */
 export type Tags = ReadonlyMap<string, string>;
+
+/** All tags of a bucket. */
+export interface TagSet {
+  readonly tags: Tags;
+  /**
+   * Tags that AWS services set (`aws:...`). They do not count towards the limit, and can neither be changed nor removed: a
+   * set that is written must have them as they are.
+   */
+  readonly ofAws: Tags;
+}
+
+const isOfAws = (key: string): boolean => /^aws:/i.test(key);
+
+export const splitTags = (all: readonly (readonly [key: string, value: string])[]): TagSet => ({
+  tags: new Map(all.filter(([key]) => !isOfAws(key))),
+  ofAws: new Map(all.filter(([key]) => isOfAws(key))),
+});
 
 /** What S3 takes: https://docs.aws.amazon.com/AmazonS3/latest/userguide/CostAllocTagging.html */
 export const tagLimits = { tags: 50, keyLength: 128, valueLength: 256 };
@@ -27,7 +44,7 @@ export function tagProblem(key: string, value: string): string | undefined {
   if (!legal.test(key) || !legal.test(value)) {
     return `${named}: keys and values have letters, digits, blanks and _ . : / = + - @ only.`;
   }
-  if (/^aws:/i.test(key)) return `${named}: AWS keeps keys that begin with "aws:" for itself.`;
+  if (isOfAws(key)) return `${named}: AWS keeps keys that begin with "aws:" for itself.`;
   return key.startsWith(reservedPrefix)
     ? `${named}: Drover keeps keys that begin with "${reservedPrefix}".`
     : undefined;

@@ -25,6 +25,9 @@ export const ready = "Ready";
 /** The condition of a ReconcileFunction: a Pod of its newest version was Ready, and no Pod of an older one is left. */
 export const rolledOut = "RolledOut";
 
+/** The condition of an object that needs a person or a change, as kstatus has it: it is True, or is not there. */
+export const stalled = "Stalled";
+
 /**
  * What the API server takes in a condition (`meta/v1` Condition's own markers). The CRD of every kind carries these
  * bounds: a status whose message is too long would be refused whole.

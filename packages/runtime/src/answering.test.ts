@@ -105,6 +105,20 @@ it.each<[string, Error, object]>([
   expect(said.headers["webhook-signature"]).toMatch(/^v1,/);
 });
 
+it.each<[string, unknown, string]>([
+  ["NaN", { status: { text: NaN } }, "status.text: JSON has no NaN"],
+  ["a bigint", { status: { text: 5n } }, "status.text: JSON has no bigint"],
+  ["a wrong type", { status: { text: 5 } }, "status.text: Invalid input: expected string"],
+  ["an unknown field", { status: { txet: "hi" } }, "status.txet: the kind's status schema has no such field"],
+  ["a condition that is none", { conditions: [{ type: "Ready" }] }, "conditions.0.status: "],
+  ["an unknown word", { requeAfter: "5s" }, 'Unrecognized key: "requeAfter"'],
+])("a result with %s fails, with the path", async (_name, result, problem) => {
+  act = () => Promise.resolve(result as never);
+  const said = JSON.parse((await called(callAt(now))).body) as { message: string };
+  expect(said).toMatchObject({ outcome: "failed", reason: "InvalidResult" });
+  expect(said.message).toContain(problem);
+});
+
 it("a spec that does not parse never reaches the function", async () => {
   const call = callAt(now);
   const said = await called({ ...call, object: { ...call.object, spec: { name: 1 } } });

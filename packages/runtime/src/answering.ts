@@ -26,6 +26,7 @@ import {
   signed,
   type SignatureHeaders,
 } from "@drover/webhook";
+import { checkedResult } from "./checked-result.ts";
 import { parseLiveObject } from "./live-object.ts";
 
 export interface AnsweringParts<R extends Resource> {
@@ -134,9 +135,10 @@ async function acted<R extends Resource>(
     context.signal.throwIfAborted();
     return { outcome: "finalized" };
   }
-  const returned = (await controller.reconcile(context)) ?? {};
+  const returned = await controller.reconcile(context);
   context.signal.throwIfAborted();
-  return resultSchema.parse(JSON.parse(JSON.stringify({ ...returned, outcome: "done" })));
+  const result = checkedResult(controller.for, returned);
+  return resultSchema.parse(JSON.parse(JSON.stringify({ ...result, outcome: "done" })));
 }
 
 /** @throws TerminalError when the spec does not parse: the function never sees it. */

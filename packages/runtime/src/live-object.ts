@@ -50,7 +50,7 @@ export function conditionsOf(raw: KubeObject): readonly StatedCondition[] {
 
 function parseStatus<R extends Resource>(resource: R, raw: KubeObject): StatedStatus<R> {
   const own = ownStatusSchema.safeParse(raw["status"]);
-  const authors = partialOf(resource.status).safeParse(raw["status"]);
+  const authors = partialStatus(resource).safeParse(raw["status"]);
   const stated: Record<string, unknown> = { ...authors.data, ...own.data };
   return stated as StatedStatus<R>; // as above
 }
@@ -58,7 +58,8 @@ function parseStatus<R extends Resource>(resource: R, raw: KubeObject): StatedSt
 /** Made once: zod compiles a schema at its first use, which takes longer than to parse a status. */
 const partials = new WeakMap<Resource["status"], z.ZodType<object>>();
 
-function partialOf(status: Resource["status"]): z.ZodType<object> {
+/** The schema of the author's part of a status, of which no field is required. */
+export function partialStatus({ status }: Pick<Resource, "status">): z.ZodType<object> {
   const partial = partials.get(status) ?? withLinearPatterns(status).partial();
   partials.set(status, partial);
   return partial;

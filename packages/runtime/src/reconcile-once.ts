@@ -9,9 +9,11 @@ import {
   type ReconcileContext,
   type ReconcileResult,
   type Resource,
+  RetryError,
   TerminalError,
 } from "@drover/controller";
 import {
+  isApiError,
   type KubeClient,
   type KubeObject,
   knownObjects,
@@ -21,13 +23,15 @@ import {
   type WriteGuard,
 } from "@drover/kube";
 import { leftCopyKept, type Run, type Verdict } from "@drover/queue";
+import { checkedResult } from "./checked-result.ts";
 import { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizer.ts";
 import { type LiveObject, parseLiveObject } from "./live-object.ts";
 import { nextResync } from "./next-look.ts";
 import { outcomeOf } from "./outcome.ts";
 import { ownObject } from "./own-object.ts";
+import { withProgress } from "./progress.ts";
 import { secretReader } from "./secrets.ts";
-import { isNewReady, type Statement, statusToWrite } from "./stated-status.ts";
+import { isNewReady, noProgress, type Statement, statusToWrite } from "./stated-status.ts";
 
 export type Announce = (about: KubeObject, announcement: Announcement) => void;
 
@@ -58,6 +62,8 @@ interface Step<R extends Resource> extends ReconcileParts<R> {
   readonly run: Run;
   readonly guard: WriteGuard;
   readonly ref: ResourceRef;
+  /** Whether anything was written to the cluster in this run. */
+  readonly hasWritten: () => boolean;
 }
 
 /**
@@ -75,23 +81,32 @@ export async function reconcileOnce<R extends Resource>(
   const ref = refOf(parts.controller.for);
   const own = ownObject({ ref, copies: parts.controller.copies }, run);
   const known = knowledgeOf(parts.controller, run);
+  let hasWritten = false;
   const guard: WriteGuard = {
     beforeWrite: (): void => {
       if (!run.held()) throw new NotHeldError();
     },
-    follow: bothTold(own.follow, known?.follow),
+    follow: allTold([
+      own.follow,
+      known?.follow,
+      () => (outcome) => void (hasWritten ||= outcome !== "refused"),
+    ]),
     known,
   };
-  const step = { ...parts, run, guard, ref, client: parts.client.guarded(guard) };
+  const client = parts.client.guarded(guard);
+  const step = { ...parts, run, guard, ref, client, hasWritten: () => hasWritten };
   try {
     const raw = await own.read(step.client);
-    const verdict: Verdict = raw === undefined ? { kind: "gone" } : await moveOn(step, raw);
+    const verdict: Verdict =
+      raw === undefined
+        ? { kind: "gone" }
+        : await moveOn(step, raw).catch((error: unknown) => stopWithRefusal(step, raw, error));
     const saw = own.saw(parts.controller.copies && mayWantCopy(parts, verdict));
     if (saw === undefined) return verdict;
     const lists = known?.text();
     return { ...verdict, saw: { ...saw, ...(lists !== undefined && { lists }) } };
   } catch (error) {
-    // Only what cannot be said in a status comes here: the object could not be read, or its status not written.
+    // Only what cannot be said in a status comes here: the object could not be read, or the API server is not well.
     const { verdict } = outcomeOf(error, abortReason(run));
     if (verdict.kind === "retry") parts.log.warn({ key: run.key, err: error }, "The run failed");
     return verdict;
@@ -119,13 +134,15 @@ function knowledgeOf({ owns }: Pick<Controller, "owns">, { claim }: Run): RunKno
 
 type Follow = NonNullable<WriteGuard["follow"]>;
 
-const bothTold =
-  (own: Follow, others: RunKnowledge["follow"] = () => undefined): Follow =>
+/** Some of which may not follow writes of every kind. */
+type Follows = (...written: Parameters<Follow>) => ReturnType<Follow> | undefined;
+
+const allTold =
+  (all: readonly (Follows | undefined)[]): Follow =>
   (ref, key) => {
-    const [tellOwn, tellOthers] = [own(ref, key), others(ref)];
+    const told = all.map((follow) => follow?.(ref, key));
     return (outcome) => {
-      tellOwn(outcome);
-      tellOthers?.(outcome);
+      for (const tell of told) tell?.(outcome);
     };
   };
 
@@ -153,21 +170,35 @@ async function bringNearer<R extends Resource>(
   act: Controller<R>["reconcile"],
 ): Promise<Verdict> {
   const { run } = step;
+  const { raw } = object;
   let result: ReconcileResult<R>;
   try {
-    result = (await act(contextOf(step, object))) ?? {};
+    const returned = await act(contextOf(step, object));
     run.signal.throwIfAborted();
+    result = checkedResult(step.controller.for, returned);
     refuseForeignStatus(step, result);
   } catch (error) {
-    return stopWith(step, object.raw, error);
+    return stopWith(step, raw, error);
   }
-  await state(step, object.raw, {
+  const { account, requeueAfter } = result;
+  const statement = {
     fields: result.status,
     conditions: withReady(result.conditions ?? []),
     keepOthers: false,
-  });
-  const { account } = result;
-  return { kind: "done", after: nextLook(step, result), ...(account !== undefined && { account }) };
+  };
+  const done: Verdict = {
+    kind: "done",
+    after: nextLook(step, result),
+    ...(account !== undefined && { account }),
+  };
+  const end = { statement, verdict: done };
+  const said = requeueAfter === undefined ? end : withProgress(step, raw, end);
+  try {
+    await state(step, raw, said.statement);
+  } catch (error) {
+    return stopWithRefusal(step, raw, error);
+  }
+  return said.verdict;
 }
 
 /** The finalizer is persisted before the first thing outside the cluster is. */
@@ -231,13 +262,42 @@ async function stopWith<R extends Resource>(
   const outcome = outcomeOf(error, abortReason(run));
   if (outcome.ready === undefined) return outcome.verdict;
   log.warn({ key: run.key, verdict: outcome.verdict.kind, err: error }, "The run did not get there");
+  const failed = { fields: undefined, conditions: [outcome.ready], keepOthers: true };
+  const { statement, verdict } = withProgress(step, raw, { statement: failed, verdict: outcome.verdict });
   try {
-    await state(step, raw, { fields: undefined, conditions: [outcome.ready], keepOthers: true });
+    await state(step, raw, statement).catch((cause: unknown) => {
+      if (!isApiError(cause, "Invalid")) throw cause;
+      // What stands may be what is refused: its CRD may have changed.
+      return state(step, raw, { ...statement, fields: {}, keepOthers: false });
+    });
   } catch (cause) {
     // The verdict stands, whether or not people can read of it.
     log.warn({ key: run.key, err: cause }, "Could not write why");
+    if (isApiError(cause, "Invalid", "Forbidden")) announceStatement(step, raw, statement);
   }
-  return outcome.verdict;
+  return verdict;
+}
+
+/**
+ * The API server has refused what the runtime writes: a status, or a finalizer. That is reported where it can be: in the
+ * conditions, which it may still take, and in an Event.
+ *
+ * @throws any other error.
+ */
+function stopWithRefusal<R extends Resource>(
+  step: Step<R>,
+  raw: KubeObject,
+  error: unknown,
+): Promise<Verdict> {
+  if (isApiError(error, "Forbidden")) return stopWith(step, raw, error);
+  if (!isApiError(error, "Invalid")) throw error;
+  const { kind, plural, group } = step.controller.for;
+  const help = `Correct what reconcile returns, or the schema of ${kind} and its CRD, ${plural}.${group}.`;
+  return stopWith(
+    step,
+    raw,
+    new RetryError(`${error.message} ${help}`, { reason: "WriteRefused", cause: error }),
+  );
 }
 
 async function state<R extends Resource>(
@@ -245,19 +305,29 @@ async function state<R extends Resource>(
   raw: KubeObject,
   statement: Statement,
 ): Promise<void> {
-  const { client, controller, ref, announce, now = () => new Date() } = step;
+  const { client, controller, ref, now = () => new Date() } = step;
   if (controller.for.foreign) return;
   const status = statusToWrite(raw, statement, now());
   if (status !== undefined) {
     // A run whose time is up may still say so, as long as it holds the lease: hence no signal.
     await client.replace(ref, { ...raw, status }, { subresource: "status" });
   }
-  const [stated] = statement.conditions.filter(({ type }) => type === ready);
-  if (stated === undefined) return;
-  const { status: is, reason, message } = stated;
+  announceStatement(step, raw, statement);
+}
+
+function announceStatement<R extends Resource>(
+  { announce }: Step<R>,
+  raw: KubeObject,
+  { conditions }: Statement,
+): void {
   const action = raw.metadata.deletionTimestamp === undefined ? "Reconcile" : "Finalize";
-  if (is === "False") announce(raw, { type: "Warning", reason, action, note: message });
-  else if (isNewReady(raw, stated)) announce(raw, { type: "Normal", reason, action, note: message });
+  for (const stated of conditions) {
+    const { type, status, reason, message } = stated;
+    const isWrong = stated === noProgress || (type === ready && status === "False");
+    if (isWrong) announce(raw, { type: "Warning", reason, action, note: message });
+    else if (type === ready && isNewReady(raw, stated))
+      announce(raw, { type: "Normal", reason, action, note: message });
+  }
 }
 
 function contextOf<R extends Resource>(step: Step<R>, object: LiveObject<R>): ReconcileContext<R> {

@@ -1,4 +1,4 @@
-import { type Condition, ready, scrubbed, type StatedCondition } from "@drover/controller";
+import { type Condition, ready, scrubbed, stalled, type StatedCondition } from "@drover/controller";
 import type { KubeObject } from "@drover/kube";
 import { isDeepStrictEqual } from "node:util";
 import { conditionsOf } from "./live-object.ts";
@@ -24,12 +24,14 @@ const longestMessage = 32_768;
  * that Kubernetes takes, scrubbed of secrets, and reasons made words it takes: an error must not make the report of it fail.
  */
 export function statusToWrite(raw: KubeObject, statement: Statement, now: Date): object | undefined {
-  const before = typeof raw["status"] === "object" && raw["status"] !== null ? raw["status"] : {};
+  const before = statusIn(raw);
   const standing = conditionsOf(raw);
   const observedGeneration = raw.metadata.generation ?? 0;
   const stated = statement.conditions.map((condition) => state(condition, standing, observedGeneration, now));
   const named = new Set(stated.map(({ type }) => type));
-  const others = statement.keepOthers ? standing.filter(({ type }) => !named.has(type)) : [];
+  const others = statement.keepOthers
+    ? standing.filter((condition) => !named.has(condition.type) && !isNoProgress(condition))
+    : [];
   const after = {
     ...(statement.fields ?? before),
     observedGeneration,
@@ -37,6 +39,29 @@ export function statusToWrite(raw: KubeObject, statement: Statement, now: Date):
   };
   return isDeepStrictEqual(plain(before), plain(after)) ? undefined : after;
 }
+
+/** A run that asks for the next one at once must show progress: see `noProgress`. */
+const noProgressReason = "NoProgress";
+
+/** What is said of an object whose runs ask for the next one at once, and change nothing. */
+export const noProgress: Condition = {
+  type: stalled,
+  status: "True",
+  reason: noProgressReason,
+  message:
+    "Runs ask to run again within a second, and change nothing: they are retried with backoff. If the function works on " +
+    "something outside the cluster, have its status or its message show how far it is; else have it wait longer, or for a change.",
+};
+
+/** Whether a statement says what stands, but for `noProgress`. */
+export function isUnchanged(raw: KubeObject, statement: Statement, now: Date): boolean {
+  const conditions = conditionsOf(raw).filter((one) => !isNoProgress(one));
+  const status = { ...statusIn(raw), conditions };
+  return statusToWrite({ ...raw, status }, statement, now) === undefined;
+}
+
+const isNoProgress = ({ type, reason }: Condition): boolean =>
+  type === stalled && reason === noProgressReason;
 
 /** Whether people may have read another Ready than this. What is well at the first look is no news. */
 export function isNewReady(raw: KubeObject, { status, reason }: Condition): boolean {
@@ -50,13 +75,13 @@ function state(
   observedGeneration: number,
   now: Date,
 ): StatedCondition {
-  const clean = scrubbed(message);
+  const clean = scrubbed(message).toWellFormed();
   const before = standing.find((condition) => condition.type === type && condition.status === status);
   return {
     type,
     status,
     reason: asReason(reason),
-    message: clean.length > longestMessage ? `${clean.slice(0, longestMessage - 1)}…` : clean,
+    message: clean.length > longestMessage ? `${clean.slice(0, longestMessage - 1).toWellFormed()}…` : clean,
     observedGeneration,
     lastTransitionTime: before?.lastTransitionTime ?? `${now.toISOString().slice(0, 19)}Z`,
   };
@@ -71,5 +96,7 @@ const asReason = (text: string): string => {
   return word === "" ? "Unknown" : word;
 };
 
+const statusIn = ({ status }: KubeObject): object =>
+  typeof status === "object" && status !== null ? status : {};
 const order = ({ type }: Condition): number => (type === ready ? 0 : 1);
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

@@ -28,9 +28,10 @@ export async function deployBucketFunction(
   const images = {
     [image]: { command: [process.execPath, inRepository("functions/s3-bucket/src/main.ts")] },
   };
+  // A node gives credentials to what runs on it, as the machines of a cloud do.
   const node = await startNode({
     ...{ client, name: "this-machine", images, folder: join(run.folder.logs, "pods"), log: silentLog },
-    env: present({ PATH: run.config.path, KUBECONFIG: servers.kubeconfig, ...credentials(servers) }),
+    env: present({ PATH: run.config.path, KUBECONFIG: servers.kubeconfig, ...servers.s3.credentials }),
   });
   run.opened.push({ name: "the node", stop: () => node.stop() });
   const { processNow } = tellOfPods(run, client);
@@ -38,7 +39,7 @@ export async function deployBucketFunction(
   await createOrReplace(client, refOf(ReconcileFunction), deployer, { signal });
   await startDeployer(run, servers);
   const { spec, ...bucket } = manifestIn("functions/s3-bucket/deploy/function.yaml");
-  const env = Object.entries(settings(servers)).map(([name, value]) => ({ name, value }));
+  const env = Object.entries(present(servers.s3.settings)).map(([name, value]) => ({ name, value }));
   // Well within the example's `pollInterval`: between two looks at its bucket there is no Pod.
   const scaling = { min: 0, max: 3, idleAfter: "10s" };
   const deployed = { ...bucket, spec: { ...spec, container: { image, env }, scaling } };
@@ -56,14 +57,6 @@ function manifestIn(file: string) {
   const { metadata, spec } = manifestSchema.parse(parse(readFileSync(inRepository(file), "utf8")));
   return { metadata: { ...metadata, namespace }, spec };
 }
-
-/** What a node gives whoever runs on it, as the machines of a cloud do. */
-const credentials = ({ s3 }: Servers) => part(s3.environment, (name) => name.startsWith("AWS_"));
-/** What the function is told. */
-const settings = ({ s3 }: Servers) => present(part(s3.environment, (name) => name.startsWith("DROVER_")));
-
-const part = (variables: Servers["s3"]["environment"], wanted: (name: string) => boolean) =>
-  Object.fromEntries(Object.entries(variables).filter(([name]) => wanted(name)));
 
 const present = (variables: Readonly<Record<string, string | undefined>>): Record<string, string> =>
   Object.fromEntries(

@@ -36,7 +36,12 @@ export const startBucketFunction = (run: Run, servers: Servers): Promise<KeptPro
       file: "s3-bucket",
       main: "functions/s3-bucket/src/main.ts",
       // At debug it tells of every run.
-      environment: { ...common(servers), ...servers.s3.environment, DROVER_LOG_LEVEL: "debug" },
+      environment: {
+        ...common(servers),
+        ...servers.s3.settings,
+        ...servers.s3.credentials,
+        DROVER_LOG_LEVEL: "debug",
+      },
       onLine: tellOfRuns(run.narrator),
     },
     run,

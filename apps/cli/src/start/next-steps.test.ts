@@ -16,7 +16,7 @@ const here: NextSteps = {
     context: undefined,
     sandboxUrl: "http://127.0.0.1:1",
     redisUrl: "redis://127.0.0.1:2",
-    s3: { url: "http://127.0.0.1:3", own: true, environment: {} },
+    s3: { url: "http://127.0.0.1:3", own: true, settings: {}, credentials: {} },
   },
   namespace: "default",
   name: "hello",
@@ -60,7 +60,7 @@ it("the command for the token reads the kubeconfig that the sandbox writes", asy
 
 it("names the context that was given, and nothing that only our own servers answer", () => {
   const { servers } = here;
-  const s3 = { url: "https://s3.example.com", own: false, environment: {} };
+  const s3 = { url: "https://s3.example.com", own: false, settings: {}, credentials: {} };
   const given = { ...servers, context: "home", sandboxUrl: undefined, s3 };
   const shown = text({ ...here, servers: given, path: withKubectl() });
   expect(shown).toContain("kubectl --context home -n default get buckets");

@@ -1,12 +1,15 @@
 import { isRunning, type S3Server, startS3 } from "@drover/local-servers";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Environment } from "../config.ts";
+import { awsEnvironment, type Environment } from "../config.ts";
 import type { Run } from "./run.ts";
 
 /** How the bucket function reaches its S3 server. */
 export interface S3Access {
   readonly url: string;
-  readonly environment: Environment;
+  /** Which server it is, as settings of the function. */
+  readonly settings: Environment;
+  /** Variables with which the AWS SDK finds its credentials. */
+  readonly credentials: Environment;
   /** Whether it is ours: then everybody may ask it, without a signature. */
   readonly own: boolean;
   readonly pid?: number;
@@ -28,9 +31,8 @@ export async function startOwnS3({ folder, opened, request }: Run, signal: Abort
     url: s3.url,
     own: true,
     pid: s3.pid,
-    environment: {
-      DROVER_S3_ENDPOINT: s3.url,
-      DROVER_S3_REGION: s3.region,
+    settings: { DROVER_S3_ENDPOINT: s3.url, DROVER_S3_REGION: s3.region },
+    credentials: {
       AWS_ACCESS_KEY_ID: s3.accessKeyId,
       AWS_SECRET_ACCESS_KEY: s3.secretAccessKey,
       AWS_SESSION_TOKEN: undefined,
@@ -48,7 +50,10 @@ async function watchOver({ pid }: S3Server, signal: AbortSignal): Promise<boolea
   return false;
 }
 
-/** An S3 server that was given. Rejects, with what to do, when nobody answers there. */
+/**
+ * An S3 server that was given, reached with the AWS credentials of this process' environment. Rejects, with what to do,
+ * when nobody answers there.
+ */
 export async function givenS3(url: string, region: string, signal: AbortSignal): Promise<S3Access> {
   try {
     const giveUp = AbortSignal.any([signal, AbortSignal.timeout(10_000)]);
@@ -59,7 +64,8 @@ export async function givenS3(url: string, region: string, signal: AbortSignal):
       cause,
     });
   }
-  return { url, own: false, environment: { DROVER_S3_ENDPOINT: url, DROVER_S3_REGION: region } };
+  const settings = { DROVER_S3_ENDPOINT: url, DROVER_S3_REGION: region };
+  return { url, own: false, settings, credentials: awsEnvironment() };
 }
 
 /**

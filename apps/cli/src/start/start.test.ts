@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort, isRunning, startRedis, startS3 } from "@drover/local-servers";
 import { startSandbox } from "@drover/sandbox";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { allGone, type DroverProcess, startDrover } from "../testing/drover-process.ts";
+import { recordSigners } from "../testing/signed-requests.ts";
 
 let dir: string;
 const started: DroverProcess[] = [];
@@ -140,6 +141,42 @@ it("uses what it is given, and leaves it running with the objects in it", { time
     await Promise.all([sandbox.close(), redis.stop(), s3.stop()]);
   }
 });
+
+describe(
+  "a given S3 server is asked with the AWS credentials of the environment",
+  { timeout: 240_000 },
+  () => {
+    const keys = { AWS_ACCESS_KEY_ID: "AKIDKEYS", AWS_SECRET_ACCESS_KEY: "secret" };
+    it.each([
+      ["keys", [], keys, "AKIDKEYS"],
+      ["keys of a session", [], { ...keys, AWS_SESSION_TOKEN: "token" }, "AKIDKEYS token"],
+      ["a profile, and a given Redis", ["--redis"], { AWS_PROFILE: "work" }, "AKIDPROFILE"],
+      ["a profile, and a given cluster", ["--kubeconfig"], { AWS_PROFILE: "work" }, "AKIDPROFILE"],
+    ])("%s", async (_what, given, environment, signer) => {
+      mkdirSync(join(dir, ".aws"));
+      const profile = "[work]\naws_access_key_id = AKIDPROFILE\naws_secret_access_key = secret\n";
+      writeFileSync(join(dir, ".aws/credentials"), profile);
+      for (const name of Object.keys(process.env)) if (name.startsWith("AWS_")) vi.stubEnv(name, undefined);
+      for (const [name, value] of Object.entries({ HOME: dir, ...environment })) vi.stubEnv(name, value);
+      await using servers = new AsyncDisposableStack();
+      const s3 = servers.adopt(await startS3(), (it) => it.stop());
+      const front = servers.adopt(await recordSigners(s3.url), (it) => it.close());
+      const args = ["--s3", front.url];
+      if (given.includes("--redis"))
+        args.push("--redis", servers.adopt(await startRedis({ persistence: false }), (it) => it.stop()).url);
+      if (given.includes("--kubeconfig")) {
+        const sandbox = servers.adopt(await startSandbox({}), (it) => it.close());
+        writeFileSync(join(dir, "kubeconfig"), sandbox.kubeconfig());
+        args.push("--kubeconfig", join(dir, "kubeconfig"));
+      }
+      const { kill, says, ended } = drover(...args);
+      await says(/bucket ready/);
+      expect([...front.signers]).toEqual([signer]);
+      kill("SIGINT");
+      expect(await ended).toBe(0);
+    });
+  },
+);
 
 describe("what cannot be used is refused, with what to do:", () => {
   it.each([

@@ -57,11 +57,11 @@ export interface Scene {
   close(): Promise<void>;
 }
 
-export async function openScene({ region = "us-east-1" } = {}): Promise<Scene> {
+export async function openScene({ region = "us-east-1", timeout = "5s" } = {}): Promise<Scene> {
   const server = await startS3();
   const proxy = await startFaultProxy(server.url);
   const stores = s3BucketStores(
-    s3ConfigSchema.parse({ s3Endpoint: proxy.url, s3Region: region, s3Timeout: "5s" }),
+    s3ConfigSchema.parse({ s3Endpoint: proxy.url, s3Region: region, s3Timeout: timeout }),
   );
   const { accessKeyId, secretAccessKey } = server;
   const s3 = new S3Client({
@@ -136,6 +136,16 @@ function testObject(
   };
   return object;
 }
+
+/** A run at the end of an object. False: the bucket is being emptied, and the next run is to come at once. */
+export const isFinalized = (object: TestObject): Promise<boolean> =>
+  object.finalize().then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof RetryAfterError && error.reason === "Emptying") return false;
+      throw error;
+    },
+  );
 
 /** The error that something must end with. */
 export async function failure(of: Promise<unknown>): Promise<Error> {

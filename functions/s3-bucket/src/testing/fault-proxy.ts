@@ -7,8 +7,11 @@ import { buffer } from "node:stream/consumers";
 export interface S3Call {
   readonly operation: string;
   readonly bucket: string;
+  /** Empty in calls about a bucket. */
+  readonly key: string;
   /** Counted from 0 since the last `forget`. */
   readonly number: number;
+  readonly url: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
   /** What the client was told; undefined when it was cut off. */
@@ -26,7 +29,14 @@ export type Fault =
   /** Never answered, never forwarded. */
   | "hang"
   | { readonly status: number; readonly code: string; readonly headers?: Record<string, string> }
-  | { readonly status: number; readonly body: string };
+  | { readonly status: number; readonly body: string }
+  /** The server is asked with another body, and its answer is changed. */
+  | { readonly asked: string; readonly answered: (answer: S3Answer) => S3Answer };
+
+export interface S3Answer {
+  readonly status: number;
+  readonly body: string;
+}
 
 export interface FaultProxy {
   readonly url: string;
@@ -35,7 +45,9 @@ export interface FaultProxy {
   writes(): readonly string[];
   /** Decides on each call, in the order in which they come. */
   fault: (call: S3Call) => Fault | Promise<Fault>;
-  /** Forgets calls and faults. */
+  /** Has the server list versions in pages of so many. */
+  pageSize: number | undefined;
+  /** Forgets calls, faults and the size of pages. */
   forget(): void;
   close(): Promise<void>;
 }
@@ -51,8 +63,10 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     calls,
     writes: () => calls.filter(isWrite).map(({ operation }) => operation),
     fault: () => "none",
+    pageSize: undefined,
     forget() {
       calls.length = 0;
+      proxy.pageSize = undefined;
       proxy.fault = () => "none";
     },
     async close() {
@@ -67,12 +81,18 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   async function serve(asked: IncomingMessage, answer: ServerResponse): Promise<void> {
     const body = await buffer(asked);
     const { headers } = asked;
-    const call: S3Call = { ...named(asked), number: calls.length, headers, body: body.toString() };
+    const call: S3Call = {
+      ...named(asked),
+      url: asked.url ?? "/",
+      number: calls.length,
+      headers,
+      body: body.toString(),
+    };
     calls.push(call);
     const fault = await proxy.fault(call);
     if (fault === "hang") return;
     if (fault === "cut-before") return void asked.socket.destroy();
-    if (fault !== "none" && fault !== "cut-after") {
+    if (typeof fault === "object" && "status" in fault) {
       call.status = fault.status;
       answer.writeHead(fault.status, {
         "content-type": "application/xml",
@@ -80,20 +100,41 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       });
       return void answer.end("body" in fault ? fault.body : errorBody(fault.code));
     }
-    const forwarded = request(`${target}${asked.url ?? "/"}`, {
-      method: asked.method,
-      headers: asked.headers,
-    });
-    forwarded.end(body);
-    const [reply] = (await once(forwarded, "response")) as [IncomingMessage];
-    const content = await buffer(reply);
-    call.served = reply.statusCode ?? 0;
+    const changed = typeof fault === "object" ? fault : undefined;
+    const reply = await forwarded(`${target}${call.url}${pageOf(call)}`, asked, changed?.asked, body);
+    call.served = reply.status;
     if (fault === "cut-after") return void asked.socket.destroy();
-    call.status = call.served;
-    answer.writeHead(call.served, reply.headers);
-    answer.end(content);
+    const { status, body: text } = changed?.answered({ ...reply, body: reply.body.toString() }) ?? reply;
+    call.status = status;
+    answer.writeHead(status, changed === undefined ? reply.headers : { "content-type": "application/xml" });
+    answer.end(text);
+  }
+
+  function pageOf({ operation }: S3Call): string {
+    const { pageSize } = proxy;
+    return pageSize === undefined || operation !== "ListObjectVersions" ? "" : `&max-keys=${pageSize}`;
   }
 }
+
+async function forwarded(
+  url: string,
+  { method, headers }: IncomingMessage,
+  changed: string | undefined,
+  body: Buffer,
+) {
+  const asked = request(url, { method, headers: changed === undefined ? headers : withoutSums(headers) });
+  asked.end(changed ?? body);
+  const [reply] = (await once(asked, "response")) as [IncomingMessage];
+  return { status: reply.statusCode ?? 0, headers: reply.headers, body: await buffer(reply) };
+}
+
+/** What is sent in place of a body has another length and other sums. */
+const withoutSums = (headers: IncomingMessage["headers"]): IncomingMessage["headers"] =>
+  Object.fromEntries(
+    Object.entries(headers).filter(
+      ([name]) => !/^content-(md5|length)$|checksum|^transfer-encoding$/.test(name),
+    ),
+  );
 
 const errorBody = (code: string): string =>
   `<?xml version="1.0"?><Error><Code>${code}</Code><Message>made up by the proxy</Message></Error>`;
@@ -112,14 +153,18 @@ const operations: Readonly<Record<string, string>> = {
   "DELETE ": "DeleteBucket",
   "GET ": "ListBuckets",
   "DELETE uploadId": "AbortMultipartUpload",
+  "PUT /": "PutObject",
+  "DELETE /": "DeleteObject",
 };
 
 /** What changes something. */
 export const isWrite = ({ operation }: S3Call): boolean => !/^(Get|Head|List)/.test(operation);
 
-function named({ method = "", url = "/" }: IncomingMessage): { operation: string; bucket: string } {
-  const { pathname, searchParams } = new URL(url, "http://s3");
-  const [, bucket = ""] = pathname.split("/");
+function named({ method = "", url = "/" }: IncomingMessage): Pick<S3Call, "operation" | "bucket" | "key"> {
+  const { searchParams } = new URL(url, "http://s3");
+  // The path as it was sent: URL would resolve its dots.
+  const [, bucket = "", path = ""] = /^\/([^/?]*)(?:\/([^?]*))?/.exec(url) ?? [];
   const known = [...searchParams.keys()].find((key) => `${method} ${key}` in operations) ?? "";
-  return { operation: operations[`${method} ${known}`] ?? `${method} ${url}`, bucket };
+  const asked = path !== "" && known === "" ? `${method} /` : `${method} ${known}`;
+  return { operation: operations[asked] ?? `${method} ${url}`, bucket, key: decodeURIComponent(path) };
 }

@@ -1,0 +1,140 @@
+import { ListMultipartUploadsCommand, ListObjectVersionsCommand, type S3Client } from "@aws-sdk/client-s3";
+import { buffer } from "node:stream/consumers";
+import { Readable } from "node:stream";
+import type { BucketCall } from "./s3-call.ts";
+import { answerOf, S3Refusal } from "./s3-errors.ts";
+
+/** An object's version, a delete marker or an unfinished upload, as a listing of a bucket names it. */
+export interface Item {
+  /** Undefined where the name is not UTF-8: the SDK has no way to send it back. */
+  readonly key: string | undefined;
+  /** The key for people: quoted, with control characters escaped. */
+  readonly shown: string;
+  /** Of a version or delete marker; `null` in a bucket that never had versioning. */
+  readonly versionId?: string | undefined;
+  /** Of an unfinished upload. */
+  readonly uploadId?: string | undefined;
+  /** Unlike that of every other item in the bucket. */
+  readonly id: string;
+}
+
+/** Where a listing goes on. */
+export interface Marker {
+  readonly key: string | undefined;
+  readonly id: string | undefined;
+}
+
+/** A page of a listing. */
+export interface Listed {
+  readonly items: readonly Item[];
+  /** Undefined on the last page. */
+  readonly next: Marker | undefined;
+}
+
+/**
+ * A page of the versions and delete markers in a bucket, after a marker, or from the beginning.
+ *
+ * Names are asked for URL-encoded. XML has no way to write most control characters, and its parsers read a CR as LF.
+ */
+export async function listVersions(
+  { client, bucket, http }: BucketCall,
+  after?: Marker,
+): Promise<Listed | S3Refusal> {
+  const markers = after && { KeyMarker: after.key, VersionIdMarker: after.id };
+  const command = new ListObjectVersionsCommand({ ...bucket, ...markers, EncodingType: "url" });
+  const answer = await answerOf(client.send(command, http));
+  if (answer instanceof S3Refusal) return answer;
+  const found = [...(answer.Versions ?? []), ...(answer.DeleteMarkers ?? [])];
+  return {
+    items: found.map(({ Key, VersionId }) => ({ ...named(Key, VersionId), versionId: VersionId })),
+    next:
+      answer.IsTruncated === true ? markerOf(answer.NextKeyMarker, answer.NextVersionIdMarker) : undefined,
+  };
+}
+
+/** A page of the unfinished uploads to a bucket, as `listVersions`. */
+export async function listUploads(
+  { client, bucket, http }: BucketCall,
+  after?: Marker,
+): Promise<Listed | S3Refusal> {
+  const markers = after && { KeyMarker: after.key, UploadIdMarker: after.id };
+  const command = new ListMultipartUploadsCommand({ ...bucket, ...markers, EncodingType: "url" });
+  const answer = await answerOf(client.send(command, http));
+  if (answer instanceof S3Refusal) return answer;
+  return {
+    items: (answer.Uploads ?? []).map(({ Key, UploadId }) => ({
+      ...named(Key, UploadId),
+      uploadId: UploadId,
+    })),
+    next: answer.IsTruncated === true ? markerOf(answer.NextKeyMarker, answer.NextUploadIdMarker) : undefined,
+  };
+}
+
+const named = (encoded = "", id = ""): Pick<Item, "key" | "shown" | "id"> => {
+  const key = decoded(encoded);
+  return { key, shown: JSON.stringify(key ?? encoded), id: JSON.stringify([encoded, id]) };
+};
+
+const markerOf = (key: string | undefined, id: string | undefined): Marker => ({
+  key: key === undefined ? undefined : decoded(key),
+  id,
+});
+
+/** AWS writes a blank as `+`, others as `%20`. */
+function decoded(encoded: string): string | undefined {
+  try {
+    return decodeURIComponent(encoded.replaceAll("+", " "));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Makes a client's listings have URL-encoded names also where the server does not encode them (moto 5): they are encoded in
+ * the text of the answer, before a parser of XML reads it and loses characters.
+ */
+export function encodeNames({ middlewareStack }: S3Client): void {
+  middlewareStack.add(
+    (next, { commandName = "" }) =>
+      async (args) => {
+        const result = await next(args);
+        const { response } = result;
+        if (!listings.has(commandName) || !hasStream(response)) return result;
+        const text = (await buffer(response.body)).toString();
+        return {
+          ...result,
+          response: Object.assign(response, { body: Buffer.from(withEncodedNames(text)) }),
+        };
+      },
+    { step: "deserialize", priority: "low", name: "encodeNames" },
+  );
+}
+
+const listings = new Set(["ListObjectVersionsCommand", "ListMultipartUploadsCommand"]);
+
+const hasStream = (response: unknown): response is { readonly body: Readable } =>
+  typeof response === "object" &&
+  response !== null &&
+  "body" in response &&
+  response.body instanceof Readable;
+
+/** Text of XML has no `<` in it, so a name ends at the next one. */
+export const withEncodedNames = (xml: string): string =>
+  xml.includes("<EncodingType>url<")
+    ? xml
+    : xml.replace(
+        /(<(?:Key|NextKeyMarker)>)([^<]*)(?=<)/g,
+        (_, tag: string, text: string) => tag + encodeURIComponent(unescaped(text).toWellFormed()),
+      );
+
+const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+
+const unescaped = (text: string): string =>
+  text.replace(
+    /&(?:#x([0-9a-fA-F]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));/g,
+    (whole, hex?: string, decimal?: string, name?: string) => {
+      if (name !== undefined) return entities[name] ?? whole;
+      const code = hex === undefined ? Number(decimal) : parseInt(hex, 16);
+      return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+    },
+  );

@@ -1,0 +1,76 @@
+/**
+ * # Is a large bucket emptied, whatever its keys?
+ *
+ *     npm run buckets -- --keys 20000 --seed 1
+ *
+ * Fills a bucket on a real S3 server with keys of random Unicode, every fifth with a character that is hard, and with older
+ * versions and delete markers; deletes its object as the queue would, and counts what the function asked of the server.
+ * Exits with 1 when the bucket is still there, or anything was asked twice.
+ */
+import { DeleteObjectCommand, PutBucketVersioningCommand } from "@aws-sdk/client-s3";
+import { parseArgs } from "node:util";
+import { isFinalized, openScene, putObject } from "./bucket-scene.ts";
+import { numbersOf, oddKeys, randomKeys } from "./odd-keys.ts";
+import { storedIn } from "./stored-in.ts";
+
+const { values } = parseArgs({
+  options: { keys: { type: "string", default: "20000" }, seed: { type: "string", default: "1" } },
+});
+// moto copies all that is in a bucket for every page that it lists.
+const scene = await openScene({ timeout: "15s" });
+const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
+const Bucket = object.bucketName;
+await object.settle();
+
+const keys = [
+  ...oddKeys,
+  ...randomKeys(Number(values.keys) - oddKeys.length, numbersOf(Number(values.seed))),
+];
+const each = async (some: readonly string[], act: (key: string) => Promise<unknown>): Promise<void> => {
+  const rest = some.values();
+  await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      for (const key of rest) await act(key);
+    }),
+  );
+};
+const put = (key: string) => putObject(scene.s3, Bucket, key);
+let begun = performance.now();
+const seconds = (): string => `${((performance.now() - begun) / 1_000).toFixed(1)} s`;
+await each(keys, put);
+await scene.s3.send(
+  new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status: "Enabled" } }),
+);
+await each(
+  keys.filter((_, i) => i % 10 === 0),
+  put,
+);
+await each(
+  keys.filter((_, i) => i % 20 === 0),
+  (Key) => scene.s3.send(new DeleteObjectCommand({ Bucket, Key })),
+);
+const before = await storedIn(scene.server.url, Bucket);
+console.log(
+  `${keys.length} keys, ${before?.versions} versions and delete markers by the server's own listing, made in ${seconds()}`,
+);
+
+scene.proxy.forget();
+begun = performance.now();
+let runs = 1;
+while (!(await isFinalized(object))) runs += 1;
+const took = seconds();
+const after = await storedIn(scene.server.url, Bucket);
+const counts = new Map<string, number>();
+for (const { operation } of scene.proxy.calls) counts.set(operation, (counts.get(operation) ?? 0) + 1);
+const deletions = scene.proxy.calls.filter(({ operation }) => operation.startsWith("DeleteObject"));
+const repeated = deletions.length - new Set(deletions.map(({ url, body }) => url + body)).size;
+const named = deletions.reduce((sum, { operation, body }) => {
+  return sum + (operation === "DeleteObject" ? 1 : (body.match(/<Object>/g)?.length ?? 0));
+}, 0);
+console.log([...counts].map(([operation, count]) => `${count} ${operation}`).join(", "));
+console.log(
+  `${after === undefined ? "gone" : "STILL THERE"} after ${runs} runs and ${took}; ` +
+    `${named} items named in ${deletions.length} deletions, ${repeated} of them repeated`,
+);
+process.exitCode = after === undefined && repeated === 0 && named === before?.versions ? 0 : 1;
+await scene.close();

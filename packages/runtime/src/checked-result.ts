@@ -1,0 +1,136 @@
+import {
+  conditionLimits,
+  durationSchema,
+  type ReconcileResult,
+  type Resource,
+  RetryError,
+} from "@drover/controller";
+import { z } from "zod";
+import { withLinearPatterns } from "./linear-patterns.ts";
+import { partialStatus } from "./live-object.ts";
+
+const conditionSchema = z.strictObject({
+  type: z
+    .string()
+    .max(conditionLimits.type.maxLength)
+    .regex(new RegExp(conditionLimits.type.pattern), "Give a CamelCase word such as Ready."),
+  status: z.enum(["True", "False", "Unknown"]),
+  // What does not fit into a condition of reason and message is cut off when they are written.
+  reason: z.string(),
+  message: z.string(),
+});
+
+const resultSchema = z.strictObject({
+  status: z.unknown().optional(),
+  conditions: z
+    .array(conditionSchema)
+    .refine((all) => new Set(all.map(({ type }) => type)).size === all.length, "Give each type once.")
+    .optional(),
+  requeueAfter: durationSchema.optional(),
+  account: z.string().min(1).optional(),
+});
+
+/** Fields of a status that the runtime writes. */
+const runtimesFields: Readonly<Record<string, string>> = {
+  conditions: "conditions are returned beside status",
+  observedGeneration: "the runtime writes it",
+};
+
+/**
+ * What `reconcile` has returned, checked before anything of it is written: TypeScript takes NaN for a number, and code
+ * that is not TypeScript returns anything. The status is as the kind's own schema gives it out.
+ *
+ * @throws RetryError `InvalidResult`, with the path of each value that cannot be written. It is retried, with backoff,
+ * because a corrected function would otherwise not look at the object again.
+ */
+export function checkedResult<R extends Resource>(resource: R, returned: unknown): ReconcileResult<R> {
+  const result = withLinearPatterns(resultSchema).safeParse(returned ?? {});
+  const problems = result.success ? [] : problemsOf(result.error, []);
+  const given = result.data?.status;
+  const status = given === undefined ? undefined : checkedStatus(resource, given);
+  problems.push(...(status?.problems ?? []));
+  if (problems.length > 0) {
+    throw new RetryError(
+      `What reconcile returned cannot be written: ${problems.slice(0, 5).join("; ")}. Correct what it returns.`,
+      { reason: "InvalidResult" },
+    );
+  }
+  // The schemas are R's own, but TypeScript does not follow a generic through safeParse.
+  return { ...result.data, ...(status && { status: status.fields }) } as ReconcileResult<R>;
+}
+
+function checkedStatus(
+  resource: Resource,
+  given: unknown,
+): { readonly fields: unknown; readonly problems: readonly string[] } {
+  const unwritable = notJson(given, ["status"], []);
+  if (unwritable !== undefined) return { fields: undefined, problems: [unwritable] };
+  // As the CRD has it: no field of a status is required, since a status is written step by step.
+  const parsed = partialStatus(resource).safeParse(given);
+  if (!parsed.success) return { fields: undefined, problems: problemsOf(parsed.error, ["status"]) };
+  const bytes = Buffer.byteLength(JSON.stringify(parsed.data));
+  if (bytes > mostBytes) {
+    return { fields: undefined, problems: [`status: it has more than ${mostBytes} bytes`] };
+  }
+  return { fields: parsed.data, problems: unknownFields(given, parsed.data, ["status"]) };
+}
+
+/** etcd takes an object of 1.5 MiB, and the API server does not say so in a way that could be told from a fault. */
+const mostBytes = 2 ** 20;
+
+type Path = readonly PropertyKey[];
+
+const at = (path: Path): string => path.map(String).join(".");
+
+const problemsOf = (error: z.ZodError, path: Path): string[] =>
+  error.issues.map((issue) => `${at([...path, ...issue.path]) || "the result"}: ${issue.message}`);
+
+const deepest = 100;
+
+/** Why a value would not be in JSON what it is here: as a sentence that begins with its path. */
+function notJson(value: unknown, path: Path, inside: readonly object[]): string | undefined {
+  const is = (what: string): string => `${at(path)}: ${what}`;
+  if (typeof value === "object") return value === null ? undefined : objectNotJson(value, path, inside);
+  if (typeof value === "string") {
+    return value.isWellFormed() ? undefined : is("half of a surrogate pair is not Unicode text");
+  }
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : is(`JSON has no ${value}`);
+  return typeof value === "boolean" ? undefined : is(`JSON has no ${typeof value}`);
+}
+
+function objectNotJson(value: object, path: Path, inside: readonly object[]): string | undefined {
+  const is = (what: string): string => `${at(path)}: ${what}`;
+  if (inside.includes(value)) return is("it contains itself");
+  if (inside.length >= deepest) return is(`it is nested deeper than ${deepest}`);
+  const tag = Object.prototype.toString.call(value).slice("[object ".length, -1);
+  const isList = Array.isArray(value);
+  if (!isList && (tag !== "Object" || "toJSON" in value)) {
+    return is(
+      `${/^[AEIO]/.test(tag) ? "an" : "a"} ${tag} is not the same in JSON; give text, numbers, lists or plain objects`,
+    );
+  }
+  const fields: [string | number, unknown][] = isList
+    ? [...value.entries()]
+    : Object.entries(value).filter(([, field]) => field !== undefined);
+  for (const [name, field] of fields) {
+    const problem = notJson(field, [...path, name], [...inside, value]);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** Fields that the schema does not have: an API server would leave them out without a word. */
+function unknownFields(given: unknown, parsed: unknown, path: Path): string[] {
+  if (!isObject(given) || !isObject(parsed)) return [];
+  return Object.entries(given).flatMap(([name, value]) => {
+    const here = [...path, name];
+    const runtimes =
+      path.length === 1 && Object.hasOwn(runtimesFields, name) ? runtimesFields[name] : undefined;
+    if (runtimes !== undefined) return [`${at(here)}: ${runtimes}`];
+    if (Object.hasOwn(parsed, name)) return unknownFields(value, parsed[name], here);
+    return value === undefined ? [] : [`${at(here)}: the kind's status schema has no such field`];
+  });
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null;

@@ -1,0 +1,44 @@
+import type { Milliseconds, Resource } from "@drover/controller";
+import type { KubeObject } from "@drover/kube";
+import type { Run, Verdict } from "@drover/queue";
+import { isUnchanged, noProgress, type Statement } from "./stated-status.ts";
+
+/** How a run ends: what is said of the object, and the verdict for the queue. */
+export interface RunEnd {
+  readonly statement: Statement;
+  readonly verdict: Verdict;
+}
+
+interface EndingRun {
+  readonly controller: { readonly for: Pick<Resource, "foreign"> };
+  readonly now?: () => Date;
+  readonly run: Run;
+  readonly hasWritten: () => boolean;
+}
+
+/** A shorter wait asks for the next run at once. */
+const atOnce: Milliseconds = 1_000;
+/** After so many failures in a row it becomes a condition. */
+const fewFails = 2;
+
+/**
+ * A run that asks for the next one at once has written to the cluster, or says something new of its object. One that does
+ * neither is retried with backoff, as one that has failed: it would else run again and again at full speed.
+ */
+export function withProgress(
+  { controller, run, hasWritten, now = () => new Date() }: EndingRun,
+  raw: KubeObject,
+  end: RunEnd,
+): RunEnd {
+  const { statement, verdict } = end;
+  const asksAtOnce = "after" in verdict && verdict.kind !== "retry" && (verdict.after ?? atOnce) < atOnce;
+  if (!asksAtOnce || hasWritten()) return end;
+  // The status of a kind of others is not known to be the function's word.
+  if (!controller.for.foreign && !isUnchanged(raw, statement, now())) return end;
+  const isNews = run.claim.fails < fewFails;
+  const account = "account" in verdict ? verdict.account : undefined;
+  return {
+    statement: isNews ? statement : { ...statement, conditions: [...statement.conditions, noProgress] },
+    verdict: { kind: "retry", error: noProgress.message, ...(account !== undefined && { account }) },
+  };
+}

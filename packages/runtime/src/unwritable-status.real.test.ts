@@ -1,0 +1,86 @@
+import {
+  controllerFrom,
+  customResourceDefinition,
+  defineResource,
+  objectKey,
+  silentLog,
+} from "@drover/controller";
+import { builtin, connect, eventRecorder, installCrd, type KubeClient, refOf } from "@drover/kube";
+import type { Verdict } from "@drover/queue";
+import { type RealCluster, startRealCluster } from "@drover/real-cluster";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { z } from "zod";
+import { reconcileOnce } from "./reconcile-once.ts";
+
+/* What a real API server says to a status that it does not take, and what kubectl then shows of the object. */
+const Cup = defineResource({
+  ...{ group: "tests.drover.dev", version: "v1", kind: "Cup", scope: "Namespaced" },
+  spec: z.object({}),
+  status: z.object({ text: z.string().optional(), n: z.number().optional() }),
+});
+const ref = refOf(Cup);
+const key = objectKey({ namespace: "default", name: "cup" });
+
+let cluster: RealCluster;
+let client: KubeClient;
+beforeAll(async () => {
+  cluster = await startRealCluster();
+  client = await connect({ kubeconfig: cluster.kubeconfig });
+  // Stricter than the schema in the code, as when the CRD was changed and the function was not.
+  const crd = JSON.stringify(customResourceDefinition(Cup));
+  const stricter = crd.replace('"text":{"type":"string"', '$&,"maxLength":12');
+  await installCrd(client, JSON.parse(stricter) as Parameters<typeof installCrd>[1]);
+  await client.create(ref, { metadata: { namespace: "default", name: "cup" }, spec: {} });
+}, 600_000);
+afterAll(async () => {
+  await client.close();
+  await cluster.stop();
+});
+
+async function run(status: unknown): Promise<Verdict> {
+  const recorder = eventRecorder({ client, log: silentLog, controller: "drover.dev/cups", instance: "test" });
+  const controller = controllerFrom({ for: Cup, reconcile: () => Promise.resolve({ status } as never) });
+  const verdict = await reconcileOnce(
+    {
+      ...{ controller, client, log: silentLog },
+      announce: ({ metadata }, said) => recorder.record({ regarding: { ref, metadata }, ...said }),
+    },
+    {
+      ...{ key, token: "t", signal: new AbortController().signal, held: () => true },
+      claim: { fails: 0, reasons: [], class: "change", versions: {} },
+    },
+  );
+  await recorder.close();
+  return verdict;
+}
+
+const shown = z.looseObject({
+  status: z.looseObject({ conditions: z.array(z.looseObject({ type: z.string() })) }),
+});
+const look = async () => shown.parse(await client.get(ref, key)).status;
+const notes = async () => {
+  const { items } = await client.list(builtin.event, { namespace: "default" });
+  return items.map((event) => z.looseObject({ note: z.string() }).parse(event).note);
+};
+
+it.each<[string, unknown, string, RegExp]>([
+  ["NaN", { n: NaN }, "InvalidResult", /status\.n: JSON has no NaN/],
+  ["too long a text", { text: "too long by far" }, "WriteRefused", /status\.text: Too long/],
+])("a status with %s is reported in the object and in an Event", async (_, status, reason, words) => {
+  expect(await run({ text: "before", n: 1 })).toMatchObject({ kind: "done" });
+  expect(await run(status)).toMatchObject({ kind: "retry" });
+  const now = await look();
+  expect(now).toMatchObject({ text: "before", n: 1 });
+  expect(now.conditions).toEqual([
+    expect.objectContaining({
+      type: "Ready",
+      status: "False",
+      reason,
+      message: expect.stringMatching(words) as string,
+    }),
+  ]);
+  await vi.waitFor(async () => expect((await notes()).join("\n")).toMatch(words));
+  const { resourceVersion } = (await client.get(ref, key))?.metadata ?? {};
+  await run(status);
+  expect((await client.get(ref, key))?.metadata.resourceVersion, "is written once").toBe(resourceVersion);
+});
