@@ -147,7 +147,7 @@ describe(
   { timeout: 240_000 },
   () => {
     const keys = { AWS_ACCESS_KEY_ID: "AKIDKEYS", AWS_SECRET_ACCESS_KEY: "secret" };
-    it.each([
+    it.each<readonly [string, readonly string[], Readonly<Record<string, string>>, string]>([
       ["keys", [], keys, "AKIDKEYS"],
       ["keys of a session", [], { ...keys, AWS_SESSION_TOKEN: "token" }, "AKIDKEYS token"],
       ["a profile, and a given Redis", ["--redis"], { AWS_PROFILE: "work" }, "AKIDPROFILE"],
