@@ -94,9 +94,10 @@ it("the gateway needs each thing that it may do, and may read no other Secret", 
     expect(allowed.filter((one) => !now.has(one))).toEqual(["list reconcilefunctions.drover.dev"]);
     return now;
   });
-  // By Roles: of each function that is called, and, for their permits, of the gateway's own namespace.
+  // By Roles: of each function that is called, and, for permits and its Lease, of the gateway's own namespace.
   expect([...used].filter((one) => !allowed.includes(one)).sort()).toEqual([
-    ...["get secrets", "get services", "watch configmaps"],
+    ...["create leases.coordination.k8s.io", "get secrets", "get services"],
+    ...["patch leases.coordination.k8s.io", "watch configmaps"],
   ]);
   expect([...usedBy(await drover.audited(), `system:serviceaccount:${home}:${name}`)].sort()).toEqual([
     "create events.events.k8s.io",

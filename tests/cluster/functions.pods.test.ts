@@ -346,6 +346,8 @@ it("bridge and deployer need each thing that they may do, but for what lets othe
     "bind roles.rbac.authorization.k8s.io",
     "escalate clusterroles.rbac.authorization.k8s.io",
     "bind clusterroles.rbac.authorization.k8s.io",
+    // When the admission policies are other ones than before.
+    "patch authorepochs.drover.dev",
   ]);
 });
 

@@ -1,4 +1,4 @@
-import { type Condition, ready, rolledOut } from "@drover/controller";
+import { type Condition, ready, reconciling, rolledOut, stalled } from "@drover/controller";
 import type { FunctionContext } from "./function-objects.ts";
 import type { FunctionLoad } from "./function-queues.ts";
 import { isTried } from "./function-rollout.ts";
@@ -14,10 +14,25 @@ export interface Known {
   readonly load: Pick<FunctionLoad, "paused">;
 }
 
-/** Ready: keys that are due get a run. Degraded: kinds that cannot be followed, each with its reason. RolledOut. */
+/**
+ * Ready: keys that are due get a run. Degraded: kinds that cannot be followed, each with its reason. RolledOut. A function
+ * whose older version is Ready while the new one is rolled out is Reconciling all the same, or Stalled.
+ */
 export function statedConditions(known: Known): readonly Condition[] {
-  return [readiness(known), degradation(known), ...rollingOut(known)];
+  const is = readiness(known);
+  const rollout = rollingOut(known);
+  const wrong = [is, ...rollout].filter(({ status }) => status === "False");
+  const lasting = wrong.find(({ reason }) => needsAPerson.includes(reason));
+  const [first] = wrong;
+  const work: Condition[] =
+    first === undefined
+      ? []
+      : [{ ...(lasting ?? first), type: lasting ? stalled : reconciling, status: "True" }];
+  return [is, degradation(known), ...rollout, ...work];
 }
+
+/** Reasons that end when the spec is another one, or the image is there. */
+const needsAPerson: readonly string[] = ["NotInUse", "ImageNotPulled"];
 
 function readiness({ spec, status, pods, revision, wanted }: Known): Condition {
   const yes = (reason: string, message: string): Condition => ({

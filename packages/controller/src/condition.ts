@@ -25,6 +25,8 @@ export const ready = "Ready";
 /** The condition of a ReconcileFunction: a Pod of its newest version was Ready, and no Pod of an older one is left. */
 export const rolledOut = "RolledOut";
 
+/** The condition of an object that is not as asked for yet, as kstatus has it: it is True, or is not there. */
+export const reconciling = "Reconciling";
 /** The condition of an object that needs a person or a change, as kstatus has it: it is True, or is not there. */
 export const stalled = "Stalled";
 

@@ -20,7 +20,13 @@ export function statusSchema(
       problems.push({ path: `${path}.${name}`, problem: "the runtime writes this field; use another name" });
     }
   }
-  return present({ ...own, required: undefined, properties: { ...own.properties, ...runtimeFields } });
+  return present({
+    ...own,
+    required: undefined,
+    // Before its first run an object has no condition, and kstatus would take it for done.
+    default: { observedGeneration: -1 },
+    properties: { ...own.properties, ...runtimeFields },
+  });
 }
 
 /** `meta/v1` Condition. */

@@ -328,7 +328,7 @@ describe("an error", () => {
     expect(readyOf(object)).toMatchObject({ status: "False", reason: "Failed", message: "no" });
     expect(object["status"]).toMatchObject({
       made: 3,
-      conditions: [{ type: "Ready" }, { type: "Versioned" }],
+      conditions: [{ type: "Ready" }, { type: "Versioned" }, { type: "Reconciling" }],
     });
     expect(announced).toEqual([{ type: "Warning", reason: "Failed", action: "Reconcile", note: "no" }]);
     await reconcile({ reconcile: () => Promise.resolve({}) });

@@ -262,7 +262,10 @@ async function stopWith<R extends Resource>(
   const outcome = outcomeOf(error, abortReason(run));
   if (outcome.ready === undefined) return outcome.verdict;
   log.warn({ key: run.key, verdict: outcome.verdict.kind, err: error }, "The run did not get there");
-  const failed = { fields: undefined, conditions: [outcome.ready], keepOthers: true };
+  const failed = {
+    ...{ fields: undefined, conditions: [outcome.ready], keepOthers: true },
+    parked: isParked(step, outcome.verdict),
+  };
   const { statement, verdict } = withProgress(step, raw, { statement: failed, verdict: outcome.verdict });
   try {
     await state(step, raw, statement).catch((cause: unknown) => {
@@ -277,6 +280,14 @@ async function stopWith<R extends Resource>(
   }
   return verdict;
 }
+
+/** Whether the queue parks the key with this verdict, unless it has been woken meanwhile. */
+const isParked = (
+  { controller, run }: Pick<Step<Resource>, "controller" | "run">,
+  verdict: Verdict,
+): boolean =>
+  verdict.kind === "terminal" ||
+  (verdict.kind === "retry" && run.claim.fails + 1 >= (controller.retry.attempts ?? Infinity));
 
 /**
  * The API server has refused what the runtime writes: a status, or a finalizer. That is reported where it can be: in the

@@ -2,6 +2,7 @@ import { type Condition, ready, scrubbed, stalled, type StatedCondition } from "
 import type { KubeObject } from "@drover/kube";
 import { isDeepStrictEqual } from "node:util";
 import { conditionsOf } from "./live-object.ts";
+import { isAboutWork, workConditions } from "./work-conditions.ts";
 
 /** What a run says about its object. */
 export interface Statement {
@@ -11,6 +12,8 @@ export interface Statement {
   readonly conditions: readonly Condition[];
   /** Keep conditions that this statement does not name: a failure knows nothing about them. */
   readonly keepOthers: boolean;
+  /** No run follows before the object changes. */
+  readonly parked?: boolean;
 }
 
 /** The longest message that a Kubernetes condition takes. */
@@ -24,44 +27,55 @@ const longestMessage = 32_768;
  * that Kubernetes takes, scrubbed of secrets, and reasons made words it takes: an error must not make the report of it fail.
  */
 export function statusToWrite(raw: KubeObject, statement: Statement, now: Date): object | undefined {
+  const { conditions, parked = false } = statement;
+  return differing(
+    raw,
+    { ...statement, conditions: [...conditions, ...workConditions(conditions, { parked })] },
+    now,
+  );
+}
+
+function differing(
+  raw: KubeObject,
+  { fields, conditions, keepOthers }: Statement,
+  now: Date,
+): object | undefined {
   const before = statusIn(raw);
   const standing = conditionsOf(raw);
   const observedGeneration = raw.metadata.generation ?? 0;
-  const stated = statement.conditions.map((condition) => state(condition, standing, observedGeneration, now));
+  const stated = conditions.map((condition) => state(condition, standing, observedGeneration, now));
   const named = new Set(stated.map(({ type }) => type));
-  const others = statement.keepOthers
-    ? standing.filter((condition) => !named.has(condition.type) && !isNoProgress(condition))
+  const others = keepOthers
+    ? standing.filter((condition) => !named.has(condition.type) && !isAboutWork(condition))
     : [];
   const after = {
-    ...(statement.fields ?? before),
+    ...(fields ?? before),
     observedGeneration,
     conditions: [...others, ...stated].sort((a, b) => order(a) - order(b)),
   };
   return isDeepStrictEqual(plain(before), plain(after)) ? undefined : after;
 }
 
-/** A run that asks for the next one at once must show progress: see `noProgress`. */
-const noProgressReason = "NoProgress";
-
 /** What is said of an object whose runs ask for the next one at once, and change nothing. */
 export const noProgress: Condition = {
   type: stalled,
   status: "True",
-  reason: noProgressReason,
+  reason: "NoProgress",
   message:
     "Runs ask to run again within a second, and change nothing: they are retried with backoff. If the function works on " +
     "something outside the cluster, have its status or its message show how far it is; else have it wait longer, or for a change.",
 };
 
-/** Whether a statement says what stands, but for `noProgress`. */
+/** Whether a statement says what stands, but for whether work is under way. */
 export function isUnchanged(raw: KubeObject, statement: Statement, now: Date): boolean {
-  const conditions = conditionsOf(raw).filter((one) => !isNoProgress(one));
-  const status = { ...statusIn(raw), conditions };
-  return statusToWrite({ ...raw, status }, statement, now) === undefined;
+  const others = <T extends Condition>(all: readonly T[]): readonly T[] =>
+    all.filter((one) => !isAboutWork(one));
+  const status = { ...statusIn(raw), conditions: others(conditionsOf(raw)) };
+  return (
+    differing({ ...raw, status }, { ...statement, conditions: others(statement.conditions) }, now) ===
+    undefined
+  );
 }
-
-const isNoProgress = ({ type, reason }: Condition): boolean =>
-  type === stalled && reason === noProgressReason;
 
 /** Whether people may have read another Ready than this. What is well at the first look is no news. */
 export function isNewReady(raw: KubeObject, { status, reason }: Condition): boolean {

@@ -78,6 +78,7 @@ it.each<[string, unknown, string, RegExp]>([
       reason,
       message: expect.stringMatching(words) as string,
     }),
+    expect.objectContaining({ type: "Reconciling" }),
   ]);
   await vi.waitFor(async () => expect((await notes()).join("\n")).toMatch(words));
   const { resourceVersion } = (await client.get(ref, key))?.metadata ?? {};
