@@ -1,5 +1,5 @@
 import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/controller";
-import { createOrReplace, installCrd, type KubeClient, refOf } from "@drover/kube";
+import { builtin, createOrReplace, installCrd, type KubeClient, refOf } from "@drover/kube";
 import { startNode } from "@drover/node";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,6 +24,8 @@ export async function deployBucketFunction(
   client: KubeClient,
 ): Promise<() => number | undefined> {
   const { signal } = run.request;
+  // Where bridge and deployer renew their Leases.
+  await createOrReplace(client, builtin.namespace, { metadata: { name: "drover" } }, { signal });
   await installCrd(client, { ...customResourceDefinition(ReconcileFunction) }, { signal });
   const images = {
     [image]: { command: [process.execPath, inRepository("functions/s3-bucket/src/main.ts")] },
@@ -44,7 +46,9 @@ export async function deployBucketFunction(
   const scaling = { min: 0, max: 3, idleAfter: "10s" };
   const deployed = { ...bucket, spec: { ...spec, container: { image, env }, scaling } };
   await createOrReplace(client, refOf(ReconcileFunction), deployed, { signal });
-  run.narrator.say("The bucket function is deployed, and has no Pod: nothing is to be done");
+  run.narrator.say(
+    "The bucket function is deployed: one Pod shows that it starts, and goes when nothing is to be done",
+  );
   return processNow;
 }
 
