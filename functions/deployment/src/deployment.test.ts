@@ -36,6 +36,17 @@ it("makes a set with its pods, and is available when they are", async () => {
   });
 });
 
+it.each([1, 57, 58, 241, 242, 243, 251, 252, 253])(
+  "has pods with a name of %d characters",
+  async (length) => {
+    const opened = await open();
+    const { spec } = web("web:1", 2);
+    await opened.apply({ ...deployments, metadata: { name: "a".repeat(length) }, spec });
+    await run(opened);
+    expect(await opened.list(pods)).toHaveLength(2);
+  },
+);
+
 it("goes to another image, and keeps the old set", async () => {
   const opened = await open();
   await opened.apply(web("web:1", 3));

@@ -1,5 +1,11 @@
 import { builtin } from "@drover/kube";
-import { controllerReference, nameSuffix, type ReplicaSetObject, replicaSetSchema } from "@drover/workloads";
+import {
+  controllerReference,
+  longestName,
+  nameSuffix,
+  type ReplicaSetObject,
+  replicaSetSchema,
+} from "@drover/workloads";
 import { hashLabel } from "./annotations.ts";
 import { boundsOf, type DeploymentObject } from "./deployment.ts";
 import { type Draft, type DraftSet, draftSet, noteSizes, sayScaled, totalOf } from "./draft.ts";
@@ -29,7 +35,6 @@ export function roomForNew({ deployment, sets }: Draft, newest: DraftSet): numbe
 }
 
 const hashLength = 10;
-const longestName = 253;
 
 /** Its name is made of the template, so that a second try makes the same set. */
 function emptySet({ metadata, spec }: DeploymentObject, collisions = 0): ReplicaSetObject {

@@ -52,6 +52,7 @@ export {
   createPods,
   deletePods,
   isOfEndingNamespace,
+  longestName,
   mostAtOnce,
   type PodControl,
   wordsOf,

@@ -49,6 +49,8 @@ export function createPods(
 /** What Kubernetes adds to `generateName`, and how much of that it keeps. */
 const suffixLength = 5;
 const longestBase = 58;
+/** The longest name of a Deployment, a ReplicaSet or a Pod. */
+export const longestName = 253;
 
 async function createPod(control: PodControl, template: PodTemplate, suffix: string): Promise<Pod> {
   const { client, owner, announce, signal } = control;
@@ -74,7 +76,8 @@ function podOf({ ref, metadata }: Owner, template: PodTemplate) {
   return {
     metadata: {
       namespace,
-      generateName: `${name}-`,
+      // Without a dash where the name is as long as names may be: as kube-controller-manager does (getPodsPrefix).
+      generateName: name.length < longestName ? `${name}-` : name,
       ...(labels && { labels }),
       ...(annotations && { annotations }),
       ...(finalizers && { finalizers }),
