@@ -10,6 +10,7 @@ import {
   type ReconcileResult,
   type Resource,
   RetryError,
+  stalled,
   TerminalError,
 } from "@drover/controller";
 import {
@@ -329,12 +330,14 @@ async function state<R extends Resource>(
 function announceStatement<R extends Resource>(
   { announce }: Step<R>,
   raw: KubeObject,
-  { conditions }: Statement,
+  { conditions, keepOthers: hasFailed }: Statement,
 ): void {
+  const isWorse = hasFailed || conditions.some(({ type, status }) => type === stalled && status === "True");
   const action = raw.metadata.deletionTimestamp === undefined ? "Reconcile" : "Finalize";
   for (const stated of conditions) {
     const { type, status, reason, message } = stated;
-    const isWrong = stated === noProgress || (type === ready && status === "False");
+    // What a run says that did not fail is how far it is.
+    const isWrong = stated === noProgress || (type === ready && status === "False" && isWorse);
     if (isWrong) announce(raw, { type: "Warning", reason, action, note: message });
     else if (type === ready && isNewReady(raw, stated))
       announce(raw, { type: "Normal", reason, action, note: message });
