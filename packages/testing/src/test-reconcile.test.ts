@@ -16,8 +16,8 @@ it("says what a reconcile did, the same every time", async () => {
         metadata.ownerReferences[0].uid: sites.example.com default/a
         metadata.ownerReferences[0].controller: true
     ~ sites.example.com default/a
+        status.observedGeneration: behind -> current
         status.page: (none) -> a
-        status.observedGeneration: (none) -> current
         status.conditions[0].type: (none) -> Ready
         status.conditions[0].status: (none) -> True
         status.conditions[0].reason: (none) -> AsAskedFor
@@ -38,13 +38,19 @@ it("reconciles in the world that is described", async () => {
   expect(announcements).toMatchObject([{ type: "Warning", reason: "Failed" }]);
   expect(changes).toMatchInlineSnapshot(`
     "~ sites.example.com default/a
-        status.observedGeneration: (none) -> current
+        status.observedGeneration: behind -> current
         status.conditions[0].type: (none) -> Ready
         status.conditions[0].status: (none) -> False
         status.conditions[0].reason: (none) -> Failed
         status.conditions[0].message: (none) -> The ConfigMap default/a is somebody else's.
         status.conditions[0].observedGeneration: (none) -> current
-        status.conditions[0].lastTransitionTime: (none) -> a time"
+        status.conditions[0].lastTransitionTime: (none) -> a time
+        status.conditions[1].type: (none) -> Reconciling
+        status.conditions[1].status: (none) -> True
+        status.conditions[1].reason: (none) -> Failed
+        status.conditions[1].message: (none) -> The ConfigMap default/a is somebody else's.
+        status.conditions[1].observedGeneration: (none) -> current
+        status.conditions[1].lastTransitionTime: (none) -> a time"
   `);
 });
 
