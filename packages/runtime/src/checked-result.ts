@@ -65,8 +65,7 @@ function checkedStatus(
 ): { readonly fields: unknown; readonly problems: readonly string[] } {
   const unwritable = notJson(given, ["status"], []);
   if (unwritable !== undefined) return { fields: undefined, problems: [unwritable] };
-  // As the CRD has it: no field of a status is required, since a status is written step by step.
-  const parsed = partialStatus(resource).safeParse(given);
+  const parsed = partialStatus(resource).written.safeParse(given);
   if (!parsed.success) return { fields: undefined, problems: problemsOf(parsed.error, ["status"]) };
   const bytes = Buffer.byteLength(JSON.stringify(parsed.data));
   if (bytes > mostBytes) {

@@ -1,5 +1,6 @@
 import {
   type Announcement,
+  checkedAtRun,
   type ControllerDefinition,
   controllerFrom,
   customResourceDefinition,
@@ -9,7 +10,15 @@ import {
   RetryAfterError,
   silentLog,
 } from "@drover/controller";
-import { connect, installCrd, type KubeClient, type KubeObject, refOf } from "@drover/kube";
+import {
+  ApiError,
+  builtin,
+  connect,
+  installCrd,
+  type KubeClient,
+  type KubeObject,
+  refOf,
+} from "@drover/kube";
 import type { Run, Verdict } from "@drover/queue";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -17,19 +26,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { checkedResult } from "./checked-result.ts";
 import { reconcileOnce } from "./reconcile-once.ts";
+
+const few = (status: { readonly list?: readonly string[] | undefined }): boolean =>
+  (status.list?.length ?? 0) <= 3;
 
 const Cup = defineResource({
   ...{ group: "tests.drover.dev", version: "v1", kind: "Cup", scope: "Namespaced" },
   spec: z.object({}),
-  status: z.object({
-    text: z.string().optional(),
-    n: z.number().optional(),
-    list: z.array(z.string()).optional(),
-    counts: z.record(z.string(), z.int()).optional(),
-    inner: z.object({ deep: z.object({ n: z.number() }).optional() }).optional(),
-    any: z.unknown().meta({ kubernetes: { preserveUnknownFields: true } }),
-  }),
+  status: z
+    .object({
+      text: z.string().optional(),
+      n: z.number().optional(),
+      list: z.array(z.string()).optional(),
+      counts: z.record(z.string(), z.int()).optional(),
+      items: z.array(z.object({ n: z.number().optional() })).optional(),
+      inner: z.object({ deep: z.object({ n: z.number() }).optional() }).optional(),
+      any: z.unknown().meta({ kubernetes: { preserveUnknownFields: true } }),
+    })
+    .refine(few, { error: "Three are enough.", ...checkedAtRun }),
 });
 const ref = refOf(Cup);
 
@@ -135,9 +151,15 @@ describe("a result that cannot be written is refused, with the path:", () => {
       { inner: { depe: 1 } },
       "status.inner.depe: the kind's status schema has no such",
     ],
+    [
+      "an unknown field in a list",
+      { items: [{}, { m: 1 }] },
+      "status.items.1.m: the kind's status schema has no",
+    ],
     ["a field __proto__", JSON.parse('{"__proto__":{"x":1}}'), "status.__proto__: the kind's status schema"],
     ["conditions", { conditions: [] }, "status.conditions: conditions are returned beside status"],
     ["observedGeneration", { observedGeneration: 99 }, "status.observedGeneration: the runtime writes it"],
+    ["what the author refuses", { list: ["a", "b", "c", "d"] }, "status: Three are enough."],
     ["a text", "hello", "status: Invalid input: expected object"],
     ["a list", [1], "status: Invalid input: expected object"],
     ["more than a mebibyte", { text: "x".repeat(2 ** 20) }, "status: it has more than 1048576 bytes"],
@@ -188,6 +210,13 @@ describe("a result that cannot be written is refused, with the path:", () => {
     await run(inStatus(status));
     expect(written).toEqual([]);
   });
+});
+
+it("a status is written as its schema gives it out: with the defaults that its CRD has", () => {
+  const status = z.object({ n: z.number().default(3), text: z.string().optional() });
+  const given = { status: { text: "a" }, requeueAfter: "5s", account: "b" };
+  expect(checkedResult({ ...Cup, status }, given)).toEqual({ ...given, status: { n: 3, text: "a" } });
+  expect(checkedResult({ ...Cup, status }, undefined)).toEqual({});
 });
 
 describe("a write that the API server refuses", () => {
@@ -292,20 +321,45 @@ describe("a run that asks for the next one at once", () => {
   });
 
   it("has written something, and goes on", async () => {
-    const labelled: Definition = {
-      async reconcile({ guard, metadata }) {
-        const body = { metadata: { labels: { version: metadata.resourceVersion } } };
-        await client.guarded(guard).patch(ref, key, { type: "merge", body });
+    let made = 0;
+    const making: Definition = {
+      async reconcile({ guard }) {
+        const metadata = { namespace: "default", name: `made-${serial}-${made++}` };
+        await client.guarded(guard).create(builtin.configMap, { metadata });
+        throw new RetryAfterError("Making.", { after: "1ms" });
+      },
+    };
+    for (let runs = 0; runs < 3; runs++) expect(await run(making)).toEqual({ kind: "wait", after: 1 });
+  });
+
+  it("and whose write was refused, the same", async () => {
+    const refused: Definition = {
+      async reconcile({ guard }) {
+        const body = { metadata: { resourceVersion: "1", labels: { a: "b" } } };
+        await client
+          .guarded(guard)
+          .patch(ref, key, { type: "merge", body })
+          .catch(() => undefined);
         throw new RetryAfterError("Labelling.", { after: "1ms" });
       },
     };
-    for (let runs = 0; runs < 3; runs++) await run(labelled);
-    expect(await run(labelled)).toEqual({ kind: "wait", after: 1 });
+    await run(refused);
+    expect(await run(refused)).toMatchObject({ kind: "retry" });
   });
 
   it("in its own time, it looks again", async () => {
     const result = returning({ requeueAfter: "1s" });
     for (let runs = 0; runs < 3; runs++) expect(await run(result)).toEqual({ kind: "done", after: 1_000 });
+    const often: Definition = { resyncEvery: "100ms" };
+    for (let runs = 0; runs < 3; runs++) expect(await run(often)).toEqual({ kind: "done", after: 100 });
+  });
+
+  it("because a server said so after a failure, keeps to its time and its words", async () => {
+    const detail = { status: 429, reason: "", serverMessage: "busy", request: "GET /", retryAfter: 500 };
+    const error = new ApiError({ kind: "TooManyRequests", ...detail });
+    const busy: Definition = { reconcile: () => Promise.reject(error) };
+    for (let runs = 0; runs < 3; runs++)
+      expect(await run(busy)).toEqual({ kind: "retry", error: error.message, after: 500 });
   });
 
   it("in an object's end, the same", async () => {
