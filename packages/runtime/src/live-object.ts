@@ -59,7 +59,7 @@ function parseStatus<R extends Resource>(resource: R, raw: KubeObject): StatedSt
 const partials = new WeakMap<Resource["status"], PartialStatus>();
 
 interface PartialStatus {
-  /** Without the author's refinements, which may take for granted what is not there yet. */
+  /** Without the author's refinements, which may rely on fields that are not there yet. */
   readonly read: z.ZodType<object>;
   readonly written: z.ZodType<object>;
 }

@@ -40,10 +40,9 @@ export function statusToWrite(raw: KubeObject, statement: Statement, now: Date):
   return isDeepStrictEqual(plain(before), plain(after)) ? undefined : after;
 }
 
-/** A run that asks for the next one at once must show progress: see `noProgress`. */
 const noProgressReason = "NoProgress";
 
-/** What is said of an object whose runs ask for the next one at once, and change nothing. */
+/** The condition of an object whose runs ask for the next one at once, and change nothing. */
 export const noProgress: Condition = {
   type: stalled,
   status: "True",
@@ -53,7 +52,7 @@ export const noProgress: Condition = {
     "something outside the cluster, have its status or its message show how far it is; else have it wait longer, or for a change.",
 };
 
-/** Whether a statement says what stands, but for `noProgress`. */
+/** True if writing a statement would change nothing but `noProgress`. */
 export function isUnchanged(raw: KubeObject, statement: Statement, now: Date): boolean {
   const conditions = conditionsOf(raw).filter((one) => !isNoProgress(one));
   const status = { ...statusIn(raw), conditions };

@@ -2,7 +2,7 @@ import { CreateBucketCommand, PutObjectCommand, S3Client } from "@aws-sdk/client
 import { bucket, isGone, isReady, startWorld, type World } from "../../../tests/end-to-end/world.ts";
 import { within } from "../streams/bridge-stage.ts";
 
-/** The shipped bridge and bucket function, an S3 server, and a client of somebody who may write into its buckets. */
+/** The shipped bridge and bucket function, an S3 server, and a client that may write into its buckets. */
 export interface BucketStage extends AsyncDisposable {
   readonly world: World;
   /** Makes a Bucket object that is emptied when it is deleted, and waits for its bucket. */
@@ -11,7 +11,7 @@ export interface BucketStage extends AsyncDisposable {
   put(name: string, key: string): Promise<void>;
   delete(name: string): Promise<void>;
   isGone(name: string): Promise<boolean>;
-  /** What the object's Ready condition says. */
+  /** The message of the object's Ready condition. */
   said(name: string): Promise<string | undefined>;
 }
 
