@@ -1,12 +1,14 @@
 import {
   type Announcement,
   checkedAtRun,
+  type Controller,
   type ControllerDefinition,
   controllerFrom,
   customResourceDefinition,
   defineResource,
   objectKey,
   type ObjectKey,
+  type Resource,
   RetryAfterError,
   silentLog,
 } from "@drover/controller";
@@ -87,12 +89,13 @@ beforeEach(async () => {
 type Definition = Partial<ControllerDefinition<typeof Cup>>;
 
 /** A run, of which only the verdict without what it saw is looked at. */
-async function run(definition: Definition, fails = 0): Promise<Omit<Verdict, "saw">> {
-  const controller = controllerFrom({
-    for: Cup,
-    reconcile: () => Promise.resolve(undefined),
-    ...definition,
-  });
+const run = (definition: Definition, fails = 0): Promise<Omit<Verdict, "saw">> =>
+  runOf(controllerFrom({ for: Cup, reconcile: () => Promise.resolve(undefined), ...definition }), fails);
+
+async function runOf<R extends Resource>(
+  controller: Controller<R>,
+  fails = 0,
+): Promise<Omit<Verdict, "saw">> {
   const one: Run = {
     ...{ key, token: "t", signal: new AbortController().signal, held: () => true },
     claim: { fails, reasons: [], class: "change", versions: {} },
@@ -242,6 +245,17 @@ describe("a write that the API server refuses", () => {
     expect(written, "one write, of the refused status").toHaveLength(1);
     await run(inStatus({ text: "short" }));
     expect((await look()).condition("Ready")).toMatchObject({ status: "True" });
+  });
+
+  it("of a function that is called, whose schema is its CRD's alone, is said there, too", async () => {
+    const anything = z.looseObject({});
+    const called = { ...Cup, spec: anything, status: anything };
+    const returned = { status: { n: "five" } };
+    const controller = controllerFrom({ for: called, reconcile: () => Promise.resolve(returned) });
+    expect(await runOf(controller)).toMatchObject({ kind: "retry" });
+    const ready = (await look()).condition("Ready");
+    expect(ready).toMatchObject({ status: "False", reason: "WriteRefused" });
+    expect(ready?.["message"]).toContain("status.n");
   });
 
   it.each([400, 413])("with %d, the same", async (code) => {
