@@ -29,7 +29,7 @@ export function cliConfig(): CliConfig {
 }
 
 /**
- * What AWS tools find credentials with: the variables `AWS_...`, and the home folder, where `~/.aws` has the profiles.
+ * The variables by which AWS tools find credentials: `AWS_...`, and the home folder, which has the profiles in `.aws`.
  */
 export const awsEnvironment = (): Environment =>
   Object.fromEntries(

@@ -32,11 +32,18 @@ export const sharedOf = (annotations: Annotations): Annotations =>
 /** What each has of its own. */
 export const ownOf = (annotations: Annotations): Annotations => only(annotations, (name) => own.has(name));
 
-/** A revision; 0 where there is none, and undefined for what is no number. */
-export function revisionOf(annotations: Annotations = {}): number | undefined {
+/** A revision; 0 where there is none, and undefined for text that is not a revision. */
+export function revisionOf(annotations: Annotations = {}): bigint | undefined {
   const text = annotations[revisionAnnotation];
-  if (text === undefined) return 0;
-  return /^[+-]?\d+$/.test(text) ? Number(text) : undefined;
+  return text === undefined ? 0n : revisionIn(text);
+}
+
+/** An integer of 64 bits, as kube-controller-manager reads it (Go's `ParseInt`); undefined for any other text. */
+export function revisionIn(text: string): bigint | undefined {
+  const [, sign = "", digits] = /^([+-]?)0*(\d{1,19})$/.exec(text) ?? [];
+  if (digits === undefined) return undefined;
+  const revision = BigInt(`${sign}${digits}`);
+  return BigInt.asIntN(64, revision) === revision ? revision : undefined;
 }
 
 /** A size in an annotation; undefined where there is none, or what is no 32-bit size. */

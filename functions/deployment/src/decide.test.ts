@@ -173,6 +173,37 @@ describe("revisions", () => {
     expect(draft.annotations[revision]).toBe("5");
   });
 
+  it.each([
+    ["3546343826724305832", "3546343826724305833"],
+    ["9007199254740993", "9007199254740994"],
+    ["+0004", "5"],
+    // kube-controller-manager takes these for no numbers, and counts from the others.
+    ["9223372036854775808", "1"],
+    ["0x10", "1"],
+    ["1e3", "1"],
+    [`1${"0".repeat(100_000)}`, "1"],
+  ])("are integers of 64 bits: after %.30s comes %s", (before, after) => {
+    const old = set("web:old", 1);
+    const annotated = { ...old, metadata: { ...old.metadata, annotations: { [revision]: before } } };
+    const draft = decided({ replicas: 1 }, annotated);
+    expect(draft.sets.map(({ annotations }) => annotations[revision])).toEqual([before, after]);
+    expect(draft.annotations[revision]).toBe(after);
+  });
+
+  it("order the sets that are let go of, beyond what a double tells apart", () => {
+    const noted = (image: string, at: string, age: number) => {
+      const one = set(image, 0, 0, [10, 10], age);
+      return { ...one, metadata: { ...one.metadata, annotations: { [revision]: at } } };
+    };
+    const sets = [
+      noted("web:a", "9007199254740993", 0),
+      noted("web:b", "9007199254740992", 1),
+      set("web:new", 1, 1, [1, 2], 2),
+    ];
+    const draft = decided({ replicas: 1, more: { revisionHistoryLimit: 1 } }, ...sets);
+    expect(draft.sets.map(({ isGone }) => isGone)).toEqual([false, true, false]);
+  });
+
   it("are remembered by a set that somebody goes back to", () => {
     const noted = (image: string, at: string, age: number) => {
       const one = set(image, 0, 0, [1, 2], age);

@@ -18,6 +18,6 @@ const isEmpty = (one: DraftSet): boolean =>
 
 function byRevision(a: DraftSet, b: DraftSet): number {
   const [first, second] = [revisionOf(a.annotations), revisionOf(b.annotations)];
-  const known = first !== undefined && second !== undefined;
-  return (known ? first - second : 0) || olderFirst(a.set, b.set);
+  if (first === undefined || second === undefined || first === second) return olderFirst(a.set, b.set);
+  return first < second ? -1 : 1;
 }

@@ -10,9 +10,12 @@ import type { DeploymentCondition } from "./deployment.ts";
 import type { Draft, DraftSet } from "./draft.ts";
 import { newSetOf, oldSetsOf } from "./newest-set.ts";
 
-/** The revision after the highest of the sets that are not the newest. */
-export const nextRevision = (draft: Draft): number =>
-  Math.max(0, ...oldSetsOf(draft).map(({ annotations }) => revisionOf(annotations) ?? 0)) + 1;
+/** The revision after the highest of the sets that are not the newest. After the last of 64 bits it is negative, as in Go. */
+export function nextRevision(draft: Draft): bigint {
+  const revisions = oldSetsOf(draft).map(({ annotations }) => revisionOf(annotations) ?? 0n);
+  const highest = revisions.reduce((most, revision) => (revision > most ? revision : most), 0n);
+  return BigInt.asIntN(64, highest + 1n);
+}
 
 /**
  * Brings the newest set's annotations, revision and `minReadySeconds` in line with the Deployment, and the Deployment's
@@ -21,7 +24,7 @@ export const nextRevision = (draft: Draft): number =>
 export function syncRevision(draft: Draft): void {
   const newest = newSetOf(draft);
   if (newest === undefined) return;
-  const told = revisionOf(draft.annotations) ?? 0;
+  const told = revisionOf(draft.annotations) ?? 0n;
   inheritAnnotations(draft, newest, nextRevision(draft));
   newest.minReadySeconds = draft.deployment.spec.minReadySeconds;
   if (draft.deployment.spec.progressDeadlineSeconds === undefined) return;
@@ -30,7 +33,7 @@ export function syncRevision(draft: Draft): void {
   if (progress === undefined) {
     const note = `Found new replica set "${name}"`;
     setCondition(draft, condition("Progressing", "True", "FoundNewReplicaSet", note));
-  } else if (told < (revisionOf(newest.annotations) ?? 0) && isMadeAfter(progress, newest)) {
+  } else if (told < (revisionOf(newest.annotations) ?? 0n) && isMadeAfter(progress, newest)) {
     // A run has made it that did not live to tell: what is told of progress is of the rollout before.
     sayCreated(draft, name);
   }
@@ -47,14 +50,14 @@ export function sayCreated(draft: Draft, name: string): void {
 }
 
 /** The newest set's annotations are those of the Deployment, and its revision is the Deployment's. */
-export function inheritAnnotations(draft: Draft, newest: DraftSet, revision: number): void {
+export function inheritAnnotations(draft: Draft, newest: DraftSet, revision: bigint): void {
   const shared = { ...newest.annotations, ...sharedOf(draft.annotations) };
   newest.annotations = withRevision(shared, revision);
   const stated = newest.annotations[revisionAnnotation];
   if (stated !== undefined) draft.annotations = { ...draft.annotations, [revisionAnnotation]: stated };
 }
 
-function withRevision(annotations: Annotations, revision: number): Annotations {
+function withRevision(annotations: Annotations, revision: bigint): Annotations {
   const before = revisionOf(annotations);
   // Somebody wrote what is no revision: it stays theirs. A set's own revision may be higher, when older sets are gone.
   if (before === undefined || before >= revision) return annotations;

@@ -1,23 +1,21 @@
-import { ownOf, revisionOf, rollbackAnnotation, sharedOf } from "./annotations.ts";
+import { ownOf, revisionIn, revisionOf, rollbackAnnotation, sharedOf } from "./annotations.ts";
 import type { Draft } from "./draft.ts";
 import { isSameTemplate, withoutHash } from "./template.ts";
 
 /** The revision that somebody asks to go back to by the annotation of the API's first versions; 0 is the one before. */
-export function askedRollback({ annotations }: Draft): number | undefined {
-  const text = annotations[rollbackAnnotation] ?? "";
-  return /^[+-]?\d+$/.test(text) ? Number(text) : undefined;
-}
+export const askedRollback = ({ annotations }: Draft): bigint | undefined =>
+  revisionIn(annotations[rollbackAnnotation] ?? "");
 
 /** Takes the template, and the annotations that go with it, from the set of a revision. The request is done with either way. */
-export function rollBack(draft: Draft, asked: number): void {
+export function rollBack(draft: Draft, asked: bigint): void {
   const { deployment, sets } = draft;
   const { [rollbackAnnotation]: _, ...annotations } = draft.annotations;
   draft.annotations = annotations;
-  const revision = asked === 0 ? revisionBefore(draft) : asked;
+  const revision = asked === 0n ? revisionBefore(draft) : asked;
   const say = (type: "Normal" | "Warning", reason: string, note: string): void =>
     void draft.said.push({ type, reason, note, action: "Rollback" });
   const notFound = "DeploymentRollbackRevisionNotFound";
-  if (revision === 0) {
+  if (revision === 0n) {
     say("Warning", notFound, "Unable to find last revision.");
     return;
   }
@@ -38,7 +36,13 @@ export function rollBack(draft: Draft, asked: number): void {
   say("Normal", "DeploymentRollback", `Rolled back deployment "${name}" to revision ${revision}`);
 }
 
-const revisionBefore = ({ sets }: Draft): number => {
-  const revisions = sets.map(({ annotations }) => revisionOf(annotations) ?? 0).sort((a, b) => b - a);
-  return revisions[1] ?? 0;
-};
+/** The second highest; 0 where there is none. */
+function revisionBefore({ sets }: Draft): bigint {
+  let [highest, second] = [0n, 0n];
+  for (const { annotations } of sets) {
+    const revision = revisionOf(annotations) ?? 0n;
+    if (revision >= highest) [highest, second] = [revision, highest];
+    else if (revision > second) second = revision;
+  }
+  return second;
+}

@@ -94,7 +94,7 @@ async function observe(
   throw next;
 }
 
-/** The whole set of a bucket's tags. */
+/** All tags of a bucket. */
 async function readTags({ client, bucket, http }: BucketCall): Promise<TagSet | S3Refusal> {
   const answer = await answerOf(client.send(new GetBucketTaggingCommand(bucket), http));
   if (!(answer instanceof S3Refusal)) {

@@ -76,8 +76,7 @@ async function emptied(source: Source, end: number): Promise<Emptied> {
         next: isDone ? undefined : (first?.shown ?? ""),
       };
     }
-    // Each page is read from where the one before began, so that what is deleted does not shift what is listed, until
-    // there is nothing in it but what is kept.
+    // Deletions do not shift a page that is read from the same place again. Only past kept items the place moves on.
     if (first === undefined) after = next;
     else for (const one of await source.remove(left, again)) tries.set(one.item.id, one);
   }
@@ -153,7 +152,7 @@ interface Named {
   readonly key: string;
 }
 
-/** Deletes items by URL, some at once. What S3 refuses is told of each; an error that concerns all ends it. */
+/** Deletes items by URL, several at a time. A refusal becomes the item's; an error that concerns all items is thrown. */
 async function eachAlone(
   items: readonly Item[],
   remove: (item: Item & Named) => Promise<object>,
@@ -185,7 +184,7 @@ async function refusalOf(
   remove: (item: Item & Named) => Promise<object>,
 ): Promise<string | undefined> {
   if (key === undefined) return "its name is not UTF-8";
-  // What stands between here and S3 may make another path of it: that of another bucket.
+  // A proxy or the server may resolve the dots, and the path is that of another bucket then.
   if (key.split("/").some((segment) => segment === "." || segment === "..")) {
     return 'its name, as a part of a URL, has the segment "." or ".."';
   }

@@ -15,7 +15,7 @@ const conditionSchema = z.strictObject({
     .max(conditionLimits.type.maxLength)
     .regex(new RegExp(conditionLimits.type.pattern), "Give a CamelCase word such as Ready."),
   status: z.enum(["True", "False", "Unknown"]),
-  // What does not fit into a condition of reason and message is cut off when they are written.
+  // The status writer fits reason and message into what a condition takes.
   reason: z.string(),
   message: z.string(),
 });
@@ -37,8 +37,8 @@ const runtimesFields: Readonly<Record<string, string>> = {
 };
 
 /**
- * What `reconcile` has returned, checked before anything of it is written: TypeScript takes NaN for a number, and code
- * that is not TypeScript returns anything. The status is as the kind's own schema gives it out.
+ * The result of a reconcile, checked before any of it is written: TypeScript takes NaN for a number, and JavaScript
+ * returns anything. Its status is the output of the kind's own schema.
  *
  * @throws RetryError `InvalidResult`, with the path of each value that cannot be written. It is retried, with backoff,
  * because a corrected function would otherwise not look at the object again.
@@ -65,8 +65,7 @@ function checkedStatus(
 ): { readonly fields: unknown; readonly problems: readonly string[] } {
   const unwritable = notJson(given, ["status"], []);
   if (unwritable !== undefined) return { fields: undefined, problems: [unwritable] };
-  // As the CRD has it: no field of a status is required, since a status is written step by step.
-  const parsed = partialStatus(resource).safeParse(given);
+  const parsed = partialStatus(resource).written.safeParse(given);
   if (!parsed.success) return { fields: undefined, problems: problemsOf(parsed.error, ["status"]) };
   const bytes = Buffer.byteLength(JSON.stringify(parsed.data));
   if (bytes > mostBytes) {
@@ -75,7 +74,7 @@ function checkedStatus(
   return { fields: parsed.data, problems: unknownFields(given, parsed.data, ["status"]) };
 }
 
-/** etcd takes an object of 1.5 MiB, and the API server does not say so in a way that could be told from a fault. */
+/** etcd takes objects of up to 1.5 MiB. For a larger one the API server answers 500, as for a fault of its own. */
 const mostBytes = 2 ** 20;
 
 type Path = readonly PropertyKey[];
@@ -87,7 +86,7 @@ const problemsOf = (error: z.ZodError, path: Path): string[] =>
 
 const deepest = 100;
 
-/** Why a value would not be in JSON what it is here: as a sentence that begins with its path. */
+/** The reason why JSON cannot carry a value, after the value's path. */
 function notJson(value: unknown, path: Path, inside: readonly object[]): string | undefined {
   const is = (what: string): string => `${at(path)}: ${what}`;
   if (typeof value === "object") return value === null ? undefined : objectNotJson(value, path, inside);

@@ -50,17 +50,33 @@ export function conditionsOf(raw: KubeObject): readonly StatedCondition[] {
 
 function parseStatus<R extends Resource>(resource: R, raw: KubeObject): StatedStatus<R> {
   const own = ownStatusSchema.safeParse(raw["status"]);
-  const authors = partialStatus(resource).safeParse(raw["status"]);
+  const authors = partialStatus(resource).read.safeParse(raw["status"]);
   const stated: Record<string, unknown> = { ...authors.data, ...own.data };
   return stated as StatedStatus<R>; // as above
 }
 
 /** Made once: zod compiles a schema at its first use, which takes longer than to parse a status. */
-const partials = new WeakMap<Resource["status"], z.ZodType<object>>();
+const partials = new WeakMap<Resource["status"], PartialStatus>();
 
-/** The schema of the author's part of a status, of which no field is required. */
-export function partialStatus({ status }: Pick<Resource, "status">): z.ZodType<object> {
-  const partial = partials.get(status) ?? withLinearPatterns(status).partial();
+interface PartialStatus {
+  /** Without the author's refinements, which may rely on fields that are not there yet. */
+  readonly read: z.ZodType<object>;
+  readonly written: z.ZodType<object>;
+}
+
+/** The schemas of the author's part of a status, of which no field is required: a status is written step by step. */
+export function partialStatus({ status }: Pick<Resource, "status">): PartialStatus {
+  const known = partials.get(status);
+  if (known !== undefined) return known;
+  const { def } = withLinearPatterns(status);
+  // zod's own `partial` refuses schemas that have refinements.
+  const shape = Object.fromEntries(
+    Object.entries(def.shape).map(([name, field]) => [name, z.optional(field)]),
+  );
+  const partial = {
+    read: status.clone({ ...def, shape, checks: [] }),
+    written: status.clone({ ...def, shape }),
+  };
   partials.set(status, partial);
   return partial;
 }

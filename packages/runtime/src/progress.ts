@@ -3,7 +3,7 @@ import type { KubeObject } from "@drover/kube";
 import type { Run, Verdict } from "@drover/queue";
 import { isUnchanged, noProgress, type Statement } from "./stated-status.ts";
 
-/** How a run ends: what is said of the object, and the verdict for the queue. */
+/** The end of a run: what is written to the status, and the verdict for the queue. */
 export interface RunEnd {
   readonly statement: Statement;
   readonly verdict: Verdict;
@@ -22,8 +22,8 @@ const atOnce: Milliseconds = 1_000;
 const fewFails = 2;
 
 /**
- * A run that asks for the next one at once has written to the cluster, or says something new of its object. One that does
- * neither is retried with backoff, as one that has failed: it would else run again and again at full speed.
+ * A run may ask for the next one at once if it has written to the cluster, or if its statement differs from the status that
+ * stands. Otherwise it is retried with backoff, like a failed run, or the key would run again and again at full speed.
  */
 export function withProgress(
   { controller, run, hasWritten, now = () => new Date() }: EndingRun,

@@ -107,7 +107,7 @@ export async function reconcileOnce<R extends Resource>(
     const lists = known?.text();
     return { ...verdict, saw: { ...saw, ...(lists !== undefined && { lists }) } };
   } catch (error) {
-    // Only what cannot be said in a status comes here: the object could not be read, or the API server is not well.
+    // No status can report these: the object could not be read, or the API server is not available.
     const { verdict } = outcomeOf(error, abortReason(run));
     if (verdict.kind === "retry") parts.log.warn({ key: run.key, err: error }, "The run failed");
     return verdict;
@@ -271,7 +271,7 @@ async function stopWith<R extends Resource>(
   try {
     await state(step, raw, statement).catch((cause: unknown) => {
       if (!isApiError(cause, "Invalid")) throw cause;
-      // What stands may be what is refused: its CRD may have changed.
+      // The fields of the status may be the reason: the CRD may have changed since they were written.
       return state(step, raw, { ...statement, fields: {}, keepOthers: false });
     });
   } catch (cause) {
@@ -291,8 +291,8 @@ const isParked = (
   (verdict.kind === "retry" && run.claim.fails + 1 >= (controller.retry.attempts ?? Infinity));
 
 /**
- * The API server has refused what the runtime writes: a status, or a finalizer. That is reported where it can be: in the
- * conditions, which it may still take, and in an Event.
+ * Reports that the API server has refused a write of the runtime's own, of a status or a finalizer: in the conditions, if it
+ * takes those, and in an Event.
  *
  * @throws any other error.
  */

@@ -56,7 +56,7 @@ function differing(
   return isDeepStrictEqual(plain(before), plain(after)) ? undefined : after;
 }
 
-/** What is said of an object whose runs ask for the next one at once, and change nothing. */
+/** The condition of an object whose runs ask for the next one at once, and change nothing. */
 export const noProgress: Condition = {
   type: stalled,
   status: "True",
@@ -66,7 +66,7 @@ export const noProgress: Condition = {
     "something outside the cluster, have its status or its message show how far it is; else have it wait longer, or for a change.",
 };
 
-/** Whether a statement says what stands, but for whether work is under way. */
+/** True if writing a statement would change nothing but whether work is under way. */
 export function isUnchanged(raw: KubeObject, statement: Statement, now: Date): boolean {
   const others = <T extends Condition>(all: readonly T[]): readonly T[] =>
     all.filter((one) => !isAboutWork(one));

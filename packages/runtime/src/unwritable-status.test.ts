@@ -1,15 +1,26 @@
 import {
   type Announcement,
+  checkedAtRun,
+  type Controller,
   type ControllerDefinition,
   controllerFrom,
   customResourceDefinition,
   defineResource,
   objectKey,
   type ObjectKey,
+  type Resource,
   RetryAfterError,
   silentLog,
 } from "@drover/controller";
-import { connect, installCrd, type KubeClient, type KubeObject, refOf } from "@drover/kube";
+import {
+  ApiError,
+  builtin,
+  connect,
+  installCrd,
+  type KubeClient,
+  type KubeObject,
+  refOf,
+} from "@drover/kube";
 import type { Run, Verdict } from "@drover/queue";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -17,19 +28,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { checkedResult } from "./checked-result.ts";
 import { reconcileOnce } from "./reconcile-once.ts";
+
+const few = (status: { readonly list?: readonly string[] | undefined }): boolean =>
+  (status.list?.length ?? 0) <= 3;
 
 const Cup = defineResource({
   ...{ group: "tests.drover.dev", version: "v1", kind: "Cup", scope: "Namespaced" },
   spec: z.object({}),
-  status: z.object({
-    text: z.string().optional(),
-    n: z.number().optional(),
-    list: z.array(z.string()).optional(),
-    counts: z.record(z.string(), z.int()).optional(),
-    inner: z.object({ deep: z.object({ n: z.number() }).optional() }).optional(),
-    any: z.unknown().meta({ kubernetes: { preserveUnknownFields: true } }),
-  }),
+  status: z
+    .object({
+      text: z.string().optional(),
+      n: z.number().optional(),
+      list: z.array(z.string()).optional(),
+      counts: z.record(z.string(), z.int()).optional(),
+      items: z.array(z.object({ n: z.number().optional() })).optional(),
+      inner: z.object({ deep: z.object({ n: z.number() }).optional() }).optional(),
+      any: z.unknown().meta({ kubernetes: { preserveUnknownFields: true } }),
+    })
+    .refine(few, { error: "Three are enough.", ...checkedAtRun }),
 });
 const ref = refOf(Cup);
 
@@ -71,12 +89,13 @@ beforeEach(async () => {
 type Definition = Partial<ControllerDefinition<typeof Cup>>;
 
 /** A run, of which only the verdict without what it saw is looked at. */
-async function run(definition: Definition, fails = 0): Promise<Omit<Verdict, "saw">> {
-  const controller = controllerFrom({
-    for: Cup,
-    reconcile: () => Promise.resolve(undefined),
-    ...definition,
-  });
+const run = (definition: Definition, fails = 0): Promise<Omit<Verdict, "saw">> =>
+  runOf(controllerFrom({ for: Cup, reconcile: () => Promise.resolve(undefined), ...definition }), fails);
+
+async function runOf<R extends Resource>(
+  controller: Controller<R>,
+  fails = 0,
+): Promise<Omit<Verdict, "saw">> {
   const one: Run = {
     ...{ key, token: "t", signal: new AbortController().signal, held: () => true },
     claim: { fails, reasons: [], class: "change", versions: {} },
@@ -135,9 +154,15 @@ describe("a result that cannot be written is refused, with the path:", () => {
       { inner: { depe: 1 } },
       "status.inner.depe: the kind's status schema has no such",
     ],
+    [
+      "an unknown field in a list",
+      { items: [{}, { m: 1 }] },
+      "status.items.1.m: the kind's status schema has no",
+    ],
     ["a field __proto__", JSON.parse('{"__proto__":{"x":1}}'), "status.__proto__: the kind's status schema"],
     ["conditions", { conditions: [] }, "status.conditions: conditions are returned beside status"],
     ["observedGeneration", { observedGeneration: 99 }, "status.observedGeneration: the runtime writes it"],
+    ["what the author refuses", { list: ["a", "b", "c", "d"] }, "status: Three are enough."],
     ["a text", "hello", "status: Invalid input: expected object"],
     ["a list", [1], "status: Invalid input: expected object"],
     ["more than a mebibyte", { text: "x".repeat(2 ** 20) }, "status: it has more than 1048576 bytes"],
@@ -190,6 +215,13 @@ describe("a result that cannot be written is refused, with the path:", () => {
   });
 });
 
+it("a status is written as its schema gives it out: with the defaults that its CRD has", () => {
+  const status = z.object({ n: z.number().default(3), text: z.string().optional() });
+  const given = { status: { text: "a" }, requeueAfter: "5s", account: "b" };
+  expect(checkedResult({ ...Cup, status }, given)).toEqual({ ...given, status: { n: 3, text: "a" } });
+  expect(checkedResult({ ...Cup, status }, undefined)).toEqual({});
+});
+
 describe("a write that the API server refuses", () => {
   /** The first or all writes of the status from now on. */
   const refuse = (status: number, most = Infinity): (() => void) => {
@@ -213,6 +245,17 @@ describe("a write that the API server refuses", () => {
     expect(written, "one write, of the refused status").toHaveLength(1);
     await run(inStatus({ text: "short" }));
     expect((await look()).condition("Ready")).toMatchObject({ status: "True" });
+  });
+
+  it("of a function that is called, whose schema is its CRD's alone, is said there, too", async () => {
+    const anything = z.looseObject({});
+    const called = { ...Cup, spec: anything, status: anything };
+    const returned = { status: { n: "five" } };
+    const controller = controllerFrom({ for: called, reconcile: () => Promise.resolve(returned) });
+    expect(await runOf(controller)).toMatchObject({ kind: "retry" });
+    const ready = (await look()).condition("Ready");
+    expect(ready).toMatchObject({ status: "False", reason: "WriteRefused" });
+    expect(ready?.["message"]).toContain("status.n");
   });
 
   it.each([400, 413])("with %d, the same", async (code) => {
@@ -292,20 +335,45 @@ describe("a run that asks for the next one at once", () => {
   });
 
   it("has written something, and goes on", async () => {
-    const labelled: Definition = {
-      async reconcile({ guard, metadata }) {
-        const body = { metadata: { labels: { version: metadata.resourceVersion } } };
-        await client.guarded(guard).patch(ref, key, { type: "merge", body });
+    let made = 0;
+    const making: Definition = {
+      async reconcile({ guard }) {
+        const metadata = { namespace: "default", name: `made-${serial}-${made++}` };
+        await client.guarded(guard).create(builtin.configMap, { metadata });
+        throw new RetryAfterError("Making.", { after: "1ms" });
+      },
+    };
+    for (let runs = 0; runs < 3; runs++) expect(await run(making)).toEqual({ kind: "wait", after: 1 });
+  });
+
+  it("and whose write was refused, the same", async () => {
+    const refused: Definition = {
+      async reconcile({ guard }) {
+        const body = { metadata: { resourceVersion: "1", labels: { a: "b" } } };
+        await client
+          .guarded(guard)
+          .patch(ref, key, { type: "merge", body })
+          .catch(() => undefined);
         throw new RetryAfterError("Labelling.", { after: "1ms" });
       },
     };
-    for (let runs = 0; runs < 3; runs++) await run(labelled);
-    expect(await run(labelled)).toEqual({ kind: "wait", after: 1 });
+    await run(refused);
+    expect(await run(refused)).toMatchObject({ kind: "retry" });
   });
 
   it("in its own time, it looks again", async () => {
     const result = returning({ requeueAfter: "1s" });
     for (let runs = 0; runs < 3; runs++) expect(await run(result)).toEqual({ kind: "done", after: 1_000 });
+    const often: Definition = { resyncEvery: "100ms" };
+    for (let runs = 0; runs < 3; runs++) expect(await run(often)).toEqual({ kind: "done", after: 100 });
+  });
+
+  it("because a server said so after a failure, keeps to its time and its words", async () => {
+    const detail = { status: 429, reason: "", serverMessage: "busy", request: "GET /", retryAfter: 500 };
+    const error = new ApiError({ kind: "TooManyRequests", ...detail });
+    const busy: Definition = { reconcile: () => Promise.reject(error) };
+    for (let runs = 0; runs < 3; runs++)
+      expect(await run(busy)).toEqual({ kind: "retry", error: error.message, after: 500 });
   });
 
   it("in an object's end, the same", async () => {

@@ -55,7 +55,11 @@ export async function testCluster(
 ): Promise<TestCluster> {
   const clock = virtualClock(at);
   const stage = await openStage({ start, outside, server: await servers(clock), clock, ...(log && { log }) });
-  await installKinds(stage.client, stage.controllers, crds);
+  await installKinds(stage.client, stage.controllers, crds).catch(async (error: unknown) => {
+    // Its listener would keep the process from ending.
+    await stage.close();
+    throw error;
+  });
   const { client, server, runs, announcements } = stage;
   const close = (): Promise<void> => stage.close();
   return {

@@ -147,8 +147,7 @@ describe(
   { timeout: 240_000 },
   () => {
     const keys = { AWS_ACCESS_KEY_ID: "AKIDKEYS", AWS_SECRET_ACCESS_KEY: "secret" };
-    it.each<readonly [string, readonly string[], Readonly<Record<string, string>>, string]>([
-      ["keys", [], keys, "AKIDKEYS"],
+    it.each<[string, readonly string[], Readonly<Record<string, string>>, string]>([
       ["keys of a session", [], { ...keys, AWS_SESSION_TOKEN: "token" }, "AKIDKEYS token"],
       ["a profile, and a given Redis", ["--redis"], { AWS_PROFILE: "work" }, "AKIDPROFILE"],
       ["a profile, and a given cluster", ["--kubeconfig"], { AWS_PROFILE: "work" }, "AKIDPROFILE"],

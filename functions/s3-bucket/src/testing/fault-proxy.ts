@@ -128,7 +128,7 @@ async function forwarded(
   return { status: reply.statusCode ?? 0, headers: reply.headers, body: await buffer(reply) };
 }
 
-/** What is sent in place of a body has another length and other sums. */
+/** A changed body has another length and other checksums. */
 const withoutSums = (headers: IncomingMessage["headers"]): IncomingMessage["headers"] =>
   Object.fromEntries(
     Object.entries(headers).filter(

@@ -1,0 +1,35 @@
+import type { Attack } from "../attack.ts";
+import { keepAwsTags } from "../../../functions/s3-bucket/src/testing/aws-tags.ts";
+import {
+  makeBucket,
+  openScene,
+  setTags,
+  tagsOf,
+} from "../../../functions/s3-bucket/src/testing/bucket-scene.ts";
+
+export const attack: Attack = {
+  name: "tags that AWS services set on a bucket are neither lost nor a reason to leave the bucket alone",
+  kind: "a set that is replaced as a whole",
+  needs: [],
+  async run() {
+    const scene = await openScene();
+    try {
+      const object = scene.object({ adopt: "IfUnowned", tags: { team: "north" } });
+      await makeBucket(scene.s3, object.bucketName);
+      await setTags(scene.s3, object.bucketName, { others: "stays" });
+      keepAwsTags(scene.proxy, { "aws:cloudformation:stack-name": "web" });
+      const error: unknown = await object.settle().then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+      const tags = await tagsOf(scene.s3, object.bucketName);
+      const isTagged = tags["team"] === "north" && tags["others"] === "stays";
+      return {
+        succeeded: error !== undefined || !isTagged,
+        evidence: error instanceof Error ? error.message : `the bucket has ${Object.keys(tags).join(", ")}`,
+      };
+    } finally {
+      await scene.close();
+    }
+  },
+};

@@ -1,0 +1,34 @@
+import { defineController, defineResource, RetryAfterError } from "@drover/controller";
+import { testCluster } from "@drover/testing";
+import { z } from "zod";
+import type { Attack } from "../attack.ts";
+
+const Cup = defineResource({
+  ...{ group: "example.com", version: "v1", kind: "Cup", scope: "Namespaced" },
+  spec: z.object({}),
+  status: z.object({}),
+});
+
+/** Runs in ten seconds that are no loop: windows of backoff double from half a second. */
+const most = 12;
+
+export const attack: Attack = {
+  name: "a function that asks to run again at once, and does nothing, does not run at full speed",
+  kind: "work without an end",
+  needs: [],
+  async run() {
+    const waits = () => Promise.reject(new RetryAfterError("Not yet.", { after: "1ms" }));
+    const asks = () => Promise.resolve({ requeueAfter: "1ms" });
+    const counts: number[] = [];
+    for (const reconcile of [waits, asks]) {
+      await using cluster = await testCluster(() => defineController({ for: Cup, reconcile }));
+      await cluster.apply({ apiVersion: Cup.apiVersion, kind: Cup.kind, metadata: { name: "a" }, spec: {} });
+      await cluster.advance("10s").catch(() => undefined);
+      counts.push(cluster.runs.length);
+    }
+    return {
+      succeeded: counts.some((count) => count > most || count === 0),
+      evidence: `${counts.join(" and ")} runs in 10 s of the cluster's clock`,
+    };
+  },
+};

@@ -1,0 +1,47 @@
+import { controllerFrom, defineResource } from "@drover/controller";
+import { testCluster } from "@drover/testing";
+import { z } from "zod";
+import type { Attack } from "../attack.ts";
+
+const Cup = defineResource({
+  ...{ group: "example.com", version: "v1", kind: "Cup", scope: "Namespaced" },
+  spec: z.object({}),
+  status: z.object({ n: z.number().optional(), list: z.array(z.number()).optional() }),
+});
+const circular: Record<string, unknown> = {};
+circular["list"] = [circular];
+
+const statusSchema = z.looseObject({
+  status: z.looseObject({ conditions: z.array(z.looseObject({ type: z.string(), status: z.string() })) }),
+});
+
+export const attack: Attack = {
+  name: "an object whose status cannot be written does not look well",
+  kind: "truth in status",
+  needs: [],
+  async run() {
+    const wrong: string[] = [];
+    const answers = {
+      NaN: { n: NaN },
+      bigint: { n: 5n },
+      circle: circular,
+      inside: { list: [1, NaN] },
+      text: { n: "5" },
+      none: "hello",
+    };
+    for (const [name, status] of Object.entries<unknown>(answers)) {
+      const reconcile = () => Promise.resolve({ status } as never);
+      await using cluster = await testCluster(() => controllerFrom({ for: Cup, reconcile }));
+      const { apiVersion, kind } = Cup;
+      await cluster.apply({ apiVersion, kind, metadata: { name: "a" }, spec: {} });
+      await cluster.advance("5s").catch(() => undefined);
+      const shown = statusSchema.safeParse(await cluster.get({ apiVersion, kind }, "a"));
+      const ready = shown.data?.status.conditions.find(({ type }) => type === "Ready");
+      if (ready?.status !== "False") wrong.push(`${name}: ${JSON.stringify(ready)}`);
+    }
+    return {
+      succeeded: wrong.length > 0,
+      evidence: wrong.length > 0 ? wrong.join("; ") : "each has Ready=False, with the path of the field",
+    };
+  },
+};
