@@ -52,8 +52,6 @@ await runFunction(
       const permits = permittingOf(client, settings);
       // Before the deployer's own ReconcileFunction is there: without an epoch it could not be applied.
       const epoch = permits && keepEpoch(permits.guards, { every: epochEvery, log, signal: stopping });
-      const installation = await installationOf(client, settings.namespace);
-      if (installation !== undefined) await adoptBindings(client, installation, log);
       const own = queueOf((await identified()) ?? { name: kind });
       const wake = (key: ObjectKey): Promise<void> =>
         queues.of(own).wake([{ key, kind, resourceVersion: "0", reason: "Scale", class: "change" }]);
@@ -89,6 +87,8 @@ await runFunction(
       const parts = partsOf(tenants, log);
       const reviewed = { client, accounts: parts.accounts, every: settings.reviewEvery, wake, log };
       const reviewing = permits && reviewPermits({ ...permits, ...reviewed, signal: stopping });
+      const installation = await installationOf(client, home);
+      if (installation !== undefined) await adoptBindings(client, installation, log);
       return {
         controller: functionController({
           ...{ client, queues, own, permits, rotateEvery, absent, installation },
