@@ -107,7 +107,9 @@ async function pauseAsAsked({ context: { spec, status }, home, queues }: Step): 
   const asked = spec.paused ?? false;
   if (asked === load.paused || (!asked && status.paused !== true)) return load;
   const queue = queues.of(queueOf(home));
-  await (asked ? queue.pause({ kind: "controller" }) : queue.resume({ kind: "controller" }));
+  await (asked
+    ? queue.pause({ kind: "controller" }, "spec.paused of its ReconcileFunction")
+    : queue.resume({ kind: "controller" }));
   return { ...load, paused: asked };
 }
 

@@ -229,6 +229,38 @@ const ofTheRest = [
       to: "",
     },
     { promise: "people-1", wrong: "the controller is not paused", from: "  control.paused = on\n", to: "" },
+    {
+      promise: "people-5",
+      wrong: "nobody knows who paused it",
+      from: "'%.0f %s', now, by)",
+      to: "'%.0f %s', now, '')",
+    },
+  ]),
+  ...script("inspect", [
+    {
+      promise: "people-5",
+      wrong: "only the widest pause is told",
+      from: "if at then pauses[#pauses + 1] =",
+      to: "if at and #pauses == 0 then pauses[1] =",
+    },
+    {
+      promise: "people-6",
+      wrong: "a page whose last key has left begins behind those of its time",
+      from: "redis.call('ZCOUNT', set, '-inf', '(' .. at)",
+      to: "redis.call('ZCOUNT', set, '-inf', at)",
+    },
+    {
+      promise: "people-6",
+      wrong: "a page repeats the last key of the one before",
+      from: "stays and rank + 1 or",
+      to: "stays and rank or",
+    },
+    {
+      promise: "people-7",
+      wrong: "a failing key is told by when it began to fail",
+      from: "local since = state ~= 'failing' and found[i + 1] or",
+      to: "local since = found[i + 1] or",
+    },
   ]),
   ...script("enlist", [
     {

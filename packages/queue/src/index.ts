@@ -29,7 +29,7 @@
  * | `P:leases`                | zset   | keys that run, by the end of their lease                   | claim, settle, renew        | key by key, when settled  |
  * | `P:parked`                | zset   | keys given up on, by when                                  | settle                      | key by key, when woken    |
  * | `P:failing`               | zset   | keys whose last run failed, by since when                  | claim, settle, ring, wake   | key by key, with the next success |
- * | `P:paused`                | hash   | paused scopes, and since when                              | pause                       | when resumed              |
+ * | `P:paused`                | hash   | paused scopes: since when, and by whom                     | pause                       | when resumed              |
  * | `P:limits`                | hash   | rates, and until when each limit is spent or closed        | enlist, ring, settle        | never: a few fields per limit |
  * | `P:workers`               | hash   | worker processes: until when, slots, version               | enlist                      | a lease and 2 s after the last word |
  * | `P:offers`                | zset   | tokens of free slots, by when their offers end             | offer, settle               | when given, withdrawn or over |

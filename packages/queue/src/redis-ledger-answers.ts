@@ -104,7 +104,11 @@ const reportJson = z.object({
   uid: z.string().optional(),
   account: z.string().optional(),
   opens: z.number(),
-  paused: z.boolean(),
+  // Lua's empty table is written as an object.
+  pauses: z
+    .array(z.tuple([z.enum(["controller", "namespace", "object"]), z.number(), z.string()]))
+    .catch([])
+    .transform((all) => all.map(([scope, since, by]) => ({ scope, since, by }))),
 });
 
 export function report(text: string): KeyReport {

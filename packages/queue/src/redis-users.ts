@@ -124,6 +124,6 @@ const more: Readonly<Record<RedisRole, readonly string[]>> = {
   function: worker,
   gateway: worker,
   embedded: [...loader, "scan", ...worker],
-  operator: ["lrange"],
+  operator: ["lrange", "zrank"],
   deployer: [...loader, ...worker, "scan", "unlink", "acl|setuser", "acl|deluser", "acl|users"],
 };

@@ -25,7 +25,7 @@ describe("what somebody else changed", () => {
     await t.run(keysIn("b", 5)[0]!, { kind: "terminal", error: "no" });
     await t.run(keysIn("b", 5)[1]!, { kind: "done", after: 5_000, account: "aws" });
     await t.claim(keysIn("b", 5)[2]!);
-    await t.ledger.pause({ kind: "object", key });
+    await t.ledger.pause({ kind: "object", key }, "tests");
     await t.wake(key);
     await t.wake(other);
     await t.run(keysIn("b", 5)[3]!, { kind: "throttled", account: "aws", after: 5_000 });

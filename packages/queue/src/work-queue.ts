@@ -146,6 +146,25 @@ export type Scope =
 /** Where a key is. `ready` keys wait for their turn, `rung` ones for a free worker, `waits` for a time. */
 export type KeyState = "waits" | "ready" | "rung" | "leased" | "parked";
 
+/** What keys are listed by: where they are, or that their last run failed wherever they are. */
+export type ListedState = KeyState | "failing";
+
+/** A pause that holds a key. */
+export interface Pause {
+  readonly scope: Scope["kind"];
+  /** Redis time, ms. */
+  readonly since: number;
+  /** As the caller of `pause` named itself; empty where it did not. */
+  readonly by: string;
+}
+
+/** Some of the keys that are listed. */
+export interface KeyPage {
+  readonly keys: readonly KeyReport[];
+  /** To be given for the next page; undefined after the last one. */
+  readonly next: string | undefined;
+}
+
 /** What the queue knows of one key, and why it is not running. Never what is in the object. */
 export interface KeyReport {
   readonly key: ObjectKey;
@@ -164,7 +183,8 @@ export interface KeyReport {
   readonly account?: string | undefined;
   /** Redis time until which its account is closed, ms. */
   readonly accountOpens: number;
-  readonly paused: boolean;
+  /** What holds it back on purpose: the widest scope first. Empty: nothing does. */
+  readonly pauses: readonly Pause[];
 }
 
 /** One run as history keeps it. */
@@ -269,21 +289,28 @@ export interface WorkQueue {
     keys: readonly ObjectKey[],
     since: number,
   ): Promise<{ readonly now: number; readonly keys: readonly ObjectKey[] }>;
-  /** Run this key now, whatever it waits for; a paused one when it is resumed. */
-  force(key: ObjectKey): Promise<void>;
+  /**
+   * Run these keys now, whatever they wait for; a paused one when it is resumed.
+   * @param of how urgent that is. Default: as a change.
+   */
+  force(keys: readonly ObjectKey[], of?: WakeClass): Promise<void>;
   /**
    * Run every key once that the queue knows of, after what changed: for a caller that cannot say which of them changed.
    * @throws as `wake`.
    */
   forceAll(options?: WakeOptions): Promise<void>;
-  /** Start no more runs there; what is due stays due. Runs under way end. */
-  pause(scope: Scope): Promise<void>;
+  /** Start no more runs there; what is due stays due. Runs under way end. `by` is told to whoever asks why. */
+  pause(scope: Scope, by: string): Promise<void>;
   resume(scope: Scope): Promise<void>;
-  /** Keys in a state, by time, `limit` of them from `offset` on. */
+  /**
+   * Keys in a state, by time, `limit` of them and 1,000 at most, from the end of the page before on. A key that stays in the
+   * state from the first page to the last is in one of them; one that leaves it or comes back meanwhile may be missed or come
+   * twice.
+   */
   list(
-    state: KeyState,
-    page: { readonly offset: number; readonly limit: number },
-  ): Promise<readonly KeyReport[]>;
+    state: ListedState,
+    page: { readonly after?: string | undefined; readonly limit: number },
+  ): Promise<KeyPage>;
   /** One key, and its last runs, newest first. */
   inspect(key: ObjectKey): Promise<{ readonly key: KeyReport; readonly runs: readonly PastRun[] }>;
   /**

@@ -486,7 +486,7 @@ export function runsContract(t: LedgerUnderTest): void {
     await claim("t2");
     await t.ledger.settle(key, "t2", { kind: "done" }, past("done", 160));
     expect(await t.ledger.count()).toMatchObject({ failing: 0, runTime: 90 });
-    await t.ledger.pause({ kind: "controller" });
+    await t.ledger.pause({ kind: "controller" }, "tests");
     expect(await t.ledger.count()).toMatchObject({ paused: true });
   });
   it("counts keys by state", async () => {

@@ -40,3 +40,10 @@ export function waitUntil(moment: Moment, entry: Entry, at: number, why: string)
   if (at <= moment.now) becomeReady(moment, entry, moment.now);
   else enter(moment, entry, "waits", at);
 }
+
+/** Counts its failures in a row. */
+export function setFails({ data, now }: Moment, entry: Entry, fails: number): void {
+  if (fails > 0 && entry.fails === 0) put(data.failing, entry.key, now);
+  if (fails === 0) take(data.failing, entry.key);
+  entry.fails = fails;
+}

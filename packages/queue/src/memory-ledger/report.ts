@@ -1,11 +1,11 @@
 import type { ObjectKey } from "@drover/controller";
 import { mostListed } from "../script-bounds.ts";
 import { type NotRun, paceUnit } from "../ledger.ts";
-import type { KeyReport, KeyState, PastRun, QueueStats } from "../work-queue.ts";
+import type { KeyPage, KeyReport, ListedState, PastRun, QueueStats } from "../work-queue.ts";
 import { accountLimit, opensAt } from "./limits.ts";
 import { find, type Moment } from "./moment.ts";
-import { countUpTo, lowest } from "./sorted-set.ts";
-import { isPaused } from "./turns.ts";
+import { countBelow, countUpTo, lowest, type SortedSet } from "./sorted-set.ts";
+import { pausesOf } from "./pause.ts";
 
 /** How many keys are in which state. */
 export function count({ data, now }: Moment): QueueStats {
@@ -18,9 +18,9 @@ export function count({ data, now }: Moment): QueueStats {
     scheduled: waits.members.length - overdue,
     running: leased.members.length,
     parked: parked.members.length,
-    failing: [...data.entries.values()].filter(({ fails }) => fails > 0).length,
+    failing: data.failing.members.length,
     runTime: (data.pace ?? 0) / paceUnit,
-    paused: data.paused.controller,
+    paused: data.paused.controller !== undefined,
   };
 }
 
@@ -33,9 +33,23 @@ export const notRunSince = ({ data, now }: Moment, keys: readonly ObjectKey[], s
   }),
 });
 
-export function list(moment: Moment, state: KeyState, offset: number, limit: number): readonly KeyReport[] {
-  const keys = moment.data.states[state].members.slice(offset, offset + Math.min(limit, mostListed));
-  return keys.map((key) => report(moment, key));
+/** Keys in a state, `limit` of them, behind the last one of the page before: `after` is its score and the key. */
+export function list(moment: Moment, state: ListedState, limit: number, after?: string): KeyPage {
+  const { data } = moment;
+  const set = state === "failing" ? data.failing : data.states[state];
+  const [, at, last] = /^(\S+) (.*)$/s.exec(after ?? "") ?? [];
+  const from = at === undefined ? 0 : placeBehind(set, Number(at), last as ObjectKey);
+  const keys = set.members.slice(from, from + Math.max(0, Math.min(limit, mostListed)));
+  const end = keys.at(-1);
+  return {
+    keys: keys.map((key) => report(moment, key)),
+    next: end !== undefined && keys.length === limit ? `${set.scores.get(end)} ${end}` : undefined,
+  };
+}
+
+/** Where one that has left its place stood, those of the same score begin. */
+function placeBehind(set: SortedSet<ObjectKey>, score: number, last: ObjectKey): number {
+  return set.scores.get(last) === score ? set.members.indexOf(last) + 1 : countBelow(set, score);
 }
 
 export function inspect(
@@ -60,6 +74,6 @@ function report(moment: Moment, key: ObjectKey): KeyReport {
     uid,
     account,
     accountOpens: account === undefined ? 0 : Math.ceil(opensAt(moment, accountLimit(account))),
-    paused: isPaused(moment, key),
+    pauses: pausesOf(moment, key),
   };
 }

@@ -15,7 +15,7 @@ import { blankEntry, type Entry, forgetLists } from "./ledger-data.ts";
 import { accountLimit, closeUntil } from "./limits.ts";
 import { find, held, type Moment, settled } from "./moment.ts";
 import { forgetGiven, stand } from "./offers.ts";
-import { becomeReady, enter, leave, waitUntil } from "./places.ts";
+import { becomeReady, enter, leave, setFails, waitUntil } from "./places.ts";
 import { makeDueReady, ringReady } from "./ring.ts";
 import { handOver } from "./take.ts";
 import { isDecimal, isNewer } from "./versions.ts";
@@ -92,7 +92,7 @@ function conclude(
   const ranHere = holder?.token === token && run.era === moment.data.era;
   learn(moment, entry, verdict, ranHere);
   if (!entry.listed) forgetLists(entry);
-  forgive(entry, verdict);
+  forgive(moment, entry, verdict);
   if ("account" in verdict && verdict.account) entry.account = verdict.account;
   const error = "error" in verdict ? verdict.error : "";
   if (error !== "") entry.error = error.slice(0, errorKept).toWellFormed();
@@ -129,10 +129,10 @@ function learn({ data, age }: Moment, entry: Entry, { kind, saw }: Verdict, ranH
 }
 
 /** What a verdict makes up for. */
-function forgive(entry: Entry, { kind }: Verdict): void {
+function forgive(moment: Moment, entry: Entry, { kind }: Verdict): void {
   if (kind !== "conflict") entry.conflicts = 0;
   if (kind !== "done" && kind !== "gone") return;
-  entry.fails = 0;
+  setFails(moment, entry, 0);
   entry.notBefore = 0;
   entry.pierced = false;
   entry.error = undefined;

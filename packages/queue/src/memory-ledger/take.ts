@@ -21,7 +21,7 @@ export function take(moment: Moment, entry: Entry, taker: Taker): ClaimAnswer {
  * are busy.
  */
 export function handOver(moment: Moment, taker: Taker): Handed | undefined {
-  if (!settled(moment) || moment.data.paused.controller) return undefined;
+  if (!settled(moment) || moment.data.paused.controller !== undefined) return undefined;
   const key = overlooked(moment) ?? inTurn(moment);
   if (key === undefined) return undefined;
   const entry = find(moment, key);

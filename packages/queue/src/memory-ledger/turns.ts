@@ -23,7 +23,11 @@ const namespacePaused = ({ data }: Moment, namespace: string): boolean =>
 
 export function isPaused(moment: Moment, key: ObjectKey): boolean {
   const { controller, objects } = moment.data.paused;
-  return controller || objects.has(key) || namespacePaused(moment, splitObjectKey(key).namespace ?? "");
+  return (
+    controller !== undefined ||
+    objects.has(key) ||
+    namespacePaused(moment, splitObjectKey(key).namespace ?? "")
+  );
 }
 
 /** Lets a ready key wait for its turn behind those that are ready for longer. A paused object has none. */

@@ -2,7 +2,7 @@ import { copiesKept, listingBelieved, newsKept } from "../ledger.ts";
 import type { Wake, WakeClass } from "../work-queue.ts";
 import { type Entry, forgetLists, type LedgerData } from "./ledger-data.ts";
 import { find, type Moment } from "./moment.ts";
-import { becomeReady, waitUntil } from "./places.ts";
+import { becomeReady, setFails, waitUntil } from "./places.ts";
 import { isDecimal, isNewer } from "./versions.ts";
 
 /** Reasons kept per key. */
@@ -20,7 +20,7 @@ const rank: Readonly<Record<WakeClass, number>> = { change: 0, listing: 1, resyn
 export function hear(moment: Moment, wake: Wake, force: boolean): void {
   const entry = find(moment, wake.key);
   if (wake.class === "resync" && !force && entry.state !== undefined) return;
-  const moreUrgent = remember(entry, wake);
+  const moreUrgent = remember(moment, entry, wake);
   if (isBeforeAnyRun(moment, entry, wake)) entry.sawIn = moment.data.era;
   keepCopy(moment, entry, wake, force);
   if (force) entry.news = "lost";
@@ -54,11 +54,11 @@ function pierce(moment: Moment, entry: Entry, force: boolean): void {
 }
 
 /** Answers whether the key is more urgent than before. */
-function remember(entry: Entry, wake: Wake): boolean {
+function remember(moment: Moment, entry: Entry, wake: Wake): boolean {
   if (isNewer(wake.resourceVersion, entry.versions.get(wake.kind))) {
     entry.versions.set(wake.kind, wake.resourceVersion);
     if (wake.uid !== undefined) forgetCopies(entry);
-    if (wake.uid !== undefined && wake.uid !== entry.uid) startAfresh(entry, wake.uid);
+    if (wake.uid !== undefined && wake.uid !== entry.uid) startAfresh(moment, entry, wake.uid);
   }
   if (!entry.reasons.includes(wake.reason) && entry.reasons.length < reasonsKept) {
     entry.reasons.push(wake.reason);
@@ -112,10 +112,10 @@ function forgetCopies(entry: Entry): void {
 }
 
 /** Another object under the same key: failures, backoff and errors were its predecessor's. */
-function startAfresh(entry: Entry, uid: string): void {
+function startAfresh(moment: Moment, entry: Entry, uid: string): void {
   entry.replaced ??= entry.uid; // the one that a run may have seen
   entry.uid = uid;
-  entry.fails = 0;
+  setFails(moment, entry, 0);
   entry.conflicts = 0;
   entry.notBefore = 0;
   entry.pierced = false;

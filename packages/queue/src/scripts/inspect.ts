@@ -67,6 +67,16 @@ return answer
 });
 
 const description = `
+-- Of the widest scope first; each as { scope, since, by }.
+local function pausesOf(key)
+  local scopes = { 'controller', 'namespace ' .. namespaceOf(key), 'object ' .. key }
+  local pauses = {}
+  for i, since in ipairs(read(PAUSED, 'HMGET', unpack(scopes))) do
+    local at, by = string.match(since or '', '^(%d+) ?(.*)$')
+    if at then pauses[#pauses + 1] = { string.match(scopes[i], '^%a+'), tonumber(at), by } end
+  end
+  return pauses
+end
 local function describe(e, at)
   local told = { key = e.key, state = e.f.state or 'idle', at = tonumber(at or 0), fails = number(e, 'fails') }
   for _, field in ipairs({ 'class', 'reasons', 'why', 'error', 'uid', 'account', 'until', 'trace' }) do
@@ -74,23 +84,38 @@ local function describe(e, at)
   end
   told.known = next(e.was) ~= nil
   told.notBefore = number(e, 'notBefore')
-  told.paused = pausedKey(e.key)
+  told.pauses = pausesOf(e.key)
   told.opens = e.f.account and math.ceil(limitOpens('account ' .. e.f.account)) or 0
   return told
 end
 `;
 
-/** What the ledger knows of the keys in a state's set, `limit` of them from `offset` on. Answers a JSON list. */
+/**
+ * The keys in a state's set, or those that fail, `limit` of them, behind the last one of the page before: `after` is its score
+ * and the key, or empty. Where that one has left its place, the page begins with those of the same score.
+ * Answers `after` of the next page, or '', and each key as JSON.
+ */
 export const list = defineScript({
   name: "list",
-  arguments: ["state", "offset", "limit"],
+  arguments: ["state", "limit", "after"],
   uses: [description],
   body: `
 limit = math.min(tonumber(limit), ${mostListed})
-if limit < 1 then return {} end
-local found = redis.call('ZRANGE', setOf[state], offset, offset + limit - 1, 'WITHSCORES')
-local answer = {}
-for i = 1, #found, 2 do answer[#answer + 1] = cjson.encode(describe(load(found[i]), found[i + 1])) end
+local set = state == 'failing' and FAILING or setOf[state]
+local from = 0
+local at, last = string.match(after, '^(%S+) (.*)$')
+if at then
+  local rank = redis.call('ZRANK', set, last)
+  local stays = rank and redis.call('ZSCORE', set, last) == at
+  from = stays and rank + 1 or redis.call('ZCOUNT', set, '-inf', '(' .. at)
+end
+local found = limit < 1 and {} or redis.call('ZRANGE', set, from, from + limit - 1, 'WITHSCORES')
+local answer = { #found == 2 * limit and #found > 0 and found[#found] .. ' ' .. found[#found - 1] or '' }
+for i = 1, #found, 2 do
+  local e = load(found[i])
+  local since = state ~= 'failing' and found[i + 1] or setOf[e.f.state] and redis.call('ZSCORE', setOf[e.f.state], e.key)
+  answer[#answer + 1] = cjson.encode(describe(e, since))
+end
 return answer
 `,
 });
