@@ -105,12 +105,12 @@ function figuresOf(load: FunctionLoad, pods: readonly ObservedPod[], revision: n
 async function pauseAsAsked({ context: { spec, status }, home, queues }: Step): Promise<FunctionLoad> {
   const load = await queues.load(home, spec);
   const asked = spec.paused ?? false;
-  if (asked === load.paused || (!asked && status.paused !== true)) return load;
+  if (asked === load.allPaused || (!asked && status.paused !== true)) return load;
   const queue = queues.of(queueOf(home));
   await (asked
     ? queue.pause({ kind: "controller" }, "spec.paused of its ReconcileFunction")
     : queue.resume({ kind: "controller" }));
-  return { ...load, paused: asked };
+  return queues.load(home, spec);
 }
 
 /** All that the function needs beside Pods and Secrets. What its Roles grant is reviewed before any of it is written. */

@@ -28,6 +28,7 @@
  * | `P:rung`                  | zset   | keys a bell was added for, by when                         | ring (in wake, settle, pause, too) | key by key         |
  * | `P:leases`                | zset   | keys that run, by the end of their lease                   | claim, settle, renew        | key by key, when settled  |
  * | `P:parked`                | zset   | keys given up on, by when                                  | settle                      | key by key, when woken    |
+ * | `P:suspended`           | zset   | due keys whose object is paused, by since when             | as `P:ready`                | key by key, when resumed  |
  * | `P:failing`               | zset   | keys whose last run failed, by since when                  | claim, settle, ring, wake   | key by key, with the next success |
  * | `P:paused`                | hash   | paused scopes: since when, and by whom                     | pause                       | when resumed              |
  * | `P:limits`                | hash   | rates, and until when each limit is spent or closed        | enlist, ring, settle        | never: a few fields per limit |

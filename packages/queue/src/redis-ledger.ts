@@ -151,9 +151,9 @@ const looksOf = (
   },
   async count() {
     const counts = await run(count, {}, answers.counts);
-    const [due, oldestDue, scheduled, running, parked, failing, pace, paused] = counts;
+    const [due, oldestDue, scheduled, running, parked, failing, pace, paused, all] = counts;
     const runTime = pace / paceUnit;
-    return { due, oldestDue, scheduled, running, parked, failing, runTime, paused: paused === 1 };
+    return { due, oldestDue, scheduled, running, parked, failing, runTime, paused, allPaused: all === 1 };
   },
   async notRunSince(of, since) {
     const [now, ...found] = await run(notRunSince, { keys: JSON.stringify(of), since }, answers.notRun);

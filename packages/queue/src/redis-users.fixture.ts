@@ -173,7 +173,7 @@ const operates: Act = async ({ queue, ledger }) => {
     await queue.resume(scope);
   }
   await queue.force([key("ran")]);
-  for (const state of ["waits", "ready", "rung", "leased", "parked", "failing"] as const) {
+  for (const state of ["waits", "ready", "rung", "leased", "parked", "paused", "failing"] as const) {
     await queue.list(state, { after: "1 a", limit: 10 });
   }
   await queue.inspect(key("ran"));

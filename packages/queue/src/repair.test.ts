@@ -54,19 +54,39 @@ describe("what somebody else changed", () => {
       expect(await t.refusal(key, "t")).toBe("claimed");
     },
   );
-  it.each(["control", "waits", "ready", "rung", "leases", "parked", "shut", "paused", "limits", "workers"])(
-    "%s of another type is put aside, and its keys run",
-    async (set) => {
-      await t.wake(key);
-      await at.redis.set(rest(set), "garbage");
-      await repairAll().catch(() => undefined);
-      await repairAll();
-      t.clock += settling;
-      await t.rung();
-      expect(await t.refusal(key, "t")).toBe("claimed");
-      expect(await at.redis.get(rest(`quarantine:${set}`))).toBe("garbage");
-    },
-  );
+  it("a paused key that was taken out of its set is found again, and one whose pause was lost runs", async () => {
+    await t.ledger.pause({ kind: "object", key }, "tests");
+    await t.wake(key);
+    await at.redis.del(rest("suspended"));
+    await repairAll();
+    expect(await t.list("paused")).toMatchObject([{ key }]);
+    await at.redis.del(rest("paused"));
+    await repairAll();
+    await t.rung();
+    expect(await t.refusal(key, "t")).toBe("claimed");
+  });
+  it.each([
+    "control",
+    "waits",
+    "ready",
+    "rung",
+    "leases",
+    "parked",
+    "shut",
+    "paused",
+    "suspended",
+    "limits",
+    "workers",
+  ])("%s of another type is put aside, and its keys run", async (set) => {
+    await t.wake(key);
+    await at.redis.set(rest(set), "garbage");
+    await repairAll().catch(() => undefined);
+    await repairAll();
+    t.clock += settling;
+    await t.rung();
+    expect(await t.refusal(key, "t")).toBe("claimed");
+    expect(await at.redis.get(rest(`quarantine:${set}`))).toBe("garbage");
+  });
   it.each(["garbage", ""])(
     "a key's entry of another type is put aside, and the key runs: %j",
     async (text) => {

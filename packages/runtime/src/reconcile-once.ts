@@ -2,6 +2,7 @@ import {
   type Announcement,
   type Condition,
   type Controller,
+  isPausedByAnnotation,
   type Log,
   type Milliseconds,
   milliseconds,
@@ -64,6 +65,8 @@ interface Step<R extends Resource> extends ReconcileParts<R> {
  * One run of one key: read the object, bring the world one step nearer to it, say so in its status. It is read live,
  * unless a copy came with the claim that is as new as all that was heard of it, and as what runs of this key have written.
  *
+ * Where the object's annotation says that it is paused, nothing is done, and nothing written.
+ *
  * Order, which is the promise: the finalizer is persisted before the first `reconcile`; it comes off only after
  * `finalize` has returned; status is written with the version that was read, so that what it says was true of it.
  * Never throws: every end is a verdict.
@@ -85,7 +88,7 @@ export async function reconcileOnce<R extends Resource>(
   const step = { ...parts, run, guard, ref, client: parts.client.guarded(guard) };
   try {
     const raw = await own.read(step.client);
-    const verdict: Verdict = raw === undefined ? { kind: "gone" } : await moveOn(step, raw);
+    const verdict: Verdict = raw === undefined ? { kind: "gone" } : await moveUnlessPaused(step, raw);
     const saw = own.saw(parts.controller.copies && mayWantCopy(parts, verdict));
     if (saw === undefined) return verdict;
     const lists = known?.text();
@@ -128,6 +131,11 @@ const bothTold =
       tellOthers?.(outcome);
     };
   };
+
+/** An object may be paused without the queue's knowledge: Redis was emptied, or this run began before. */
+async function moveUnlessPaused<R extends Resource>(step: Step<R>, raw: KubeObject): Promise<Verdict> {
+  return isPausedByAnnotation(step.ref, raw.metadata) ? { kind: "paused" } : moveOn(step, raw);
+}
 
 async function moveOn<R extends Resource>(step: Step<R>, raw: KubeObject): Promise<Verdict> {
   const { controller } = step;

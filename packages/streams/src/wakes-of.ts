@@ -1,4 +1,4 @@
-import type { ObjectKey } from "@drover/controller";
+import { isPausedByAnnotation, type ObjectKey } from "@drover/controller";
 import {
   copyOf,
   isFiling,
@@ -69,6 +69,7 @@ export async function* wakesOf(
     reason: isListed ? "Listed" : reasons[event.type],
     class: isListed ? "listing" : "change",
     ...(map.by === "self" || map.by === "code" || isFiling(map) ? { uid: event.uid } : {}),
+    ...(map.by === "self" || isFiling(map) ? pauseOf(event, ref) : {}),
     ...(copies && broughtBy(event, source)),
     ...(telling && { news: newsOf(ref, event) }),
   });
@@ -108,6 +109,12 @@ function broughtBy(
   const isOfRuns = newestAfter !== undefined || type === "modified";
   const copy = isOfRuns && type !== "deleted" && object !== undefined ? copyOf(object) : undefined;
   return copy === undefined ? {} : { copy, ...(newestAfter && { newestAfter }) };
+}
+
+/** Whether an object is paused by its annotation; nothing where that is not known. One that is gone is not. */
+function pauseOf({ type, object }: ObjectEvent, ref: ResourceRef): Pick<Wake, "paused"> {
+  if (type === "deleted") return { paused: false };
+  return object === undefined ? {} : { paused: isPausedByAnnotation(ref, object.metadata) };
 }
 
 /** What became of an object, for who knows of others of its kind; empty where that is too long. */

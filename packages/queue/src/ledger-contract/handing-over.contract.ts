@@ -115,7 +115,7 @@ export function handingOverContract(t: LedgerUnderTest): void {
       t.clock += bellOverlooked;
       expect(await handed()).toBeUndefined();
       expect((await t.ledger.inspect(rung)).key).toMatchObject({
-        state: "ready",
+        state: "paused",
         pauses: [{ scope: "object" }],
       });
       expect(await t.ledger.resume({ kind: "object", key: rung })).toEqual([]); // its bell is out

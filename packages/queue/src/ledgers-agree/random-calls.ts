@@ -78,6 +78,7 @@ const wake: fc.Arbitrary<Wake> = fc.record(
     uid: fc.constantFrom("u1", "u1", "u2", "u3"),
     reason: fc.constantFrom("Added", "Modified", "Deleted", "r1", "r2", "r3", "r4", "r5", "r6"),
     class: fc.constantFrom("change", "change", "listing", "resync"),
+    paused: fc.boolean(),
     trace: fc.constantFrom("", "00-1-1-01"),
     copy: fc.constantFrom('{"a":1}', '{"\u{1f600}":"\\n"}'),
     news,
@@ -112,6 +113,7 @@ const outcome: fc.Arbitrary<Verdict> = fc.oneof(
   fc.record({ kind: fc.constant("throttled"), account: fc.constantFrom("s3", "ec2/eu:1"), after }),
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("conflict") }) },
   fc.record({ kind: fc.constant("terminal"), error }),
+  fc.record({ kind: fc.constant("paused") }),
   fc.record({ kind: fc.constant("gone") }),
   fc.record({ kind: fc.constant("interrupted") }),
 );
@@ -149,7 +151,7 @@ const scope: fc.Arbitrary<Scope> = fc.oneof(
   fc.record({ kind: fc.constant("namespace"), namespace: fc.constantFrom("a", "b", "") }),
   fc.record({ kind: fc.constant("object"), key }),
 );
-const state = fc.constantFrom<ListedState>("waits", "ready", "rung", "leased", "parked", "failing");
+const state = fc.constantFrom<ListedState>("waits", "ready", "rung", "leased", "parked", "paused", "failing");
 /** The end of a page that may have been answered, or never was. */
 const behind = fc.oneof(
   fc.constant(""),
@@ -310,7 +312,7 @@ export const randomCalls: fc.Arbitrary<readonly Happening[]> = fc
 /** Calls that tell everything of the state that others led to. */
 export const lookEverywhere: readonly RandomCall[] = [
   { call: "count" },
-  ...(["waits", "ready", "rung", "leased", "parked", "failing"] as const).map(
+  ...(["waits", "ready", "rung", "leased", "parked", "paused", "failing"] as const).map(
     (each) => ({ call: "list", state: each, after: "", limit: 100 }) as const,
   ),
   ...keys.map((each) => ({ call: "inspect", key: each }) as const),

@@ -83,6 +83,9 @@ export interface Entry {
   /** The era in which the last run told what it saw, since when none has started. */
   sawIn: string | undefined;
 
+  /** Since when its object is known to be paused by its annotation. */
+  pausedSince: number | undefined;
+
   /** Failures in a row. */
   fails: number;
   /** Conflicts in a row. */
@@ -179,6 +182,7 @@ export const blankData = (): LedgerData => ({
     rung: sortedSet(),
     leased: sortedSet(),
     parked: sortedSet(),
+    paused: sortedSet(),
   },
   failing: sortedSet(),
   history: new Map(),
@@ -223,6 +227,7 @@ export const blankEntry = (key: ObjectKey): Entry => ({
   listed: false,
   news: new Set(),
   sawIn: undefined,
+  pausedSince: undefined,
   fails: 0,
   conflicts: 0,
   notBefore: 0,

@@ -1,13 +1,13 @@
-import { type ObjectKey, splitObjectKey } from "@drover/controller";
+import { splitObjectKey } from "@drover/controller";
 import { pauserKept } from "../ledger.ts";
 import type { Pause, Scope } from "../work-queue.ts";
-import type { PauseNote } from "./ledger-data.ts";
+import type { Entry, PauseNote } from "./ledger-data.ts";
 import { find, type Moment } from "./moment.ts";
 import { becomeReady } from "./places.ts";
-import { openNamespace } from "./turns.ts";
+import { isObjectPaused, openNamespace } from "./turns.ts";
 
 /**
- * Hold keys back, or let them go on: all of the controller, of a namespace, or one object. Paused keys stay ready and
+ * Hold keys back, or let them go on: all of the controller, of a namespace, or one object. Paused keys stay due and
  * are not rung; a run under way ends.
  *
  * @param by who pauses; undefined: they go on.
@@ -26,8 +26,9 @@ export function pause(moment: Moment, scope: Scope, by: string | undefined): voi
     case "object": {
       noteIn(paused.objects, scope.key, note);
       const entry = find(moment, scope.key);
-      // Out of its queue, or into it again.
-      if (entry.state === "ready") becomeReady(moment, entry, entry.at);
+      const resumed = entry.state === "paused" && !isObjectPaused(moment, entry);
+      if (entry.state === "ready" || entry.state === "rung" || entry.state === "paused")
+        becomeReady(moment, entry, resumed ? moment.now : entry.at);
     }
   }
 }
@@ -38,14 +39,15 @@ function noteIn<T>(notes: Map<T, PauseNote>, of: T, note: PauseNote | undefined)
 }
 
 /** What holds a key back: the widest scope first. */
-export function pausesOf({ data }: Moment, key: ObjectKey): readonly Pause[] {
+export function pausesOf({ data }: Moment, { key, pausedSince }: Entry): readonly Pause[] {
   const { controller, namespaces, objects } = data.paused;
   const notes = {
+    annotation: pausedSince === undefined ? undefined : { since: pausedSince, by: "" },
     controller,
     namespace: namespaces.get(splitObjectKey(key).namespace ?? ""),
     object: objects.get(key),
   };
-  return (["controller", "namespace", "object"] as const).flatMap((scope) => {
+  return (["controller", "namespace", "object", "annotation"] as const).flatMap((scope) => {
     const note = notes[scope];
     return note ? { scope, ...note } : [];
   });

@@ -9,7 +9,7 @@ import {
   type SettleAnswer,
   type Taker,
 } from "../ledger.ts";
-import type { PastRun, Verdict, WakeClass } from "../work-queue.ts";
+import type { PastRun, Sight, Verdict, WakeClass } from "../work-queue.ts";
 import { fail, heardDuringRun, type Jitter, pierces, spread } from "./backoff.ts";
 import { blankEntry, type Entry, forgetLists } from "./ledger-data.ts";
 import { accountLimit, closeUntil } from "./limits.ts";
@@ -96,6 +96,7 @@ function conclude(
   if ("account" in verdict && verdict.account) entry.account = verdict.account;
   const error = "error" in verdict ? verdict.error : "";
   if (error !== "") entry.error = error.slice(0, errorKept).toWellFormed();
+  if (verdict.kind === "paused") notePause(moment, entry, verdict.saw);
   if (verdict.kind === "throttled") {
     closeUntil(moment, accountLimit(verdict.account), moment.now + Math.ceil(verdict.after));
   }
@@ -126,6 +127,13 @@ function learn({ data, age }: Moment, entry: Entry, { kind, saw }: Verdict, ranH
   data.copies.delete(entry.key);
   data.copies.set(entry.key, { copy: saw.copy, until });
   entry.left = true;
+}
+
+/** As a wake says so: where nothing newer is known of the object that it saw. */
+function notePause({ now }: Moment, entry: Entry, saw: Sight | undefined): void {
+  if (saw === undefined || (entry.uid !== undefined && entry.uid !== saw.uid)) return;
+  const known = entry.versions.get(saw.kind);
+  if (known === saw.resourceVersion || isNewer(saw.resourceVersion, known)) entry.pausedSince = now;
 }
 
 /** What a verdict makes up for. */
@@ -170,6 +178,9 @@ function follow(moment: Moment, jitter: Jitter, entry: Entry, what: Consequences
     case "terminal":
       if (again) runAgain(moment, entry, ran);
       else park(moment, entry);
+      return;
+    case "paused":
+      runAgain(moment, entry, ran);
       return;
     case "gone":
       if (again) runAgain(moment, entry, ran);

@@ -46,7 +46,7 @@ function inTurn(moment: Moment): ObjectKey | undefined {
 
 function sentBack(moment: Moment, entry: Entry, version: number): Refusal | undefined {
   const { account, ranBy } = entry;
-  if (isPaused(moment, entry.key)) {
+  if (isPaused(moment, entry)) {
     becomeReady(moment, entry, moment.now);
     return "paused";
   }
