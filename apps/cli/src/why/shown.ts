@@ -32,7 +32,8 @@ export function whyLines(facts: KeyFacts): readonly string[] {
   ];
 }
 
-const runTable = (runs: KeyFacts["runs"], now: number): readonly string[] =>
+/** Past runs, newest first, as a table. */
+export const runTable = (runs: KeyFacts["runs"], now: number): readonly string[] =>
   table(
     ["ENDED", "TOOK", "VERDICT", "WOKEN BY", "ERROR"],
     runs.map(({ at, duration, verdict, trigger, error = "" }) => [

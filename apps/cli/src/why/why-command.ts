@@ -1,10 +1,8 @@
 import { Command, Option } from "commander";
 import { z } from "zod";
 import { clusterOptionsSchema, withCluster, withClusterOptions } from "../cluster-options.ts";
-import { CommandError } from "../command-error.ts";
-import { usualRedis } from "../config.ts";
 import { jsonText } from "../plain-text.ts";
-import { redisOption, withRedis } from "../redis-option.ts";
+import { neededRedis, redisOption, withRedis } from "../redis-option.ts";
 
 const optionsSchema = clusterOptionsSchema.extend({
   redis: z.string().optional(),
@@ -26,25 +24,16 @@ export const whyCommand = (): Command =>
     .addOption(new Option("-o, --output <form>", "of the answer").choices(["text", "json"]).default("text"))
     .allowExcessArguments(false)
     .action(async (first: string, second: string | undefined, given: unknown) => {
-      const { redis: url = usualRedis(), output, ...options } = optionsSchema.parse(given);
-      if (url === undefined) {
-        throw new CommandError("What is due is in Redis: give --redis, or set DROVER_REDIS_URL.");
-      }
-      const [kind, name] = wordsOf(first, second);
+      const { redis, output, ...options } = optionsSchema.parse(given);
+      const url = neededRedis(redis);
+      const { objectWords } = await import("../meant-object.ts");
+      const [kind, name] = objectWords(first, second, "why");
       const [{ keyFacts }, { whyJson, whyLines }] = await Promise.all([
         import("./key-facts.ts"),
         import("./shown.ts"),
       ]);
       const facts = await withCluster(options, ({ client, namespace }) =>
-        withRedis(url, (redis) => keyFacts({ client, redis }, { kind, name, namespace })),
+        withRedis(url, (redis) => keyFacts({ client, redis }, { kind, name, namespace, command: "why" })),
       );
       console.log(output === "json" ? jsonText(whyJson(facts)) : whyLines(facts).join("\n"));
     });
-
-/** `KIND/NAME`, as kubectl has it, or `KIND NAME`. */
-function wordsOf(first: string, second: string | undefined): readonly [kind: string, name: string] {
-  if (second !== undefined) return [first, second];
-  const slash = first.indexOf("/");
-  if (slash > 0 && slash < first.length - 1) return [first.slice(0, slash), first.slice(slash + 1)];
-  throw new CommandError(`Which object? Write: drover why ${first.replace(/\/$/, "")} NAMESPACE/NAME`);
-}
