@@ -154,32 +154,6 @@ describe("a run", () => {
     seen();
   });
 
-  it.each(["reconciles", "deletes"])(
-    "does nothing, and writes nothing, where its object is paused: %s",
-    async (what) => {
-      const finalizer = "drover.dev/widgets.tests.drover.dev";
-      const paused = { annotations: { "drover.dev/paused": "true" }, finalizers: [finalizer] };
-      const { metadata } = await create({ size: what === "deletes" ? 3 : "not a number" }, paused);
-      if (what === "deletes") await client.delete(ref, key);
-      seen();
-      const called: string[] = [];
-      const definition: Definition = {
-        reconcile: () => Promise.resolve(void called.push("reconcile")),
-        finalize: () => Promise.resolve(void called.push("finalize")),
-      };
-      expect(await perform(definition)).toMatchObject({
-        kind: "paused",
-        saw: { uid: metadata.uid, resourceVersion: (await read()).metadata.resourceVersion },
-      });
-      expect({ called, announced }).toEqual({ called: [], announced: [] });
-      const resumed = { metadata: { annotations: { "drover.dev/paused": null } } };
-      await client.patch(ref, key, { type: "merge", body: resumed });
-      await perform(definition);
-      expect(called).toEqual(what === "deletes" ? ["finalize"] : []);
-      seen();
-    },
-  );
-
   describe("with a copy of its object", () => {
     const claim = (object: KubeObject, fields: Partial<Run["claim"]> = {}): Run["claim"] => ({
       ...{ fails: 0, reasons: [], class: "change", uid: object.metadata.uid },
