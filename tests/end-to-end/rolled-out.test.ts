@@ -110,11 +110,33 @@ it("a paused function starts nothing, and says so; resumed, it does what was due
   await world.until(deployed("tasks:1"), (object) => conditionOf(object)?.reason === "Paused");
   await cluster.apply(task("held", 1));
   await eventually(async () =>
-    expect((await cluster.get(deployed("any")))?.status).toMatchObject({ due: 1, paused: true }),
+    expect((await cluster.get(deployed("any")))?.status).toMatchObject({
+      ...{ due: 0, oldestDueSeconds: 0, pausedKeys: 1, paused: true },
+    }),
   );
   expect(lines()).toEqual([]);
   await cluster.apply(deployed("tasks:1", { paused: false }));
   await world.until(task("held", 0), isReady);
+}, 120_000);
+
+it("an object that is paused keeps no Pod, and has one started once it is resumed", async () => {
+  const { cluster } = world;
+  const scaling = { min: 0, max: 2, idleAfter: "1s" } as const;
+  await cluster.apply(deployed("tasks:1", { scaling }));
+  const annotated = (paused: "true" | null) => {
+    const { metadata, ...rest } = task("held", 1);
+    return { ...rest, metadata: { ...metadata, annotations: { "drover.dev/paused": paused } } };
+  };
+  await cluster.remove(task("held", 1));
+  await world.until(task("held", 0), isGone);
+  await cluster.apply(annotated("true"));
+  await cluster.apply(task("free", 1));
+  await world.until(task("free", 0), isReady);
+  await eventually(async () => expect(await world.pods("tasks")).toEqual([]));
+  expect((await cluster.get(task("held", 0)))?.metadata.finalizers).toBeUndefined();
+  await cluster.apply(annotated(null));
+  await world.until(task("held", 0), isReady);
+  await cluster.apply(deployed("tasks:1"));
 }, 120_000);
 
 it("a Pod that somebody deletes, and an object of the function's that somebody changes, are put right", async () => {

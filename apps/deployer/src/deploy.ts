@@ -91,10 +91,10 @@ function bridgesPart({ problem, follows, campaign }: FunctionContext["status"]) 
 }
 
 function figuresOf(load: FunctionLoad, pods: readonly ObservedPod[], revision: number) {
-  const { due, oldestDue, running, parked, failing } = load;
+  const { due, oldestDue, running, parked, failing, paused: pausedKeys } = load;
   const staying = pods.filter(({ deleting }) => !deleting);
   return {
-    ...{ due, running, parked, failing },
+    ...{ due, running, parked, failing, pausedKeys },
     oldestDueSeconds: Math.floor(oldestDue / 1_000),
     replicas: staying.length,
     readyReplicas: staying.filter((pod) => pod.ready && pod.revision === revision).length,

@@ -200,7 +200,7 @@ const ofTake = script("take", [
   {
     promise: "people-1",
     wrong: "a paused key runs",
-    from: "if pausedKey(e.key) then",
+    from: "if pausedKey(e) then",
     to: "if false then",
   },
   {

@@ -101,7 +101,7 @@ function statusFrom({ namespace, name, object, status }: DeployedFunction, figur
 
 const headings = [
   ...["NAMESPACE", "NAME", "READY", "REASON", "PODS", "DUE", "RUNNING", "WAITING", "FAILING", "PARKED"],
-  "OLDEST DUE",
+  ...["PAUSED", "OLDEST DUE"],
 ];
 
 /** The statuses as a table; `-` for what nobody has said. */
@@ -111,7 +111,9 @@ export const statusTable = ({ functions }: Statuses): readonly string[] =>
     functions.map((one) => [
       ...[one.namespace || "-", one.name, one.ready?.status ?? "-", one.ready?.reason ?? "-"],
       one.pods === undefined ? "-" : `${one.readyPods ?? 0}/${one.pods}`,
-      ...[one.due, one.running, one.waiting, one.failing, one.parked].map((figure) => String(figure ?? "-")),
+      ...[one.due, one.running, one.waiting, one.failing, one.parked, one.paused].map((figure) =>
+        String(figure ?? "-"),
+      ),
       (one.oldestDueSeconds ?? 0) === 0 ? "-" : roughly((one.oldestDueSeconds ?? 0) * 1_000),
     ]),
   );

@@ -389,7 +389,7 @@ export function orderContract(t: LedgerUnderTest): void {
     await t.run(well, done);
     expect(await t.list("failing")).toMatchObject([
       { key: parked, state: "parked", fails: 2, error: "still no" },
-      { key: waits, state: "rung", fails: 1 },
+      { key: waits, state: "rung", at: t.clock, fails: 1 },
     ]);
     await t.run(waits, done);
     expect((await t.list("failing")).map((report) => report.key)).toEqual([parked]);

@@ -79,6 +79,20 @@ export function pausesContract(t: LedgerUnderTest): void {
     expect(await state()).toBe("rung");
   });
 
+  it("is due since it was resumed, behind those that were ready before", async () => {
+    const [before] = keysIn("a", 1) as [ObjectKey];
+    await t.wake(key, own("1", true));
+    t.clock += 500;
+    await t.wake(before);
+    t.clock += 500;
+    await t.wake(key, own("2", false));
+    expect((await t.ledger.inspect(key)).key).toMatchObject({ state: "ready", at: t.clock });
+    await t.ledger.pause({ kind: "object", key }, "tests");
+    t.clock += 500;
+    await t.ledger.resume({ kind: "object", key });
+    expect((await t.ledger.inspect(key)).key).toMatchObject({ state: "ready", at: t.clock });
+  });
+
   it("keeps a pause where a wake does not say", async () => {
     await t.wake(key, own("1", true));
     await t.wake(key, own("2"));
