@@ -17,12 +17,7 @@ export const pauseWords = (
 ): string =>
   pauses
     .map((pause) => {
-      const by =
-        pause.scope === "annotation"
-          ? ` by its annotation ${pausedAnnotation}`
-          : pause.by === ""
-            ? ""
-            : ` by ${pause.by}`;
+      const by = pause.by === "" ? "" : ` by ${pause.by}`;
       return `${subject(pause, fn.key)} is paused${by} for ${roughly(now - pause.since)} (to resume it: ${resumption(fn, key, pause)})`;
     })
     .join("; ");
@@ -33,8 +28,9 @@ function subject({ scope }: Pause, fn: string): string {
       return `all of ${fn}`;
     case "namespace":
       return "its namespace";
-    case "object":
     case "annotation":
+      return `it has the annotation ${pausedAnnotation}, and`;
+    case "object":
       return "it";
   }
 }

@@ -15,11 +15,16 @@ interface Told {
   readonly report: Partial<KeyReport>;
   readonly status?: KeyFacts["fn"]["status"];
   readonly absent?: true;
+  readonly deleted?: true;
 }
 
-const facts = ({ report, status = {}, absent }: Told): KeyFacts => ({
+const facts = ({ report, status = {}, absent, deleted }: Told): KeyFacts => ({
   ...{ kind: "Bucket", key, now, runs: [] },
-  object: absent ? undefined : object,
+  object: absent
+    ? undefined
+    : deleted
+      ? { ...object, metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } }
+      : object,
   report: { key, state: "idle", at: 0, reasons: [], fails: 0, accountOpens: 0, pauses: [], ...report },
   stats: {
     ...{
@@ -153,6 +158,23 @@ it.each<[string, Told, string]>([
       },
     },
     "is due, and does not run: all of default/buckets is paused by ann@host for 5s (to resume it: drover resume default/buckets --all); it is paused for 5s (to resume it: ",
+  ],
+  [
+    "has the annotation, and is being deleted",
+    {
+      report: {
+        state: "paused",
+        at: before,
+        pauses: [{ ...ann, scope: "annotation", by: "kubectl-annotate" }],
+      },
+      deleted: true,
+    },
+    "is due, and does not run: it has the annotation drover.dev/paused, and is paused by kubectl-annotate for 5s (to resume it: take the annotation drover.dev/paused from it); it is being deleted, and finalize waits for that.",
+  ],
+  [
+    "is parked, and paused",
+    { report: { state: "parked", at: before, error: "no", pauses: [ann] } },
+    "no use (then it does not run, for it is paused by ann@host for 5s (to resume it: drover resume default/buckets default/photos)): no",
   ],
   [
     "has a throttled account",

@@ -53,8 +53,11 @@ function sentence(facts: KeyFacts): string {
   }
 }
 
-function unknown({ object, fn }: KeyFacts): string {
+function unknown(facts: KeyFacts): string {
+  const { object, fn } = facts;
   if (object === undefined) return "is not there: no such object, and nothing is queued for one.";
+  const paused = pausedWords(facts);
+  if (paused !== "") return `does not run: ${paused}.`;
   const problem = fn.status.problem;
   return problem === undefined
     ? `has not been told of: the bridge does not follow it yet, or ${fn.name} leaves it out (its namespaces, its labels).`

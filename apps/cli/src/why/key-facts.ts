@@ -1,5 +1,6 @@
 import type { ObjectKey } from "@drover/controller";
 import { isApiError, type KubeClient, type KubeObject, refOf } from "@drover/kube";
+import { pausesOf } from "./annotated-pause.ts";
 import type { KeyReport, PastRun, QueueStats } from "@drover/queue";
 import {
   type MeantObject,
@@ -18,6 +19,7 @@ export interface KeyFacts {
   readonly object: KubeObject | undefined;
   /** Redis' clock, ms. */
   readonly now: number;
+  /** As the queue has it, but for a pause that the object alone tells of. */
   readonly report: KeyReport;
   /** Newest first. */
   readonly runs: readonly PastRun[];
@@ -35,7 +37,8 @@ export async function keyFacts(servers: Servers, meant: MeantObject): Promise<Ke
       queue.inspect(key),
       queue.stats(answerWithin),
     ]);
-    return { kind: kind.kind, key, fn, object, now, report, runs, stats };
+    const pauses = pausesOf(report.pauses, object, kind, now);
+    return { kind: kind.kind, key, fn, object, now, report: { ...report, pauses }, runs, stats };
   });
 }
 

@@ -2,6 +2,7 @@ import { oneLine } from "@drover/controller";
 import { conditionOf } from "../function-object.ts";
 import { roughly } from "../roughly.ts";
 import { table } from "../table.ts";
+import { idlePause } from "./annotated-pause.ts";
 import { explanationOf } from "./explanation.ts";
 import type { KeyFacts } from "./key-facts.ts";
 
@@ -19,6 +20,7 @@ export function whyLines(facts: KeyFacts): readonly string[] {
     ["last error", report.error],
     ["account", report.account],
     ["object", object === undefined ? "there is none" : undefined],
+    ["annotation", idlePause(object)],
     ["deleted", object?.metadata.deletionTimestamp],
     ["Ready", ready && `${ready.status}, ${ready.reason}: ${ready.message}`],
   ];

@@ -159,6 +159,25 @@ it("drover why and status tell of a function with a bridge in its process", asyn
   await spoons.close();
 });
 
+it("drover why tells of an annotation that the queue has not been told of, and of one that pauses nothing", async () => {
+  const annotate = (value: string | null) =>
+    client.patch(refOf(Note), objectKey({ namespace: "default", name: "unheard" }), {
+      type: "merge",
+      body: { metadata: { annotations: { "drover.dev/paused": value } } },
+    });
+  await annotate("true");
+  expect((await runDrover(["why", "note/unheard"], { env })).stdout).toMatch(
+    /^Note default\/unheard does not run: it has the annotation drover\.dev\/paused, and is paused by \S+ for \w+ \(to resume it: take /,
+  );
+  await annotate("yes");
+  const { stdout } = await runDrover(["why", "note/unheard"], { env });
+  expect(stdout).toMatch(/^Note default\/unheard has not been told of/);
+  expect(stdout).toMatch(
+    /annotation +drover\.dev\/paused is "yes", which pauses nothing: only "true" does\n/,
+  );
+  await annotate(null);
+});
+
 it.each([
   [["why", "cup/a"], /No function looks after "cup"\. There are: default\/notes\./],
   [["why", "note"], /Which object\? Write: drover why note NAMESPACE\/NAME/],
