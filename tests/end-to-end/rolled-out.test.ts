@@ -82,6 +82,22 @@ it("a version that has taken over looks at every object once more, where that is
   expect(JSON.stringify(told?.status?.["campaign"])).toMatch(/"name":"rollout-\d+"/);
 }, 120_000);
 
+it("a version that has taken over tries what the one before has given up on, and nothing else", async () => {
+  const { cluster } = world;
+  const of = (image: string) => deployed(image, { onRollout: "retry" });
+  await cluster.apply(of("tasks:1"));
+  await world.until(of("any"), isRolledOut);
+  await cluster.apply(task("well", 1));
+  await cluster.apply(task("given-up", -1));
+  await world.until(task("well", 0), isReady);
+  await world.until(task("given-up", 0), (object) => conditionOf(object)?.status === "False");
+  writeFileSync(journal, "");
+  await cluster.apply(of("tasks:2"));
+  await world.until(task("given-up", 0), isReady);
+  expect(lines().filter((line) => !line.endsWith("given-up"))).toEqual([]);
+  expect(lines()).toContain("tasks:2 ends default/given-up");
+}, 120_000);
+
 it("a version that does not start takes nothing away, and says why it does not", async () => {
   const { cluster } = world;
   await cluster.apply(deployed("tasks:1"));

@@ -14,3 +14,19 @@ export function wantedCampaign(
   const name = [campaign?.name, version].filter((part) => part !== undefined).join(".");
   return name === "" ? undefined : { ...campaign, name };
 }
+
+/**
+ * The campaign of what failed or is parked that a version wants which has taken over: older code gave up on these. None where all
+ * objects are looked at, or the spec says so.
+ */
+export function wantedRetries(
+  { campaign, onRollout = "retry" }: ReconcileFunctionSpec,
+  { rollout }: ReconcileFunctionStatus,
+): Campaign | undefined {
+  const { complete = 0 } = rollout ?? {};
+  if (onRollout !== "retry" || complete <= 1) return undefined;
+  return {
+    name: `rollout-${complete}`,
+    ...(campaign?.perSecond !== undefined && { perSecond: campaign.perSecond }),
+  };
+}

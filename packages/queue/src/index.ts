@@ -37,6 +37,7 @@
  * | `P:offered`               | hash   | by token: worker, version, and its time of the offer       | as `P:offers`               | as `P:offers`             |
  * | `P:given`                 | hash   | by token: the key that it was given                        | wake, settle, ring, pause   | when settled, or its lease has ended |
  * | `P:campaign`              | string | the last campaign, as JSON; @drover/streams writes it      | the bridge                  | with the queue            |
+ * | `P:retries`               | string | the last campaign of what failed, likewise                 | the bridge                  | with the queue            |
  * | `P:named`                 | hash   | per `k`: the keys that it named, where code is asked for them | remember                | key by key, when it names none |
  * | `P:quarantine:<key>`      | any    | what somebody else made of a key of the ledger             | all                         | when an operator removes it |
  * | `P:worker:<id>`           | channel | what its slots are given                                  | wake, settle, ring, pause   | is no key                 |

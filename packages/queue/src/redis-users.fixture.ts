@@ -260,12 +260,18 @@ const works: Act = async (stage) => {
   isHeld = false;
 };
 
+/** What failed is retried by a bridge, page by page. */
+const retries: Act = async ({ queue }) => {
+  for (const state of ["parked", "failing"] as const) await queue.list(state, { after: "1 a", limit: 10 });
+  await queue.notRunSince([key("ran")], 0);
+};
+
 const ringer: readonly Act[] = [
   ...[isAsked, rings, gives, bringsNews, meetsAnotherServer, meetsStrangers, ringsAgain],
 ];
 const follows: readonly Act[] = [...[wakes, comesBack((queue) => queue.wake([wakeOf("back")])), walksRound]];
 const lives: Readonly<Record<RedisRole, readonly Act[]>> = {
-  bridge: [...follows, losesScripts, ...ringer],
+  bridge: [...follows, retries, losesScripts, ...ringer],
   function: [inheritsBells, works, ...ringer],
   gateway: [inheritsBells, works, ...ringer],
   embedded: [...follows, losesScripts, inheritsBells, works, ...ringer],
