@@ -73,7 +73,7 @@ interface WantedCampaign extends Pick<CampaignOptions, "id" | "campaign" | "kind
   readonly objects: readonly CampaignObjects[];
 }
 
-/** A registration's campaigns, where all streams of its own kind are followed here and were listed whole; with what tells them apart. */
+/** A registration's campaigns by an id, if this bridge follows all streams of its own kind and has listed them. */
 function campaignsOf(
   { campaign, retries, ...follower }: Registration,
   followed: readonly FollowedStream[],

@@ -16,8 +16,8 @@ export function wantedCampaign(
 }
 
 /**
- * The campaign of what failed or is parked that a version wants which has taken over: older code gave up on these. None where all
- * objects are looked at, or the spec says so.
+ * The campaign that retries failed and parked objects once a new version has taken over. Undefined if `onRollout` asks for all
+ * objects, or for none.
  */
 export function wantedRetries(
   { campaign, onRollout = "retry" }: ReconcileFunctionSpec,

@@ -1,14 +1,14 @@
 import { ReconcileFunction } from "./reconcile-function.ts";
 import type { ObjectMetadata } from "./resource.ts";
 
-/** On an object: with the value `"true"` no run starts for it, a deletion's neither, before it is taken away. */
+/** On an object: the value `"true"` starts no run for it, not even to finalize it, until the annotation is removed. */
 export const pausedAnnotation = "drover.dev/paused";
 /** On an object: another value of it causes a run, also of an object that is parked. */
 export const reconcileAtAnnotation = "drover.dev/reconcile-at";
 
 /**
- * Whether an object's annotation says that no run is to start for it. A ReconcileFunction's does not: whoever writes one could
- * keep its permissions from being reviewed. `spec.paused` is for that.
+ * Whether an object's annotation pauses it. A ReconcileFunction's never does, because its author could keep the function's
+ * permissions from being reviewed; `spec.paused` pauses a function.
  */
 export function isPausedByAnnotation(
   { group, plural }: { readonly group: string; readonly plural: string },

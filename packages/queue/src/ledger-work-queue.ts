@@ -147,7 +147,8 @@ function waking(
     async forceAll(options) {
       for await (const piece of keys())
         await record(
-          piece.map((key) => forced(key, "listing")),
+          // What ended a pause may be among what is not known.
+          piece.map((key) => ({ ...forced(key, "listing"), paused: false })),
           true,
           options,
         );

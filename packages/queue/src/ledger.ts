@@ -190,5 +190,5 @@ export const newsKept = 65_536;
 export const paceUnit = 16;
 /** Characters kept of an error's text. */
 export const errorKept = 1_000;
-/** Characters kept of who paused something. */
+/** Characters kept of a pause's author. */
 export const pauserKept = 200;

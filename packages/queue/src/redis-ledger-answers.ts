@@ -116,6 +116,12 @@ export function report(text: string): KeyReport {
   return { ...rest, reasons, state: known ? state : "unknown", accountOpens: opens };
 }
 
+/** Likewise, of a member of a set; nothing for what another program has put there, which is no key. */
+export function listedReport(text: string): readonly KeyReport[] {
+  const { key } = z.object({ key: z.string() }).parse(json(text));
+  return objectKeyIn(key) === undefined ? [] : [report(text)];
+}
+
 const run = z.object({
   at: z.string(),
   trigger: z.array(z.string()),

@@ -161,7 +161,7 @@ const looksOf = (
   },
   async list(state, limit, after = "") {
     const [next = "", ...reports] = await run(list, { state, limit, after }, answers.texts);
-    return { keys: reports.map(answers.report), next: next === "" ? undefined : next };
+    return { keys: reports.flatMap(answers.listedReport), next: next === "" ? undefined : next };
   },
   async inspect(key) {
     const [report = "", ...runs] = await run(inspect, { key }, answers.texts);

@@ -16,8 +16,8 @@ export interface Wake {
   readonly reason: string;
   readonly class: WakeClass;
   /**
-   * Whether the key's own object says that no run is to start for it, at that version. Left out where that is not known: then what
-   * was known before holds.
+   * Whether the key's own object has the annotation that pauses it, at that version. Left out: not known, what was known before
+   * holds.
    */
   readonly paused?: boolean;
   /** A `traceparent`, for the run that answers this wake. */
@@ -101,7 +101,7 @@ export type Refusal =
  * - `retry`: failed. Backoff grows once per window; one wake may pierce the window. `after` replaces the computed window.
  * - `conflict`: somebody else wrote in between: again almost at once; many in a row count as one failure.
  * - `terminal`: parked until any wake but a resync.
- * - `paused`: its object says that no run is to start for it: due again once a wake says that it is not paused any more.
+ * - `paused`: the object's annotation pauses it: the run did nothing, and the key is due once the object is resumed.
  * - `gone`: the object is no more; the ledger forgets the key.
  * - `interrupted`: stopped before its end through no fault of its own: due at once for anybody.
  * - `throttled`: a named account is asked to wait (a 429): not a failure. No key of that account runs until `after` is
@@ -164,7 +164,7 @@ export interface Pause {
   readonly scope: Scope["kind"] | "annotation";
   /** Redis time, ms. */
   readonly since: number;
-  /** As the caller of `pause` named itself; empty for an annotation: the object tells who wrote it. */
+  /** The author that was given to `pause`; empty for an annotation. */
   readonly by: string;
 }
 
@@ -311,7 +311,7 @@ export interface WorkQueue {
    * @throws as `wake`.
    */
   forceAll(options?: WakeOptions): Promise<void>;
-  /** Start no more runs there; what is due stays due. Runs under way end. `by` is told to whoever asks why. */
+  /** Start no more runs there; what is due stays due. Runs under way end. `by` is the author, which reports show. */
   pause(scope: Scope, by: string): Promise<void>;
   resume(scope: Scope): Promise<void>;
   /**

@@ -65,7 +65,7 @@ interface Step<R extends Resource> extends ReconcileParts<R> {
  * One run of one key: read the object, bring the world one step nearer to it, say so in its status. It is read live,
  * unless a copy came with the claim that is as new as all that was heard of it, and as what runs of this key have written.
  *
- * Where the object's annotation says that it is paused, nothing is done, and nothing written.
+ * If the object's annotation pauses it, the run does and writes nothing.
  *
  * Order, which is the promise: the finalizer is persisted before the first `reconcile`; it comes off only after
  * `finalize` has returned; status is written with the version that was read, so that what it says was true of it.
@@ -132,7 +132,7 @@ const bothTold =
     };
   };
 
-/** An object may be paused without the queue's knowledge: Redis was emptied, or this run began before. */
+/** The queue may not have recorded the pause: Redis was emptied, or the annotation was added during the run before. */
 async function moveUnlessPaused<R extends Resource>(step: Step<R>, raw: KubeObject): Promise<Verdict> {
   return isPausedByAnnotation(step.ref, raw.metadata) ? { kind: "paused" } : moveOn(step, raw);
 }

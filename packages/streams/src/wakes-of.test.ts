@@ -59,7 +59,7 @@ describe("what wakes a key", () => {
     expect(await woken({ type: "listed" })).toEqual(["listing Listed default/photos"]);
   });
 
-  it("says whether its object is paused by its annotation, as far as that is known", async () => {
+  it("says whether its object is paused by its annotation, and that it is not where that is not known", async () => {
     const said = async (
       fields: Partial<ObjectEvent>,
       annotations: Readonly<Record<string, string>> | undefined,
@@ -82,7 +82,7 @@ describe("what wakes a key", () => {
     expect(await said({ type: "listed" }, paused)).toEqual([true]);
     expect(await said({}, { "drover.dev/paused": "yes" })).toEqual([false]);
     expect(await said({}, undefined)).toEqual([false]);
-    expect(await said({ object: undefined }, paused)).toEqual([undefined]);
+    expect(await said({ object: undefined }, paused)).toEqual([false]);
     expect(await said({ type: "deleted" }, paused)).toEqual([false]);
     // Of another kind it says nothing about the key.
     expect(await said({}, paused, bucket, { by: "owner" })).toEqual([undefined]);

@@ -111,11 +111,13 @@ function broughtBy(
   return copy === undefined ? {} : { copy, ...(newestAfter && { newestAfter }) };
 }
 
-/** Whether an object is paused by its annotation; nothing where that is not known. One that is gone is not. */
-function pauseOf({ type, object }: ObjectEvent, ref: ResourceRef): Pick<Wake, "paused"> {
-  if (type === "deleted") return { paused: false };
-  return object === undefined ? {} : { paused: isPausedByAnnotation(ref, object.metadata) };
-}
+/**
+ * Whether an object's annotation pauses it. False if the object is not known or is gone: the queue must not hold the key back then, and
+ * the run reads the annotation.
+ */
+const pauseOf = ({ type, object }: ObjectEvent, ref: ResourceRef): Required<Pick<Wake, "paused">> => ({
+  paused: type !== "deleted" && object !== undefined && isPausedByAnnotation(ref, object.metadata),
+});
 
 /** What became of an object, for who knows of others of its kind; empty where that is too long. */
 function newsOf(ref: ResourceRef, { type, key, resourceVersion, object }: ObjectEvent): string {

@@ -17,10 +17,9 @@ export const attack: Attack = {
     await grant(alice, role, namespace);
     const as = await kubeconfigOf(alice);
     const names = ["sleeper", "leaver"];
-    const paused = names.map((name) =>
-      functionOf(namespace, name, { permissions: { namespace: role } }, { [pausedAnnotation]: "true" }),
-    );
-    await apply(paused, { as });
+    const asking = (annotations: Readonly<Record<string, string>>) =>
+      names.map((name) => functionOf(namespace, name, { permissions: { namespace: role } }, annotations));
+    await apply(asking({}), { as });
     const holds = async (): Promise<number> => {
       const accounts = names.map((name) => ({ user: `system:serviceaccount:${namespace}:${name}` }));
       const rights = await Promise.all(accounts.map((one) => may(one, "get", "secrets", namespace)));
@@ -28,6 +27,7 @@ export const attack: Attack = {
     };
     for (const name of names) await permitted(namespace, name, as);
     await until("both functions may read Secrets", async () => (await holds()) === 2);
+    await apply(asking({ [pausedAnnotation]: "true" }), { as });
     await kubectl(["delete", "rf", "leaver", "-n", namespace, "--wait=false"]);
     await kubectl(["delete", "rolebindings", "-n", namespace, "-l", "!drover.dev/function"]);
     await makeAuthor(installation, alice, namespace);

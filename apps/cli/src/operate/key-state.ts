@@ -1,6 +1,6 @@
 import type { KeyReport, ListedState } from "@drover/queue";
 
-/** Where a key is, as people are told. `failing` keys are in one of the other states as well. */
+/** The states of a key for people. A `failing` key is in one of the others as well. */
 export const keyStates = ["due", "running", "waiting", "paused", "parked", "failing"] as const;
 export type ShownState = (typeof keyStates)[number];
 

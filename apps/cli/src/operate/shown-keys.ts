@@ -1,4 +1,5 @@
 import type { KeyReport } from "@drover/queue";
+import { isoTime } from "../iso-time.ts";
 import { roughly } from "../roughly.ts";
 import { pagedTable } from "../table.ts";
 import { reasonOf, stateOf } from "./key-state.ts";
@@ -48,12 +49,12 @@ const shownKey = (fn: string, report: KeyReport, now: number): object => ({
   function: fn,
   key: report.key,
   state: stateOf(report, now),
-  at: new Date(report.at).toISOString(),
+  at: isoTime(report.at),
   failures: report.fails,
   reason: reasonOf(report),
   error: report.error,
   account: report.account,
-  pauses: report.pauses.map(({ since, ...pause }) => ({ ...pause, since: new Date(since).toISOString() })),
+  pauses: report.pauses.map(({ since, ...pause }) => ({ ...pause, since: isoTime(since) })),
 });
 
 /** How long it has been in its state, or until when. Of a run only the end of its lease is known. */

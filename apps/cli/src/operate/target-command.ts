@@ -18,7 +18,7 @@ export interface TargetCommand {
   readonly name: string;
   readonly summary: string;
   readonly description: string;
-  /** Answers what is said when it is done. */
+  /** Returns the message for the terminal. */
   readonly act: (queue: WorkQueue, target: Target) => Promise<string>;
 }
 

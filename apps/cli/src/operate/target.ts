@@ -117,7 +117,7 @@ export async function refuseAbsent({ words, exists, scope }: Target): Promise<vo
   );
 }
 
-/** The person at the terminal, for whoever asks later who paused an object. */
+/** The name of the operator, to be shown as the author of a pause. */
 export function operatorName(): string {
   try {
     return `${userInfo().username}@${hostname()}`;

@@ -33,7 +33,7 @@ export async function* wantedKeys(
       const page = await queue.list(list, { after, limit: perPage });
       const found = page.keys.filter((report) => isWanted(report, wanted, now));
       if (found.length > 0) yield { keys: found, now };
-      // What waits is in the order of its time: behind the first whose time has not come, none is due.
+      // The list is ordered by time: behind the first key whose time has not come, none is due.
       const isPast = list === "waits" && isDueOnly(wanted) && (page.keys.at(-1)?.at ?? 0) > now;
       after = isPast ? undefined : page.next;
     } while (after !== undefined);

@@ -13,8 +13,8 @@ const entrySchema = z.looseObject({
 });
 
 /**
- * The pauses of an object: those that the queue knows of, with its annotation as the object has it, which the queue may not have
- * been told of yet, and with the field manager that wrote it.
+ * The pauses of an object: those that the queue has recorded, and the annotation with the field manager that wrote it, which the
+ * queue may not have recorded yet.
  *
  * @param now for an annotation whose time is not known, ms.
  */
@@ -34,7 +34,7 @@ export function pausesOf(
   ];
 }
 
-/** The field manager that the annotation belongs to, and when it wrote last; undefined where the server does not tell. */
+/** The field manager that owns the annotation, and the time of its last write; undefined if managedFields lack it. */
 function writerOf({
   metadata,
 }: KubeObject): { readonly manager: string; readonly time?: string | undefined } | undefined {
@@ -44,7 +44,7 @@ function writerOf({
     .find(({ fieldsV1 }) => Object.hasOwn(fieldsV1["f:metadata"]["f:annotations"], `f:${pausedAnnotation}`));
 }
 
-/** A value of the annotation that pauses nothing, though somebody may think so. */
+/** A warning about a value of the annotation that pauses nothing; undefined if there is none. */
 export function idlePause(object: KubeObject | undefined): string | undefined {
   const value = object?.metadata.annotations?.[pausedAnnotation];
   if (value === undefined || value === "true") return undefined;

@@ -1,4 +1,5 @@
 import { conditionOf } from "../function-object.ts";
+import { isoTime } from "../iso-time.ts";
 import { pauseWords } from "../pause-words.ts";
 import { roughly } from "../roughly.ts";
 import type { KeyFacts } from "./key-facts.ts";
@@ -22,7 +23,7 @@ export function explanationOf(facts: KeyFacts): Explanation {
         : 0;
   return {
     summary: `${name} ${sentence(facts)}`,
-    nextRunAt: nextRunAt > now ? new Date(nextRunAt).toISOString() : undefined,
+    nextRunAt: nextRunAt > now ? isoTime(nextRunAt) : undefined,
   };
 }
 

@@ -19,7 +19,7 @@ export interface KeyFacts {
   readonly object: KubeObject | undefined;
   /** Redis' clock, ms. */
   readonly now: number;
-  /** As the queue has it, but for a pause that the object alone tells of. */
+  /** The queue's report, with the pause that the object's annotation asks for. */
   readonly report: KeyReport;
   /** Newest first. */
   readonly runs: readonly PastRun[];

@@ -133,7 +133,7 @@ export interface StartedRun {
   readonly uid?: string | undefined;
 }
 
-/** Since when something is paused, and by whom. */
+/** The time and the author of a pause. */
 export type PauseNote = Omit<Pause, "scope">;
 
 export interface Queue {

@@ -10,7 +10,7 @@ import { isObjectPaused, openNamespace } from "./turns.ts";
  * Hold keys back, or let them go on: all of the controller, of a namespace, or one object. Paused keys stay due and
  * are not rung; a run under way ends.
  *
- * @param by who pauses; undefined: they go on.
+ * @param by the author of the pause; undefined: resume.
  */
 export function pause(moment: Moment, scope: Scope, by: string | undefined): void {
   const { paused } = moment.data;

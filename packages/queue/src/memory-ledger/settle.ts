@@ -129,7 +129,7 @@ function learn({ data, age }: Moment, entry: Entry, { kind, saw }: Verdict, ranH
   entry.left = true;
 }
 
-/** As a wake says so: where nothing newer is known of the object that it saw. */
+/** Marks the key as paused, unless the object has changed since the run read it. */
 function notePause({ now }: Moment, entry: Entry, saw: Sight | undefined): void {
   if (saw === undefined || (entry.uid !== undefined && entry.uid !== saw.uid)) return;
   const known = entry.versions.get(saw.kind);

@@ -21,7 +21,7 @@ const openedAtOnce = 200;
 const namespacePaused = ({ data }: Moment, namespace: string): boolean =>
   data.paused.namespaces.has(namespace);
 
-/** By itself: an operator paused it, or its annotation says so. */
+/** An operator paused the object itself, or its annotation does. */
 export const isObjectPaused = (
   { data }: Moment,
   { key, pausedSince }: Pick<Entry, "key" | "pausedSince">,

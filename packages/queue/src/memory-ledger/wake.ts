@@ -77,7 +77,7 @@ function remember(moment: Moment, entry: Entry, wake: Wake): boolean {
   return moreUrgent;
 }
 
-/** That it is paused is believed of the newest version that is known, that it is not of any: a run looks itself. */
+/** A pause is taken from the newest known version only; its end from any, because the run reads the annotation again. */
 function notePause({ now }: Moment, entry: Entry, { paused, kind, resourceVersion }: Wake): void {
   if (paused === false) entry.pausedSince = undefined;
   else if (paused === true && entry.versions.get(kind) === resourceVersion) entry.pausedSince ??= now;

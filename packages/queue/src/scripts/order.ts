@@ -11,7 +11,7 @@ import { mostTurns } from "../script-bounds.ts";
 export const order = `
 local function pausedBy(scope) return setting('pauses', 0) > 0 and redis.call('HEXISTS', PAUSED, scope) == 1 end
 local function namespaceOf(key) return string.match(key, '^(.-)/') or '' end
--- By itself: an operator paused it, or its annotation says so.
+-- An operator paused the object itself, or its annotation does.
 local function pausedObject(e) return e.f.paused or pausedBy('object ' .. e.key) end
 local function pausedKey(e)
   return control.paused == '1' or pausedObject(e) or pausedBy('namespace ' .. namespaceOf(e.key))

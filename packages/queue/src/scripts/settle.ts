@@ -100,7 +100,7 @@ elseif verdict ~= 'conflict' then
   clear(e, 'conflicts')
 end
 if error ~= '' then e.f.error = error end
--- As a wake says so: where nothing newer is known of the object that it saw.
+-- Marks the key as paused, unless the object has changed since the run read it.
 if verdict == 'paused' and sawVersion ~= '' and (not e.f.uid or e.f.uid == sawUid) then
   local known = e.f['version:' .. sawKind]
   if not known or known == sawVersion or newer(sawVersion, known) then e.f.paused = string.format('%.0f', now) end

@@ -63,7 +63,7 @@ local function isBeforeAnyRun(e, w)
   return not (e.f.ranAt or e.f.announced or e.f.settled)
 end
 
--- That it is paused is believed of the newest version that is known, that it is not of any: a run looks itself.
+-- A pause is taken from the newest known version only; its end from any, because the run reads the annotation again.
 local function notePause(e, w)
   if w.paused == false then
     clear(e, 'paused')
