@@ -136,13 +136,22 @@ export function pausesContract(t: LedgerUnderTest): void {
   });
 
   it("keeps no copy for a key that is paused", async () => {
-    await t.wake(key, own("1"));
-    await t.claim(key, "t1");
-    const saw = { kind: "buckets", uid: "u1", resourceVersion: "1" };
-    await t.ledger.settle(key, "t1", { kind: "done", saw });
-    await t.wake(key, { ...own("2", true), copy: "{}" });
-    await t.wake(key, own("2", false));
-    expect((await t.claim(key)).copy).toBeUndefined();
+    const [other] = keysIn("a", 1) as [ObjectKey];
+    await t.enlist({ slots: 2 });
+    for (const [each, isPaused] of [
+      [key, true],
+      [other, false],
+    ] as const) {
+      await t.wake(each, own("1"));
+      const token = `t of ${each}`;
+      await t.claim(each, token);
+      const saw = { kind: "buckets", uid: "u1", resourceVersion: "1" };
+      await t.ledger.settle(each, token, { kind: "done", saw });
+      if (isPaused) await t.ledger.pause({ kind: "object", key: each }, "tests");
+      await t.wake(each, { ...own("2"), copy: "{}" });
+      if (isPaused) await t.ledger.resume({ kind: "object", key: each });
+      expect((await t.claim(each)).copy).toBe(isPaused ? undefined : "{}");
+    }
   });
 
   it("is not among those that a campaign waits for, once it is due", async () => {
