@@ -52,7 +52,17 @@ export type Order = z.infer<typeof orderSchema>;
 export type Dying = z.infer<typeof dying>;
 
 const run = { key: z.string(), token: z.string(), sent: z.number() };
-const verdict = z.enum(["done", "wait", "retry", "throttled", "conflict", "terminal", "gone", "interrupted"]);
+const verdict = z.enum([
+  "done",
+  "wait",
+  "retry",
+  "throttled",
+  "conflict",
+  "terminal",
+  "paused",
+  "gone",
+  "interrupted",
+]);
 
 /** What a process tells the world. */
 export const reportSchema = z.discriminatedUnion("say", [

@@ -92,3 +92,19 @@ it("beside the cluster's bridges it takes nothing away from them, nor they from 
   await world.until(bucket("theirs"), isReady);
   await areReady("more");
 });
+
+it("an object that is paused has no run here either, also where Redis is emptied", async () => {
+  const process = await start();
+  const annotated = (paused: "true" | null) => {
+    const { metadata, ...rest } = gadget("paused");
+    return { ...rest, metadata: { ...metadata, annotations: { "drover.dev/paused": paused } } };
+  };
+  await world.cluster.apply(annotated("true"));
+  await areReady("before-the-loss");
+  await admin.flushall();
+  await areReady("after-the-loss");
+  expect((await world.cluster.get(gadget("paused")))?.status).toBeUndefined();
+  await world.cluster.apply(annotated(null));
+  await world.until(gadget("paused"), isReady);
+  expect(await process.stop()).toMatchObject({ code: 0 });
+});

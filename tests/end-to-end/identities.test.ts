@@ -148,7 +148,7 @@ it("a function that is deleted leaves no key and no user, and the next one of it
   const bare = queue.slice(queue.lastIndexOf("/") + 1);
   // What the one before it left: a pause, and a key that its bridge goes on waking.
   const operated = openWorkQueue({ redis: admin, controller: queue, log: silentLog });
-  await operated.pause({ kind: "object", key: objectKey({ namespace: "default", name: "a" }) });
+  await operated.pause({ kind: "object", key: objectKey({ namespace: "default", name: "a" }) }, "tests");
   await operated.close();
   const busy = new AbortController();
   let n = 0;

@@ -82,6 +82,22 @@ it("a version that has taken over looks at every object once more, where that is
   expect(JSON.stringify(told?.status?.["campaign"])).toMatch(/"name":"rollout-\d+"/);
 }, 120_000);
 
+it("a version that has taken over tries what the one before has given up on, and nothing else", async () => {
+  const { cluster } = world;
+  const of = (image: string) => deployed(image, { onRollout: "retry" });
+  await cluster.apply(of("tasks:1"));
+  await world.until(of("any"), isRolledOut);
+  await cluster.apply(task("well", 1));
+  await cluster.apply(task("given-up", -1));
+  await world.until(task("well", 0), isReady);
+  await world.until(task("given-up", 0), (object) => conditionOf(object)?.status === "False");
+  writeFileSync(journal, "");
+  await cluster.apply(of("tasks:2"));
+  await world.until(task("given-up", 0), isReady);
+  expect(lines().filter((line) => !line.endsWith("given-up"))).toEqual([]);
+  expect(lines()).toContain("tasks:2 ends default/given-up");
+}, 120_000);
+
 it("a version that does not start takes nothing away, and says why it does not", async () => {
   const { cluster } = world;
   await cluster.apply(deployed("tasks:1"));
@@ -110,11 +126,33 @@ it("a paused function starts nothing, and says so; resumed, it does what was due
   await world.until(deployed("tasks:1"), (object) => conditionOf(object)?.reason === "Paused");
   await cluster.apply(task("held", 1));
   await eventually(async () =>
-    expect((await cluster.get(deployed("any")))?.status).toMatchObject({ due: 1, paused: true }),
+    expect((await cluster.get(deployed("any")))?.status).toMatchObject({
+      ...{ due: 0, oldestDueSeconds: 0, pausedKeys: 1, paused: true },
+    }),
   );
   expect(lines()).toEqual([]);
   await cluster.apply(deployed("tasks:1", { paused: false }));
   await world.until(task("held", 0), isReady);
+}, 120_000);
+
+it("an object that is paused keeps no Pod, and has one started once it is resumed", async () => {
+  const { cluster } = world;
+  const scaling = { min: 0, max: 2, idleAfter: "1s" } as const;
+  await cluster.apply(deployed("tasks:1", { scaling }));
+  const annotated = (paused: "true" | null) => {
+    const { metadata, ...rest } = task("held", 1);
+    return { ...rest, metadata: { ...metadata, annotations: { "drover.dev/paused": paused } } };
+  };
+  await cluster.remove(task("held", 1));
+  await world.until(task("held", 0), isGone);
+  await cluster.apply(annotated("true"));
+  await cluster.apply(task("free", 1));
+  await world.until(task("free", 0), isReady);
+  await eventually(async () => expect(await world.pods("tasks")).toEqual([]));
+  expect((await cluster.get(task("held", 0)))?.metadata.finalizers).toBeUndefined();
+  await cluster.apply(annotated(null));
+  await world.until(task("held", 0), isReady);
+  await cluster.apply(deployed("tasks:1"));
 }, 120_000);
 
 it("a Pod that somebody deletes, and an object of the function's that somebody changes, are put right", async () => {

@@ -1,6 +1,6 @@
-import { queueOf, silentLog } from "@drover/controller";
+import { objectKey, queueOf, silentLog } from "@drover/controller";
 import type { ReflectorStatus } from "@drover/kube";
-import { openMemoryWorkQueue } from "@drover/queue";
+import { openMemoryWorkQueue, type Verdict, type WorkQueue } from "@drover/queue";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type Campaigns, openCampaignRunner } from "./campaigns.ts";
 import type { FollowedStream } from "./follow-stream.ts";
@@ -21,31 +21,40 @@ const [plan] = planStreams([registration("one")], new Map([[sites, "origin"]]));
 let synced: boolean;
 let followed: readonly FollowedStream[];
 let begun: string[];
+let finished: string[];
 let campaigns: Campaigns;
+let queue: WorkQueue;
 
 beforeEach(() => {
   if (plan === undefined) throw new Error("A registration follows its own kind.");
   synced = true;
   begun = [];
+  finished = [];
   const status = { synced, silentFor: 0 } as ReflectorStatus;
   const reflector = { done: Promise.resolve(), status: () => ({ ...status, synced }) };
   const counts = { wakes: 0, events: 0, missed: 0 };
   followed = [{ plan, reflector, counts, lags: () => [], stop: () => Promise.resolve() }];
-  const queue = openMemoryWorkQueue({ controller: sites, log: silentLog });
+  queue = openMemoryWorkQueue({ controller: sites, log: silentLog });
   campaigns = openCampaignRunner({
     ...{ log: silentLog, every: 5, followed: () => followed, queueOf: () => queue },
     store: {
       // There are none: whatever is begun is done.
       async *objects() {},
-      begin({ name }) {
-        begun.push(name);
-        return Promise.resolve({ startedAt: 0 });
+      begin({ name, of }, now) {
+        begun.push(of === "all" ? name : `${name} of what failed`);
+        return Promise.resolve({ startedAt: now });
       },
-      finish: () => Promise.resolve(),
+      finish({ name, of }) {
+        finished.push(of === "all" ? name : `${name} of what failed`);
+        return Promise.resolve();
+      },
     },
   });
 });
-afterEach(() => campaigns.stop());
+afterEach(async () => {
+  campaigns.stop();
+  await queue.close();
+});
 const told = () => campaigns.progress().get(sites);
 
 it("a campaign begins where its kind is followed, once all of it was told, and another name another one", async () => {
@@ -64,4 +73,56 @@ it("a bridge says nothing of a campaign any more whose kind another one follows"
   await expect.poll(told).toBeDefined();
   followed = [];
   await expect.poll(told).toBeUndefined();
+});
+
+it("a campaign of what failed wakes what is parked or fails, once, and nothing else", async () => {
+  const key = (name: string) => objectKey({ namespace: "web", name });
+  const verdicts: Readonly<Record<string, Verdict>> = {
+    "web/terminal": { kind: "terminal", error: "no" },
+    "web/exhausted": { kind: "retry", error: "no" },
+    "web/waits": { kind: "wait", after: 600_000 },
+    "web/well": { kind: "done" },
+  };
+  const runs: (readonly [string, readonly string[]])[] = [];
+  const work = (backoff: { readonly attempts?: number } = {}, usual: Verdict = { kind: "done" }) =>
+    queue.work(({ key: of }) => Promise.resolve(verdicts[of] ?? usual), {
+      ...{ concurrency: 1, timeout: 10_000, backoff: { first: 600_000, longest: 600_000, ...backoff } },
+      onSettled: ({ key: of, claim }) => void runs.push([of, claim.reasons]),
+    });
+  const wake = (name: string) =>
+    queue.wake([
+      {
+        ...{ key: key(name), kind: "sites.example.com", resourceVersion: "1" },
+        ...{ reason: "Added", class: "change" },
+      },
+    ]);
+  const patient = work({}, { kind: "retry", error: "not yet" });
+  for (const name of ["failing", "terminal", "waits", "well"]) await wake(name);
+  await expect.poll(() => runs.length).toBe(4);
+  await patient.drain(0);
+  const strict = work({ attempts: 1 });
+  await wake("exhausted");
+  await expect
+    .poll(async () => {
+      const { key: report } = await queue.inspect(key("exhausted"));
+      // Its first run may have ended before the queue had heard of the new worker's attempts.
+      if (report.state === "waits") await queue.force([key("exhausted")]);
+      return report.state;
+    })
+    .toBe("parked");
+  await strict.drain(0);
+  expect(await queue.stats(1_000)).toMatchObject({ parked: 2, failing: 2, scheduled: 2 });
+  runs.splice(0);
+
+  campaigns.want([
+    { ...registrationOf(identity, { for: kind }), retries: { name: "rollout-2", perSecond: 1_000 } },
+  ]);
+  const next = work({ attempts: 1 });
+  await expect.poll(() => runs.length).toBe(3);
+  // Counted again, it finds none that has not run since, though all but one fail as before.
+  await expect.poll(() => finished).toEqual(["rollout-2 of what failed"]);
+  expect(runs.map(([of]) => of).sort()).toEqual(["web/exhausted", "web/failing", "web/terminal"]);
+  expect(new Set(runs.flatMap(([, reasons]) => reasons))).toEqual(new Set(["Campaign rollout-2"]));
+  expect(told()).toBeUndefined();
+  await next.drain(0);
 });

@@ -1,8 +1,8 @@
-import type { CampaignProgress, Log, Milliseconds } from "@drover/controller";
+import type { CampaignProgress, Log, Milliseconds, ObjectKey } from "@drover/controller";
 import { nameOf } from "@drover/kube";
 import type { WorkQueue } from "@drover/queue";
 import { isOver, pause } from "@drover/runtime";
-import { type CampaignStore, streamsOf } from "@drover/streams";
+import { type CampaignId, type CampaignObjects, type CampaignStore, streamsOf } from "@drover/streams";
 import type { FollowedStream } from "./follow-stream.ts";
 import type { Registration } from "./registration.ts";
 import { type CampaignOptions, runCampaign } from "./run-campaign.ts";
@@ -10,7 +10,7 @@ import { type CampaignOptions, runCampaign } from "./run-campaign.ts";
 /** The campaigns of the controllers whose own kind this bridge follows. */
 export interface Campaigns {
   readonly want: (registrations: readonly Registration[]) => void;
-  /** How far they have come, by controller. */
+  /** How far those of all objects have come, by controller. */
   readonly progress: () => ReadonlyMap<string, CampaignProgress>;
   stop(): void;
 }
@@ -34,21 +34,21 @@ export function openCampaignRunner(options: CampaignsOptions): Campaigns {
   let registrations: readonly Registration[] = [];
 
   const look = (): void => {
-    const wanted = new Map(registrations.flatMap((one) => campaignOf(one, options.followed()) ?? []));
-    for (const [id, { controller, leave }] of running) {
+    const wanted = new Map(registrations.flatMap((one) => campaignsOf(one, options.followed())));
+    for (const [id, { campaign, leave }] of running) {
       if (wanted.has(id)) continue;
       leave.abort();
       running.delete(id);
       // It is another bridge's to tell from now on.
-      progress.delete(controller);
+      if (campaign.of === "all") progress.delete(campaign.controller);
     }
     for (const [id, campaign] of wanted) {
       if (running.has(id)) continue;
-      const { controller } = campaign.id;
+      const { controller, of } = campaign.id;
       const leave = new AbortController();
-      running.set(id, { controller, leave });
+      running.set(id, { campaign: campaign.id, leave });
       void keepRunning(options, campaign, leave.signal, (told) => {
-        if (!leave.signal.aborted) progress.set(controller, told);
+        if (of === "all" && !leave.signal.aborted) progress.set(controller, told);
       });
     }
   };
@@ -64,19 +64,27 @@ export function openCampaignRunner(options: CampaignsOptions): Campaigns {
 }
 
 interface Running {
-  readonly controller: string;
+  readonly campaign: CampaignId;
   readonly leave: AbortController;
 }
 
-/** A registration's campaign, where all streams of its own kind are followed here and were listed whole; with what tells it apart. */
-function campaignOf({ campaign, ...follower }: Registration, followed: readonly FollowedStream[]) {
-  if (campaign === undefined) return undefined;
+/** A campaign, and the objects of its controller. */
+interface WantedCampaign extends Pick<CampaignOptions, "id" | "campaign" | "kind"> {
+  readonly objects: readonly CampaignObjects[];
+}
+
+/** A registration's campaigns by an id, if this bridge follows all streams of its own kind and has listed them. */
+function campaignsOf(
+  { campaign, retries, ...follower }: Registration,
+  followed: readonly FollowedStream[],
+): readonly (readonly [string, WantedCampaign])[] {
+  if (campaign === undefined && retries === undefined) return [];
   const { controller } = follower;
   const self = follower.follows.filter(({ subscription: { map } }) => map.by === "self");
   const [first, ...more] = [...streamsOf([{ ...follower, follows: self }])];
-  if (first === undefined) return undefined;
+  if (first === undefined) return [];
   const synced = followed.filter(({ reflector }) => reflector.status().synced);
-  const of = [first, ...more].flatMap((stream) => {
+  const objects = [first, ...more].flatMap((stream) => {
     const plan = synced.find((one) => one.plan.stream === stream)?.plan;
     const listener = plan?.listeners.find(
       (one) => one.controller === controller && one.subscription.map.by === "self",
@@ -84,21 +92,48 @@ function campaignOf({ campaign, ...follower }: Registration, followed: readonly 
     return listener === undefined ? [] : [{ stream, subscription: listener.subscription.id }];
   });
   const ref = self[0]?.ref;
-  if (of.length <= more.length || ref === undefined) return undefined;
-  const id = { controller, name: campaign.name };
-  return [[JSON.stringify([id, of, campaign]), { id, campaign, of, kind: nameOf(ref) }]] as const;
+  if (objects.length <= more.length || ref === undefined) return [];
+  const wanted = [
+    { of: "all", campaign },
+    { of: "failed", campaign: retries },
+  ] as const;
+  return wanted.flatMap(({ of, campaign: one }) => {
+    if (one === undefined) return [];
+    const id = { controller, of, name: one.name };
+    return [[JSON.stringify([id, objects, one]), { id, campaign: one, objects, kind: nameOf(ref) }] as const];
+  });
+}
+
+/** Keys read by one call. */
+const perPage = 200;
+
+/** The keys that failed or are parked, each once, in pieces. */
+async function* failedKeys(
+  queue: Pick<WorkQueue, "list">,
+): AsyncGenerator<readonly ObjectKey[], void, undefined> {
+  for (const list of ["parked", "failing"] as const) {
+    let after: string | undefined;
+    do {
+      const page = await queue.list(list, { after, limit: perPage });
+      // Those that were given up on after failures are on both lists.
+      const found = page.keys.filter(({ state }) => list === "parked" || state !== "parked");
+      yield found.map(({ key }) => key);
+      after = page.next;
+    } while (after !== undefined);
+  }
 }
 
 async function keepRunning(
   { queueOf, store, log }: CampaignsOptions,
-  campaign: Pick<CampaignOptions, "id" | "campaign" | "of" | "kind">,
+  { objects, ...campaign }: WantedCampaign,
   signal: AbortSignal,
   onProgress: (progress: CampaignProgress) => void,
 ): Promise<void> {
   while (!isOver(signal)) {
     try {
       const queue = queueOf(campaign.id.controller);
-      await runCampaign({ ...campaign, queue, store, log, signal, onProgress });
+      const keys = () => (campaign.id.of === "all" ? store.objects(objects) : failedKeys(queue));
+      await runCampaign({ ...campaign, keys, queue, store, log, signal, onProgress });
       return;
     } catch (error) {
       if (isOver(signal)) return;

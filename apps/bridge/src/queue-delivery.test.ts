@@ -143,6 +143,27 @@ it("of a key's wakes the newest is kept, the most urgent class, no copy, and no 
   ]);
 });
 
+it("of a pause the newest word is kept, though a wake that knows of none comes last", async () => {
+  const queue = queueInHand();
+  queue.answer = () => Promise.reject(new Error("no"));
+  const delivery = deliver(queue);
+  const own = (resourceVersion: string, paused: boolean) => ({ resourceVersion, uid: "u1", paused });
+  await delivery.deliver([
+    wake("resumed", own("6", true)),
+    wake("resumed", own("7", false)),
+    wake("resumed", { resourceVersion: "9" }),
+    wake("paused", own("7", true)),
+    wake("paused", own("6", false)),
+  ]);
+  queue.answer = () => Promise.resolve();
+  await until(() => expect(delivery.lag()).toBeUndefined());
+  const taken = Object.fromEntries(queue.taken.map((one) => [one.key, one]));
+  expect(taken).toMatchObject({
+    "n/resumed": { resourceVersion: "9", paused: false },
+    "n/paused": { resourceVersion: "7", paused: true },
+  });
+});
+
 it("what is recorded while it is handed over is handed over, too", async () => {
   const queue = queueInHand();
   queue.answer = () => Promise.reject(new Error("no"));

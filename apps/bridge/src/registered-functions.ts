@@ -9,7 +9,7 @@ import {
 import { isDeepStrictEqual } from "node:util";
 import { InvalidRegistrationError } from "@drover/streams";
 import { type Registration, registrationOf } from "./registration.ts";
-import { wantedCampaign } from "./wanted-campaign.ts";
+import { wantedCampaign, wantedRetries } from "./wanted-campaign.ts";
 
 /** A ReconcileFunction of the cluster: what it registers, or why it does not. */
 export interface RegisteredFunction {
@@ -74,7 +74,8 @@ export function registered({ key, object, spec, problem }: DeclaredFunction): Re
   try {
     const { data: status = {} } = ReconcileFunction.status.safeParse(object["status"] ?? {});
     const wanted = { ...spec, campaign: wantedCampaign(spec, status) };
-    return { key, object, registration: registrationOf({ namespace, name, uid }, wanted) };
+    const registration = registrationOf({ namespace, name, uid }, wanted);
+    return { key, object, registration: { ...registration, retries: wantedRetries(spec, status) } };
   } catch (error) {
     if (!(error instanceof InvalidRegistrationError)) throw error;
     return { key, object, problem: error.message };

@@ -12,6 +12,8 @@ import { type Hook, hooksOf } from "./hooks/hook.ts";
 export interface Registration extends Follower {
   readonly controller: QueueName;
   readonly campaign?: Campaign | undefined;
+  /** A campaign of the objects that failed or are parked. */
+  readonly retries?: Campaign | undefined;
   readonly hooks: readonly Hook[];
 }
 

@@ -1,15 +1,16 @@
 import type { Campaign, CampaignProgress, Log, Milliseconds, ObjectKey } from "@drover/controller";
 import type { Wake, WorkQueue } from "@drover/queue";
 import { pause } from "@drover/runtime";
-import type { CampaignId, CampaignObjects, CampaignStore } from "@drover/streams";
+import type { CampaignId, CampaignStore } from "@drover/streams";
 
 export interface CampaignOptions {
   readonly id: CampaignId;
   readonly campaign: Campaign;
-  readonly of: readonly CampaignObjects[];
+  /** The keys of its objects, in pieces, as they are now. */
+  readonly keys: () => AsyncIterable<readonly ObjectKey[]>;
   readonly kind: string;
   readonly queue: Pick<WorkQueue, "wake" | "notRunSince">;
-  readonly store: CampaignStore;
+  readonly store: Pick<CampaignStore, "begin" | "finish">;
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: CampaignProgress) => void;
@@ -21,7 +22,7 @@ const betweenCounts: Milliseconds = 1_000;
 const patience: Milliseconds = 10_000;
 
 /**
- * Wakes all objects of a controller, so many a second, until each has had a run that started after the campaign began.
+ * Wakes objects of a controller, so many a second, until each has had a run that started after the campaign began.
  *
  * It goes by the ledger alone, which knows when each key ran last: whoever begins anew, after a crash or on another
  * bridge, passes over those that have run and needs no other memory. Goes before resyncs, and behind changes.
@@ -66,9 +67,9 @@ interface Count {
   readonly left: number;
 }
 
-async function counted({ store, of, queue }: CampaignOptions, since: number): Promise<Count> {
+async function counted({ keys: allKeys, queue }: CampaignOptions, since: number): Promise<Count> {
   let [total, left] = [0, 0];
-  for await (const keys of store.objects(of)) {
+  for await (const keys of allKeys()) {
     total += keys.length;
     left += (await queue.notRunSince(keys, since)).keys.length;
   }
@@ -80,13 +81,13 @@ async function wakeAll(
   since: number,
   onWoken: (woken: number) => void,
 ): Promise<void> {
-  const { campaign, kind, store, of, queue, signal } = options;
+  const { campaign, kind, queue, signal } = options;
   const { name, perSecond = 50 } = campaign;
   const wake = (key: ObjectKey): Wake => ({
     ...{ key, kind, resourceVersion: "0", reason: `Campaign ${name}`, class: "listing" },
   });
   let woken = 0;
-  for await (const piece of store.objects(of)) {
+  for await (const piece of options.keys()) {
     const { keys } = await queue.notRunSince(piece, since);
     for (let from = 0; from < keys.length; from += perSecond) {
       if (signal.aborted) return;

@@ -1,6 +1,6 @@
 import { ReconcileFunction } from "@drover/controller";
 import { expect, it } from "vitest";
-import { wantedCampaign } from "./wanted-campaign.ts";
+import { wantedCampaign, wantedRetries } from "./wanted-campaign.ts";
 
 const kind = { group: "example.com", version: "v1", kind: "Gadget", plural: "gadgets", scope: "Namespaced" };
 const spec = (fields: object) => ReconcileFunction.spec.parse({ for: kind, ...fields });
@@ -22,4 +22,15 @@ it("begins anew with every version that has taken over, but not with the first",
   expect(wantedCampaign(spec({ onRollout: "campaign", campaign: { name: "a" } }), status(3))).toEqual({
     name: "a.rollout-3",
   });
+});
+
+it("of what failed is wanted by every version that has taken over, but the first, unless the spec says otherwise", () => {
+  expect(wantedRetries(spec({}), {})).toBeUndefined();
+  expect(wantedRetries(spec({}), status(1))).toBeUndefined();
+  expect(wantedRetries(spec({}), status(2))).toEqual({ name: "rollout-2" });
+  expect(wantedRetries(spec({ campaign: { name: "a", perSecond: 3, paused: true } }), status(3))).toEqual({
+    ...{ name: "rollout-3", perSecond: 3 },
+  });
+  for (const onRollout of ["none", "campaign"])
+    expect(wantedRetries(spec({ onRollout }), status(3))).toBeUndefined();
 });

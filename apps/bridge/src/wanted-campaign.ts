@@ -14,3 +14,19 @@ export function wantedCampaign(
   const name = [campaign?.name, version].filter((part) => part !== undefined).join(".");
   return name === "" ? undefined : { ...campaign, name };
 }
+
+/**
+ * The campaign that retries failed and parked objects once a new version has taken over. Undefined if `onRollout` asks for all
+ * objects, or for none.
+ */
+export function wantedRetries(
+  { campaign, onRollout = "retry" }: ReconcileFunctionSpec,
+  { rollout }: ReconcileFunctionStatus,
+): Campaign | undefined {
+  const { complete = 0 } = rollout ?? {};
+  if (onRollout !== "retry" || complete <= 1) return undefined;
+  return {
+    name: `rollout-${complete}`,
+    ...(campaign?.perSecond !== undefined && { perSecond: campaign.perSecond }),
+  };
+}

@@ -7,6 +7,10 @@ import { deployCommand } from "./deploy/deploy-command.ts";
 import { faultsCommand } from "./faults/faults-command.ts";
 import { generateCommand } from "./generate/generate-command.ts";
 import { initCommand } from "./init/init-command.ts";
+import { historyCommand } from "./operate/history-command.ts";
+import { listCommand } from "./operate/list-command.ts";
+import { pauseCommand, resumeCommand } from "./operate/pause-command.ts";
+import { retryCommand } from "./operate/retry-command.ts";
 import { redisUrl } from "./redis-option.ts";
 import { inRepository } from "./repository.ts";
 import { startDemo } from "./start/start.ts";
@@ -19,7 +23,8 @@ export function droverCommand(): Command {
   const program = new Command("drover").description("Serverless controllers for Kubernetes");
   const commands = [
     ...[startCommand, initCommand, testCommand, faultsCommand, generateCommand, deployCommand],
-    ...[statusCommand, whyCommand],
+    ...[statusCommand, whyCommand, listCommand, historyCommand],
+    ...[retryCommand, pauseCommand, resumeCommand],
   ];
   for (const command of commands) program.addCommand(command());
   return program.showHelpAfterError("(--help lists what there is)");

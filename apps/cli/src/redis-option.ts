@@ -1,7 +1,7 @@
 import { silentLog } from "@drover/controller";
 import { Option } from "commander";
 import { CommandError } from "./command-error.ts";
-import { usualRedisCaFile } from "./config.ts";
+import { usualRedis, usualRedisCaFile } from "./config.ts";
 import { parseRedisUrl, type RedisConnection, UnfitRedisError } from "@drover/queue";
 
 /** How long somebody at a terminal waits for a Redis that is not there. */
@@ -21,6 +21,16 @@ export function redisUrl(text: string): string {
       ? new CommandError(`--redis cannot be used: ${error.message}`)
       : error;
   }
+}
+
+/**
+ * The Redis that a command cannot do without: as given, or as the environment names it.
+ * @throws CommandError where neither does.
+ */
+export function neededRedis(given: string | undefined): string {
+  const url = given ?? usualRedis();
+  if (url !== undefined) return url;
+  throw new CommandError("What is due is in Redis: give --redis, or set DROVER_REDIS_URL.");
 }
 
 /**

@@ -1,13 +1,26 @@
 import { oneLine } from "@drover/controller";
 
 /** Rows under their headings, each column as wide as what is widest in it. */
-export function table(headings: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
-  const all = [headings, ...rows].map((row) => row.map(oneLine));
-  const widths = headings.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  return all.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("   ")
-      .trimEnd(),
-  );
+export const table = (headings: readonly string[], rows: readonly (readonly string[])[]): readonly string[] =>
+  pagedTable(headings)(rows);
+
+/** A table whose rows come in pages: a column gets no narrower than it was in the page before. */
+export function pagedTable(
+  headings: readonly string[],
+): (rows: readonly (readonly string[])[]) => readonly string[] {
+  let widths = headings.map(() => 0);
+  let isFirst = true;
+  return (rows) => {
+    const all = [...(isFirst ? [headings] : []), ...rows].map((row) => row.map(oneLine));
+    isFirst = false;
+    widths = widths.map((width, column) =>
+      all.reduce((widest, row) => Math.max(widest, row[column]?.length ?? 0), width),
+    );
+    return all.map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("   ")
+        .trimEnd(),
+    );
+  };
 }

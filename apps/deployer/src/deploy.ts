@@ -101,10 +101,10 @@ function bridgesPart({ problem, follows, campaign }: FunctionContext["status"]) 
 }
 
 function figuresOf(load: FunctionLoad, pods: readonly ObservedPod[], revision: number) {
-  const { due, oldestDue, running, parked, failing } = load;
+  const { due, oldestDue, running, parked, failing, paused: pausedKeys } = load;
   const staying = pods.filter(({ deleting }) => !deleting);
   return {
-    ...{ due, running, parked, failing },
+    ...{ due, running, parked, failing, pausedKeys },
     oldestDueSeconds: Math.floor(oldestDue / 1_000),
     replicas: staying.length,
     readyReplicas: staying.filter((pod) => pod.ready && pod.revision === revision).length,
@@ -115,10 +115,12 @@ function figuresOf(load: FunctionLoad, pods: readonly ObservedPod[], revision: n
 async function pauseAsAsked({ context: { spec, status }, home, queues }: Step): Promise<FunctionLoad> {
   const load = await queues.load(home, spec);
   const asked = spec.paused ?? false;
-  if (asked === load.paused || (!asked && status.paused !== true)) return load;
+  if (asked === load.allPaused || (!asked && status.paused !== true)) return load;
   const queue = queues.of(queueOf(home));
-  await (asked ? queue.pause({ kind: "controller" }) : queue.resume({ kind: "controller" }));
-  return { ...load, paused: asked };
+  await (asked
+    ? queue.pause({ kind: "controller" }, "spec.paused of its ReconcileFunction")
+    : queue.resume({ kind: "controller" }));
+  return queues.load(home, spec);
 }
 
 /** All that the function needs beside Pods and Secrets. What its Roles grant is reviewed before any of it is written. */

@@ -31,6 +31,10 @@ export interface ScaledFunction {
 export interface FunctionLoad extends Load {
   readonly parked: number;
   readonly failing: number;
+  /** Would be due, but are paused. */
+  readonly paused: number;
+  /** The queue of its objects is paused as a whole. */
+  readonly allPaused: boolean;
 }
 
 /** All queues that a function works on: its objects', and those of the watched ones that its code is asked about. */
@@ -79,6 +83,7 @@ export function openFunctionQueues(options: FunctionQueuesOptions): FunctionQueu
         running: sum.running + one.running,
         parked: sum.parked + one.parked,
         failing: sum.failing + one.failing,
+        paused: sum.paused + one.paused,
       }));
     },
     keep(functions) {

@@ -40,11 +40,11 @@ describe("a container", () => {
   });
   it("has one Pod while it is to be tried; none when it is paused or there is none", () => {
     const untried = { spec, status: { rollout: rolledOut } };
-    expect(leastPods(untried, { paused: false })).toBe(1);
-    expect(leastPods(untried, { paused: true })).toBe(0);
-    expect(leastPods({ ...untried, spec: { for: spec.for } }, { paused: false })).toBe(0);
-    expect(leastPods({ spec, status: { rollout: tried } }, { paused: false })).toBe(0);
-    expect(leastPods({ spec, status: {} }, { paused: false })).toBe(1);
+    expect(leastPods(untried, { allPaused: false })).toBe(1);
+    expect(leastPods(untried, { allPaused: true })).toBe(0);
+    expect(leastPods({ ...untried, spec: { for: spec.for } }, { allPaused: false })).toBe(0);
+    expect(leastPods({ spec, status: { rollout: tried } }, { allPaused: false })).toBe(0);
+    expect(leastPods({ spec, status: {} }, { allPaused: false })).toBe(1);
   });
 });
 
@@ -66,7 +66,7 @@ describe("a revision", () => {
 describe("RolledOut", () => {
   const said = (pods: readonly ObservedPod[], more: Partial<Parameters<typeof statedConditions>[0]> = {}) => {
     const known = { spec, status: { rollout: rolledOut }, pods, revision: 1, wanted: 1 };
-    const all = statedConditions({ ...known, load: { paused: false }, ...more });
+    const all = statedConditions({ ...known, load: { allPaused: false }, ...more });
     const { status, reason, message } = all.find(({ type }) => type === "RolledOut") ?? {};
     return [status, reason, message];
   };
@@ -91,7 +91,7 @@ describe("RolledOut", () => {
       isTriedNow,
       ["False", "OlderPodsLeft"],
     ],
-    ["it is paused and was never tried", [], { load: { paused: true } }, ["Unknown", "Paused"]],
+    ["it is paused and was never tried", [], { load: { allPaused: true } }, ["Unknown", "Paused"]],
     ["it has no container", [], { spec: { for: spec.for } }, []],
   ])("when %s", (_, pods, more, expected) => {
     expect(said(pods, more).slice(0, expected.length)).toEqual(expected);

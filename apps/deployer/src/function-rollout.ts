@@ -20,8 +20,8 @@ export const isTried = ({ spec, status }: Pick<FunctionContext, "spec" | "status
 /** The least Pods that a function has, whatever is due: one for as long as its container is to be tried. */
 export const leastPods = (
   one: Pick<FunctionContext, "spec" | "status">,
-  { paused }: { readonly paused: boolean },
-): number => (one.spec.container === undefined || paused || isTried(one) ? 0 : 1);
+  { allPaused }: { readonly allPaused: boolean },
+): number => (one.spec.container === undefined || allPaused || isTried(one) ? 0 : 1);
 
 /**
  * What Pods are made after now. Another template is a new revision, newer than any Pod that there is; it is to be in the

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { type Load, podsWanted } from "./pods-wanted.ts";
 
-const idle: Load = { due: 0, oldestDue: 0, running: 0, runTime: 100, paused: false };
+const idle: Load = { due: 0, oldestDue: 0, running: 0, runTime: 100 };
 const wanted = (
   load: Partial<Load>,
   {
@@ -40,9 +40,4 @@ it("is one more than there are, when keys grow old though all are busy", () => {
   expect(wanted({ due: 10, oldestDue: 31_000, running: 16 }, { pods: 2 })).toBe(3);
   // Not when they are not: more Pods would not help.
   expect(wanted({ due: 10, oldestDue: 31_000, running: 15 }, { pods: 2 })).toBe(1);
-});
-
-it("counts only what runs, while paused", () => {
-  expect(wanted({ due: 500, paused: true })).toBe(0);
-  expect(wanted({ due: 500, running: 3, paused: true })).toBe(1);
 });

@@ -7,7 +7,7 @@ const clearWithin: Milliseconds = 5_000;
 const tooOld: Milliseconds = 30_000;
 
 /** What a decision about the number of Pods is made from. */
-export type Load = Pick<QueueStats, "due" | "oldestDue" | "running" | "runTime" | "paused">;
+export type Load = Pick<QueueStats, "due" | "oldestDue" | "running" | "runTime">;
 
 /**
  * How many Pods a function should have now.
@@ -19,14 +19,14 @@ export type Load = Pick<QueueStats, "due" | "oldestDue" | "running" | "runTime" 
  * @param pods that there are, to grow from when what is due grows old though all of them are busy.
  */
 export function podsWanted(
-  { due, oldestDue, running, runTime, paused }: Load,
+  { due, oldestDue, running, runTime }: Load,
   { min, max, targetDue }: Pick<Scaling, "min" | "max" | "targetDue">,
   { concurrency, pods }: { readonly concurrency: number; readonly pods: number },
 ): number {
-  const load = paused ? running : due + running;
+  const load = due + running;
   if (load === 0) return min;
   const share = targetDue ?? Math.max(concurrency, shareOf(concurrency, runTime));
-  const late = !paused && oldestDue > tooOld && running >= pods * concurrency ? pods + 1 : 1;
+  const late = oldestDue > tooOld && running >= pods * concurrency ? pods + 1 : 1;
   return Math.min(max, Math.max(min, late, Math.ceil(load / share)));
 }
 

@@ -31,7 +31,7 @@ it("looks at the queues of functions that were deployed, and has no other looked
       looked.push(name);
       return Promise.resolve({
         ...{ due: 1, oldestDue: 0, running: 0, scheduled: 0, parked: 0, failing: 0 },
-        ...{ runTime: 0, paused: false },
+        ...{ runTime: 0, paused: 0, allPaused: false },
       });
     },
   };

@@ -11,7 +11,7 @@ export interface Known {
   readonly pods: readonly ObservedPod[];
   readonly revision: number;
   readonly wanted: number;
-  readonly load: Pick<FunctionLoad, "paused">;
+  readonly load: Pick<FunctionLoad, "allPaused">;
 }
 
 /**
@@ -65,7 +65,7 @@ function degradation({ status }: Known): Condition {
 }
 
 /** True once a Pod of the container that the spec has was Ready, and no older Pod is left. */
-function rollingOut({ spec, status, pods, revision, load: { paused } }: Known): readonly Condition[] {
+function rollingOut({ spec, status, pods, revision, load: { allPaused } }: Known): readonly Condition[] {
   if (spec.container === undefined) return [];
   const older = pods.filter((pod) => pod.revision !== revision).length;
   const isNewReady = pods.some((pod) => pod.revision === revision && pod.ready);
@@ -80,7 +80,7 @@ function rollingOut({ spec, status, pods, revision, load: { paused } }: Known): 
     const message = `${older} Pods of older revisions are left; they end their runs first.`;
     return condition("False", "OlderPodsLeft", message);
   }
-  return paused
+  return allPaused
     ? condition("Unknown", "Paused", "While the function is paused, its container is not tried.")
     : condition("False", "FirstPodStarting", "The first Pod of this container is starting.");
 }

@@ -52,10 +52,11 @@ export const functionStatus = z.object({
   replicas: z.int().optional().meta({ description: "Pods that there are." }),
   selector: z.string().optional().meta({ description: "Of its Pods, for autoscalers." }),
   readyReplicas: z.int().optional().meta({ description: "Of them, those of this revision that are Ready." }),
-  due: z.int().optional().meta({ description: "Keys that should run now." }),
+  due: z.int().optional().meta({ description: "Keys that should run now, and are not paused." }),
   oldestDueSeconds: z.int().optional().meta({ description: "How long the first of them has waited." }),
   running: z.int().optional().meta({ description: "Keys that run." }),
   parked: z.int().optional().meta({ description: "Keys given up on until their objects change." }),
   failing: z.int().optional().meta({ description: "Keys whose last run failed." }),
+  pausedKeys: z.int().optional().meta({ description: "Keys that would be due, but are paused on purpose." }),
   paused: z.boolean().optional().meta({ description: "No run starts, because the spec says so." }),
 });

@@ -37,6 +37,7 @@ export {
   setTwice,
   type Variable,
 } from "./function-pod.ts";
+export { isPausedByAnnotation, pausedAnnotation, reconcileAtAnnotation } from "./object-annotations.ts";
 export { paceVariables } from "./pace-variables.ts";
 export { type PermissionRule, type Scaling, usualScaling } from "./function-deployment.ts";
 export {

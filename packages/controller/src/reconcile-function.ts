@@ -155,9 +155,9 @@ export const ReconcileFunction = defineResource({
     container: containerDeclaration.optional(),
     permissions: permissionsDeclaration.optional(),
     scaling: scalingDeclaration.optional(),
-    onRollout: z.enum(["none", "campaign"]).optional().meta({
+    onRollout: z.enum(["retry", "campaign", "none"]).optional().meta({
       description:
-        "campaign: with every new version of the container, every object is reconciled once more. Default none.",
+        "What a new version of the container reconciles once more: retry: objects that failed or are parked; campaign: all; none. Default retry.",
     }),
   }),
   status: functionStatus,

@@ -31,6 +31,20 @@ describe("what matters of an object", () => {
     expect(view(size, { uid: "other" }, { spec: { size: 1 } })).not.toBe(before);
     expect(view(size, { deletionTimestamp: "2026-01-01T00:00:00Z" }, { spec: { size: 1 } })).not.toBe(before);
   });
+
+  test("is also that it is paused, or that a run is asked for, whatever is declared", () => {
+    const size: Subscription = { ...own, changed: [parseFieldPath("spec.size")] };
+    const annotated = (annotations: object, of = size) => view(of, { annotations }, { spec: { size: 1 } });
+    const before = annotated({});
+    expect(annotated({ "example.com/note": "a" })).toBe(before);
+    expect(annotated({ "drover.dev/paused": "yes" })).toBe(before);
+    expect(annotated({ "drover.dev/paused": "true" })).not.toBe(before);
+    const asked = annotated({ "drover.dev/reconcile-at": "monday" });
+    expect(asked).not.toBe(before);
+    expect(annotated({ "drover.dev/reconcile-at": "tuesday" })).not.toBe(asked);
+    const child: Subscription = { ...size, map: { by: "owner" } };
+    expect(annotated({ "drover.dev/paused": "true" }, child)).toBe(annotated({}, child));
+  });
 });
 
 describe("a controller's own finalizer", () => {

@@ -1,4 +1,9 @@
-import type { ObjectKey } from "@drover/controller";
+import {
+  type ObjectKey,
+  type ObjectMetadata,
+  pausedAnnotation,
+  reconcileAtAnnotation,
+} from "@drover/controller";
 import { type FieldPath, isOfMetadata, valuesAt } from "./field-path.ts";
 import { digestOf, type Fingerprint, fingerprint } from "./fingerprint.ts";
 import type { KubeObject } from "./kube-object.ts";
@@ -25,7 +30,8 @@ export interface Subscription {
   /** Left out: all. */
   readonly namespaces?: readonly string[] | undefined;
   /**
-   * Only when a value at one of these paths changes, or the object is created, deleted or begins to be deleted. Left
+   * Only when a value at one of these paths changes, or the object is created, deleted or begins to be deleted, or its
+   * annotations `drover.dev/paused` or `drover.dev/reconcile-at` change. Left
    * out: for the controller's own kind all but status (see `fingerprint`), for others every version.
    */
   readonly changed?: readonly FieldPath[] | undefined;
@@ -96,7 +102,8 @@ function viewOf(object: KubeObject, { map, changed, ownFinalizer }: Subscription
   const { metadata } = object;
   if (changed !== undefined) {
     const values = changed.map((path) => valuesAt(object, path));
-    return digestOf([metadata.uid, metadata.deletionTimestamp ?? "", values]);
+    const asked = map.by === "self" ? annotatedRequests(metadata) : [];
+    return digestOf([metadata.uid, metadata.deletionTimestamp ?? "", values, ...asked]);
   }
   if (map.by !== "self") return metadata.resourceVersion;
   const { finalizers = [], deletionTimestamp } = metadata;
@@ -104,6 +111,12 @@ function viewOf(object: KubeObject, { map, changed, ownFinalizer }: Subscription
   const isOn = ownFinalizer !== undefined && finalizers.includes(ownFinalizer);
   // From an object that is about to go, only its controller takes it.
   return isOn && deletionTimestamp === undefined ? `${view}${ownFinalizerIsOn}` : view;
+}
+
+/** The annotations that ask for a run or for none, whatever else of the object matters. Empty where it has neither. */
+function annotatedRequests({ annotations = {} }: ObjectMetadata): readonly unknown[] {
+  const asked = [annotations[pausedAnnotation] === "true", annotations[reconcileAtAnnotation] ?? ""];
+  return asked.some((one) => one !== false && one !== "") ? asked : [];
 }
 
 const ownFinalizerIsOn = "+";

@@ -17,6 +17,7 @@ import { mutantsOfLists } from "./of-lists.ts";
 import { mutantsOfKeys } from "./of-keys.ts";
 import { mutantsOfOffers } from "./of-offers.ts";
 import { mutantsOfOrder } from "./of-order.ts";
+import { mutantsOfPeople } from "./of-people.ts";
 import { mutantsOfProcesses } from "./of-processes.ts";
 import { mutantsOfScripts } from "./of-scripts.ts";
 import { mutantsOfSettling } from "./of-settling.ts";
@@ -28,6 +29,7 @@ const all = [
   ...mutantsOfCopies,
   ...mutantsOfLists,
   ...mutantsOfOffers,
+  ...mutantsOfPeople,
   ...mutantsOfSettling,
   ...mutantsOfOrder,
   ...mutantsOfProcesses,

@@ -181,8 +181,14 @@ const ofEntry = script("entry", [
   {
     promise: "copy-7",
     wrong: "a copy is kept while its key waits",
-    from: "if state == 'waits' or state == 'parked' then clear(e, 'copy') end",
+    from: "if state == 'waits' or state == 'parked' or state == 'paused' then clear(e, 'copy') end",
     to: "",
+  },
+  {
+    promise: "copy-7",
+    wrong: "a copy is kept while its key is paused",
+    from: "or state == 'parked' or state == 'paused' then clear(e, 'copy') end",
+    to: "or state == 'parked' then clear(e, 'copy') end",
   },
 ]);
 

@@ -55,14 +55,14 @@ const ofWake = script("wake", [
   {
     promise: "wake-5",
     wrong: "a running key is rung",
-    from: "= not leased and e.f.state ~= 'rung' and",
-    to: "= e.f.state ~= 'rung' and",
+    from: "= not leased and readySince(e, w, moreUrgent)",
+    to: "= readySince(e, w, moreUrgent)",
   },
   {
     promise: "wake-5",
     wrong: "a rung key is rung anew",
-    from: "= not leased and e.f.state ~= 'rung' and",
-    to: "= not leased and",
+    from: "  if e.f.state == 'rung' then return nil end\n",
+    to: "",
   },
   {
     promise: "wake-6",
@@ -200,7 +200,7 @@ const ofTake = script("take", [
   {
     promise: "people-1",
     wrong: "a paused key runs",
-    from: "if pausedKey(e.key) then",
+    from: "if pausedKey(e) then",
     to: "if false then",
   },
   {

@@ -90,7 +90,7 @@ const ofOrder = script("order", [
   {
     promise: "people-1",
     wrong: "a paused object is rung",
-    from: "if pausedBy('object ' .. e.key) then return end",
+    from: "  if pausedObject(e) then return enter(e, 'paused', since) end\n",
     to: "",
   },
   {
@@ -214,21 +214,6 @@ const ofTheRest = [
       from: "'claim', 'sawIn')",
       to: "'claim')",
     },
-  ]),
-  ...script("pause", [
-    {
-      promise: "people-2",
-      wrong: "a resumed namespace stays shut",
-      from: "redis.call('ZADD', SHUT, now, queue)",
-      to: "",
-    },
-    {
-      promise: "people-2",
-      wrong: "a resumed object stays out",
-      from: "    becomeReady(e, since)\n    save(e)\n",
-      to: "",
-    },
-    { promise: "people-1", wrong: "the controller is not paused", from: "  control.paused = on\n", to: "" },
   ]),
   ...script("enlist", [
     {

@@ -152,7 +152,7 @@ class Simulation {
       }
       const next = await this.#ring("none");
       if (await this.#rests()) {
-        const parked = await this.#ringer.list("parked", 0, 100);
+        const { keys: parked } = await this.#ringer.list("parked", 100);
         this.scene.truth.converged(new Set(parked.map(({ key }) => key)));
         return;
       }
@@ -234,7 +234,7 @@ class Simulation {
     if (!what) return;
     this.scene.say(`${on ? "pause" : "resume"} ${JSON.stringify(what)}`);
     if (!on) truth.paused(scope, false); // what was held back may be given in the same instant
-    bells.add(await (on ? this.#ringer.pause(what) : this.#ringer.resume(what)));
+    bells.add(await (on ? this.#ringer.pause(what, "simulation") : this.#ringer.resume(what)));
     if (on) truth.paused(scope, true);
   }
 

@@ -48,6 +48,7 @@ function ledgerKeys(of: readonly string[]): readonly string[] {
   const fixed = [
     "control",
     "paused",
+    "suspended",
     "limits",
     "workers",
     "waits",

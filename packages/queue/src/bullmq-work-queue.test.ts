@@ -144,6 +144,18 @@ it("forces every key that it knows of, also those that nothing is due for", asyn
   await vi.waitFor(() => expect(ran.toSorted()).toEqual([...keys, ...keys].toSorted()), { timeout: 10_000 });
 });
 
+it("forces also keys that it holds for paused: what ended a pause may be lost", async () => {
+  const ran: ObjectKey[] = [];
+  t.work((run) => {
+    ran.push(run.key);
+    return Promise.resolve({ kind: "done" });
+  });
+  await t.queue.wake([{ ...wakeOf(key), uid: "u1", paused: true }]);
+  expect((await t.queue.inspect(key)).key.state).toBe("paused");
+  await t.queue.forceAll();
+  await vi.waitFor(() => expect(ran).toEqual([key]), { timeout: 10_000 });
+});
+
 it("begins once it may, where its user was permitted nothing when it was opened", async () => {
   await redis.call("ACL", "SETUSER", "late", "reset", "on", ">secret", "~*", "+@all");
   const url = server.url.replace("//", "//late:secret@");

@@ -56,7 +56,7 @@ local function each(key, command, ...)
     from = from + 1000
   end
 end
-for _, set in ipairs({ 'waits', 'ready', 'rung', 'parked', 'failing' }) do each(P .. ':' .. set, 'ZADD', '1', 'n1/k#') end
+for _, set in ipairs({ 'waits', 'ready', 'rung', 'parked', 'failing', 'suspended' }) do each(P .. ':' .. set, 'ZADD', '1', 'n1/k#') end
 each(P .. ':leases', 'ZADD', now + 1e9, 'n1/k#')
 each(P .. ':shut', 'ZADD', 'inf', 'change:n1/a#')
 each(P .. ':turns:change', 'ZADD', '#', paused == '1' and 'n1/a#' or 'n#/')

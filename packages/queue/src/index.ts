@@ -28,14 +28,16 @@
  * | `P:rung`                  | zset   | keys a bell was added for, by when                         | ring (in wake, settle, pause, too) | key by key         |
  * | `P:leases`                | zset   | keys that run, by the end of their lease                   | claim, settle, renew        | key by key, when settled  |
  * | `P:parked`                | zset   | keys given up on, by when                                  | settle                      | key by key, when woken    |
+ * | `P:suspended`           | zset   | due keys whose object is paused, by since when             | as `P:ready`                | key by key, when resumed  |
  * | `P:failing`               | zset   | keys whose last run failed, by since when                  | claim, settle, ring, wake   | key by key, with the next success |
- * | `P:paused`                | hash   | paused scopes, and since when                              | pause                       | when resumed              |
+ * | `P:paused`                | hash   | paused scopes: since when, and by whom                     | pause                       | when resumed              |
  * | `P:limits`                | hash   | rates, and until when each limit is spent or closed        | enlist, ring, settle        | never: a few fields per limit |
  * | `P:workers`               | hash   | worker processes: until when, slots, version               | enlist                      | a lease and 2 s after the last word |
  * | `P:offers`                | zset   | tokens of free slots, by when their offers end             | offer, settle               | when given, withdrawn or over |
  * | `P:offered`               | hash   | by token: worker, version, and its time of the offer       | as `P:offers`               | as `P:offers`             |
  * | `P:given`                 | hash   | by token: the key that it was given                        | wake, settle, ring, pause   | when settled, or its lease has ended |
  * | `P:campaign`              | string | the last campaign, as JSON; @drover/streams writes it      | the bridge                  | with the queue            |
+ * | `P:retries`               | string | the last campaign of what failed, likewise                 | the bridge                  | with the queue            |
  * | `P:named`                 | hash   | per `k`: the keys that it named, where code is asked for them | remember                | key by key, when it names none |
  * | `P:quarantine:<key>`      | any    | what somebody else made of a key of the ledger             | all                         | when an operator removes it |
  * | `P:worker:<id>`           | channel | what its slots are given                                  | wake, settle, ring, pause   | is no key                 |

@@ -89,7 +89,7 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
     controller,
     ...waking(ledger, keys, bells, closed.signal, log),
     notRunSince: (keys, since) => ledger.notRunSince(keys, since),
-    pause: async (scope) => bells.add(await ledger.pause(scope)),
+    pause: async (scope, by) => bells.add(await ledger.pause(scope, by)),
     resume: async (scope) => bells.add(await ledger.resume(scope)),
     work(handler, options) {
       if (ringer === undefined)
@@ -97,7 +97,7 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
       return startWorker({ ledger, bells, ringer, leases, ...times, log }, handler, checkedWork(options));
     },
     stats: (span) => within(span, ledger.count()),
-    list: (state, { offset, limit }) => ledger.list(state, offset, limit),
+    list: (state, { after, limit }) => ledger.list(state, limit, after),
     inspect: (key) => ledger.inspect(key),
     async origin() {
       const origin = await ledger.origin();
@@ -139,11 +139,16 @@ function waking(
   };
   return {
     wake: (wakes, options) => record(wakes, false, options),
-    force: (key) => record([forced(key, "change")], true),
+    force: (all, of = "change") =>
+      record(
+        all.map((key) => forced(key, of)),
+        true,
+      ),
     async forceAll(options) {
       for await (const piece of keys())
         await record(
-          piece.map((key) => forced(key, "listing")),
+          // What ended a pause may be among what is not known.
+          piece.map((key) => ({ ...forced(key, "listing"), paused: false })),
           true,
           options,
         );

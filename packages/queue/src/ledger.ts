@@ -3,8 +3,9 @@ import type { Bell } from "./bells.ts";
 import type {
   Backoff,
   Claim,
+  KeyPage,
   KeyReport,
-  KeyState,
+  ListedState,
   PastRun,
   QueueMoment,
   QueueStats,
@@ -153,7 +154,7 @@ export interface Ledger {
   unanswered(patience: Milliseconds): Promise<readonly Bell[]>;
   ringAgain(bell: Bell): Promise<void>;
   enlist(worker: Enlistment): Promise<void>;
-  pause(scope: Scope): Promise<readonly Bell[]>;
+  pause(scope: Scope, by: string): Promise<readonly Bell[]>;
   resume(scope: Scope): Promise<readonly Bell[]>;
   /** The era in which it began with nothing: it stays when a server takes over what another one had. */
   origin(): Promise<string>;
@@ -161,7 +162,7 @@ export interface Ledger {
   count(): Promise<QueueStats>;
   /** Which of these keys no run was started of since a time, by the ledger's clock; and what that says now. */
   notRunSince(keys: readonly ObjectKey[], since: number): Promise<NotRun>;
-  list(state: KeyState, offset: number, limit: number): Promise<readonly KeyReport[]>;
+  list(state: ListedState, limit: number, after?: string): Promise<KeyPage>;
   inspect(key: ObjectKey): Promise<{ readonly key: KeyReport; readonly runs: readonly PastRun[] }>;
 }
 
@@ -189,3 +190,5 @@ export const newsKept = 65_536;
 export const paceUnit = 16;
 /** Characters kept of an error's text. */
 export const errorKept = 1_000;
+/** Characters kept of a pause's author. */
+export const pauserKept = 200;

@@ -49,7 +49,7 @@ export const ring = z.tuple([z.number()]).rest(z.string());
 export const moment = z.tuple([z.string(), z.number(), z.number()]);
 export const notRun = z.tuple([z.number()]).rest(z.string());
 const number = z.number();
-export const counts = z.tuple([number, number, number, number, number, number, number, number]);
+export const counts = z.tuple([number, number, number, number, number, number, number, number, number]);
 
 const claimJson = z
   .object({
@@ -93,7 +93,7 @@ export function given(flat: readonly string[], onStranger: (member: string) => v
 
 const reportJson = z.object({
   key: z.string().transform(parseObjectKey),
-  state: z.enum(["waits", "ready", "rung", "leased", "parked", "idle"]).catch("idle"),
+  state: z.enum(["waits", "ready", "rung", "leased", "parked", "paused", "idle"]).catch("idle"),
   known: z.boolean(),
   at: z.number(),
   class: wakeClass.optional(),
@@ -104,7 +104,11 @@ const reportJson = z.object({
   uid: z.string().optional(),
   account: z.string().optional(),
   opens: z.number(),
-  paused: z.boolean(),
+  // Lua's empty table is written as an object.
+  pauses: z
+    .array(z.tuple([z.enum(["controller", "namespace", "object", "annotation"]), z.number(), z.string()]))
+    .catch([])
+    .transform((all) => all.map(([scope, since, by]) => ({ scope, since, by }))),
 });
 
 export function report(text: string): KeyReport {
@@ -112,11 +116,27 @@ export function report(text: string): KeyReport {
   return { ...rest, reasons, state: known ? state : "unknown", accountOpens: opens };
 }
 
+/** Likewise, of a member of a set; nothing for what another program has put there, which is no key. */
+export function listedReport(text: string): readonly KeyReport[] {
+  const { key } = z.object({ key: z.string() }).parse(json(text));
+  return objectKeyIn(key) === undefined ? [] : [report(text)];
+}
+
 const run = z.object({
   at: z.string(),
   trigger: z.array(z.string()),
   duration: z.number(),
-  verdict: z.enum(["done", "wait", "retry", "throttled", "conflict", "terminal", "gone", "interrupted"]),
+  verdict: z.enum([
+    "done",
+    "wait",
+    "retry",
+    "throttled",
+    "conflict",
+    "terminal",
+    "paused",
+    "gone",
+    "interrupted",
+  ]),
   error: z.string().optional(),
   trace: z.string().optional(),
 });

@@ -39,6 +39,17 @@ it("a copy and lists that a run leaves go away after ten seconds, and the news w
   expect([claim.copy, claim.lists]).toEqual([undefined, undefined]);
 });
 
+it("passes over what somebody else put into a list of keys", async () => {
+  await t.wake(key);
+  await t.run(key, { kind: "terminal", error: "no" });
+  await at.redis.zadd(`${at.prefix}:parked`, 1, "a/b/c", 2, "");
+  expect((await t.ledger.list("parked", 10)).keys.map((report) => report.key)).toEqual([key]);
+  await at.redis.hset(`${at.prefix}:key:${key}`, "paused", "garbage");
+  expect((await t.ledger.list("parked", 10)).keys).toMatchObject([
+    { pauses: [{ scope: "annotation", since: 0 }] },
+  ]);
+});
+
 it("no news stay of a run that leaves no lists", async () => {
   await t.wake(key, { uid: "u1", resourceVersion: "1" });
   await t.claim(key, "t");

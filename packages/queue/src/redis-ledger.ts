@@ -11,6 +11,7 @@ import {
   type LedgerTimes,
   type Offers,
   paceUnit,
+  pauserKept,
   runsKept,
 } from "./ledger.ts";
 import type { RedisConnection } from "./redis-connection.ts";
@@ -53,8 +54,8 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
   const run = caller(options);
   const jitter = options.random ?? Math.random;
   const { bellsOf, handedOf, givenOf } = parsing((member) => run(discard, { member }, z.unknown()));
-  const hold = async (scope: Scope, on: 0 | 1): Promise<readonly Bell[]> =>
-    bellsOf(await run(pause, { scope: nameOf(scope), on }, answers.texts));
+  const hold = async (scope: Scope, on: 0 | 1, by = ""): Promise<readonly Bell[]> =>
+    bellsOf(await run(pause, { scope: nameOf(scope), on, by: by.slice(0, pauserKept) }, answers.texts));
   return {
     async wake(wakes, force = false) {
       const told = force ? wakes.map((one) => ({ ...one, force })) : wakes;
@@ -99,7 +100,7 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
       const values = { ...{ slots, version, lasts, first, most, attempts }, limits: limitsText(worker) };
       await run(enlist, { worker: worker.worker, ...values }, z.unknown());
     },
-    pause: (scope) => hold(scope, 1),
+    pause: (scope, by) => hold(scope, 1, by),
     resume: (scope) => hold(scope, 0),
     ...looksOf(run),
     repairSets: () => run(repairSets, {}, answers.texts),
@@ -150,16 +151,18 @@ const looksOf = (
   },
   async count() {
     const counts = await run(count, {}, answers.counts);
-    const [due, oldestDue, scheduled, running, parked, failing, pace, paused] = counts;
+    const [due, oldestDue, scheduled, running, parked, failing, pace, paused, all] = counts;
     const runTime = pace / paceUnit;
-    return { due, oldestDue, scheduled, running, parked, failing, runTime, paused: paused === 1 };
+    return { due, oldestDue, scheduled, running, parked, failing, runTime, paused, allPaused: all === 1 };
   },
   async notRunSince(of, since) {
     const [now, ...found] = await run(notRunSince, { keys: JSON.stringify(of), since }, answers.notRun);
     return { now, keys: found.flatMap((text) => objectKeyIn(text) ?? []) };
   },
-  list: async (state, offset, limit) =>
-    (await run(list, { state: state, offset, limit }, answers.texts)).map(answers.report),
+  async list(state, limit, after = "") {
+    const [next = "", ...reports] = await run(list, { state, limit, after }, answers.texts);
+    return { keys: reports.flatMap(answers.listedReport), next: next === "" ? undefined : next };
+  },
   async inspect(key) {
     const [report = "", ...runs] = await run(inspect, { key }, answers.texts);
     return { key: answers.report(report), runs: runs.flatMap(answers.pastRun) };

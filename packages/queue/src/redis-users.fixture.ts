@@ -48,7 +48,7 @@ const isAsked: Act = async ({ queue }) => {
 
 /** A key whose time comes, one whose worker died, and a pause that is looked up for every key. */
 const rings: Act = async ({ ledger, admin, prefix, until }) => {
-  await ledger.pause({ kind: "object", key: key("paused") });
+  await ledger.pause({ kind: "object", key: key("paused") }, "tests");
   await ledger.wake([wakeOf("later"), wakeOf("dead")]);
   await ledger.claim(key("later"), "t1");
   await ledger.settle(key("later"), "t1", { kind: "done", after: 50 });
@@ -75,7 +75,7 @@ const gives: Act = async ({ queue, ledger, admin, prefix, until }) => {
   await ledger.claim(left, "t6");
   await ledger.settle(left, "t6", { kind: "done", saw: { ...seen, copy: "{}", lists: "{}" } });
   // Else the slot is given one of these, whose bells nobody answers.
-  for (const { key: rung } of await ledger.list("rung", 0, 100)) {
+  for (const { key: rung } of (await ledger.list("rung", 100)).keys) {
     await ledger.claim(rung, "t9");
     await ledger.settle(rung, "t9", { kind: "done" });
   }
@@ -154,7 +154,7 @@ const deploys: Act = async ({ queue, redis, prefix }) => {
   await accounts.revoke(`${controllers[0]}-s`);
   await accounts.names();
   await deleteKeys(redis, [{ name: `${prefix}:of-another`, queue: "another" }]);
-  await queue.pause({ kind: "controller" });
+  await queue.pause({ kind: "controller" }, "tests");
   await queue.resume({ kind: "controller" });
 };
 
@@ -168,13 +168,13 @@ const operates: Act = async ({ queue, ledger }) => {
     { kind: "namespace", namespace: "a" },
     { kind: "object", key: key("ran") },
   ] as const) {
-    await queue.pause(scope);
+    await queue.pause(scope, "tests");
     await ledger.wake([wakeOf("held", { resourceVersion: "2" })]);
     await queue.resume(scope);
   }
-  await queue.force(key("ran"));
-  for (const state of ["waits", "ready", "rung", "leased", "parked"] as const) {
-    await queue.list(state, { offset: 0, limit: 10 });
+  await queue.force([key("ran")]);
+  for (const state of ["waits", "ready", "rung", "leased", "parked", "paused", "failing"] as const) {
+    await queue.list(state, { after: "1 a", limit: 10 });
   }
   await queue.inspect(key("ran"));
 };
@@ -260,16 +260,22 @@ const works: Act = async (stage) => {
   isHeld = false;
 };
 
+/** What failed is retried by a bridge, page by page. */
+const retries: Act = async ({ queue }) => {
+  for (const state of ["parked", "failing"] as const) await queue.list(state, { after: "1 a", limit: 10 });
+  await queue.notRunSince([key("ran")], 0);
+};
+
 const ringer: readonly Act[] = [
   ...[isAsked, rings, gives, bringsNews, meetsAnotherServer, meetsStrangers, ringsAgain],
 ];
 const follows: readonly Act[] = [...[wakes, comesBack((queue) => queue.wake([wakeOf("back")])), walksRound]];
 const lives: Readonly<Record<RedisRole, readonly Act[]>> = {
-  bridge: [...follows, losesScripts, ...ringer],
+  bridge: [...follows, retries, losesScripts, ...ringer],
   function: [inheritsBells, works, ...ringer],
   gateway: [inheritsBells, works, ...ringer],
   embedded: [...follows, losesScripts, inheritsBells, works, ...ringer],
-  operator: [operates, comesBack((queue, back) => queue.force(back)), ...ringer],
+  operator: [operates, comesBack((queue, back) => queue.force([back])), ...ringer],
   deployer: [deploys, wakes, losesScripts, inheritsBells, works, ...ringer],
 };
 

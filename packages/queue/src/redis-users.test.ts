@@ -14,7 +14,7 @@ import { commandsOf, type RedisRole, redisUserRules } from "./redis-users.ts";
 import type { Script } from "./script.ts";
 import { claim } from "./scripts/claim.ts";
 import { enlist } from "./scripts/enlist.ts";
-import { count, inspect, list } from "./scripts/inspect.ts";
+import { count, inspect, list, notRunSince } from "./scripts/inspect.ts";
 import { pause } from "./scripts/pause.ts";
 import { renew } from "./scripts/renew.ts";
 import { discard, repair } from "./scripts/repair.ts";
@@ -131,7 +131,7 @@ it("what is not granted is told with what to grant, and is done once it is", asy
 describe("the rules", () => {
   const ringer = [ring, unanswered, ringAgain, repair, discard, count];
   const scripts: Readonly<Record<RedisRole, readonly Script<string>[]>> = {
-    bridge: [...ringer, wake],
+    bridge: [...ringer, wake, list, notRunSince],
     function: [...ringer, claim, renew, settle, enlist],
     gateway: [...ringer, claim, renew, settle, enlist],
     embedded: [...ringer, wake, claim, renew, settle, enlist],

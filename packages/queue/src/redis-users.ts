@@ -120,10 +120,10 @@ const worker = [
 ];
 
 const more: Readonly<Record<RedisRole, readonly string[]>> = {
-  bridge: [...loader, "scan"],
+  bridge: [...loader, "scan", "zrank"],
   function: worker,
   gateway: worker,
-  embedded: [...loader, "scan", ...worker],
-  operator: ["lrange"],
+  embedded: [...loader, "scan", "zrank", ...worker],
+  operator: ["lrange", "zrank"],
   deployer: [...loader, ...worker, "scan", "unlink", "acl|setuser", "acl|deluser", "acl|users"],
 };

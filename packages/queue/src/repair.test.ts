@@ -25,7 +25,7 @@ describe("what somebody else changed", () => {
     await t.run(keysIn("b", 5)[0]!, { kind: "terminal", error: "no" });
     await t.run(keysIn("b", 5)[1]!, { kind: "done", after: 5_000, account: "aws" });
     await t.claim(keysIn("b", 5)[2]!);
-    await t.ledger.pause({ kind: "object", key });
+    await t.ledger.pause({ kind: "object", key }, "tests");
     await t.wake(key);
     await t.wake(other);
     await t.run(keysIn("b", 5)[3]!, { kind: "throttled", account: "aws", after: 5_000 });
@@ -54,19 +54,39 @@ describe("what somebody else changed", () => {
       expect(await t.refusal(key, "t")).toBe("claimed");
     },
   );
-  it.each(["control", "waits", "ready", "rung", "leases", "parked", "shut", "paused", "limits", "workers"])(
-    "%s of another type is put aside, and its keys run",
-    async (set) => {
-      await t.wake(key);
-      await at.redis.set(rest(set), "garbage");
-      await repairAll().catch(() => undefined);
-      await repairAll();
-      t.clock += settling;
-      await t.rung();
-      expect(await t.refusal(key, "t")).toBe("claimed");
-      expect(await at.redis.get(rest(`quarantine:${set}`))).toBe("garbage");
-    },
-  );
+  it("a paused key that was taken out of its set is found again, and one whose pause was lost runs", async () => {
+    await t.ledger.pause({ kind: "object", key }, "tests");
+    await t.wake(key);
+    await at.redis.del(rest("suspended"));
+    await repairAll();
+    expect(await t.list("paused")).toMatchObject([{ key }]);
+    await at.redis.del(rest("paused"));
+    await repairAll();
+    await t.rung();
+    expect(await t.refusal(key, "t")).toBe("claimed");
+  });
+  it.each([
+    "control",
+    "waits",
+    "ready",
+    "rung",
+    "leases",
+    "parked",
+    "shut",
+    "paused",
+    "suspended",
+    "limits",
+    "workers",
+  ])("%s of another type is put aside, and its keys run", async (set) => {
+    await t.wake(key);
+    await at.redis.set(rest(set), "garbage");
+    await repairAll().catch(() => undefined);
+    await repairAll();
+    t.clock += settling;
+    await t.rung();
+    expect(await t.refusal(key, "t")).toBe("claimed");
+    expect(await at.redis.get(rest(`quarantine:${set}`))).toBe("garbage");
+  });
   it.each(["garbage", ""])(
     "a key's entry of another type is put aside, and the key runs: %j",
     async (text) => {

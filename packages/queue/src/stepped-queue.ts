@@ -1,7 +1,8 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
 import type { Bell } from "./bells.ts";
+import type { Ledger } from "./ledger.ts";
 import { openMemoryLedger } from "./memory-ledger.ts";
-import type { Backoff, Claim, KeyReport, QueueMoment, Verdict, Wake } from "./work-queue.ts";
+import type { Backoff, Claim, KeyReport, ListedState, QueueMoment, Verdict, Wake } from "./work-queue.ts";
 
 /** A key that is claimed. Whoever took it and never settles it has died: its lease ends. */
 export interface SteppedTurn {
@@ -37,8 +38,6 @@ export interface SteppedQueueOptions {
 }
 
 const lease: Milliseconds = 6_000;
-/** No test of a function has so many keys. */
-const all = 100_000;
 
 /** The rules of every work queue (`memory-ledger.ts`), one step at a time: for tests whose clock stands still. */
 export async function openSteppedQueue(options: SteppedQueueOptions): Promise<SteppedQueue> {
@@ -74,9 +73,20 @@ export async function openSteppedQueue(options: SteppedQueueOptions): Promise<St
       if (answer.kind === "settled") bells.push(...answer.bells);
     },
     async waiting() {
-      const lists = await Promise.all([ledger.list("waits", 0, all), ledger.list("leased", 0, all)]);
+      const lists = await Promise.all([listAll(ledger, "waits"), listAll(ledger, "leased")]);
       return lists.flat().sort((a, b) => a.at - b.at);
     },
-    parked: () => ledger.list("parked", 0, all),
+    parked: () => listAll(ledger, "parked"),
   };
+}
+
+async function listAll(ledger: Pick<Ledger, "list">, state: ListedState): Promise<readonly KeyReport[]> {
+  const found: KeyReport[] = [];
+  let after: string | undefined;
+  do {
+    const page = await ledger.list(state, 1_000, after);
+    found.push(...page.keys);
+    after = page.next;
+  } while (after !== undefined);
+  return found;
 }

@@ -278,11 +278,11 @@ export function workQueueContract(open: OpenWorkQueue): void {
       return done();
     });
     const scope = { kind: "namespace", namespace: "default" } as const;
-    await t.queue.pause(scope);
+    await t.queue.pause(scope, "tests");
     await t.queue.wake([wakeOf(key), wakeOf(other)]);
     await eventually(() => expect(ran).toEqual([other]));
-    expect((await t.queue.inspect(key)).key).toMatchObject({ paused: true });
-    expect(await t.queue.stats(10_000)).toMatchObject({ due: 1 });
+    expect((await t.queue.inspect(key)).key).toMatchObject({ pauses: [{ scope: "namespace", by: "tests" }] });
+    expect(await t.queue.stats(10_000)).toMatchObject({ due: 0, paused: 1 });
     await t.queue.resume(scope);
     await eventually(() => expect(ran).toEqual([other, key]));
   });
@@ -295,10 +295,11 @@ export function workQueueContract(open: OpenWorkQueue): void {
     );
     await t.queue.wake([wakeOf(key)]);
     await eventually(() => expect(verdicts).toEqual(["terminal"]));
-    expect(await t.queue.list("parked", { offset: 0, limit: 10 })).toMatchObject([
-      { key, error: "no such region" },
-    ]);
-    await t.queue.force(key);
+    expect(await t.queue.list("parked", { limit: 10 })).toMatchObject({
+      keys: [{ key, error: "no such region" }],
+      next: undefined,
+    });
+    await t.queue.force([key]);
     await eventually(() => expect(verdicts).toEqual(["terminal", "done"]));
     const { runs } = await t.queue.inspect(key);
     expect(runs.map((run) => [run.verdict, run.trigger])).toEqual([

@@ -15,6 +15,11 @@ export interface Wake {
   /** A word for people, such as `Added` or `Modified`; shown by everything that explains why a key ran. */
   readonly reason: string;
   readonly class: WakeClass;
+  /**
+   * Whether the key's own object has the annotation that pauses it, at that version. Left out: not known, what was known before
+   * holds.
+   */
+  readonly paused?: boolean;
   /** A `traceparent`, for the run that answers this wake. */
   readonly trace?: string;
   /** The key's own object at that version, as JSON, with its `uid` above: for the run that answers this wake. */
@@ -96,6 +101,7 @@ export type Refusal =
  * - `retry`: failed. Backoff grows once per window; one wake may pierce the window. `after` replaces the computed window.
  * - `conflict`: somebody else wrote in between: again almost at once; many in a row count as one failure.
  * - `terminal`: parked until any wake but a resync.
+ * - `paused`: the object's annotation pauses it: the run did nothing, and the key is due once the object is resumed.
  * - `gone`: the object is no more; the ledger forgets the key.
  * - `interrupted`: stopped before its end through no fault of its own: due at once for anybody.
  * - `throttled`: a named account is asked to wait (a 429): not a failure. No key of that account runs until `after` is
@@ -118,6 +124,7 @@ export type Verdict = { readonly saw?: Sight } & (
   | { readonly kind: "throttled"; readonly account: string; readonly after: Milliseconds }
   | { readonly kind: "conflict" }
   | { readonly kind: "terminal"; readonly error: string }
+  | { readonly kind: "paused" }
   | { readonly kind: "gone" }
   | { readonly kind: "interrupted" }
 );
@@ -143,14 +150,36 @@ export type Scope =
   | { readonly kind: "namespace"; readonly namespace: string }
   | { readonly kind: "object"; readonly key: ObjectKey };
 
-/** Where a key is. `ready` keys wait for their turn, `rung` ones for a free worker, `waits` for a time. */
-export type KeyState = "waits" | "ready" | "rung" | "leased" | "parked";
+/**
+ * Where a key is. `ready` keys wait for their turn, `rung` ones for a free worker, `waits` for a time, `paused` ones are due, but
+ * their object is paused; keys of a paused namespace, or of a paused controller, are `ready`.
+ */
+export type KeyState = "waits" | "ready" | "rung" | "leased" | "parked" | "paused";
+
+/** What keys are listed by: where they are, or that their last run failed wherever they are. */
+export type ListedState = KeyState | "failing";
+
+/** A pause that holds a key. */
+export interface Pause {
+  readonly scope: Scope["kind"] | "annotation";
+  /** Redis time, ms. */
+  readonly since: number;
+  /** The author that was given to `pause`; empty for an annotation. */
+  readonly by: string;
+}
+
+/** Some of the keys that are listed. */
+export interface KeyPage {
+  readonly keys: readonly KeyReport[];
+  /** To be given for the next page; undefined after the last one. */
+  readonly next: string | undefined;
+}
 
 /** What the queue knows of one key, and why it is not running. Never what is in the object. */
 export interface KeyReport {
   readonly key: ObjectKey;
   readonly state: KeyState | "idle" | "unknown";
-  /** Redis time in ms: until when it waits or is leased; since when it is ready, rung or parked; 0 when idle. */
+  /** Redis time in ms: until when it waits or is leased; since when it is ready, rung, paused or parked; 0 when idle. */
   readonly at: number;
   readonly class?: WakeClass | undefined;
   /** Why it is due, oldest first. */
@@ -164,7 +193,8 @@ export interface KeyReport {
   readonly account?: string | undefined;
   /** Redis time until which its account is closed, ms. */
   readonly accountOpens: number;
-  readonly paused: boolean;
+  /** What holds it back on purpose: the widest scope first. Empty: nothing does. */
+  readonly pauses: readonly Pause[];
 }
 
 /** One run as history keeps it. */
@@ -180,9 +210,9 @@ export interface PastRun {
 
 /** How many keys are in which state, at one instant. */
 export interface QueueStats {
-  /** Should run now: waiting for a free worker. */
+  /** Should run now, and is not paused: waiting for a free worker. */
   readonly due: number;
-  /** How long the longest-waiting due key has waited, ms. */
+  /** How long the longest-waiting of these has waited, ms. */
   readonly oldestDue: Milliseconds;
   /** Will run later: requeueAfter, resync or backoff. */
   readonly scheduled: number;
@@ -192,8 +222,10 @@ export interface QueueStats {
   readonly failing: number;
   /** How long runs take at present: a mean in which the last 8 count most. 0 before the first. */
   readonly runTime: Milliseconds;
+  /** Would be due, but are paused: by themselves, with their namespace, or all. */
+  readonly paused: number;
   /** The whole controller is paused: nothing that is due will run. */
-  readonly paused: boolean;
+  readonly allPaused: boolean;
 }
 
 /** A queue's worker in this process. */
@@ -262,28 +294,35 @@ export interface WorkQueue {
   /** Rejects when Redis does not answer within that time: whoever scrapes must not hang. */
   readonly stats: (within: Milliseconds) => Promise<QueueStats>;
   /**
-   * Which of these keys no run was started of since a time; `now` is the clock that counts, Redis time in ms. A run that
+   * Which of these keys no run was started of since a time, but for those that are `paused`; `now` is the clock that counts, Redis time in ms. A run that
    * starts after `now` starts at no earlier a time.
    */
   notRunSince(
     keys: readonly ObjectKey[],
     since: number,
   ): Promise<{ readonly now: number; readonly keys: readonly ObjectKey[] }>;
-  /** Run this key now, whatever it waits for; a paused one when it is resumed. */
-  force(key: ObjectKey): Promise<void>;
+  /**
+   * Run these keys now, whatever they wait for; a paused one when it is resumed.
+   * @param of how urgent that is. Default: as a change.
+   */
+  force(keys: readonly ObjectKey[], of?: WakeClass): Promise<void>;
   /**
    * Run every key once that the queue knows of, after what changed: for a caller that cannot say which of them changed.
    * @throws as `wake`.
    */
   forceAll(options?: WakeOptions): Promise<void>;
-  /** Start no more runs there; what is due stays due. Runs under way end. */
-  pause(scope: Scope): Promise<void>;
+  /** Start no more runs there; what is due stays due. Runs under way end. `by` is the author, which reports show. */
+  pause(scope: Scope, by: string): Promise<void>;
   resume(scope: Scope): Promise<void>;
-  /** Keys in a state, by time, `limit` of them from `offset` on. */
+  /**
+   * Keys in a state, by time, `limit` of them and 1,000 at most, from the end of the page before on. A key that stays in the
+   * state from the first page to the last is in one of them; one that leaves it or comes back meanwhile may be missed or come
+   * twice.
+   */
   list(
-    state: KeyState,
-    page: { readonly offset: number; readonly limit: number },
-  ): Promise<readonly KeyReport[]>;
+    state: ListedState,
+    page: { readonly after?: string | undefined; readonly limit: number },
+  ): Promise<KeyPage>;
   /** One key, and its last runs, newest first. */
   inspect(key: ObjectKey): Promise<{ readonly key: KeyReport; readonly runs: readonly PastRun[] }>;
   /**

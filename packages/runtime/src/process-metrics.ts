@@ -66,15 +66,15 @@ export function queueMetrics(
   });
   new Gauge({
     name: "drover_queue_keys",
-    help: "Keys by state: due, scheduled, running, parked, failing.",
+    help: "Keys by state: due, scheduled, running, parked, failing; paused: due, but paused on purpose.",
     labelNames: ["controller", "state"],
     registers: [registry],
     async collect() {
       this.reset();
       oldest.reset();
       const counted = queues().map(async ({ controller, stats }) => {
-        const { oldestDue, due, scheduled, running, parked, failing } = await stats(scrapeWithin);
-        const states = { due, scheduled, running, parked, failing };
+        const { oldestDue, due, scheduled, running, parked, failing, paused } = await stats(scrapeWithin);
+        const states = { due, scheduled, running, parked, failing, paused };
         const shown = shownQueue(controller);
         for (const [state, keys] of Object.entries(states)) this.set({ controller: shown, state }, keys);
         oldest.set({ controller: shown }, oldestDue / 1_000);

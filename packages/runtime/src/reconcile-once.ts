@@ -2,6 +2,7 @@ import {
   type Announcement,
   type Condition,
   type Controller,
+  isPausedByAnnotation,
   type Log,
   type Milliseconds,
   milliseconds,
@@ -71,6 +72,8 @@ interface Step<R extends Resource> extends ReconcileParts<R> {
  * One run of one key: read the object, bring the world one step nearer to it, say so in its status. It is read live,
  * unless a copy came with the claim that is as new as all that was heard of it, and as what runs of this key have written.
  *
+ * If the object's annotation pauses it, the run does and writes nothing.
+ *
  * Order, which is the promise: the finalizer is persisted before the first `reconcile`; it comes off only after
  * `finalize` has returned; status is written with the version that was read, so that what it says was true of it.
  * Never throws: every end is a verdict.
@@ -101,7 +104,7 @@ export async function reconcileOnce<R extends Resource>(
     const verdict: Verdict =
       raw === undefined
         ? { kind: "gone" }
-        : await moveOn(step, raw).catch((error: unknown) => stopWithRefusal(step, raw, error));
+        : await moveUnlessPaused(step, raw).catch((error: unknown) => stopWithRefusal(step, raw, error));
     const saw = own.saw(parts.controller.copies && mayWantCopy(parts, verdict));
     if (saw === undefined) return verdict;
     const lists = known?.text();
@@ -146,6 +149,11 @@ const allTold =
       for (const tell of told) tell?.(outcome);
     };
   };
+
+/** The queue may not have recorded the pause: Redis was emptied, or the annotation was added during the run before. */
+async function moveUnlessPaused<R extends Resource>(step: Step<R>, raw: KubeObject): Promise<Verdict> {
+  return isPausedByAnnotation(step.ref, raw.metadata) ? { kind: "paused" } : moveOn(step, raw);
+}
 
 async function moveOn<R extends Resource>(step: Step<R>, raw: KubeObject): Promise<Verdict> {
   const { controller } = step;

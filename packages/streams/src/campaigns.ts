@@ -11,7 +11,7 @@ export interface BegunCampaign {
   readonly done?: { readonly at: number; readonly total: number } | undefined;
 }
 
-/** The last campaign of each controller. It is kept beside the keys of its queue, and goes when they are deleted. */
+/** The last campaigns of each controller. They are kept beside the keys of its queue, and go when these are deleted. */
 export interface CampaignStore {
   /** The keys that mean something to these subscriptions, in pieces. */
   objects(of: readonly CampaignObjects[]): AsyncIterable<readonly ObjectKey[]>;
@@ -30,15 +30,17 @@ export interface CampaignObjects {
 export interface CampaignId {
   /** Its queue. */
   readonly controller: string;
+  /** All objects of the controller, or those that failed or are parked: two campaigns, which may run at once. */
+  readonly of: "all" | "failed";
   /** Another one is another campaign. */
   readonly name: string;
 }
 
 const begin = lua(
   "begin a campaign",
-  ["name", "at"],
+  ["of", "name", "at"],
   `
-local campaign = KEYS[1] .. ':campaign'
+local campaign = KEYS[1] .. (of == 'failed' and ':retries' or ':campaign')
 local was = redis.call('TYPE', campaign).ok == 'string' and redis.call('GET', campaign)
 local ok, last = pcall(decoded, was or '')
 if ok and type(last) == 'table' and last.name == name and last.startedAt then return was end
@@ -50,9 +52,9 @@ return begun
 
 const finish = lua(
   "finish a campaign",
-  ["name", "done"],
+  ["of", "name", "done"],
   `
-local campaign = KEYS[1] .. ':campaign'
+local campaign = KEYS[1] .. (of == 'failed' and ':retries' or ':campaign')
 local was = redis.call('TYPE', campaign).ok == 'string' and redis.call('GET', campaign)
 local ok, last = pcall(decoded, was or '')
 if not ok or type(last) ~= 'table' or last.name ~= name then return 0 end
@@ -79,12 +81,13 @@ export function openCampaigns(
         for await (const piece of seenBut(redis, prefixOf(stream)))
           yield piece.filter(({ meant }) => Object.hasOwn(meant, subscription)).map(({ key }) => key);
     },
-    async begin({ controller, name }, now) {
-      const text = await callLua(redisOf(controller), begin, queuePrefix(controller), { name, at: now });
+    async begin({ controller, of, name }, now) {
+      const text = await callLua(redisOf(controller), begin, queuePrefix(controller), { of, name, at: now });
       return parsedJson(begunSchema, z.string().parse(text)) ?? { startedAt: now };
     },
-    async finish({ controller, name }, done) {
+    async finish({ controller, of, name }, done) {
       await callLua(redisOf(controller), finish, queuePrefix(controller), {
+        of,
         name,
         done: JSON.stringify(done),
       });

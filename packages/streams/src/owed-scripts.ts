@@ -27,7 +27,8 @@ local function overflow(mark)
 end
 `;
 
-/** How two wakes of one key become one: the newer version, the more urgent class, and no news, which it may lack a part of. */
+/** How two wakes of one key become one: the newer version, the more urgent class, the newest that is known
+ * of a pause, and no news, which it may lack a part of. */
 const folding = `
 local rank = { change = 1, listing = 2, resync = 3 }
 local function isDecimal(version) return string.match(version, '^%d+$') ~= nil end
@@ -39,7 +40,10 @@ end
 local function folded(w, before)
   local ok, was = pcall(cjson.decode, before)
   if not ok or type(was) ~= 'table' or not was.resourceVersion then return w end
-  local kept = isOlder(w.resourceVersion, was.resourceVersion) and was or w
+  local isLate = isOlder(w.resourceVersion, was.resourceVersion)
+  local kept, other = isLate and was or w, isLate and w or was
+  -- Only wakes of the key's own object know whether it is paused.
+  if kept.paused == nil then kept.paused = other.paused end
   kept.class = (rank[was.class] or 3) < (rank[w.class] or 3) and was.class or w.class
   if was.news or w.news then kept.news = '' end
   return kept

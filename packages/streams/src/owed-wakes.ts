@@ -128,6 +128,7 @@ const wakeSchema = z.object({
   kind: z.string(),
   resourceVersion: z.string(),
   uid: z.string().exactOptional(),
+  paused: z.boolean().exactOptional(),
   reason: z.string(),
   class: z.enum(["change", "listing", "resync"]),
   trace: z.string().exactOptional(),

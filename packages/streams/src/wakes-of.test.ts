@@ -59,6 +59,37 @@ describe("what wakes a key", () => {
     expect(await woken({ type: "listed" })).toEqual(["listing Listed default/photos"]);
   });
 
+  it("says whether its object is paused by its annotation, and that it is not where that is not known", async () => {
+    const said = async (
+      fields: Partial<ObjectEvent>,
+      annotations: Readonly<Record<string, string>> | undefined,
+      ref = bucket,
+      map: Mapping = { by: "self" },
+    ) => {
+      const metadata = {
+        name: "photos",
+        uid: "u1",
+        resourceVersion: "7",
+        ...(annotations && { annotations }),
+      };
+      const object = { apiVersion: "v1", kind: "PartialObjectMetadata", metadata };
+      const of: Listener = { ...own, subscription: { ...own.subscription, map } };
+      const found = await Array.fromAsync(wakesOf([event({ object, ...fields })], of, { ref, files }));
+      return found.flat().map(({ paused }) => paused);
+    };
+    const paused = { "drover.dev/paused": "true" };
+    expect(await said({}, paused)).toEqual([true]);
+    expect(await said({ type: "listed" }, paused)).toEqual([true]);
+    expect(await said({}, { "drover.dev/paused": "yes" })).toEqual([false]);
+    expect(await said({}, undefined)).toEqual([false]);
+    expect(await said({ object: undefined }, paused)).toEqual([false]);
+    expect(await said({ type: "deleted" }, paused)).toEqual([false]);
+    // Of another kind it says nothing about the key.
+    expect(await said({}, paused, bucket, { by: "owner" })).toEqual([undefined]);
+    const functions = { ...bucket, group: "drover.dev", plural: "reconcilefunctions" };
+    expect(await said({}, paused, functions)).toEqual([false]);
+  });
+
   it("brings the object, of a change or a listing, where it is asked for", async () => {
     const object = {
       ...{ apiVersion: "s3.drover.dev/v1", kind: "Bucket", spec: { size: 1 } },

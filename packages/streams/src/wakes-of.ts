@@ -1,4 +1,4 @@
-import type { ObjectKey } from "@drover/controller";
+import { isPausedByAnnotation, type ObjectKey } from "@drover/controller";
 import {
   copyOf,
   isFiling,
@@ -69,6 +69,7 @@ export async function* wakesOf(
     reason: isListed ? "Listed" : reasons[event.type],
     class: isListed ? "listing" : "change",
     ...(map.by === "self" || map.by === "code" || isFiling(map) ? { uid: event.uid } : {}),
+    ...(map.by === "self" || isFiling(map) ? pauseOf(event, ref) : {}),
     ...(copies && broughtBy(event, source)),
     ...(telling && { news: newsOf(ref, event) }),
   });
@@ -109,6 +110,14 @@ function broughtBy(
   const copy = isOfRuns && type !== "deleted" && object !== undefined ? copyOf(object) : undefined;
   return copy === undefined ? {} : { copy, ...(newestAfter && { newestAfter }) };
 }
+
+/**
+ * Whether an object's annotation pauses it. False if the object is not known or is gone: the queue must not hold the key back then, and
+ * the run reads the annotation.
+ */
+const pauseOf = ({ type, object }: ObjectEvent, ref: ResourceRef): Required<Pick<Wake, "paused">> => ({
+  paused: type !== "deleted" && object !== undefined && isPausedByAnnotation(ref, object.metadata),
+});
 
 /** What became of an object, for who knows of others of its kind; empty where that is too long. */
 function newsOf(ref: ResourceRef, { type, key, resourceVersion, object }: ObjectEvent): string {

@@ -39,6 +39,8 @@ export function verdictWords({ verdict }: Pick<RunRecord, "verdict">): string {
       return "is interrupted";
     case "killed":
       return "is killed";
+    case "paused":
+      return "finds the object paused";
     case "gone":
       return "finds the object gone";
     case "done":

@@ -11,6 +11,8 @@ export interface FunctionFigures {
   readonly waiting?: number | undefined;
   readonly failing?: number | undefined;
   readonly parked?: number | undefined;
+  /** Would be due, but are paused on purpose. */
+  readonly paused?: number | undefined;
   readonly oldestDueSeconds?: number | undefined;
 }
 
@@ -31,6 +33,7 @@ export async function figuresNow(
     waiting: sum(({ scheduled }) => scheduled),
     failing: sum(({ failing }) => failing),
     parked: sum(({ parked }) => parked),
+    paused: sum(({ paused }) => paused),
     oldestDueSeconds: Math.floor(Math.max(...all.map(({ oldestDue }) => oldestDue)) / 1_000),
   };
 }
@@ -46,6 +49,6 @@ async function statsOf(redis: RedisConnection, controller: QueueName): Promise<Q
 
 /** As the functions' controller wrote them last. */
 export const figuresStated = ({ status }: DeployedFunction): FunctionFigures => {
-  const { due, running, failing, parked, oldestDueSeconds } = status;
-  return { due, running, failing, parked, oldestDueSeconds };
+  const { due, running, failing, parked, pausedKeys: paused, oldestDueSeconds } = status;
+  return { due, running, failing, parked, paused, oldestDueSeconds };
 };

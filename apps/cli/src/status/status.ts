@@ -17,7 +17,8 @@ export interface FunctionStatus extends FunctionFigures {
   /** The Ready condition; undefined where nobody has looked at the function yet. */
   readonly ready: { readonly status: string; readonly reason: string; readonly message: string } | undefined;
   readonly rolledOut: FunctionStatus["ready"];
-  readonly paused: boolean;
+  /** The whole function is paused by its spec; `paused` is how many keys are, on purpose, that would be due. */
+  readonly functionPaused: boolean;
   readonly pods: number | undefined;
   readonly readyPods: number | undefined;
 }
@@ -94,9 +95,9 @@ function noSuch(name: string, namespace: string | undefined, all: readonly Deplo
 }
 
 function statusFrom({ namespace, name, object, status }: DeployedFunction, figures: FunctionFigures) {
-  const { replicas, readyReplicas, paused = false } = status;
+  const { replicas, readyReplicas, paused: functionPaused = false } = status;
   return {
-    ...{ namespace, name, paused },
+    ...{ namespace, name, functionPaused },
     ready: shownCondition(conditionOf(object)),
     rolledOut: shownCondition(conditionOf(object, rolledOut)),
     ...{ pods: replicas, readyPods: readyReplicas },
@@ -108,21 +109,8 @@ const shownCondition = (condition: StatedCondition | undefined): FunctionStatus[
   condition && { status: condition.status, reason: condition.reason, message: condition.message };
 
 const headings = [
-  ...[
-    "NAMESPACE",
-    "NAME",
-    "READY",
-    "REASON",
-    "ROLLED OUT",
-    "PAUSED",
-    "PODS",
-    "DUE",
-    "RUNNING",
-    "WAITING",
-    "FAILING",
-    "PARKED",
-  ],
-  "OLDEST DUE",
+  ...["NAMESPACE", "NAME", "READY", "REASON", "ROLLED OUT", "PODS", "DUE", "RUNNING", "WAITING", "FAILING"],
+  ...["PARKED", "PAUSED", "OLDEST DUE"],
 ];
 
 /** The statuses as a table; `-` for what nobody has said. */
@@ -131,9 +119,10 @@ export const statusTable = ({ functions }: Statuses): readonly string[] =>
     headings,
     functions.map((one) => [
       ...[one.namespace || "-", one.name, one.ready?.status ?? "-", one.ready?.reason ?? "-"],
-      ...[one.rolledOut?.status ?? "-", one.paused ? "yes" : "no"],
+      one.rolledOut?.status ?? "-",
       one.pods === undefined ? "-" : `${one.readyPods ?? 0}/${one.pods}`,
       ...[one.due, one.running, one.waiting, one.failing, one.parked].map((figure) => String(figure ?? "-")),
+      one.functionPaused ? "all" : String(one.paused ?? "-"),
       (one.oldestDueSeconds ?? 0) === 0 ? "-" : roughly((one.oldestDueSeconds ?? 0) * 1_000),
     ]),
   );

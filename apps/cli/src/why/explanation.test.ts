@@ -1,6 +1,6 @@
 import { objectKey, ReconcileFunction } from "@drover/controller";
 import type { KubeObject } from "@drover/kube";
-import type { KeyReport } from "@drover/queue";
+import type { KeyReport, Pause } from "@drover/queue";
 import { expect, it } from "vitest";
 import { explanationOf } from "./explanation.ts";
 import type { KeyFacts } from "./key-facts.ts";
@@ -15,14 +15,29 @@ interface Told {
   readonly report: Partial<KeyReport>;
   readonly status?: KeyFacts["fn"]["status"];
   readonly absent?: true;
+  readonly deleted?: true;
 }
 
-const facts = ({ report, status = {}, absent }: Told): KeyFacts => ({
+const facts = ({ report, status = {}, absent, deleted }: Told): KeyFacts => ({
   ...{ kind: "Bucket", key, now, runs: [] },
-  object: absent ? undefined : object,
-  report: { key, state: "idle", at: 0, reasons: [], fails: 0, accountOpens: 0, paused: false, ...report },
+  object: absent
+    ? undefined
+    : deleted
+      ? { ...object, metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } }
+      : object,
+  report: { key, state: "idle", at: 0, reasons: [], fails: 0, accountOpens: 0, pauses: [], ...report },
   stats: {
-    ...{ due: 7, oldestDue: 0, scheduled: 0, running: 2, parked: 0, failing: 0, runTime: 0, paused: false },
+    ...{
+      due: 7,
+      oldestDue: 0,
+      scheduled: 0,
+      running: 2,
+      parked: 0,
+      failing: 0,
+      runTime: 0,
+      paused: 0,
+      allPaused: false,
+    },
   },
   fn: {
     ...{ key: "default/buckets", namespace: "default", name: "buckets", identity: metadata },
@@ -37,6 +52,7 @@ const facts = ({ report, status = {}, absent }: Told): KeyFacts => ({
 
 const soon = now + 12_000;
 const before = now - 5_000;
+const ann: Pause = { scope: "object", since: before, by: "ann@host" };
 
 it.each<[string, Told, string]>([
   [
@@ -51,7 +67,11 @@ it.each<[string, Told, string]>([
     "buckets is not in use: Its name is taken.",
   ],
   ["rests", { report: {} }, "rests: nothing is due. It runs when it changes."],
-  ["rests, and is paused", { report: { paused: true } }, "rests, and is paused"],
+  [
+    "rests, and is paused",
+    { report: { pauses: [ann] } },
+    "rests, and does not run when it changes: it is paused by ann@host for 5s (to resume it: drover resume default/buckets default/photos).",
+  ],
   [
     "runs",
     { report: { state: "leased", at: soon } },
@@ -64,8 +84,16 @@ it.each<[string, Told, string]>([
   ],
   [
     "is in backoff, and paused",
-    { report: { state: "waits", at: soon, why: "backoff", fails: 1, paused: true } },
-    "is tried again in 12s, after 1 failure; a change has it tried at once. It is paused, too.",
+    {
+      report: {
+        state: "waits",
+        at: soon,
+        why: "backoff",
+        fails: 1,
+        pauses: [{ ...ann, scope: "namespace" }],
+      },
+    },
+    "after 1 failure; a change has it tried at once. Then it does not run, for its namespace is paused by ann@host for 5s (to resume it: drover resume default/buckets --in default).",
   ],
   [
     "killed its workers",
@@ -119,8 +147,34 @@ it.each<[string, Told, string]>([
   ],
   [
     "is paused",
-    { report: { state: "ready", at: before, paused: true }, status: { paused: true } },
-    "is due, and held: it is paused (spec.paused of its function).",
+    {
+      report: {
+        state: "ready",
+        at: before,
+        pauses: [
+          { ...ann, scope: "controller" },
+          { ...ann, by: "" },
+        ],
+      },
+    },
+    "is due, and does not run: all of default/buckets is paused by ann@host for 5s (to resume it: drover resume default/buckets --all); it is paused for 5s (to resume it: ",
+  ],
+  [
+    "has the annotation, and is being deleted",
+    {
+      report: {
+        state: "paused",
+        at: before,
+        pauses: [{ ...ann, scope: "annotation", by: "kubectl-annotate" }],
+      },
+      deleted: true,
+    },
+    "is due, and does not run: it has the annotation drover.dev/paused, and is paused by kubectl-annotate for 5s (to resume it: take the annotation drover.dev/paused from it); it is being deleted, and finalize waits for that.",
+  ],
+  [
+    "is parked, and paused",
+    { report: { state: "parked", at: before, error: "no", pauses: [ann] } },
+    "no use (then it does not run, for it is paused by ann@host for 5s (to resume it: drover resume default/buckets default/photos)): no",
   ],
   [
     "has a throttled account",

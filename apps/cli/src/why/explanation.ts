@@ -1,4 +1,6 @@
 import { conditionOf } from "../function-object.ts";
+import { isoTime } from "../iso-time.ts";
+import { pauseWords } from "../pause-words.ts";
 import { roughly } from "../roughly.ts";
 import type { KeyFacts } from "./key-facts.ts";
 
@@ -21,7 +23,7 @@ export function explanationOf(facts: KeyFacts): Explanation {
         : 0;
   return {
     summary: `${name} ${sentence(facts)}`,
-    nextRunAt: nextRunAt > now ? new Date(nextRunAt).toISOString() : undefined,
+    nextRunAt: nextRunAt > now ? isoTime(nextRunAt) : undefined,
   };
 }
 
@@ -29,13 +31,15 @@ const isClosed = ({ report, now }: KeyFacts): boolean =>
   (report.state === "ready" || report.state === "rung") && report.accountOpens > now;
 
 function sentence(facts: KeyFacts): string {
-  const { report, now, fn } = facts;
+  const { report, now } = facts;
+  const isPaused = report.pauses.length > 0;
+  const paused = pausedWords(facts);
   switch (report.state) {
     case "unknown":
       return unknown(facts);
     case "idle":
-      return report.paused
-        ? `rests, and is paused: it will not run when it changes, before it is resumed.`
+      return isPaused
+        ? `rests, and does not run when it changes: ${paused}.`
         : "rests: nothing is due. It runs when it changes.";
     case "leased":
       return `runs now: a worker holds it, for at least another ${roughly(report.at - now)}.`;
@@ -45,30 +49,37 @@ function sentence(facts: KeyFacts): string {
       return report.at <= now ? due(facts, report.at) : waits(facts);
     case "ready":
     case "rung":
-      return report.paused
-        ? `is due, and held: it is paused${fn.status.paused === true ? " (spec.paused of its function)" : ""}.`
-        : due(facts, report.at);
+    case "paused":
+      return isPaused ? `is due, and does not run: ${paused}.` : due(facts, report.at);
   }
 }
 
-function unknown({ object, fn }: KeyFacts): string {
+function unknown(facts: KeyFacts): string {
+  const { object, fn } = facts;
   if (object === undefined) return "is not there: no such object, and nothing is queued for one.";
+  const paused = pausedWords(facts);
+  if (paused !== "") return `does not run: ${paused}.`;
   const problem = fn.status.problem;
   return problem === undefined
     ? `has not been told of: the bridge does not follow it yet, or ${fn.name} leaves it out (its namespaces, its labels).`
     : `has not been told of: ${fn.name} is not in use: ${problem}`;
 }
 
-function parked({ report }: KeyFacts): string {
-  const said = report.error === undefined ? "" : `: ${report.error}`;
+function parked(facts: KeyFacts): string {
+  const { report } = facts;
+  const paused = pausedWords(facts);
+  const held = paused === "" ? "" : ` (then it does not run, for ${paused})`;
+  const said = report.error === undefined ? held : `${held}: ${report.error}`;
   return report.why === "backoff"
     ? `is given up on after ${times(report.fails)}, until it changes${said}`
     : `is parked until it changes, for its last run said that trying again is no use${said}`;
 }
 
-function waits({ report, now, runs }: KeyFacts): string {
+function waits(facts: KeyFacts): string {
+  const { report, now, runs } = facts;
   const left = roughly(report.at - now);
-  const held = report.paused ? " It is paused, too." : "";
+  const paused = pausedWords(facts);
+  const held = paused === "" ? "" : ` Then it does not run, for ${paused}.`;
   const said = report.error === undefined ? "." : `: ${report.error}`;
   switch (report.why ?? "wait") {
     case "backoff":
@@ -93,12 +104,19 @@ function due(facts: KeyFacts, since: number): string {
     const { account = "" } = report;
     return `is due, and waits for its account ${account}, which is asked to wait for another ${roughly(report.accountOpens - now)}.`;
   }
-  const { container } = fn.spec ?? {};
+  const { container } = fn.spec;
   if (container !== undefined && (fn.status.readyReplicas ?? 0) === 0) {
     const { reason = "", message = "" } = conditionOf(fn.object) ?? {};
     return `has been due for ${waited}, and waits for a Pod of ${fn.name}: none is Ready (${reason}: ${message})`;
   }
   return `has been due for ${waited}, and waits for a free worker: ${stats.due} are due and ${stats.running} run.`;
+}
+
+/** What holds it back on purpose, and a deletion with it. */
+function pausedWords({ fn, key, report, now, object }: KeyFacts): string {
+  const words = pauseWords(fn, key, report.pauses, now);
+  const isDeleting = words !== "" && object?.metadata.deletionTimestamp !== undefined;
+  return isDeleting ? `${words}; it is being deleted, and finalize waits for that` : words;
 }
 
 const times = (fails: number): string => (fails === 1 ? "1 failure" : `${fails} failures in a row`);

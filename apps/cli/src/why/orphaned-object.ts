@@ -10,7 +10,7 @@ import {
 } from "@drover/kube";
 import { z } from "zod";
 import { deployedFunctions } from "../deployed-functions.ts";
-import { keyMeant, type Meant } from "./key-facts.ts";
+import { keyMeant, type MeantObject } from "../meant-object.ts";
 
 /** A finalizer of a controller of Drover; the rest is the controller's name. */
 const ours = "drover.dev/";
@@ -28,7 +28,7 @@ const namesSchema = z.looseObject({
  *
  * @returns undefined where no such object can be meant.
  */
-export async function orphanedWords(client: KubeClient, meant: Meant): Promise<string | undefined> {
+export async function orphanedWords(client: KubeClient, meant: MeantObject): Promise<string | undefined> {
   const crds = await listAll(client, builtin.crd, {}).catch((error: unknown) => {
     if (isApiError(error, "Forbidden")) return [];
     throw error;

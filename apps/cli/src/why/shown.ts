@@ -2,6 +2,7 @@ import { oneLine } from "@drover/controller";
 import { conditionOf } from "../function-object.ts";
 import { roughly } from "../roughly.ts";
 import { table } from "../table.ts";
+import { idlePause } from "./annotated-pause.ts";
 import { explanationOf } from "./explanation.ts";
 import type { KeyFacts } from "./key-facts.ts";
 
@@ -22,6 +23,7 @@ export function whyLines(facts: KeyFacts, notRunning: readonly string[]): readon
     ["last error", report.error],
     ["account", report.account],
     ["object", object === undefined ? "there is none" : undefined],
+    ["annotation", idlePause(object)],
     ["deleted", object?.metadata.deletionTimestamp],
     ["Ready", ready && `${ready.status}, ${ready.reason}: ${ready.message}`],
   ];
@@ -36,7 +38,8 @@ export function whyLines(facts: KeyFacts, notRunning: readonly string[]): readon
   ];
 }
 
-const runTable = (runs: KeyFacts["runs"], now: number): readonly string[] =>
+/** Past runs, newest first, as a table. */
+export const runTable = (runs: KeyFacts["runs"], now: number): readonly string[] =>
   table(
     ["ENDED", "TOOK", "VERDICT", "WOKEN BY", "ERROR"],
     runs.map(({ at, duration, verdict, trigger, error = "" }) => [

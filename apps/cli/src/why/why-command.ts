@@ -9,10 +9,9 @@ import {
   withClusterOptions,
 } from "../cluster-options.ts";
 import { CommandError } from "../command-error.ts";
-import { usualRedis } from "../config.ts";
+import type { MeantObject } from "../meant-object.ts";
 import { jsonText } from "../plain-text.ts";
-import { redisOption, withRedis } from "../redis-option.ts";
-import type { Meant } from "./key-facts.ts";
+import { neededRedis, redisOption, withRedis } from "../redis-option.ts";
 
 const optionsSchema = clusterOptionsSchema.extend({
   redis: z.string().optional(),
@@ -37,9 +36,10 @@ export const whyCommand = (): Command =>
     .allowExcessArguments(false)
     .action(async (first: string, second: string | undefined, given: unknown) => {
       const { output, ...options } = optionsSchema.parse(given);
-      const [kind, name] = wordsOf(first, second);
+      const { objectWords } = await import("../meant-object.ts");
+      const [kind, name] = objectWords(first, second, "why");
       const answer = await withCluster(options, async ({ client, namespace }) => {
-        const meant = { kind, name, namespace };
+        const meant = { kind, name, namespace, command: "why" };
         return factsOf(client, meant, options).catch(async (error: unknown) => {
           if (!(error instanceof CommandError)) throw error;
           const { orphanedWords } = await import("./orphaned-object.ts");
@@ -54,25 +54,15 @@ export const whyCommand = (): Command =>
 /** By the function that looks after an object, and its queue. */
 async function factsOf(
   client: KubeClient,
-  meant: Meant,
-  { redis: url = usualRedis(), droverNamespace }: Omit<z.output<typeof optionsSchema>, "output">,
+  meant: MeantObject,
+  { redis, droverNamespace: home }: Omit<z.output<typeof optionsSchema>, "output">,
 ) {
-  if (url === undefined) {
-    throw new CommandError("What is due is in Redis: give --redis, or set DROVER_REDIS_URL.");
-  }
+  const url = neededRedis(redis);
   const [{ keyFacts }, { whyJson, whyLines }] = await Promise.all([
     import("./key-facts.ts"),
     import("./shown.ts"),
   ]);
-  const facts = await withRedis(url, (redis) => keyFacts({ client, redis }, meant));
-  const absent = await absentFor(client, [facts.fn], droverNamespace);
+  const facts = await withRedis(url, (servers) => keyFacts({ client, redis: servers }, meant));
+  const absent = await absentFor(client, [facts.fn], home);
   return { json: { ...whyJson(facts), notRunning: absent }, text: whyLines(facts, absent).join("\n") };
-}
-
-/** `KIND/NAME`, as kubectl has it, or `KIND NAME`. */
-function wordsOf(first: string, second: string | undefined): readonly [kind: string, name: string] {
-  if (second !== undefined) return [first, second];
-  const slash = first.indexOf("/");
-  if (slash > 0 && slash < first.length - 1) return [first.slice(0, slash), first.slice(slash + 1)];
-  throw new CommandError(`Which object? Write: drover why ${first.replace(/\/$/, "")} NAMESPACE/NAME`);
 }

@@ -163,8 +163,27 @@ it("drover why and status tell of a function with a bridge in its process", asyn
   ]);
   expect((await runDrover(words, { env })).stdout).toMatch(/^Spoon default\/old has been due for /);
   const status = await runDrover(["status", "spoons.example.com"], { env });
-  expect(status.stdout).toMatch(/^-( +)spoons\.example\.com +- +- +- +no +- +1 +0 /m);
+  expect(status.stdout).toMatch(/^-( +)spoons\.example\.com +- +- +- +- +1 +0 /m);
   await spoons.close();
+});
+
+it("drover why tells of an annotation that the queue has not been told of, and of one that pauses nothing", async () => {
+  const annotate = (value: string | null) =>
+    client.patch(refOf(Note), objectKey({ namespace: "default", name: "unheard" }), {
+      type: "merge",
+      body: { metadata: { annotations: { "drover.dev/paused": value } } },
+    });
+  await annotate("true");
+  expect((await runDrover(["why", "note/unheard"], { env })).stdout).toMatch(
+    /^Note default\/unheard does not run: it has the annotation drover\.dev\/paused, and is paused by \S+ for \w+ \(to resume it: take /,
+  );
+  await annotate("yes");
+  const { stdout } = await runDrover(["why", "note/unheard"], { env });
+  expect(stdout).toMatch(/^Note default\/unheard has not been told of/);
+  expect(stdout).toMatch(
+    /annotation +drover\.dev\/paused is "yes", which pauses nothing: only "true" does\n/,
+  );
+  await annotate(null);
 });
 
 it.each([

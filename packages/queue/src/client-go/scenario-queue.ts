@@ -113,7 +113,7 @@ export async function isDue({ ledger }: ScenarioQueue, name: string): Promise<bo
 
 export async function look({ ledger, now }: ScenarioQueue, name: string | undefined): Promise<Seen> {
   const { due: length } = await ledger.count();
-  const waits = await ledger.list("waits", 0, 100);
+  const waits = (await ledger.list("waits", 100)).keys;
   const waiting = Object.fromEntries(waits.map(({ key, at }) => [key, at - now] as const));
   if (name === undefined) return { length, waiting };
   return { length, waiting, requeues: (await ledger.inspect(keyOf(name))).key.fails };

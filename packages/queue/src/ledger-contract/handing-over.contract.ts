@@ -110,21 +110,27 @@ export function handingOverContract(t: LedgerUnderTest): void {
     });
     it("of what is paused: the controller, a namespace, an object that was rung before", async () => {
       await t.wake(first);
-      await t.ledger.pause({ kind: "namespace", namespace: "a" });
-      await t.ledger.pause({ kind: "object", key: rung });
+      await t.ledger.pause({ kind: "namespace", namespace: "a" }, "tests");
+      await t.ledger.pause({ kind: "object", key: rung }, "tests");
       t.clock += bellOverlooked;
       expect(await handed()).toBeUndefined();
-      expect((await t.ledger.inspect(rung)).key).toMatchObject({ state: "ready", paused: true });
+      expect((await t.ledger.inspect(rung)).key).toMatchObject({
+        state: "paused",
+        pauses: [{ scope: "object" }],
+      });
       expect(await t.ledger.resume({ kind: "object", key: rung })).toEqual([]); // its bell is out
       expect((await t.ledger.inspect(rung)).key).toMatchObject({ state: "rung" });
     });
     it("while the controller is paused, and who waits keeps its place", async () => {
       await t.wake(first);
       const { key: before } = await t.ledger.inspect(first);
-      await t.ledger.pause({ kind: "controller" });
+      await t.ledger.pause({ kind: "controller" }, "tests");
       t.clock += bellOverlooked - 1;
       expect(await handed()).toBeUndefined();
-      expect((await t.ledger.inspect(first)).key).toEqual({ ...before, paused: true });
+      expect((await t.ledger.inspect(first)).key).toMatchObject({
+        ...before,
+        pauses: [{ scope: "controller", by: "tests" }],
+      });
     });
     it("of an account that was closed after the bell was rung", async () => {
       await t.run(rung, { kind: "done", account: "aws" });
@@ -208,7 +214,7 @@ export function handingOverContract(t: LedgerUnderTest): void {
       expect(await handed()).toBe(rung);
       await t.wake(rung);
       expect(await t.ledger.settle(rung, next.token, done)).toMatchObject({ bells: [] });
-      expect(await t.ledger.list("rung", 0, 10)).toHaveLength(1);
+      expect(await t.list("rung")).toHaveLength(1);
       await t.run(rung, done);
       expect(await t.wake(rung)).toEqual([rung]);
     });
@@ -235,7 +241,7 @@ export function handingOverContract(t: LedgerUnderTest): void {
     await t.enlist({ slots: 3 });
     await t.claim(rung);
     for (const each of keysIn("a", 6)) await t.wake(each);
-    const bells = () => t.ledger.list("rung", 0, 10);
+    const bells = () => t.list("rung");
     expect(await bells()).toHaveLength(1);
     await t.enlist({ slots: 5 });
     expect(await t.rung()).toHaveLength(2);

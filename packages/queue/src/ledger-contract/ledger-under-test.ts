@@ -2,7 +2,7 @@ import { objectKey, type ObjectKey } from "@drover/controller";
 import { randomUUID } from "node:crypto";
 import { beforeEach } from "vitest";
 import type { Enlistment, Ledger, LedgerSurroundings, LedgerTimes } from "../ledger.ts";
-import type { Claim, Verdict, Wake } from "../work-queue.ts";
+import type { Claim, KeyReport, ListedState, Verdict, Wake } from "../work-queue.ts";
 
 export const lease = 6_000;
 export const settling = 1_000;
@@ -85,6 +85,11 @@ export class LedgerUnderTest<L extends Ledger = Ledger> {
   /** Rings, and answers whose bells were added. */
   async rung(): Promise<readonly ObjectKey[]> {
     return (await this.ledger.ring()).bells.map((bell) => bell.key);
+  }
+
+  /** All keys in a state. */
+  async list(state: ListedState): Promise<readonly KeyReport[]> {
+    return (await this.ledger.list(state, 1_000)).keys;
   }
 
   /** Runs a key that was rung; answers in how many ms it is due again. */

@@ -9,6 +9,7 @@ import { type LedgerUnderTest, ledgerUnderTest, type OpenLedger } from "./ledger
 import { handingOverContract } from "./handing-over.contract.ts";
 import { offersContract } from "./offers.contract.ts";
 import { orderContract } from "./order.contract.ts";
+import { pausesContract } from "./pauses.contract.ts";
 import { runsContract } from "./runs.contract.ts";
 import { serversContract } from "./servers.contract.ts";
 
@@ -20,6 +21,7 @@ export function ledgerContract(open: OpenLedger): void {
     offers: offersContract,
     copies: copiesContract,
     lists: listsContract,
+    pauses: pausesContract,
     "another server": serversContract,
   };
   for (const [about, contract] of Object.entries(contracts)) {

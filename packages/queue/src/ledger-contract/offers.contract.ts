@@ -120,7 +120,7 @@ export function offersContract(t: LedgerUnderTest): void {
     });
     it("counts as a bell, of eight of which one looks for a resync first", async () => {
       await t.enlist({ slots: 16 });
-      await t.ledger.pause({ kind: "controller" });
+      await t.ledger.pause({ kind: "controller" }, "tests");
       for (const each of keysIn("a", 8)) await t.wake(each);
       for (const each of keysIn("b", 2)) await t.wake(each, { class: "resync" });
       await t.ledger.offer(slots(...Array.from({ length: 10 }, (_, i) => `t${i}`)));
@@ -277,11 +277,11 @@ export function offersContract(t: LedgerUnderTest): void {
       await t.ledger.offer(slots("t1"));
     });
     it("of what is paused: the controller, a namespace, an object", async () => {
-      await t.ledger.pause({ kind: "object", key: first });
-      await t.ledger.pause({ kind: "namespace", namespace: "b" });
+      await t.ledger.pause({ kind: "object", key: first }, "tests");
+      await t.ledger.pause({ kind: "namespace", namespace: "b" }, "tests");
       await t.wake(first);
       await t.wake(objectKey({ namespace: "b", name: "x" }));
-      await t.ledger.pause({ kind: "controller" });
+      await t.ledger.pause({ kind: "controller" }, "tests");
       await t.wake(second);
       expect(await given()).toEqual([]);
       await t.ledger.resume({ kind: "controller" });

@@ -10,7 +10,7 @@ export function orderContract(t: LedgerUnderTest): void {
   async function order(most = 1_000): Promise<readonly ObjectKey[]> {
     const ran: ObjectKey[] = [];
     let next = await t.rung();
-    if (next.length === 0) next = (await t.ledger.list("rung", 0, 1)).map((report) => report.key);
+    if (next.length === 0) next = (await t.list("rung")).slice(0, 1).map((report) => report.key);
     while (next[0] !== undefined && ran.length < most) {
       const [mine] = next;
       ran.push(mine);
@@ -96,22 +96,41 @@ export function orderContract(t: LedgerUnderTest): void {
         const [ready, later] = keysIn("default", 2) as [ObjectKey, ObjectKey];
         const mine = scope.kind === "object" ? [key] : [key, ready, later];
         expect(await t.wake(key)).toEqual([key]);
-        await t.ledger.pause(scope);
+        await t.ledger.pause(scope, "tests");
         expect(await t.ledger.claim(key, "t")).toEqual({ refused: "paused" });
         if (scope.kind !== "object")
           for (const each of [ready, later]) expect(await t.wake(each)).toEqual([]);
         expect(await t.rung()).toEqual([]);
-        expect(await t.ledger.count()).toMatchObject({ due: mine.length });
-        expect((await t.ledger.inspect(key)).key).toMatchObject({ state: "ready", paused: true });
+        expect(await t.ledger.count()).toMatchObject({ due: 0, oldestDue: 0, paused: mine.length });
+        expect((await t.ledger.inspect(key)).key).toMatchObject({
+          state: scope.kind === "object" ? "paused" : "ready",
+          pauses: [{ scope: scope.kind, by: "tests" }],
+        });
         const bells = await t.ledger.resume(scope);
         expect(bells.map((bell) => bell.key).sort()).toEqual([...mine].sort());
-        expect((await t.ledger.inspect(key)).key).toMatchObject({ paused: false });
+        expect((await t.ledger.inspect(key)).key).toMatchObject({ pauses: [] });
       },
     );
+    it("is told with who did it and since when, of each scope", async () => {
+      const since = t.clock;
+      for (const scope of scopes) {
+        await t.ledger.pause(scope, `somebody of ${scope.kind}`);
+        t.clock += 1;
+      }
+      await t.ledger.pause({ kind: "object", key: keysIn("default", 1)[0]! }, "another");
+      const pauses = async () => (await t.ledger.inspect(key)).key.pauses;
+      expect(await pauses()).toEqual([
+        { scope: "controller", since, by: "somebody of controller" },
+        { scope: "namespace", since: since + 1, by: "somebody of namespace" },
+        { scope: "object", since: since + 2, by: "somebody of object" },
+      ]);
+      await t.ledger.resume({ kind: "namespace", namespace: "default" });
+      expect((await pauses()).map(({ scope }) => scope)).toEqual(["controller", "object"]);
+    });
     it("of one scope leaves the others alone", async () => {
       await t.enlist({ slots: 10 });
-      await t.ledger.pause({ kind: "namespace", namespace: "paused" });
-      await t.ledger.pause({ kind: "object", key });
+      await t.ledger.pause({ kind: "namespace", namespace: "paused" }, "tests");
+      await t.ledger.pause({ kind: "object", key }, "tests");
       await t.wake(key);
       for (const each of keysIn("paused", 3)) await t.wake(each);
       const other = objectKey({ namespace: "default", name: "other" });
@@ -120,13 +139,13 @@ export function orderContract(t: LedgerUnderTest): void {
     it("lets a run under way end, and its key stays due", async () => {
       await t.wake(key);
       await t.claim(key, "t");
-      await t.ledger.pause({ kind: "controller" });
+      await t.ledger.pause({ kind: "controller" }, "tests");
       await t.wake(key);
       expect(await t.ledger.settle(key, "t", done)).toMatchObject({ kind: "settled", bells: [] });
-      expect(await t.ledger.count()).toMatchObject({ due: 1 });
+      expect(await t.ledger.count()).toMatchObject({ due: 0, paused: 1 });
     });
     it("holds back what is forced", async () => {
-      await t.ledger.pause({ kind: "object", key });
+      await t.ledger.pause({ kind: "object", key }, "tests");
       const wake = { key, kind: "k", resourceVersion: "1", reason: "Forced", class: "change" } as const;
       expect(await t.ledger.wake([wake], true)).toEqual([]);
     });
@@ -239,14 +258,14 @@ export function orderContract(t: LedgerUnderTest): void {
       await t.enlist({ worker: "w2", slots: 3, lasts: 8_000 });
       const keys = keysIn("a", 20);
       await wakeAll(keys);
-      expect(await t.ledger.list("rung", 0, 100)).toHaveLength(5);
+      expect(await t.list("rung")).toHaveLength(5);
       t.clock += 5_000;
       await t.enlist({ worker: "w2", slots: 3, lasts: 8_000 });
       for (const each of keys.slice(0, 5)) await t.run(each, done);
-      expect(await t.ledger.list("rung", 0, 100)).toHaveLength(3);
+      expect(await t.list("rung")).toHaveLength(3);
       await t.enlist({ worker: "w2", slots: 0 });
       for (const each of keys.slice(5, 8)) await t.run(each, done);
-      expect(await t.ledger.list("rung", 0, 100)).toHaveLength(1); // one, so that something rings for the first to come
+      expect(await t.list("rung")).toHaveLength(1); // one, so that something rings for the first to come
     });
     it("of an older version do not get a key back that a newer one ran, while a newer one is alive", async () => {
       await t.enlist({ worker: "old", version: 1, lasts: 5_000 });
@@ -332,10 +351,47 @@ export function orderContract(t: LedgerUnderTest): void {
       await t.wake(each);
       t.clock++;
     }
-    expect((await t.ledger.list("ready", 1, 2)).map((report) => report.key)).toEqual([keys[2], keys[3]]);
-    expect(await t.ledger.list("ready", 0, 1)).toMatchObject([
-      { at: 1_000_000 + settling + 1, reasons: ["Modified"] },
+    const first = await t.ledger.list("ready", 2);
+    expect(first.keys).toMatchObject([
+      { key: keys[1], at: 1_000_000 + settling + 1, reasons: ["Modified"] },
+      { key: keys[2] },
     ]);
+    const second = await t.ledger.list("ready", 2, first.next);
+    expect(second).toMatchObject({ keys: [{ key: keys[3] }, { key: keys[4] }] });
+    expect(await t.ledger.list("ready", 2, second.next)).toEqual({ keys: [], next: undefined });
     expect(await t.ledger.inspect(key)).toMatchObject({ key: { state: "unknown", fails: 0 }, runs: [] });
+  });
+
+  it("a page begins behind the last one, also where its keys have left since or are of one time", async () => {
+    const keys = keysIn("a", 9);
+    for (const each of keys) await t.run(each, { kind: "terminal", error: "no" });
+    const page = async (after?: string) => {
+      const { keys: found, next } = await t.ledger.list("parked", 3, after);
+      return { found: found.map((report) => report.key), next };
+    };
+    const first = await page();
+    const second = await page(first.next);
+    expect([first.found, second.found]).toEqual([keys.slice(0, 3), keys.slice(3, 6)]);
+    // Whoever wakes what it has read goes on with what is left.
+    for (const each of first.found) await t.wake(each);
+    const again = await page(first.next);
+    expect(again.found).toEqual(keys.slice(3, 6));
+    expect((await page(again.next)).found).toEqual(keys.slice(6));
+  });
+
+  it("lists what fails, since it began to, wherever it stands", async () => {
+    await t.enlist({ slots: 10, backoff: { first: 1_000, longest: 8_000, attempts: 2 } });
+    const [parked, waits, well] = keysIn("a", 3) as [ObjectKey, ObjectKey, ObjectKey];
+    for (const each of [parked, waits]) await t.run(each, { kind: "retry", error: "no" });
+    t.clock += 1_000;
+    await t.rung();
+    await t.run(parked, { kind: "retry", error: "still no" });
+    await t.run(well, done);
+    expect(await t.list("failing")).toMatchObject([
+      { key: parked, state: "parked", fails: 2, error: "still no" },
+      { key: waits, state: "rung", at: t.clock, fails: 1 },
+    ]);
+    await t.run(waits, done);
+    expect((await t.list("failing")).map((report) => report.key)).toEqual([parked]);
   });
 }

@@ -477,7 +477,7 @@ export function runsContract(t: LedgerUnderTest): void {
     const past = (verdict: "done" | "retry", duration: number) => ({
       ...{ at: new Date(0).toISOString(), trigger: [], verdict, duration },
     });
-    expect(await t.ledger.count()).toMatchObject({ failing: 0, runTime: 0, paused: false });
+    expect(await t.ledger.count()).toMatchObject({ failing: 0, runTime: 0, allPaused: false });
     await wake();
     await claim("t1");
     await t.ledger.settle(key, "t1", { kind: "retry", error: "no" }, past("retry", 80));
@@ -486,8 +486,8 @@ export function runsContract(t: LedgerUnderTest): void {
     await claim("t2");
     await t.ledger.settle(key, "t2", { kind: "done" }, past("done", 160));
     expect(await t.ledger.count()).toMatchObject({ failing: 0, runTime: 90 });
-    await t.ledger.pause({ kind: "controller" });
-    expect(await t.ledger.count()).toMatchObject({ paused: true });
+    await t.ledger.pause({ kind: "controller" }, "tests");
+    expect(await t.ledger.count()).toMatchObject({ allPaused: true });
   });
   it("counts keys by state", async () => {
     await wake({ key: objectKey({ name: "waits" }) });

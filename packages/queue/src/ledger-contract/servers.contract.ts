@@ -45,10 +45,10 @@ export function serversContract(t: LedgerUnderTest): void {
         () => t.ledger.unanswered(0),
         () => t.ledger.ringAgain({ key, number: "0" }),
         () => t.enlist(),
-        () => t.ledger.pause({ kind: "object", key }),
+        () => t.ledger.pause({ kind: "object", key }, "tests"),
         () => t.ledger.origin(),
         () => t.ledger.count(),
-        () => t.ledger.list("ready", 0, 1),
+        () => t.list("ready"),
         () => t.ledger.inspect(key),
       ];
       for (const [i, call] of calls.entries()) {

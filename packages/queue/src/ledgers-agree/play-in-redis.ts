@@ -80,11 +80,11 @@ export async function loadScripts(redis: Redis): Promise<void> {
   await ledger.count();
   await ledger.moment();
   await ledger.notRunSince([], 0);
-  await ledger.list("ready", 0, 1);
+  await ledger.list("ready", 1, "1 a");
   await ledger.renew([]);
   await ledger.offer({ worker: "w", askedAt: 0, version: 0, tokens: [] });
   await ledger.wake([]);
-  await ledger.pause({ kind: "controller" });
+  await ledger.pause({ kind: "controller" }, "tests");
   for (const key of keys.slice(0, 1)) {
     await ledger.claim(key, "t");
     await ledger.settle(key, "t", { kind: "gone" });

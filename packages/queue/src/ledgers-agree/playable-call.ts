@@ -66,7 +66,7 @@ export function playable(random: RandomCall, { claims, bells }: Hands): Playable
     case "enlist":
       return call((ledger) => ledger.enlist(random.worker));
     case "pause":
-      return call((ledger) => ledger.pause(random.scope));
+      return call((ledger) => ledger.pause(random.scope, random.call));
     case "resume":
       return call((ledger) => ledger.resume(random.scope));
     case "count":
@@ -74,7 +74,7 @@ export function playable(random: RandomCall, { claims, bells }: Hands): Playable
     case "not run since":
       return call((ledger) => ledger.notRunSince(keys, random.since));
     case "list":
-      return call((ledger) => ledger.list(random.state, random.offset, random.limit));
+      return call((ledger) => ledger.list(random.state, random.limit, random.after));
     case "inspect":
       return call((ledger) => ledger.inspect(random.key));
   }

@@ -2,7 +2,7 @@
 import { objectKey, type ObjectKey, type Rate } from "@drover/controller";
 import fc from "fast-check";
 import { type Enlistment, newsKept, type Offers, type Taker } from "../ledger.ts";
-import type { KeyState, Scope, Sight, Verdict, Wake } from "../work-queue.ts";
+import type { ListedState, Scope, Sight, Verdict, Wake } from "../work-queue.ts";
 
 /** The times that random calls are made around. */
 export const times = { lease: 6_000, settling: 1_000 };
@@ -38,7 +38,7 @@ export type RandomCall =
   | { readonly call: "pause" | "resume"; readonly scope: Scope }
   | { readonly call: "count" }
   | { readonly call: "not run since"; readonly since: number }
-  | { readonly call: "list"; readonly state: KeyState; readonly offset: number; readonly limit: number }
+  | { readonly call: "list"; readonly state: ListedState; readonly after: string; readonly limit: number }
   | { readonly call: "inspect"; readonly key: ObjectKey };
 
 /** What happens between calls. */
@@ -78,6 +78,7 @@ const wake: fc.Arbitrary<Wake> = fc.record(
     uid: fc.constantFrom("u1", "u1", "u2", "u3"),
     reason: fc.constantFrom("Added", "Modified", "Deleted", "r1", "r2", "r3", "r4", "r5", "r6"),
     class: fc.constantFrom("change", "change", "listing", "resync"),
+    paused: fc.boolean(),
     trace: fc.constantFrom("", "00-1-1-01"),
     copy: fc.constantFrom('{"a":1}', '{"\u{1f600}":"\\n"}'),
     news,
@@ -112,6 +113,7 @@ const outcome: fc.Arbitrary<Verdict> = fc.oneof(
   fc.record({ kind: fc.constant("throttled"), account: fc.constantFrom("s3", "ec2/eu:1"), after }),
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("conflict") }) },
   fc.record({ kind: fc.constant("terminal"), error }),
+  fc.record({ kind: fc.constant("paused") }),
   fc.record({ kind: fc.constant("gone") }),
   fc.record({ kind: fc.constant("interrupted") }),
 );
@@ -149,7 +151,12 @@ const scope: fc.Arbitrary<Scope> = fc.oneof(
   fc.record({ kind: fc.constant("namespace"), namespace: fc.constantFrom("a", "b", "") }),
   fc.record({ kind: fc.constant("object"), key }),
 );
-const state = fc.constantFrom<KeyState>("waits", "ready", "rung", "leased", "parked");
+const state = fc.constantFrom<ListedState>("waits", "ready", "rung", "leased", "parked", "paused", "failing");
+/** The end of a page that may have been answered, or never was. */
+const behind = fc.oneof(
+  fc.constant(""),
+  fc.tuple(fc.integer({ min: 9_999_000, max: 10_010_000 }), key).map(([at, of]) => `${at} ${of}`),
+);
 const steps = [
   0, 1, 10, 99, 100, 101, 333, 500, 999, 1_000, 1_001, 2_000, 5_999, 6_000, 6_001, 8_000, 60_000,
 ];
@@ -204,7 +211,7 @@ const weighted: readonly (readonly [number, fc.Arbitrary<RandomCall | RandomEven
   [20, call("resume", fc.record({ scope }))],
   [10, call("count", none)],
   [10, call("not run since", fc.record({ since: fc.integer({ min: 9_990_000, max: 10_010_000 }) }))],
-  [10, call("list", fc.record({ state, offset: fc.nat(2), limit: fc.nat(3) }))],
+  [10, call("list", fc.record({ state, after: behind, limit: fc.nat(3) }))],
   [10, call("inspect", fc.record({ key }))],
   [160, jump.map((by) => ({ event: "clock", by }) as const)],
   [7, event("another server")],
@@ -305,8 +312,8 @@ export const randomCalls: fc.Arbitrary<readonly Happening[]> = fc
 /** Calls that tell everything of the state that others led to. */
 export const lookEverywhere: readonly RandomCall[] = [
   { call: "count" },
-  ...(["waits", "ready", "rung", "leased", "parked"] as const).map(
-    (each) => ({ call: "list", state: each, offset: 0, limit: 100 }) as const,
+  ...(["waits", "ready", "rung", "leased", "parked", "paused", "failing"] as const).map(
+    (each) => ({ call: "list", state: each, after: "", limit: 100 }) as const,
   ),
   ...keys.map((each) => ({ call: "inspect", key: each }) as const),
   { call: "ring" },

@@ -3,7 +3,7 @@ import type { Entry } from "./ledger-data.ts";
 import { mostMembers } from "../script-bounds.ts";
 import { find, type Moment, settled } from "./moment.ts";
 import { forgetGiven } from "./offers.ts";
-import { waitUntil } from "./places.ts";
+import { setFails, waitUntil } from "./places.ts";
 import { above, put, upTo } from "./sorted-set.ts";
 
 /** A random number in [0, 1): spreads backoff. */
@@ -22,7 +22,7 @@ const takenBackAtOnce = 100;
  */
 export function fail(moment: Moment, entry: Entry, jitter: Jitter, span?: Milliseconds): void {
   if (entry.notBefore > moment.now) return;
-  if (span === undefined) entry.fails += 1;
+  if (span === undefined) setFails(moment, entry, entry.fails + 1);
   entry.notBefore = moment.now + (span ?? window(moment, entry.fails, jitter));
   entry.pierced = false;
 }
@@ -53,7 +53,7 @@ export function expire(moment: Moment, entry: Entry, jitter: Jitter): void {
   if (entry.holder) forgetGiven(moment, entry.holder.token);
   entry.class ??= entry.run.class;
   if (entry.fails === 0) {
-    entry.fails = 1;
+    setFails(moment, entry, 1);
     waitUntil(moment, entry, moment.now, "lease ended");
     return;
   }

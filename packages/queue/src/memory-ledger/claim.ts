@@ -39,6 +39,7 @@ export function claim(
 function refusal(moment: Moment, entry: Entry): Refusal | undefined {
   if (entry.state === "waits" && entry.at > moment.now) return "waiting";
   if (entry.state === "parked") return "parked";
+  if (entry.state === "paused") return "paused";
   if (entry.state === "ready") return "not its turn";
   if (entry.state === undefined && moment.data.entries.has(entry.key)) return "nothing due";
   return undefined;

@@ -1,6 +1,6 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
 import type { Given, Offering } from "../ledger.ts";
-import type { Backoff, Claim, KeyState, PastRun, WakeClass } from "../work-queue.ts";
+import type { Backoff, Claim, KeyState, PastRun, Pause, WakeClass } from "../work-queue.ts";
 import { type SortedSet, sortedSet } from "./sorted-set.ts";
 
 /** All that a ledger remembers, as plain data: `structuredClone` makes a backup of it. Times are those of `now`. */
@@ -17,6 +17,8 @@ export interface LedgerData {
   readonly entries: Map<ObjectKey, Entry>;
   /** Every key that is not idle, in the one of its state, by the time that goes with it. */
   readonly states: Readonly<Record<KeyState, SortedSet<ObjectKey>>>;
+  /** Keys whose last run failed, by since when. */
+  readonly failing: SortedSet<ObjectKey>;
   readonly history: Map<ObjectKey, PastRun[]>;
   /** Keys that are gone, in the order of when they will be forgotten, by the clock that forgets. */
   readonly leaving: Map<ObjectKey, Milliseconds>;
@@ -32,9 +34,9 @@ export interface LedgerData {
   /** Names of queues that are passed over, by when they open. */
   readonly shut: SortedSet<string>;
   readonly paused: {
-    controller: boolean;
-    readonly namespaces: Set<string>;
-    readonly objects: Set<ObjectKey>;
+    controller: PauseNote | undefined;
+    readonly namespaces: Map<string, PauseNote>;
+    readonly objects: Map<ObjectKey, PauseNote>;
   };
   readonly limits: Map<string, Limit>;
   /** How long runs take at present; see `paceUnit`. */
@@ -80,6 +82,9 @@ export interface Entry {
   news: ReadonlySet<string> | "lost";
   /** The era in which the last run told what it saw, since when none has started. */
   sawIn: string | undefined;
+
+  /** Since when its object is known to be paused by its annotation. */
+  pausedSince: number | undefined;
 
   /** Failures in a row. */
   fails: number;
@@ -128,6 +133,9 @@ export interface StartedRun {
   readonly uid?: string | undefined;
 }
 
+/** The time and the author of a pause. */
+export type PauseNote = Omit<Pause, "scope">;
+
 export interface Queue {
   readonly name: string;
   readonly class: WakeClass;
@@ -174,7 +182,9 @@ export const blankData = (): LedgerData => ({
     rung: sortedSet(),
     leased: sortedSet(),
     parked: sortedSet(),
+    paused: sortedSet(),
   },
+  failing: sortedSet(),
   history: new Map(),
   leaving: new Map(),
   copies: new Map(),
@@ -182,7 +192,7 @@ export const blankData = (): LedgerData => ({
   queues: new Map(),
   turns: { change: new Set(), listing: new Set(), resync: new Set() },
   shut: sortedSet(),
-  paused: { controller: false, namespaces: new Set(), objects: new Set() },
+  paused: { controller: undefined, namespaces: new Map(), objects: new Map() },
   limits: new Map(),
   pace: undefined,
   bells: 0,
@@ -217,6 +227,7 @@ export const blankEntry = (key: ObjectKey): Entry => ({
   listed: false,
   news: new Set(),
   sawIn: undefined,
+  pausedSince: undefined,
   fails: 0,
   conflicts: 0,
   notBefore: 0,

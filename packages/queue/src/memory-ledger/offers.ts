@@ -71,7 +71,7 @@ export function givenTo(moment: Moment, slot: string): Given | undefined {
 export function give(moment: Moment, entry: Entry): boolean {
   const { data, tell } = moment;
   const { account } = entry;
-  if (isPaused(moment, entry.key)) return false;
+  if (isPaused(moment, entry)) return false;
   if (account !== undefined && limitOf(moment, accountLimit(account)).closedUntil > moment.now) return false;
   const free = freshest(moment);
   if (!free) return false;

@@ -1,32 +1,54 @@
-import type { Scope } from "../work-queue.ts";
+import { splitObjectKey } from "@drover/controller";
+import { pauserKept } from "../ledger.ts";
+import type { Pause, Scope } from "../work-queue.ts";
+import type { Entry, PauseNote } from "./ledger-data.ts";
 import { find, type Moment } from "./moment.ts";
 import { becomeReady } from "./places.ts";
-import { openNamespace } from "./turns.ts";
+import { isObjectPaused, openNamespace } from "./turns.ts";
 
 /**
- * Hold keys back, or let them go on: all of the controller, of a namespace, or one object. Paused keys stay ready and
+ * Hold keys back, or let them go on: all of the controller, of a namespace, or one object. Paused keys stay due and
  * are not rung; a run under way ends.
+ *
+ * @param by the author of the pause; undefined: resume.
  */
-export function pause(moment: Moment, scope: Scope, on: boolean): void {
+export function pause(moment: Moment, scope: Scope, by: string | undefined): void {
   const { paused } = moment.data;
+  const note = by === undefined ? undefined : { since: moment.now, by: by.slice(0, pauserKept) };
   switch (scope.kind) {
     case "controller":
-      paused.controller = on;
+      paused.controller = note;
       return;
     case "namespace":
-      toggle(paused.namespaces, scope.namespace, on);
-      if (!on) openNamespace(moment, scope.namespace);
+      noteIn(paused.namespaces, scope.namespace, note);
+      if (!note) openNamespace(moment, scope.namespace);
       return;
     case "object": {
-      toggle(paused.objects, scope.key, on);
+      noteIn(paused.objects, scope.key, note);
       const entry = find(moment, scope.key);
-      // Out of its queue, or into it again.
-      if (entry.state === "ready") becomeReady(moment, entry, entry.at);
+      const resumed = entry.state === "paused" && !isObjectPaused(moment, entry);
+      if (entry.state === "ready" || entry.state === "rung" || entry.state === "paused")
+        becomeReady(moment, entry, resumed ? moment.now : entry.at);
     }
   }
 }
 
-function toggle<T>(set: Set<T>, member: T, on: boolean): void {
-  if (on) set.add(member);
-  else set.delete(member);
+function noteIn<T>(notes: Map<T, PauseNote>, of: T, note: PauseNote | undefined): void {
+  if (note) notes.set(of, note);
+  else notes.delete(of);
+}
+
+/** What holds a key back: the widest scope first. */
+export function pausesOf({ data }: Moment, { key, pausedSince }: Entry): readonly Pause[] {
+  const { controller, namespaces, objects } = data.paused;
+  const notes = {
+    annotation: pausedSince === undefined ? undefined : { since: pausedSince, by: "" },
+    controller,
+    namespace: namespaces.get(splitObjectKey(key).namespace ?? ""),
+    object: objects.get(key),
+  };
+  return (["controller", "namespace", "object", "annotation"] as const).flatMap((scope) => {
+    const note = notes[scope];
+    return note ? { scope, ...note } : [];
+  });
 }

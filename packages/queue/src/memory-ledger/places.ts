@@ -2,17 +2,17 @@ import type { KeyState } from "../work-queue.ts";
 import type { Entry } from "./ledger-data.ts";
 import type { Moment } from "./moment.ts";
 import { put, take } from "./sorted-set.ts";
-import { dequeue, enqueue } from "./turns.ts";
+import { dequeue, enqueue, isObjectPaused } from "./turns.ts";
 
 /*
  * A key waits (for a time), is ready (its turn will come), rung (a bell was added for it), leased (a worker runs it),
- * parked, or idle. These are the only ways from one to another.
+ * parked, paused (due, but its object is paused), or idle. These are the only ways from one to another.
  */
 
 export function enter(moment: Moment, entry: Entry, state: KeyState, at: number): void {
   const { data } = moment;
   leave(moment, entry);
-  if (state === "waits" || state === "parked") entry.copy = undefined;
+  if (state === "waits" || state === "parked" || state === "paused") entry.copy = undefined;
   entry.state = state;
   entry.at = at;
   put(data.states[state], entry.key, at);
@@ -30,6 +30,10 @@ export function leave(moment: Moment, entry: Entry): void {
 }
 
 export function becomeReady(moment: Moment, entry: Entry, since: number): void {
+  if (isObjectPaused(moment, entry)) {
+    enter(moment, entry, "paused", since);
+    return;
+  }
   enter(moment, entry, "ready", since);
   enqueue(moment, entry, since);
 }
@@ -39,4 +43,11 @@ export function waitUntil(moment: Moment, entry: Entry, at: number, why: string)
   entry.why = why;
   if (at <= moment.now) becomeReady(moment, entry, moment.now);
   else enter(moment, entry, "waits", at);
+}
+
+/** Counts its failures in a row. */
+export function setFails({ data, now }: Moment, entry: Entry, fails: number): void {
+  if (fails > 0 && entry.fails === 0) put(data.failing, entry.key, now);
+  if (fails === 0) take(data.failing, entry.key);
+  entry.fails = fails;
 }

@@ -1,41 +1,83 @@
 import type { ObjectKey } from "@drover/controller";
 import { mostListed } from "../script-bounds.ts";
 import { type NotRun, paceUnit } from "../ledger.ts";
-import type { KeyReport, KeyState, PastRun, QueueStats } from "../work-queue.ts";
+import type { KeyPage, KeyReport, ListedState, PastRun, QueueStats } from "../work-queue.ts";
 import { accountLimit, opensAt } from "./limits.ts";
 import { find, type Moment } from "./moment.ts";
-import { countUpTo, lowest } from "./sorted-set.ts";
+import { countBelow, countUpTo, lowest, type SortedSet, upTo } from "./sorted-set.ts";
+import { pausesOf } from "./pause.ts";
 import { isPaused } from "./turns.ts";
 
 /** How many keys are in which state. */
-export function count({ data, now }: Moment): QueueStats {
+export function count(moment: Moment): QueueStats {
+  const { data, now } = moment;
   const { waits, ready, rung, leased, parked } = data.states;
   const overdue = countUpTo(waits, now);
-  const oldest = Math.min(now, ...[waits, ready, rung].map((set) => lowest(set) ?? now));
+  const all = overdue + ready.members.length + rung.members.length;
+  const allPaused = data.paused.controller !== undefined;
+  const { paused, oldest } = allPaused ? { paused: all, oldest: now } : pausedOf(moment);
   return {
-    due: overdue + ready.members.length + rung.members.length,
+    due: Math.max(0, all - paused),
     oldestDue: now - oldest,
     scheduled: waits.members.length - overdue,
     running: leased.members.length,
     parked: parked.members.length,
-    failing: [...data.entries.values()].filter(({ fails }) => fails > 0).length,
+    failing: data.failing.members.length,
     runTime: (data.pace ?? 0) / paceUnit,
-    paused: data.paused.controller,
+    paused: paused + data.states.paused.members.length,
+    allPaused,
   };
 }
 
-/** Which of these keys no run was started of since a time. */
+/** Timers that are over, looked at by one count. */
+const overdueLooked = 200;
+
+/**
+ * How many of the due keys do not run on purpose, and since when the oldest of the others is due. Of keys that are ready in a
+ * paused namespace it is known by their queues, once these were found to be shut.
+ */
+function pausedOf(moment: Moment): { readonly paused: number; readonly oldest: number } {
+  const { data, now } = moment;
+  const { waits, ready, rung } = data.states;
+  const over = upTo(waits, now, overdueLooked).map((key) => find(moment, key));
+  const mayRun = over.filter((entry) => !isPaused(moment, entry));
+  const queues = [...data.queues.values()];
+  const shut = queues.filter(({ name }) => data.shut.scores.get(name) === Infinity);
+  const open =
+    shut.length === 0 ? [ready] : queues.filter((one) => !shut.includes(one)).map(({ keys }) => keys);
+  const times = [...mayRun.map(({ at }) => at), ...[rung, ...open].map((set) => lowest(set) ?? now)];
+  return {
+    paused: over.length - mayRun.length + shut.reduce((sum, { keys }) => sum + keys.members.length, 0),
+    oldest: Math.min(now, ...times),
+  };
+}
+
+/** Which of these keys no run was started of since a time; but for those that are due and paused by themselves. */
 export const notRunSince = ({ data, now }: Moment, keys: readonly ObjectKey[], since: number): NotRun => ({
   now,
   keys: keys.filter((key) => {
-    const ranAt = data.entries.get(key)?.ranAt ?? 0;
-    return ranAt === 0 || ranAt < since;
+    const { ranAt = 0, state } = data.entries.get(key) ?? {};
+    return state !== "paused" && (ranAt === 0 || ranAt < since);
   }),
 });
 
-export function list(moment: Moment, state: KeyState, offset: number, limit: number): readonly KeyReport[] {
-  const keys = moment.data.states[state].members.slice(offset, offset + Math.min(limit, mostListed));
-  return keys.map((key) => report(moment, key));
+/** Keys in a state, `limit` of them, behind the last one of the page before: `after` is its score and the key. */
+export function list(moment: Moment, state: ListedState, limit: number, after?: string): KeyPage {
+  const { data } = moment;
+  const set = state === "failing" ? data.failing : data.states[state];
+  const [, at, last] = /^(\S+) (.*)$/s.exec(after ?? "") ?? [];
+  const from = at === undefined ? 0 : placeBehind(set, Number(at), last as ObjectKey);
+  const keys = set.members.slice(from, from + Math.max(0, Math.min(limit, mostListed)));
+  const end = keys.at(-1);
+  return {
+    keys: keys.map((key) => report(moment, key)),
+    next: end !== undefined && keys.length === limit ? `${set.scores.get(end)} ${end}` : undefined,
+  };
+}
+
+/** Where one that has left its place stood, those of the same score begin. */
+function placeBehind(set: SortedSet<ObjectKey>, score: number, last: ObjectKey): number {
+  return set.scores.get(last) === score ? set.members.indexOf(last) + 1 : countBelow(set, score);
 }
 
 export function inspect(
@@ -60,6 +102,6 @@ function report(moment: Moment, key: ObjectKey): KeyReport {
     uid,
     account,
     accountOpens: account === undefined ? 0 : Math.ceil(opensAt(moment, accountLimit(account))),
-    paused: isPaused(moment, key),
+    pauses: pausesOf(moment, entry),
   };
 }

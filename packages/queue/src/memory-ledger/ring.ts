@@ -27,7 +27,7 @@ export function ring(moment: Moment, atLeast = 0): readonly Bell[] {
 export function ringReady(moment: Moment, atLeast = 0): readonly Bell[] {
   const { data, now } = moment;
   const bells: Bell[] = [];
-  if (!settled(moment) || data.paused.controller) return bells;
+  if (!settled(moment) || data.paused.controller !== undefined) return bells;
   const { rung, leased } = data.states;
   const idle = Math.max(1, data.slots) - leased.members.length;
   let room = Math.max(atLeast, idle) - rung.members.length;

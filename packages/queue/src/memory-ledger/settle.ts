@@ -9,13 +9,13 @@ import {
   type SettleAnswer,
   type Taker,
 } from "../ledger.ts";
-import type { PastRun, Verdict, WakeClass } from "../work-queue.ts";
+import type { PastRun, Sight, Verdict, WakeClass } from "../work-queue.ts";
 import { fail, heardDuringRun, type Jitter, pierces, spread } from "./backoff.ts";
 import { blankEntry, type Entry, forgetLists } from "./ledger-data.ts";
 import { accountLimit, closeUntil } from "./limits.ts";
 import { find, held, type Moment, settled } from "./moment.ts";
 import { forgetGiven, stand } from "./offers.ts";
-import { becomeReady, enter, leave, waitUntil } from "./places.ts";
+import { becomeReady, enter, leave, setFails, waitUntil } from "./places.ts";
 import { makeDueReady, ringReady } from "./ring.ts";
 import { handOver } from "./take.ts";
 import { isDecimal, isNewer } from "./versions.ts";
@@ -92,10 +92,11 @@ function conclude(
   const ranHere = holder?.token === token && run.era === moment.data.era;
   learn(moment, entry, verdict, ranHere);
   if (!entry.listed) forgetLists(entry);
-  forgive(entry, verdict);
+  forgive(moment, entry, verdict);
   if ("account" in verdict && verdict.account) entry.account = verdict.account;
   const error = "error" in verdict ? verdict.error : "";
   if (error !== "") entry.error = error.slice(0, errorKept).toWellFormed();
+  if (verdict.kind === "paused") notePause(moment, entry, verdict.saw);
   if (verdict.kind === "throttled") {
     closeUntil(moment, accountLimit(verdict.account), moment.now + Math.ceil(verdict.after));
   }
@@ -128,11 +129,18 @@ function learn({ data, age }: Moment, entry: Entry, { kind, saw }: Verdict, ranH
   entry.left = true;
 }
 
+/** Marks the key as paused, unless the object has changed since the run read it. */
+function notePause({ now }: Moment, entry: Entry, saw: Sight | undefined): void {
+  if (saw === undefined || (entry.uid !== undefined && entry.uid !== saw.uid)) return;
+  const known = entry.versions.get(saw.kind);
+  if (known === saw.resourceVersion || isNewer(saw.resourceVersion, known)) entry.pausedSince = now;
+}
+
 /** What a verdict makes up for. */
-function forgive(entry: Entry, { kind }: Verdict): void {
+function forgive(moment: Moment, entry: Entry, { kind }: Verdict): void {
   if (kind !== "conflict") entry.conflicts = 0;
   if (kind !== "done" && kind !== "gone") return;
-  entry.fails = 0;
+  setFails(moment, entry, 0);
   entry.notBefore = 0;
   entry.pierced = false;
   entry.error = undefined;
@@ -170,6 +178,9 @@ function follow(moment: Moment, jitter: Jitter, entry: Entry, what: Consequences
     case "terminal":
       if (again) runAgain(moment, entry, ran);
       else park(moment, entry);
+      return;
+    case "paused":
+      runAgain(moment, entry, ran);
       return;
     case "gone":
       if (again) runAgain(moment, entry, ran);

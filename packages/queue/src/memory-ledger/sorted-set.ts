@@ -41,6 +41,11 @@ export function countUpTo<Member extends string>(set: SortedSet<Member>, score: 
   return firstWhere(set, (member) => scoreOf(set, member) > score);
 }
 
+/** How many members have less than that score. */
+export function countBelow<Member extends string>(set: SortedSet<Member>, score: number): number {
+  return firstWhere(set, (member) => scoreOf(set, member) >= score);
+}
+
 /** The lowest score; undefined where the set is empty. */
 export function lowest<Member extends string>(set: SortedSet<Member>): number | undefined {
   const [head] = set.members;

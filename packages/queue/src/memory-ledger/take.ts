@@ -21,7 +21,7 @@ export function take(moment: Moment, entry: Entry, taker: Taker): ClaimAnswer {
  * are busy.
  */
 export function handOver(moment: Moment, taker: Taker): Handed | undefined {
-  if (!settled(moment) || moment.data.paused.controller) return undefined;
+  if (!settled(moment) || moment.data.paused.controller !== undefined) return undefined;
   const key = overlooked(moment) ?? inTurn(moment);
   if (key === undefined) return undefined;
   const entry = find(moment, key);
@@ -46,7 +46,7 @@ function inTurn(moment: Moment): ObjectKey | undefined {
 
 function sentBack(moment: Moment, entry: Entry, version: number): Refusal | undefined {
   const { account, ranBy } = entry;
-  if (isPaused(moment, entry.key)) {
+  if (isPaused(moment, entry)) {
     becomeReady(moment, entry, moment.now);
     return "paused";
   }

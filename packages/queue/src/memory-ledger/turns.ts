@@ -21,15 +21,20 @@ const openedAtOnce = 200;
 const namespacePaused = ({ data }: Moment, namespace: string): boolean =>
   data.paused.namespaces.has(namespace);
 
-export function isPaused(moment: Moment, key: ObjectKey): boolean {
-  const { controller, objects } = moment.data.paused;
-  return controller || objects.has(key) || namespacePaused(moment, splitObjectKey(key).namespace ?? "");
-}
+/** An operator paused the object itself, or its annotation does. */
+export const isObjectPaused = (
+  { data }: Moment,
+  { key, pausedSince }: Pick<Entry, "key" | "pausedSince">,
+): boolean => pausedSince !== undefined || data.paused.objects.has(key);
 
-/** Lets a ready key wait for its turn behind those that are ready for longer. A paused object has none. */
+export const isPaused = (moment: Moment, entry: Pick<Entry, "key" | "pausedSince">): boolean =>
+  moment.data.paused.controller !== undefined ||
+  isObjectPaused(moment, entry) ||
+  namespacePaused(moment, splitObjectKey(entry.key).namespace ?? "");
+
+/** Lets a ready key wait for its turn behind those that are ready for longer. */
 export function enqueue(moment: Moment, entry: Entry, since: number): void {
   const { data } = moment;
-  if (data.paused.objects.has(entry.key)) return;
   const queue = queueOf(moment, entry);
   entry.queue = queue.name;
   put(queue.keys, entry.key, since);

@@ -2,7 +2,8 @@ import { copiesKept, listingBelieved, newsKept } from "../ledger.ts";
 import type { Wake, WakeClass } from "../work-queue.ts";
 import { type Entry, forgetLists, type LedgerData } from "./ledger-data.ts";
 import { find, type Moment } from "./moment.ts";
-import { becomeReady, waitUntil } from "./places.ts";
+import { becomeReady, setFails, waitUntil } from "./places.ts";
+import { isObjectPaused } from "./turns.ts";
 import { isDecimal, isNewer } from "./versions.ts";
 
 /** Reasons kept per key. */
@@ -14,14 +15,16 @@ const rank: Readonly<Record<WakeClass, number>> = { change: 0, listing: 1, resyn
  *
  * A wake makes an idle or parked key ready, pierces a wait, and pierces a backoff window once; later ones wait for its
  * end. A leased key is not rung: settle sees that more was heard. A waiting turn moves up when the wake is more urgent.
- * A resync pierces nothing and wakes only idle keys; force pierces everything but a pause. The copy of an object is kept
+ * A resync pierces nothing and wakes only idle keys; force pierces everything but a pause, which a wake of
+ * the object itself may begin or end. The copy of an object is kept
  * for the run that is due, and so are news of others, where the run before has left lists, or the one under way may do so.
  */
 export function hear(moment: Moment, wake: Wake, force: boolean): void {
   const entry = find(moment, wake.key);
   if (wake.class === "resync" && !force && entry.state !== undefined) return;
-  const moreUrgent = remember(entry, wake);
+  const moreUrgent = remember(moment, entry, wake);
   if (isBeforeAnyRun(moment, entry, wake)) entry.sawIn = moment.data.era;
+  notePause(moment, entry, wake);
   keepCopy(moment, entry, wake, force);
   if (force) entry.news = "lost";
   keepNews(moment, entry, wake);
@@ -30,9 +33,13 @@ export function hear(moment: Moment, wake: Wake, force: boolean): void {
       entry.forced ||= force;
       return;
     case "rung":
+      if (isObjectPaused(moment, entry)) becomeReady(moment, entry, entry.at);
       return;
     case "ready":
-      if (moreUrgent) becomeReady(moment, entry, entry.at);
+      if (moreUrgent || isObjectPaused(moment, entry)) becomeReady(moment, entry, entry.at);
+      return;
+    case "paused":
+      if (!isObjectPaused(moment, entry)) becomeReady(moment, entry, moment.now);
       return;
     case "waits":
     case "parked":
@@ -54,11 +61,11 @@ function pierce(moment: Moment, entry: Entry, force: boolean): void {
 }
 
 /** Answers whether the key is more urgent than before. */
-function remember(entry: Entry, wake: Wake): boolean {
+function remember(moment: Moment, entry: Entry, wake: Wake): boolean {
   if (isNewer(wake.resourceVersion, entry.versions.get(wake.kind))) {
     entry.versions.set(wake.kind, wake.resourceVersion);
     if (wake.uid !== undefined) forgetCopies(entry);
-    if (wake.uid !== undefined && wake.uid !== entry.uid) startAfresh(entry, wake.uid);
+    if (wake.uid !== undefined && wake.uid !== entry.uid) startAfresh(moment, entry, wake.uid);
   }
   if (!entry.reasons.includes(wake.reason) && entry.reasons.length < reasonsKept) {
     entry.reasons.push(wake.reason);
@@ -68,6 +75,12 @@ function remember(entry: Entry, wake: Wake): boolean {
   const moreUrgent = entry.class === undefined || rank[wake.class] < rank[entry.class];
   if (moreUrgent) entry.class = wake.class;
   return moreUrgent;
+}
+
+/** A pause is taken from the newest known version only; its end from any, because the run reads the annotation again. */
+function notePause({ now }: Moment, entry: Entry, { paused, kind, resourceVersion }: Wake): void {
+  if (paused === false) entry.pausedSince = undefined;
+  else if (paused === true && entry.versions.get(kind) === resourceVersion) entry.pausedSince ??= now;
 }
 
 /**
@@ -112,10 +125,10 @@ function forgetCopies(entry: Entry): void {
 }
 
 /** Another object under the same key: failures, backoff and errors were its predecessor's. */
-function startAfresh(entry: Entry, uid: string): void {
+function startAfresh(moment: Moment, entry: Entry, uid: string): void {
   entry.replaced ??= entry.uid; // the one that a run may have seen
   entry.uid = uid;
-  entry.fails = 0;
+  setFails(moment, entry, 0);
   entry.conflicts = 0;
   entry.notBefore = 0;
   entry.pierced = false;

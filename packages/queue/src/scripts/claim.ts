@@ -35,6 +35,7 @@ if e.f.token then expire(e) end
 local at = e.f.state == 'waits' and redis.call('ZSCORE', WAITS, key)
 if at and tonumber(at) > now then return refuse('waiting') end
 if e.f.state == 'parked' then return refuse('parked') end
+if e.f.state == 'paused' then return refuse('paused') end
 if e.f.state == 'ready' then return refuse('not its turn') end
 if not e.f.state and known then return refuse('nothing due') end
 local claim, more, lists = take(e, token, version)

@@ -4,7 +4,7 @@ import { entriesBytes, entryBytes, mostFields, mostMembers } from "../script-bou
  * A key's entry, read whole, changed, and written once; and the states of a key.
  *
  * A key **waits** (for a time), is **ready** (its turn will come), **rung** (a bell was added for it), **leased** (a
- * worker runs it), **parked**, or idle: in one of these sets, or in none. A script moves it; nothing else does.
+ * worker runs it), **paused** (due, but its object is paused), **parked**, or idle: in one of these sets, or in none. A script moves it; nothing else does.
  */
 export const entry = `
 -- Room for the fields that most entries have: a table is not made anew for every few of them.
@@ -59,7 +59,7 @@ local function forgetLists(e)
 end
 local function held(e) return e.f.token and number(e, 'until') > now end
 
-local setOf = { waits = WAITS, ready = READY, rung = RUNG, leased = LEASES, parked = PARKED }
+local setOf = { waits = WAITS, ready = READY, rung = RUNG, leased = LEASES, parked = PARKED, paused = SUSPENDED }
 local function leaveAll(key) for _, set in pairs(setOf) do redis.call('ZREM', set, key) end end
 local function leave(e)
   local set = setOf[e.f.state]
@@ -73,7 +73,7 @@ local function leave(e)
 end
 local function enter(e, state, at)
   leave(e)
-  if state == 'waits' or state == 'parked' then clear(e, 'copy') end
+  if state == 'waits' or state == 'parked' or state == 'paused' then clear(e, 'copy') end
   e.f.state = state
   redis.call('ZADD', setOf[state], at, e.key)
 end

@@ -1,6 +1,6 @@
 import { runsKept } from "../ledger.ts";
 import { defineScript } from "../script.ts";
-import { mostListed } from "../script-bounds.ts";
+import { mostListed, mostMembers, mostTurns } from "../script-bounds.ts";
 
 /** The era in which this ledger began with nothing: it stays when a server takes over what another one had. */
 export const origin = defineScript({
@@ -25,7 +25,10 @@ return { control.era, now, math.max(0, setting('claimsFrom', 0) - now) }
 
 /**
  * How many keys are in which state, and how it goes. Answers `{ due, ms the oldest has waited, scheduled, running, parked,
- * failing, 16 times the ms that runs take, 1 when paused }`.
+ * failing, 16 times the ms that runs take, paused, 1 when all are }`.
+ *
+ * Of keys that are ready in a paused namespace it is known by their lanes, once these were found to be shut; of timers that are
+ * over, the first 200 are looked at.
  */
 export const count = defineScript({
   name: "count",
@@ -33,25 +36,47 @@ export const count = defineScript({
   uses: [],
   body: `
 local overdue = redis.call('ZCOUNT', WAITS, '-inf', now)
-local oldest = now
-for _, set in ipairs({ WAITS, READY, RUNG }) do
+local due, paused, oldest = overdue + redis.call('ZCARD', READY) + redis.call('ZCARD', RUNG), 0, now
+local function consider(set)
   local head = redis.call('ZRANGE', set, 0, 0, 'WITHSCORES')
   if head[2] then oldest = math.min(oldest, tonumber(head[2])) end
 end
+local over = redis.call('ZRANGEBYSCORE', WAITS, '-inf', now, 'WITHSCORES', 'LIMIT', 0, 200)
+for i = 1, #over, 2 do
+  local e = { key = over[i], f = { paused = type(read(P .. ':key:' .. over[i], 'HGET', 'paused')) == 'string' or nil } }
+  if pausedKey(e) then paused = paused + 1 else oldest = math.min(oldest, tonumber(over[i + 1])) end
+end
+consider(RUNG)
+local shut = redis.call('ZRANGEBYSCORE', SHUT, '+inf', '+inf', 'LIMIT', 0, ${mostMembers})
+for _, queue in ipairs(shut) do paused = paused + redis.call('ZCARD', P .. ':queue:' .. queue) end
+if #shut == 0 then
+  consider(READY)
+else
+  for class in pairs(rank) do
+    for _, lane in ipairs(redis.call('ZRANGE', P .. ':turns:' .. class, 0, ${mostTurns - 1})) do consider(P .. ':queue:' .. class .. ':' .. lane) end
+  end
+  for _, queue in ipairs(redis.call('ZRANGEBYSCORE', SHUT, '-inf', '(+inf', 'LIMIT', 0, ${mostMembers})) do consider(P .. ':queue:' .. queue) end
+end
+local all = control.paused == '1'
+if all then paused, oldest = due, now end
 return {
-  overdue + redis.call('ZCARD', READY) + redis.call('ZCARD', RUNG),
+  math.max(0, due - paused),
   now - oldest,
   redis.call('ZCARD', WAITS) - overdue,
   redis.call('ZCARD', LEASES),
   redis.call('ZCARD', PARKED),
   redis.call('ZCARD', FAILING),
   setting('pace', 0),
-  control.paused == '1' and 1 or 0,
+  paused + redis.call('ZCARD', SUSPENDED),
+  all and 1 or 0,
 }
 `,
 });
 
-/** Which of these keys, a JSON list, no run was started of since a time. Answers the time now, and the keys. */
+/**
+ * Which of these keys, a JSON list, no run was started of since a time; but for those that are due and paused by themselves,
+ * which run once they are resumed. Answers the time now, and the keys.
+ */
 export const notRunSince = defineScript({
   name: "not-run-since",
   arguments: ["keys", "since"],
@@ -59,14 +84,28 @@ export const notRunSince = defineScript({
   body: `
 local answer = { now }
 for _, key in ipairs(listed(keys, ${2 * mostListed})) do
-  local at = tonumber(read(P .. ':key:' .. key, 'HGET', 'ranAt'))
-  if not at or at < tonumber(since) then answer[#answer + 1] = key end
+  local ranAt, state = unpack(read(P .. ':key:' .. key, 'HMGET', 'ranAt', 'state'))
+  local at = tonumber(ranAt or nil)
+  if state == 'paused' then
+    -- It runs once it is resumed.
+  elseif not at or at < tonumber(since) then answer[#answer + 1] = key end
 end
 return answer
 `,
 });
 
 const description = `
+-- Of the widest scope first; each as { scope, since, by }.
+local function pausesOf(e)
+  local scopes = { 'controller', 'namespace ' .. namespaceOf(e.key), 'object ' .. e.key }
+  local pauses = {}
+  for i, since in ipairs(read(PAUSED, 'HMGET', unpack(scopes))) do
+    local at, by = string.match(since or '', '^(%d+) ?(.*)$')
+    if at then pauses[#pauses + 1] = { string.match(scopes[i], '^%a+'), tonumber(at), by } end
+  end
+  if e.f.paused then pauses[#pauses + 1] = { 'annotation', number(e, 'paused'), '' } end
+  return pauses
+end
 local function describe(e, at)
   local told = { key = e.key, state = e.f.state or 'idle', at = tonumber(at or 0), fails = number(e, 'fails') }
   for _, field in ipairs({ 'class', 'reasons', 'why', 'error', 'uid', 'account', 'until', 'trace' }) do
@@ -74,23 +113,38 @@ local function describe(e, at)
   end
   told.known = next(e.was) ~= nil
   told.notBefore = number(e, 'notBefore')
-  told.paused = pausedKey(e.key)
+  told.pauses = pausesOf(e)
   told.opens = e.f.account and math.ceil(limitOpens('account ' .. e.f.account)) or 0
   return told
 end
 `;
 
-/** What the ledger knows of the keys in a state's set, `limit` of them from `offset` on. Answers a JSON list. */
+/**
+ * The keys in a state's set, or those that fail, `limit` of them, behind the last one of the page before: `after` is its score
+ * and the key, or empty. Where that one has left its place, the page begins with those of the same score.
+ * Answers `after` of the next page, or '', and each key as JSON.
+ */
 export const list = defineScript({
   name: "list",
-  arguments: ["state", "offset", "limit"],
+  arguments: ["state", "limit", "after"],
   uses: [description],
   body: `
 limit = math.min(tonumber(limit), ${mostListed})
-if limit < 1 then return {} end
-local found = redis.call('ZRANGE', setOf[state], offset, offset + limit - 1, 'WITHSCORES')
-local answer = {}
-for i = 1, #found, 2 do answer[#answer + 1] = cjson.encode(describe(load(found[i]), found[i + 1])) end
+local set = state == 'failing' and FAILING or setOf[state]
+local from = 0
+local at, last = string.match(after, '^(%S+) (.*)$')
+if at then
+  local rank = redis.call('ZRANK', set, last)
+  local stays = rank and redis.call('ZSCORE', set, last) == at
+  from = stays and rank + 1 or redis.call('ZCOUNT', set, '-inf', '(' .. at)
+end
+local found = limit < 1 and {} or redis.call('ZRANGE', set, from, from + limit - 1, 'WITHSCORES')
+local answer = { #found == 2 * limit and #found > 0 and found[#found] .. ' ' .. found[#found - 1] or '' }
+for i = 1, #found, 2 do
+  local e = load(found[i])
+  local since = state ~= 'failing' and found[i + 1] or setOf[e.f.state] and redis.call('ZSCORE', setOf[e.f.state], e.key)
+  answer[#answer + 1] = cjson.encode(describe(e, since))
+end
 return answer
 `,
 });

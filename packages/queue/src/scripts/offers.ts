@@ -45,7 +45,7 @@ end
 
 -- Gives a key whose turn it is to who offers a slot, if anybody does, and tells them at once.
 local function give(e)
-  if pausedKey(e.key) or closed(e.f.account) then return false end
+  if pausedKey(e) or closed(e.f.account) then return false end
   local slot, worker, version, askedAt = freshest()
   if not slot then return false end
   control.bell = setting('bell', 0) + 1

@@ -11,8 +11,10 @@ import { mostTurns } from "../script-bounds.ts";
 export const order = `
 local function pausedBy(scope) return setting('pauses', 0) > 0 and redis.call('HEXISTS', PAUSED, scope) == 1 end
 local function namespaceOf(key) return string.match(key, '^(.-)/') or '' end
-local function pausedKey(key)
-  return control.paused == '1' or pausedBy('object ' .. key) or pausedBy('namespace ' .. namespaceOf(key))
+-- An operator paused the object itself, or its annotation does.
+local function pausedObject(e) return e.f.paused or pausedBy('object ' .. e.key) end
+local function pausedKey(e)
+  return control.paused == '1' or pausedObject(e) or pausedBy('namespace ' .. namespaceOf(e.key))
 end
 local nobodyWaits = false -- for a turn: nextInTurn found none, and no lane has taken turns since
 local function turn()
@@ -23,16 +25,18 @@ end
 
 local rank = { change = 0, listing = 1, resync = 2 }
 local function enqueue(e, since)
-  if pausedBy('object ' .. e.key) then return end
   local class, lane = rank[e.f.class] and e.f.class or 'change', namespaceOf(e.key) .. '/' .. (e.f.account or '')
   e.f.queue = class .. ':' .. lane
   redis.call('ZADD', P .. ':queue:' .. e.f.queue, since, e.key)
   if not redis.call('ZSCORE', SHUT, e.f.queue) then redis.call('ZADD', P .. ':turns:' .. class, 'NX', turn(), lane) end
 end
 local function becomeReady(e, since)
+  if pausedObject(e) then return enter(e, 'paused', since) end
   enter(e, 'ready', since)
   enqueue(e, since)
 end
+-- Since when it is ready, rung or paused.
+local function dueSince(e) return tonumber(redis.call('ZSCORE', setOf[e.f.state], e.key) or now) end
 
 -- Limits are leaky buckets (the generic cell rate algorithm): one time per limit says when the bucket is empty again.
 -- A limit is also closed until the time that a server asked for.

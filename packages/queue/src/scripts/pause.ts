@@ -7,16 +7,16 @@ import { take } from "./take.ts";
 
 /**
  * Hold keys back, or let them go on (`on` is 1 or 0): all of the controller (`scope` 'controller'), of a namespace
- * (`namespace <ns>`) or one object (`object <key>`). Paused keys stay ready and are not rung; a run under way ends.
+ * (`namespace <ns>`) or one object (`object <key>`), for whom (`by`). Paused keys stay due and are not rung; a run under way ends.
  * Answers bells.
  */
 export const pause = defineScript({
   name: "pause",
-  arguments: ["scope", "on"],
+  arguments: ["scope", "on", "by"],
   uses: [backoff, take, offers, ring],
   body: `
 local kind, subject = string.match(scope, '^(%a+) ?(.*)$')
-if on == '1' then redis.call('HSET', PAUSED, scope, now) else redis.call('HDEL', PAUSED, scope) end
+if on == '1' then redis.call('HSET', PAUSED, scope, string.format('%.0f %s', now, by)) else redis.call('HDEL', PAUSED, scope) end
 control.pauses = redis.call('HLEN', PAUSED)
 if kind == 'controller' then
   control.paused = on
@@ -26,9 +26,9 @@ elseif kind == 'namespace' then
   end
 else
   local e = load(subject)
-  local since = redis.call('ZSCORE', READY, subject)
-  if since then
-    becomeReady(e, since)
+  if e.f.state == 'ready' or e.f.state == 'rung' or e.f.state == 'paused' then
+    local resumed = e.f.state == 'paused' and not pausedObject(e)
+    becomeReady(e, resumed and now or dueSince(e))
     save(e)
   end
 end

@@ -55,7 +55,9 @@ local function inItsSet(e)
   end
   if not e.f.state then return not e.f.token and (e.f.settled or e.f.wakes) end
   if e.f.state == 'leased' then return e.f.token and tonumber(e.f['until']) end
-  if e.f.state ~= 'ready' or pausedBy('object ' .. e.key) then return true end
+  if e.f.state == 'paused' then return pausedObject(e) end
+  if e.f.state ~= 'ready' then return true end
+  if pausedObject(e) then return false end
   local class, lane = string.match(e.f.queue or '', '^(%a+):(.*)$')
   if not lane or not redis.call('ZSCORE', P .. ':queue:' .. e.f.queue, e.key) then return false end
   return redis.call('ZSCORE', P .. ':turns:' .. class, lane) or redis.call('ZSCORE', SHUT, e.f.queue)

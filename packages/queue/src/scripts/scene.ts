@@ -13,7 +13,7 @@ export const scene = `
 local P = KEYS[1]
 local CONTROL, PAUSED, LIMITS, WORKERS = P .. ':control', P .. ':paused', P .. ':limits', P .. ':workers'
 local WAITS, READY, RUNG, LEASES, PARKED = P .. ':waits', P .. ':ready', P .. ':rung', P .. ':leases', P .. ':parked'
-local SHUT, FAILING = P .. ':shut', P .. ':failing'
+local SHUT, FAILING, SUSPENDED = P .. ':shut', P .. ':failing', P .. ':suspended'
 local OFFERS, OFFERED, GIVEN = P .. ':offers', P .. ':offered', P .. ':given'
 local SCHEMA = 1
 
@@ -82,7 +82,7 @@ export const adoption = `
 local typeOf = {
   control = 'hash', paused = 'hash', limits = 'hash', workers = 'hash',
   waits = 'zset', ready = 'zset', rung = 'zset', leases = 'zset', parked = 'zset', shut = 'zset', failing = 'zset',
-  offers = 'zset', offered = 'hash', given = 'hash',
+  offers = 'zset', offered = 'hash', given = 'hash', suspended = 'zset',
 }
 local found = {} -- what was put aside
 -- Put aside unless it is of this type; of any where none is given. Whether it is there, and is.

@@ -100,6 +100,11 @@ elseif verdict ~= 'conflict' then
   clear(e, 'conflicts')
 end
 if error ~= '' then e.f.error = error end
+-- Marks the key as paused, unless the object has changed since the run read it.
+if verdict == 'paused' and sawVersion ~= '' and (not e.f.uid or e.f.uid == sawUid) then
+  local known = e.f['version:' .. sawKind]
+  if not known or known == sawVersion or newer(sawVersion, known) then e.f.paused = string.format('%.0f', now) end
+end
 if verdict == 'throttled' then
   local closed = 'account ' .. account .. ' until'
   redis.call('HSET', LIMITS, closed, math.max(now + after, tonumber(redis.call('HGET', LIMITS, closed) or 0) or 0))
@@ -125,6 +130,9 @@ elseif verdict == 'throttled' then
   e.f.class = e.f.class or ran
   becomeReady(e, now)
 elseif again then
+  e.f.class = e.f.class or ran
+  becomeReady(e, now)
+elseif verdict == 'paused' then
   e.f.class = e.f.class or ran
   becomeReady(e, now)
 elseif verdict == 'terminal' then

@@ -27,7 +27,7 @@ local function takeLists(e)
 end
 
 local function take(e, token, version)
-  if pausedKey(e.key) then
+  if pausedKey(e) then
     becomeReady(e, now)
     return nil, 'paused'
   end

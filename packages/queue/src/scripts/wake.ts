@@ -13,7 +13,7 @@ import { versions } from "./versions.ts";
  * `wakes` is a JSON list of `Wake`s, with `force` where somebody wants it now. A wake makes an idle or parked key
  * ready, pierces a wait, and pierces a backoff window once; later ones wait for its end, and for no longer. A leased key
  * is not rung: settle sees that more was heard. A waiting turn moves up when the wake is more urgent. A resync pierces
- * nothing and wakes only idle keys; force pierces everything but a pause. The copy of an object is kept for the run that
+ * nothing and wakes only idle keys; force pierces everything but a pause, which a wake of the object itself may begin or end. The copy of an object is kept for the run that
  * is due, and so are news of others, where the run before has left lists, or the one under way may do so.
  *
  * A key that is heard of by itself, as most are, and with nobody else ready is given to a free slot without standing in a
@@ -63,6 +63,15 @@ local function isBeforeAnyRun(e, w)
   return not (e.f.ranAt or e.f.announced or e.f.settled)
 end
 
+-- A pause is taken from the newest known version only; its end from any, because the run reads the annotation again.
+local function notePause(e, w)
+  if w.paused == false then
+    clear(e, 'paused')
+  elseif w.paused and e.f['version:' .. w.kind] == w.resourceVersion then
+    e.f.paused = e.f.paused or string.format('%.0f', now)
+  end
+end
+
 local function remember(e, w)
   local version = 'version:' .. w.kind
   if newer(w.resourceVersion, e.f[version]) then
@@ -75,6 +84,7 @@ local function remember(e, w)
     end
   end
   if isBeforeAnyRun(e, w) then e.f.sawIn = control.era end
+  notePause(e, w)
   keepCopy(e, w)
   keepNews(e, w)
   local text = e.f.reasons or '[]'
@@ -93,8 +103,11 @@ local function remember(e, w)
   return more
 end
 
--- Since when it is ready, where it is to become so; else it stays, or waits.
+-- Since when it is ready, where it is to become so, or paused; else it stays, or waits.
 local function readySince(e, w, moreUrgent)
+  if e.f.state == 'paused' then return not pausedObject(e) and now end
+  if (e.f.state == 'ready' or e.f.state == 'rung') and pausedObject(e) then return dueSince(e) end
+  if e.f.state == 'rung' then return nil end
   local pierces = number(e, 'notBefore') <= now or w.force
   if e.f.state == 'ready' then
     return moreUrgent and (redis.call('ZSCORE', READY, e.key) or now)
@@ -115,7 +128,7 @@ for _, w in ipairs(heard) do
     local moreUrgent = remember(e, w)
     local leased = e.f.state == 'leased'
     if leased and w.force then e.f.forced = 1 end
-    local since = not leased and e.f.state ~= 'rung' and readySince(e, w, moreUrgent)
+    local since = not leased and readySince(e, w, moreUrgent)
     if since and #heard == 1 and giveAtOnce(e) then
       save(e)
       return {}

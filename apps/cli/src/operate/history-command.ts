@@ -1,0 +1,40 @@
+import { Command, Option } from "commander";
+import { z } from "zod";
+import { clusterOptionsSchema, withCluster, withClusterOptions } from "../cluster-options.ts";
+import { jsonText } from "../plain-text.ts";
+import { neededRedis, redisOption, withRedis } from "../redis-option.ts";
+import { operatorNeeds } from "./operator-needs.ts";
+
+const optionsSchema = clusterOptionsSchema.extend({
+  redis: z.string().optional(),
+  output: z.enum(["table", "json"]),
+});
+
+export const historyCommand = (): Command =>
+  withClusterOptions(new Command("history"))
+    .summary("how the last runs of an object ended")
+    .description(
+      "The last ten runs of an object, newest first: when they ended, how long they took, their verdict, what woke them,\n" +
+        `the error, the trace. It is kept for a minute after the object is gone.\n${operatorNeeds}`,
+    )
+    .argument("<kind>", "such as bucket/NAME or bucket; or a function, such as web/buckets")
+    .argument("[name]", "NAME, or NAMESPACE/NAME")
+    .addOption(redisOption())
+    .addOption(new Option("-o, --output <form>", "output format").choices(["table", "json"]).default("table"))
+    .allowExcessArguments(false)
+    .action(async (first: string, second: string | undefined, given: unknown) => {
+      const { redis: asked, output, ...options } = optionsSchema.parse(given);
+      const url = neededRedis(asked);
+      const [{ keyFacts }, { objectWords }, { runTable }] = await Promise.all([
+        import("../why/key-facts.ts"),
+        import("../meant-object.ts"),
+        import("../why/shown.ts"),
+      ]);
+      const [kind, name] = objectWords(first, second, "history");
+      const facts = await withCluster(options, ({ client, namespace }) =>
+        withRedis(url, (redis) => keyFacts({ client, redis }, { kind, name, namespace, command: "history" })),
+      );
+      if (output === "json") console.log(jsonText(facts.runs));
+      else if (facts.runs.length > 0) console.log(runTable(facts.runs, facts.now).join("\n"));
+      else console.error(`No run of ${facts.kind} ${facts.key} is remembered.`);
+    });

@@ -1,0 +1,54 @@
+import type { KeyReport, ListedState } from "@drover/queue";
+
+/** The states of a key for people. A `failing` key is in one of the others as well. */
+export const keyStates = ["due", "running", "waiting", "paused", "parked", "failing"] as const;
+export type ShownState = (typeof keyStates)[number];
+
+/** @param now Redis' clock, ms. */
+export function stateOf(report: KeyReport, now: number): Exclude<ShownState, "failing"> | "idle" {
+  switch (report.state) {
+    case "idle":
+    case "unknown":
+      return "idle";
+    case "leased":
+      return "running";
+    case "parked":
+      return "parked";
+    case "waits":
+      if (report.at > now) return "waiting";
+      break;
+    case "ready":
+    case "rung":
+    case "paused":
+  }
+  return report.pauses.length > 0 ? "paused" : "due";
+}
+
+/** The lists of the queue that have all keys in a state, and others. Undefined: of all states, each key once. */
+export function listsOf(state: ShownState | undefined): readonly ListedState[] {
+  switch (state) {
+    case undefined:
+      return ["leased", "rung", "ready", "paused", "waits", "parked"];
+    case "due":
+      return ["rung", "ready", "waits"];
+    case "paused":
+      return ["paused", "rung", "ready", "waits"];
+    case "running":
+      return ["leased"];
+    case "waiting":
+      return ["waits"];
+    case "parked":
+    case "failing":
+      return [state];
+  }
+}
+
+/** Why a key is in its state, in a word or two. */
+export function reasonOf(report: KeyReport): string {
+  const { state, why, reasons, pauses } = report;
+  const [pause] = pauses;
+  if (pause !== undefined) return `paused ${pause.scope}`;
+  if (state === "parked") return why === "backoff" ? "attempts used up" : "terminal error";
+  if (state === "waits" && why !== undefined) return why;
+  return reasons.join(", ");
+}

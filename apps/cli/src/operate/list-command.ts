@@ -1,0 +1,88 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { z } from "zod";
+import { clusterOptionsSchema, withCluster, withClusterOptions } from "../cluster-options.ts";
+import { printable } from "../plain-text.ts";
+import { elsewhere, neededRedis, redisOption, withRedis } from "../redis-option.ts";
+import { keyStates } from "./key-state.ts";
+import { operatorNeeds } from "./operator-needs.ts";
+
+const optionsSchema = clusterOptionsSchema.extend({
+  allNamespaces: z.boolean().default(false),
+  redis: z.string().optional(),
+  state: z.enum(keyStates).optional(),
+  reason: z.string().optional(),
+  in: z.string().optional(),
+  limit: z.number().optional(),
+  output: z.enum(["table", "json"]),
+});
+
+export const listCommand = (): Command =>
+  withClusterOptions(new Command("list"))
+    .summary("the objects of functions that run, are due, wait, are paused, are parked, fail")
+    .description(
+      "The objects that a function's queue holds: those that run, are due, wait, are paused, are parked or fail.\n" +
+        "An object that is done, and waits for nothing, is not listed: drover why tells of it.\n" +
+        operatorNeeds,
+    )
+    .argument("[function]", "name, namespace/name, or its kind; default: all of the namespace")
+    .option("-A, --all-namespaces", "the functions of all namespaces")
+    .addOption(new Option("--state <state>", "only those in this state").choices(keyStates))
+    .option("--reason <text>", "only those whose REASON or ERROR contains this")
+    .option("--in <namespace>", "only objects in this namespace")
+    .addOption(new Option("--limit <count>", "no more than so many").argParser(wholeNumber))
+    .addOption(redisOption())
+    .addOption(new Option("-o, --output <form>", "output format").choices(["table", "json"]).default("table"))
+    .allowExcessArguments(false)
+    .action(async (word: string | undefined, given: unknown) => {
+      const {
+        redis,
+        output,
+        kubeconfig,
+        context,
+        namespace,
+        limit = Infinity,
+        ...asked
+      } = optionsSchema.parse(given);
+      const url = neededRedis(redis);
+      const [{ keyJson, keyTable }, { listKeys }] = await Promise.all([
+        import("./shown-keys.ts"),
+        import("./list-keys.ts"),
+      ]);
+      const writer = output === "json" ? keyJson(printable) : keyTable();
+      endWithReader();
+      const { keys, absent } = await withCluster({ kubeconfig, context, namespace }, (cluster) =>
+        withRedis(url, (connection) =>
+          listKeys(
+            cluster,
+            connection,
+            { ...asked, state: asked.state, namespace: asked.in, function: word, limit },
+            (listed) => {
+              for (const line of writer.page(listed)) console.log(line);
+            },
+          ),
+        ),
+      );
+      for (const line of writer.end()) console.log(line);
+      if (absent.length > 0) console.error(elsewhere(absent));
+      if (keys === 0) console.error(nothing(asked));
+    });
+
+/** A reader such as `head` may have read enough. */
+function endWithReader(): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit(0);
+  });
+}
+
+const nothing = ({ state, reason }: Pick<z.output<typeof optionsSchema>, "state" | "reason">): string =>
+  [
+    state === undefined ? "No object is due, runs, waits or is parked" : `No object is ${state}`,
+    reason === undefined ? "." : ` for a reason with ${JSON.stringify(reason)}.`,
+  ].join("");
+
+function wholeNumber(text: string): number {
+  const count = Number(text);
+  if (Number.isSafeInteger(count) && count > 0) return count;
+  throw new InvalidArgumentError("Give a whole number from 1 on.");
+}

@@ -1,0 +1,65 @@
+import type { RedisConnection } from "@drover/queue";
+import type { Cluster } from "../cluster-options.ts";
+import { CommandError } from "../command-error.ts";
+import { type DeployedFunction, deployedFunctions } from "../deployed-functions.ts";
+import { functionMeant, hasQueue, withQueue } from "../meant-object.ts";
+import { elsewhere } from "../redis-option.ts";
+import type { ListedKeys } from "./shown-keys.ts";
+import { type Wanted, wantedKeys } from "./wanted-keys.ts";
+
+/** Which keys are listed. */
+export interface ListRequest extends Wanted {
+  /** Undefined: those of all functions of the namespace, or of all namespaces. */
+  readonly function: string | undefined;
+  readonly allNamespaces: boolean;
+  readonly limit: number;
+}
+
+/** What was listed. */
+export interface ListSummary {
+  readonly keys: number;
+  /** Functions whose queue is not in this Redis. */
+  readonly absent: readonly string[];
+}
+
+/**
+ * Lists the keys of functions, page by page.
+ *
+ * @param write called with each page, in order.
+ * @throws CommandError when there is no such function, or the one that is named has no queue in this Redis.
+ */
+export async function listKeys(
+  cluster: Cluster,
+  redis: RedisConnection,
+  request: ListRequest,
+  write: (listed: ListedKeys) => void,
+): Promise<ListSummary> {
+  const absent: string[] = [];
+  let left = request.limit;
+  for (const fn of await functionsOf(cluster, redis, request)) {
+    if (!(await hasQueue(redis, fn))) {
+      absent.push(fn.key);
+      continue;
+    }
+    await withQueue(redis, fn, async (queue) => {
+      for await (const { keys, now } of wantedKeys(queue, request)) {
+        write({ fn: fn.key, keys: keys.slice(0, left), now });
+        left -= Math.min(left, keys.length);
+        if (left === 0) return;
+      }
+    });
+    if (left === 0) break;
+  }
+  if (request.function !== undefined && absent.length > 0) throw new CommandError(elsewhere(absent));
+  return { keys: request.limit - left, absent };
+}
+
+async function functionsOf(
+  { client, namespace }: Cluster,
+  redis: RedisConnection,
+  { function: word, allNamespaces }: ListRequest,
+): Promise<readonly DeployedFunction[]> {
+  if (word === undefined) return deployedFunctions(client, allNamespaces ? undefined : namespace);
+  const example = (fn: string): string => `drover list ${fn}`;
+  return [await functionMeant({ client, redis }, { word, namespace, example })];
+}

@@ -1,0 +1,300 @@
+import {
+  customResourceDefinition,
+  objectKey,
+  queueOf,
+  ReconcileFunction,
+  silentLog,
+} from "@drover/controller";
+import { builtin, connect, installCrd, type KubeClient, refOf } from "@drover/kube";
+import { type RedisServer, startRedis } from "@drover/local-servers";
+import {
+  connectRedis,
+  disconnectRedis,
+  openWorkQueue,
+  type QueueWorker,
+  type RedisConnection,
+  redisUserRules,
+  type Run,
+  type Verdict,
+  type Wake,
+  type WorkQueue,
+} from "@drover/queue";
+import { type Sandbox, startSandbox } from "@drover/sandbox";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Note } from "../testing/notes.ts";
+import { runDrover } from "../testing/run-command.ts";
+
+let sandbox: Sandbox;
+let redis: RedisServer;
+let connection: RedisConnection;
+let client: KubeClient;
+let queue: WorkQueue;
+let folder: string;
+let env: Record<string, string>;
+
+const bell = "\u001b[31mred\u009b alert\u202e";
+const verdicts: Readonly<Record<string, Verdict>> = {
+  failing: { kind: "retry", error: `no route to ${bell}` },
+  parked: { kind: "terminal", error: "colour is immutable" },
+  well: { kind: "done", after: 3_600_000 },
+  resting: { kind: "done" },
+};
+const names = [...Object.keys(verdicts), "due", "unheard"];
+const noted = (name: string, namespace = "default") => objectKey({ namespace, name });
+const wakeOf = (name: string, namespace = "default"): Wake => ({
+  ...{ key: noted(name, namespace), kind: "notes.example.com", resourceVersion: "1" },
+  ...{ reason: "Modified", class: "change" },
+});
+/** What an operator runs, as that user of Redis. */
+const drover = (...words: readonly string[]) => runDrover(words, { env });
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "drover-operate-"));
+  [sandbox, redis] = await Promise.all([startSandbox({}), startRedis({ persistence: false })]);
+  const kubeconfig = join(folder, "kubeconfig");
+  writeFileSync(kubeconfig, sandbox.kubeconfig());
+  client = await connect({ kubeconfig });
+  for (const kind of [ReconcileFunction, Note])
+    await installCrd(client, { ...customResourceDefinition(kind) });
+  const { group, version, kind, plural, scope } = Note;
+  const { metadata } = await client.create(refOf(ReconcileFunction), {
+    metadata: { name: "notes", namespace: "default" },
+    spec: { for: { group, version, kind, plural, scope }, container: { image: "notes" } },
+  });
+  await client.create(builtin.namespace, { metadata: { name: "other" } });
+  for (const name of names) {
+    await client.create(refOf(Note), { metadata: { name, namespace: "default" }, spec: {} });
+  }
+  connection = await connectRedis({ url: redis.url, clientName: "test", log: silentLog });
+  const controller = queueOf(metadata);
+  queue = openWorkQueue({ redis: connection, controller, log: silentLog });
+  await queue.stats(10_000);
+  const rules = redisUserRules({ role: "operator", controllers: [controller] });
+  await connection.call("ACL", "SETUSER", "operator", ...rules.split(" "), ">secret");
+  env = { KUBECONFIG: kubeconfig, DROVER_REDIS_URL: redis.url.replace("//", "//operator:secret@") };
+});
+afterAll(async () => {
+  await queue.close();
+  await disconnectRedis(connection);
+  await client.close();
+  await Promise.all([sandbox.close(), redis.stop()]);
+  rmSync(folder, { recursive: true });
+});
+
+const keysIn = (table: string): readonly string[] =>
+  table
+    .trim()
+    .split("\n")
+    .slice(1)
+    .map((line) => line.split(/ {2,}/)[1] ?? "")
+    .sort();
+
+describe("of objects that have come to their verdicts", () => {
+  let worker: QueueWorker | undefined;
+  let ran: string[] = [];
+  const runs = (all: Readonly<Record<string, Verdict>>): QueueWorker =>
+    (worker = queue.work(
+      ({ key }: Run) => Promise.resolve(all[key.slice("default/".length)] ?? { kind: "done" }),
+      {
+        ...{ concurrency: 4, timeout: 10_000, backoff: { first: 600_000, longest: 600_000 } },
+        onSettled: ({ key }) => void ran.push(key),
+      },
+    ));
+  /** Every object has come to its verdict, and one is due. */
+  beforeEach(async () => {
+    ran = [];
+    const first = runs(verdicts);
+    await queue.wake(Object.keys(verdicts).map((name) => wakeOf(name)));
+    await expect.poll(() => new Set(ran).size, { timeout: 20_000 }).toBe(Object.keys(verdicts).length);
+    await first.drain(0);
+    await queue.wake([wakeOf("due")]);
+    ran = [];
+  });
+  afterEach(async () => {
+    await worker?.drain(0);
+    // All is done, and nothing is left of the test before.
+    const last = runs({});
+    for (const scope of [
+      { kind: "controller" },
+      { kind: "namespace", namespace: "default" },
+      { kind: "object", key: noted("parked") },
+    ] as const)
+      await queue.resume(scope);
+    await queue.forceAll();
+    await expect
+      .poll(async () => {
+        const { due, running, parked, scheduled, failing } = await queue.stats(10_000);
+        return due + running + parked + scheduled + failing;
+      })
+      .toBe(0);
+    await last.drain(0);
+  });
+
+  it.each([
+    [[], ["default/due", "default/failing", "default/parked", "default/well"]],
+    [["--state", "due"], ["default/due"]],
+    [["--state", "parked"], ["default/parked"]],
+    [
+      ["--state", "waiting"],
+      ["default/failing", "default/well"],
+    ],
+    [["--state", "failing"], ["default/failing"]],
+    [["--state", "paused"], []],
+    [["--state", "running"], []],
+    [["--reason", "IMMUTABLE"], ["default/parked"]],
+    [["--reason", "backoff"], ["default/failing"]],
+    [["--in", "other"], []],
+    [["--limit", "1", "--state", "waiting"], ["default/failing"]],
+  ])("drover list %j", async (words, keys) => {
+    const { stdout, stderr, code } = await drover("list", "notes", ...words);
+    expect({ stderr: keys.length === 0 ? "" : stderr, code }).toEqual({ stderr: "", code: 0 });
+    expect(keysIn(stdout)).toEqual(keys);
+    // What an object says writes nothing but letters to a terminal.
+    expect(stdout).toMatch(/^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]*$/);
+  });
+
+  it("lists for programs, as one JSON array, of all functions of a namespace", async () => {
+    const { stdout } = await drover("list", "--state", "failing", "-o", "json");
+    expect(stdout).toMatch(/^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]*$/);
+    expect(JSON.parse(stdout)).toMatchObject([
+      {
+        ...{ function: "default/notes", key: "default/failing", state: "waiting", failures: 1 },
+        ...{ reason: "backoff", error: `no route to ${bell}`, pauses: [] },
+      },
+    ]);
+    expect(JSON.parse((await drover("list", "--state", "paused", "-o", "json")).stdout)).toEqual([]);
+  });
+
+  it("drover history shows how the last runs ended", async () => {
+    const { stdout } = await drover("history", "note/failing");
+    expect(stdout).toMatch(
+      /^ENDED +TOOK +VERDICT +WOKEN BY +ERROR\n.* ago +\w+ +retry +Modified +no route to/,
+    );
+    const { stdout: json } = await drover("history", "note", "default/parked", "-o", "json");
+    expect(JSON.parse(json)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ verdict: "terminal", error: "colour is immutable" }),
+      ]),
+    );
+    expect((await drover("history", "note/unheard")).stderr).toBe(
+      "No run of Note default/unheard is remembered.\n",
+    );
+  });
+
+  it("drover retry runs an object that is parked", async () => {
+    const { stdout } = await drover("retry", "note/parked");
+    expect(stdout).toBe("Note default/parked is due now.\n");
+    runs({});
+    await expect.poll(() => ran.sort()).toEqual(["default/due", "default/parked"]);
+  });
+
+  it("drover retry runs what failed or is parked, of a namespace or of a function, and nothing else", async () => {
+    expect((await drover("retry", "notes", "--in", "other")).stdout).toMatch(/^None is parked or has failed/);
+    expect((await drover("retry", "notes", "--in", "default")).stdout).toMatch(
+      /^Retried 2: all objects of default\/notes/,
+    );
+    const next = runs(verdicts);
+    await expect.poll(() => ran.sort()).toEqual(["default/due", "default/failing", "default/parked"]);
+    await next.drain(0);
+    expect((await drover("retry", "default/notes", "--all")).stdout).toMatch(/^Retried 2:/);
+    runs({});
+    await expect.poll(() => ran.length).toBe(5);
+  });
+
+  it("drover pause holds an object back, says so to whoever asks, and drover resume lets it go on", async () => {
+    const { stdout: said } = await drover("pause", "note/parked");
+    expect(said).toMatch(
+      /^Paused: Note default\/parked\. .* drover resume default\/notes default\/parked\n$/,
+    );
+    const { stdout: why } = await drover("why", "note/parked");
+    expect(why).toMatch(
+      /paused by \S+@\S+ for \w+ \(to resume it: drover resume default\/notes default\/parked\)/,
+    );
+    expect((await drover("retry", "note/parked")).stdout).toMatch(/is due, but it is paused by/);
+    const next = runs({});
+    await expect.poll(() => ran).toEqual(["default/due"]);
+    expect(keysIn((await drover("list", "notes", "--state", "paused")).stdout)).toEqual(["default/parked"]);
+    await next.drain(0);
+    const words = /drover (resume .*)\n/.exec(said)?.[1]?.split(" ") ?? [];
+    expect((await drover(...words)).stdout).toBe("Resumed: Note default/parked.\n");
+    expect((await drover(...words)).stdout).toBe("Note default/parked was not paused by itself.\n");
+    runs({});
+    await expect.poll(() => ran).toEqual(["default/due", "default/parked"]);
+  });
+
+  it.each(["--in default", "--all"])(
+    "drover pause %s holds all of a function's objects back",
+    async (scope) => {
+      const given = scope.split(" ");
+      expect((await drover("pause", "notes", ...given)).stdout).toMatch(
+        /^Paused: all objects of default\/notes/,
+      );
+      expect((await drover("resume", "note/due")).stdout).toMatch(
+        /was not paused by itself\. It still does not run: .* is paused by/,
+      );
+      runs({});
+      await queue.wake([wakeOf("elsewhere", "other")]);
+      await expect.poll(() => ran).toEqual(given.length === 2 ? ["other/elsewhere"] : []);
+      expect((await drover("resume", "notes", ...given)).stdout).toMatch(/^Resumed: all objects/);
+      await expect.poll(() => ran).toContain("default/due");
+    },
+  );
+});
+
+it("drover list reads 100,000 objects in little memory", async () => {
+  const { group, version, kind, plural, scope } = Note;
+  const { metadata } = await client.create(refOf(ReconcileFunction), {
+    metadata: { name: "many", namespace: "other" },
+    spec: { for: { group, version, kind, plural, scope }, container: { image: "notes" } },
+  });
+  const large = openWorkQueue({ redis: connection, controller: queueOf(metadata), log: silentLog });
+  await large.wake(Array.from({ length: 100_000 }, (_, i) => wakeOf(`n${i}`, "other")));
+  await large.close();
+  // All of them at once would not fit into this heap.
+  const { stdout, stderr, code } = await runDrover(["list", "other/many", "--state", "due"], {
+    env: { ...env, DROVER_REDIS_URL: redis.url, NODE_OPTIONS: "--max-old-space-size=64" },
+  });
+  expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
+  expect(new Set(keysIn(stdout)).size).toBe(100_000);
+  await client.delete(refOf(ReconcileFunction), objectKey({ namespace: "other", name: "many" }));
+}, 60_000);
+
+it.each([
+  [["list", "cups"], /No function looks after "cups"\. There are: default\/notes\./],
+  [
+    ["list", "notes", "--state", "lost"],
+    /Allowed choices are due, running, waiting, paused, parked, failing/,
+  ],
+  [["list", "notes", "--limit", "0"], /Give a whole number from 1 on/],
+  [
+    ["retry", "notes"],
+    /Which object\? Write: drover retry notes NAMESPACE\/NAME, or give --in NAMESPACE or --all/,
+  ],
+  [["retry", "note/nothing"], /There is no Note default\/nothing\./],
+  [["retry", "note/a/b/c"], /is no object's name/],
+  [["pause", "note/nothing"], /There is no Note default\/nothing\./],
+  [["pause", "notes", "due", "--all"], /leave out "due", or the option/],
+  [["pause", "notes", "--in", "nowhere"], /There is no namespace nowhere\./],
+  [["pause", "notes", "--in", "default", "--all"], /Give --all or --in, not both/],
+  [["pause", "cup/a"], /No function looks after "cup"/],
+  [["history", "notes"], /Which object\? Write: drover history notes NAMESPACE\/NAME/],
+  [["resume", "note/a", "--redis", "redis://127.0.0.1:1"], /127\.0\.0\.1:1/],
+])("%j is refused, with what to do", async (words, said) => {
+  const { stderr, code } = await drover(...words);
+  expect(stderr).toMatch(said);
+  expect(stderr).not.toMatch(/^ +at /m);
+  expect(code).toBe(1);
+});
+
+it.each(["list", "retry", "pause", "resume", "history"])(
+  "drover %s without Redis says how to name it",
+  async (name) => {
+    const { KUBECONFIG = "" } = env;
+    const { stderr, code } = await runDrover([name, "note/a"], { env: { KUBECONFIG } });
+    expect(stderr).toContain("What is due is in Redis: give --redis, or set DROVER_REDIS_URL.");
+    expect(code).toBe(1);
+  },
+);

@@ -1,0 +1,50 @@
+import { Command } from "commander";
+import type { WorkQueue } from "@drover/queue";
+import { z } from "zod";
+import { clusterOptionsSchema, withCluster, withClusterOptions } from "../cluster-options.ts";
+import { oneLine } from "@drover/controller";
+import { neededRedis, redisOption, withRedis } from "../redis-option.ts";
+import { operatorNeeds } from "./operator-needs.ts";
+import type { Target } from "./target.ts";
+
+const optionsSchema = clusterOptionsSchema.extend({
+  redis: z.string().optional(),
+  in: z.string().optional(),
+  all: z.boolean().default(false),
+});
+
+/** A command of operators, for an object, the objects of a function in a namespace, or all of them. */
+export interface TargetCommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly description: string;
+  /** Returns the message for the terminal. */
+  readonly act: (queue: WorkQueue, target: Target) => Promise<string>;
+}
+
+export const targetCommand = ({ name, summary, description, act }: TargetCommand): Command =>
+  withClusterOptions(new Command(name))
+    .summary(summary)
+    .description(`${description}\n${operatorNeeds}`)
+    .argument("<kind>", "such as bucket/NAME or bucket; or a function, such as web/buckets")
+    .argument("[name]", "NAME, or NAMESPACE/NAME")
+    .option("--in <namespace>", "all objects of the function in this namespace")
+    .option("--all", "all objects of the function")
+    .addOption(redisOption())
+    .allowExcessArguments(false)
+    .action(async (first: string, second: string | undefined, given: unknown) => {
+      const { redis: asked, in: within, all, ...options } = optionsSchema.parse(given);
+      const url = neededRedis(asked);
+      const [{ targetOf }, { withQueue }] = await Promise.all([
+        import("./target.ts"),
+        import("../meant-object.ts"),
+      ]);
+      const said = await withCluster(options, (cluster) =>
+        withRedis(url, async (redis) => {
+          const servers = { client: cluster.client, redis };
+          const target = await targetOf(cluster, servers, { command: name, first, second, in: within, all });
+          return withQueue(redis, target.fn, (queue) => act(queue, target));
+        }),
+      );
+      console.log(said.split("\n").map(oneLine).join("\n"));
+    });

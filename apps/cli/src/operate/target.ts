@@ -1,0 +1,128 @@
+import { objectKey } from "@drover/controller";
+import { builtin, isApiError, type KubeClient } from "@drover/kube";
+import type { Scope } from "@drover/queue";
+import { hostname, userInfo } from "node:os";
+import type { Cluster } from "../cluster-options.ts";
+import { CommandError } from "../command-error.ts";
+import {
+  functionMeant,
+  objectMeant,
+  objectWords,
+  type ReadableFunction,
+  type Servers,
+} from "../meant-object.ts";
+import { objectOf } from "../why/key-facts.ts";
+
+/** The objects that an operator's command is about, as the command line names them. */
+export interface TargetWords {
+  readonly command: string;
+  readonly first: string;
+  readonly second: string | undefined;
+  /** All objects of the function in this namespace. */
+  readonly in: string | undefined;
+  /** All objects of the function. */
+  readonly all: boolean;
+}
+
+/** One object of a function, its objects in a namespace, or all of them. */
+export interface Target {
+  readonly fn: ReadableFunction;
+  readonly scope: Scope;
+  /** For people: `Bucket web/photos`, `all objects of web/buckets in namespace web`. */
+  readonly words: string;
+  /** The command that resumes it. */
+  readonly resume: string;
+  /** Whether the object, or the namespace, is there; undefined where this user may not see it. */
+  readonly exists: () => Promise<boolean | undefined>;
+}
+
+/** @throws CommandError when nothing can be meant, or several functions. */
+export async function targetOf(cluster: Cluster, servers: Servers, words: TargetWords): Promise<Target> {
+  if (words.all && words.in !== undefined) throw new CommandError("Give --all or --in, not both.");
+  return words.all || words.in !== undefined
+    ? functionTarget(cluster, servers, words)
+    : objectTarget(cluster, servers, words);
+}
+
+async function objectTarget(
+  { namespace }: Cluster,
+  servers: Servers,
+  { command, first, second }: TargetWords,
+): Promise<Target> {
+  const [kind, name] = objectWords(first, second, command, true);
+  const { fn, key } = await objectMeant(servers, { kind, name, namespace, command });
+  return {
+    ...{ fn, scope: { kind: "object", key }, words: `${fn.spec.for.kind} ${key}` },
+    resume: `drover resume ${fn.key} ${key}`,
+    exists: () => seen(async () => (await objectOf(servers.client, fn.spec.for, key)) !== undefined),
+  };
+}
+
+async function functionTarget(
+  { namespace }: Cluster,
+  servers: Servers,
+  { command, first, second, in: within, all }: TargetWords,
+): Promise<Target> {
+  if (second !== undefined) {
+    throw new CommandError(
+      `--in and --all are for all objects of a function: leave out ${JSON.stringify(second)}, or the option.`,
+    );
+  }
+  const example = (fn: string): string =>
+    `drover ${command} ${fn} ${within === undefined ? "--all" : `--in ${within}`}`;
+  const fn = await functionMeant(servers, { word: first, namespace: within ?? namespace, example });
+  const everything = `all objects of ${fn.key}`;
+  if (within === undefined) {
+    return {
+      ...{ fn, scope: { kind: "controller" }, words: everything, exists: () => Promise.resolve(all) },
+      resume: `drover resume ${fn.key} --all`,
+    };
+  }
+  refuseForeignNamespace(fn, within);
+  return {
+    ...{ fn, scope: { kind: "namespace", namespace: within }, words: `${everything} in namespace ${within}` },
+    resume: `drover resume ${fn.key} --in ${within}`,
+    exists: () => seen(() => namespaceExists(servers.client, within)),
+  };
+}
+
+function refuseForeignNamespace({ key, spec: { for: own } }: ReadableFunction, namespace: string): void {
+  if (own.scope === "Cluster")
+    throw new CommandError(`${own.kind} is cluster-scoped: give --all, or an object.`);
+  if (own.namespaces?.includes(namespace) ?? true) return;
+  throw new CommandError(
+    `${key} looks after no objects in namespace ${namespace}, but in: ${own.namespaces?.join(", ")}.`,
+  );
+}
+
+async function namespaceExists(client: KubeClient, name: string): Promise<boolean> {
+  return (await client.get(builtin.namespace, objectKey({ name }))) !== undefined;
+}
+
+/** Undefined where this user may not see it. */
+async function seen(look: () => Promise<boolean>): Promise<boolean | undefined> {
+  try {
+    return await look();
+  } catch (error) {
+    if (isApiError(error, "Forbidden")) return undefined;
+    throw error;
+  }
+}
+
+/** @throws CommandError where the target is known not to be there. */
+export async function refuseAbsent({ words, exists, scope }: Target): Promise<void> {
+  if ((await exists()) !== false) return;
+  throw new CommandError(
+    scope.kind === "namespace" ? `There is no namespace ${scope.namespace}.` : `There is no ${words}.`,
+  );
+}
+
+/** The name of the operator, to be shown as the author of a pause. */
+export function operatorName(): string {
+  try {
+    return `${userInfo().username}@${hostname()}`;
+  } catch {
+    // A user id without a name, as containers have them.
+    return `${process.getuid?.() ?? "somebody"}@${hostname()}`;
+  }
+}

@@ -1,0 +1,52 @@
+import type { KeyReport, WorkQueue } from "@drover/queue";
+import { listsOf, reasonOf, type ShownState, stateOf } from "./key-state.ts";
+
+/** Which keys are wanted. */
+export interface Wanted {
+  /** Undefined: all that are not idle. */
+  readonly state: ShownState | undefined;
+  /** Only keys whose reason or last error contains this, in any case. */
+  readonly reason?: string | undefined;
+  /** Only those of this namespace. */
+  readonly namespace?: string | undefined;
+}
+
+/** Keys as they were at a time. */
+export interface KeysAt {
+  readonly keys: readonly KeyReport[];
+  /** Redis' clock, ms. */
+  readonly now: number;
+}
+
+/** Keys read from Redis by one call. */
+const perPage = 200;
+
+/** The keys of a queue that are wanted, in pages as Redis has them: no more than one page is in memory. */
+export async function* wantedKeys(
+  queue: Pick<WorkQueue, "list" | "notRunSince">,
+  wanted: Wanted,
+): AsyncGenerator<KeysAt, void, undefined> {
+  const { now } = await queue.notRunSince([], 0);
+  for (const list of listsOf(wanted.state)) {
+    let after: string | undefined;
+    do {
+      const page = await queue.list(list, { after, limit: perPage });
+      const found = page.keys.filter((report) => isWanted(report, wanted, now));
+      if (found.length > 0) yield { keys: found, now };
+      // The list is ordered by time: behind the first key whose time has not come, none is due.
+      const isPast = list === "waits" && isDueOnly(wanted) && (page.keys.at(-1)?.at ?? 0) > now;
+      after = isPast ? undefined : page.next;
+    } while (after !== undefined);
+  }
+}
+
+const isDueOnly = ({ state }: Wanted): boolean => state === "due" || state === "paused";
+
+function isWanted(report: KeyReport, { state, reason, namespace }: Wanted, now: number): boolean {
+  const is = stateOf(report, now);
+  if (state === "failing" ? report.fails === 0 : state !== undefined && state !== is) return false;
+  if (namespace !== undefined && !report.key.startsWith(`${namespace}/`)) return false;
+  if (reason === undefined) return true;
+  const text = `${reasonOf(report)}\n${report.error ?? ""}`.toLowerCase();
+  return text.includes(reason.toLowerCase());
+}

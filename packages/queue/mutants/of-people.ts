@@ -1,0 +1,140 @@
+import { type Mutant, script } from "./mutant.ts";
+
+/** Of what people ask the queue for: pauses, lists, and what is told of a key. */
+export const mutantsOfPeople: readonly Mutant[] = [
+  ...script("pause", [
+    {
+      promise: "people-2",
+      wrong: "a resumed namespace stays shut",
+      from: "redis.call('ZADD', SHUT, now, queue)",
+      to: "",
+    },
+    {
+      promise: "people-2",
+      wrong: "a resumed object stays out",
+      from: "    becomeReady(e, resumed and now or dueSince(e))\n    save(e)\n",
+      to: "",
+    },
+    { promise: "people-1", wrong: "the controller is not paused", from: "  control.paused = on\n", to: "" },
+    {
+      promise: "people-5",
+      wrong: "nobody knows who paused it",
+      from: "'%.0f %s', now, by)",
+      to: "'%.0f %s', now, '')",
+    },
+  ]),
+  ...script("inspect", [
+    {
+      promise: "people-5",
+      wrong: "only the widest pause is told",
+      from: "if at then pauses[#pauses + 1] =",
+      to: "if at and #pauses == 0 then pauses[1] =",
+    },
+    {
+      promise: "people-6",
+      wrong: "a page whose last key has left begins behind those of its time",
+      from: "redis.call('ZCOUNT', set, '-inf', '(' .. at)",
+      to: "redis.call('ZCOUNT', set, '-inf', at)",
+    },
+    {
+      promise: "people-6",
+      wrong: "a page repeats the last key of the one before",
+      from: "stays and rank + 1 or",
+      to: "stays and rank or",
+    },
+    {
+      promise: "people-10",
+      wrong: "a paused namespace counts as due",
+      from: "paused = paused + redis.call('ZCARD', P .. ':queue:' .. queue) end",
+      to: "paused = paused end",
+    },
+    {
+      promise: "people-10",
+      wrong: "what waits in a paused namespace counts as late",
+      from: "if #shut == 0 then\n  consider(READY)",
+      to: "if true then\n  consider(READY)",
+    },
+    {
+      promise: "people-10",
+      wrong: "a paused key counts as due between its time and the next ring",
+      from: "if pausedKey(e) then paused = paused + 1 else",
+      to: "if false then paused = paused + 1 else",
+    },
+    {
+      promise: "people-10",
+      wrong: "a paused controller counts as due",
+      from: "if all then paused, oldest = due, now end",
+      to: "",
+    },
+    {
+      promise: "claim-8",
+      wrong: "a campaign waits for what is paused",
+      from: "if state == 'paused' then",
+      to: "if false then",
+    },
+    {
+      promise: "people-7",
+      wrong: "a failing key is told by when it began to fail",
+      from: "local since = state ~= 'failing' and found[i + 1] or",
+      to: "local since = found[i + 1] or",
+    },
+  ]),
+  ...script("wake", [
+    {
+      promise: "people-8",
+      wrong: "no wake pauses",
+      from: "    e.f.paused = e.f.paused or string.format('%.0f', now)\n",
+      to: "",
+    },
+    {
+      promise: "people-8",
+      wrong: "a pause of an older version is believed",
+      from: "elseif w.paused and e.f['version:' .. w.kind] == w.resourceVersion then",
+      to: "elseif w.paused then",
+    },
+    {
+      promise: "people-8",
+      wrong: "no wake resumes",
+      from: "  if w.paused == false then\n    clear(e, 'paused')",
+      to: "  if w.paused == false then",
+    },
+    {
+      promise: "people-8",
+      wrong: "a wake that does not say resumes",
+      from: "if w.paused == false then\n",
+      to: "if not w.paused then\n",
+    },
+    {
+      promise: "people-8",
+      wrong: "a key that was rung stays rung",
+      from: "(e.f.state == 'ready' or e.f.state == 'rung') and pausedObject(e)",
+      to: "e.f.state == 'ready' and pausedObject(e)",
+    },
+    {
+      promise: "people-10",
+      wrong: "a resumed object is late for as long as it was paused",
+      from: "return not pausedObject(e) and now end",
+      to: "return not pausedObject(e) and dueSince(e) end",
+    },
+  ]),
+  ...script("settle", [
+    {
+      promise: "people-9",
+      wrong: "a run's word is not taken",
+      from: "if not known or known == sawVersion or newer(sawVersion, known) then",
+      to: "if false then",
+    },
+    {
+      promise: "people-9",
+      wrong: "an older version is believed",
+      from: "if not known or known == sawVersion or newer(sawVersion, known) then",
+      to: "if true then",
+    },
+    {
+      promise: "people-9",
+      wrong: "another object is believed",
+      from: "and (not e.f.uid or e.f.uid == sawUid) then",
+      to: "then",
+    },
+  ]),
+];
