@@ -56,7 +56,8 @@ beforeAll(async () => {
   [sandbox, redis] = await Promise.all([startSandbox({}), startRedis({ persistence: false })]);
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, sandbox.kubeconfig());
-  env = { KUBECONFIG: kubeconfig, DROVER_REDIS_URL: redis.url };
+  // As kubectl, it passes over a file that does not exist.
+  env = { KUBECONFIG: `/absent/kubeconfig:${kubeconfig}`, DROVER_REDIS_URL: redis.url };
   client = await connect({ kubeconfig });
   for (const kind of [ReconcileFunction, Note])
     await installCrd(client, { ...customResourceDefinition(kind) });
