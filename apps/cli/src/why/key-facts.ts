@@ -9,6 +9,7 @@ import {
   type RedisConnection,
 } from "@drover/queue";
 import { CommandError } from "../command-error.ts";
+import { crdsNamed } from "../crds-named.ts";
 import { type DeployedFunction, deployedFunctions } from "../deployed-functions.ts";
 import { orEmbedded } from "../embedded-function.ts";
 import { elsewhere } from "../redis-option.ts";
@@ -43,9 +44,7 @@ export async function keyFacts(
   { client, redis }: { readonly client: KubeClient; readonly redis: RedisConnection },
   meant: Meant,
 ): Promise<KeyFacts> {
-  const fn = await deployedFunctions(client, undefined)
-    .then((all) => functionFor(meant, all))
-    .catch(orEmbedded({ client, redis }, meant.kind));
+  const fn = await functionMeant({ client, redis }, meant);
   const { spec, identity } = fn;
   if (spec === undefined) {
     throw new CommandError(`The spec of ${fn.key} cannot be read: deploy it again, or see its status.`);
@@ -65,6 +64,33 @@ export async function keyFacts(
   } finally {
     await queue.close();
   }
+}
+
+/** By the words of a ReconcileFunction, else by those that only the kind's CRD has: its singular and its short names. */
+async function functionMeant(
+  { client, redis }: { readonly client: KubeClient; readonly redis: RedisConnection },
+  meant: Meant,
+): Promise<DeployedFunction> {
+  const look = (kind: string): Promise<DeployedFunction> =>
+    deployedFunctions(client, undefined)
+      .then((all) => functionFor({ ...meant, kind }, all))
+      .catch(orEmbedded({ client, redis }, kind));
+  return look(meant.kind).catch(async (error: unknown) => {
+    if (!(error instanceof UnknownKindError)) throw error;
+    const crds = await crdsNamed(client, meant.kind);
+    const found = await Promise.all(
+      crds.map(({ metadata: { name } }) =>
+        look(name).catch((none: unknown) => {
+          if (none instanceof UnknownKindError) return undefined;
+          throw none;
+        }),
+      ),
+    );
+    const [only, ...others] = found.filter((one) => one !== undefined);
+    if (only === undefined) throw error;
+    if (others.length > 0) throw severalFor(meant.kind, [only, ...others]);
+    return only;
+  });
 }
 
 const answerWithin = 5_000;
@@ -97,14 +123,25 @@ function functionFor(meant: Meant, all: readonly DeployedFunction[]): DeployedFu
   if (only !== undefined && others.length === 0) return only;
   if (only === undefined) {
     const known = all.map(({ key }) => key).join(", ");
-    throw new CommandError(
+    throw new UnknownKindError(
       `No function looks after ${JSON.stringify(word)}. ${known === "" ? "There is none at all" : `There are: ${known}`}.`,
     );
   }
-  throw new CommandError(
-    `Several functions look after ${JSON.stringify(word)}: ${[only, ...others].map(({ key }) => key).join(", ")}. Write: drover why ${only.key} NAME`,
-  );
+  throw severalFor(word, [only, ...others]);
 }
+
+/** No function has that word for its kind. */
+class UnknownKindError extends CommandError {
+  override readonly name = "UnknownKindError";
+}
+
+const severalFor = (
+  word: string,
+  functions: readonly [DeployedFunction, ...DeployedFunction[]],
+): CommandError =>
+  new CommandError(
+    `Several functions look after ${JSON.stringify(word)}: ${functions.map(({ key }) => key).join(", ")}. Write: drover why ${functions[0].key} NAME`,
+  );
 
 /** The namespace of the object that is meant, where its kind has namespaces. */
 const namespaceOf = ({ name, namespace }: Meant): string =>

@@ -121,6 +121,27 @@ it.each([
   expect(code).toBe(0);
 });
 
+it("knows a kind by all names that its CRD gives it, as kubectl does", async () => {
+  const at = objectKey({ name: "notes.example.com" });
+  const names = { singular: "jotting", shortNames: ["nt"] };
+  await client.patch(builtin.crd, at, { type: "merge", body: { spec: { names } } });
+  for (const word of [
+    "nt",
+    "jotting",
+    "Note",
+    "notes",
+    "note.example.com",
+    "nt.example.com",
+    "default/notes",
+  ]) {
+    const { stdout, stderr } = await runDrover(["why", word, "resting"], { env });
+    expect(stderr + stdout).toMatch(/^Note default\/resting rests/);
+  }
+  const { stderr, code } = await runDrover(["why", "nts", "resting"], { env });
+  expect(stderr).toMatch(/^error: No function looks after "nts"/);
+  expect(code).toBe(1);
+});
+
 it("tells what woke it, how its runs ended, and when it runs next", async () => {
   const { stdout } = await runDrover(["why", "notes", "failing"], { env });
   expect(stdout).toMatch(/ {2}state +waits \(backoff\)\n/);
