@@ -1,10 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { KubeClient } from "@drover/kube";
+import type { CredentialSource, KubeClient } from "@drover/kube";
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { CommandError } from "./command-error.ts";
 
 export const clusterOptionsSchema = z.object({
   kubeconfig: z.string().optional(),
@@ -40,17 +39,17 @@ export interface Cluster {
   readonly namespace: string;
 }
 
-/** @throws CommandError when nobody says which. */
-export async function kubeconfigOf({ kubeconfig }: Pick<ClusterOptions, "kubeconfig">): Promise<string> {
+/** The kubeconfig that is given, else those of KUBECONFIG, else that of the home folder. */
+export async function kubeconfigOf({
+  kubeconfig,
+}: Pick<ClusterOptions, "kubeconfig">): Promise<CredentialSource["kubeconfig"]> {
   const { usualKubeconfig } = await import("@drover/runtime");
-  const found = kubeconfig ?? usualKubeconfig([ofHome]);
-  if (found !== undefined) return found;
-  throw new CommandError("Which cluster? Give --kubeconfig, or set KUBECONFIG.");
+  return kubeconfig ?? usualKubeconfig([ofHome]);
 }
 
 /**
  * Does something with the cluster that a person means, and gives the connections back.
- * @throws CommandError when nobody says which; KubeConfigError when it cannot be used.
+ * @throws KubeConfigError when there is no kubeconfig, or it cannot be used.
  */
 export async function withCluster<T>(
   { context, namespace, ...said }: ClusterOptions,

@@ -2,6 +2,7 @@ import { objectKeyIn, type ObjectKey, queueOf, silentLog } from "@drover/control
 import type { KubeClient } from "@drover/kube";
 import { hasWorkQueue, openWorkQueue, type RedisConnection, type WorkQueue } from "@drover/queue";
 import { CommandError } from "./command-error.ts";
+import { crdsNamed } from "./crds-named.ts";
 import { type DeployedFunction, deployedFunctions } from "./deployed-functions.ts";
 import { orEmbedded } from "./embedded-function.ts";
 import { elsewhere } from "./redis-option.ts";
@@ -39,12 +40,47 @@ export type ReadableFunction = DeployedFunction & { readonly spec: NonNullable<D
 
 /** @throws CommandError when there is no such function, or several. */
 export async function functionMeant(servers: Servers, meant: MeantFunction): Promise<ReadableFunction> {
-  const fn = await deployedFunctions(servers.client, undefined)
-    .then((all) => functionFor(meant, all))
-    .catch(orEmbedded(servers, meant.word));
+  const fn = await functionNamed(servers, meant);
   if (isReadable(fn)) return fn;
   throw new CommandError(`The spec of ${fn.key} cannot be read: deploy it again, or see its status.`);
 }
+
+/** By the words of a ReconcileFunction, else by those that only the kind's CRD has: its singular and its short names. */
+async function functionNamed(servers: Servers, meant: MeantFunction): Promise<DeployedFunction> {
+  const look = (word: string): Promise<DeployedFunction> =>
+    deployedFunctions(servers.client, undefined)
+      .then((all) => functionFor({ ...meant, word }, all))
+      .catch(orEmbedded(servers, word));
+  return look(meant.word).catch(async (error: unknown) => {
+    if (!(error instanceof UnknownKindError)) throw error;
+    const crds = await crdsNamed(servers.client, meant.word);
+    const found = await Promise.all(
+      crds.map(({ metadata: { name } }) =>
+        look(name).catch((none: unknown) => {
+          if (none instanceof UnknownKindError) return undefined;
+          throw none;
+        }),
+      ),
+    );
+    const [only, ...others] = found.filter((one) => one !== undefined);
+    if (only === undefined) throw error;
+    if (others.length > 0) throw severalFor(meant, [only, ...others]);
+    return only;
+  });
+}
+
+/** No function has that word for its kind. */
+class UnknownKindError extends CommandError {
+  override readonly name = "UnknownKindError";
+}
+
+const severalFor = (
+  { word, example }: MeantFunction,
+  functions: readonly [DeployedFunction, ...DeployedFunction[]],
+): CommandError =>
+  new CommandError(
+    `Several functions look after ${JSON.stringify(word)}: ${functions.map(({ key }) => key).join(", ")}. Write: ${example(functions[0].key)}`,
+  );
 
 export const isReadable = (fn: DeployedFunction): fn is ReadableFunction => fn.spec !== undefined;
 
@@ -102,10 +138,8 @@ export function objectWords(
   );
 }
 
-function functionFor(
-  { word, namespace, example }: MeantFunction,
-  all: readonly DeployedFunction[],
-): DeployedFunction {
+function functionFor(meant: MeantFunction, all: readonly DeployedFunction[]): DeployedFunction {
+  const { word, namespace } = meant;
   const lower = word.toLowerCase();
   const names = ({ key, name, spec }: DeployedFunction): readonly string[] =>
     spec === undefined
@@ -119,19 +153,18 @@ function functionFor(
   if (only !== undefined && others.length === 0) return only;
   if (only === undefined) {
     const known = all.map(({ key }) => key).join(", ");
-    throw new CommandError(
+    throw new UnknownKindError(
       `No function looks after ${JSON.stringify(word)}. ${known === "" ? "There is none at all" : `There are: ${known}`}.`,
     );
   }
-  throw new CommandError(
-    `Several functions look after ${JSON.stringify(word)}: ${[only, ...others].map(({ key }) => key).join(", ")}. Write: ${example(only.key)}`,
-  );
+  throw severalFor(meant, [only, ...others]);
 }
 
 /** The namespace of the object that is meant, where its kind has namespaces. */
 const namespaceOf = ({ name, namespace }: MeantObject): string =>
   name.includes("/") ? name.slice(0, name.indexOf("/")) : namespace;
 
+/** @throws CommandError where that is the name of no object. */
 export function keyMeant({ name, namespace }: MeantObject, scope: "Namespaced" | "Cluster"): ObjectKey {
   const text = scope === "Cluster" || name.includes("/") ? name : `${namespace}/${name}`;
   const key = objectKeyIn(text);

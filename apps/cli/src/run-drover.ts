@@ -1,6 +1,7 @@
 import { errorText, messageOf } from "@drover/controller";
 import { CommandError } from "./command-error.ts";
 import { droverCommand } from "./drover-command.ts";
+import { fileProblem } from "./file-problem.ts";
 
 /**
  * The `drover` command, with the words that follow it. What is wrong is said in one message on stderr; only what nobody
@@ -13,7 +14,8 @@ export async function runDrover(words: readonly string[]): Promise<number> {
     await droverCommand().parseAsync(words, { from: "user" });
     return Number(process.exitCode ?? 0);
   } catch (error) {
-    console.error(isForeseen(error) ? `error: ${messageOf(error)}` : errorText(error));
+    const said = fileProblem(error) ?? (isForeseen(error) ? messageOf(error) : undefined);
+    console.error(said === undefined ? errorText(error) : `error: ${said}`);
     return 1;
   }
 }

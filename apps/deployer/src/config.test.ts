@@ -55,6 +55,12 @@ it.each([
     { DROVER_FUNCTIONS_REDIS_URL: "redis://deployer:s3cret@redis.drover:6379" },
     /DROVER_FUNCTIONS_REDIS_URL cannot be used: give a URL .* without a user/,
   ],
+  ...["?password=s3cret", "/0?password=s3cret", "?cluster=true&password=s3cret", "#s3cret"].map(
+    (more): [Record<string, string>, RegExp] => [
+      { DROVER_FUNCTIONS_REDIS_URL: `redis://redis.drover:6379${more}` },
+      /DROVER_FUNCTIONS_REDIS_URL cannot be used: give a URL .* without a user, a password or parameters/,
+    ],
+  ),
   [
     { DROVER_FUNCTIONS_REDIS_URL: "redis://a:7000,b:7001" },
     /DROVER_FUNCTIONS_REDIS_URL cannot be used: give a URL/,

@@ -110,6 +110,17 @@ const campaign = z.strictObject({
 export type Campaign = z.output<typeof campaign>;
 
 /**
+ * kubectl scale writes a number that only KEDA's functions are scaled by: elsewhere it would be without effect. One that is
+ * left from before is no reason to refuse other changes.
+ */
+const scaledByKeda = {
+  rule:
+    "!has(self.scaling) || !has(self.scaling.replicas) || (has(self.scaling.by) && self.scaling.by == 'KEDA') || " +
+    "(has(oldSelf.scaling) && has(oldSelf.scaling.replicas) && oldSelf.scaling.replicas == self.scaling.replicas)",
+  message: "Drover scales this function by what is due: set scaling.min and scaling.max instead of replicas",
+};
+
+/**
  * A controller, as it is deployed: which kind it is for and what else concerns it (the bridge reads that), how it runs
  * and scales (its own controller does that), how it is called (the gateway does). Its queue is that of the object
  * (`queueOf`): another object of the same name, in another namespace or at another time, has another queue.
@@ -121,45 +132,50 @@ export const ReconcileFunction = defineResource({
   scope: "Namespaced",
   shortNames: ["rf"],
   description: "A controller, deployed as a function.",
-  spec: z.strictObject({
-    for: watchedKind,
-    owns: z.array(ownedKind).max(50).optional().meta({
-      description: "Kinds whose objects concern their controller owner, where that is of the kind `for`.",
-    }),
-    watches: z
-      .array(z.strictObject({ ...kind, ...predicates, names: naming }))
-      .max(50)
-      .optional()
-      .meta({ description: "Kinds whose objects name whom they concern." }),
-    hooks: z.array(hookDeclaration).max(20).optional().meta({
-      description: "Events of the outside world that concern objects of the kind `for`.",
-    }),
-    copies: z
-      .boolean()
-      .optional()
-      .meta({
-        description:
-          "Runs are given a copy of their object, as the bridge heard of its change or the last run saw it, where that is as " +
-          "new as all they have written. Left out: they read it live.",
+  spec: z
+    .strictObject({
+      for: watchedKind,
+      owns: z.array(ownedKind).max(50).optional().meta({
+        description: "Kinds whose objects concern their controller owner, where that is of the kind `for`.",
       }),
-    campaign: campaign.optional().meta({
-      description: "Have every object reconciled once more: a bug was fixed, the world has changed.",
-    }),
-    ...paceDeclaration,
-    paused: z.boolean().optional().meta({ description: "Start no run, also for objects that are deleted." }),
-    delivery: z.enum(["pull", "webhook"]).optional().meta({
-      description:
-        "pull: it takes keys from Redis itself. webhook: the gateway takes them and calls it. Default pull.",
-    }),
-    webhook: webhookDeclaration.optional(),
-    container: containerDeclaration.optional(),
-    permissions: permissionsDeclaration.optional(),
-    scaling: scalingDeclaration.optional(),
-    onRollout: z.enum(["retry", "campaign", "none"]).optional().meta({
-      description:
-        "What a new version of the container reconciles once more: retry: objects that failed or are parked; campaign: all; none. Default retry.",
-    }),
-  }),
+      watches: z
+        .array(z.strictObject({ ...kind, ...predicates, names: naming }))
+        .max(50)
+        .optional()
+        .meta({ description: "Kinds whose objects name whom they concern." }),
+      hooks: z.array(hookDeclaration).max(20).optional().meta({
+        description: "Events of the outside world that concern objects of the kind `for`.",
+      }),
+      copies: z
+        .boolean()
+        .optional()
+        .meta({
+          description:
+            "Runs are given a copy of their object, as the bridge heard of its change or the last run saw it, where that is as " +
+            "new as all they have written. Left out: they read it live.",
+        }),
+      campaign: campaign.optional().meta({
+        description: "Have every object reconciled once more: a bug was fixed, the world has changed.",
+      }),
+      ...paceDeclaration,
+      paused: z
+        .boolean()
+        .optional()
+        .meta({ description: "Start no run, also for objects that are deleted." }),
+      delivery: z.enum(["pull", "webhook"]).optional().meta({
+        description:
+          "pull: it takes keys from Redis itself. webhook: the gateway takes them and calls it. Default pull.",
+      }),
+      webhook: webhookDeclaration.optional(),
+      container: containerDeclaration.optional(),
+      permissions: permissionsDeclaration.optional(),
+      scaling: scalingDeclaration.optional(),
+      onRollout: z.enum(["retry", "campaign", "none"]).optional().meta({
+        description:
+          "What a new version of the container reconciles once more: retry: objects that failed or are parked; campaign: all; none. Default retry.",
+      }),
+    })
+    .meta({ kubernetes: { cel: [scaledByKeda] } }),
   status: functionStatus,
   scale: {
     specReplicasPath: ".spec.scaling.replicas",

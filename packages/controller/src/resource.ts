@@ -10,7 +10,7 @@ export interface ResourceDefinition<Spec extends z.ZodObject, Status extends z.Z
   /** CamelCase, singular. */
   readonly kind: string;
   readonly scope: "Namespaced" | "Cluster";
-  /** Defaults to the lower-case kind with `s`. */
+  /** Defaults to what `pluralOf` makes of the kind. */
   readonly plural?: string;
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
@@ -101,7 +101,7 @@ export function defineResource<Spec extends z.ZodObject, Status extends z.ZodObj
   const resource = {
     ...definition,
     singular,
-    plural: definition.plural ?? `${singular}s`,
+    plural: definition.plural ?? pluralOf(kind),
     apiVersion: `${group}/${version}`,
   };
   const problem = nameProblem(resource) ?? columnProblem(definition.printerColumns ?? []);
@@ -123,7 +123,14 @@ export function foreignResource<Spec extends z.ZodObject, Status extends z.ZodOb
   const { group, version, kind } = definition;
   const singular = kind.toLowerCase();
   const apiVersion = group === "" ? version : `${group}/${version}`;
-  return { ...definition, singular, plural: definition.plural ?? `${singular}s`, apiVersion, foreign: true };
+  return { ...definition, singular, plural: definition.plural ?? pluralOf(kind), apiVersion, foreign: true };
+}
+
+/** The plural of a kind, in lower case, by the usual English endings: `policies`, `classes`, `gateways`. */
+export function pluralOf(kind: string): string {
+  const singular = kind.toLowerCase();
+  if (/[^aeiou]y$/.test(singular)) return `${singular.slice(0, -1)}ies`;
+  return /(s|x|z|ch|sh)$/.test(singular) ? `${singular}es` : `${singular}s`;
 }
 
 const label = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;

@@ -25,7 +25,7 @@ export type Upstream =
    */
   | { readonly url: string; readonly token?: string | undefined }
   /** An API server, with the credentials that a context names; by default its current one. */
-  | { readonly kubeconfig: string; readonly context?: string | undefined };
+  | (Pick<CredentialSource, "context"> & Required<Pick<CredentialSource, "kubeconfig">>);
 
 /** A request as it came from somebody. */
 export interface Forwarded {
@@ -59,8 +59,8 @@ export async function openUpstream(upstream: Upstream): Promise<OpenUpstream> {
 }
 
 /** A cluster in a test may have both; its kubeconfig holds what lets in. */
-const isOfKubeconfig = (upstream: Upstream): upstream is Extract<Upstream, { kubeconfig: string }> =>
-  "kubeconfig" in upstream && typeof upstream.kubeconfig === "string";
+const isOfKubeconfig = (upstream: Upstream): upstream is Extract<Upstream, { kubeconfig: unknown }> =>
+  "kubeconfig" in upstream && typeof upstream.kubeconfig !== "function";
 
 async function openWithCredentials(source: CredentialSource): Promise<OpenUpstream> {
   const credentials = await keptCredentials(source);

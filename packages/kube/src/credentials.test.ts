@@ -8,7 +8,7 @@ import { inspect, promisify } from "node:util";
 import { objectKey } from "@drover/controller";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { connect } from "./connect.ts";
-import { KubeConfigError } from "./credentials.ts";
+import { KubeConfigError } from "./kubeconfig.ts";
 import { bucket, bucketObject } from "./testing/objects.ts";
 import { json, kubeconfigOf, refuses, type Script, scriptedServer } from "./testing/scripted-server.ts";
 
@@ -46,9 +46,22 @@ describe("a kubeconfig that cannot be used says why", () => {
 
   test.each([
     ["it is not YAML", "a: [", /is not YAML/],
-    ["it is empty", "", /not YAML/],
+    ["it is empty", "", /has no contexts/],
+    ["it has comments alone", "\n# nothing\n", /has no contexts/],
+    ["it has nothing but nulls", "clusters: null\ncontexts: null\nusers: null", /has no contexts/],
+    ["it is of another kind", "kind: Pod", /malformed[^]*kind/],
+    [
+      "it has a name twice",
+      "clusters: [{name: a}, {name: b}, {name: a}]",
+      /has "a" twice among its clusters/,
+    ],
     ["it is a sentence", "hello there", /malformed/],
-    ["it has no clusters", "clusters: null\ncontexts: []", /malformed[^]*clusters/],
+    [
+      "its context names no cluster at all",
+      kubeconfigOf("http://h").replace('"cluster":"here",', ""),
+      /"here" of .* names no cluster/,
+    ],
+    ["its user acts as groups", kubeconfigOf("http://h", { as: "a", "as-groups": ["g"] }), /has as-groups/],
     ["its server is no URL", kubeconfigOf("localhost:6443"), /malformed[^]*server/],
     [
       "it has no current context",

@@ -1,9 +1,13 @@
-import { readFile } from "node:fs/promises";
 import type { RequestOptions } from "node:https";
-import { dirname, resolve } from "node:path";
 import { messageOf } from "@drover/controller";
-import { KubeConfig, loadYaml } from "@kubernetes/client-node";
-import { z } from "zod";
+import { KubeConfig } from "@kubernetes/client-node";
+import {
+  choiceOf,
+  KubeConfigError,
+  type KubeconfigChoice,
+  type KubeconfigUser,
+  readKubeconfig,
+} from "./kubeconfig.ts";
 
 /** What a request needs to be let in: where, as whom, and over which TLS. */
 export interface Credentials {
@@ -27,8 +31,11 @@ export interface CredentialSource {
   readonly server?: string | undefined;
   /** The bearer token for `server`. */
   readonly token?: string | undefined;
-  /** Path of a kubeconfig; left out: the ServiceAccount of the pod that this runs in. */
-  readonly kubeconfig?: string | undefined;
+  /**
+   * Path of a kubeconfig, or those that KUBECONFIG lists, which are merged and of which those are skipped that do not exist;
+   * left out: the ServiceAccount of the pod that this runs in.
+   */
+  readonly kubeconfig?: string | readonly string[] | undefined;
   /** A context of that kubeconfig; left out: its current context. */
   readonly context?: string | undefined;
 }
@@ -50,9 +57,8 @@ export async function openCredentials(source: CredentialSource): Promise<Credent
     const fixed = { server: new URL(source.server), headers, tls: {}, proxy: undefined };
     return { read: () => Promise.resolve(fixed) };
   }
-  const config =
-    source.kubeconfig === undefined ? inCluster() : await fromFile(source.kubeconfig, source.context);
-  const where = source.kubeconfig ?? "the pod's ServiceAccount";
+  const { config, where } =
+    source.kubeconfig === undefined ? inCluster() : await fromFiles(source.kubeconfig, source.context);
   const { cluster, server, basic } = chosenCluster(config, where);
   refuseProxy(cluster.proxyUrl, where);
   return {
@@ -81,8 +87,7 @@ export async function openCredentials(source: CredentialSource): Promise<Credent
  */
 export async function namespaceOf({ kubeconfig, context }: CredentialSource): Promise<string | undefined> {
   if (kubeconfig === undefined) return undefined;
-  const config = await fromFile(kubeconfig, context);
-  return config.getContextObject(config.getCurrentContext())?.namespace;
+  return choiceOf(await readKubeconfig(kubeconfig), context).namespace;
 }
 
 /** @throws KubeConfigError for what is no URL of an HTTP proxy. Of the URL only the scheme is shown: it may have a password. */
@@ -114,136 +119,88 @@ const isSystemError = (cause: unknown): boolean =>
 
 const nameOf = (cause: unknown): string => (cause instanceof Error ? cause.name : typeof cause);
 
-/** There are no usable credentials. The message says what to put right. */
-export class KubeConfigError extends Error {
-  override readonly name = "KubeConfigError";
-  constructor(message: string, cause?: unknown) {
-    super(message, { cause });
-  }
+interface Source {
+  readonly config: KubeConfig;
+  /** For messages. */
+  readonly where: string;
 }
 
-const named = { name: z.string().min(1) };
-const kubeconfigSchema = z.looseObject({
-  "current-context": z.string().nullish(),
-  clusters: z
-    .array(z.looseObject({ ...named, cluster: z.looseObject({ server: z.url({ protocol: /^https?$/ }) }) }))
-    .min(1),
-  contexts: z.array(
-    z.looseObject({
-      ...named,
-      context: z.looseObject({ cluster: z.string(), user: z.string().nullish() }),
-    }),
-  ),
-  users: z
-    .array(z.looseObject({ ...named, user: z.looseObject({ tokenFile: z.string().nullish() }).nullish() }))
-    .nullish(),
-});
-type KubeconfigFile = z.output<typeof kubeconfigSchema>;
+async function fromFiles(files: string | readonly string[], context: string | undefined): Promise<Source> {
+  const kubeconfig = await readKubeconfig(files);
+  const choice = choiceOf(kubeconfig, context);
+  return { config: configOf(choice, kubeconfig.where), where: kubeconfig.where };
+}
 
-async function fromFile(path: string, context: string | undefined): Promise<KubeConfig> {
-  const text = await contentOf(path);
-  const file = parsed(path, text);
+/** The context alone, as client-node has it. Of content and a path to it, the content counts, as for client-go. */
+function configOf({ context, cluster, user }: KubeconfigChoice, where: string): KubeConfig {
+  refuseGroups(user, where);
+  const { "certificate-authority-data": caData, "certificate-authority": caFile } = cluster;
   const config = new KubeConfig();
-  config.loadFromString(text);
-  const name = context ?? file["current-context"] ?? "";
-  const chosen = file.contexts.find((candidate) => candidate.name === name)?.context;
-  if (chosen === undefined) {
-    const known = file.contexts.map((candidate) => candidate.name).join(", ");
-    throw new KubeConfigError(
-      name === ""
-        ? `The kubeconfig ${path} has no current-context: name one of its contexts: ${known}.`
-        : `The kubeconfig ${path} has no context ${JSON.stringify(name)}; it has: ${known}.`,
-    );
-  }
-  config.setCurrentContext(name);
-  withTokenFiles(config, file, dirname(path));
-  config.makePathsAbsolute(dirname(path));
-  if (chosen.user != null && chosen.user !== "" && config.getCurrentUser() === null) {
-    throw new KubeConfigError(`The kubeconfig ${path} has no user ${JSON.stringify(chosen.user)}.`);
-  }
+  config.loadFromOptions({
+    currentContext: context,
+    contexts: [{ name: context, cluster: "its cluster", user: "its user" }],
+    clusters: [
+      {
+        name: "its cluster",
+        server: cluster.server?.replace(/\/$/, "") ?? "",
+        skipTLSVerify: cluster["insecure-skip-tls-verify"],
+        tlsServerName: cluster["tls-server-name"],
+        proxyUrl: cluster["proxy-url"],
+        ...(caData === undefined ? { caFile } : { caData }),
+      },
+    ],
+    users: [{ name: "its user", ...accessOf(user) }],
+  });
   return config;
 }
 
-async function contentOf(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-    const problem =
-      code === "ENOENT"
-        ? "does not exist. Give the path of one that does."
-        : `cannot be read: ${messageOf(cause)}.`;
-    throw new KubeConfigError(`The kubeconfig ${path} ${problem}`, cause);
-  }
+function accessOf(user: Partial<KubeconfigUser>) {
+  const { "client-certificate-data": certData, "client-key-data": keyData, tokenFile } = user;
+  return {
+    ...(certData === undefined ? { certFile: user["client-certificate"] } : { certData }),
+    ...(keyData === undefined ? { keyFile: user["client-key"] } : { keyData }),
+    ...{ exec: user.exec, username: user.username, password: user.password ?? "", impersonateUser: user.as },
+    // client-node knows `token-file`, not the `tokenFile` that Kubernetes documents; a file's token counts before one that is given.
+    ...(tokenFile === undefined
+      ? { token: user.token, authProvider: user["auth-provider"] }
+      : { authProvider: { name: "tokenFile", config: { tokenFile } } }),
+  };
 }
 
-function parsed(path: string, text: string): KubeconfigFile {
-  let content: unknown;
-  try {
-    content = loadYaml<unknown>(text);
-  } catch (cause) {
-    throw new KubeConfigError(`The kubeconfig ${path} is not YAML: ${yamlProblem(cause)}`);
-  }
-  const result = kubeconfigSchema.safeParse(content);
-  if (result.success) return result.data;
+/** client-node sends only the name of whom a user acts as: without the groups it would be another user. */
+function refuseGroups(user: Partial<KubeconfigUser>, where: string): void {
+  const given = (["as-uid", "as-groups", "as-user-extra"] as const).filter(
+    (field) => Object.keys(user[field] ?? {}).length > 0,
+  );
+  if (given.length === 0) return;
   throw new KubeConfigError(
-    `The kubeconfig ${path} is malformed: ${z.prettifyError(result.error)}`,
-    result.error,
+    `${where}: the user has ${given.join(" and ")}, which Drover does not send. Take it out, or use another user.`,
   );
 }
 
-/** A problem of YAML by its line and reason. Its message quotes lines, and a reason may quote words: both may hold a token. */
-function yamlProblem(cause: unknown): string {
-  const { reason, mark } = yamlError.safeParse(cause).data ?? {};
-  if (reason === undefined) return "it is empty, or cannot be parsed.";
-  const line = mark === undefined ? "" : `line ${mark.line + 1}: `;
-  return `${line}${reason.replace(/["'`<:!][^]*$/, "").trim()}.`;
-}
-
-const yamlError = z.object({ reason: z.string(), mark: z.object({ line: z.number() }).optional() });
-
-// client-node knows `token-file`, not the `tokenFile` that Kubernetes documents.
-function withTokenFiles(config: KubeConfig, file: KubeconfigFile, folder: string): void {
-  const tokenFiles = new Map(file.users?.map(({ name, user }) => [name, user?.tokenFile]));
-  config.users = config.users.map((user) => {
-    const tokenFile = tokenFiles.get(user.name);
-    if (tokenFile == null) return user;
-    return {
-      ...user,
-      authProvider: { name: "tokenFile", config: { tokenFile: resolve(folder, tokenFile) } },
-    };
-  });
-}
-
-function inCluster(): KubeConfig {
+function inCluster(): Source {
   const config = new KubeConfig();
   config.loadFromCluster();
-  return config;
-}
-
-function chosenCluster(config: KubeConfig, where: string) {
-  const cluster = config.getCurrentCluster();
-  if (cluster === null)
-    throw new KubeConfigError(`In ${where}, the context names a cluster that is missing.`);
-  if (!URL.canParse(cluster.server) || new URL(cluster.server).hostname === "undefined") {
+  const server = URL.parse(config.getCurrentCluster()?.server ?? "");
+  if (server === null || server.hostname === "undefined") {
     throw new KubeConfigError(
       "No kubeconfig was given, and this does not run in a pod. Give the path of a kubeconfig.",
     );
   }
-  const server = new URL(cluster.server);
-  // client-node refuses plain HTTP unless TLS verification is off, which then says nothing.
-  if (server.protocol === "http:") {
-    config.clusters = config.clusters.map((one) =>
-      one.name === cluster.name ? { ...one, skipTLSVerify: true } : one,
+  return { config, where: "the pod's ServiceAccount" };
+}
+
+function chosenCluster(config: KubeConfig, where: string) {
+  const cluster = config.getCurrentCluster();
+  const server = URL.parse(cluster?.server ?? "");
+  if (cluster === null || server === null || !/^https?:$/.test(server.protocol)) {
+    throw new KubeConfigError(
+      `${where} is malformed: the server of its cluster is not a URL such as https://10.0.0.1:6443.`,
     );
   }
-  // client-node leaves out the cluster's CA when there is no user.
-  if (config.getCurrentUser() === null) {
-    const anonymous = { name: "anonymous to this context" };
-    config.users = [...config.users, anonymous];
-    config.contexts = config.contexts.map((one) =>
-      one.name === config.getCurrentContext() ? { ...one, user: anonymous.name } : one,
-    );
+  // client-node refuses plain HTTP unless TLS verification is off, which then says nothing.
+  if (server.protocol === "http:") {
+    config.clusters = config.clusters.map((one) => ({ ...one, skipTLSVerify: true }));
   }
   return { cluster, ...withoutUser(server) };
 }

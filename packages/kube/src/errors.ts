@@ -38,6 +38,11 @@ export interface ApiErrorDetail {
   readonly details?: unknown;
 }
 
+/** For a 401. The server does not say which of the two it is. */
+const renewal =
+  "The credentials have expired, or are not this server's: log in again or renew the token of the kubeconfig's user, and " +
+  "look whether its context is the right one (kubectl auth whoami)";
+
 /** The API server answered, and the answer is no. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
@@ -49,7 +54,9 @@ export class ApiError extends Error {
   readonly retryAfter: Milliseconds | undefined;
   readonly details: unknown;
   constructor(detail: ApiErrorDetail) {
-    super(`The API server answered ${detail.status} to ${detail.request}: ${detail.serverMessage}`);
+    // Before the server's words, of which what looks like a token is cut where the message is shown.
+    const advice = detail.kind === "Unauthorized" ? `. ${renewal}. It said` : "";
+    super(`The API server answered ${detail.status} to ${detail.request}${advice}: ${detail.serverMessage}`);
     this.kind = detail.kind;
     this.status = detail.status;
     this.reason = detail.reason;

@@ -34,7 +34,6 @@ export {
   type CredentialReader,
   type Credentials,
   type CredentialSource,
-  KubeConfigError,
   namespaceOf,
   openCredentials,
 } from "./credentials.ts";
@@ -42,6 +41,7 @@ export * from "./errors.ts";
 export { type EventRecorder, eventRecorder, type EventRecorderOptions } from "./events/event-recorder.ts";
 export type { RecordedEvent, Reporter } from "./events/recorded-event.ts";
 export { digestOf, fingerprint, type Fingerprint } from "./fingerprint.ts";
+export { KubeConfigError } from "./kubeconfig.ts";
 export { isSecret, keyOf, type KubeObject, kubeObjectSchema } from "./kube-object.ts";
 export { isWellFormed } from "./well-formed.ts";
 export { listAll } from "./list-all.ts";

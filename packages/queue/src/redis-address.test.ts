@@ -61,9 +61,17 @@ describe("the URL of a Redis", () => {
     ["redis://a:7000?clutser=true,b:7001", /node a:7000 has the parameter clutser; only cluster=true/],
     ["redis://a:7000?cluster=yes", /node a:7000 has the parameter cluster; only cluster=true/],
     ["redis://a:7000?password=secret,b:7001", /node a:7000 has the parameter password/],
-    ["redis://me:6379/secret@a:7000", /write \/ as %2F/],
-    ["redis://me:6379?secret@a:7000,b:7001", /write \/ as %2F/],
-    ["redis://me:6379#secret@a:7000", /write \/ as %2F/],
+    ["redis://me:6379/secret@a:7000", /\/ as %2F/],
+    ["redis://me:6379?secret@a:7000,b:7001", /\/ as %2F/],
+    ["redis://me:6379#secret@a:7000", /\/ as %2F/],
+    ["redis://me:sec#secret@a:7000", /cannot be read, though it has an @.*# as %23/],
+    ["redis://me:sec/secret@a:7000", /cannot be read, though it has an @.*\/ as %2F/],
+    ["redis://:secret%zz@a:7000", /a % that is not encoded.*% as %25/],
+    ["redis://secret%@a:7000", /a % that is not encoded/],
+    ["redis://me:100%secret@a:7000,b:7001", /a % that is not encoded/],
+    ["redis://a:7000?password=secret", /among its parameters.*DROVER_REDIS_PASSWORD_FILE/],
+    ["redis://a:7000/0?family=4&PassWord=secret", /among its parameters/],
+    ["redis://a:7000?username=secret&cluster=false", /among its parameters/],
   ])("is refused where it can mean nothing, without a password in the message: %s", (url, message) => {
     expect(() => parseRedisUrl(url)).toThrow(UnfitRedisError);
     expect(() => parseRedisUrl(url)).toThrow(message);

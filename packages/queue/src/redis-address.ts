@@ -41,6 +41,7 @@ export function parseRedisUrl(text: string): RedisAddress {
   const primary = parsePart(first, "");
   const cluster = primary.searchParams.get("cluster");
   if (others.length === 0 && (cluster === null || cluster === "false")) {
+    refuseLogin(primary);
     primary.searchParams.delete("cluster");
     const url = cluster === null ? first : primary.href;
     return { kind: "server", url, host: primary.host, nodes: [nodeOf(primary)] };
@@ -60,12 +61,29 @@ export function parseRedisUrl(text: string): RedisAddress {
 /** Whether a host, as a URL has it, is the machine itself. */
 export const isLoopbackHost = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host);
 
+/** The client takes them from there, too; but nobody looks there who takes a password out of a URL. */
+function refuseLogin(url: URL): void {
+  if (![...url.searchParams.keys()].some((name) => /user|pass|auth/i.test(name))) return;
+  throw new UnfitRedisError(
+    "The URL of Redis has a user or password among its parameters. Write redis://user:password@host:6379, or the password " +
+      "into a file (DROVER_REDIS_PASSWORD_FILE).",
+  );
+}
+
+const encoding = "In a user or password write % as %25, / as %2F, ? as %3F, # as %23 and @ as %40.";
+
 function parsePart(text: string, scheme: string): URL {
   const url = URL.parse(/^\w+:\/\//.test(text) ? text : scheme + text);
+  if (url === null && /^rediss?:\/\/[^]*@/.test(text)) {
+    throw new UnfitRedisError(`The URL of Redis cannot be read, though it has an @. ${encoding}`);
+  }
   if (url !== null && /@/.test(url.pathname + url.search + url.hash)) {
     // What stands before it would be taken for host and port, and be shown.
+    throw new UnfitRedisError(`The URL of Redis has an @ behind its host. ${encoding}`);
+  }
+  if (url !== null && ![url.username, url.password].every(isDecodable)) {
     throw new UnfitRedisError(
-      "The URL of Redis has an @ behind its host. In a user or password write / as %2F, ? as %3F and # as %23.",
+      `The user or password in the URL of Redis has a % that is not encoded. ${encoding}`,
     );
   }
   if (url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== "") return url;
@@ -73,6 +91,15 @@ function parsePart(text: string, scheme: string): URL {
     "This is no URL of a Redis. Give one such as redis://127.0.0.1:6379, or those of a cluster's nodes with commas " +
       "between: redis://a:7000,redis://b:7000,redis://c:7000",
   );
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function refuseContradiction(part: URL, first: URL): void {

@@ -7,6 +7,7 @@ import { redisErrorCode, refusalOf } from "./redis-errors.ts";
 import { keepScriptsLoaded } from "./keep-scripts-loaded.ts";
 import { refuseUnfit, UnfitRedisError } from "./refuse-unfit.ts";
 import { waitForScripts } from "./run-script.ts";
+import { silence, wrongPort } from "./wrong-port.ts";
 import { steadfastClusterOptions, steadfastOptions, type Steadfastness } from "./steadfast-options.ts";
 
 /** One server, or a cluster of them. */
@@ -87,7 +88,7 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
   signal?.addEventListener("abort", giveUp);
   try {
     signal?.throwIfAborted();
-    await untilReady(redis, placesOf(address), patience, signal);
+    await untilReady(redis, { place: placesOf(address), isTls: isTls(address), patience, signal });
     await refuseUnfit(redis, patience, log);
     if (loadsScripts) await keepScriptsLoaded(redis, log).catch(refuseLoader);
   } catch (error) {
@@ -163,17 +164,27 @@ function withPassword(text: string, password: string | undefined): string {
 
 const asNamed: DNSLookupFunction = (name, done) => done(null, name);
 
+interface Awaited {
+  readonly place: string;
+  readonly isTls: boolean;
+  readonly patience: Milliseconds;
+  readonly signal: AbortSignal | undefined;
+}
+
 async function untilReady(
   redis: RedisConnection,
-  place: string,
-  patience: Milliseconds,
-  signal: AbortSignal | undefined,
+  { place, isTls, patience, signal }: Awaited,
 ): Promise<void> {
   const ready = Promise.withResolvers<undefined>();
-  let last = "no answer";
+  let last = isTls ? silence(isTls) : "no answer";
+  let wasRefused = false;
   const onError = (error: Error): void => {
     const cause =
       "lastNodeError" in error && error.lastNodeError instanceof Error ? error.lastNodeError : error;
+    const wrong = wrongPort(cause);
+    if (wrong !== undefined) ready.reject(new UnfitRedisError(`${place}: ${wrong}`, { cause }));
+    wasRefused = !(isTls && /before secure TLS|ETIMEDOUT/.test(cause.message));
+    if (!wasRefused) return;
     last = cause.message;
     if ("code" in cause && unbelieved.test(String(cause.code))) {
       ready.reject(
@@ -190,6 +201,11 @@ async function untilReady(
       );
     }
   };
+  // One that is reset, or refused, comes with an error.
+  const onClose = (): void => {
+    if (!wasRefused && !(redis instanceof Cluster)) last = silence(isTls);
+    wasRefused = false;
+  };
   const giveUp = (): void => {
     const why = redis.status === "connect" ? "it is still loading its data" : last;
     ready.reject(new UnfitRedisError(`${place} is not reachable: ${why}. Start it, or give its URL.`));
@@ -197,11 +213,14 @@ async function untilReady(
   const timer = setTimeout(giveUp, patience);
   const onAbort = (): void => ready.reject(new UnfitRedisError(`${place} was not waited for any longer.`));
   signal?.addEventListener("abort", onAbort);
-  redis.on("error", onError).once("ready", () => ready.resolve(undefined));
+  redis
+    .on("error", onError)
+    .on("close", onClose)
+    .once("ready", () => ready.resolve(undefined));
   await ready.promise.finally(() => {
     clearTimeout(timer);
     signal?.removeEventListener("abort", onAbort);
-    redis.off("error", onError);
+    redis.off("error", onError).off("close", onClose);
   });
 }
 

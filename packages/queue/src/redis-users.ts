@@ -42,6 +42,11 @@ export class InvalidRedisUserError extends Error {
  * its passwords: without a `>password` behind them nobody can log in.
  */
 export function redisUserRules({ role, controllers, cluster = false }: RedisUserOptions): string {
+  if (!Object.hasOwn(more, role)) {
+    throw new InvalidRedisUserError(
+      `${JSON.stringify(role)} is not a role. Give one of ${Object.keys(more).join(", ")}.`,
+    );
+  }
   if (controllers.length === 0) {
     throw new InvalidRedisUserError("A Redis user needs the name of at least one controller.");
   }

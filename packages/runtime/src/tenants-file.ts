@@ -25,9 +25,12 @@ export const namespaceName = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9]
 const redisUrl = z.string().transform(parsedBy((text) => (parseRedisUrl(text), text)));
 
 /** Redis as Pods reach it. A user or password in it would be given to every function. */
-export const redisUrlForPods = z.string().regex(/^rediss?:\/\/[^\s/@,]+(\/\d*)?$/, {
-  error: "give a URL such as redis://redis.drover:6379, without a user",
-});
+export const redisUrlForPods = z
+  .string()
+  .regex(/^rediss?:\/\/[^\s/@,?#]+(\/\d*)?(\?cluster=(true|false))?$/, {
+    error:
+      "give a URL such as redis://redis.drover:6379, without a user, a password or parameters other than cluster=true",
+  });
 
 const entry = z.strictObject({
   namespaces: z.array(namespaceName),

@@ -8,6 +8,7 @@ const urls = [
     "redis://admin:1/CANARY-pw@127.0.0.1:1",
     "redis://a:1?password=CANARY,b:1",
   ],
+  ...["redis://127.0.0.1:1?password=CANARY", "redis://:CANARY%zz@127.0.0.1:1", "redis://me:CANARY#x@h:1"],
   ...["CANARY", "redis://admin:1?CANARY@h,b:1", "redis://admin:1#CANARY@127.0.0.1:1"],
 ];
 const parts = ["bridge", "deployer", "gateway"];

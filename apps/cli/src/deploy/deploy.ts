@@ -44,6 +44,7 @@ export async function deploy(
   const { client } = cluster;
   const { crds, functions } = readManifests(folder);
   const placed = functions.map((one) => placedIn(one, namespace, cluster.namespace));
+  await refuseUninstalled(client, placed);
   const asker = await askerOf(client);
   if (asker === undefined) say("This server does not say who may do what; its deployer will.");
   for (const one of placed) {
@@ -58,6 +59,15 @@ export async function deploy(
   }
   if (wait === 0) return;
   for (const one of placed) await waitRolledOut(client, one, { wait, say });
+}
+
+/** Reads what is written later: a cluster without Drover gets no CRDs either. */
+async function refuseUninstalled(client: KubeClient, functions: readonly Placed[]): Promise<void> {
+  for (const one of functions) {
+    await client.get(ref, keyOf(one)).catch((error: unknown) => {
+      throw isApiError(error, "NotServed") ? notInstalled(error) : error;
+    });
+  }
 }
 
 async function applyCrd(client: KubeClient, crd: NewObject): Promise<Applied> {

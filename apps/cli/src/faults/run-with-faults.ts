@@ -9,6 +9,7 @@ import {
   type PlannedDecider,
   startFaultProxy,
 } from "@drover/fault-proxy";
+import type { CredentialSource } from "@drover/kube";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -20,7 +21,7 @@ import { type MortalCommand, mortalCommand } from "./mortal-command.ts";
 export interface FaultsOptions {
   readonly plan: Plan;
   /** Of the cluster. */
-  readonly kubeconfig: string;
+  readonly kubeconfig: CredentialSource["kubeconfig"];
   readonly context?: string | undefined;
   readonly port: number;
   /** Kubeconfigs of other servers. */

@@ -1,8 +1,13 @@
+import { pluralOf } from "@drover/controller";
 import { Command } from "commander";
 import { z } from "zod";
 import { init, kindFor } from "./init.ts";
 
-const optionsSchema = z.object({ kind: z.string().optional(), group: z.string() });
+const optionsSchema = z.object({
+  kind: z.string().optional(),
+  plural: z.string().optional(),
+  group: z.string(),
+});
 
 export const initCommand = (): Command =>
   new Command("init")
@@ -12,12 +17,13 @@ export const initCommand = (): Command =>
     )
     .argument("<name>", "of the function, such as greetings")
     .option("--kind <Kind>", "that it looks after; default: made from its name")
+    .option("--plural <plural>", "of that kind, as in `kubectl get`; default: made from it")
     .option("--group <group>", "of that kind", "example.com")
     .allowExcessArguments(false)
     .action(async (name: string, options: unknown) => {
-      const { group, kind = kindFor(name) } = optionsSchema.parse(options);
-      const files = await init({ parent: process.cwd(), name, kind, group });
-      console.log(`A function for objects of the kind ${kind}, in ${name}/:\n`);
+      const { group, kind = kindFor(name), plural = pluralOf(kind) } = optionsSchema.parse(options);
+      const files = await init({ parent: process.cwd(), name, kind, plural, group });
+      console.log(`A function for objects of the kind ${kind} (${plural}.${group}), in ${name}/:\n`);
       console.log(files.map((file) => `  ${file}`).join("\n"));
       console.log(`\nNext:\n\n  cd ${name}\n  npm install\n  npm test`);
     });

@@ -1,4 +1,5 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { pluralOf } from "@drover/controller";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -48,23 +49,85 @@ it(
 
 it.each([
   ["a folder that has something in it", ["taken"], /taken is there, and not empty/],
-  ["a name that is none", ["Taken!"], /"Taken!" is no name for a function: write lower-case/],
+  ["a folder that is a file", ["a-file"], /a-file is a file\. Take another name/],
+  ["a name that is none", ["Taken!"], /"Taken!" is no name for a function: write a lower-case/],
+  ["a name that begins with a digit", ["2048"], /"2048" is no name for a function/],
+  ["a name of a package that it needs", ["vitest"], /vitest is the name of a package/],
+  ["a kind that begins with a digit", ["cups", "--kind", "2Cups"], /a kind is one CamelCase word/],
+  ...["Controller", "Config", "Function", "Main"].map((kind): [string, string[], RegExp] => [
+    `the kind ${kind}, whose file is another's`,
+    ["cups", "--kind", kind],
+    new RegExp(`The kind ${kind} would have its schemas in src/${kind.toLowerCase()}\\.ts`),
+  ]),
+  ["a plural that is none", ["cups", "--plural", "Cups"], /"Cups" is no plural/],
   ["a kind that is none", ["cups", "--kind", "cup"], /a kind is one CamelCase word/],
   ["a group that is none", ["cups", "--group", "cups"], /group "cups" is not a DNS name/],
   ["no name", [], /missing required argument 'name'/],
 ])("drover init refuses %s, and makes nothing", async (_what, words, said) => {
   mkdirSync(join(cwd, "taken"));
   writeFileSync(join(cwd, "taken/file"), "");
+  writeFileSync(join(cwd, "a-file"), "");
   const { code, stderr } = await runDrover(["init", ...words], { cwd });
   expect(stderr).toMatch(said);
   expect(code).toBe(1);
-  expect(readdirSync(cwd)).toEqual(["taken"]);
+  expect(readdirSync(cwd)).toEqual(["a-file", "taken"]);
 });
 
 it.each([
   ["guest-books", "GuestBook"],
   ["cache", "Cache"],
   ["glass", "Glass"],
+  ["http-2s", "Http2"],
 ])("the kind of %s is %s", (name, kind) => {
   expect(kindFor(name)).toBe(kind);
 });
+
+it.each([
+  ...["Class", "Policy", "Status", "Gateway", "Box", "Wish", "Branch", "Bus", "Cup", "Key", "Database"],
+  ...["Ingress", "Proxy", "Index", "Repository", "Release", "Size", "House"],
+])("the plural of %s leads back to it", (kind) => {
+  expect(kindFor(pluralOf(kind))).toBe(kind);
+});
+
+it.each([
+  ["classes", "Class", "classes.example.com"],
+  ["policies", "Policy", "policies.example.com"],
+  ["status", "Status", "statuses.example.com"],
+])("drover init %s shows the plural, and writes it into manifest and code", async (name, kind, crd) => {
+  const { stdout, code } = await runDrover(["init", name], { cwd });
+  expect(stdout).toContain(`of the kind ${kind} (${crd})`);
+  expect(code).toBe(0);
+  const read = (path: string): string => readFileSync(join(cwd, name, path), "utf8");
+  expect(read("deploy/crd.yaml")).toContain(`name: ${crd}`);
+  expect(read("README.md")).toContain(`kubectl get ${crd.split(".")[0] ?? ""}\n`);
+  expect(read(`src/${kind.toLowerCase()}.ts`)).toContain(`plural: "${crd.split(".")[0] ?? ""}"`);
+});
+
+it.each(["a new folder", "an empty one"])(
+  "a failure in between removes what was made in %s",
+  async (where) => {
+    if (where === "an empty one") mkdirSync(join(cwd, "cups"));
+    const full = join(cwd, "full.mjs");
+    // The disk is full when the last file is written.
+    writeFileSync(
+      full,
+      `import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+const write = fs.writeFileSync;
+fs.writeFileSync = (path, ...rest) => {
+  if (!path.endsWith("Dockerfile")) return write(path, ...rest);
+  throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC", syscall: "write" });
+};
+syncBuiltinESMExports();
+`,
+    );
+    const env = { NODE_OPTIONS: `--import=${full}` };
+    const { code, stderr } = await runDrover(["init", "cups"], { cwd, env });
+    expect(stderr).toBe("error: A file could not be written: the disk is full. Make room, and try again.\n");
+    expect(code).toBe(1);
+    expect(readdirSync(cwd).filter((name) => name !== "full.mjs")).toEqual(
+      where === "an empty one" ? ["cups"] : [],
+    );
+    if (where === "an empty one") expect(readdirSync(join(cwd, "cups"))).toEqual([]);
+  },
+);

@@ -1,7 +1,7 @@
 import { defineResource } from "@drover/controller";
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync, rmSync, statSync } from "node:fs";
 import { registerHooks } from "node:module";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import { CommandError } from "../command-error.ts";
@@ -17,14 +17,27 @@ export interface InitOptions extends Names {
  * Makes a new function in a folder of its name: one that runs, and whose tests pass.
  *
  * @returns the paths of its files below that folder.
- * @throws CommandError for a name that is none, or a folder that has something in it.
+ * @throws CommandError for a name that is none or is taken, or a folder that has something in it; nothing is left of what
+ *   was made before it failed.
  */
 export async function init({ parent, ...names }: InitOptions): Promise<readonly string[]> {
   checkNames(names);
   const folder = resolve(parent, names.name);
-  if (existsSync(folder) && readdirSync(folder).length > 0) {
-    throw new CommandError(`${folder} is there, and not empty. Take another name, or remove it.`);
+  const present = statSync(folder, { throwIfNoEntry: false });
+  if (present !== undefined && !(present.isDirectory() && readdirSync(folder).length === 0)) {
+    const what = present.isDirectory() ? "there, and not empty" : "a file";
+    throw new CommandError(`${folder} is ${what}. Take another name, or remove it.`);
   }
+  try {
+    return await make(folder, names);
+  } catch (error) {
+    const made = present === undefined ? [folder] : readdirSync(folder).map((name) => join(folder, name));
+    for (const path of made) rmSync(path, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function make(folder: string, names: Names): Promise<readonly string[]> {
   const written = writeScaffold(folder, names);
   // Nothing is installed there yet: what it imports is found from here.
   const hooks = registerHooks({
@@ -45,18 +58,25 @@ export async function init({ parent, ...names }: InitOptions): Promise<readonly 
 export function kindFor(name: string): string {
   const words = name.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
   const camel = words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join("");
-  return camel.replace(/(?<=[^s])s$/, "");
+  return singularOf(camel);
+}
+
+/** The reverse of `pluralOf`, as far as the endings say: `Caches` may be of a cache or of a cach. */
+function singularOf(word: string): string {
+  if (/[^aeiou]ies$/.test(word)) return `${word.slice(0, -3)}y`;
+  if (/(ss|x|sh|[tn]ch|[^aeiou]us)es$/.test(word)) return word.slice(0, -2);
+  return /(ss|us|is)$/.test(word) ? word : word.replace(/s$/, "");
 }
 
 /** @throws CommandError, or InvalidResourceError, which says how Kubernetes has names of kinds and groups. */
-function checkNames({ name, kind, group }: Names): void {
+function checkNames({ name, kind, plural, group }: Names): void {
   if (!/^[a-z][a-z0-9-]{0,61}[a-z0-9]$/.test(name)) {
     throw new CommandError(
-      `${JSON.stringify(name)} is no name for a function: write lower-case letters, digits and "-", 2 to 63, such as greetings.`,
+      `${JSON.stringify(name)} is no name for a function: write a lower-case letter, then those, digits and "-", 2 to 63, such as greetings.`,
     );
   }
   defineResource({
-    ...{ group, version: "v1alpha1", kind, scope: "Namespaced" },
+    ...{ group, version: "v1alpha1", kind, plural, scope: "Namespaced" },
     ...{ spec: z.object({}), status: z.object({}) },
   });
 }

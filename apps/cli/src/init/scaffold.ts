@@ -1,5 +1,7 @@
 import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { z } from "zod";
+import { CommandError } from "../command-error.ts";
 import { inRepository } from "../repository.ts";
 
 /** What a new function is called. */
@@ -8,30 +10,68 @@ export interface Names {
   readonly name: string;
   /** CamelCase, singular. */
   readonly kind: string;
+  /** Of the kind, in lower case. */
+  readonly plural: string;
   readonly group: string;
 }
 
 const template = inRepository("apps/cli/src/init/template");
 
-/** Writes a function's files, but for those that follow from its code. @returns their paths below the folder. */
+/**
+ * Writes a function's files, but for those that follow from its code.
+ * @returns their paths below the folder.
+ * @throws CommandError, before anything is written, for names that are those of other things in the template.
+ */
 export function writeScaffold(folder: string, names: Names): readonly string[] {
-  const paths = globSync("**/*", { cwd: template }).filter((path) => statSync(join(template, path)).isFile());
-  return paths.sort().map((path) => {
-    const name = renamed(path, names).replace(/^(?=(?:gitignore|npmrc)$)/, ".");
+  const paths = globSync("**/*", { cwd: template })
+    .filter((path) => statSync(join(template, path)).isFile())
+    .sort();
+  const named = new Map(paths.map((path) => [path, targetOf(path, names)]));
+  refuseTaken(names, [...named.values()]);
+  for (const [path, name] of named) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), renamed(readFileSync(join(template, path), "utf8"), names));
-    return name;
-  });
+  }
+  return [...named.values()];
 }
 
+const targetOf = (path: string, names: Names): string =>
+  renamed(path, names).replace(/^(?=(?:gitignore|npmrc)$)/, ".");
+
+function refuseTaken({ name, kind }: Names, targets: readonly string[]): void {
+  const twice = targets.find((target, index) => targets.indexOf(target) !== index);
+  if (twice !== undefined) {
+    throw new CommandError(
+      `The kind ${kind} would have its schemas in ${twice}, where every function has something else. Give another with --kind.`,
+    );
+  }
+  const manifest = packageSchema.parse(JSON.parse(readFileSync(join(template, "package.json"), "utf8")));
+  if (Object.values(manifest).some((dependencies) => Object.hasOwn(dependencies, name))) {
+    throw new CommandError(
+      `${name} is the name of a package that every function needs. Take another, such as my-${name}.`,
+    );
+  }
+}
+
+const packages = z.record(z.string(), z.string());
+const packageSchema = z.object({
+  dependencies: packages,
+  devDependencies: packages,
+  optionalDependencies: packages,
+});
+
 /** The template is a function of its own, `greeter`, which is checked and tested like all others here. */
-function renamed(text: string, { name, kind, group }: Names): string {
+function renamed(text: string, { name, kind, plural, group }: Names): string {
   const words: Readonly<Record<string, string>> = {
     greeter: name,
     Greeting: kind,
     greeting: kind.toLowerCase(),
+    greetings: plural,
     "example.com": group,
     REPOSITORY: inRepository("").replace(/\/$/, ""),
   };
-  return text.replaceAll(/greeter|[Gg]reeting|example\.com|REPOSITORY/g, (word) => words[word] ?? word);
+  return text.replaceAll(
+    /greeter|greetings|[Gg]reeting|example\.com|REPOSITORY/g,
+    (word) => words[word] ?? word,
+  );
 }

@@ -1,26 +1,11 @@
 import { type ObjectKey, oneLine } from "@drover/controller";
-import {
-  builtin,
-  isApiError,
-  type KubeClient,
-  type KubeObject,
-  listAll,
-  nameOf,
-  servedBy,
-} from "@drover/kube";
-import { z } from "zod";
+import { type KubeClient, type KubeObject, nameOf, servedBy } from "@drover/kube";
+import { crdsNamed } from "../crds-named.ts";
 import { deployedFunctions } from "../deployed-functions.ts";
 import { keyMeant, type MeantObject } from "../meant-object.ts";
 
 /** A finalizer of a controller of Drover; the rest is the controller's name. */
 const ours = "drover.dev/";
-
-const namesSchema = z.looseObject({
-  plural: z.string(),
-  kind: z.string(),
-  singular: z.string().optional(),
-  shortNames: z.array(z.string()).nullish(),
-});
 
 /**
  * Why an object stays, though it is deleted, that no ReconcileFunction looks after any more: what it waits for, and how that
@@ -29,13 +14,10 @@ const namesSchema = z.looseObject({
  * @returns undefined where no such object can be meant.
  */
 export async function orphanedWords(client: KubeClient, meant: MeantObject): Promise<string | undefined> {
-  const crds = await listAll(client, builtin.crd, {}).catch((error: unknown) => {
-    if (isApiError(error, "Forbidden")) return [];
-    throw error;
-  });
+  const crds = await crdsNamed(client, meant.kind);
   const functions = await deployedFunctions(client, undefined);
   for (const crd of crds) {
-    const ref = isMeant(crd, meant.kind) ? servedBy(crd) : undefined;
+    const ref = servedBy(crd);
     if (ref === undefined) continue;
     const isFor = ({ group, plural }: { group: string; plural: string }): boolean =>
       group === ref.group && plural === ref.plural;
@@ -46,17 +28,6 @@ export async function orphanedWords(client: KubeClient, meant: MeantObject): Pro
     if (object !== undefined && held.length > 0) return words(object, { kind: nameOf(ref), key, held });
   }
   return undefined;
-}
-
-function isMeant(crd: KubeObject, word: string): boolean {
-  const names = namesSchema.safeParse(
-    z.looseObject({ names: z.unknown() }).safeParse(crd["spec"]).data?.names,
-  ).data;
-  if (names === undefined) return false;
-  const { plural, kind, singular = "", shortNames } = names;
-  return [crd.metadata.name, plural, singular, kind.toLowerCase(), ...(shortNames ?? [])].includes(
-    word.toLowerCase(),
-  );
 }
 
 interface Held {

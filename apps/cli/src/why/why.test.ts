@@ -56,7 +56,8 @@ beforeAll(async () => {
   [sandbox, redis] = await Promise.all([startSandbox({}), startRedis({ persistence: false })]);
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, sandbox.kubeconfig());
-  env = { KUBECONFIG: kubeconfig, DROVER_REDIS_URL: redis.url };
+  // As kubectl, it passes over a file that does not exist.
+  env = { KUBECONFIG: `/absent/kubeconfig:${kubeconfig}`, DROVER_REDIS_URL: redis.url };
   client = await connect({ kubeconfig });
   for (const kind of [ReconcileFunction, Note])
     await installCrd(client, { ...customResourceDefinition(kind) });
@@ -118,6 +119,27 @@ it.each([
   // What an object says writes nothing but letters to a terminal.
   expect(stdout).toMatch(/^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]*$/);
   expect(code).toBe(0);
+});
+
+it("knows a kind by all names that its CRD gives it, as kubectl does", async () => {
+  const at = objectKey({ name: "notes.example.com" });
+  const names = { singular: "jotting", shortNames: ["nt"] };
+  await client.patch(builtin.crd, at, { type: "merge", body: { spec: { names } } });
+  for (const word of [
+    "nt",
+    "jotting",
+    "Note",
+    "notes",
+    "note.example.com",
+    "nt.example.com",
+    "default/notes",
+  ]) {
+    const { stdout, stderr } = await runDrover(["why", word, "resting"], { env });
+    expect(stderr + stdout).toMatch(/^Note default\/resting rests/);
+  }
+  const { stderr, code } = await runDrover(["why", "nts", "resting"], { env });
+  expect(stderr).toMatch(/^error: No function looks after "nts"/);
+  expect(code).toBe(1);
 });
 
 it("tells what woke it, how its runs ended, and when it runs next", async () => {

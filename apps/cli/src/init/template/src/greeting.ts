@@ -6,6 +6,7 @@ export const Greeting = defineResource({
   group: "example.com",
   version: "v1alpha1",
   kind: "Greeting",
+  plural: "greetings",
   scope: "Namespaced",
   spec: z.object({
     name: z.string().min(1).max(100).meta({ description: "Who is greeted." }),

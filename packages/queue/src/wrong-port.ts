@@ -1,0 +1,28 @@
+/** Bytes with which what answers is none of Redis': an HTTP response, and an alert of TLS. */
+const firstBytes: Readonly<Record<string, string>> = {
+  "72": "an HTTP server answers there. Give the port of Redis.",
+  "21": "it answers with TLS. Write rediss:// in its URL.",
+};
+
+/**
+ * What is wrong with a port that answers, but not as Redis does over this kind of connection; undefined for all else. What
+ * was answered is not shown.
+ */
+export function wrongPort(error: Error): string | undefined {
+  const [, type] = /^Unknown RESP type (\d+)/.exec(error.message) ?? [];
+  if (type !== undefined)
+    return firstBytes[type] ?? "what answers there is no Redis. Give the port of Redis.";
+  if (!("code" in error) || !/^(ERR_SSL_|EPROTO$)/.test(String(error.code))) return undefined;
+  return /WRONG_VERSION|PACKET_LENGTH|HTTP_REQUEST|UNEXPECTED_MESSAGE/.test(String(error.code))
+    ? "it answers without TLS. Give its port for TLS, or write redis:// in its URL."
+    : "it does not agree on TLS. Look at its certificates and at the versions of TLS that it offers.";
+}
+
+/**
+ * What may be wrong with a server that says nothing, or closes every connection before it has. It may be starting, or away,
+ * too: so this is for when it was waited for in vain.
+ */
+export const silence = (isTls: boolean): string =>
+  isTls
+    ? "no answer over TLS; if its port is one without TLS, write redis:// in its URL"
+    : "it closes every connection without an answer; if its port is one for TLS, write rediss:// in its URL";

@@ -1,0 +1,25 @@
+import type { Attack } from "../attack.ts";
+import { leak, printed } from "./printed.ts";
+
+const urls = ["redis://127.0.0.1:1?password=CANARY", "redis://127.0.0.1:1/0?family=4&password=CANARY"];
+
+/** The URL with which functions reach Redis stands in their Pods: a password in it would be that of all of them. */
+export const attack: Attack = {
+  name: "functions are given no password of Redis in the query of a URL, and none is shown",
+  kind: "error text carries its input",
+  needs: [],
+  async run({ log }) {
+    const found: string[] = [];
+    for (const url of urls) {
+      const env = { DROVER_REDIS_URL: "redis://127.0.0.1:1", DROVER_FUNCTIONS_REDIS_URL: url };
+      const text = await printed(
+        { module: "apps/deployer/src/main.ts" },
+        { ...env, DROVER_KUBECONFIG: "/absent" },
+      );
+      if (!text.includes("DROVER_FUNCTIONS_REDIS_URL cannot be used")) found.push(`${url} is taken`);
+      found.push(...[leak(text)].filter((shown) => shown !== undefined));
+    }
+    log(`${urls.length} URLs tried`);
+    return { succeeded: found.length > 0, evidence: found.join("; ") || "all refused, nothing shown" };
+  },
+};
