@@ -49,7 +49,7 @@ describe("what wakes a key", () => {
     expect(await wakes([{ type: "added" }])).toEqual([
       {
         ...{ key: photos, kind: "buckets.s3.drover.dev", resourceVersion: "7", uid: "u1" },
-        ...{ reason: "Added", class: "change" },
+        ...{ reason: "Added", class: "change", paused: false },
       },
     ]);
     expect(await woken({ previous: seen(means("b", "photos")) })).toEqual(["change Modified default/photos"]);

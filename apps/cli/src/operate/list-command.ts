@@ -56,20 +56,29 @@ export const listCommand = (): Command =>
             cluster,
             connection,
             { ...asked, state: asked.state, namespace: asked.in, function: word, limit },
-            (listed) => {
-              for (const line of writer.page(listed)) console.log(line);
-            },
+            (listed) => print(writer.page(listed)),
           ),
         ),
       );
-      for (const line of writer.end()) console.log(line);
+      await print(writer.end());
       if (absent.length > 0) console.error(elsewhere(absent));
       if (keys === 0) console.error(nothing(asked));
     });
 
+/** Resolves when the reader has taken the lines: a slow one must not have all of them held here. */
+function print(lines: readonly string[]): Promise<void> {
+  const text = lines.map((line) => `${line}\n`).join("");
+  return new Promise((resolve, reject) => {
+    process.stdout.write(text, (error) => {
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+}
+
 /** A reader such as `head` may have read enough. */
 function endWithReader(): void {
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  process.stdout.prependListener("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
     process.exit(0);
   });

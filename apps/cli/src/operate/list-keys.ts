@@ -25,14 +25,14 @@ export interface ListSummary {
 /**
  * Lists the keys of functions, page by page.
  *
- * @param write called with each page, in order.
+ * @param write called with each page, in order; the next page is read once it has resolved.
  * @throws CommandError when there is no such function, or the one that is named has no queue in this Redis.
  */
 export async function listKeys(
   cluster: Cluster,
   redis: RedisConnection,
   request: ListRequest,
-  write: (listed: ListedKeys) => void,
+  write: (listed: ListedKeys) => Promise<void>,
 ): Promise<ListSummary> {
   const absent: string[] = [];
   let left = request.limit;
@@ -43,7 +43,7 @@ export async function listKeys(
     }
     await withQueue(redis, fn, async (queue) => {
       for await (const { keys, now } of wantedKeys(queue, request)) {
-        write({ fn: fn.key, keys: keys.slice(0, left), now });
+        await write({ fn: fn.key, keys: keys.slice(0, left), now });
         left -= Math.min(left, keys.length);
         if (left === 0) return;
       }

@@ -255,12 +255,12 @@ it("drover list reads 100,000 objects in little memory", async () => {
   await large.close();
   // All of them at once would not fit into this heap.
   const { stdout, stderr, code } = await runDrover(["list", "other/many", "--state", "due"], {
-    env: { ...env, DROVER_REDIS_URL: redis.url, NODE_OPTIONS: "--max-old-space-size=64" },
+    env: { ...env, DROVER_REDIS_URL: redis.url, NODE_OPTIONS: "--max-old-space-size=80" },
   });
   expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
   expect(new Set(keysIn(stdout)).size).toBe(100_000);
   await client.delete(refOf(ReconcileFunction), objectKey({ namespace: "other", name: "many" }));
-}, 60_000);
+}, 180_000);
 
 it.each([
   [["list", "cups"], /No function looks after "cups"\. There are: default\/notes\./],
