@@ -314,31 +314,6 @@ describe("a run", () => {
 describe("an error", () => {
   const failing = (error: Error): Definition => ({ reconcile: () => Promise.reject(error) });
 
-  it("is what is announced as a Warning; that a run which did not fail is under way is Normal, unless it is stalled", async () => {
-    await create({ size: 3 });
-    const stating = (...types: readonly string[]) =>
-      reconcile({
-        reconcile: () =>
-          Promise.resolve({
-            conditions: types.map((type) => ({
-              ...{
-                type,
-                status: type === "Ready" ? "False" : "True",
-                reason: "RollingOut",
-                message: "2 of 3",
-              },
-            })),
-          }),
-      });
-    await stating("Ready");
-    await stating("Ready", "Stalled");
-    expect(announced.map(({ type, reason }) => [type, reason])).toEqual([
-      ["Normal", "RollingOut"],
-      ["Warning", "RollingOut"],
-    ]);
-    seen();
-  });
-
   it("of any kind is retried, said in Ready=False and announced, as is its end; fields and other conditions stay", async () => {
     await create({ size: 3 });
     await reconcile({

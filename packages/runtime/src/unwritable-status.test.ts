@@ -386,3 +386,21 @@ describe("a run that asks for the next one at once", () => {
     expect(await run(definition("Emptying."))).toMatchObject({ kind: "retry" });
   });
 });
+
+it("a run that did not fail is announced as progress, unless it is stalled", async () => {
+  const stating = (...types: readonly string[]) =>
+    run({
+      reconcile: () =>
+        Promise.resolve({
+          conditions: types.map((type) => ({
+            ...{ type, status: type === "Ready" ? "False" : "True", reason: "RollingOut", message: "2 of 3" },
+          })),
+        }),
+    });
+  await stating("Ready");
+  await stating("Ready", "Stalled");
+  expect(announced.map(({ type, reason }) => [type, reason])).toEqual([
+    ["Normal", "RollingOut"],
+    ["Warning", "RollingOut"],
+  ]);
+});
