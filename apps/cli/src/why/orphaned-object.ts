@@ -9,6 +9,7 @@ import {
   servedBy,
 } from "@drover/kube";
 import { z } from "zod";
+import { CommandError } from "../command-error.ts";
 import { deployedFunctions } from "../deployed-functions.ts";
 import { keyMeant, type Meant } from "./key-facts.ts";
 
@@ -33,7 +34,11 @@ export async function orphanedWords(client: KubeClient, meant: Meant): Promise<s
     if (isApiError(error, "Forbidden")) return [];
     throw error;
   });
-  const functions = await deployedFunctions(client, undefined);
+  const functions = await deployedFunctions(client, undefined).catch((error: unknown) => {
+    // Drover's own kinds may have been removed, and then there is no function.
+    if (error instanceof CommandError) return [];
+    throw error;
+  });
   for (const crd of crds) {
     const ref = isMeant(crd, meant.kind) ? servedBy(crd) : undefined;
     if (ref === undefined) continue;
