@@ -27,7 +27,7 @@ async function keptWhile(answers: readonly ("yes" | "no")[]) {
     return answer === "no" ? Promise.reject(new Error("no answer")) : Promise.resolve();
   };
   await keepPartLease({
-    client: { patch } as Partial<KubeClient> as KubeClient,
+    client: { patch } as unknown as KubeClient,
     ...{ namespace: "drover", part: "bridge", holds, signal: ending.signal },
     log: { ...silentLog, warn: (...words: unknown[]) => void warnings.push(String(words.at(-1))) },
   });
