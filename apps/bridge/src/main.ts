@@ -87,11 +87,11 @@ function takeFromCluster(
   closing("lease", () => renewed);
   const renewed = keepPartLease({ ...leases, part: "bridge" });
   // What bridge and gateway lack is the deployer's to say.
-  const { all: absent, done } = watchParts({ ...leases, parts: ["deployer"] });
+  const { all: absent, runs, done } = watchParts({ ...leases, parts: ["deployer"] });
   closing("leases", () => done);
   const stating = (async () => {
     while (!stopping.aborted) {
-      const deployer = absent().at(0);
+      const deployer = absent().at(0) ?? (runs("deployer") ? "runs" : undefined);
       await stateStatus({ client, log, functions: functions.all(), bridge, deployer });
       await pause(statedEvery, stopping);
     }

@@ -23,8 +23,8 @@ export async function stateStatus(options: {
   readonly client: KubeClient;
   readonly functions: readonly RegisteredFunction[];
   readonly bridge: Pick<Bridge, "followed" | "campaigns" | "silent">;
-  /** No deployer runs: nobody else says so. */
-  readonly deployer: AbsentPart | undefined;
+  /** Nobody else says that no deployer runs. Undefined: that is not known yet, and what another bridge has written stays. */
+  readonly deployer: AbsentPart | "runs" | undefined;
   readonly log: Log;
 }): Promise<void> {
   const { client, functions, bridge, deployer, log } = options;
@@ -58,12 +58,16 @@ export async function stateStatus(options: {
   }
 }
 
-/** The conditions of an object with that no deployer runs, or without it; undefined when they are so. */
-function withDeployer(object: KubeObject, deployer: AbsentPart | undefined): readonly object[] | undefined {
+/** The conditions of an object with that no deployer runs, or without it; undefined when they are to stay. */
+function withDeployer(
+  object: KubeObject,
+  deployer: AbsentPart | "runs" | undefined,
+): readonly object[] | undefined {
+  if (deployer === undefined) return undefined;
   const type = absentCondition("deployer");
   const standing = conditionsOf(object);
   const stated = standing.find((one) => one.type === type);
-  const condition = deployer && absentAsCondition(deployer);
+  const condition = deployer === "runs" ? undefined : absentAsCondition(deployer);
   if (stated?.message === condition?.message) return undefined;
   const others = standing.filter((one) => one.type !== type);
   const { generation: observedGeneration = 0 } = object.metadata;

@@ -97,3 +97,59 @@ describe("RolledOut", () => {
     expect(said(pods, more).slice(0, expected.length)).toEqual(expected);
   });
 });
+
+describe("whether work is under way", () => {
+  const work = (pods: readonly ObservedPod[], more: Partial<Parameters<typeof statedConditions>[0]> = {}) => {
+    const known = { spec, status: { rollout: rolledOut }, pods, revision: 1, wanted: 1 };
+    return statedConditions({ ...known, load: { allPaused: false }, ...more })
+      .filter(({ type }) => type === "Reconciling" || type === "Stalled")
+      .map(({ type, status, reason, message }) => [type, status, reason, message]);
+  };
+  const noImage = { reason: "ImageNotPulled", words: "no such image" } as const;
+  const crash = { reason: "NewPodsDoNotStart", words: "exit code 3" } as const;
+  const isTriedNow = { status: { rollout: tried } };
+  it.each([
+    [
+      "its first Pod starts",
+      [pod(1, false)],
+      {},
+      ["Reconciling", "True", "NoPodReady", "Its Pods are starting."],
+    ],
+    [
+      "older Pods are Ready, and end their runs",
+      [pod(0, true), pod(1, true)],
+      isTriedNow,
+      ["Reconciling", "True", "OlderPodsLeft"],
+    ],
+    // Ready names no reason that needs a person: RolledOut does.
+    [
+      "the image is not there",
+      [pod(1, false, { trouble: noImage })],
+      {},
+      ["Stalled", "True", "ImageNotPulled"],
+    ],
+    [
+      "the new image is not there, and older Pods are Ready",
+      [pod(0, true), pod(1, false, { trouble: noImage })],
+      {},
+      ["Stalled", "True", "ImageNotPulled", "no such image"],
+    ],
+    ["its container crashes", [pod(1, false, { trouble: crash })], {}, ["Reconciling", "True", "NoPodReady"]],
+    [
+      "another function has its kind",
+      [],
+      { status: { rollout: tried, problem: "Another one." } },
+      ["Stalled", "True", "NotInUse", "Another one."],
+    ],
+  ])("is said when %s", (_, pods, more, expected) => {
+    expect(work(pods, more).map((one) => one.slice(0, expected.length))).toEqual([expected]);
+  });
+  it.each([
+    ["it runs", [pod(1, true)], isTriedNow],
+    ["it rests", [], { ...isTriedNow, wanted: 0 }],
+    ["it is paused and was never tried", [], { load: { allPaused: true }, wanted: 0 }],
+    ["it has no container", [], { spec: { for: spec.for } }],
+  ])("is said of nothing when %s", (_, pods, more) => {
+    expect(work(pods, more)).toEqual([]);
+  });
+});

@@ -65,12 +65,13 @@ export async function adoptBindings(client: KubeClient, owner: Installation, log
     const isOfParts = subjects.length > 0 && subjects.every(({ namespace }) => namespace === owner.name);
     if (!isOfParts || ownerReferences.some((one) => one.uid === owner.uid)) continue;
     const body = { metadata: { uid, resourceVersion, ownerReferences: [owner] } };
-    await client
-      .patch(builtin.clusterRoleBinding, keyOf(binding), { type: "merge", body })
-      .catch((error: unknown) => {
-        // Another deployer is at it.
-        if (!isApiError(error, "Conflict", "NotFound")) throw error;
-      });
+    try {
+      await client.patch(builtin.clusterRoleBinding, keyOf(binding), { type: "merge", body });
+    } catch (error) {
+      // Another deployer is at it.
+      if (isApiError(error, "Conflict", "NotFound")) continue;
+      throw error;
+    }
     log.info({ binding: binding.metadata.name }, "A ClusterRoleBinding goes with the Namespace from now on");
   }
 }

@@ -36,3 +36,14 @@ it("a Pod that no node can take says so, and one that a node has taken does not"
   const scheduled = { ...unscheduled, status: "True" };
   expect(troubleOf({}, { conditions: [scheduled], containerStatuses: [] })).toBeUndefined();
 });
+
+it.each([
+  // Kubelet tries again by itself, and says ImagePullBackOff when that did not help.
+  ["ErrImagePull", "NewPodsDoNotStart"],
+  ["ImagePullBackOff", "ImageNotPulled"],
+  ["ErrImageNeverPull", "ImageNotPulled"],
+  ["InvalidImageName", "ImageNotPulled"],
+  ["CreateContainerConfigError", "NewPodsDoNotStart"],
+])("a container that waits with %s is %s", (reason, expected) => {
+  expect(troubleOf({ state: { waiting: { reason } } })?.reason).toBe(expected);
+});

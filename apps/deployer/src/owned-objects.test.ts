@@ -1,5 +1,5 @@
 import { objectKey, RetryAfterError, silentLog } from "@drover/controller";
-import { builtin, connect, type KubeClient, type NewObject } from "@drover/kube";
+import { ApiError, builtin, connect, type KubeClient, type NewObject } from "@drover/kube";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { boundRole } from "./bound-role.ts";
@@ -79,6 +79,25 @@ describe("with Drover's namespace goes", () => {
       (await client.get(builtin.clusterRoleBinding, objectKey({ name })))?.metadata.ownerReferences ?? [];
     expect(await ownersOf("ours")).toEqual([installation]);
     for (const name of ["unlabelled", "shared", "empty"]) expect(await ownersOf(name)).toEqual([]);
+  });
+  it("a binding that has its owner is not written again, and one that cannot be written is an error", async () => {
+    const metadata = { name: "late", labels: { "app.kubernetes.io/part-of": "drover" } };
+    const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "a" };
+    const subjects = [{ kind: "ServiceAccount", name: "bridge", namespace: "drover" }];
+    await client.create(builtin.clusterRoleBinding, { metadata, roleRef, subjects });
+    const refuse = sandbox.faults.respond(({ method }) => (method === "PATCH" ? { status: 403 } : undefined));
+    const refused = await adoptBindings(client, installation, silentLog).catch((error: unknown) => error);
+    refuse();
+    expect(refused).toBeInstanceOf(ApiError);
+    await adoptBindings(client, installation, silentLog);
+    const writes: string[] = [];
+    const watched = sandbox.faults.respond(({ method, path }) => {
+      if (method !== "GET") writes.push(path);
+      return undefined;
+    });
+    await adoptBindings(client, installation, silentLog);
+    watched();
+    expect(writes).toEqual([]);
   });
 });
 

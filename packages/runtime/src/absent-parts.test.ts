@@ -36,6 +36,17 @@ describe("a Lease is judged by whether it changes", () => {
     expect(judge.look(lease("2"), 21_000)).toBeUndefined();
     expect(judge.look(lease("2"), 23_000)).toBeDefined();
   });
+  it("it is not known that a replica runs before its Lease was seen to be renewed, nor once none does", () => {
+    const judge = leaseJudge();
+    judge.missed(0);
+    const runs = [lease("1"), lease("1"), lease("2"), lease("2"), undefined, lease("3")].map((one, at) => {
+      judge.look(one, at * 1_000);
+      return judge.runs();
+    });
+    expect(runs).toEqual([false, false, true, true, false, true]);
+    expect(judge.look(lease("3"), 60_000)).toBeDefined();
+    expect(judge.runs()).toBe(false);
+  });
   it("while it cannot be read nothing is concluded, neither that it is well", () => {
     const judge = leaseJudge();
     judge.look(lease("1"), 0);

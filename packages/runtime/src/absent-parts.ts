@@ -39,17 +39,26 @@ export function leaseJudge() {
   /** When it was seen to change last. */
   let changedAt: Milliseconds | undefined;
   let absent: { readonly since: string | undefined } | undefined;
+  let looked = false;
+  let runs = false;
   return {
+    /** Whether it was seen to be renewed, and has not been absent since. */
+    runs: () => runs,
     /** @param lease undefined where there is none. @returns since when no replica runs, or undefined. */
     look(lease: KubeObject | undefined, now: Milliseconds): typeof absent {
       const next = lease?.metadata.resourceVersion;
       if (changedAt === undefined || next !== version) {
+        runs = looked && lease !== undefined;
         absent = undefined;
         changedAt = now;
       }
+      looked = true;
       version = next;
       const { renewedAt: since, holds } = readLease(lease);
-      if (now - changedAt > holds) absent = { since };
+      if (now - changedAt > holds) {
+        absent = { since };
+        runs = false;
+      }
       return absent;
     },
     /** It could not be read. */
@@ -68,6 +77,8 @@ export interface AbsentPartsOptions extends Omit<PartLeaseOptions, "part"> {
 /** The parts of which no replica runs; none of them before they were watched for as long as a Lease holds. */
 export interface AbsentParts {
   readonly all: () => readonly AbsentPart[];
+  /** Whether a replica runs: for some time after the start it is neither known that one does nor that none does. */
+  readonly runs: (part: Part) => boolean;
   /** Resolves when the signal has ended it. */
   readonly done: Promise<void>;
 }
@@ -109,7 +120,11 @@ export function watchParts({
       await pause(holds / 4, signal);
     }
   };
-  return { all: () => [...absent.values()], done: watching() };
+  return {
+    all: () => [...absent.values()],
+    runs: (part) => judges.some((one) => one.part === part && one.judge.runs()),
+    done: watching(),
+  };
 }
 
 /** The Lease of a part; undefined where there is none. */

@@ -1,8 +1,8 @@
 import type { Announcement } from "@drover/controller";
-import { builtin, connect, type KubeClient, listAll } from "@drover/kube";
+import { builtin, connect, keyOf, type KubeClient, listAll } from "@drover/kube";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createPods, deletePods, type PodControl } from "./pod-control.ts";
+import { createPods, deletePods, longestName, type PodControl } from "./pod-control.ts";
 
 let sandbox: Sandbox;
 let client: KubeClient;
@@ -72,3 +72,19 @@ it("says nothing of what it does not send since its run is over", async () => {
   expect((await deletePods(late, done)).refused).toBeDefined();
   expect(said).toEqual([]);
 });
+
+it.each([
+  [longestName - 1, longestName],
+  [longestName, longestName],
+])(
+  "of an owner whose name has %i characters makes a generateName that names may have",
+  async (length, expected) => {
+    const metadata = { ...control.owner.metadata, name: "w".repeat(length) };
+    const { done } = await createPods({ ...control, owner: { ...control.owner, metadata } }, template, {
+      count: 1,
+      seen: [],
+    });
+    const made = await client.get(builtin.pod, keyOf(done[0]!));
+    expect(made?.metadata["generateName"]).toHaveLength(expected);
+  },
+);

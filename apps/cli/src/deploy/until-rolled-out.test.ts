@@ -65,6 +65,18 @@ it("tells why it is not Ready yet, and answers when it is", async () => {
   expect(told).toEqual(["NoPodReady: Its Pods [31m are starting."]);
 });
 
+it("tells what is missing once for as long as it stays so", async () => {
+  await state("False", "NoPodReady", "Its Pods are starting.");
+  let looks = 0;
+  const get: KubeClient["get"] = async (...asked) => {
+    if (++looks === 4) await state("True", "Running", "1 of 1 Pods are Ready.");
+    return client.get(...asked);
+  };
+  const told: string[] = [];
+  await untilRolledOut({ client: { ...client, get }, ref, key }, forEver, (words) => void told.push(words));
+  expect(told).toEqual(["NoPodReady: Its Pods are starting."]);
+});
+
 it("does not believe what was said of an older spec", async () => {
   await state("True", "Running", "", { observedGeneration: 0 });
   await expect(untilRolledOut({ client, ref, key }, 0, () => undefined)).rejects.toThrow(

@@ -1,5 +1,6 @@
 import { type ObjectKey, oneLine } from "@drover/controller";
 import { type KubeClient, type KubeObject, nameOf, servedBy } from "@drover/kube";
+import { CommandError } from "../command-error.ts";
 import { crdsNamed } from "../crds-named.ts";
 import { deployedFunctions } from "../deployed-functions.ts";
 import { keyMeant, type MeantObject } from "../meant-object.ts";
@@ -15,7 +16,11 @@ const ours = "drover.dev/";
  */
 export async function orphanedWords(client: KubeClient, meant: MeantObject): Promise<string | undefined> {
   const crds = await crdsNamed(client, meant.kind);
-  const functions = await deployedFunctions(client, undefined);
+  const functions = await deployedFunctions(client, undefined).catch((error: unknown) => {
+    // Drover's own kinds may have been removed, and then there is no function.
+    if (error instanceof CommandError) return [];
+    throw error;
+  });
   for (const crd of crds) {
     const ref = servedBy(crd);
     if (ref === undefined) continue;

@@ -1,0 +1,108 @@
+import {
+  type Condition,
+  customResourceDefinition,
+  ReconcileFunction,
+  silentLog,
+  type StatedCondition,
+} from "@drover/controller";
+import { connect, installCrd, keyOf, type KubeClient, type KubeObject, refOf } from "@drover/kube";
+import { type AbsentPart, conditionsOf } from "@drover/runtime";
+import { type Sandbox, startSandbox } from "@drover/sandbox";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { stateStatus } from "./state-status.ts";
+
+const ref = refOf(ReconcileFunction);
+const type = "DeployerNotRunning";
+let sandbox: Sandbox;
+let client: KubeClient;
+let object: KubeObject;
+let made = 0;
+beforeAll(async () => {
+  sandbox = await startSandbox({});
+  client = await connect({ server: sandbox.url, token: sandbox.token });
+  await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
+});
+afterAll(async () => {
+  await client.close();
+  await sandbox.close();
+});
+
+const now = async (): Promise<KubeObject> => {
+  const found = await client.get(ref, keyOf(object));
+  if (found === undefined) throw new Error("The function is gone.");
+  return found;
+};
+/** As the deployer writes conditions. */
+const write = (conditions: readonly Condition[]): Promise<KubeObject> => {
+  const body = { status: { conditions } };
+  return client.patch(ref, keyOf(object), { type: "merge", body }, { subresource: "status" });
+};
+const ready: StatedCondition = {
+  ...{ type: "Ready", status: "True", reason: "Running", message: "1 of 1 Pods are Ready." },
+  ...{ observedGeneration: 1, lastTransitionTime: "2026-01-01T00:00:00Z" },
+};
+beforeEach(async () => {
+  object = await client.create(ref, {
+    metadata: { name: `cups-${made++}`, namespace: "default" },
+    spec: { for: { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" } },
+  });
+  object = await write([ready]);
+});
+
+/** What the bridge writes that has this object at hand. @returns the conditions of the function after that. */
+const stated = async (
+  of: KubeObject,
+  deployer: Partial<AbsentPart> | "runs" | undefined,
+): Promise<readonly StatedCondition[]> => {
+  const warnings: unknown[] = [];
+  await stateStatus({
+    client,
+    functions: [{ key: keyOf(of), object: of }],
+    bridge: { followed: () => [], campaigns: () => new Map(), silent: () => new Map() },
+    deployer:
+      typeof deployer !== "object"
+        ? deployer
+        : { part: "deployer", namespace: "drover", since: undefined, ...deployer },
+    log: { ...silentLog, warn: (...words: unknown[]) => void warnings.push(words) },
+  });
+  expect(warnings).toEqual([]);
+  return conditionsOf(await now());
+};
+const absentOf = (conditions: readonly StatedCondition[]) => conditions.find((one) => one.type === type);
+
+it("that no deployer runs is written beside the other conditions, and taken off again", async () => {
+  const alone = await stated(object, {});
+  expect(alone).toEqual([ready, expect.objectContaining({ type, status: "True" })]);
+  expect(await stated(await now(), "runs")).toEqual([ready]);
+});
+
+it("a bridge that was started just now takes off nothing that another has written", async () => {
+  const alone = await stated(object, {});
+  expect(await stated(await now(), undefined)).toEqual(alone);
+});
+
+it("what is written already is not written again", async () => {
+  await stated(object, {});
+  const before = await now();
+  await stated(before, {});
+  expect(await now()).toEqual(before);
+});
+
+it("another deployer that has ended since is named, by the time of the first", async () => {
+  await stated(object, { since: "2026-01-01T00:00:00Z" });
+  await write(
+    conditionsOf(await now()).map((one) => ({ ...one, lastTransitionTime: "2026-01-02T00:00:00Z" })),
+  );
+  const { message, lastTransitionTime } =
+    absentOf(await stated(await now(), { since: "2026-03-01T00:00:00Z" })) ?? {};
+  expect(message).toMatch(/has run since 2026-03-01T00:00:00Z/);
+  expect(lastTransitionTime).toBe("2026-01-02T00:00:00Z");
+});
+
+it("what a deployer writes meanwhile stays, and the next look goes on from that", async () => {
+  const older = object;
+  const news = { ...ready, status: "False" as const, reason: "NoPodReady" };
+  await write([news]);
+  expect(await stated(older, {})).toEqual([news]);
+  expect(absentOf(await stated(await now(), {}))).toBeDefined();
+});

@@ -1,0 +1,38 @@
+import { ReconcileFunction } from "@drover/controller";
+import { expect, it } from "vitest";
+import { rolloutOf } from "./function-rollout.ts";
+import type { FunctionLoad } from "./function-queues.ts";
+import { scaleNow } from "./scale-now.ts";
+
+const idle: FunctionLoad = {
+  ...{ due: 0, oldestDue: 0, running: 0, runTime: 0, paused: 0, allPaused: false },
+  ...{ parked: 0, failing: 0 },
+};
+const wantedOf = (scaling: object, { tried, load = idle }: { tried: boolean; load?: FunctionLoad }) => {
+  const spec = ReconcileFunction.spec.parse({
+    for: { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" },
+    ...{ container: { image: "cups:1" }, scaling },
+  });
+  const pod = { name: "a", uid: "a", revision: 1, ready: true, trouble: undefined };
+  const first = { ...pod, deleting: false, ended: false, createdAt: "2026-01-01T00:00:00Z" };
+  const rollout = { revision: 1, template: "t" };
+  const status = { rollout: tried ? rolloutOf({ spec, status: { rollout } }, "t", [first]) : rollout };
+  return scaleNow({ spec, status }, load, { pods: 0, now: new Date(0) }).scaling.wanted;
+};
+
+it.each([
+  ["by its queues", { min: 0, max: 3 }],
+  ["by KEDA", { min: 0, max: 3, by: "KEDA" }],
+  ["by KEDA, which has written 0", { min: 0, max: 3, by: "KEDA", replicas: 0 }],
+])("scaled %s, a container that was not tried has one Pod though nothing is due", (_, scaling) => {
+  expect(wantedOf(scaling, { tried: false })).toBe(1);
+  expect(wantedOf(scaling, { tried: true })).toBe(0);
+  expect(wantedOf(scaling, { tried: false, load: { ...idle, allPaused: true } })).toBe(0);
+});
+
+it.each([
+  ["its minimum", { min: 2, max: 3 }, 2],
+  ["as many as KEDA has written", { min: 0, max: 5, by: "KEDA", replicas: 4 }, 4],
+])("the trial takes no Pod from %s", (_, scaling, wanted) => {
+  expect(wantedOf(scaling, { tried: false })).toBe(wanted);
+});

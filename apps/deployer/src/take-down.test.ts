@@ -1,0 +1,126 @@
+import { objectKey, ReconcileFunction, RetryAfterError } from "@drover/controller";
+import { builtin, connect, type KubeClient } from "@drover/kube";
+import { type Sandbox, startSandbox } from "@drover/sandbox";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { boundRole } from "./bound-role.ts";
+import type { FunctionContext } from "./function-objects.ts";
+import { type Home, ownedBy, ownedElsewhere, ownedInCluster } from "./home.ts";
+import { observePods } from "./observe-pods.ts";
+import type { Step } from "./step.ts";
+import { takeDown, withdraw } from "./take-down.ts";
+
+const home: Home = { namespace: "tea", name: "cups", uid: "1" };
+const namesake: Home = { namespace: "milk", name: "cups", uid: "2" };
+const { signal } = new AbortController();
+const spec = ReconcileFunction.spec.parse({
+  for: { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" },
+});
+let sandbox: Sandbox;
+let client: KubeClient;
+let heal: () => void;
+/** What was taken away, in turn. */
+let taken: string[];
+beforeAll(async () => {
+  sandbox = await startSandbox({ controllers: false });
+  client = await connect({ server: sandbox.url, token: sandbox.token });
+  for (const name of ["tea", "coffee", "milk"])
+    await client.create(builtin.namespace, { metadata: { name } });
+});
+afterAll(async () => {
+  await client.close();
+  await sandbox.close();
+});
+beforeEach(() => {
+  taken = [];
+  heal = sandbox.faults.respond(({ method, path }) => {
+    if (method === "DELETE") taken.push(decodeURIComponent(path).split("/").slice(-2).join(" "));
+    return undefined;
+  });
+});
+afterEach(() => heal());
+
+/** A step whose Redis and permits are lists of what was done to them. */
+function stepOf(status: FunctionContext["status"] = {}): Step {
+  const noting = (word: string) => (): Promise<void> => {
+    taken.push(word);
+    return Promise.resolve();
+  };
+  return {
+    ...{ client, home, swept: new Map([[home.uid, 1]]) },
+    context: { signal, spec, status } as FunctionContext,
+    accounts: { revoke: noting("user") } as Partial<Step["accounts"]>,
+    queues: { leave: noting("queues") } as Partial<Step["queues"]>,
+    keys: { deleteAll: noting("keys") },
+    permits: { records: { drop: noting("permit") } },
+  } as unknown as Step;
+}
+const addPod = (name: string) =>
+  client.create(builtin.pod, {
+    metadata: { name, ...ownedBy(home) },
+    spec: { containers: [{ name: "a", image: "a" }] },
+  });
+const podsLeft = () => observePods(client, home, signal);
+/** Roles in the function's namespace, in another and in none. */
+async function addRoles(of: Home): Promise<void> {
+  const name = `drover:${of.namespace}:cups`;
+  const places = [{ ...ownedInCluster(of, name), namespace: of.namespace }, ownedInCluster(of, name)];
+  for (const metadata of [...places, ownedElsewhere(of, "coffee", name)])
+    for (const { ref, object } of boundRole(metadata, [], of, { wanted: true }))
+      await client.create(ref, object);
+}
+const reasonOf = (error: unknown): unknown => (error instanceof RetryAfterError ? error.reason : error);
+
+it("a function that goes loses its Pods first, then every role, its user and its permit, and its keys last", async () => {
+  await addPod("cups-r1-a");
+  await addRoles(home);
+  await addRoles(namesake);
+  const step = stepOf();
+  expect(await takeDown(step).catch(reasonOf)).toBe("PodsLeft");
+  expect(taken).toEqual(["pods cups-r1-a"]);
+  taken = [];
+  await takeDown(step);
+  const binding = "rolebindings drover:tea:cups";
+  const role = "roles drover:tea:cups";
+  expect(taken).toEqual([
+    ...["clusterrolebindings drover:tea:cups", binding, binding, "clusterroles drover:tea:cups", role, role],
+    ...["user", "permit", "queues", "keys"],
+  ]);
+  expect(step.swept.has(home.uid)).toBe(false);
+});
+
+it("while a role cannot be deleted, nothing that comes later is taken", async () => {
+  await addRoles(home);
+  const mend = sandbox.faults.respond(({ method }) => (method === "DELETE" ? { status: 403 } : undefined));
+  await expect(takeDown(stepOf())).rejects.toThrow();
+  mend();
+  expect(taken).toEqual(["clusterrolebindings drover:tea:cups"]);
+  await takeDown(stepOf());
+  expect(taken.slice(-4)).toEqual(["user", "permit", "queues", "keys"]);
+});
+
+it("a container that is taken out of the spec is forgotten when its Pods have gone, and its revision is not", async () => {
+  const rollout = { revision: 7, template: "t", tried: "c", complete: 7 };
+  await addPod("cups-r7-a");
+  expect(await withdraw(stepOf({ rollout }), await podsLeft())).toEqual(rollout);
+  expect(await podsLeft()).toEqual([]);
+  const left = { ...rollout, template: "" };
+  expect(await withdraw(stepOf({ rollout }), [])).toEqual(left);
+  expect(await withdraw(stepOf({ rollout: left }), [])).toEqual(left);
+  expect(await withdraw(stepOf(), [])).toBeUndefined();
+});
+
+it("a Secret is not deleted that took the place of the function's since it was looked at", async () => {
+  const metadata = { name: "cups-redis", ...ownedBy(home) };
+  const at = objectKey(metadata);
+  await client.create(builtin.secret, { metadata });
+  const get: KubeClient["get"] = async (...asked) => {
+    const found = await client.get(...asked);
+    if (asked[1] === at) {
+      await client.delete(builtin.secret, at);
+      await client.create(builtin.secret, { metadata: { name: metadata.name, namespace: "tea" } });
+    }
+    return found;
+  };
+  await takeDown({ ...stepOf(), client: { ...client, get } }).catch(() => undefined);
+  expect(await client.get(builtin.secret, at)).toBeDefined();
+});
