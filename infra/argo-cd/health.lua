@@ -13,7 +13,9 @@ local function health(name, type)
   local condition = byType[type] or {}
   return { status = name, message = condition.message or "Waiting for its first run." }
 end
-if status.observedGeneration ~= obj.metadata.generation then
+if (obj.metadata.annotations or {})["drover.dev/paused"] == "true" then
+  return { status = "Suspended", message = "Its annotation drover.dev/paused says so." }
+elseif status.observedGeneration ~= obj.metadata.generation then
   return health("Progressing")
 elseif is("Stalled") then
   return health("Degraded", "Stalled")

@@ -113,7 +113,7 @@ it("an image that does not exist fails the deployment at once, and what runs goe
   expect(code).toBe(1);
   const { stdout } = await drover("status", "greetings.example.com", "-o", "json");
   expect(JSON.parse(stdout)).toMatchObject({
-    functions: [{ rolledOut: { status: "False", reason: "ImageNotPulled" }, paused: false }],
+    functions: [{ rolledOut: { status: "False", reason: "ImageNotPulled" }, functionPaused: false }],
   });
   writeFileSync(file, before);
   await drover("generate");

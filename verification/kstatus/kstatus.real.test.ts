@@ -45,7 +45,7 @@ interface Story {
   readonly runs: readonly Reconcile[];
   /** Failures in a row before the last run. */
   readonly fails?: number;
-  readonly then?: "changed" | "deleted";
+  readonly then?: "changed" | "deleted" | "paused";
   readonly kstatus: string;
   readonly argo: string;
 }
@@ -84,6 +84,7 @@ const stories: Readonly<Record<string, Story>> = {
     runs: [() => Promise.resolve({ status: { text: 1 } } as never)],
     ...progressing,
   },
+  "is paused by its annotation": { runs: [done], then: "paused", kstatus: "Current", argo: "Suspended" },
   "is deleted": { runs: [done], then: "deleted", kstatus: "Terminating", argo: "Progressing" },
 };
 
@@ -116,6 +117,8 @@ async function told({ runs, fails = 0, then }: Story, n: number): Promise<KubeOb
     );
   }
   if (then === "changed") await client.patch(ref, key, { type: "merge", body: { spec: { size: 2 } } });
+  const annotations = { "drover.dev/paused": "true" };
+  if (then === "paused") await client.patch(ref, key, { type: "merge", body: { metadata: { annotations } } });
   if (then === "deleted") await client.delete(ref, key);
   const object = await client.get(ref, key);
   if (object === undefined) throw new Error(`${key} is gone.`);
