@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type DeployedWorld, startDeployedWorld } from "./deployed-world.ts";
 import { Task, taskController } from "./tasks.ts";
-import { eventually, isReady } from "./world.ts";
+import { conditionOf, eventually, isReady } from "./world.ts";
 
 const main = new URL("tasks.ts", import.meta.url).pathname;
 let world: DeployedWorld;
@@ -129,6 +129,9 @@ it("KEDA is told what to ask, is answered what Drover would do, and what it writ
     ],
   });
   if (isReal) await expectReviewed();
+  // Its container is tried by one Pod, which goes again.
+  await world.until(deployed({}), (object) => conditionOf(object)?.reason === "ScaledToZero");
+  await eventually(async () => expect(await world.pods("tasks")).toEqual([]));
   await Promise.all(["a", "b", "c"].map((name) => cluster.apply(task(name))));
   await eventually(async () => expect(await figure()).toMatchObject({ wanted: 2, due: 3, running: 0 }));
   // Nobody but KEDA makes Pods.
