@@ -274,7 +274,7 @@ const lives: Readonly<Record<RedisRole, readonly Act[]>> = {
   bridge: [...follows, retries, losesScripts, ...ringer],
   function: [inheritsBells, works, ...ringer],
   gateway: [inheritsBells, works, ...ringer],
-  embedded: [...follows, losesScripts, inheritsBells, works, ...ringer],
+  embedded: [...follows, retries, losesScripts, inheritsBells, works, ...ringer],
   operator: [operates, comesBack((queue, back) => queue.force([back])), ...ringer],
   deployer: [deploys, wakes, losesScripts, inheritsBells, works, ...ringer],
 };

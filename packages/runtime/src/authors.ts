@@ -28,6 +28,7 @@ export const AuthorEpoch = defineResource({
   group: "drover.dev",
   version: "v1alpha1",
   kind: "AuthorEpoch",
+  plural: "authorepochs",
   scope: "Cluster",
   description: "The epoch of the annotations that name authors of functions. Its deployer writes it.",
   spec: z.object({
