@@ -1,6 +1,6 @@
 import type { CampaignProgress, Log, Milliseconds, ObjectKey } from "@drover/controller";
 import { nameOf } from "@drover/kube";
-import type { WorkQueue } from "@drover/queue";
+import { listedPages, type WorkQueue } from "@drover/queue";
 import { isOver, pause } from "@drover/runtime";
 import { type CampaignId, type CampaignObjects, type CampaignStore, streamsOf } from "@drover/streams";
 import type { FollowedStream } from "./follow-stream.ts";
@@ -104,22 +104,16 @@ function campaignsOf(
   });
 }
 
-/** Keys read by one call. */
-const perPage = 200;
-
 /** The keys that failed or are parked, each once, in pieces. */
 async function* failedKeys(
   queue: Pick<WorkQueue, "list">,
 ): AsyncGenerator<readonly ObjectKey[], void, undefined> {
   for (const list of ["parked", "failing"] as const) {
-    let after: string | undefined;
-    do {
-      const page = await queue.list(list, { after, limit: perPage });
+    for await (const page of listedPages(queue, list)) {
       // Those that were given up on after failures are on both lists.
-      const found = page.keys.filter(({ state }) => list === "parked" || state !== "parked");
+      const found = page.filter(({ state }) => list === "parked" || state !== "parked");
       yield found.map(({ key }) => key);
-      after = page.next;
-    } while (after !== undefined);
+    }
   }
 }
 

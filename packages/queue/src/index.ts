@@ -69,6 +69,7 @@ export { type NamedKeys, openNamedKeys } from "./named-keys.ts";
 export { deleteKeys, type KeyWalk, type QueueKey, walkQueueKeys } from "./queue-keys.ts";
 export { callLua, type Lua, lua, type LuaArguments } from "./lua.ts";
 export { jsonBytes, mostListed } from "./script-bounds.ts";
+export { listedPages } from "./listed-pages.ts";
 export { pieces } from "./pieces.ts";
 export { raceAbort } from "./race-abort.ts";
 export { within } from "./within.ts";

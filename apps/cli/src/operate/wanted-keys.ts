@@ -1,4 +1,4 @@
-import type { KeyReport, WorkQueue } from "@drover/queue";
+import { type KeyReport, listedPages, type WorkQueue } from "@drover/queue";
 import { listsOf, reasonOf, type ShownState, stateOf } from "./key-state.ts";
 
 /** Which keys are wanted. */
@@ -18,9 +18,6 @@ export interface KeysAt {
   readonly now: number;
 }
 
-/** Keys read from Redis by one call. */
-const perPage = 200;
-
 /** The keys of a queue that are wanted, in pages as Redis has them: no more than one page is in memory. */
 export async function* wantedKeys(
   queue: Pick<WorkQueue, "list" | "notRunSince">,
@@ -28,15 +25,12 @@ export async function* wantedKeys(
 ): AsyncGenerator<KeysAt, void, undefined> {
   const { now } = await queue.notRunSince([], 0);
   for (const list of listsOf(wanted.state)) {
-    let after: string | undefined;
-    do {
-      const page = await queue.list(list, { after, limit: perPage });
-      const found = page.keys.filter((report) => isWanted(report, wanted, now));
+    for await (const page of listedPages(queue, list)) {
+      const found = page.filter((report) => isWanted(report, wanted, now));
       if (found.length > 0) yield { keys: found, now };
       // The list is ordered by time: behind the first key whose time has not come, none is due.
-      const isPast = list === "waits" && isDueOnly(wanted) && (page.keys.at(-1)?.at ?? 0) > now;
-      after = isPast ? undefined : page.next;
-    } while (after !== undefined);
+      if (list === "waits" && isDueOnly(wanted) && (page.at(-1)?.at ?? 0) > now) break;
+    }
   }
 }
 
