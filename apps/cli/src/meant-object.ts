@@ -1,4 +1,4 @@
-import { objectKeyIn, type ObjectKey, queueOf, silentLog } from "@drover/controller";
+import { objectKeyIn, type ObjectKey, type QueueName, queueOf, silentLog } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import { hasWorkQueue, openWorkQueue, type RedisConnection, type WorkQueue } from "@drover/queue";
 import { CommandError } from "./command-error.ts";
@@ -47,10 +47,10 @@ export async function functionMeant(servers: Servers, meant: MeantFunction): Pro
 
 /** By the words of a ReconcileFunction, else by those that only the kind's CRD has: its singular and its short names. */
 async function functionNamed(servers: Servers, meant: MeantFunction): Promise<DeployedFunction> {
+  // Asked for once; where Drover is not installed, there may still be one with a bridge in its process.
+  const functions = deployedFunctions(servers.client, undefined);
   const look = (word: string): Promise<DeployedFunction> =>
-    deployedFunctions(servers.client, undefined)
-      .then((all) => functionFor({ ...meant, word }, all))
-      .catch(orEmbedded(servers, word));
+    functions.then((all) => functionFor({ ...meant, word }, all)).catch(orEmbedded(servers, word));
   return look(meant.word).catch(async (error: unknown) => {
     if (!(error instanceof UnknownKindError)) throw error;
     const crds = await crdsNamed(servers.client, meant.word);
@@ -109,7 +109,15 @@ export async function withQueue<T>(
   use: (queue: WorkQueue) => Promise<T>,
 ): Promise<T> {
   if (!(await hasQueue(redis, fn))) throw new CommandError(elsewhere([fn.key]));
-  const controller = queueOf(fn.identity);
+  return whileOpen(redis, queueOf(fn.identity), use);
+}
+
+/** Opens a queue, which looks after nothing in it, for as long as it is used. One that is not there would be made. */
+export async function whileOpen<T>(
+  redis: RedisConnection,
+  controller: QueueName,
+  use: (queue: WorkQueue) => Promise<T>,
+): Promise<T> {
   const queue = openWorkQueue({ redis, controller, log: silentLog, upkeep: "none" });
   try {
     return await use(queue);

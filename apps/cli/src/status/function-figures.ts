@@ -1,7 +1,8 @@
-import { type Milliseconds, type QueueName, queueOf, silentLog } from "@drover/controller";
+import { type Milliseconds, queueOf } from "@drover/controller";
 import { queuesOf } from "@drover/deployer";
-import { hasWorkQueue, openWorkQueue, type QueueStats, type RedisConnection } from "@drover/queue";
+import type { QueueStats, RedisConnection } from "@drover/queue";
 import type { DeployedFunction } from "../deployed-functions.ts";
+import { hasQueue, whileOpen } from "../meant-object.ts";
 
 /** How many keys of a function are in which state; what nobody has said is left out. */
 export interface FunctionFigures {
@@ -21,11 +22,14 @@ const answerWithin: Milliseconds = 5_000;
 /** As Redis has them now, in all queues of the function. Undefined where its queue is not in this Redis. */
 export async function figuresNow(
   redis: RedisConnection,
-  { identity, spec }: DeployedFunction,
+  fn: DeployedFunction,
 ): Promise<FunctionFigures | undefined> {
-  if (!(await hasWorkQueue(redis, queueOf(identity)))) return undefined;
+  if (!(await hasQueue(redis, fn))) return undefined;
+  const { identity, spec } = fn;
   const names = spec === undefined ? [queueOf(identity)] : queuesOf(identity, spec);
-  const all = await Promise.all(names.map((queue) => statsOf(redis, queue)));
+  const all = await Promise.all(
+    names.map((name) => whileOpen(redis, name, (queue) => queue.stats(answerWithin))),
+  );
   const sum = (of: (stats: QueueStats) => number): number => all.reduce((total, one) => total + of(one), 0);
   return {
     due: sum(({ due }) => due),
@@ -36,15 +40,6 @@ export async function figuresNow(
     paused: sum(({ paused }) => paused),
     oldestDueSeconds: Math.floor(Math.max(...all.map(({ oldestDue }) => oldestDue)) / 1_000),
   };
-}
-
-async function statsOf(redis: RedisConnection, controller: QueueName): Promise<QueueStats> {
-  const queue = openWorkQueue({ redis, controller, log: silentLog, upkeep: "none" });
-  try {
-    return await queue.stats(answerWithin);
-  } finally {
-    await queue.close();
-  }
 }
 
 /** As the functions' controller wrote them last. */
