@@ -3,6 +3,7 @@ import {
   type Log,
   ReconcileFunction,
   type ReconcileFunctionStatus,
+  timestamp,
 } from "@drover/controller";
 import { isApiError, type KubeClient, type KubeObject, nameOf, refOf } from "@drover/kube";
 import { absentAsCondition, absentCondition, type AbsentPart, conditionsOf } from "@drover/runtime";
@@ -23,7 +24,7 @@ export async function stateStatus(options: {
   readonly client: KubeClient;
   readonly functions: readonly RegisteredFunction[];
   readonly bridge: Pick<Bridge, "followed" | "campaigns" | "silent">;
-  /** Nobody else says that no deployer runs. Undefined: that is not known yet, and what another bridge has written stays. */
+  /** Only bridges can report that no deployer runs. Undefined: not known yet; the condition is left as it is. */
   readonly deployer: AbsentPart | "runs" | undefined;
   readonly log: Log;
 }): Promise<void> {
@@ -71,7 +72,7 @@ function withDeployer(
   if (stated?.message === condition?.message) return undefined;
   const others = standing.filter((one) => one.type !== type);
   const { generation: observedGeneration = 0 } = object.metadata;
-  const lastTransitionTime = stated?.lastTransitionTime ?? `${new Date().toISOString().slice(0, 19)}Z`;
+  const lastTransitionTime = stated?.lastTransitionTime ?? timestamp(new Date());
   return condition === undefined
     ? others
     : [...others, { ...condition, observedGeneration, lastTransitionTime }];

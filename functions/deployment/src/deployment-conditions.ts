@@ -1,4 +1,5 @@
-import { conditionOf, timestamp, withCondition, withoutCondition } from "@drover/workloads";
+import { timestamp } from "@drover/controller";
+import { conditionOf, withCondition, withoutCondition } from "@drover/workloads";
 import type { DeploymentCondition, DeploymentStatus } from "./deployment.ts";
 import type { Draft } from "./draft.ts";
 

@@ -1,3 +1,4 @@
+import { timestamp } from "@drover/controller";
 import { builtin, matchesLabels } from "@drover/kube";
 import {
   conditionOf,
@@ -5,7 +6,6 @@ import {
   isReady,
   isSameStatus,
   type ReplicaSetObject,
-  timestamp,
   withCondition,
   withoutCondition,
   wordsOf,

@@ -19,6 +19,9 @@ export interface StatedCondition extends Condition {
   readonly lastTransitionTime: string;
 }
 
+/** A time as Kubernetes writes it: RFC 3339, in whole seconds. */
+export const timestamp = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`;
+
 /** The condition that every Drover object carries; `kubectl wait --for=condition=Ready` waits for it. */
 export const ready = "Ready";
 

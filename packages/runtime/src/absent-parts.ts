@@ -1,4 +1,4 @@
-import { type Condition, type Milliseconds, objectKey } from "@drover/controller";
+import { type Condition, type Milliseconds, objectKey, timestamp } from "@drover/controller";
 import { builtin, type KubeClient, type KubeObject } from "@drover/kube";
 import { z } from "zod";
 import type { Part, PartLeaseOptions } from "./part-lease.ts";
@@ -25,8 +25,7 @@ export function readLease(lease: KubeObject | undefined): {
   holds: Milliseconds;
 } {
   const { renewTime, leaseDurationSeconds = 40 } = leaseSchema.safeParse(lease).data?.spec ?? {};
-  const renewedAt =
-    renewTime === undefined ? undefined : `${new Date(renewTime).toISOString().slice(0, 19)}Z`;
+  const renewedAt = renewTime === undefined ? undefined : timestamp(new Date(renewTime));
   return { renewedAt, holds: leaseDurationSeconds * 1_000 };
 }
 

@@ -1,4 +1,11 @@
-import { type Condition, ready, scrubbed, stalled, type StatedCondition } from "@drover/controller";
+import {
+  type Condition,
+  ready,
+  scrubbed,
+  stalled,
+  type StatedCondition,
+  timestamp,
+} from "@drover/controller";
 import type { KubeObject } from "@drover/kube";
 import { isDeepStrictEqual } from "node:util";
 import { conditionsOf } from "./live-object.ts";
@@ -97,7 +104,7 @@ function state(
     reason: asReason(reason),
     message: clean.length > longestMessage ? `${clean.slice(0, longestMessage - 1).toWellFormed()}…` : clean,
     observedGeneration,
-    lastTransitionTime: before?.lastTransitionTime ?? `${now.toISOString().slice(0, 19)}Z`,
+    lastTransitionTime: before?.lastTransitionTime ?? timestamp(now),
   };
 }
 

@@ -27,9 +27,6 @@ export const withCondition = <C extends Typed>(conditions: readonly C[] = [], st
   stated,
 ];
 
-/** A time as Kubernetes writes it. */
-export const timestamp = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`;
-
 /** Whether two statuses say the same: no conditions and none are alike. */
 export const isSameStatus = <Status extends { readonly conditions?: readonly Typed[] | undefined }>(
   a: Status,

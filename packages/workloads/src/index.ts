@@ -17,7 +17,6 @@ export {
   condition,
   conditionOf,
   isSameStatus,
-  timestamp,
   withCondition,
   withoutCondition,
   type WorkloadCondition,
