@@ -1,3 +1,4 @@
+import { verdictKinds } from "@drover/queue";
 import type { Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { z } from "zod";
@@ -52,17 +53,7 @@ export type Order = z.infer<typeof orderSchema>;
 export type Dying = z.infer<typeof dying>;
 
 const run = { key: z.string(), token: z.string(), sent: z.number() };
-const verdict = z.enum([
-  "done",
-  "wait",
-  "retry",
-  "throttled",
-  "conflict",
-  "terminal",
-  "paused",
-  "gone",
-  "interrupted",
-]);
+const verdict = z.enum(verdictKinds);
 
 /** What a process tells the world. */
 export const reportSchema = z.discriminatedUnion("say", [

@@ -5,7 +5,7 @@
 import { objectKeyIn, parseObjectKey } from "@drover/controller";
 import { z } from "zod";
 import type { ClaimAnswer, Given } from "./ledger.ts";
-import type { Claim, KeyReport, PastRun } from "./work-queue.ts";
+import { type Claim, type KeyReport, type PastRun, verdictKinds } from "./work-queue.ts";
 
 /** Undefined where it is none. */
 function json(text: string): unknown {
@@ -126,17 +126,7 @@ const run = z.object({
   at: z.string(),
   trigger: z.array(z.string()),
   duration: z.number(),
-  verdict: z.enum([
-    "done",
-    "wait",
-    "retry",
-    "throttled",
-    "conflict",
-    "terminal",
-    "paused",
-    "gone",
-    "interrupted",
-  ]),
+  verdict: z.enum(verdictKinds),
   error: z.string().optional(),
   trace: z.string().optional(),
 });

@@ -129,6 +129,12 @@ export type Verdict = { readonly saw?: Sight } & (
   | { readonly kind: "interrupted" }
 );
 
+/** All kinds of verdicts, for schemas. */
+export const verdictKinds = [
+  ...(["done", "wait", "retry", "throttled", "conflict"] as const),
+  ...(["terminal", "paused", "gone", "interrupted"] as const),
+] satisfies readonly Verdict["kind"][];
+
 /** One run of one key, held under a lease by this process. */
 export interface Run {
   readonly key: ObjectKey;
