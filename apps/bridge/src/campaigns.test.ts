@@ -105,7 +105,7 @@ it("a campaign of what failed wakes what is parked or fails, once, and nothing e
   await expect
     .poll(async () => {
       const { key: report } = await queue.inspect(key("exhausted"));
-      // Its first run may have ended before the queue had heard of the new worker's attempts.
+      // Its first run may have ended before the queue had recorded the new worker's number of attempts.
       if (report.state === "waits") await queue.force([key("exhausted")]);
       return report.state;
     })

@@ -47,8 +47,8 @@ export function openCampaignRunner(options: CampaignsOptions): Campaigns {
       const { controller, of } = campaign.id;
       const leave = new AbortController();
       running.set(id, { campaign: campaign.id, leave });
-      void keepRunning(options, campaign, leave.signal, (told) => {
-        if (of === "all" && !leave.signal.aborted) progress.set(controller, told);
+      void keepRunning(options, campaign, leave.signal, (made) => {
+        if (of === "all" && !leave.signal.aborted) progress.set(controller, made);
       });
     }
   };

@@ -84,9 +84,9 @@ function takeFromCluster(
   closing("functions", () => functions.reflector.done);
   readiness("functions", () => notListed(functions.reflector));
   const leases = { client, namespace, holds, log, signal: stopping };
-  closing("lease", () => renewed);
   const renewed = keepPartLease({ ...leases, part: "bridge" });
-  // What bridge and gateway lack is the deployer's to say.
+  closing("lease", () => renewed);
+  // The deployer reports that bridge or gateway does not run.
   const { all: absent, runs, done } = watchParts({ ...leases, parts: ["deployer"] });
   closing("leases", () => done);
   const stating = (async () => {

@@ -49,7 +49,7 @@ beforeEach(async () => {
   object = await write([ready]);
 });
 
-/** What the bridge writes that has this object at hand. @returns the conditions of the function after that. */
+/** Writes the status as a bridge that last read this version of the object. @returns the conditions afterwards. */
 const stated = async (
   of: KubeObject,
   deployer: Partial<AbsentPart> | "runs" | undefined,

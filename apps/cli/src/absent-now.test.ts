@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 
 describe("a part", () => {
-  /** Whether the bridge is absent, and how many seconds that took; `renewAt`: the second in which it is renewed. */
+  /** Judges the bridge's Lease, and counts the seconds waited; `renewAt` is the second in which the Lease is renewed. */
   const look = async (renewAt = Infinity): Promise<readonly [absent: boolean, seconds: number]> => {
     let seconds = 0;
     const wait = async (span: number): Promise<void> => {
@@ -80,7 +80,7 @@ describe("what functions need", () => {
     expect(await absentFor(client, [], "bare")).toEqual([]);
     expect(await absentFor(client, called, namespace)).toEqual([]);
   });
-  it("is told by the functions' conditions, each sentence once, to who may not read Leases", async () => {
+  it("is read from the functions' conditions, each sentence once, where Leases may not be read", async () => {
     const lastTransitionTime = "2026-01-01T00:00:00Z";
     const condition = (type: string, status: string, message: string) => ({
       ...{ type, status, reason: "LeaseNotRenewed", message, lastTransitionTime },

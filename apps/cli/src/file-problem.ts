@@ -18,7 +18,7 @@ const problems: Readonly<Record<string, string>> = {
 
 const reading = /^(read|scandir|stat|lstat|opendir|access)$/;
 
-/** What happened to a file, as a sentence that says what to do; undefined for what is no such error. */
+/** Explains an error of the file system in a sentence that says what to do; undefined for any other error. */
 export function fileProblem(error: unknown): string | undefined {
   const { data } = systemError.safeParse(error);
   const problem = problems[data?.code ?? ""];

@@ -56,13 +56,13 @@ const forEver = 100_000;
 
 it("tells why it is not Ready yet, and answers when it is", async () => {
   await state("False", "NoPodReady", "Its Pods\u001b[31m are starting.");
-  const told: string[] = [];
+  const news: string[] = [];
   const ready = untilRolledOut({ client, ref, key }, forEver, (words) => {
-    told.push(words);
+    news.push(words);
     void state("True", "Running", "1 of 1 Pods are Ready.");
   });
   expect(await ready).toMatchObject({ reason: "Running" });
-  expect(told).toEqual(["NoPodReady: Its Pods [31m are starting."]);
+  expect(news).toEqual(["NoPodReady: Its Pods [31m are starting."]);
 });
 
 it("tells what is missing once for as long as it stays so", async () => {
@@ -72,9 +72,9 @@ it("tells what is missing once for as long as it stays so", async () => {
     if (++looks === 4) await state("True", "Running", "1 of 1 Pods are Ready.");
     return client.get(...asked);
   };
-  const told: string[] = [];
-  await untilRolledOut({ client: { ...client, get }, ref, key }, forEver, (words) => void told.push(words));
-  expect(told).toEqual(["NoPodReady: Its Pods are starting."]);
+  const news: string[] = [];
+  await untilRolledOut({ client: { ...client, get }, ref, key }, forEver, (words) => void news.push(words));
+  expect(news).toEqual(["NoPodReady: Its Pods are starting."]);
 });
 
 it("does not believe what was said of an older spec", async () => {
@@ -101,9 +101,9 @@ it("an image that does not exist fails at once, though nothing is due", async ()
   await state("False", "NoPodReady", "", {
     rollout: ["False", "NewPodsDoNotStart", "ErrImagePull: no such"],
   });
-  const told: string[] = [];
+  const news: string[] = [];
   const failed = untilRolledOut({ client, ref, key }, forEver, (words) => {
-    told.push(words);
+    news.push(words);
     void state("False", "NoPodReady", "", {
       rollout: ["False", "ImageNotPulled", "ImagePullBackOff: no such"],
     });
@@ -111,7 +111,7 @@ it("an image that does not exist fails at once, though nothing is due", async ()
   await expect(failed).rejects.toThrow(
     /^default\/cups is not Ready: ImageNotPulled: ImagePullBackOff: no such\.$/,
   );
-  expect(told).toHaveLength(1);
+  expect(news).toHaveLength(1);
 });
 
 it("a version that does not take over fails when the time is over, though Pods of the one before are Ready", async () => {
