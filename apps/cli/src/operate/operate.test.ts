@@ -1,15 +1,6 @@
+import { objectKey, queueOf, ReconcileFunction, silentLog } from "@drover/controller";
+import { builtin, type KubeClient, refOf } from "@drover/kube";
 import {
-  customResourceDefinition,
-  objectKey,
-  queueOf,
-  ReconcileFunction,
-  silentLog,
-} from "@drover/controller";
-import { builtin, connect, installCrd, type KubeClient, refOf } from "@drover/kube";
-import { type RedisServer, startRedis } from "@drover/local-servers";
-import {
-  connectRedis,
-  disconnectRedis,
   openWorkQueue,
   type QueueWorker,
   type RedisConnection,
@@ -19,20 +10,15 @@ import {
   type Wake,
   type WorkQueue,
 } from "@drover/queue";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Note } from "../testing/notes.ts";
+import { type NotesWorld, startNotesWorld } from "../testing/notes-world.ts";
 import { runDrover } from "../testing/run-command.ts";
 
-let sandbox: Sandbox;
-let redis: RedisServer;
+let world: NotesWorld;
 let connection: RedisConnection;
 let client: KubeClient;
 let queue: WorkQueue;
-let folder: string;
 let env: Record<string, string>;
 
 const bell = "\u001b[31mred\u009b alert\u202e";
@@ -52,37 +38,16 @@ const wakeOf = (name: string, namespace = "default"): Wake => ({
 const drover = (...words: readonly string[]) => runDrover(words, { env });
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "drover-operate-"));
-  [sandbox, redis] = await Promise.all([startSandbox({}), startRedis({ persistence: false })]);
-  const kubeconfig = join(folder, "kubeconfig");
-  writeFileSync(kubeconfig, sandbox.kubeconfig());
-  client = await connect({ kubeconfig });
-  for (const kind of [ReconcileFunction, Note])
-    await installCrd(client, { ...customResourceDefinition(kind) });
-  const { group, version, kind, plural, scope } = Note;
-  const { metadata } = await client.create(refOf(ReconcileFunction), {
-    metadata: { name: "notes", namespace: "default" },
-    spec: { for: { group, version, kind, plural, scope }, container: { image: "notes" } },
-  });
+  world = await startNotesWorld(names);
+  ({ connection, client, queue } = world);
+  const { redis, controller, kubeconfig } = world;
   await client.create(builtin.namespace, { metadata: { name: "other" } });
-  for (const name of names) {
-    await client.create(refOf(Note), { metadata: { name, namespace: "default" }, spec: {} });
-  }
-  connection = await connectRedis({ url: redis.url, clientName: "test", log: silentLog });
-  const controller = queueOf(metadata);
-  queue = openWorkQueue({ redis: connection, controller, log: silentLog });
   await queue.stats(10_000);
   const rules = redisUserRules({ role: "operator", controllers: [controller] });
   await connection.call("ACL", "SETUSER", "operator", ...rules.split(" "), ">secret");
   env = { KUBECONFIG: kubeconfig, DROVER_REDIS_URL: redis.url.replace("//", "//operator:secret@") };
 });
-afterAll(async () => {
-  await queue.close();
-  await disconnectRedis(connection);
-  await client.close();
-  await Promise.all([sandbox.close(), redis.stop()]);
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => world.stop());
 
 const keysIn = (table: string): readonly string[] =>
   table
@@ -255,7 +220,7 @@ it("drover list reads 100,000 objects in little memory", async () => {
   await large.close();
   // All of them at once would not fit into this heap.
   const { stdout, stderr, code } = await runDrover(["list", "other/many", "--state", "due"], {
-    env: { ...env, DROVER_REDIS_URL: redis.url, NODE_OPTIONS: "--max-old-space-size=80" },
+    env: { ...env, DROVER_REDIS_URL: world.redis.url, NODE_OPTIONS: "--max-old-space-size=80" },
   });
   expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
   expect(new Set(keysIn(stdout)).size).toBe(100_000);

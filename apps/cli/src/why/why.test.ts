@@ -6,33 +6,19 @@ import {
   ReconcileFunction,
   silentLog,
 } from "@drover/controller";
-import { builtin, connect, createOrReplace, installCrd, type KubeClient, refOf } from "@drover/kube";
-import { type RedisServer, startRedis } from "@drover/local-servers";
-import {
-  connectRedis,
-  disconnectRedis,
-  openWorkQueue,
-  type RedisConnection,
-  type Run,
-  type Verdict,
-  type WorkQueue,
-} from "@drover/queue";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { builtin, createOrReplace, installCrd, type KubeClient, refOf } from "@drover/kube";
+import { openWorkQueue, type RedisConnection, type Run, type Verdict, type WorkQueue } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { absentNow } from "../absent-now.ts";
 import { Note } from "../testing/notes.ts";
+import { type NotesWorld, startNotesWorld } from "../testing/notes-world.ts";
 import { runDrover } from "../testing/run-command.ts";
 
-let sandbox: Sandbox;
-let redis: RedisServer;
+let world: NotesWorld;
 let connection: RedisConnection;
 let client: KubeClient;
 let queue: WorkQueue;
-let folder: string;
 let env: Record<string, string>;
 
 /** What a run of an object of that name comes to. */
@@ -52,27 +38,13 @@ const wake = (name: string) =>
   ]);
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "drover-why-"));
-  [sandbox, redis] = await Promise.all([startSandbox({}), startRedis({ persistence: false })]);
-  const kubeconfig = join(folder, "kubeconfig");
-  writeFileSync(kubeconfig, sandbox.kubeconfig());
+  world = await startNotesWorld([...Object.keys(verdicts), "due", "unheard"]);
+  ({ connection, client, queue } = world);
+  const { redis, kubeconfig } = world;
   // As kubectl, it passes over a file that does not exist.
   env = { KUBECONFIG: `/absent/kubeconfig:${kubeconfig}`, DROVER_REDIS_URL: redis.url };
-  client = await connect({ kubeconfig });
-  for (const kind of [ReconcileFunction, Note])
-    await installCrd(client, { ...customResourceDefinition(kind) });
   await client.create(builtin.namespace, { metadata: { name: "drover" } });
   for (const part of ["bridge", "deployer"]) await leaseFor(part, new Date(), 3_600);
-  const { group, version, kind, plural, scope } = Note;
-  const { metadata } = await client.create(refOf(ReconcileFunction), {
-    metadata: { name: "notes", namespace: "default" },
-    spec: { for: { group, version, kind, plural, scope }, container: { image: "notes" } },
-  });
-  for (const name of [...Object.keys(verdicts), "due", "unheard"]) {
-    await client.create(refOf(Note), { metadata: { name, namespace: "default" }, spec: {} });
-  }
-  connection = await connectRedis({ url: redis.url, clientName: "test", log: silentLog });
-  queue = openWorkQueue({ redis: connection, controller: queueOf(metadata), log: silentLog });
   const settled = new Set<string>();
   const all = Promise.withResolvers<undefined>();
   const onSettled = ({ key }: Run): void => {
@@ -93,13 +65,7 @@ const leaseFor = (name: string, renewed: Date, leaseDurationSeconds = 4) =>
     metadata: { name, namespace: "drover" },
     spec: { renewTime: `${renewed.toISOString().slice(0, -1)}000Z`, leaseDurationSeconds },
   });
-afterAll(async () => {
-  await queue.close();
-  await disconnectRedis(connection);
-  await client.close();
-  await Promise.all([sandbox.close(), redis.stop()]);
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => world.stop());
 
 it.each([
   [
