@@ -31,6 +31,12 @@ export const version = (name: string, openAPIV3Schema: JsonObject, more: JsonObj
   ...more,
 });
 
+/** The formats that cases ask for; some of them no server knows. */
+const textFormats =
+  "uri email hostname ipv4 ipv6 cidr mac uuid uuid3 uuid4 uuid5 byte password date duration date-time datetime bsonobjectid isbn isbn10 isbn13 creditcard ssn hexcolor rgbcolor k8s-short-name k8s-long-name int32 unknown quantity int-or-string".split(
+    " ",
+  );
+
 const text = { type: "string" };
 const whole = { type: "integer" };
 const free = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
@@ -160,13 +166,40 @@ const samples = definitionOf({
   versions: [version("v1", spec(sampleSpec))],
 });
 
-export const fixturePlurals = ["widgets", "gadgets", "samples"];
+/** A field for each format, of texts and of numbers. */
+const formats = definitionOf({
+  plural: "formats",
+  kind: "Format",
+  versions: [
+    version(
+      "v1",
+      spec(
+        Object.fromEntries<Json>([
+          ...textFormats.map((format): [string, Json] => [
+            format.replaceAll("-", "_"),
+            { type: "string", format },
+          ]),
+          ...["int32", "int64", "strange"].map((format): [string, Json] => [
+            `number_${format}`,
+            { type: "integer", format },
+          ]),
+          ...["float", "double"].map((format): [string, Json] => [
+            `number_${format}`,
+            { type: "number", format },
+          ]),
+        ]),
+      ),
+    ),
+  ],
+});
+
+export const fixturePlurals = ["widgets", "gadgets", "samples", "formats"];
 
 /** All of them, and the wait until each is served. */
 export const fixtures: Case = {
   name: "definitions",
   steps: [
-    ...[widgets, gadgets, samples].map((definition): Step => post(definitions, definition)),
+    ...[widgets, gadgets, samples, formats].map((definition): Step => post(definitions, definition)),
     ...fixturePlurals.map((plural) => awaited(`/apis/example.com/v1/${plural}`)),
   ],
 };
@@ -180,6 +213,10 @@ export const widget = (
   metadata: JsonObject = {},
 ): JsonObject => object("example.com/v1", "Widget", name, more, metadata);
 export const sample = (given: Json): JsonObject => object("example.com/v1", "Sample", "s", { spec: given });
+
+export const formatsIn = "/apis/example.com/v1/namespaces/<ns>/formats";
+export const formatted = (given: Json): JsonObject =>
+  object("example.com/v1", "Format", "f", { spec: given });
 
 export const configMapsIn = "/api/v1/namespaces/<ns>/configmaps";
 export const configMap = (name: string, more: JsonObject = {}, metadata: JsonObject = {}): JsonObject =>

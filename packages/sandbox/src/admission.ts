@@ -10,8 +10,7 @@ import type { KubeObject } from "./kube-object.ts";
 import { changeableErrors, metadataErrors } from "./names.ts";
 import { fitted } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
-import { changedErrors } from "./ratcheting.ts";
-import { objectErrors, validated } from "./schema-validation.ts";
+import { objectErrors, rulesLeftOut, statusErrors, validated } from "./schema-validation.ts";
 import { invalidObject } from "./status.ts";
 
 /** Consonants and digits, so that no words come out: what apiserver's name generator draws from. */
@@ -22,6 +21,18 @@ const generatedName = (base: string): string =>
 
 /** RFC 3339 to the second, as in every timestamp of metadata. */
 export const timestamp = (now: Date): string => `${now.toISOString().slice(0, 19)}Z`;
+
+/** What its schema says against an object of a custom kind, and against the objects in it. */
+function customErrors(
+  { schema }: ResourceType,
+  object: KubeObject,
+  old: KubeObject | undefined,
+  subresource: "" | "status",
+): FieldError[] {
+  if (old && subresource === "status") return statusErrors(object, schema, old);
+  const { metadata: _, ...content } = object;
+  return [...objectErrors(object, schema, old), ...embeddedErrors(content, schema, "")];
+}
 
 function refuseInvalid(
   type: ResourceType,
@@ -38,17 +49,15 @@ function refuseInvalid(
       : metadataErrors(type, metadata)),
     ...(type.behaviour.errors?.(object, old, subresource) ?? []),
     // What repeats itself in a list of a built-in kind is told by the code of that kind.
-    ...(type.custom ? embeddedErrors(content, type.schema, "") : []),
-    ...(type.custom
-      ? changedErrors(objectErrors(content, type.schema), content, old)
-      : validated(content, type.schema, "")),
+    ...(type.custom ? customErrors(type, object, old, subresource) : validated(content, type.schema, "")),
   ];
-  if (errors.length > 0)
+  const all = type.custom ? [...errors, ...rulesLeftOut(errors, type.schema)] : errors;
+  if (all.length > 0)
     throw invalidObject(
       // Events are one kind, by whichever name.
       type.bucket === "events" ? { group: "", kind: type.kind } : type,
       nameOf(object),
-      errors,
+      all,
     );
 }
 

@@ -6,11 +6,12 @@ import type { Context } from "hono";
 import { discoveryDocument } from "./discovery.ts";
 import { faultStatus } from "./faults.ts";
 import type { FaultHook, SandboxRequest } from "./faults.ts";
+import { htmlSafe, quoted } from "./go-text.ts";
 import type { JsonObject } from "./json.ts";
 import { decodedPath, isVerbAlone, segmentsOf } from "./paths.ts";
 import { serveResource } from "./routes.ts";
 import type { ApiContext } from "./routes.ts";
-import { ApiError, internalError, methodNotAllowed, quoted, tooLargeBody } from "./status.ts";
+import { ApiError, internalError, methodNotAllowed, tooLargeBody } from "./status.ts";
 
 type Env = { Bindings: HttpBindings; Variables: { path: string } };
 
@@ -27,7 +28,7 @@ async function limitedBody(context: Context<Env>): Promise<Uint8Array> {
 function respond(body: JsonObject, status: number, retryAfterSeconds?: number): Response {
   const headers = new Headers({ "content-type": "application/json" });
   if (retryAfterSeconds !== undefined) headers.set("retry-after", String(retryAfterSeconds));
-  return new Response(`${JSON.stringify(body)}\n`, { status, headers });
+  return new Response(`${htmlSafe(JSON.stringify(body))}\n`, { status, headers });
 }
 
 function refusal(error: unknown): Response {

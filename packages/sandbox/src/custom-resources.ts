@@ -1,14 +1,17 @@
 // CustomResourceDefinitions: what makes one valid, and the types it serves.
+import { keptSchema } from "./definition-schema.ts";
 import { definitionErrors } from "./definition-validation.ts";
 import { field, listAt, objectAt, textAt, textsAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { finalizersOf, nameOf, withMeta, withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
+import { parts } from "./openapi-schema.ts";
 import { ageColumn, plainType, rankOf } from "./resource-type.ts";
 import type { Behaviour, Column, ResourceType, ScalePaths } from "./resource-type.ts";
 import { scaledBehaviour } from "./scale.ts";
 import { always, anyObject, boolean, each, fields, integer, knowing, listBy } from "./schema-words.ts";
 import { listOf, or, string, strings } from "./schema-words.ts";
+import { isKnownFormat } from "./string-formats.ts";
 
 /** Holds a deleted definition until its objects are gone. */
 export const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
@@ -89,16 +92,39 @@ function completed(definition: KubeObject): KubeObject {
     ...objectAt(definition, "status"),
     storedVersions: [...new Set([...known, ...stored])],
   };
+  const versions = listAt(spec, "versions").map((version): Json => {
+    const schema = field(version, "schema", "openAPIV3Schema");
+    return schema === undefined
+      ? version
+      : { ...objectAt(version), schema: { openAPIV3Schema: keptSchema(schema) } };
+  });
   const complete = {
     conversion: { strategy: "None" },
     ...spec,
+    ...(spec["versions"] !== undefined && { versions }),
     names: { ...implied, ...objectAt(spec, "names") },
   };
   return withTop(withTop(definition, "spec", complete), "status", status);
 }
 
+/** The formats that a schema names and no server checks, each time. */
+const strangeFormats = (schema: Json): string[] => {
+  const format = textAt(schema, "format") ?? "";
+  const isStrange = format !== "" && !isKnownFormat(textAt(schema, "type") ?? "", format);
+  return [...(isStrange ? [format] : []), ...parts(schema, "").flatMap(([, part]) => strangeFormats(part))];
+};
+const formatsIn = (definition: KubeObject | undefined): string[] =>
+  listAt(definition, "spec", "versions").flatMap((version) =>
+    strangeFormats(field(version, "schema", "openAPIV3Schema") ?? {}),
+  );
+
 /** How definitions differ from objects that are only stored. */
 export const definitionBehaviour: Behaviour = {
+  warnings: (definition, old) => {
+    const known = new Set(formatsIn(old));
+    const found = new Set(formatsIn(definition).filter((format) => !known.has(format)));
+    return [...found].map((format) => `unrecognized format ${JSON.stringify(format)}`);
+  },
   leavesMetadata: "whole",
   completed,
   errors: definitionErrors,

@@ -6,7 +6,8 @@ import type { Json, JsonObject } from "./json.ts";
 import { nameOf } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { nameFaults } from "./names.ts";
-import { structuralErrors } from "./structural-schema.ts";
+import { requestUri } from "./request-uri.ts";
+import { schemaErrors } from "./structural-schema.ts";
 
 const text = (value: Json | undefined, key: string): string => textAt(value, key) ?? "";
 const labelled = (value: string, path: string): FieldError[] =>
@@ -38,21 +39,46 @@ function nameErrors(names: JsonObject, path: string): FieldError[] {
   ];
 }
 
-/** In a definition of one version the server speaks of most of it as if it stood beside the versions. */
-function versionErrors(version: Json, path: string, only: boolean): FieldError[] {
-  const name = text(version, "name");
-  const schema = field(version, "schema", "openAPIV3Schema");
-  const at = only ? "spec" : path;
-  const schemaAt = only ? "spec.validation.openAPIV3Schema" : `${path}.schema.openAPIV3Schema`;
+/** Of what all versions have alike the server speaks once, as if it stood beside the versions. */
+function versionsErrors(versions: readonly Json[]): FieldError[] {
+  const alike = (key: string): boolean =>
+    versions.every((one) => equal(field(one, key), field(versions[0], key)));
+  const placed = (key: string, check: (version: Json, path: string) => FieldError[]): FieldError[] =>
+    alike(key)
+      ? versions.slice(0, 1).flatMap((one) => check(one, "spec"))
+      : versions.flatMap((one, i) => check(one, `spec.versions[${i}]`));
+  const withStatus = (version: Json): boolean => field(version, "subresources", "status") !== undefined;
+  const isAlike = alike("schema");
   return [
-    ...labelled(name, `${path}.name`),
-    ...warningErrors(version, `${path}.deprecationWarning`),
-    ...(isObject(schema) ? structuralErrors(schema, schemaAt) : [required(`${path}.schema.openAPIV3Schema`)]),
-    ...scaleErrors(field(version, "subresources", "scale"), `${at}.subresources.scale`),
-    ...listAt(version, "additionalPrinterColumns").flatMap((column, i) =>
-      columnErrors(column, `${at}.additionalPrinterColumns[${i}]`),
+    ...versions.flatMap((version, i) => [
+      ...labelled(text(version, "name"), `spec.versions[${i}].name`),
+      ...warningErrors(version, `spec.versions[${i}].deprecationWarning`),
+      ...when(
+        !isObject(field(version, "schema", "openAPIV3Schema")),
+        required(`spec.versions[${i}].schema.openAPIV3Schema`),
+      ),
+    ]),
+    ...placed("schema", (version, path) => {
+      const schema = field(version, "schema", "openAPIV3Schema");
+      const at = `${path}.${isAlike ? "validation" : "schema"}.openAPIV3Schema`;
+      const beside = isAlike ? versions.some(withStatus) : withStatus(version);
+      return isObject(schema) ? schemaErrors(schema, at, beside) : [];
+    }),
+    ...placed("subresources", (version, path) =>
+      scaleErrors(field(version, "subresources", "scale"), `${path}.subresources.scale`),
     ),
-    ...selectableErrors(listAt(version, "selectableFields"), schema, `${at}.selectableFields`),
+    ...placed("additionalPrinterColumns", (version, path) =>
+      listAt(version, "additionalPrinterColumns").flatMap((column, i) =>
+        columnErrors(column, `${path}.additionalPrinterColumns[${i}]`),
+      ),
+    ),
+    ...placed("selectableFields", (version, path) =>
+      selectableErrors(
+        listAt(version, "selectableFields"),
+        field(version, "schema", "openAPIV3Schema"),
+        `${path}.selectableFields`,
+      ),
+    ),
   ];
 }
 
@@ -143,21 +169,37 @@ const pruning =
 const shown = (versions: readonly Json[]): Json =>
   versions.map((one) => ({ Name: text(one, "name"), Served: field(one, "served") === true }));
 
-function groupErrors(definition: KubeObject): FieldError[] {
+function groupErrors(definition: KubeObject, old: KubeObject | undefined): FieldError[] {
   const group = textAt(definition, "spec", "group") ?? "";
   if (group === "") return [required("spec.group")];
   const faults = nameFaults("subdomain", group);
   if (faults.length > 0) return [invalid("spec.group", group, faults.join(","))];
-  const approval = "api-approved.kubernetes.io";
-  const isApproved = textAt(definition, "metadata", "annotations", approval) !== undefined;
-  const why = `protected groups must have approval annotation "${approval}", see https://github.com/kubernetes/enhancements/pull/1111`;
   return [
     ...when(!group.includes("."), invalid("spec.group", group, "should be a domain with at least one dot")),
-    ...when(
-      /(^|\.)(k8s|kubernetes)\.io$/.test(group) && !isApproved,
-      required(`metadata.annotations[${approval}]`, why),
-    ),
+    ...(/(^|\.)(k8s|kubernetes)\.io$/.test(group) ? approvalErrors(definition, old) : []),
   ];
+}
+
+const approval = "api-approved.kubernetes.io";
+type Approval = "missing" | "given" | "invalid";
+
+function approvalOf(definition: KubeObject): Approval {
+  const said = textAt(definition, "metadata", "annotations", approval) ?? "";
+  if (said === "") return "missing";
+  const isUrl = requestUri(said) && /^[a-z][a-z0-9+.-]*:\/\/[^/?]/i.test(said);
+  return said.startsWith("unapproved") || isUrl ? "given" : "invalid";
+}
+
+/** Groups of Kubernetes' own need somebody's approval, unless nothing of that is changed. */
+function approvalErrors(definition: KubeObject, old: KubeObject | undefined): FieldError[] {
+  const state = approvalOf(definition);
+  if (state === "given" || (old && approvalOf(old) === state)) return [];
+  const at = `metadata.annotations[${approval}]`;
+  const must = `protected groups must have approval annotation "${approval}"`;
+  const see = "see https://github.com/kubernetes/enhancements/pull/1111";
+  if (state === "missing") return [required(at, `${must}, ${see}`)];
+  const said = textAt(definition, "metadata", "annotations", approval);
+  return [invalid(at, said, `${must} with either a URL or a reason starting with "unapproved", ${see}`)];
 }
 
 function specErrors(spec: JsonObject): FieldError[] {
@@ -172,7 +214,7 @@ function specErrors(spec: JsonObject): FieldError[] {
       .map((key) => required(`spec.names.${key}`)),
     ...nameErrors(names, "spec.names"),
     ...oneOf(text(spec, "scope"), ["Cluster", "Namespaced"], "spec.scope"),
-    ...versions.flatMap((version, i) => versionErrors(version, `spec.versions[${i}]`, versions.length === 1)),
+    ...versionsErrors(versions),
     // The first version is told again by the name that it had when there was one only.
     ...named.slice(0, 1).flatMap((one) => labelled(one, "spec.version")),
     ...when(
@@ -241,7 +283,7 @@ export function definitionErrors(
       !old && nameOf(definition) !== name,
       invalid("metadata.name", nameOf(definition), `must be spec.names.plural+"."+spec.group`),
     ),
-    ...groupErrors(definition),
+    ...groupErrors(definition, old),
     ...specErrors(spec),
     ...accepted,
     ...storedErrors(definition),

@@ -12,7 +12,7 @@ import type { KubeObject } from "./kube-object.ts";
 import { entriesOf, isReset, ownersAfterUpdate, ownersIn } from "./managed-fields.ts";
 import type { Occasion, Owners } from "./managed-fields.ts";
 import { mergeSchemaOf } from "./merge-schema.ts";
-import { applyFault } from "./structured-compare.ts";
+import { isTyped } from "./structured-compare.ts";
 import { apiVersionOf } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
 
@@ -131,8 +131,8 @@ function ownersBefore(
 }
 
 /**
- * Whether each version in which something is owned has a schema for all that is there: where one has not, a real
- * server cannot compare, and forgets all owners.
+ * Whether the schema of the kind, and of each version in which something is owned, is one for all that is there: where
+ * one is not, a real server cannot compare, and forgets all owners.
  */
 function readInAll(
   cluster: Cluster,
@@ -141,13 +141,11 @@ function readInAll(
   ...objects: readonly (KubeObject | undefined)[]
 ): boolean {
   const versions = new Set([...owners.values()].map(({ apiVersion }) => apiVersion));
-  versions.delete(apiVersionOf(type));
+  versions.add(apiVersionOf(type));
   return cluster
     .types()
     .filter((one) => type.custom && one.bucket === type.bucket && versions.has(apiVersionOf(one)))
-    .every((one) =>
-      objects.every((object) => !object || applyFault(mergeSchemaOf(one), object) === undefined),
-    );
+    .every((one) => objects.every((object) => !object || isTyped(mergeSchemaOf(one), object)));
 }
 
 /**

@@ -65,11 +65,16 @@ export function equal(a: Json | undefined, b: Json | undefined): boolean {
   );
 }
 
+/** The same data with the keys of objects in order, as in Go's maps. */
+export function sorted(value: Json): Json {
+  if (isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));
+}
+
 /** JSON as Go writes maps: keys in order, no spaces. */
-export const sortedJson = (value: Json): string =>
-  JSON.stringify(value, (_, inner: Json) =>
-    isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
-  );
+export const sortedJson = (value: Json): string => JSON.stringify(sorted(value));
 
 /** Deeper data than any schema describes would only exhaust the stack of what walks it. */
 const deepest = 512;

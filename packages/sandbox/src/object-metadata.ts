@@ -2,7 +2,18 @@
 import { isArray, isObject } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { defaulted, pruned, withoutEmpty } from "./schema-fitting.ts";
-import { anyObject, boolean, each, fields, integer, listOf, mapOf, string, strings } from "./schema-words.ts";
+import {
+  anyObject,
+  boolean,
+  each,
+  fields,
+  integer,
+  listOf,
+  mapOf,
+  string,
+  strings,
+  time,
+} from "./schema-words.ts";
 import { atomic, listBy, or, setOf } from "./schema-words.ts";
 
 const owner = atomic(
@@ -14,7 +25,7 @@ const owner = atomic(
 /** Of every object's metadata. */
 export const metadataSchema = fields({
   ...strings("name generateName namespace selfLink uid resourceVersion"),
-  ...each("creationTimestamp deletionTimestamp", { ...string, format: "date-time" }),
+  ...each("creationTimestamp deletionTimestamp", time),
   ...each("generation deletionGracePeriodSeconds", integer),
   ...each("labels annotations", mapOf(string)),
   finalizers: setOf(string),
@@ -22,7 +33,7 @@ export const metadataSchema = fields({
   managedFields: listOf(
     fields({
       ...strings("manager operation apiVersion fieldsType subresource"),
-      time: { ...string, format: "date-time" },
+      time,
       fieldsV1: anyObject,
     }),
   ),

@@ -81,7 +81,7 @@ export interface Behaviour {
     subresource?: "" | "status",
   ) => FieldError[];
   /** What whoever writes it is told. */
-  readonly warnings?: (object: KubeObject) => string[];
+  readonly warnings?: (object: KubeObject, old: KubeObject | undefined) => string[];
   /** What the first deletion changes, besides the deletion timestamp. */
   readonly terminating?: (object: KubeObject, now: string) => KubeObject;
   /**

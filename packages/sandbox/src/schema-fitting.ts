@@ -1,5 +1,7 @@
 // What happens to an object before it is validated: unknown fields go, defaults come, nulls that mean nothing go.
-import { field, isArray, isObject, listAt, objectAt } from "./json.ts";
+import { duplicate, invalid, when } from "./field-errors.ts";
+import type { FieldError } from "./field-errors.ts";
+import { field, isArray, isObject, listAt, objectAt, sorted, sortedJson } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 
 const keepsUnknown = (schema: Json | undefined): boolean =>
@@ -17,20 +19,29 @@ const typeMeta = new Set(["apiVersion", "kind", "metadata"]);
  * The value without the fields that the structural schema does not know; each one's path is added to `unknown`.
  * Values of the wrong type are left for the validation to refuse.
  */
-export function pruned(value: Json, schema: Json | undefined, path: string, unknown: string[]): Json {
+export function pruned(
+  value: Json,
+  schema: Json | undefined,
+  path: string,
+  unknown: string[],
+  keeps = keepsUnknown(schema),
+): Json {
   if (isArray(value)) {
     const items = field(schema, "items");
-    if (items === undefined && keepsUnknown(schema)) return value;
-    return value.map((item, i) => pruned(item, items, `${path}[${i}]`, unknown));
+    if (keeps && items === undefined) return value;
+    // The items of a list that keeps all do so, too; what is in them does not.
+    return value.map((item, i) => pruned(item, items, `${path}[${i}]`, unknown, keeps || undefined));
   }
   if (!isObject(value)) return value;
   const embedded = field(schema, "x-kubernetes-embedded-resource") === true;
   const kept = Object.entries(value).flatMap(([key, inner]): [string, Json][] => {
     const at = path === "" ? key : `${path}.${key}`;
-    const known = schemaOfProperty(schema, key);
-    if (known === true || (embedded && typeMeta.has(key))) return [[key, inner]];
-    if (known !== undefined) return [[key, pruned(inner, known, at, unknown)]];
-    if (keepsUnknown(schema)) return [[key, inner]];
+    const known = field(schema, "properties", key);
+    const others = field(schema, "additionalProperties");
+    if (embedded && typeMeta.has(key)) return [[key, inner]];
+    if (known !== undefined || others !== undefined)
+      return [[key, pruned(inner, known ?? (isObject(others) ? others : undefined), at, unknown)]];
+    if (keeps) return [[key, inner]];
     unknown.push(at);
     return [];
   });
@@ -99,25 +110,42 @@ export function defaulted(value: Json, schema: Json | undefined, keepNulls = fal
   );
 }
 
-/** Duplicates that `x-kubernetes-list-type` forbids: [path, value] of each later one. */
-export function repeatedItems(value: Json, schema: Json | undefined, path: string): [string, Json][] {
-  if (isArray(value)) {
-    const seen = new Map<string, number>();
-    const keys = listAt(schema, "x-kubernetes-list-map-keys").map(String);
-    const kind = field(schema, "x-kubernetes-list-type");
-    return value.flatMap((item, i) => {
-      const identity =
-        kind === "map" ? Object.fromEntries(keys.map((key) => [key, field(item, key) ?? null])) : item;
-      const text = JSON.stringify(identity);
-      const times = (seen.get(text) ?? 0) + 1;
-      seen.set(text, times);
-      const again = (kind === "map" || kind === "set") && times === 2;
-      const own: [string, Json][] = again ? [[`${path}[${i}]`, identity]] : [];
-      return [...own, ...repeatedItems(item, field(schema, "items"), `${path}[${i}]`)];
-    });
+/** What a list's type says of its items. */
+function itemErrors(value: readonly Json[], schema: Json, path: string): FieldError[] {
+  const list = field(schema, "x-kubernetes-list-type");
+  if (list !== "map" && list !== "set") return [];
+  const stranger = list === "map" ? value.findIndex((item) => item !== null && !isObject(item)) : -1;
+  if (stranger >= 0) {
+    const why = "must be an object for an array of list-type map";
+    return [invalid(`${path}[${stranger}]`, sorted(value[stranger] ?? null), why)];
   }
-  if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([key, inner]) =>
-    repeatedItems(inner, schemaOfProperty(schema, key), path === "" ? key : `${path}.${key}`),
-  );
+  const keys = listAt(schema, "x-kubernetes-list-map-keys").map(String);
+  const times = new Map<string, number>();
+  return value.flatMap((item, i) => {
+    const given = keys.filter((key) => field(item, key) !== undefined);
+    const identity =
+      list === "map" ? Object.fromEntries(given.map((key) => [key, field(item, key) ?? null])) : item;
+    const text = sortedJson(identity);
+    const count = (times.get(text) ?? 0) + 1;
+    times.set(text, count);
+    return when(count === 2, duplicate(`${path}[${i}]`, sorted(identity)));
+  });
+}
+
+/** What `x-kubernetes-list-type` forbids: items that are there twice, each once; and items without keys. */
+export function repeatedItems(value: Json, schema: Json | undefined, path: string): FieldError[] {
+  if (isArray(value)) {
+    const inside = value.flatMap((item, i) => repeatedItems(item, field(schema, "items"), `${path}[${i}]`));
+    return [...itemErrors(value, schema ?? null, path), ...inside];
+  }
+  if (!isObject(value) || !isObject(schema)) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const known = field(schema, "properties", key);
+    const at = path === "" ? key : `${path}.${key}`;
+    const others = field(schema, "additionalProperties");
+    return [
+      ...repeatedItems(inner, known, at),
+      ...(isObject(others) ? repeatedItems(inner, others, `${path}[${key}]`) : []),
+    ];
+  });
 }

@@ -4,6 +4,8 @@ import type { Json, JsonObject } from "./json.ts";
 export const string: JsonObject = { type: "string" };
 export const integer: JsonObject = { type: "integer" };
 export const boolean: JsonObject = { type: "boolean" };
+/** A moment, as Go itself decodes it: a text and nothing else. */
+export const time: JsonObject = { ...string, format: "date-time", "x-drover-decoded": true };
 /** Anything that the sandbox stores without looking at it. */
 export const anyObject: JsonObject = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 
@@ -47,7 +49,7 @@ export const strings = (names: string): JsonObject => each(names, string);
 /** A condition as newer kinds have it (meta/v1). */
 export const apiCondition = fields({
   ...each("type status reason message", or(string, "")),
-  lastTransitionTime: or({ ...string, format: "date-time" }, null),
+  lastTransitionTime: or(time, null),
   observedGeneration: { ...integer, "x-omitempty": true },
 });
 

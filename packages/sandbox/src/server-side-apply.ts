@@ -3,6 +3,7 @@
 import { difference, intersection, isEmptySet, noFields, pathsIn, shownPath, union } from "./field-sets.ts";
 import { withoutTrees } from "./field-sets.ts";
 import type { FieldPath, FieldSet } from "./field-sets.ts";
+import { htmlSafe } from "./go-text.ts";
 import { equal, isObject, omit, parseJson, sortedJson, textAt, withField } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { KubeObject } from "./kube-object.ts";
@@ -158,7 +159,7 @@ function withAnnotation(object: JsonObject, config: JsonObject, manager: string)
   };
   const { metadata } = object;
   if (!isObject(metadata) || !isObject(metadata["annotations"])) return object;
-  const value = `${sortedJson(bare(config))}\n`;
+  const value = `${htmlSafe(sortedJson(bare(config)))}\n`;
   return {
     ...object,
     metadata: { ...metadata, annotations: { ...metadata["annotations"], [lastApplied]: value } },

@@ -1,6 +1,7 @@
 // Every answer that is not a success, as the Status object the API server would send.
 // Reasons, messages and details follow apimachinery's api/errors: clients decide by reason and code, people read the message.
 import type { FieldError } from "./field-errors.ts";
+import { quoted } from "./go-text.ts";
 import { present } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 
@@ -42,11 +43,6 @@ export class ApiError extends Error {
   }
 }
 
-/** A text in quotes as Go's strconv.Quote has it: names out of paths may have any byte in them. */
-export const quoted = (text: string): string =>
-  JSON.stringify(text).replaceAll(/\\(?:\\|u(?:00|dc)(..))/g, (all, byte: string | undefined) =>
-    byte === undefined ? all : `\\x${byte}`,
-  );
 const qualified = (name: string, group: string): string => (group === "" ? name : `${name}.${group}`);
 const resourceOf = (type: Named): string => qualified(type.resource, type.group);
 const about = (

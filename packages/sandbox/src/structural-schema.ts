@@ -1,20 +1,20 @@
-// Whether a CustomResourceDefinition's schema is structural, as apiextensions-apiserver asks before it serves one.
-import { forbidden, invalid, notSupported, required, when } from "./field-errors.ts";
+// Whether a CustomResourceDefinition's schema is structural, as apiextensions-apiserver asks before it serves one
+// (pkg/apiserver/schema/validation.go and complete.go): what has to hold of an object's structure is said outside of allOf
+// and the like, and only there. And whether its defaults are data of their own schemas.
+import { coerced, embeddedErrors } from "./embedded-objects.ts";
+import { forbidden, invalid, required, when } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
-import { equal, field, isArray, isObject, listAt, objectAt, omit, textAt, textsAt } from "./json.ts";
-import type { Json } from "./json.ts";
-import { defaulted, pruned } from "./schema-fitting.ts";
-import { patternOf, validated } from "./schema-validation.ts";
+import { equal, field, isObject, listAt, objectAt, omit, sorted, textAt } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
+import { isUnsupported, openApiErrors } from "./openapi-schema.ts";
+import { pruned } from "./schema-fitting.ts";
+import { below, patternOf, validated } from "./schema-validation.ts";
 
 type Level = "root" | "item" | "field";
 
-const types = ["array", "boolean", "integer", "number", "object", "string"];
-const listTypes = ["atomic", "set", "map"];
-const quadratic = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
-const unsupported = ["$ref", "definitions", "dependencies", "id", "patternProperties", "additionalItems"];
 /** Keywords that belong to the structure, not inside allOf, anyOf, oneOf or not; by what they have to be there. */
 const structureOnly: Readonly<Record<string, string>> = {
-  empty: "type title description x-kubernetes-list-map-keys",
+  empty: "type title description x-kubernetes-list-map-keys x-kubernetes-validations",
   undefined: "additionalProperties default x-kubernetes-list-type x-kubernetes-map-type",
   false:
     "nullable x-kubernetes-preserve-unknown-fields x-kubernetes-embedded-resource x-kubernetes-int-or-string",
@@ -25,6 +25,7 @@ const missingType: Readonly<Record<Level, string>> = {
   field: "must not be empty for specified object fields",
 };
 const intOrString: Json = [{ type: "integer" }, { type: "string" }];
+const embedded: JsonObject = { "x-kubernetes-embedded-resource": true };
 const flag = (schema: Json, name: string): boolean => field(schema, name) === true;
 const keyed = (path: string, key: string): string => `${path}.properties[${key}]`;
 const properties = (schema: Json): [string, Json][] => Object.entries(objectAt(schema, "properties"));
@@ -35,21 +36,46 @@ const junctors = (schema: Json): [string, Json][] => [
   ...Object.entries(objectAt(schema)).filter(([key]) => key === "not"),
 ];
 
-/** Everything that keeps a schema from being structural, sorted; `path` is where it stands in the definition. */
-export const structuralErrors = (schema: Json, path: string): FieldError[] =>
-  structure(schema, path, "root").sort((a, b) =>
-    `${a.field}: ${a.body}` < `${b.field}: ${b.body}` ? -1 : 1,
-  );
+/** Everything that is wrong with the schema of a definition; `path` is where it stands in it. */
+export function schemaErrors(schema: Json, path: string, withStatus: boolean): FieldError[] {
+  const structural = isUnsupported(schema)
+    ? []
+    : [...structure(schema, path, "root"), ...incomplete(schema, schema, path, path)];
+  const said = [
+    ...(withStatus ? besideStatus(schema, path) : []),
+    ...when(flag(schema, "nullable"), forbidden(`${path}.nullable`, "nullable cannot be true at the root")),
+    ...structural,
+  ];
+  const defaults = structural.length > 0 || isUnsupported(schema) ? [] : defaultErrors(schema, path, true);
+  return [...said, ...defaults, ...openApiErrors(schema, path)];
+}
+
+const besideStatusFields =
+  "Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations";
+/** What a root may not say where the status is validated by itself. */
+const notBesideStatus =
+  "id $schema $ref nullable default maxProperties minProperties enum allOf oneOf anyOf not additionalProperties patternProperties dependencies additionalItems definitions x-kubernetes-embedded-resource x-kubernetes-int-or-string x-kubernetes-list-map-keys x-kubernetes-list-type x-kubernetes-map-type";
+
+function besideStatus(schema: Json, path: string): FieldError[] {
+  const type = textAt(schema, "type") ?? "";
+  const only =
+    'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
+  if (type !== "object" && type !== "") return [invalid(`${path}.type`, type, only)];
+  const isSaid = (key: string): boolean => {
+    const given = field(schema, key);
+    return given !== undefined && given !== false && given !== "" && !(given === null);
+  };
+  const why = `only [${besideStatusFields}] fields are allowed at the root of the schema if the status subresource is enabled`;
+  return when(notBesideStatus.split(" ").some(isSaid), invalid(path, schema, why));
+}
 
 function structure(schema: Json, path: string, level: Level): FieldError[] {
   const items = field(schema, "items");
   const additional = field(schema, "additionalProperties");
-  const isResource = level === "root" || flag(schema, "x-kubernetes-embedded-resource");
   return [
     ...typeErrors(schema, path, level),
-    ...keywordErrors(schema, path, level),
-    ...(isResource ? metadataErrors(schema, keyed(path, "metadata")) : []),
-    ...defaultErrors(schema, `${path}.default`),
+    ...extensionErrors(schema, path, level),
+    ...metaErrors(schema, path, level),
     ...values(schema, path),
     ...(isObject(items) ? structure(items, `${path}.items`, "item") : []),
     ...(isObject(additional) ? structure(additional, `${path}.additionalProperties`, "field") : []),
@@ -59,128 +85,167 @@ function structure(schema: Json, path: string, level: Level): FieldError[] {
 
 function typeErrors(schema: Json, path: string, level: Level): FieldError[] {
   const type = textAt(schema, "type") ?? "";
+  const at = `${path}.type`;
+  const notObject = "must be object if x-kubernetes-embedded-resource is true";
   const free =
     flag(schema, "x-kubernetes-int-or-string") || flag(schema, "x-kubernetes-preserve-unknown-fields");
-  if (type === "") return free ? [] : [required(`${path}.type`, missingType[level])];
-  if (!types.includes(type)) return [notSupported(`${path}.type`, type, types)];
-  if (level === "root" && type !== "object")
-    return [invalid(`${path}.type`, type, "must be object at the root")];
-  if (type !== "array" || field(schema, "items") !== undefined) return [];
-  return [required(`${path}.items`, "must be specified")];
-}
-
-function keywordErrors(schema: Json, path: string, level: Level): FieldError[] {
-  const additional = field(schema, "additionalProperties");
-  const beside = additional !== undefined && additional !== true && properties(schema).length > 0;
-  const list = textAt(schema, "x-kubernetes-list-type") ?? "atomic";
-  const notAtomic =
-    list === "set" &&
-    textAt(schema, "items", "type") === "object" &&
-    textAt(schema, "items", "x-kubernetes-map-type") !== "atomic";
-  const keyless = list === "map" && listAt(schema, "x-kubernetes-list-map-keys").length === 0;
-  const no = (holds: boolean, key: string, why: string): FieldError[] =>
-    when(holds, forbidden(`${path}.${key}`, why));
+  const own =
+    flag(schema, "x-kubernetes-embedded-resource") && type !== "object"
+      ? [type === "" ? required(at, notObject) : invalid(at, type, notObject)]
+      : when(type === "" && !free, required(at, missingType[level]));
   return [
-    ...unsupported.flatMap((key) => no(field(schema, key) !== undefined, key, `${key} is not supported`)),
-    ...no(flag(schema, "uniqueItems"), "uniqueItems", quadratic),
-    ...no(beside, "additionalProperties", "additionalProperties and properties are mutual exclusive"),
-    ...no(
-      additional !== undefined && level === "root",
-      "additionalProperties",
-      "must not be used at the root",
-    ),
-    ...no(isArray(field(schema, "items")), "items", "items must be a schema object and not an array"),
-    ...when(!listTypes.includes(list), notSupported(`${path}.x-kubernetes-list-type`, list, listTypes)),
+    ...own,
     ...when(
-      notAtomic,
-      invalid(
-        `${path}.items.x-kubernetes-map-type`,
-        null,
-        "must be atomic as item of a list with x-kubernetes-list-type=set",
-      ),
+      level === "root" && type !== "" && type !== "object",
+      invalid(at, type, "must be object at the root"),
     ),
-    ...(list === "map" ? keyErrors(schema, path) : []),
     ...when(
-      keyless,
-      required(`${path}.x-kubernetes-list-map-keys`, "must not be empty if x-kubernetes-list-type is map"),
+      type === "array" && field(schema, "items") === undefined,
+      required(`${path}.items`, "must be specified"),
     ),
   ];
 }
 
-/** What tells items of a list apart is in each of them. */
-function keyErrors(schema: Json, path: string): FieldError[] {
-  const items = field(schema, "items");
-  const keys = textsAt(schema, "x-kubernetes-list-map-keys");
-  const nowhere = "entries must all be names of item properties";
-  const missing =
-    "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property";
-  return keys.flatMap((key) => {
-    const property = field(items, "properties", key);
-    if (property === undefined) return [invalid(`${path}.x-kubernetes-list-map-keys`, keys, nowhere)];
-    const given = textsAt(items, "required").includes(key) || field(property, "default") !== undefined;
-    return when(!given, required(`${keyed(`${path}.items`, key)}.default`, missing));
-  });
+function extensionErrors(schema: Json, path: string, level: Level): FieldError[] {
+  const [keeps, whole] = ["x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"];
+  const mixed = flag(schema, "x-kubernetes-int-or-string");
+  const why = "must be false if x-kubernetes-int-or-string is true";
+  const additional = field(schema, "additionalProperties");
+  const bare = `must not be empty if ${whole} is true without ${keeps}`;
+  const isEmbedded = flag(schema, whole);
+  const isBare = isEmbedded && !flag(schema, keeps) && properties(schema).length === 0;
+  const notEmbedded = `must not be used if ${whole} is set`;
+  return [
+    ...when(mixed && flag(schema, keeps), invalid(`${path}.${keeps}`, true, why)),
+    ...when(mixed && isEmbedded, invalid(`${path}.${whole}`, true, why)),
+    ...when(
+      additional !== undefined && level === "root",
+      forbidden(`${path}.additionalProperties`, "must not be used at the root"),
+    ),
+    ...when(additional !== undefined && isEmbedded, forbidden(`${path}.additionalProperties`, notEmbedded)),
+    ...when(isBare, required(`${path}.properties`, bare)),
+  ];
 }
 
-/** Metadata is the server's: a schema may say no more about it than what names it takes. */
-function metadataErrors(schema: Json, path: string): FieldError[] {
+/** Types and metadata are the server's: a schema may say no more about them than what names a root takes. */
+function metaErrors(schema: Json, path: string, level: Level): FieldError[] {
+  if (level !== "root" && !flag(schema, "x-kubernetes-embedded-resource")) return [];
+  const ofType = (key: string, wanted: string): FieldError[] => {
+    const property = field(schema, "properties", key);
+    const type = textAt(property, "type") ?? "";
+    const isWrong = property !== undefined && type !== wanted;
+    return when(isWrong, invalid(`${keyed(path, key)}.type`, type, `must be ${wanted}`));
+  };
   const metadata = field(schema, "properties", "metadata");
-  if (metadata === undefined) return [];
+  const isRestricted = level === "root" && metadata !== undefined && !isPlain(metadata);
+  return [
+    ...ofType("kind", "string"),
+    ...ofType("apiVersion", "string"),
+    ...ofType("metadata", "object"),
+    ...when(
+      isRestricted,
+      forbidden(
+        keyed(path, "metadata"),
+        "must not specify anything other than name and generateName, but metadata is implicitly specified",
+      ),
+    ),
+  ];
+}
+
+/** Whether metadata has no more than names in its schema. */
+function isPlain(metadata: Json): boolean {
   const named = Object.keys(objectAt(metadata, "properties")).every(
     (key) => key === "name" || key === "generateName",
   );
-  const plain = Object.keys(omit(objectAt(metadata), "type", "description", "properties")).length === 0;
-  if (textAt(metadata, "type") !== "object")
-    return [invalid(`${path}.type`, field(metadata, "type"), "must be object")];
-  if (named && plain) return [];
+  const { default: _, ...rest } = omit(objectAt(metadata), "type", "properties");
+  return named && Object.values(rest).every((value) => value === "" || value === false);
+}
+
+/** Every default in a schema is data of that schema: it is valid, and survives pruning. */
+function defaultErrors(schema: Json, path: string, isRoot: boolean): FieldError[] {
+  const items = field(schema, "items");
+  const isResource = isRoot || flag(schema, "x-kubernetes-embedded-resource");
+  // Defaults of types and metadata are none of the schema's alone.
+  const fields = properties(schema).filter(
+    ([key]) => !(isResource && ["apiVersion", "kind", "metadata"].includes(key)),
+  );
   return [
-    forbidden(
-      path,
-      "must not specify anything other than name and generateName, but metadata is implicitly specified",
-    ),
+    // A whole object has its types and metadata, whatever the schema says.
+    ...ownDefault(isRoot ? { ...objectAt(schema), ...embedded } : schema, `${path}.default`),
+    ...(isObject(items) ? defaultErrors(items, `${path}.items`, false) : []),
+    ...fields.flatMap(([key, inner]) => defaultErrors(inner, keyed(path, key), false)),
   ];
 }
 
-/** A default is data of its own schema: it has to be valid, and to survive pruning. */
-function defaultErrors(schema: Json, path: string): FieldError[] {
-  const value = field(schema, "default");
-  if (value === undefined) return [];
+function ownDefault(schema: Json, path: string): FieldError[] {
+  const value = field(schema, "default") ?? null;
+  if (value === null) return [];
   const unknown: string[] = [];
   pruned(value, schema, "", unknown);
-  if (unknown.length > 0) return [invalid(path, value, "must not have unknown fields")];
-  return validated(defaulted(value, schema), schema, "").map((error) => ({
-    ...error,
-    field: error.field === "" ? path : `${path}.${error.field}`,
-  }));
+  const stale = when(unknown.length > 0, invalid(path, sorted(value), "must not have unknown fields"));
+  const metadata = metadataErrors(value, schema, path);
+  return [...stale, ...(metadata.length > 0 ? metadata : below(path, validated(value, schema, "")))];
+}
+
+/** What is wrong with the types and metadata of objects in a default. */
+function metadataErrors(value: Json, schema: Json, path: string): FieldError[] {
+  try {
+    coerced(value, schema, path, [], (why) => new TypeError(why));
+  } catch (error) {
+    if (error instanceof TypeError) return [invalid(path, value, error.message)];
+    throw error;
+  }
+  return embeddedErrors(value, schema, path);
 }
 
 /** What a schema says about values, with the two ways to say int-or-string that are structural. */
 function values(schema: Json, path: string): FieldError[] {
   const isIntOrString = (value: Json): boolean => equal(field(value, "anyOf"), intOrString);
-  const nested = junctors(schema).filter(
-    ([name, one]) =>
-      !(name.startsWith("anyOf") && isIntOrString(schema)) && !(name === "allOf[0]" && isIntOrString(one)),
-  );
-  const pattern = textAt(schema, "pattern");
+  const nested = junctors(schema).filter(([name]) => !(name.startsWith("anyOf") && isIntOrString(schema)));
+  const pattern = textAt(schema, "pattern") ?? "";
   return [
-    ...(pattern === undefined ? [] : patternErrors(pattern, `${path}.pattern`)),
-    ...nested.flatMap(([name, one]) => nestedValues(one, `${path}.${name}`)),
+    ...(pattern === "" ? [] : patternErrors(pattern, `${path}.pattern`)),
+    ...nested.flatMap(([name, one]) =>
+      nestedValues(
+        name === "allOf[0]" && isIntOrString(one) ? omit(objectAt(one), "anyOf") : one,
+        `${path}.${name}`,
+      ),
+    ),
   ];
 }
 
 function nestedValues(schema: Json, path: string): FieldError[] {
   const items = field(schema, "items");
+  // That there are other fields, or none, is no schema of them.
+  const isSaid = (key: string): boolean => {
+    const value = field(schema, key) ?? false;
+    return value !== false && value !== "" && !(key === "additionalProperties" && value === true);
+  };
   const misplaced = Object.entries(structureOnly).flatMap(([what, keys]) =>
     keys
       .split(" ")
-      .filter((key) => Boolean(field(schema, key) ?? false))
+      .filter(isSaid)
       .map((key) => forbidden(`${path}.${key}`, `must be ${what} to be structural`)),
   );
+  const metadata = field(schema, "properties", "metadata");
   return [
     ...misplaced,
-    ...values(schema, path),
+    ...when(
+      metadata !== undefined,
+      forbidden(keyed(path, "metadata"), "must not be specified in a nested context"),
+    ),
+    ...nestedJunctors(schema, path),
     ...properties(schema).flatMap(([key, inner]) => nestedValues(inner, keyed(path, key))),
     ...(isObject(items) ? nestedValues(items, `${path}.items`) : []),
+  ];
+}
+
+/** Inside of allOf and the like there are no ways to say int-or-string. */
+function nestedJunctors(schema: Json, path: string): FieldError[] {
+  const pattern = textAt(schema, "pattern") ?? "";
+  return [
+    ...(pattern === "" ? [] : patternErrors(pattern, `${path}.pattern`)),
+    ...junctors(schema).flatMap(([name, one]) => nestedValues(one, `${path}.${name}`)),
   ];
 }
 
@@ -191,4 +256,23 @@ function patternErrors(pattern: string, path: string): FieldError[] {
   } catch (error) {
     return [invalid(path, pattern, `must be a valid regular expression, but isn't: ${String(error)}`)];
   }
+}
+
+/** What is said of a part that the structure does not have; `at` is its place in the structure. Only roots are asked. */
+function incomplete(schema: Json, spine: Json | undefined, path: string, at: string): FieldError[] {
+  if (spine === undefined) return [required(at, `because it is defined in ${path}`)];
+  return junctors(schema).flatMap(([name, one]) => incompleteIn(one, spine, `${path}.${name}`, at));
+}
+
+function incompleteIn(schema: Json, spine: Json | undefined, path: string, at: string): FieldError[] {
+  const own = incomplete(schema, spine, path, at);
+  if (spine === undefined) return own;
+  const items = field(schema, "items");
+  const inItems = isObject(items)
+    ? incompleteIn(items, field(spine, "items"), `${path}.items`, `${at}.items`)
+    : [];
+  const inFields = properties(schema).flatMap(([key, inner]) =>
+    incompleteIn(inner, field(spine, "properties", key), keyed(path, key), keyed(at, key)),
+  );
+  return [...own, ...inItems, ...inFields];
 }

@@ -1,6 +1,7 @@
 // What changed between two objects, and what is wrong with an applied one, by schema (structured-merge-diff's rules).
 import { setOf, shownPath } from "./field-sets.ts";
 import type { FieldPath, FieldSet } from "./field-sets.ts";
+import { goType, goValue } from "./go-text.ts";
 import { equal, field, isArray, isObject, textAt } from "./json.ts";
 import type { Json } from "./json.ts";
 import { elementOfItem, schemaOfField, schemaOfItem } from "./merge-schema.ts";
@@ -76,25 +77,6 @@ export function compared(at: MergeSchema, left: Json, right: Json): Comparison {
 }
 
 /** How Go prints the type (`%T`) and the value (`%v`) of what JSON it has read. */
-const goType = (value: Json): string =>
-  isArray(value)
-    ? "[]interface {}"
-    : isObject(value)
-      ? "map[string]interface {}"
-      : typeof value === "boolean"
-        ? "bool"
-        : typeof value === "number"
-          ? Number.isInteger(value)
-            ? "int64"
-            : "float64"
-          : "string";
-const goValue = (value: Json): string => {
-  if (isArray(value)) return `[${value.map(goValue).join(" ")}]`;
-  if (!isObject(value)) return value === null ? "<nil>" : String(value);
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `map[${entries.map(([key, inner]) => `${key}:${goValue(inner)}`).join(" ")}]`;
-};
-
 function scalarFault(at: MergeSchema, value: Json): string | undefined {
   const printed = goValue(value);
   switch (textAt(at.schema, "type")) {
@@ -113,7 +95,7 @@ function scalarFault(at: MergeSchema, value: Json): string | undefined {
   }
 }
 
-type Fault = readonly [path: FieldPath, what: string];
+type Fault = readonly [path: FieldPath, what: string, twice?: "twice"];
 
 function* faults(at: MergeSchema, value: Json, path: FieldPath): Generator<Fault> {
   if (value === null) return;
@@ -147,10 +129,17 @@ function* itemFaults(at: MergeSchema, items: readonly Json[], path: FieldPath): 
       yield [path, `element ${i}: ${found.fault}`];
       return;
     }
-    if (seen.has(found.element)) yield [path, `duplicate entries for key ${shownPath([found.element])}`];
+    if (seen.has(found.element))
+      yield [path, `duplicate entries for key ${shownPath([found.element])}`, "twice"];
     seen.add(found.element);
     yield* faults(schemaOfItem(at), item, [...path, found.element]);
   }
+}
+
+/** Whether an object is of the schema, but for items that are there twice. */
+export function isTyped(at: MergeSchema, value: Json): boolean {
+  for (const [, , twice] of faults(at, value, [])) if (!twice) return false;
+  return true;
 }
 
 /** What is wrong with an applied object, in structured-merge-diff's words, or undefined. */

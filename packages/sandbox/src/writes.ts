@@ -8,6 +8,7 @@ import type { Telling } from "./decoding.ts";
 import { invalid } from "./field-errors.ts";
 import { emptyObject, occasionFor, ownersAfter, ownersOf } from "./field-tracking.ts";
 import { withOwners, withoutManaged } from "./field-tracking.ts";
+import { quoted } from "./go-text.ts";
 import { equal, isObject, listAt, omit, textAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import {
@@ -52,8 +53,7 @@ const find = ({ store }: Cluster, { type, namespace, name }: Target) =>
 export function refuseUnkeyed({ type, namespace, name }: Target): void {
   if (type.namespaced && namespace === "") throw status.badRequest("Namespace parameter required.");
   const [fault] = nameFaults("path", name);
-  if (fault !== undefined)
-    throw status.badRequest(`Name parameter invalid: ${status.quoted(name)}: ${fault}`);
+  if (fault !== undefined) throw status.badRequest(`Name parameter invalid: ${quoted(name)}: ${fault}`);
 }
 
 /** Throws 400 or 404. */
@@ -132,7 +132,7 @@ function warnOf(
   old: KubeObject | undefined,
   warn: (text: string) => void,
 ): void {
-  type.behaviour.warnings?.(object).forEach(warn);
+  type.behaviour.warnings?.(object, old).forEach(warn);
   const known = ["orphan", "foregroundDeletion", "kubernetes", ...(old ? finalizersOf(old) : [])];
   const why =
     "prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers";

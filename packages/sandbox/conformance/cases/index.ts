@@ -6,6 +6,7 @@ import { definitionChanges } from "./definition-changes.ts";
 import { definitionEnds } from "./definition-ends.ts";
 import { refusals } from "./definition-refusals.ts";
 import { deletion } from "./deletion.ts";
+import { formats } from "./formats.ts";
 import { kinds } from "./kinds.ts";
 import { lists } from "./lists.ts";
 import { metadata } from "./metadata.ts";
@@ -13,6 +14,8 @@ import { namespaces } from "./namespaces.ts";
 import { patches } from "./patches.ts";
 import { paths } from "./paths.ts";
 import { policies } from "./policies.ts";
+import { rootSchemas } from "./root-schemas.ts";
+import { schemaRefusals } from "./schema-refusals.ts";
 import { statefulSets } from "./stateful-sets.ts";
 import { watches } from "./watches.ts";
 
@@ -22,6 +25,7 @@ const themes: Readonly<Record<string, readonly Case[]>> = {
   "custom values": customValues,
   definitions: [...refusals, ...definitionChanges, ...definitionEnds],
   deletion,
+  formats,
   kinds,
   lists,
   metadata,
@@ -29,6 +33,7 @@ const themes: Readonly<Record<string, readonly Case[]>> = {
   patches,
   paths,
   policies,
+  "root schemas": [...rootSchemas, ...schemaRefusals],
   "stateful sets": statefulSets,
   watches,
 };
