@@ -55,6 +55,7 @@ export const tasks = {
   mutants: withPython("packages/queue/mutants/main.ts"),
   workloads: withoutPython("tests/workloads/main.ts", lessGarbageCollection),
   conformance: withPython("packages/sandbox/conformance/main.ts"),
+  crds: withoutPython("verification/crds/main.ts", lessGarbageCollection),
   "bench:queue": withPython("bench/queue/main.ts"),
   "bench:persistence": withPython("bench/persistence/main.ts"),
   "bench:bridge": withPython("bench/bridge/main.ts", lessGarbageCollection),

@@ -87,6 +87,12 @@ function withSortedCauses(status: JsonObject): JsonObject {
   };
 }
 
+/** What is wrong with an applied object is told in the order of Go's maps, a line each. */
+const withSortedLines = (text: string): string => {
+  const [head = "", ...lines] = text.split("\n  ");
+  return head.endsWith("errors:") ? [head, ...lines.sort()].join("\n  ") : text;
+};
+
 /** Entries are in the order of their times, to the second: which of two servers is how fast. */
 const withSortedOwners = (metadata: JsonObject): JsonObject =>
   isArray(metadata["managedFields"])
@@ -149,7 +155,10 @@ export function masked(run: Run, now = Date.now()): readonly Answer[] {
       : `<version ${rank} or later>`;
   };
   const text = (value: string): string => {
-    const without = generated.reduce((rest, name) => rest.replaceAll(name, "$1<generated>"), value);
+    const without = generated.reduce(
+      (rest, name) => rest.replaceAll(name, "$1<generated>"),
+      withSortedLines(value),
+    );
     return without
       .replaceAll(uid, (one) => {
         if (!given.has(one)) return one;

@@ -25,11 +25,14 @@ function escaped(letter: string): string {
     : `\\u${code.toString(16).padStart(4, "0")}`;
 }
 
+/** Bytes that have a letter in Go and none in JSON. */
+const named: Readonly<Record<string, string>> = { "07": String.raw`\a`, "0b": String.raw`\v` };
+
 /** A text in quotes as Go's strconv.Quote has it: names out of paths may have any byte in them. */
 export const quoted = (text: string): string =>
   JSON.stringify(text)
     .replaceAll(/\\(?:\\|u(?:00|dc)(..))/g, (all, byte: string | undefined) =>
-      byte === undefined ? all : `\\x${byte}`,
+      byte === undefined ? all : (named[byte] ?? `\\x${byte}`),
     )
     .replaceAll(unprintable, escaped);
 
@@ -65,4 +68,14 @@ export function goValue(value: Json): string {
   if (!isObject(value)) return String(value);
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   return `map[${entries.map(([key, inner]) => `${key}:${goValue(inner)}`).join(" ")}]`;
+}
+
+/** Data as Go's %#v prints it. */
+export function goSyntax(value: Json): string {
+  if (value === null) return "interface {}(nil)";
+  if (isString(value)) return quoted(value);
+  if (isArray(value)) return `[]interface {}{${value.map(goSyntax).join(", ")}}`;
+  if (!isObject(value)) return goValue(value);
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `map[string]interface {}{${entries.map(([key, inner]) => `${quoted(key)}:${goSyntax(inner)}`).join(", ")}}`;
 }

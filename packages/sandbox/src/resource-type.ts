@@ -185,7 +185,10 @@ export const asStored = (type: ResourceType, object: KubeObject): KubeObject => 
   const { storedSchema, storedVersion = type.version } = type;
   if (storedSchema) {
     const apiVersion = apiVersionOf({ group: type.group, version: storedVersion });
-    return { ...fitted({ ...type, schema: storedSchema }, object), apiVersion };
+    const { apiVersion: _, kind, metadata, ...rest } = object;
+    // Defaults come when it is read.
+    const content = pruned(rest, storedSchema, "", []);
+    return { ...(isObject(content) ? content : {}), apiVersion, kind, metadata };
   }
   if (type.renames.length === 0) return object;
   const { kind, metadata } = object;

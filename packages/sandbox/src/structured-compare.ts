@@ -1,7 +1,7 @@
 // What changed between two objects, and what is wrong with an applied one, by schema (structured-merge-diff's rules).
 import { setOf, shownPath } from "./field-sets.ts";
 import type { FieldPath, FieldSet } from "./field-sets.ts";
-import { goType, goValue } from "./go-text.ts";
+import { goSyntax, goType, goValue } from "./go-text.ts";
 import { equal, field, isArray, isObject, textAt } from "./json.ts";
 import type { Json } from "./json.ts";
 import { elementOfItem, schemaOfField, schemaOfItem } from "./merge-schema.ts";
@@ -88,7 +88,7 @@ function scalarFault(at: MergeSchema, value: Json): string | undefined {
     case "string":
       if (textAt(at.schema, "format") !== undefined && !isObject(value) && !isArray(value)) return undefined;
       if (typeof value === "string") return undefined;
-      return `expected string, got &value.valueUnstructured{Value:${isObject(value) || isArray(value) ? goType(value) : printed}}`;
+      return `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`;
     case undefined:
     default:
       return undefined;

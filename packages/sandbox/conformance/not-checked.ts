@@ -1,0 +1,95 @@
+// What a real API server looks at and the sandbox does not: all of it. The documents name this list, and comparisons of
+// the two count a refusal for one of these reasons as not checked, never as the same.
+import { field, isObject, listAt, objectAt, textAt } from "../src/json.ts";
+import type { Json } from "../src/json.ts";
+
+export interface NotChecked {
+  readonly what: string;
+  /** What the sandbox does instead. */
+  readonly instead: string;
+  /** Where to test it. */
+  readonly testIn: string;
+  /** Whether this is the reason of one cause of a real server's refusal, of an object of this kind or of the definition. */
+  readonly isCause?: (cause: Json, definition: Json) => boolean;
+}
+
+const realCluster = "a real one: tools/real-cluster (npm run test:real)";
+
+/** The rules anywhere in a schema. */
+function rulesIn(schema: Json | undefined): readonly Json[] {
+  if (!isObject(schema)) return [];
+  const parts = [
+    ...["items", "additionalProperties", "not"].map((key) => field(schema, key)),
+    ...["allOf", "anyOf", "oneOf"].flatMap((key) => listAt(schema, key)),
+    ...Object.values(objectAt(schema, "properties")),
+  ];
+  return [...listAt(schema, "x-kubernetes-validations"), ...parts.flatMap(rulesIn)];
+}
+
+/** How a rule refuses: in its own words, or in those of the server where it has none or fails itself. */
+function isOfRule(cause: Json, rule: Json): boolean {
+  const said = (textAt(cause, "message") ?? "").trim();
+  const message = (textAt(rule, "message") ?? "").trim();
+  const text = (textAt(rule, "rule") ?? "").trim();
+  if (message !== "" && said.endsWith(message)) return true;
+  return text !== "" && (said.includes(text) || textAt(rule, "messageExpression") !== undefined);
+}
+
+const rulesOf = (definition: Json): readonly Json[] =>
+  listAt(definition, "spec", "versions").flatMap((version) =>
+    rulesIn(field(version, "schema", "openAPIV3Schema")),
+  );
+const isRuleField = (cause: Json): boolean =>
+  /x-kubernetes-validations|openAPIV3Schema$/.test(textAt(cause, "field") ?? "") &&
+  /compilation failed|undeclared reference|estimated rule cost|estimated messageExpression cost|rule cost total|oldSelf/.test(
+    textAt(cause, "message") ?? "",
+  );
+const asRule = ["FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate"];
+
+export const notChecked: readonly NotChecked[] = [
+  {
+    what: "Rules (CEL) of definitions, x-kubernetes-validations",
+    instead:
+      "takes what only a rule forbids; says, as a real one does, when errors keep rules from being looked at",
+    testIn: realCluster,
+    isCause: (cause, definition) =>
+      asRule.includes(textAt(cause, "reason") ?? "") &&
+      rulesOf(definition).some((rule) => isOfRule(cause, rule)),
+  },
+  {
+    what: "Whether rules compile, what they cost, and where their fieldPath leads",
+    instead: "takes a definition with any rules that are texts",
+    testIn: realCluster,
+    isCause: (cause) => isRuleField(cause),
+  },
+  {
+    what: "Conversion of custom resources by webhooks",
+    instead: "refuses a definition that asks for it",
+    testIn: realCluster,
+  },
+  {
+    what: "Defaults inside of embedded metadata",
+    instead: "takes any",
+    testIn: realCluster,
+  },
+  {
+    what: "The rarer faults of large built-in specs (Pod, Deployment, Service), and of templates of pods",
+    instead: "refuses the more usual ones: pod-validation.ts, workload-types.ts, services.ts",
+    testIn: realCluster,
+  },
+  {
+    what: "Admission: webhooks, policies (ValidatingAdmissionPolicy), quotas, limits, PodSecurity",
+    instead: "admits all",
+    testIn: realCluster,
+  },
+  {
+    what: "Authorization",
+    instead: "lets whoever has the token do everything",
+    testIn: realCluster,
+  },
+  {
+    what: "Integers beyond 2^53",
+    instead: "loses their last digits",
+    testIn: realCluster,
+  },
+];
