@@ -34,7 +34,7 @@ function numberOf(schema: Json): number {
   const step = field(schema, "exclusiveMinimum") === true ? 1 : 0;
   const least = number(schema, "minimum");
   const most = number(schema, "maximum");
-  if (least !== undefined) return least + step;
+  if (least !== undefined) return step === 0 ? least : least + (number(schema, "multipleOf") ?? 1);
   return most !== undefined && most < 1 ? most : (number(schema, "multipleOf") ?? 1);
 }
 

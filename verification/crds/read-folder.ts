@@ -47,6 +47,10 @@ async function* filesIn(folder: string): AsyncGenerator<string> {
   }
 }
 
+/** A template's braces are maps to YAML, and its variables are texts. */
+const isTemplate = (object: JsonObject): boolean =>
+  isObject(field(object, "metadata", "name")) || /\$|\{\{/.test(textAt(object, "metadata", "name") ?? "");
+
 /** The objects in a text; undefined for each document that is none. */
 function objectsIn(text: string): (JsonObject | undefined)[] {
   const documents = parseAllDocuments(text, { logLevel: "silent", uniqueKeys: false });
@@ -61,14 +65,15 @@ function objectsIn(text: string): (JsonObject | undefined)[] {
     }
     if (!isJson(value) || !isObject(value)) return [];
     const objects = textAt(value, "kind") === "List" ? listAt(value, "items").filter(isObject) : [value];
-    // A template's braces are maps to YAML.
-    return objects.map((one) => (isObject(field(one, "metadata", "name")) ? undefined : one));
+    return objects.map((one) => (isTemplate(one) ? undefined : one));
   });
 }
 
 const isDefinition = (object: JsonObject): boolean =>
   textAt(object, "kind") === "CustomResourceDefinition" &&
-  textAt(object, "apiVersion") === "apiextensions.k8s.io/v1";
+  textAt(object, "apiVersion") === "apiextensions.k8s.io/v1" &&
+  // Without versions it is a patch of one.
+  listAt(object, "spec", "versions").length > 0;
 const nameOf = (object: JsonObject): string => textAt(object, "metadata", "name") ?? "";
 
 /** As it is installed: by itself, without what no other server could reach. */

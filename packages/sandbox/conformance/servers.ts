@@ -129,7 +129,8 @@ export async function startSandboxServer(): Promise<Server> {
   const begun = performance.now();
   const sandbox = await startSandbox({ controllers: false });
   const startedMs = performance.now() - begun;
-  const agent = new PlainAgent({ keepAlive: true });
+  // Node ends connections that were idle for five seconds, perhaps under a request that is on its way.
+  const agent = new PlainAgent({ keepAlive: false });
   const close = async (): Promise<void> => {
     agent.destroy();
     await sandbox.close();

@@ -2,7 +2,7 @@ import type { FieldError } from "./field-errors.ts";
 import { isObject } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { KubeObject } from "./kube-object.ts";
-import { defaulted, pruned, withoutEmpty } from "./schema-fitting.ts";
+import { defaulted, pruned, withoutEmpty, withoutNulls } from "./schema-fitting.ts";
 
 /** A column of `kubectl get`, as a CustomResourceDefinition declares it. */
 export interface Column {
@@ -158,6 +158,17 @@ export function fitted(
   return { ...(isObject(content) ? content : {}), apiVersion, kind, metadata };
 }
 
+/**
+ * A stored custom resource as it is read: with the defaults of the version that is stored; another version only leaves
+ * out what it does not know.
+ */
+function asRead(type: ResourceType, object: KubeObject): KubeObject {
+  if (!type.storedSchema) return fitted(type, object);
+  const { apiVersion, kind, metadata, ...content } = fitted({ ...type, schema: type.storedSchema }, object);
+  const known = withoutNulls(pruned(content, type.schema, "", []), type.schema);
+  return { ...(isObject(known) ? known : {}), apiVersion, kind, metadata };
+}
+
 const servedAs = new WeakMap<ResourceType, WeakMap<KubeObject, KubeObject>>();
 
 /**
@@ -175,7 +186,7 @@ export function asServed(type: ResourceType, stored: KubeObject): KubeObject {
     type.renames.map(([here, there]) => [there, here] as const),
   );
   const served = { ...content, apiVersion: apiVersionOf(type), kind: type.kind, metadata: stored.metadata };
-  const result = type.custom ? fitted(type, served) : served;
+  const result = type.custom ? asRead(type, served) : served;
   cache.set(stored, result);
   return result;
 }
@@ -187,7 +198,7 @@ export const asStored = (type: ResourceType, object: KubeObject): KubeObject => 
     const apiVersion = apiVersionOf({ group: type.group, version: storedVersion });
     const { apiVersion: _, kind, metadata, ...rest } = object;
     // Defaults come when it is read.
-    const content = pruned(rest, storedSchema, "", []);
+    const content = withoutNulls(pruned(rest, storedSchema, "", []), storedSchema);
     return { ...(isObject(content) ? content : {}), apiVersion, kind, metadata };
   }
   if (type.renames.length === 0) return object;

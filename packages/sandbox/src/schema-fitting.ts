@@ -110,6 +110,19 @@ export function defaulted(value: Json, schema: Json | undefined, keepNulls = fal
   );
 }
 
+/** The value without nulls that mean nothing and stand for no default. */
+export function withoutNulls(value: Json, schema: Json | undefined): Json {
+  if (isArray(value)) return value.map((item) => withoutNulls(item, field(schema, "items")));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, inner]): [string, Json][] => {
+      const of = schemaOfProperty(schema, key);
+      const isLost = meaninglessNull(inner, of) && field(of, "default") === undefined;
+      return isLost ? [] : [[key, withoutNulls(inner, of)]];
+    }),
+  );
+}
+
 /** What a list's type says of its items. */
 function itemErrors(value: readonly Json[], schema: Json, path: string): FieldError[] {
   const list = field(schema, "x-kubernetes-list-type");
