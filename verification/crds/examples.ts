@@ -86,6 +86,7 @@ export function exampleOf(schema: Json, extent: Extent, depth = 0): Json {
       return listOf(schema, extent, depth);
     case "object":
       return objectOf(schema, extent, depth);
+    case undefined:
     default:
       return field(schema, "x-kubernetes-int-or-string") === true ? 1 : {};
   }

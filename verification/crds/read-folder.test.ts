@@ -30,7 +30,7 @@ const object = (kind: string, name: string, version = "v1"): string =>
 const found = async () => {
   const { projects, ...rest } = await readFolder(folder);
   const names = (all: (typeof projects)[number]["samples"]): string[] =>
-    all.map(({ object: { kind, metadata } }) => `${String(kind)} ${JSON.stringify(metadata)}`);
+    all.map(({ object: { kind, metadata } }) => `${JSON.stringify(kind)} ${JSON.stringify(metadata)}`);
   return {
     ...rest,
     projects: projects.map(({ name, definitions, samples }) => [name, names(definitions), names(samples)]),
@@ -50,8 +50,8 @@ it("definitions and objects of their kinds are found in all files, among others"
     unreadable: 0,
     withoutWebhook: [],
     projects: [
-      ["a", ['CustomResourceDefinition {"name":"cups.example.com"}'], ['Cup {"name":"one"}']],
-      ["b", [], ['Cup {"name":"two"}', 'Cup {"name":"three"}']],
+      ["a", ['"CustomResourceDefinition" {"name":"cups.example.com"}'], ['"Cup" {"name":"one"}']],
+      ["b", [], ['"Cup" {"name":"two"}', '"Cup" {"name":"three"}']],
     ],
   });
 });
@@ -90,6 +90,6 @@ it("templates, patches, broken files, links and bombs are left out", async () =>
   await symlink("/etc", join(folder, "link"));
   await symlink("/etc/hostname", join(folder, "link.yaml"));
   const { projects, unreadable } = await found();
-  expect(projects).toEqual([[".", ['CustomResourceDefinition {"name":"cups.example.com"}'], []]]);
+  expect(projects).toEqual([[".", ['"CustomResourceDefinition" {"name":"cups.example.com"}'], []]]);
   expect(unreadable).toBe(5);
 });

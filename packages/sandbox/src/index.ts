@@ -21,7 +21,9 @@
  *   store.ts             objects, one counter of versions, the history that watches resume from
  *   built-in-types.ts    the table of built-in kinds, with workload-types.ts and small-kinds.ts; custom-resources.ts makes
  *                        the same from definitions
- *   schema-*.ts          pruning, defaults and validation, for built-in kinds and definitions alike
+ *   schema-*.ts          pruning, defaults and validation, for built-in kinds and definitions alike; string-formats.ts has
+ *                        the formats of texts, ratcheting.ts what an update may leave wrong
+ *   structural-schema.ts, openapi-schema.ts   what the schema of a definition may say
  *   stale-view.ts        the same objects behind another address, as they were at one moment
  *   pods.ts              binding to a node, once, and deletion after a grace; pod-schema.ts, pod-defaults.ts and
  *                        pod-validation.ts are its spec; workloads.ts and stateful-sets.ts have what holds
@@ -36,7 +38,7 @@
  * and the length of a watch.
  *
  * Caveats, against a real one: no TLS; one bearer token, and no authorization behind it; no logs or exec; nothing makes pods of a
- * Deployment; CEL rules of definitions are not evaluated, and versions differ in name and schema only, so that fields
+ * Deployment; CEL rules of definitions are not evaluated (conformance/not-checked.ts lists all that is not looked at), and versions differ in name and schema only, so that fields
  * owned in one are owned in all; of the large specs (Pod, Deployment, Service) all fields and defaults are known, of
  * what can be wrong in them the more usual; quantities stay as they are written; no node is brought: pods that are bound
  * to one and deleted stay until something ends them, as tools/node does; of protobuf bodies only the small kinds',

@@ -1,5 +1,5 @@
 // What a definition's schema may say at all, and where (apiextensions-apiserver, ValidateCustomResourceDefinitionOpenAPISchema).
-// Rules (x-kubernetes-validations) are looked at as texts only: not-checked.ts.
+// Rules (x-kubernetes-validations) are looked at as texts only: conformance/not-checked.ts.
 import { forbidden, invalid, notSupported, required, when } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
 import { field, isArray, isObject, listAt, objectAt, textAt, textsAt } from "./json.ts";

@@ -1,6 +1,6 @@
 // Values against structural schemas, with the errors of the API server (kube-openapi's pkg/validation/validate), and of
 // those the same ones: where several schemas are tried, the errors of the one that came furthest are told.
-// x-kubernetes-validations (CEL) is not evaluated: not-checked.ts.
+// x-kubernetes-validations (CEL) is not evaluated: conformance/not-checked.ts.
 import { invalid, notSupported, required, tooLong, tooMany, typeInvalid } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
 import {
