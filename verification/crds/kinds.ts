@@ -104,6 +104,7 @@ function placed(object: JsonObject, name: string): JsonObject {
       "uid",
       "creationTimestamp",
       "managedFields",
+      "selfLink",
       "ownerReferences",
     ],
   );

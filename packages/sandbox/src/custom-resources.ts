@@ -10,7 +10,7 @@ import { ageColumn, plainType, rankOf } from "./resource-type.ts";
 import type { Behaviour, Column, ResourceType, ScalePaths } from "./resource-type.ts";
 import { scaledBehaviour } from "./scale.ts";
 import { always, anyObject, boolean, each, fields, integer, knowing, listBy } from "./schema-words.ts";
-import { listOf, or, string, strings } from "./schema-words.ts";
+import { listOf, omitted, or, string, strings } from "./schema-words.ts";
 import { isKnownFormat } from "./string-formats.ts";
 
 /** Holds a deleted definition until its objects are gone. */
@@ -30,21 +30,25 @@ export const definitionSchema = fields({
     fields({
       ...strings("group scope"),
       names,
-      preserveUnknownFields: boolean,
+      preserveUnknownFields: omitted(boolean),
       conversion: fields({ strategy: string, webhook: anyObject }),
       versions: listOf(
         fields({
           ...strings("name deprecationWarning"),
           served: boolean,
           storage: boolean,
-          deprecated: boolean,
+          deprecated: omitted(boolean),
           schema: fields({ openAPIV3Schema: anyObject }),
           subresources: fields({
             status: fields({}),
             scale: fields(strings("specReplicasPath statusReplicasPath labelSelectorPath")),
           }),
           additionalPrinterColumns: listOf(
-            fields({ ...strings("name type format description jsonPath"), priority: integer }),
+            fields({
+              ...strings("name type jsonPath"),
+              ...each("format description", omitted(string)),
+              priority: omitted(integer),
+            }),
           ),
           selectableFields: listOf(fields({ jsonPath: string })),
         }),

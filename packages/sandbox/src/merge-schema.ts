@@ -67,7 +67,8 @@ export function elementOfItem({ schema }: MergeSchema, item: Json): { element: s
   if (item === null) return { fault: "associative list with keys may not have a null element" };
   if (!isObject(item)) return { fault: "associative list with keys may not have non-map elements" };
   const given = keys.flatMap((key): [string, Json][] => {
-    const value = field(item, key) ?? field(schema, "items", "properties", key, "default");
+    const own = field(item, key);
+    const value = own === undefined ? field(schema, "items", "properties", key, "default") : own;
     return value === undefined ? [] : [[key, value]];
   });
   if (given.length > 0) return { element: `k:${JSON.stringify(Object.fromEntries(given))}` };
