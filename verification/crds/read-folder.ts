@@ -80,7 +80,9 @@ const nameOf = (object: JsonObject): string => textAt(object, "metadata", "name"
 function installable({ file, object }: Found): Found {
   const spec = objectAt(object, "spec");
   const conversion = textAt(spec, "conversion", "strategy") === "Webhook" ? omit(spec, "conversion") : spec;
-  return { file, object: { ...omit(object, "status"), spec: conversion } };
+  // Dumps of a cluster have its metadata in them.
+  const metadata = omit(objectAt(object, "metadata"), "resourceVersion", "uid", "selfLink", "managedFields");
+  return { file, object: { ...omit(object, "status"), metadata, spec: conversion } };
 }
 
 /** The kinds that a definition serves, as `apiVersion kind`. */

@@ -169,8 +169,6 @@ function add(
   const type = subresource === "" ? target.type : withoutAdmission(target.type);
   const given = inNamespace(target, object);
   refuseWithoutNamespace(cluster, target, given);
-  if (Number(versionOf(given)) > 0)
-    throw status.serverError("resourceVersion should not be set on objects to be created");
   const others = cluster.store.list(type.bucket).objects;
   const turn = cluster.firstAddress + cluster.store.version;
   const allotted = type.behaviour.allotted?.(given, others, turn, dryRun) ?? given;
@@ -178,6 +176,8 @@ function add(
   const definition = type.custom ? cluster.store.get(definitionsBucket, "", type.bucket) : undefined;
   if (definition && conditionOf(definition, "Terminating") === "True")
     throw status.forbiddenBy(type, nameOf(admitted), leaving);
+  if (Number(versionOf(given)) > 0)
+    throw status.serverError("resourceVersion should not be set on objects to be created");
   const there = cluster.store.get(type.bucket, namespace, nameOf(admitted));
   if (there && textAt(given, "metadata", "generateName"))
     throw status.generatedNameTaken(type, nameOf(admitted), beingDeleted(there));
