@@ -275,15 +275,18 @@ export function applyContract(start: () => Promise<AnyServer>): void {
 
     it("by kubectl takes over what client-side apply left, and keeps its annotation", async () => {
       const annotation = "kubectl.kubernetes.io/last-applied-configuration";
+      // Go's JSON may stand in HTML.
       const said = (data: JsonObject) =>
-        `${JSON.stringify({ apiVersion: "v1", data, kind: "ConfigMap", metadata: { name: "cs" } })}\n`;
+        `${JSON.stringify({ apiVersion: "v1", data, kind: "ConfigMap", metadata: { name: "cs" } })
+          .replaceAll("<", "\\u003c")
+          .replaceAll("&", "\\u0026")}\n`;
       const map = configMap("cs", { data: { a: "1" } });
       const annotated = { ...map, metadata: { name: "cs", annotations: { [annotation]: said({ a: "1" }) } } };
       await sent("POST", `${configMaps}?fieldManager=kubectl-client-side-apply`, annotated);
-      const wanted = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "cs" }, data: { a: "2" } };
+      const wanted = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "cs" }, data: { a: "2 & <3" } };
       expect((await tried(`${configMaps}/cs`, wanted, "fieldManager=else")).code).toBe(409);
       const taken = await apply("kubectl", `${configMaps}/cs`, wanted);
-      expect(taken).toMatchObject({ metadata: { annotations: { [annotation]: said({ a: "2" }) } } });
+      expect(taken).toMatchObject({ metadata: { annotations: { [annotation]: said({ a: "2 & <3" }) } } });
       await sent("PATCH", `${configMaps}/cs`, { data: { a: "3" } }, merge);
       expect((await tried(`${configMaps}/cs`, wanted, "fieldManager=kubectl")).code).toBe(409);
     });

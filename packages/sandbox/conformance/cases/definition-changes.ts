@@ -1,4 +1,5 @@
 // Definitions of which something changes while there are objects.
+import type { JsonObject } from "../../src/json.ts";
 import { definitions, spec, version } from "../fixtures.ts";
 import { awaited, del, get, named, patch, post, put, saying, watch } from "../steps.ts";
 import type { Case } from "../steps.ts";
@@ -17,6 +18,45 @@ import {
   probed,
   inVersions,
 } from "../things.ts";
+
+const keyed = { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"] };
+/** Of the same structure, with these limits. */
+const limited = (size: JsonObject, way: JsonObject, set: JsonObject): JsonObject => ({
+  type: "object",
+  properties: {
+    spec: {
+      type: "object",
+      properties: {
+        items: {
+          ...{ type: "array", ...keyed },
+          items: { type: "object", required: ["name"], properties: { name: text, size } },
+        },
+        plain: { type: "array", items: size },
+        map: { type: "object", additionalProperties: size },
+        way: { type: "object", properties: { a: text, b: text }, ...way },
+        set: { type: "array", items: text, ...set },
+        other: text,
+      },
+    },
+    status: { type: "object", properties: { n: size, m: whole } },
+  },
+});
+const loose = limited(whole, {}, {});
+const tight = limited(
+  { ...whole, maximum: 10 },
+  { oneOf: [{ required: ["a"] }, { required: ["b"] }] },
+  { "x-kubernetes-list-type": "set" },
+);
+const left = {
+  items: [
+    { name: "x", size: 50 },
+    { name: "y", size: 60 },
+  ],
+  plain: [50, 60],
+  map: { a: 50 },
+  way: { a: "1", b: "2" },
+  set: ["a", "a"],
+};
 
 const states: readonly Case[] = [
   {
@@ -92,6 +132,52 @@ const changed: readonly Case[] = [
       patch(`${inHome()}/big`, { spec: { size: 5 } }),
       put(`${inHome()}/small`, thing("small", {})),
       del(`${inHome()}/big`),
+    ],
+  },
+  {
+    name: "lists, maps, ways and sets that objects were left in",
+    steps: [
+      ...made({ versions: [version("v1", loose, { subresources: { status: {} } })] }),
+      post(inHome(), thing("a", left)),
+      named("live", put(`${inHome()}/a/status`, { ...thing("a", left), status: { n: 9 } })),
+      named("now", get(`${inHome()}/a`)),
+      put(`${inHome()}/a/status`, {
+        ...thing("a", left, { resourceVersion: "<now.metadata.resourceVersion>" }),
+        status: { n: 9, m: 1 },
+      }),
+      patch(at, inVersions(version("v1", tight, { subresources: { status: {} } }))),
+      probed(thing("probe", { items: [{ name: "x", size: 50 }] }), 422),
+      served(),
+      // What is left alone may stay as it is, also in another place of a list with keys.
+      patch(`${inHome()}/a`, { spec: { other: "x" } }),
+      patch(`${inHome()}/a`, {
+        spec: {
+          items: [
+            { name: "y", size: 60 },
+            { name: "x", size: 50 },
+          ],
+        },
+      }),
+      patch(`${inHome()}/a`, {
+        spec: {
+          items: [
+            { name: "y", size: 61 },
+            { name: "x", size: 50 },
+          ],
+        },
+      }),
+      patch(`${inHome()}/a`, { spec: { plain: [50, 60] } }),
+      patch(`${inHome()}/a`, { spec: { plain: [50] } }),
+      patch(`${inHome()}/a`, { spec: { map: { a: 50, b: 5 } } }),
+      patch(`${inHome()}/a`, { spec: { map: { a: 51 } } }),
+      patch(`${inHome()}/a`, { spec: { way: { a: "1", b: "2" } } }),
+      patch(`${inHome()}/a`, { spec: { way: { a: "1", b: "3" } } }),
+      patch(`${inHome()}/a`, { spec: { set: ["a", "a", "b"] } }),
+      patch(`${inHome()}/a/status`, { status: { m: 2 } }),
+      patch(`${inHome()}/a/status`, { status: { n: 8 } }),
+      patch(`${inHome()}/a`, { spec: { set: ["a", "b"] } }),
+      patch(`${inHome()}/a`, { spec: { set: ["a", "a"] } }),
+      get(`${inHome()}/a`),
     ],
   },
   {
