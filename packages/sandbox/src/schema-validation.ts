@@ -5,6 +5,7 @@ import { duplicate, invalid, notSupported, required, tooLong, tooMany, typeInval
 import type { FieldError } from "./field-errors.ts";
 import { equal, field, isArray, isObject, isString, listAt, objectAt, textAt, textsAt } from "./json.ts";
 import type { Json } from "./json.ts";
+import { matches } from "./pattern.ts";
 import { repeatedItems } from "./schema-fitting.ts";
 
 const typeOf = (value: Json): string => {
@@ -17,17 +18,6 @@ const number = (schema: Json, key: string): number | undefined => {
   const found = field(schema, key);
   return typeof found === "number" ? found : undefined;
 };
-
-const patterns = new Map<string, RegExp>();
-/** A pattern as Go reads it, as far as JavaScript can say the same. Throws SyntaxError where it cannot. */
-export function patternOf(source: string): RegExp {
-  const known = patterns.get(source);
-  if (known) return known;
-  const insensitive = source.startsWith("(?i)");
-  const pattern = new RegExp(insensitive ? source.slice(4) : source, insensitive ? "i" : "");
-  patterns.set(source, pattern);
-  return pattern;
-}
 
 const date = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
 const fitsMask = (cidr: string): boolean => {
@@ -102,7 +92,7 @@ function text(value: string, schema: Json, path: string): FieldError[] {
   if (least !== undefined && length < least)
     errors.push(invalid(path, value, `${path} in body should be at least ${least} chars long`));
   const pattern = textAt(schema, "pattern");
-  if (pattern !== undefined && !patternOf(pattern).test(value))
+  if (pattern !== undefined && !matches(pattern, value))
     errors.push(invalid(path, value, `${path} in body should match '${pattern}'`));
   const format = textAt(schema, "format") ?? "";
   if (formats.get(format)?.(value) === false)

@@ -3,8 +3,9 @@ import { forbidden, invalid, notSupported, required, when } from "./field-errors
 import type { FieldError } from "./field-errors.ts";
 import { equal, field, isArray, isObject, listAt, objectAt, omit, textAt, textsAt } from "./json.ts";
 import type { Json } from "./json.ts";
+import { patternProblem } from "./pattern.ts";
 import { defaulted, pruned } from "./schema-fitting.ts";
-import { patternOf, validated } from "./schema-validation.ts";
+import { validated } from "./schema-validation.ts";
 
 type Level = "root" | "item" | "field";
 
@@ -185,10 +186,8 @@ function nestedValues(schema: Json, path: string): FieldError[] {
 }
 
 function patternErrors(pattern: string, path: string): FieldError[] {
-  try {
-    patternOf(pattern);
-    return [];
-  } catch (error) {
-    return [invalid(path, pattern, `must be a valid regular expression, but isn't: ${String(error)}`)];
-  }
+  const problem = patternProblem(pattern);
+  return problem === undefined
+    ? []
+    : [invalid(path, pattern, `must be a valid regular expression, but isn't: ${problem}`)];
 }

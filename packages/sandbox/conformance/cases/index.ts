@@ -12,6 +12,7 @@ import { metadata } from "./metadata.ts";
 import { namespaces } from "./namespaces.ts";
 import { patches } from "./patches.ts";
 import { paths } from "./paths.ts";
+import { patternCases } from "./patterns.ts";
 import { policies } from "./policies.ts";
 import { statefulSets } from "./stateful-sets.ts";
 import { watches } from "./watches.ts";
@@ -28,6 +29,7 @@ const themes: Readonly<Record<string, readonly Case[]>> = {
   namespaces,
   patches,
   paths,
+  patterns: patternCases,
   policies,
   "stateful sets": statefulSets,
   watches,
