@@ -1,5 +1,4 @@
 import { defineFunction } from "@drover/controller";
-import { unconnected } from "@drover/workloads";
 import { deploymentController } from "./deployment-controller.ts";
 
 /**
@@ -7,7 +6,7 @@ import { deploymentController } from "./deployment-controller.ts";
  * `--controllers=*,-deployment-controller`.
  */
 export default defineFunction({
-  controller: deploymentController(unconnected),
+  controller: deploymentController(),
   deployment: {
     container: { image: "drover/deployment:0.1.0" },
     permissions: {

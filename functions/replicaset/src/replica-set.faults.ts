@@ -2,7 +2,7 @@ import { faultScenario, type FunctionUnderTest, type Manifest, type User } from 
 import { replicaSetController } from "./replica-set-controller.ts";
 import { pods, sets, web } from "./testing/web.ts";
 
-const start: FunctionUnderTest = ({ client, now }) => replicaSetController({ client: () => client, now });
+const start: FunctionUnderTest = ({ now }) => replicaSetController(now);
 const orphan: Manifest = {
   ...pods,
   metadata: { name: "orphan", labels: { app: "web" } },

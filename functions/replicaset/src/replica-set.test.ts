@@ -1,6 +1,7 @@
-import { objectKey } from "@drover/controller";
+import { type ObjectClient, objectKey, type ReconcileContext } from "@drover/controller";
 import { builtin, type KubeClient } from "@drover/kube";
 import { testCluster, type TestCluster } from "@drover/testing";
+import type { ReplicaSet } from "@drover/workloads";
 import { afterEach, expect, it } from "vitest";
 import { replicaSetController } from "./replica-set-controller.ts";
 import { pods, sets, web } from "./testing/web.ts";
@@ -11,7 +12,7 @@ afterEach(async () => {
   cluster = undefined;
 });
 const open = async (): Promise<TestCluster> =>
-  (cluster = await testCluster(({ client, now }) => replicaSetController({ client: () => client, now })));
+  (cluster = await testCluster(({ now }) => replicaSetController(now)));
 
 it("makes as many pods as are asked for, and says so", async () => {
   const opened = await open();
@@ -26,7 +27,7 @@ it("makes as many pods as are asked for, and says so", async () => {
 it("makes no pod for a set that has gone since the run has read it", async () => {
   let meanwhile: (client: KubeClient) => Promise<unknown> = () => Promise.resolve();
   const opened = (cluster = await testCluster(({ client, now }) => {
-    const controller = replicaSetController({ client: () => client, now });
+    const controller = replicaSetController(now);
     return {
       ...controller,
       reconcile: async (context) => (await meanwhile(client), controller.reconcile(context)),
@@ -68,14 +69,18 @@ it("releases a pod that was relabelled, and none that is to end", async () => {
 
 it("tries again soon when what was refused may have become possible, and then with backoff", async () => {
   let refusals = 0;
-  const opened = (cluster = await testCluster(({ client, now }) => {
-    const refusing = (inner: KubeClient): KubeClient => ({
+  const opened = (cluster = await testCluster(({ now }) => {
+    const controller = replicaSetController(now);
+    const refusing = (inner: ObjectClient): ObjectClient => ({
       ...inner,
       create: (...asked) =>
         refusals-- > 0 ? Promise.reject(new Error("exceeded quota")) : inner.create(...asked),
-      guarded: (guard) => refusing(inner.guarded(guard)),
     });
-    return replicaSetController({ client: () => refusing(client), now });
+    return {
+      ...controller,
+      reconcile: (context: ReconcileContext<typeof ReplicaSet>) =>
+        controller.reconcile({ ...context, client: refusing(context.client) }),
+    };
   }));
   await opened.apply(web(1));
   await opened.settled();

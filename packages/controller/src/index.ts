@@ -73,6 +73,7 @@ export {
 export type { HookDeclaration } from "./hook-declaration.ts";
 export { InvalidControllerError } from "./invalid-controller.ts";
 export type { Limits, Rate, Retry, RetryDefinition } from "./pace.ts";
+export * from "./object-client.ts";
 export * from "./object-key.ts";
 export * from "./reconcile-function.ts";
 export * from "./resource.ts";

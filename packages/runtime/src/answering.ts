@@ -1,4 +1,5 @@
 import {
+  absentClient,
   ConflictError,
   type Controller,
   type Log,
@@ -154,6 +155,12 @@ function contextOf<R extends Resource>(
   return {
     key: parseObjectKey(text),
     ...{ metadata, spec, status, object, log, signal },
+    client: absentClient(
+      () =>
+        new TerminalError(
+          "A function that is called over HTTP has no way to the cluster: leave out `delivery: webhook`, and it has.",
+        ),
+    ),
     guard: { beforeWrite: () => signal.throwIfAborted() },
     announce: ({ note, ...announcement }) => log.info({ key: text, ...announcement }, note),
     readSecret: () =>

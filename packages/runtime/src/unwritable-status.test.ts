@@ -337,9 +337,9 @@ describe("a run that asks for the next one at once", () => {
   it("has written something, and goes on", async () => {
     let made = 0;
     const making: Definition = {
-      async reconcile({ guard }) {
+      async reconcile(context) {
         const metadata = { namespace: "default", name: `made-${serial}-${made++}` };
-        await client.guarded(guard).create(builtin.configMap, { metadata });
+        await context.client.create(builtin.configMap, { metadata });
         throw new RetryAfterError("Making.", { after: "1ms" });
       },
     };
@@ -348,12 +348,9 @@ describe("a run that asks for the next one at once", () => {
 
   it("and whose write was refused, the same", async () => {
     const refused: Definition = {
-      async reconcile({ guard }) {
+      async reconcile(context) {
         const body = { metadata: { resourceVersion: "1", labels: { a: "b" } } };
-        await client
-          .guarded(guard)
-          .patch(ref, key, { type: "merge", body })
-          .catch(() => undefined);
+        await context.client.patch(ref, key, { type: "merge", body }).catch(() => undefined);
         throw new RetryAfterError("Labelling.", { after: "1ms" });
       },
     };

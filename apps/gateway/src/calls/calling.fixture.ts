@@ -1,4 +1,11 @@
-import { objectKey, queueOf, type ReconcileContext, type Resource, silentLog } from "@drover/controller";
+import {
+  absentClient,
+  objectKey,
+  queueOf,
+  type ReconcileContext,
+  type Resource,
+  silentLog,
+} from "@drover/controller";
 import type { Claim, Run } from "@drover/queue";
 import { type Call, callSchema, rememberSecrets, signed } from "@drover/webhook";
 import { randomUUID } from "node:crypto";
@@ -134,6 +141,7 @@ export function contextOf({ key, signal }: Run): ReconcileContext<Resource> {
   const object = { apiVersion: "example.com/v1", kind: "Greeting", metadata, spec: { name: "Ada" } };
   return {
     ...{ key, metadata, spec: { name: "Ada" }, status: {}, object, log: silentLog, signal },
+    client: absentClient(() => new Error("The gateway reads and writes for nobody.")),
     guard: { beforeWrite: () => {} },
     announce: () => undefined,
     readSecret: () => Promise.resolve(undefined),

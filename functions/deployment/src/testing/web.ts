@@ -7,10 +7,9 @@ export const sets = { apiVersion: "apps/v1", kind: "ReplicaSet" };
 export const deployments = { apiVersion: "apps/v1", kind: "Deployment" };
 
 /** The function, with the one that keeps its sets. */
-export const bothFunctions: FunctionUnderTest = ({ client, now }) => {
-  const parts = { client: () => client, now };
-  return { controllers: [replicaSetController(parts), deploymentController(parts)] };
-};
+export const bothFunctions: FunctionUnderTest = ({ now }) => ({
+  controllers: [replicaSetController(now), deploymentController(now)],
+});
 
 /** A Deployment of that many pods of an image. */
 export const web = (image: string, replicas: number, more: object = {}): Manifest => ({
