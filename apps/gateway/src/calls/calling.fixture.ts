@@ -75,7 +75,7 @@ export function reply(
   response.writeHead(status, { ...type, ...signed(by, { id, at }, text), ...headers }).end(text);
 }
 
-export async function startTestFunction(): Promise<TestFunction> {
+export async function startTestFunction(at = 0): Promise<TestFunction> {
   const calls: TestFunction["calls"] = [];
   const server = createServer((incoming, response) => {
     void (async () => {
@@ -86,7 +86,7 @@ export async function startTestFunction(): Promise<TestFunction> {
       fn.answer(call, response);
     })();
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(at, "127.0.0.1");
   await once(server, "listening");
   const fn: TestFunction = {
     port: (server.address() as AddressInfo).port,
