@@ -24,7 +24,7 @@ export function applyPatch({ before, now }: Applied, manifest: JsonObject, isStr
     // In a merge patch, what was null in both was not removed by this manifest.
     if (value === null) return part.before === null && !isStrategic ? [] : [[name, null]];
     if (isFields(value)) return [[name, partPatch(name, part, value, isStrategic)]];
-    return isList(value) && isStrategic ? listPatch(name, part, value) : [[name, value]];
+    return isList(value) && isStrategic ? listPatch(name, part, value) : [[name, cleared(value)]];
   });
   return Object.fromEntries([...removed.map((name): Field => [name, null]), ...kept]);
 }
@@ -77,6 +77,17 @@ function listPatch(list: string, part: Applied<Json | undefined>, items: readonl
 /** Fields of which one excludes another (`patchStrategy: retainKeys`): what a manifest does not name goes. */
 const isUnion = (field: string): boolean => field === "volumes" || field === "strategy";
 
-export const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
-export const isFields = (value: Json | undefined): value is JsonObject =>
+/** A manifest as a new object has it: fields that are null are left out. */
+export function withoutNulls(manifest: JsonObject): JsonObject {
+  const kept = Object.entries(manifest).filter(([, value]) => value !== null);
+  return Object.fromEntries(kept.map(([name, value]) => [name, cleared(value)]));
+}
+
+function cleared(value: Json): Json {
+  if (isList(value)) return value.map(cleared);
+  return isFields(value) ? withoutNulls(value) : value;
+}
+
+const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
+const isFields = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !isList(value);

@@ -21,6 +21,7 @@
  * (docs/decisions/0015).
  */
 export { begin, type FunctionUnderTest, type FunctionWorld, type Living } from "./function-under-test.ts";
+export { type DeployedAs, MissingPermissionError, UnknownDeploymentError } from "./rights.ts";
 export type { RunRecord } from "./run-record.ts";
 export { type KindName, UnknownKindError } from "./served-kinds.ts";
 export { NeverSettledError } from "./settle.ts";

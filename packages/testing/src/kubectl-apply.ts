@@ -8,10 +8,10 @@ import {
   objectPath,
   type ResourceRef,
 } from "@drover/kube";
-import type { Json, JsonObject } from "@drover/sandbox";
+import type { JsonObject } from "@drover/sandbox";
 import { z } from "zod";
 import type { ApiAddress } from "./api-address.ts";
-import { applyPatch, isFields, isList } from "./apply-patch.ts";
+import { applyPatch, withoutNulls } from "./apply-patch.ts";
 import { type PlainAnswer, plainRequest } from "./plain-request.ts";
 
 /** The API server refused a manifest. The message has its words. */
@@ -94,16 +94,6 @@ function accepted({ metadata }: NewObject, kind: string, { status, text }: Plain
 const jsonSchema = z.json();
 const fieldsSchema = z.record(z.string(), jsonSchema);
 const fieldsOf = (text: string): JsonObject => fieldsSchema.parse(JSON.parse(text));
-
-/** A new object has none, as one that is patched. */
-function withoutNulls(manifest: JsonObject): JsonObject {
-  const cleared = (value: Json): Json => {
-    if (isList(value)) return value.map(cleared);
-    return isFields(value) ? withoutNulls(value) : value;
-  };
-  const kept = Object.entries(manifest).filter(([, value]) => value !== null);
-  return Object.fromEntries(kept.map(([name, value]) => [name, cleared(value)]));
-}
 
 /** Its keys in order, as Go writes them. */
 function sorted(value: unknown): unknown {

@@ -85,11 +85,13 @@ async function takeAway({ stage, user }: Scene, made: MadeObject, snapshot?: Sna
 
 async function settled(scene: Scene): Promise<StepTake> {
   await settle(scene.stage, scene.clock);
-  return { ...unseen(scene), snapshot: await taken(scene), failing: failing(scene.stage.runs) };
+  const { failing: missing, ...came } = unseen(scene);
+  return { ...came, snapshot: await taken(scene), failing: [...missing, ...failing(scene.stage.runs)] };
 }
 
 const unseen = ({ stage }: Scene): StepTake => ({
-  ...{ runs: stage.runs.length, calls: stage.calls.length, snapshot: undefined, failing: [], idle: [] },
+  ...{ runs: stage.runs.length, calls: stage.calls.length, snapshot: undefined, idle: [] },
+  failing: stage.missing(),
 });
 
 async function taken(scene: Scene): Promise<Snapshot> {

@@ -28,7 +28,7 @@ export interface StepTake {
   readonly calls: number;
   /** Undefined where nobody looked. */
   readonly snapshot: Snapshot | undefined;
-  /** What was still wrong, by key. */
+  /** What was still wrong, by key, and which permissions were missing until then. */
   readonly failing: readonly string[];
   /** What was done though nothing had happened. */
   readonly idle: readonly Entry[];
