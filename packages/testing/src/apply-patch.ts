@@ -88,6 +88,6 @@ function cleared(value: Json): Json {
   return isFields(value) ? withoutNulls(value) : value;
 }
 
-const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
-const isFields = (value: Json | undefined): value is JsonObject =>
+export const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
+export const isFields = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !isList(value);

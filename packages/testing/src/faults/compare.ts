@@ -48,7 +48,8 @@ export function divergence(baseline: Baseline, take: Take, judgement: Judgement)
   return undefined;
 }
 
-function stateDifferences(
+/** What is not as it is without the fault, after a step. */
+export function stateDifferences(
   { isByChance }: Baseline,
   step: number,
   { was, is }: { readonly was: State; readonly is: State },

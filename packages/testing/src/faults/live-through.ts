@@ -1,3 +1,4 @@
+import { nameOf, refOf } from "@drover/kube";
 import { type RunRecord, verdictWords, writesOf } from "../run-record.ts";
 import { NeverSettledError, settle } from "../settle.ts";
 import { type Stage, StuckRunError } from "../stage.ts";
@@ -31,10 +32,15 @@ export async function liveThrough(scenario: Scenario, options: SceneOptions): Pr
   } finally {
     await scene.close();
   }
-  const { runs, calls } = scene.stage;
+  const { runs, calls, controllers, announcements } = scene.stage;
   const { writes } = scene.decider;
   const came = { hasMet: scene.hasMet(), touched: scene.touched(), kinds: seenKinds, problem };
-  return { steps, runs, calls, writes, ...came };
+  const said = {
+    reconciled: new Map(controllers.map(({ name, for: resource }) => [name, nameOf(refOf(resource))])),
+    announced: announcements.map(({ type, reason, note }) => `${type} ${reason}: ${note}`),
+    missing: scene.stage.missing(),
+  };
+  return { steps, runs, calls, writes, ...came, ...said };
 }
 
 async function act({ user, outside }: Scene, step: Step): Promise<void> {
