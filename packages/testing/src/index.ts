@@ -28,7 +28,7 @@ export { NeverSettledError } from "./settle.ts";
 export { StuckRunError } from "./stage.ts";
 export { type DescribedWorld, type Reconciled, testReconcile } from "./test-reconcile.ts";
 export type { ApiAddress } from "./api-address.ts";
-export { type ApplyOptions, ApplyRefusedError } from "./kubectl-apply.ts";
+export { ApplyRefusedError } from "./kubectl-apply.ts";
 export { testCluster, type TestCluster, type TestClusterOptions } from "./test-cluster.ts";
 export { type SharedServer, sharedServer, type TestServer, type TestServers } from "./test-server.ts";
 export type { Manifest, User } from "./user.ts";

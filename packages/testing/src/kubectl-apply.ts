@@ -1,4 +1,5 @@
 import {
+  apiVersionOf,
   type KubeClient,
   type KubeObject,
   collectionPath,
@@ -22,77 +23,78 @@ export class ApplyRefusedError extends Error {
 /** Where kubectl keeps the manifest that was applied last. */
 export const lastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration";
 
-export interface ApplyOptions {
-  /** Nothing is kept: only whether the server would take it is asked. */
-  readonly dryRun?: boolean;
+/** Where kubectl is pointed to. */
+export interface Target {
+  readonly client: KubeClient;
+  /** The one that the client leads to. */
+  readonly server: ApiAddress;
 }
 
 /**
  * Applies a manifest as `kubectl apply` does that is given no flags: on the client, by the manifest that was applied last,
  * with an annotation that the function sees, too. `kubectl apply --server-side` would spare us the merging, but it comes to
- * another end: it is refused where others have changed a field, keeps a removed field that others have set, and merges lists
- * of custom resources. People who do not ask for it do not have that.
+ * another end: docs/decisions/0029-tests-agree-with-the-cluster.md.
  *
  * @throws ApplyRefusedError as the server says it; fields that are not in the schema are refused, too.
  */
 export async function kubectlApply(
-  { client, server }: { readonly client: KubeClient; readonly server: ApiAddress },
+  target: Target,
   ref: ResourceRef,
   manifest: NewObject,
-  { dryRun = false }: ApplyOptions = {},
 ): Promise<KubeObject> {
-  const { kind } = ref;
-  const apiVersion = [ref.group, ref.version].filter(Boolean).join("/");
-  const { metadata } = manifest;
-  const { annotations: { [lastAppliedAnnotation]: _, ...annotations } = {} } = metadata;
-  const plain = fieldsOf(
-    JSON.stringify({ ...manifest, apiVersion, kind, metadata: { ...metadata, annotations } }),
+  const { status, text } = await applied(target, ref, manifest, "");
+  const object: unknown = JSON.parse(text);
+  if (status < 300 && isWellFormed(object)) return object;
+  const message = statusSchema.safeParse(object).data?.message ?? text;
+  throw new ApplyRefusedError(
+    `The API server answered ${status} to the ${ref.kind} ${manifest.metadata.name}: ${message}`,
   );
-  const text = `${JSON.stringify(sorted(plain))}\n`;
-  const wanted = fieldsOf(
-    JSON.stringify({
-      ...plain,
-      metadata: { ...metadata, annotations: { ...annotations, [lastAppliedAnnotation]: text } },
-    }),
-  );
-  const query = `?fieldManager=kubectl-client-side-apply&fieldValidation=Strict${dryRun ? "&dryRun=All" : ""}`;
+}
+
+const statusSchema = z.looseObject({ message: z.string() });
+
+/** Whether a manifest would be applied: `kubectl apply --dry-run=server`. */
+export const isAcceptable = async (target: Target, ref: ResourceRef, manifest: NewObject): Promise<boolean> =>
+  (await applied(target, ref, manifest, "&dryRun=All")).status < 300;
+
+/** @param more of the query. */
+async function applied(
+  { client, server }: Target,
+  ref: ResourceRef,
+  manifest: NewObject,
+  more: string,
+): Promise<PlainAnswer> {
+  const query = `?fieldManager=kubectl-client-side-apply&fieldValidation=Strict${more}`;
+  const wanted = annotated({ ...manifest, apiVersion: apiVersionOf(ref), kind: ref.kind });
   const key = keyOf(manifest);
   const there = await client.get(ref, key);
   if (there === undefined) {
-    const path = collectionPath(ref, metadata.namespace) + query;
-    return accepted(
-      manifest,
-      kind,
-      await plainRequest(server, { method: "POST", path, body: withoutNulls(wanted) }),
-    );
+    const path = collectionPath(ref, manifest.metadata.namespace) + query;
+    return plainRequest(server, { method: "POST", path, body: withoutNulls(wanted) });
   }
   const before = fieldsOf(there.metadata.annotations?.[lastAppliedAnnotation] ?? "{}");
   const now = fieldsOf(JSON.stringify(there));
-  const path = objectPath(ref, key) + query;
   const patched = (patch: "merge" | "strategic-merge"): Promise<PlainAnswer> => {
     const body = applyPatch({ before, now }, wanted, patch === "strategic-merge");
-    return plainRequest(server, { method: "PATCH", path, body, patch });
+    return plainRequest(server, { method: "PATCH", path: objectPath(ref, key) + query, body, patch });
   };
   const answer = await patched("strategic-merge");
-  return accepted(manifest, kind, answer.status === unsupported ? await patched("merge") : answer);
+  return answer.status === unsupported ? patched("merge") : answer;
+}
+
+/** The manifest with itself in an annotation, as the next time has to know it. */
+function annotated({ metadata, ...object }: NewObject): JsonObject {
+  const { [lastAppliedAnnotation]: _, ...annotations } = metadata.annotations ?? {};
+  const plain = { ...object, metadata: { ...metadata, annotations } };
+  const text = `${JSON.stringify(sorted(plain))}\n`;
+  const both = { ...annotations, [lastAppliedAnnotation]: text };
+  return fieldsOf(JSON.stringify({ ...object, metadata: { ...metadata, annotations: both } }));
 }
 
 /** What a custom resource answers to a strategic merge patch. kubectl sees in the server's schema which kinds take one. */
 const unsupported = 415;
 
-const statusSchema = z.looseObject({ message: z.string() });
-
-function accepted({ metadata }: NewObject, kind: string, { status, text }: PlainAnswer): KubeObject {
-  const object: unknown = JSON.parse(text);
-  if (status < 300 && isWellFormed(object)) return object;
-  const message = statusSchema.safeParse(object).data?.message ?? text;
-  throw new ApplyRefusedError(
-    `The API server answered ${status} to the ${kind} ${metadata.name}: ${message}`,
-  );
-}
-
-const jsonSchema = z.json();
-const fieldsSchema = z.record(z.string(), jsonSchema);
+const fieldsSchema = z.record(z.string(), z.json());
 const fieldsOf = (text: string): JsonObject => fieldsSchema.parse(JSON.parse(text));
 
 /** Its keys in order, as Go writes them. */

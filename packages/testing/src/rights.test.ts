@@ -72,6 +72,12 @@ it("finds it although the function goes on without an answer", async () => {
   );
 });
 
+it("finds it while a time passes, too", async () => {
+  await using cluster = await testCluster(sites(lists));
+  await cluster.apply(site("a", "Hi"));
+  await expect(cluster.advance("1s")).rejects.toThrow("may not list pods");
+});
+
 it("lets it do what its definition grants, and no more", async () => {
   const granted = deployedWith(lists, rule(["pods"], ["list"]));
   await settle(sites(lists), { deployedAs: granted });

@@ -8,7 +8,7 @@ import {
   type ResourceRef,
 } from "@drover/kube";
 import type { ApiAddress } from "./api-address.ts";
-import { type ApplyOptions, kubectlApply } from "./kubectl-apply.ts";
+import { isAcceptable, kubectlApply } from "./kubectl-apply.ts";
 import { type KindName, servedKinds } from "./served-kinds.ts";
 
 /** An object as people write it down. */
@@ -32,7 +32,9 @@ export interface User {
    *
    * @throws ApplyRefusedError where the API server refuses it.
    */
-  apply(manifest: Manifest, options?: ApplyOptions): Promise<KubeObject>;
+  apply(manifest: Manifest): Promise<KubeObject>;
+  /** Whether the API server would accept it; nothing is kept. */
+  isAcceptable(manifest: Manifest): Promise<boolean>;
   /** Writes the manifest's status over what is there. */
   state(manifest: Manifest): Promise<KubeObject>;
   /** @param name `name` in the namespace `default`, `namespace/name`, or of a cluster-scoped kind its name. */
@@ -50,17 +52,19 @@ export function openUser(client: KubeClient, server: ApiAddress): User {
     const [last = "", namespace = "default"] = name.split("/").reverse();
     return { ref, key: objectKey(ref.namespaced ? { namespace, name: last } : { name: last }) };
   };
+  const placed = async ({
+    apiVersion,
+    kind,
+    ...manifest
+  }: Manifest): Promise<readonly [ResourceRef, NewObject]> => {
+    const ref = await served({ apiVersion, kind });
+    const { namespace = "default", ...metadata } = manifest.metadata;
+    return [ref, { ...manifest, metadata: { ...metadata, ...(ref.namespaced && { namespace }) } }];
+  };
   return {
     kind: served,
-    async apply({ apiVersion, kind, ...manifest }, options) {
-      const ref = await served({ apiVersion, kind });
-      const { namespace = "default", ...metadata } = manifest.metadata;
-      const object: NewObject = {
-        ...manifest,
-        metadata: { ...metadata, ...(ref.namespaced && { namespace }) },
-      };
-      return kubectlApply({ client, server }, ref, object, options);
-    },
+    apply: async (manifest) => kubectlApply({ client, server }, ...(await placed(manifest))),
+    isAcceptable: async (manifest) => isAcceptable({ client, server }, ...(await placed(manifest))),
     async state({ status, metadata, ...kind }) {
       const { ref, key } = await locate(kind, [metadata.namespace, metadata.name].filter(Boolean).join("/"));
       return client.patch(ref, key, { type: "merge", body: { status } }, { subresource: "status" });

@@ -1,6 +1,5 @@
 import type { Json } from "@drover/sandbox";
 import { isFields, isList } from "../apply-patch.ts";
-import { ApplyRefusedError } from "../kubectl-apply.ts";
 import type { Manifest, User } from "../user.ts";
 
 /** Of larger objects only so many values are tried one by one. */
@@ -8,7 +7,7 @@ const mostTried = 200;
 
 /**
  * The manifest with other values in all fields of its content, as far as the API server takes them: `kubectl diff` would
- * show each. Names, labels and what else is in its metadata stay.
+ * show each. Its metadata stays, and so do labels and selectors.
  */
 export async function altered(user: User, manifest: Manifest): Promise<Manifest> {
   const { apiVersion, kind, metadata, ...content } = manifest;
@@ -17,14 +16,16 @@ export async function altered(user: User, manifest: Manifest): Promise<Manifest>
     ...{ apiVersion, kind, metadata },
     ...(isFields(changed) ? changed : {}),
   });
-  const paths = leavesOf(plain).slice(0, mostTried);
+  const paths = leavesOf(plain)
+    .filter((path) => !path.some(isOfLabels))
+    .slice(0, mostTried);
   const all = paths.reduce((changed, path) => replaced(changed, path, others(at(plain, path))[0]), plain);
-  if (await isTaken(user, withContent(all))) return withContent(all);
+  if (await user.isAcceptable(withContent(all))) return withContent(all);
   let accepted = plain;
   for (const path of paths) {
     for (const value of others(at(plain, path))) {
       const tried = replaced(accepted, path, value);
-      if (!(await isTaken(user, withContent(tried)))) continue;
+      if (!(await user.isAcceptable(withContent(tried)))) continue;
       accepted = tried;
       break;
     }
@@ -32,15 +33,8 @@ export async function altered(user: User, manifest: Manifest): Promise<Manifest>
   return withContent(accepted);
 }
 
-async function isTaken(user: User, manifest: Manifest): Promise<boolean> {
-  try {
-    await user.apply(manifest, { dryRun: true });
-    return true;
-  } catch (error) {
-    if (error instanceof ApplyRefusedError) return false;
-    throw error;
-  }
-}
+/** By labels an object is found, so these stay. */
+const isOfLabels = (field: string): boolean => field === "labels" || field === "selector";
 
 /** Values of the same type; a text may have to be base64. */
 function others(value: Json | undefined): readonly [Json, ...Json[]] {

@@ -74,12 +74,35 @@ describe("an object of somebody else's", () => {
     expect(fixture.map(({ outcome }) => outcome)).toEqual(["same"]);
   });
 
+  it("may be told of in an Event alone", async () => {
+    const announcing: Scenario["start"] = ({ client }) =>
+      defineController({
+        for: Site,
+        owns: [{ kind: kindOf(configMap) }],
+        async reconcile({ key, metadata: { name, uid, namespace = "" }, announce }) {
+          const found = await client.get(configMap, key);
+          const ownerReferences = [{ ...siteKind, name, uid, controller: true }];
+          if (found === undefined)
+            await client.create(configMap, { metadata: { name, namespace, ownerReferences } });
+          else if (found.metadata.ownerReferences?.some((one) => one.uid === uid) !== true)
+            announce({
+              type: "Warning",
+              reason: "Taken",
+              action: "Look",
+              note: `${name} is somebody else's.`,
+            });
+          return {};
+        },
+      });
+    expect((await strangers(announcing)).map(({ outcome }) => outcome)).toEqual(["same"]);
+  });
+
   it.each<[string, Page["onForeign"], RegExp]>([
     [
       "overwrites it",
       (client, found, { data }: { data?: unknown }) =>
         client.patch(configMap, keyTo(found), { type: "merge", body: { data } }),
-      /of the name .*: a, which is somebody else's: data\.html was changed/,
+      /of the name .*: a, which is somebody else's, was written to: patch .*: data\.html was changed/,
     ],
     [
       "deletes it",

@@ -7,7 +7,7 @@ import { type Divergence, divergence, judgementOf, stateDifferences } from "./co
 import type { Plan } from "./plan.ts";
 import { callName } from "./plan-decider.ts";
 import type { Scenario, Step } from "./scenario.ts";
-import type { Found } from "./snapshot.ts";
+import type { Found, Snapshot } from "./snapshot.ts";
 import { differingPaths, namedAs, stateOf, valuesOf } from "./state.ts";
 import type { Take } from "./take.ts";
 
@@ -58,11 +58,9 @@ export function harmDone(plan: StrangerPlan, baseline: Baseline, take: Take): Di
   const { made, by } = plan;
   const found = take.steps[1]?.snapshot?.objects.find((one) => isTheirs(made, one));
   if (found === undefined) return { step: 1, differences: ["it was gone before anybody could look"] };
-  const changed = changesOf(found, take);
-  if (changed !== undefined) return changed;
   const rest = apart(take, (object) => object.metadata.annotations?.[mark] !== undefined);
-  const written = writesTo(found, rest);
-  if (written !== undefined) return written;
+  const harmed = deletionOf(found, take) ?? writesTo(found, take, rest);
+  if (harmed !== undefined) return harmed;
   const last = take.steps.length - 1;
   if (take.problem !== undefined || take.missing.length > 0)
     return {
@@ -72,22 +70,19 @@ export function harmDone(plan: StrangerPlan, baseline: Baseline, take: Take): Di
   return by === "labels" ? otherEnd(plan, baseline, rest) : takenForOwn(plan, baseline, rest);
 }
 
-function changesOf(found: Found, { steps }: Take): Divergence | undefined {
-  const { name, uid } = found.object.metadata;
-  const was = valuesOf(found, new Map());
-  for (const [step, { snapshot }] of steps.entries()) {
-    if (step < 2 || snapshot === undefined) continue;
-    const now = snapshot.objects.find(({ object }) => object.metadata.uid === uid);
-    if (now === undefined) return { step, differences: [`${name}, which is somebody else's, was deleted`] };
-    const changed = differingPaths(was, valuesOf(now, new Map()));
-    const differences = changed.map((path) => `${name}, which is somebody else's: ${path} was changed`);
-    if (differences.length > 0) return { step, differences };
-  }
-  return undefined;
+function deletionOf({ object: { metadata } }: Found, { steps }: Take): Divergence | undefined {
+  const step = steps.findIndex(
+    ({ snapshot }, i) => i > 1 && snapshot !== undefined && !has(snapshot, metadata.uid),
+  );
+  if (step < 0) return undefined;
+  return { step, differences: [`${metadata.name}, which is somebody else's, was deleted`] };
 }
 
-/** Also a write that has changed nothing: it would, another time. */
-function writesTo(found: Found, rest: Take): Divergence | undefined {
+const has = ({ objects }: Snapshot, uid: string): boolean =>
+  objects.some(({ object }) => object.metadata.uid === uid);
+
+/** Also a write that has changed nothing: it would, another time. What people write in the scenario is theirs to write. */
+function writesTo(found: Found, { steps }: Take, rest: Take): Divergence | undefined {
   const { resource, namespace, name } = namedAs(found);
   const index = rest.calls.findIndex(
     ({ call, committed }) =>
@@ -95,9 +90,21 @@ function writesTo(found: Found, rest: Take): Divergence | undefined {
   );
   const entry = rest.calls[index];
   if (entry === undefined) return undefined;
-  const step = rest.steps.findIndex(({ calls }) => calls > index);
-  const differences = [`${name}, which is somebody else's, was written to: ${callName(entry.call)}`];
-  return { step: step < 0 ? rest.steps.length - 1 : step, differences };
+  const after = rest.steps.findIndex(({ calls }) => calls > index);
+  const step = after < 0 ? rest.steps.length - 1 : after;
+  const now = steps[step]?.snapshot?.objects.find(
+    ({ object }) => object.metadata.uid === found.object.metadata.uid,
+  );
+  const changed =
+    now === undefined ? [] : differingPaths(valuesOf(found, new Map()), valuesOf(now, new Map()));
+  const theirs = `${name}, which is somebody else's`;
+  return {
+    step,
+    differences: [
+      `${theirs}, was written to: ${callName(entry.call)}`,
+      ...changed.map((path) => `${theirs}: ${path} was changed`),
+    ],
+  };
 }
 
 /** What else there is must be as it is without the stranger: it has another name. */
