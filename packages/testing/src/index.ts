@@ -13,6 +13,9 @@
  * `stage` puts the parts together; a **life** is a process of the function (`life`, `lives`), which reaches every server
  * through a fault proxy of its own (`proxies`), where it can be killed before or after any request.
  *
+ * What people do is what kubectl does (`kubectl-apply`), and what the function does is refused where its ServiceAccount has no
+ * right to it (`rights`), as in a cluster.
+ *
  * Guarantees: a killed life does nothing more, and the next one has nothing of its memory but what the function under test
  * keeps outside of what it is given. Assumptions: functions wait by their results, not by sleeping.
  *
