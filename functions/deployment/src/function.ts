@@ -17,11 +17,6 @@ export default defineFunction({
           resources: ["deployments/status", "deployments/finalizers"],
           verbs: ["update"],
         },
-        {
-          apiGroups: ["apps"],
-          resources: ["replicasets"],
-          verbs: ["get", "list", "create", "update", "patch", "delete"],
-        },
         { apiGroups: [""], resources: ["pods"], verbs: ["list"] },
       ],
     },

@@ -17,7 +17,6 @@ export default defineFunction({
           resources: ["replicasets/status", "replicasets/finalizers"],
           verbs: ["update"],
         },
-        { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "create", "patch", "delete"] },
       ],
     },
     scaling: { min: 1, max: 3 },

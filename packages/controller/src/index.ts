@@ -26,7 +26,12 @@ export * from "./errors.ts";
 export { type ErrorFields, errorFields, errorText, messageOf } from "./error-fields.ts";
 export { namesSecret, scrubbed } from "./scrubbed.ts";
 export { oneLine, unprintable } from "./plain-text.ts";
-export { defineFunction, functionManifestOf, type DeployableFunction } from "./deployable-function.ts";
+export {
+  defineFunction,
+  functionManifestOf,
+  grantedPermissions,
+  type DeployableFunction,
+} from "./deployable-function.ts";
 export { embeddedManifestsOf, NotEmbeddableError } from "./embedded-manifests.ts";
 export {
   functionPod,
@@ -45,6 +50,7 @@ export {
   accessCount,
   accessesOf,
   accessWords,
+  isGranted,
   type PolicyRule,
   resourceAttributesOf,
 } from "./access.ts";
@@ -55,6 +61,7 @@ export {
   followedAccess,
   followedKinds,
   neededAccess,
+  permittedAccess,
   usedAccess,
 } from "./needed-access.ts";
 export { whyNotCalled } from "./why-not-called.ts";

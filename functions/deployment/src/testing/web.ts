@@ -1,6 +1,8 @@
 import { replicaSetController } from "@drover/replicaset";
 import type { FunctionUnderTest, Manifest } from "@drover/testing";
+import replicaSetFunction from "../../../replicaset/src/function.ts";
 import { deploymentController } from "../deployment-controller.ts";
+import deploymentFunction from "../function.ts";
 
 export const pods = { apiVersion: "v1", kind: "Pod" };
 export const sets = { apiVersion: "apps/v1", kind: "ReplicaSet" };
@@ -10,6 +12,8 @@ export const deployments = { apiVersion: "apps/v1", kind: "Deployment" };
 export const bothFunctions: FunctionUnderTest = ({ now }) => ({
   controllers: [replicaSetController(now), deploymentController(now)],
 });
+
+export const bothDeployed = [replicaSetFunction, deploymentFunction];
 
 /** A Deployment of that many pods of an image. */
 export const web = (image: string, replicas: number, more: object = {}): Manifest => ({
