@@ -1,4 +1,5 @@
 import { meant, objectKey, ReconcileFunction, shownQueue } from "@drover/controller";
+import { exactYaml } from "@drover/json";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
@@ -60,10 +61,10 @@ function manifestFiles(path: string): readonly string[] {
 }
 
 function registrationsIn(file: string): readonly Registration[] {
-  return parseAllDocuments(readFileSync(file, "utf8")).flatMap((document) => {
+  return parseAllDocuments(readFileSync(file, "utf8"), exactYaml.options).flatMap((document) => {
     const [error] = document.errors;
     if (error !== undefined) throw refused(file, `not YAML: ${error.message}`);
-    const object: unknown = document.toJS({ maxAliasCount: 100 });
+    const object: unknown = document.toJS({ ...exactYaml, maxAliasCount: 100 });
     return isOther(object) ? [] : [registrationIn(file, object)];
   });
 }

@@ -1,3 +1,4 @@
+import { parseJson, writeJson } from "@drover/json";
 import { isSecret, type KubeObject } from "./kube-object.ts";
 import { withoutManagedFields } from "./managed-fields.ts";
 import { objectFrom } from "./reply.ts";
@@ -12,14 +13,14 @@ const longestCopy = 16_384;
  */
 export function copyOf(object: KubeObject): string | undefined {
   if (isSecret(object)) return undefined;
-  const text = JSON.stringify(withoutManagedFields(object));
+  const text = writeJson(withoutManagedFields(object));
   return text.length > longestCopy ? undefined : text;
 }
 
 /** The object that a copy is of; undefined where the text is no object: somebody else wrote it. */
 export function objectIn(ref: ResourceRef, copy: string): KubeObject | undefined {
   try {
-    return objectFrom("a copy", ref, JSON.parse(copy));
+    return objectFrom("a copy", ref, parseJson(copy));
   } catch {
     return undefined;
   }

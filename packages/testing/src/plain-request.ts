@@ -1,3 +1,4 @@
+import { writeJson } from "@drover/json";
 import { type ApiAddress, authorizing } from "./api-address.ts";
 
 /** A write by plain HTTP. */
@@ -16,6 +17,6 @@ export interface PlainWrite {
 export async function plainRequest(address: ApiAddress, { method, path, body }: PlainWrite): Promise<string> {
   const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
   const headers = { "content-type": type, ...authorizing(address) };
-  const response = await fetch(address.server + path, { method, headers, body: JSON.stringify(body) });
+  const response = await fetch(address.server + path, { method, headers, body: writeJson(body) });
   return response.text();
 }

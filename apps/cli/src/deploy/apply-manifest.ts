@@ -1,3 +1,4 @@
+import { parseJson, writeJson } from "@drover/json";
 import {
   isApiError,
   keyOf,
@@ -68,7 +69,7 @@ async function change(
 }
 
 const annotationsFor = (spec: unknown, { remembers, annotations }: ApplyOptions) => ({
-  ...(remembers && { [appliedAnnotation]: JSON.stringify(spec) }),
+  ...(remembers && { [appliedAnnotation]: writeJson(spec) }),
   ...annotations,
 });
 
@@ -76,7 +77,7 @@ const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> => (isField
 
 function appliedTo({ metadata: { annotations = {} } }: KubeObject): Readonly<Record<string, unknown>> {
   try {
-    return fieldsOf(JSON.parse(annotations[appliedAnnotation] ?? "{}"));
+    return fieldsOf(parseJson(annotations[appliedAnnotation] ?? "{}"));
   } catch {
     return {};
   }
