@@ -32,6 +32,13 @@ describe("what matters of an object", () => {
     expect(view(size, { deletionTimestamp: "2026-01-01T00:00:00Z" }, { spec: { size: 1 } })).not.toBe(before);
   });
 
+  test("is an integer to its last digit", () => {
+    const size: Subscription = { ...own, changed: [parseFieldPath("spec.size")] };
+    const sized = (value: bigint) => view(size, {}, { spec: { size: value } });
+    expect(sized(2n ** 53n)).toBe(sized(2n ** 53n));
+    expect(sized(2n ** 53n + 1n)).not.toBe(sized(2n ** 53n));
+  });
+
   test("is also that it is paused, or that a run is asked for, whatever is declared", () => {
     const size: Subscription = { ...own, changed: [parseFieldPath("spec.size")] };
     const annotated = (annotations: object, of = size) => view(of, { annotations }, { spec: { size: 1 } });
