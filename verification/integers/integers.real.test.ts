@@ -83,7 +83,7 @@ function documentText(random: () => number): string {
 }
 
 /** JavaScript has them as Infinity, and JSON as null: no API server can have sent them. */
-const isTooLarge = (json: string): boolean => /Infinity/.test(String(JSON.stringify(infinities(json))));
+const isTooLarge = (json: string): boolean => /Infinity/.test(JSON.stringify(infinities(json)));
 function infinities(json: string): unknown {
   try {
     return JSON.parse(json, (_, value: unknown) =>

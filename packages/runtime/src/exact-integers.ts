@@ -25,12 +25,15 @@ function takeIntegers(part: SchemaPart): void {
   } else if (def.type === "number") {
     const isWhole = "format" in def && def.format === "safeint";
     part._zod.run = (payload, context) => {
-      const { value } = payload;
+      const value: unknown = payload.value;
       if (typeof value !== "bigint") return run(payload, context);
       const number = Number(value);
-      if (isWhole ? Number.isSafeInteger(number) : String(number) === String(value)) payload.value = number;
-      else payload.issues.push({ code: "custom", input: value, path: [], message: tooLarge });
-      return payload.issues.length > 0 ? payload : run(payload, context);
+      if (isWhole ? Number.isSafeInteger(number) : String(number) === String(value)) {
+        payload.value = number;
+        return run(payload, context);
+      }
+      payload.issues.push({ code: "custom", input: value, path: [], message: tooLarge });
+      return payload;
     };
   }
 }
