@@ -1,5 +1,4 @@
 import { meant, objectKey, ReconcileFunction, shownQueue } from "@drover/controller";
-import { exactYaml } from "@drover/json";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
@@ -61,10 +60,10 @@ function manifestFiles(path: string): readonly string[] {
 }
 
 function registrationsIn(file: string): readonly Registration[] {
-  return parseAllDocuments(readFileSync(file, "utf8"), exactYaml.options).flatMap((document) => {
+  return parseAllDocuments(readFileSync(file, "utf8")).flatMap((document) => {
     const [error] = document.errors;
     if (error !== undefined) throw refused(file, `not YAML: ${error.message}`);
-    const object: unknown = document.toJS({ ...exactYaml, maxAliasCount: 100 });
+    const object: unknown = document.toJS({ maxAliasCount: 100 });
     return isOther(object) ? [] : [registrationIn(file, object)];
   });
 }
