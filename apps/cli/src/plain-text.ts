@@ -1,8 +1,8 @@
 import { unprintable } from "@drover/controller";
-import { writeJson } from "@drover/json";
 
 /** A value as JSON, for programs and for terminals. */
-export const jsonText = (value: unknown): string => writeJson(value, 2).split("\n").map(printable).join("\n");
+export const jsonText = (value: unknown): string =>
+  JSON.stringify(value, undefined, 2).split("\n").map(printable).join("\n");
 
 /** A line of JSON with what a terminal would not print as escapes: it parses to the same. */
 export const printable = (line: string): string =>

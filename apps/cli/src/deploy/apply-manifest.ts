@@ -1,4 +1,3 @@
-import { parseJson, writeJson } from "@drover/json";
 import {
   isApiError,
   keyOf,
@@ -69,7 +68,7 @@ async function change(
 }
 
 const annotationsFor = (spec: unknown, { remembers, annotations }: ApplyOptions) => ({
-  ...(remembers && { [appliedAnnotation]: writeJson(spec) }),
+  ...(remembers && { [appliedAnnotation]: JSON.stringify(spec) }),
   ...annotations,
 });
 
@@ -77,7 +76,7 @@ const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> => (isField
 
 function appliedTo({ metadata: { annotations = {} } }: KubeObject): Readonly<Record<string, unknown>> {
   try {
-    return fieldsOf(parseJson(annotations[appliedAnnotation] ?? "{}"));
+    return fieldsOf(JSON.parse(annotations[appliedAnnotation] ?? "{}"));
   } catch {
     return {};
   }
