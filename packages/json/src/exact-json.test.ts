@@ -3,6 +3,15 @@ import { parse } from "yaml";
 import { exactInteger, IntegerTooLargeError, parseJson, writeJson } from "./exact-json.ts";
 import { exactYaml } from "./exact-yaml.ts";
 
+/** The words of JSON.parse, which show the text itself. */
+function messageOf(text: string): string {
+  try {
+    return `It is JSON: ${JSON.stringify(JSON.parse(text))}`;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
 /* verification/integers holds it to Kubernetes' own package. */
 describe("JSON", () => {
   it("has a BigInt for an integer that a double cannot hold, and a number for every other", () => {
@@ -42,9 +51,50 @@ describe("JSON", () => {
     expect(() => writeJson(circle)).toThrow(TypeError);
   });
 
-  it("that breaks off, or is nested too deep, is refused", () => {
-    expect(() => parseJson('{"a":9007199254740993')).toThrow(SyntaxError);
-    expect(() => parseJson(`${"[".repeat(1e6)}9007199254740993${"]".repeat(1e6)}`)).toThrow(RangeError);
+  it("that breaks off, or has an integer where none may stand, is refused", () => {
+    const wrong = [
+      '{"a":9007199254740993',
+      "{9007199254740993:1}",
+      "{9007199254740993 :1}",
+      "[09007199254740993]",
+    ];
+    const more = [
+      "[9007199254740993x]",
+      '"a"9007199254740993',
+      '9007199254740993"a"',
+      "[--9007199254740993]",
+      '"9007199254740993',
+    ];
+    for (const text of [
+      ...wrong,
+      ...more,
+      "[+9007199254740993]",
+      "[9007199254740993\u00a0]",
+      "[9007199254740993 1]",
+    ])
+      expect(() => parseJson(text), text).toThrow(messageOf(text));
+  });
+
+  it("is read as deep as JSON.parse reads, and written as deep as JSON.stringify writes", () => {
+    // An API server accepts objects that are 9,900 deep.
+    const deep = (levels: number): string => `${"[".repeat(levels)}9007199254740993${"]".repeat(levels)}`;
+    expect(() => parseJson(deep(100_000))).not.toThrow();
+    expect(() => JSON.stringify(JSON.parse(deep(4_000)))).not.toThrow();
+    expect(writeJson(parseJson(deep(4_000)))).toBe(deep(4_000));
+  });
+
+  it("may hold dates, texts of its own, and the same value twice", () => {
+    const shared = { n: 2n ** 53n + 1n };
+    expect(writeJson([shared, shared, new Date(0), { toJSON: () => 7 }, JSON.rawJSON("1.0"), 1n])).toBe(
+      '[{"n":9007199254740993},{"n":9007199254740993},"1970-01-01T00:00:00.000Z",7,1.0,1]',
+    );
+    expect(writeJson(JSON.parse('{"__proto__":{"a":1},"b":{"__proto__":2}}'))).toBe(
+      '{"__proto__":{"a":1},"b":{"__proto__":2}}',
+    );
+    expect(writeJson(parseJson('{"__proto__":{"a":9007199254740993},"b":1}'))).toBe(
+      '{"__proto__":{"a":9007199254740993},"b":1}',
+    );
+    expect(shared).toEqual({ n: 2n ** 53n + 1n });
   });
 });
 
