@@ -95,7 +95,7 @@ export function exactInteger(value: bigint): number | bigint {
 export const isInt64 = (value: bigint): boolean => BigInt.asIntN(64, value) === value;
 
 /** A BigInt that Kubernetes would round. */
-export class IntegerTooLargeError extends RangeError {
+export class IntegerTooLargeError extends Error {
   override readonly name = "IntegerTooLargeError";
 
   constructor(field: string, value: bigint) {

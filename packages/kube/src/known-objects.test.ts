@@ -1,4 +1,5 @@
 import { objectKey } from "@drover/controller";
+import { parseJson } from "@drover/json";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { KubeObject } from "./kube-object.ts";
@@ -52,6 +53,15 @@ describe("a run knows", () => {
     const copy = copyOf({ ...podAt("c", 33), spec: { n: -n } }) ?? "";
     const told = newsText({ kind: "pods", key: keyOfPod("c"), resourceVersion: "33", copy });
     expect(next(known, told).find(pod, "all", false)).toMatchObject([{ spec: { n } }, { spec: { n: -n } }]);
+  });
+  it("nothing of objects that are nested too deep to be written, nor is there a copy of them", () => {
+    for (const deepest of ["", "9007199254740993"]) {
+      const known = knowing(undefined);
+      const spec = parseJson("[".repeat(9_000) + deepest + "]".repeat(9_000));
+      known.found(pod, "all", listed(30, { ...podAt("a", 10), spec }));
+      expect(known.text()).toBeUndefined();
+      expect(copyOf({ ...podAt("a", 10), spec })).toBeUndefined();
+    }
   });
   it("what it has written itself, once it is answered", () => {
     const known = asked();

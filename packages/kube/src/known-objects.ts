@@ -1,8 +1,8 @@
-import { parseJson, writeJson } from "@drover/json";
+import { parseJson } from "@drover/json";
 import { z } from "zod";
 import type { KnownObjects, WriteOutcome } from "./client.ts";
 import { isSecret, keyOf, type KubeObject } from "./kube-object.ts";
-import { withoutManagedFields } from "./managed-fields.ts";
+import { objectText } from "./object-copy.ts";
 import { newsSchema, type ObjectNews } from "./object-news.ts";
 import { objectFrom } from "./reply.ts";
 import { type ResourceVersion, versionOrder } from "./reflector/resource-version.ts";
@@ -103,7 +103,8 @@ function leftOf(known: ReadonlyMap<string, KnownKind>): string | undefined {
     const texts: string[] = [];
     for (const object of objects.values()) {
       if (isSecret(object)) return undefined;
-      const text = writeJson(withoutManagedFields(object));
+      const text = objectText(object);
+      if (text === undefined) return undefined;
       length += text.length;
       if (length > longestLists) return undefined;
       texts.push(text);
