@@ -28,6 +28,13 @@ describe("JSON", () => {
       "|",
     );
     for (const text of all) expect(writeJson(parseJson(text))).toContain("9007199254740993");
+    for (const text of [
+      "9007199254740993",
+      "-9007199254740993",
+      "[9007199254740993]",
+      '{"a":9007199254740993}',
+    ])
+      expect(writeJson(parseJson(text))).toBe(text);
     const text = String.raw`["9007199254740993","a:9007199254740993","\",9007199254740993","[9007199254740993"]`;
     expect(parseJson(text)).toEqual(JSON.parse(text));
   });

@@ -13,7 +13,7 @@ const Account = defineResource({
 /** Who has the account 9007199254740993 gets at that of another, whose number a double does not tell apart. */
 export const attack: Attack = {
   name: "an object's integer does not reach a function, or come back from it, as another integer",
-  kind: "no gain",
+  kind: "a name is an identity",
   needs: [],
   async run() {
     const wrong: string[] = [];
