@@ -55,6 +55,9 @@ it("a Deployment's pods have the integers that it asks for", { timeout: 300_000 
   expect(await valuesOf("pods", "tolerationSeconds")).toContain("9223372036854775807");
   expect((await kubectl("get", "replicasets", "-o", "name")).trim().split("\n")).toHaveLength(3);
 
+  // Names are made of the templates: no two sets wanted the same.
+  expect(await kubectl("get", "deployment/web", "-o", "json")).not.toContain("collisionCount");
+
   // A rollback finds the older set by its template.
   await kubectl("rollout", "undo", "deployment/web");
   await vi.waitFor(
