@@ -17,7 +17,8 @@ export const isString = (value: unknown): value is string => typeof value === "s
 export const isNumber = (value: unknown): value is number | bigint =>
   typeof value === "number" || typeof value === "bigint";
 /** Whether it is an integer to Kubernetes' validation: an int64, or a double up to 2^53. */
-export const isInteger = (value: unknown): boolean => typeof value === "bigint" || Number.isSafeInteger(value);
+export const isInteger = (value: unknown): boolean =>
+  typeof value === "bigint" || Number.isSafeInteger(value);
 
 /** The own value at a path of keys, or undefined where the path leaves the data. */
 export function field(value: Json | undefined, ...path: readonly string[]): Json | undefined {
