@@ -82,6 +82,15 @@ describe("JSON", () => {
       expect(() => parseJson(text), text).toThrow(messageOf(text));
   });
 
+  it("has a double for an integer of any length", () => {
+    const digits = "9".repeat(2 ** 20);
+    expect(parseJson(`[${digits},-${digits},12345678901234567890]`)).toEqual([
+      Infinity,
+      -Infinity,
+      12345678901234567890,
+    ]);
+  });
+
   it("is read as deep as JSON.parse reads, and written as deep as JSON.stringify writes", () => {
     // An API server accepts objects that are 9,900 deep.
     const deep = (levels: number): string => `${"[".repeat(levels)}9007199254740993${"]".repeat(levels)}`;

@@ -19,14 +19,14 @@ declare global {
  */
 export function parseJson(text: string): unknown {
   if (!longInteger.test(text)) return JSON.parse(text);
-  // What begins the strings that stand for integers: nobody can have written it into the text.
+  // Prefix of the strings that stand for integers. It is random and used once, so no text can contain it.
   const mark = randomUUID();
   const marked = withMarks(text, mark);
   if (marked === undefined) return JSON.parse(text);
   try {
     return withIntegers(JSON.parse(marked), mark);
   } catch (error) {
-    // Its own error shows the text, and not the mark.
+    // The error must show the text as it was given, without the mark.
     JSON.parse(text);
     throw error;
   }
@@ -38,8 +38,11 @@ export function parseJson(text: string): unknown {
  */
 const longInteger = /(?:^|[[:,\s])-?[1-9]\d{15}/;
 
-/** The same between two strings, as a value: no part of another number, and no name of a field. */
-const longValue = /(?<![\w.+-])-?[1-9]\d{15,}(?=\s*(?:[,\]}]|$))/g;
+/**
+ * Such an integer as a value, in the text between two strings: not a part of another number, and not a field's name. One of more
+ * than 19 digits is a double, and costs no more than that.
+ */
+const longValue = /(?<![\w.+-])-?[1-9]\d{15,18}(?=\s*(?:[,\]}]|$))/g;
 
 /** The text with strings in place of its long integers; undefined where it has none. */
 function withMarks(text: string, mark: string): string | undefined {
@@ -91,7 +94,7 @@ export function exactInteger(value: bigint): number | bigint {
   return isInt64(value) && !Number.isSafeInteger(number) ? value : number;
 }
 
-/** Whether an integer has 64 bits at most. Kubernetes rounds larger ones. */
+/** True if an integer fits 64 bits. Kubernetes rounds larger ones. */
 export const isInt64 = (value: bigint): boolean => BigInt.asIntN(64, value) === value;
 
 /** A BigInt that Kubernetes would round. */

@@ -106,7 +106,7 @@ function viewOf(object: KubeObject, { map, changed, ownFinalizer }: Subscription
     const asked = map.by === "self" ? annotatedRequests(metadata) : [];
     const viewBy = (matters: unknown): Fingerprint =>
       digestOf([metadata.uid, metadata.deletionTimestamp ?? "", matters, ...asked]);
-    // Of what is too deep to be compared, every version is another one.
+    // Values that are nested too deep cannot be compared: then every version differs.
     return unlessTooDeep(
       () => viewBy(values),
       () => viewBy(metadata.resourceVersion),

@@ -16,7 +16,7 @@ export const isObject = (value: Json | undefined): value is JsonObject =>
 export const isString = (value: unknown): value is string => typeof value === "string";
 export const isNumber = (value: unknown): value is number | bigint =>
   typeof value === "number" || typeof value === "bigint";
-/** Whether it is an integer to Kubernetes' validation: an int64, or a double up to 2^53. */
+/** True if Kubernetes' validation takes the value for an integer: an int64, or a double up to 2^53. */
 export const isInteger = (value: unknown): boolean =>
   typeof value === "bigint" || Number.isSafeInteger(value);
 
