@@ -18,6 +18,7 @@
  * - throwing retries with backoff; `RetryAfterError` waits; `ThrottledError` makes all that use an account wait;
  *   `TerminalError` parks until the object changes; a conflict answered by the API server is a quiet, quick retry.
  */
+export { parseJson, writeJson } from "@drover/json";
 export * from "./condition.ts";
 export * from "./controller.ts";
 export * from "./crd.ts";

@@ -1,4 +1,5 @@
 import type { ObjectList } from "@drover/controller";
+import { parseJson } from "@drover/json";
 import { z } from "zod";
 import { ApiError, type ApiErrorKind, MalformedReplyError } from "./errors.ts";
 import { type KubeObject, kubeObjectSchema, listSchema, type Status, statusSchema } from "./kube-object.ts";
@@ -130,7 +131,7 @@ function decoded(reply: WholeReply): string {
 
 function jsonOrNothing(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

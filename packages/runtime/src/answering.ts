@@ -12,6 +12,7 @@ import {
   TerminalError,
   ThrottledError,
 } from "@drover/controller";
+import { parseJson, writeJson } from "@drover/json";
 import { raceAbort } from "@drover/queue";
 import {
   type Call,
@@ -96,7 +97,7 @@ const stale: Result = {
 
 /** The status is always 200: the signature does not cover it, so the outcome is in the body. */
 function signedAnswer(result: Result, id: string, secrets: readonly string[], at: number): SentAnswer {
-  const body = JSON.stringify(result);
+  const body = writeJson(result);
   return { status: 200, headers: { ...json, ...signed(secrets, { id, at }, body) }, body };
 }
 
@@ -139,7 +140,7 @@ async function acted<R extends Resource>(
   const returned = await controller.reconcile(context);
   context.signal.throwIfAborted();
   const result = checkedResult(controller.for, returned);
-  return resultSchema.parse(JSON.parse(JSON.stringify({ ...result, outcome: "done" })));
+  return resultSchema.parse(parseJson(writeJson({ ...result, outcome: "done" })));
 }
 
 /** @throws TerminalError when the spec does not parse: the function never sees it. */

@@ -1,3 +1,4 @@
+import { writeJson } from "@drover/json";
 import { isString } from "./json.ts";
 import type { Json } from "./json.ts";
 
@@ -9,7 +10,7 @@ export interface FieldError {
   readonly body: string;
 }
 
-const shown = (value: Json | undefined): string => JSON.stringify(value ?? (value === null ? null : ""));
+const shown = (value: Json | undefined): string => writeJson(value ?? (value === null ? null : ""));
 const counted = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? "" : "s"}`;
 const detailed = (title: string, detail: string): string => (detail === "" ? title : `${title}: ${detail}`);
 
@@ -47,7 +48,7 @@ export const notSupported = (field: string, value: Json, supported: readonly Jso
   reason: "FieldValueNotSupported",
   field,
   body: `Unsupported value: ${shown(value)}: supported values: ${supported
-    .map((one) => JSON.stringify(isString(one) ? one : JSON.stringify(one)))
+    .map((one) => JSON.stringify(isString(one) ? one : writeJson(one)))
     .join(", ")}`,
 });
 export const tooLong = (field: string, most: number): FieldError => ({

@@ -1,5 +1,6 @@
 // What happens to an object before it is validated: unknown fields go, defaults come, nulls that mean nothing go.
-import { field, isArray, isObject, listAt, objectAt } from "./json.ts";
+import { writeJson } from "@drover/json";
+import { field, isArray, isNumber, isObject, listAt, objectAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 
 const keepsUnknown = (schema: Json | undefined): boolean =>
@@ -62,7 +63,7 @@ export function withoutEmpty(value: Json, schema: Json | undefined): Json {
       withoutEmpty(item === null && items !== undefined ? zero(items) : item, items),
     );
   }
-  if (field(schema, "x-quantity") === true && typeof value === "number") return String(value);
+  if (field(schema, "x-quantity") === true && isNumber(value)) return String(value);
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, inner]): [string, Json][] => {
@@ -108,7 +109,7 @@ export function repeatedItems(value: Json, schema: Json | undefined, path: strin
     return value.flatMap((item, i) => {
       const identity =
         kind === "map" ? Object.fromEntries(keys.map((key) => [key, field(item, key) ?? null])) : item;
-      const text = JSON.stringify(identity);
+      const text = writeJson(identity);
       const times = (seen.get(text) ?? 0) + 1;
       seen.set(text, times);
       const again = (kind === "map" || kind === "set") && times === 2;

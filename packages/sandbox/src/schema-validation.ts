@@ -3,7 +3,19 @@
 import { isIP } from "node:net";
 import { duplicate, invalid, notSupported, required, tooLong, tooMany, typeInvalid } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
-import { equal, field, isArray, isObject, isString, listAt, objectAt, textAt, textsAt } from "./json.ts";
+import {
+  equal,
+  field,
+  isArray,
+  isInteger,
+  isNumber,
+  isObject,
+  isString,
+  listAt,
+  objectAt,
+  textAt,
+  textsAt,
+} from "./json.ts";
 import type { Json } from "./json.ts";
 import { matches } from "./pattern.ts";
 import { repeatedItems } from "./schema-fitting.ts";
@@ -11,7 +23,7 @@ import { repeatedItems } from "./schema-fitting.ts";
 const typeOf = (value: Json): string => {
   if (value === null) return "null";
   if (isArray(value)) return "array";
-  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
+  if (isNumber(value)) return isInteger(value) ? "integer" : "number";
   return typeof value;
 };
 const number = (schema: Json, key: string): number | undefined => {
@@ -68,7 +80,7 @@ export function validated(value: Json, schema: Json | undefined, path: string): 
   return [
     ...junctors(value, schema, path),
     ...(isString(value) ? text(value, schema, path) : []),
-    ...(typeof value === "number" ? quantity(value, schema, path) : []),
+    ...(isNumber(value) ? quantity(value, schema, path) : []),
     ...(isArray(value) ? list(value, schema, path) : []),
     ...choices(value, schema, path),
     ...(isObject(value) ? object(value, schema, path) : []),
@@ -102,18 +114,22 @@ function text(value: string, schema: Json, path: string): FieldError[] {
   return errors;
 }
 
-function quantity(value: number, schema: Json, path: string): FieldError[] {
+function isMultiple(value: number | bigint, factor: number): boolean {
+  if (typeof value === "bigint") return value % BigInt(Math.trunc(factor) || 1) === 0n;
+  return Math.abs(value / factor - Math.round(value / factor)) <= 1e-9;
+}
+
+function quantity(value: number | bigint, schema: Json, path: string): FieldError[] {
   const fail = (detail: string): FieldError => invalid(path, value, `${path} in body should be ${detail}`);
   const errors: FieldError[] = [];
-  if (textAt(schema, "format") === "int32" && value !== (value | 0))
+  if (textAt(schema, "format") === "int32" && value !== (Number(value) | 0))
     errors.push(unchecked("integer with format int32", path));
   const [most, least, factor] = [
     number(schema, "maximum"),
     number(schema, "minimum"),
     number(schema, "multipleOf"),
   ];
-  if (factor !== undefined && Math.abs(value / factor - Math.round(value / factor)) > 1e-9)
-    errors.push(fail(`a multiple of ${factor}`));
+  if (factor !== undefined && !isMultiple(value, factor)) errors.push(fail(`a multiple of ${factor}`));
   const below = field(schema, "exclusiveMaximum") === true;
   if (most !== undefined && (below ? value >= most : value > most))
     errors.push(fail(`less than ${below ? "" : "or equal to "}${most}`));

@@ -1,7 +1,7 @@
 // What changed between two objects, and what is wrong with an applied one, by schema (structured-merge-diff's rules).
 import { setOf, shownPath } from "./field-sets.ts";
 import type { FieldPath, FieldSet } from "./field-sets.ts";
-import { equal, field, isArray, isObject, textAt } from "./json.ts";
+import { equal, field, isArray, isInteger, isNumber, isObject, textAt } from "./json.ts";
 import type { Json } from "./json.ts";
 import { elementOfItem, schemaOfField, schemaOfItem } from "./merge-schema.ts";
 import type { MergeSchema } from "./merge-schema.ts";
@@ -83,8 +83,8 @@ const goType = (value: Json): string =>
       ? "map[string]interface {}"
       : typeof value === "boolean"
         ? "bool"
-        : typeof value === "number"
-          ? Number.isInteger(value)
+        : isNumber(value)
+          ? isInteger(value)
             ? "int64"
             : "float64"
           : "string";
@@ -100,7 +100,7 @@ function scalarFault(at: MergeSchema, value: Json): string | undefined {
   switch (textAt(at.schema, "type")) {
     case "integer":
     case "number":
-      return typeof value === "number" ? undefined : `expected numeric (int or float), got ${goType(value)}`;
+      return isNumber(value) ? undefined : `expected numeric (int or float), got ${goType(value)}`;
     case "boolean":
       return typeof value === "boolean" ? undefined : `expected boolean, got &{${printed}}`;
     case "string":

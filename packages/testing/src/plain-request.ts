@@ -1,3 +1,4 @@
+import { writeJson } from "@drover/json";
 import { type ApiAddress, authorizing } from "./api-address.ts";
 
 /** A write by plain HTTP. */
@@ -22,6 +23,6 @@ export async function plainRequest(
 ): Promise<PlainAnswer> {
   const type = method === "PATCH" ? `application/${patch}-patch+json` : "application/json";
   const headers = { "content-type": type, ...authorizing(address) };
-  const response = await fetch(address.server + path, { method, headers, body: JSON.stringify(body) });
+  const response = await fetch(address.server + path, { method, headers, body: writeJson(body) });
   return { status: response.status, text: await response.text() };
 }

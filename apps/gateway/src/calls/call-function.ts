@@ -5,6 +5,7 @@ import {
   RetryError,
   TerminalError,
 } from "@drover/controller";
+import { writeJson } from "@drover/json";
 import { raceAbort, type Run } from "@drover/queue";
 import {
   type Call,
@@ -150,7 +151,7 @@ function callOf({ fn, complete }: CallingParts, { type, run, context, deadline }
 }
 
 function bodyOf(call: Call): Buffer {
-  const body = Buffer.from(JSON.stringify(call));
+  const body = Buffer.from(writeJson(call));
   const problem = body.byteLength > largestCall ? `has more than ${largestCall} bytes` : shapeProblem(body);
   if (problem === undefined) return body;
   throw new TerminalError(
