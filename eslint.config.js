@@ -39,7 +39,7 @@ const layer = (files, forbidden, mine = []) => ({
             ? [
                 unseen(
                   forbidden,
-                  "The dependency law: controller <- queue, kube, webhook <- streams, workloads, runtime <- functions; apps put them together.",
+                  "The dependency law: json <- controller <- queue, kube, webhook <- streams, workloads, runtime <- functions; apps put them together.",
                 ),
               ]
             : []),
@@ -127,7 +127,7 @@ export default tseslint.config(
     rules: { "@typescript-eslint/require-await": "off" },
   },
   layer(
-    ["packages/listener/src/**"],
+    ["packages/{json,listener}/src/**"],
     [
       "controller",
       "queue",

@@ -3,6 +3,7 @@
  * does that: compose runs it before the bridge. Running it again is harmless, and brings CRDs up to date.
  */
 import { messageOf } from "@drover/controller";
+import { exactYaml } from "@drover/json";
 import { builtin, connect, installCrd, type NewObject } from "@drover/kube";
 import { openLog } from "@drover/runtime";
 import { readdirSync, readFileSync, statSync } from "node:fs";
@@ -29,9 +30,9 @@ function filesOf(path: string): readonly string[] {
 }
 
 function crdsIn(file: string): readonly NewObject[] {
-  return parseAllDocuments(readFileSync(file, "utf8")).flatMap((document) => {
+  return parseAllDocuments(readFileSync(file, "utf8"), exactYaml.options).flatMap((document) => {
     if (document.errors.length > 0) throw new Error(`${file} is not YAML`, { cause: document.errors[0] });
-    const parsed = crd.safeParse(document.toJS());
+    const parsed = crd.safeParse(document.toJS(exactYaml));
     return parsed.success ? [parsed.data] : [];
   });
 }

@@ -49,6 +49,8 @@ export interface TestCluster {
   get(manifest: Manifest): Promise<TestObject | undefined>;
   /** What the API server answers to a GET of a path. */
   read(path: string): Promise<unknown>;
+  /** The same, as the text that it is. */
+  readText(path: string): Promise<string>;
   /** A token of a ServiceAccount, as KEDA and kubelets have them made; undefined of the sandbox, which has none. */
   tokenOf(namespace: string, account: string): Promise<string | undefined>;
   /** Ask for deletion, and do not wait for it. */
@@ -71,8 +73,9 @@ async function sandboxCluster(folder: string): Promise<TestCluster> {
       const there = await request("PATCH", pathOf(manifest), manifest);
       if (there === undefined) await request("POST", collectionOf(manifest), manifest);
     },
-    read: (path) => request("GET", path),
-    get: async (manifest) => parsed(await request("GET", pathOf(manifest))),
+    read: (path) => parsedJson(request("GET", path)),
+    readText: async (path) => (await request("GET", path)) ?? "",
+    get: async (manifest) => parsed(await parsedJson(request("GET", pathOf(manifest)))),
     async remove(manifest) {
       await request("DELETE", pathOf(manifest));
     },
@@ -115,8 +118,9 @@ async function realCluster(folder: string): Promise<TestCluster> {
         );
       while (manifest.kind === "CustomResourceDefinition" && !(await isServed()));
     },
-    read: (path) => request("GET", path),
-    get: async (manifest) => parsed(await request("GET", pathOf(manifest))),
+    read: (path) => parsedJson(request("GET", path)),
+    readText: async (path) => (await request("GET", path)) ?? "",
+    get: async (manifest) => parsed(await parsedJson(request("GET", pathOf(manifest)))),
     async remove({ apiVersion, kind, metadata: { name, namespace } }) {
       const [version = "", group = ""] = apiVersion.split("/").reverse();
       const type = group === "" ? kind : `${kind}.${version}.${group}`;
@@ -132,7 +136,12 @@ async function realCluster(folder: string): Promise<TestCluster> {
   };
 }
 
-/** Plain HTTP; undefined is 404. */
+const parsedJson = async (answer: Promise<string | undefined>): Promise<unknown> => {
+  const text = await answer;
+  return text === undefined ? undefined : (JSON.parse(text) as unknown);
+};
+
+/** Plain HTTP: the text that is answered; undefined is 404. */
 const requestTo = (url: string, token?: string) => async (method: string, path: string, body?: unknown) => {
   const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
   const response = await fetch(url + path, {
@@ -143,7 +152,7 @@ const requestTo = (url: string, token?: string) => async (method: string, path: 
   const text = await response.text();
   if (response.status === 404) return undefined;
   if (!response.ok) throw new Error(text);
-  return JSON.parse(text) as unknown;
+  return text;
 };
 
 const parsed = (object: unknown): TestObject | undefined =>

@@ -23,6 +23,7 @@ export const { broken, right } = twins(
           const children = childrenOf(client, context);
           const record = { deployed: spec.text };
           const there = await children.get(name);
+          if (there !== undefined && !children.isMine(there)) throw new Error(`${name} is somebody else's.`);
           if (there !== undefined && says(there, record)) return {};
           if (isRight) await things.put(name, spec.text);
           await children.ensure(name, record);

@@ -1,6 +1,6 @@
 import { defineController } from "@drover/controller";
 import { z } from "zod";
-import { App, app } from "./app.ts";
+import { App, app, ownsConfigMaps } from "./app.ts";
 import { childrenOf } from "./children.ts";
 import { thingsAt, thingsServer } from "./things-server.ts";
 import { twins } from "./twins.ts";
@@ -19,6 +19,7 @@ export const { broken, right } = twins(
       const things = thingsAt(outside["things"]);
       return defineController({
         for: App,
+        owns: ownsConfigMaps,
         async reconcile(context) {
           const { key, metadata } = context;
           await childrenOf(client, context).ensure(metadata.name, { id: metadata.uid });

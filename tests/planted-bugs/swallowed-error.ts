@@ -1,5 +1,5 @@
 import { defineController } from "@drover/controller";
-import { App, app } from "./app.ts";
+import { App, app, ownsConfigMaps } from "./app.ts";
 import { childrenOf } from "./children.ts";
 import { twins } from "./twins.ts";
 
@@ -10,6 +10,7 @@ export const { broken, right } = twins(
     ({ client }) =>
       defineController({
         for: App,
+        owns: ownsConfigMaps,
         async reconcile(context) {
           const { metadata, spec, log } = context;
           try {

@@ -60,6 +60,7 @@ export const tasks = {
   "bench:persistence": withPython("bench/persistence/main.ts"),
   "bench:bridge": withPython("bench/bridge/main.ts", lessGarbageCollection),
   "bench:peers": withPython("bench/peers/main.ts", lessGarbageCollection),
+  "bench:integers": withoutPython("bench/integers/main.ts"),
   "bench:push": withPython("bench/push/main.ts"),
   "bench:workloads": withPython("bench/workloads/main.ts"),
   nightly: { needsPython: always, run: nightly },

@@ -1,14 +1,14 @@
 import { defineController, type ReconcileContext } from "@drover/controller";
 import { builtin, kindOf } from "@drover/kube";
-import { orphansOf, stepOf, type WorkloadParts } from "@drover/workloads";
+import { type Now, orphansOf, stepOf } from "@drover/workloads";
 import { Deployment } from "./deployment.ts";
 import { reconcileDeployment } from "./reconcile-deployment.ts";
 
 const sets = kindOf(builtin.replicaSet);
 
 /** Brings a Deployment's pods from one template to the next, by ReplicaSets, one for each template. */
-export const deploymentController = (parts: WorkloadParts) => {
-  const run = (context: ReconcileContext<typeof Deployment>) => reconcileDeployment(stepOf(parts, context));
+export const deploymentController = (now?: Now) => {
+  const run = (context: ReconcileContext<typeof Deployment>) => reconcileDeployment(stepOf(context, now));
   return defineController({
     name: "deployment",
     for: Deployment,

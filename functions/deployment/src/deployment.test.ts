@@ -1,13 +1,14 @@
 import { testCluster, type TestCluster } from "@drover/testing";
 import { afterEach, expect, it } from "vitest";
-import { bothFunctions, deployments, pods, sets, web } from "./testing/web.ts";
+import { bothDeployed, bothFunctions, deployments, pods, sets, web } from "./testing/web.ts";
 
 let cluster: TestCluster | undefined;
 afterEach(async () => {
   await cluster?.close();
   cluster = undefined;
 });
-const open = async (): Promise<TestCluster> => (cluster = await testCluster(bothFunctions));
+const open = async (): Promise<TestCluster> =>
+  (cluster = await testCluster(bothFunctions, { deployedAs: bothDeployed }));
 
 /** What a kubelet does: pods that are not ready become so, until nothing changes any more. */
 async function run(opened: TestCluster): Promise<void> {
@@ -55,7 +56,9 @@ it("goes to another image, and keeps the old set", async () => {
   await run(opened);
   const found = await opened.list(sets);
   expect(found.map(({ spec }) => spec)).toMatchObject([{ replicas: 0 }, { replicas: 3 }]);
-  expect((await opened.get(deployments, "web"))?.metadata.annotations).toEqual({
+  for (const { metadata } of found)
+    expect(Object.keys(metadata.annotations ?? {}).filter((name) => name.startsWith("kubectl."))).toEqual([]);
+  expect((await opened.get(deployments, "web"))?.metadata.annotations).toMatchObject({
     "deployment.kubernetes.io/revision": "2",
   });
 });

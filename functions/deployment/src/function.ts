@@ -1,5 +1,4 @@
 import { defineFunction } from "@drover/controller";
-import { unconnected } from "@drover/workloads";
 import { deploymentController } from "./deployment-controller.ts";
 
 /**
@@ -7,7 +6,7 @@ import { deploymentController } from "./deployment-controller.ts";
  * `--controllers=*,-deployment-controller`.
  */
 export default defineFunction({
-  controller: deploymentController(unconnected),
+  controller: deploymentController(),
   deployment: {
     container: { image: "drover/deployment:0.1.0" },
     permissions: {
@@ -17,11 +16,6 @@ export default defineFunction({
           apiGroups: ["apps"],
           resources: ["deployments/status", "deployments/finalizers"],
           verbs: ["update"],
-        },
-        {
-          apiGroups: ["apps"],
-          resources: ["replicasets"],
-          verbs: ["get", "list", "create", "update", "patch", "delete"],
         },
         { apiGroups: [""], resources: ["pods"], verbs: ["list"] },
       ],

@@ -5,5 +5,5 @@ import { deploymentController } from "./deployment-controller.ts";
 await runFunction({
   name: "deployment",
   settings: functionConfig,
-  controller: (_, { client }) => ({ controller: deploymentController({ client: () => client }) }),
+  controller: () => ({ controller: deploymentController() }),
 });

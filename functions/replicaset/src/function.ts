@@ -1,5 +1,4 @@
 import { defineFunction } from "@drover/controller";
-import { unconnected } from "@drover/workloads";
 import { replicaSetController } from "./replica-set-controller.ts";
 
 /**
@@ -7,7 +6,7 @@ import { replicaSetController } from "./replica-set-controller.ts";
  * `--controllers=*,-replicaset-controller`.
  */
 export default defineFunction({
-  controller: replicaSetController(unconnected),
+  controller: replicaSetController(),
   deployment: {
     container: { image: "drover/replicaset:0.1.0" },
     permissions: {
@@ -18,7 +17,6 @@ export default defineFunction({
           resources: ["replicasets/status", "replicasets/finalizers"],
           verbs: ["update"],
         },
-        { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "create", "patch", "delete"] },
       ],
     },
     scaling: { min: 1, max: 3 },

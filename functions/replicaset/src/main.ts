@@ -5,5 +5,5 @@ import { replicaSetController } from "./replica-set-controller.ts";
 await runFunction({
   name: "replicaset",
   settings: functionConfig,
-  controller: (_, { client }) => ({ controller: replicaSetController({ client: () => client }) }),
+  controller: () => ({ controller: replicaSetController() }),
 });

@@ -1,6 +1,6 @@
 import { defineController, type ReconcileContext } from "@drover/controller";
 import { builtin, kindOf } from "@drover/kube";
-import { orphansOf, ReplicaSet, stepOf, type WorkloadParts } from "@drover/workloads";
+import { type Now, orphansOf, ReplicaSet, stepOf } from "@drover/workloads";
 import { reconcileReplicaSet } from "./reconcile-replica-set.ts";
 
 const pods = kindOf(builtin.pod);
@@ -11,8 +11,8 @@ const changed = [
 ];
 
 /** Keeps as many pods of a template as a ReplicaSet asks for, and says how they are. */
-export const replicaSetController = (parts: WorkloadParts) => {
-  const run = (context: ReconcileContext<typeof ReplicaSet>) => reconcileReplicaSet(stepOf(parts, context));
+export const replicaSetController = (now?: Now) => {
+  const run = (context: ReconcileContext<typeof ReplicaSet>) => reconcileReplicaSet(stepOf(context, now));
   return defineController({
     name: "replicaset",
     for: ReplicaSet,

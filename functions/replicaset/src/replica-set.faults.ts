@@ -1,8 +1,9 @@
 import { faultScenario, type FunctionUnderTest, type Manifest, type User } from "@drover/testing";
+import deployedAs from "./function.ts";
 import { replicaSetController } from "./replica-set-controller.ts";
 import { pods, sets, web } from "./testing/web.ts";
 
-const start: FunctionUnderTest = ({ client, now }) => replicaSetController({ client: () => client, now });
+const start: FunctionUnderTest = ({ now }) => replicaSetController(now);
 const orphan: Manifest = {
   ...pods,
   metadata: { name: "orphan", labels: { app: "web" } },
@@ -23,12 +24,12 @@ const allReady = {
 };
 const relabelled = {
   title: "the orphan is relabelled",
-  act: (user: User) => user.apply({ ...pods, metadata: { name: "orphan", labels: { app: "other" } } }),
+  act: (user: User) => user.apply({ ...orphan, metadata: { name: "orphan", labels: { app: "other" } } }),
 };
 
 export const scaled = faultScenario({
   name: "a ReplicaSet comes, grows, shrinks and goes",
-  start,
+  ...{ start, deployedAs },
   except: { "taken away after step": "there is nobody who makes the new pods ready" },
   steps: [
     { apply: web(2) },
@@ -41,7 +42,7 @@ export const scaled = faultScenario({
 
 export const adopted = faultScenario({
   name: "a ReplicaSet adopts an orphan, and lets it go again",
-  ...{ start, given: [orphan] },
+  ...{ start, deployedAs, given: [orphan] },
   except: {
     "step 3 before anybody saw step 2": "it is the set's until it is released, and goes with it",
     "pods default/* taken away": "the orphan does not come again",

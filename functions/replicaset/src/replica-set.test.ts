@@ -1,7 +1,9 @@
-import { objectKey } from "@drover/controller";
-import { builtin, type KubeClient } from "@drover/kube";
+import { type ObjectClient, objectKey, type ReconcileContext } from "@drover/controller";
+import { builtin, connect } from "@drover/kube";
 import { testCluster, type TestCluster } from "@drover/testing";
+import type { ReplicaSet } from "@drover/workloads";
 import { afterEach, expect, it } from "vitest";
+import deployedAs from "./function.ts";
 import { replicaSetController } from "./replica-set-controller.ts";
 import { pods, sets, web } from "./testing/web.ts";
 
@@ -11,7 +13,7 @@ afterEach(async () => {
   cluster = undefined;
 });
 const open = async (): Promise<TestCluster> =>
-  (cluster = await testCluster(({ client, now }) => replicaSetController({ client: () => client, now })));
+  (cluster = await testCluster(({ now }) => replicaSetController(now), { deployedAs }));
 
 it("makes as many pods as are asked for, and says so", async () => {
   const opened = await open();
@@ -24,23 +26,28 @@ it("makes as many pods as are asked for, and says so", async () => {
 });
 
 it("makes no pod for a set that has gone since the run has read it", async () => {
-  let meanwhile: (client: KubeClient) => Promise<unknown> = () => Promise.resolve();
-  const opened = (cluster = await testCluster(({ client, now }) => {
-    const controller = replicaSetController({ client: () => client, now });
-    return {
-      ...controller,
-      reconcile: async (context) => (await meanwhile(client), controller.reconcile(context)),
-    };
-  }));
+  let meanwhile: () => Promise<unknown> = () => Promise.resolve();
+  const opened = (cluster = await testCluster(
+    ({ now }) => {
+      const controller = replicaSetController(now);
+      return {
+        ...controller,
+        reconcile: async (context) => (await meanwhile(), controller.reconcile(context)),
+      };
+    },
+    { deployedAs },
+  ));
   await opened.apply(web(3));
   await opened.settled();
   const [first] = await opened.list(pods);
-  meanwhile = async (client) => {
+  meanwhile = async () => {
+    const client = await connect({ ...opened.server, userAgent: "people" });
     await client.delete(builtin.replicaSet, objectKey({ namespace: "default", name: "web" }), {
       propagationPolicy: "Orphan",
     });
     const name = first?.metadata.name ?? "";
     await client.delete(builtin.pod, objectKey({ namespace: "default", name }));
+    await client.close();
     meanwhile = () => Promise.resolve();
   };
   const { spec } = web(3);
@@ -58,8 +65,8 @@ it("releases a pod that was relabelled, and none that is to end", async () => {
   const [leaving = "", staying = ""] = (await opened.list(pods)).map(({ metadata }) => metadata.name);
   await opened.apply({ ...pods, metadata: { name: leaving, finalizers: ["example.com/hold"] } });
   await opened.delete(pods, leaving);
-  for (const name of [leaving, staying])
-    await opened.apply({ ...pods, metadata: { name, labels: { app: "other" } } });
+  for (const [name, finalizers] of [[leaving, ["example.com/hold"]], [staying]] as const)
+    await opened.apply({ ...pods, metadata: { name, finalizers, labels: { app: "other" } } });
   await opened.settled();
   const owners = async (name: string) => (await opened.get(pods, name))?.metadata.ownerReferences;
   expect(await owners(staying)).toBeUndefined();
@@ -68,15 +75,22 @@ it("releases a pod that was relabelled, and none that is to end", async () => {
 
 it("tries again soon when what was refused may have become possible, and then with backoff", async () => {
   let refusals = 0;
-  const opened = (cluster = await testCluster(({ client, now }) => {
-    const refusing = (inner: KubeClient): KubeClient => ({
-      ...inner,
-      create: (...asked) =>
-        refusals-- > 0 ? Promise.reject(new Error("exceeded quota")) : inner.create(...asked),
-      guarded: (guard) => refusing(inner.guarded(guard)),
-    });
-    return replicaSetController({ client: () => refusing(client), now });
-  }));
+  const opened = (cluster = await testCluster(
+    ({ now }) => {
+      const controller = replicaSetController(now);
+      const refusing = (inner: ObjectClient): ObjectClient => ({
+        ...inner,
+        create: (...asked) =>
+          refusals-- > 0 ? Promise.reject(new Error("exceeded quota")) : inner.create(...asked),
+      });
+      return {
+        ...controller,
+        reconcile: (context: ReconcileContext<typeof ReplicaSet>) =>
+          controller.reconcile({ ...context, client: refusing(context.client) }),
+      };
+    },
+    { deployedAs },
+  ));
   await opened.apply(web(1));
   await opened.settled();
   const [pod] = await opened.list(pods);

@@ -9,6 +9,7 @@ import { type S3Server, startS3 } from "@drover/local-servers";
 import { faultScenario, type FunctionUnderTest, type Manifest, type OutsideWorld } from "@drover/testing";
 import { bucketController } from "./bucket-controller.ts";
 import { s3ConfigSchema } from "./config.ts";
+import deployedAs from "./function.ts";
 import { s3BucketStores } from "./s3-bucket-store.ts";
 
 /** One server for all lives, which is made empty before each: it takes a second to start. It ends with this process. */
@@ -59,7 +60,7 @@ const goes = { delete: { apiVersion: "s3.drover.dev/v1alpha1", kind: "Bucket", n
 
 export const madeAndDeleted = faultScenario({
   name: "a bucket is made, changes, and is deleted with its object",
-  ...{ start, outside: emptyS3, given: [keys] },
+  ...{ start, deployedAs, outside: emptyS3, given: [keys] },
   steps: [
     { apply: bucket({ onDelete: "Delete", tags: { team: "a" } }) },
     { apply: bucket({ onDelete: "Delete", tags: { team: "b" }, versioning: "Enabled" }) },
@@ -69,7 +70,7 @@ export const madeAndDeleted = faultScenario({
 
 export const adoptedAndRetained = faultScenario({
   name: "a bucket is adopted, and stays when its object goes",
-  ...{ start, given: [keys] },
+  ...{ start, deployedAs, given: [keys] },
   except: { "step 3 before anybody saw step 2": "what is let go of keeps the tags that it had" },
   async outside() {
     const world = await emptyS3();

@@ -70,6 +70,29 @@ function splitResource(path: string): Pick<Access, "resource" | "subresource"> {
     : { resource: path.slice(0, slash), subresource: path.slice(slash + 1) };
 }
 
+/**
+ * Whether accesses that rules grant ({@link accessesOf}) allow a request, as Kubernetes decides it (`RuleAllows` in
+ * plugin/pkg/auth/authorizer/rbac).
+ *
+ * @param request without a namespace it is about all of them, or about what is in none; without a name about no single object.
+ */
+export const isGranted = (request: Access, granted: readonly Access[]): boolean =>
+  granted.some(
+    ({ namespace, verb, group, name, ...held }) =>
+      (namespace === undefined || namespace === request.namespace) &&
+      isAllOr(verb, request.verb) &&
+      isAllOr(group, request.group) &&
+      (name === undefined || name === (request.name ?? "")) &&
+      isResource(held, request),
+  );
+
+const isAllOr = (held: string, asked: string): boolean => held === "*" || held === asked;
+
+/** `*` is every resource with all below it; of `*` and a subresource, it is that of every resource. */
+const isResource = (held: Pick<Access, "resource" | "subresource">, asked: Access): boolean =>
+  (held.resource === "*" && held.subresource === undefined) ||
+  (isAllOr(held.resource, asked.resource) && held.subresource === asked.subresource);
+
 /** How many accesses rules grant at most, counted without listing them. */
 export const accessCount = (rules: readonly PolicyRule[]): number =>
   rules.reduce(

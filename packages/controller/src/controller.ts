@@ -2,6 +2,7 @@ import type { Condition } from "./condition.ts";
 import type { Duration, Milliseconds } from "./duration.ts";
 import { InvalidControllerError, positive, whole } from "./invalid-controller.ts";
 import type { Immutable, NoUnknownFields } from "./known-fields.ts";
+import type { ObjectClient } from "./object-client.ts";
 import type { ObjectKey } from "./object-key.ts";
 import { type Limits, limitsFrom, type Retry, type RetryDefinition, retryFrom } from "./pace.ts";
 import type { Predicates } from "./reconcile-function.ts";
@@ -40,8 +41,14 @@ export interface ReconcileContext<R extends Resource> {
   /** Fires when the run must stop: time is up, the lease is about to end, the process is stopping. Pass it on. */
   readonly signal: AbortSignal;
   /**
-   * To be asked right before every write: it throws once the run's lease is over, and another worker may hold the key.
-   * Give it to the client that writes (`client.guarded(guard)`).
+   * The cluster, with the rights that the function is deployed with: name what it does in `permissions`. It writes only
+   * while the run's lease lasts; after that every write throws a WriteRefusedError and nothing is sent. A function that is
+   * called over HTTP has no way to the cluster: there each request is a TerminalError.
+   */
+  readonly client: ObjectClient;
+  /**
+   * For writes elsewhere, to be called right before each: it throws once the run's lease is over, and another worker may
+   * hold the key.
    */
   readonly guard: { beforeWrite(): void };
   /**

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
+import { parseJson, writeJson } from "@drover/json";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -21,7 +22,7 @@ afterAll(() => cluster.stop());
 /** kubectl with objects on its standard input. */
 async function kubectl(input: readonly unknown[], ...args: string[]) {
   const process = spawn(cluster.kubectl, args, { stdio: "pipe" });
-  process.stdin.end(input.map((object) => JSON.stringify(object)).join("\n---\n"));
+  process.stdin.end(input.map((object) => writeJson(object)).join("\n---\n"));
   const [stdout, stderr] = await Promise.all([
     text(process.stdout),
     text(process.stderr),
@@ -43,7 +44,7 @@ const storedOnes = (printed: string) =>
   printed
     .split(/(?<=^\})\n/m)
     .filter((json) => json !== "")
-    .map((json) => answer.parse(JSON.parse(json)))
+    .map((json) => answer.parse(parseJson(json)))
     .flatMap((one) => ("items" in one ? one.items : [one]));
 
 // Not `--for=condition=...`: that fails at once on a definition which has no conditions yet (kubernetes#66439).

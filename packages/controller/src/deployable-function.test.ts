@@ -66,6 +66,30 @@ describe("the least permissions", () => {
     expect(secrets(["a"])?.[0]?.resourceNames).toEqual(["a"]);
   });
 
+  it("allow all that is done with what a controller owns, in its objects' namespace where that is the function's", () => {
+    const saucers = { group: "tea", version: "v1", kind: "Saucer", plural: "saucers" } as const;
+    const owning = (namespaces: string[] | undefined, scope: "Namespaced" | "Cluster", own?: string[]) => {
+      const owns = [{ kind: { ...saucers, scope }, ...(own && { namespaces: own }) }];
+      const only = namespaces === undefined ? {} : { namespaces };
+      const found = leastPermissions(defineController({ for: Cup, only, owns, reconcile }), {
+        namespace: "tea",
+      });
+      return (["namespace", "cluster"] as const).filter((place) =>
+        found[place]?.some(({ apiGroups, resources, verbs }) => {
+          if (apiGroups[0] !== "tea" || resources[0] !== "saucers") return false;
+          expect(verbs).toEqual(["get", "list", "create", "update", "patch", "delete"]);
+          return true;
+        }),
+      );
+    };
+    expect(owning(undefined, "Namespaced")).toEqual(["cluster"]);
+    expect(owning(["tea"], "Namespaced")).toEqual(["namespace"]);
+    expect(owning(["tea"], "Cluster")).toEqual(["cluster"]);
+    expect(owning(["tea", "coffee"], "Namespaced")).toEqual(["cluster"]);
+    expect(owning(undefined, "Namespaced", ["tea"])).toEqual(["namespace"]);
+    expect(owning(undefined, "Namespaced", ["coffee"])).toEqual(["cluster"]);
+  });
+
   it("are for the function's own namespace where all its objects are there, and everywhere otherwise", () => {
     const scopes = (namespaces: string[], of = Cup, namespace: string | undefined = "tea") =>
       Object.keys(

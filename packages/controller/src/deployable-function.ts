@@ -1,6 +1,6 @@
 import type { Controller } from "./controller.ts";
 import { durationOf } from "./duration.ts";
-import { leastPermissions, withPermissions } from "./least-permissions.ts";
+import { leastPermissions, type Permissions, withPermissions } from "./least-permissions.ts";
 import {
   type Deployment,
   reconcileFunctionOf,
@@ -31,21 +31,30 @@ export const defineFunction = <R extends Resource>(
 ): DeployableFunction<R> => definition;
 
 /**
+ * What the ServiceAccount of a function may do whose container asks the API server itself: what follows from its code, and
+ * what its deployment asks for. The testing kit grants the same.
+ */
+export const grantedPermissions = <R extends Resource>({
+  controller,
+  namespace,
+  readsSecrets,
+  deployment,
+}: DeployableFunction<R>): Permissions =>
+  withPermissions(leastPermissions(controller, { namespace, readsSecrets }), deployment?.permissions);
+
+/**
  * The ReconcileFunction that deploys a function: all that the code says of its pace, and the least permissions.
  * A function that somebody else runs (no container), or that the gateway calls, is given none but its own.
  *
  * @throws ZodError for a deployment that is none.
  */
-export function functionManifestOf<R extends Resource>({
-  controller,
-  namespace,
-  readsSecrets,
-  deployment = {},
-}: DeployableFunction<R>): ReconcileFunctionManifest {
+export function functionManifestOf<R extends Resource>(
+  definition: DeployableFunction<R>,
+): ReconcileFunctionManifest {
+  const { controller, namespace, deployment = {} } = definition;
   const { container, delivery = "pull", permissions: more } = deployment;
   const asksItself = container !== undefined && delivery === "pull";
-  const least = asksItself ? leastPermissions(controller, { namespace, readsSecrets }) : {};
-  const permissions = withPermissions(least, more);
+  const permissions = asksItself ? grantedPermissions(definition) : withPermissions({}, more);
   const manifest = reconcileFunctionOf(controller, {
     ...paceOf(controller),
     ...deployment,

@@ -30,6 +30,7 @@ describe("what runs a function with a bridge in its process", () => {
         { resources: ["cups"], verbs: ["get"] },
         { resources: ["cups/status"], verbs: ["update"] },
         { resources: ["events"], verbs: ["create", "patch"] },
+        { resources: ["saucers"], verbs: ["get", "list", "create", "update", "patch", "delete"] },
         { resources: ["cups"], verbs: ["list", "watch"] },
         { resources: ["saucers"], verbs: ["list", "watch"] },
       ],

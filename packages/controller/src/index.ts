@@ -18,6 +18,7 @@
  * - throwing retries with backoff; `RetryAfterError` waits; `ThrottledError` makes all that use an account wait;
  *   `TerminalError` parks until the object changes; a conflict answered by the API server is a quiet, quick retry.
  */
+export { parseJson, writeJson } from "@drover/json";
 export * from "./condition.ts";
 export * from "./controller.ts";
 export * from "./crd.ts";
@@ -26,7 +27,12 @@ export * from "./errors.ts";
 export { type ErrorFields, errorFields, errorText, messageOf } from "./error-fields.ts";
 export { namesSecret, scrubbed } from "./scrubbed.ts";
 export { oneLine, unprintable } from "./plain-text.ts";
-export { defineFunction, functionManifestOf, type DeployableFunction } from "./deployable-function.ts";
+export {
+  defineFunction,
+  functionManifestOf,
+  grantedPermissions,
+  type DeployableFunction,
+} from "./deployable-function.ts";
 export { embeddedManifestsOf, NotEmbeddableError } from "./embedded-manifests.ts";
 export {
   functionPod,
@@ -45,6 +51,7 @@ export {
   accessCount,
   accessesOf,
   accessWords,
+  isGranted,
   type PolicyRule,
   resourceAttributesOf,
 } from "./access.ts";
@@ -55,6 +62,7 @@ export {
   followedAccess,
   followedKinds,
   neededAccess,
+  permittedAccess,
   usedAccess,
 } from "./needed-access.ts";
 export { whyNotCalled } from "./why-not-called.ts";
@@ -73,6 +81,7 @@ export {
 export type { HookDeclaration } from "./hook-declaration.ts";
 export { InvalidControllerError } from "./invalid-controller.ts";
 export type { Limits, Rate, Retry, RetryDefinition } from "./pace.ts";
+export * from "./object-client.ts";
 export * from "./object-key.ts";
 export * from "./reconcile-function.ts";
 export * from "./resource.ts";

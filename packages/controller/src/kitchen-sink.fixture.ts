@@ -52,6 +52,17 @@ export const kitchenSink: Readonly<Record<string, Construct>> = {
   positive: { schema: z.int().positive(), good: [1, 5e9], bad: [0] },
   int32: { schema: z.int32(), good: [2147483647, -2147483648], bad: [2147483648] },
   uint32: { schema: z.uint32(), good: [4294967295], bad: [-1, 4294967296] },
+  bigint: {
+    schema: z.bigint(),
+    good: [9007199254740993n, 9223372036854775807n, -9223372036854775808n],
+    bad: [1.5, "9007199254740993", 9223372036854776000, true],
+  },
+  uint64: { schema: z.uint64(), good: [9007199254740993n], bad: [-9007199254740993n] },
+  boundedBigint: {
+    schema: z.bigint().gt(-10n).lt(9007199254740991n).multipleOf(3n).multipleOf(2n),
+    good: [],
+    bad: [9007199254740996n, -9007199254740996n],
+  },
   number: { schema: z.number(), good: [0.1, 5, -1e30], bad: ["1"] },
   ratio: { schema: z.number().gt(0).lte(1), good: [0.01, 1], bad: [0, 1.01] },
   half: { schema: z.number().min(0.5).max(1.5), good: [0.5, 1, 1.5], bad: [0, 0.4, 2] },

@@ -17,12 +17,13 @@ export interface PermissionFacts {
 }
 
 /**
- * What the runtime asks of the API server when it runs a controller, and nothing more: everything here is needed, which
- * `apps/cli/src/generate/least-permissions.real.test.ts` shows by taking each away. What the author's own clients do is
- * not known here.
+ * The permissions that follow from a controller's code: what the runtime asks of the API server when it runs it, and all
+ * that can be done with the kinds that it `owns`. All that the runtime asks for is needed, which
+ * `apps/cli/src/generate/least-permissions.real.test.ts` shows by taking each away. What the author's own clients do with
+ * other kinds is not known here.
  *
- * A controller of objects in its function's own namespace alone gets rules for that namespace; any other gets them
- * everywhere.
+ * A controller of objects in its function's own namespace alone gets rules for that namespace, also for what it owns: an
+ * owner and what it owns share theirs. Any other gets them everywhere.
  */
 export function leastPermissions<R extends Resource>(
   controller: Controller<R>,
@@ -37,6 +38,10 @@ export function leastPermissions<R extends Resource>(
     rule("events.k8s.io", "events", ["create", "patch"]),
     ...secretRules(readsSecrets),
   ].map((one) => ({ one, local: isLocal(kind, only.namespaces) }));
+  const made = owns.map(({ kind: owned, namespaces }) => ({
+    one: rule(owned.group, owned.plural, ownersVerbs),
+    local: isLocal(owned, namespaces) || (owned.scope === "Namespaced" && isLocal(kind, only.namespaces)),
+  }));
   const asked = watches.filter(isInCode).map(({ kind: watched, namespaces }) => ({
     one: rule(watched.group, watched.plural, ["get"]),
     local: isLocal(watched, namespaces),
@@ -48,12 +53,15 @@ export function leastPermissions<R extends Resource>(
     one: rule(of.group, of.plural, ["list", "watch"]),
     local: isLocal(of, namespaces),
   }));
-  const all = [...own, ...asked, ...seen];
+  const all = [...own, ...made, ...asked, ...seen];
   return permissionsOf({
     namespace: all.filter(({ local }) => local).map(({ one }) => one),
     cluster: all.filter(({ local }) => !local).map(({ one }) => one),
   });
 }
+
+/** What whoever makes objects of a kind does with them. Not their status, which is of those that run them. */
+const ownersVerbs = ["get", "list", "create", "update", "patch", "delete"];
 
 /** Both together; a rule that is in both once. */
 export const withPermissions = (some: Permissions, more: Permissions = {}): Permissions =>
@@ -73,10 +81,10 @@ function secretRules(reads: boolean | readonly string[]): readonly PermissionRul
   return [reads === true ? rules : { ...rules, resourceNames: [...reads] }];
 }
 
-const rule = (group: string, resource: string, verbs: string[]): PermissionRule => ({
+const rule = (group: string, resource: string, verbs: readonly string[]): PermissionRule => ({
   apiGroups: [group],
   resources: [resource],
-  verbs,
+  verbs: [...verbs],
 });
 
 const distinct = (rules: readonly PermissionRule[]): PermissionRule[] => [

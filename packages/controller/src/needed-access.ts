@@ -1,4 +1,5 @@
 import { type Access, accessesOf, type PolicyRule } from "./access.ts";
+import type { Permissions } from "./least-permissions.ts";
 import type { ReconcileFunctionSpec } from "./reconcile-function.ts";
 
 /** A kind whose changes wake a function's keys, in all namespaces or in those that it names. */
@@ -24,12 +25,17 @@ export function neededAccess(spec: ReconcileFunctionSpec, namespace: string): re
   const { permissions = {}, container } = spec;
   return [
     ...followedAccess(spec),
-    ...(container === undefined ? [] : accessesOf(permissions.namespace ?? [], namespace)),
-    ...(container === undefined ? [] : accessesOf(permissions.cluster ?? [])),
+    ...(container === undefined ? [] : permittedAccess(permissions, namespace)),
     ...calledAccess(spec),
     ...usedAccess(spec, namespace),
   ];
 }
+
+/** All that a function's permissions grant: a Role in its namespace, and a ClusterRole that is bound everywhere. */
+export const permittedAccess = (
+  { namespace: here = [], cluster: everywhere = [] }: Permissions,
+  namespace: string,
+): readonly Access[] => [...accessesOf(here, namespace), ...accessesOf(everywhere)];
 
 /** Accesses that a function uses without a Role of its own: it runs Pods, and its hooks are compared with Secrets. */
 export function usedAccess(

@@ -6,7 +6,7 @@ export type ObjectKey = string & { readonly __brand: "ObjectKey" };
 
 /** The two halves of a key; `namespace` is absent for cluster-scoped kinds. */
 export interface ObjectName {
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   readonly name: string;
 }
 

@@ -1,4 +1,5 @@
 import type { Log, ReconcileContext } from "./controller.ts";
+import { absentClient, type ObjectClient } from "./object-client.ts";
 import { objectKey } from "./object-key.ts";
 import { silentLog } from "./silent-log.ts";
 import type { ObjectMetadata, Resource, StatedStatus } from "./resource.ts";
@@ -12,6 +13,8 @@ export interface TestObject<Spec extends z.ZodObject, Status extends z.ZodObject
   readonly status?: StatedStatus<Resource<Spec, Status>>;
   /** The Secrets beside it, by name. */
   readonly secrets?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Default: each request fails. `testReconcile` and `testCluster` of @drover/testing have an API server. */
+  readonly client?: ObjectClient;
   readonly signal?: AbortSignal;
   readonly log?: Log;
 }
@@ -24,7 +27,15 @@ export interface TestObject<Spec extends z.ZodObject, Status extends z.ZodObject
  */
 export function testContext<Spec extends z.ZodObject, Status extends z.ZodObject>(
   resource: Resource<Spec, Status>,
-  { spec, metadata = {}, status = {}, secrets = {}, signal, log = silentLog }: TestObject<Spec, Status>,
+  {
+    spec,
+    metadata = {},
+    status = {},
+    secrets = {},
+    client,
+    signal,
+    log = silentLog,
+  }: TestObject<Spec, Status>,
 ): ReconcileContext<Resource<Spec, Status>> {
   const named = { name: "test", uid: "uid-of-test", resourceVersion: "1", generation: 1, ...metadata };
   const namespace = resource.scope === "Namespaced" ? { namespace: metadata.namespace ?? "default" } : {};
@@ -38,6 +49,7 @@ export function testContext<Spec extends z.ZodObject, Status extends z.ZodObject
     status,
     log,
     signal: signal ?? new AbortController().signal,
+    client: client ?? absentClient(() => new Error("This test has no cluster: give testContext a client.")),
     guard: { beforeWrite: () => undefined },
     announce: () => undefined,
     readSecret: (secret) => Promise.resolve(secrets[secret]),

@@ -37,6 +37,11 @@ describe("a line of a watch", () => {
   it("has no uid", () => {
     expect(third("no uid").lines[0]).not.toContain("uid");
   });
+  it("has the integers that it had", () => {
+    const line = event("one").replace('"u"', '"u","n":9007199254740993');
+    const { lines } = brokenEvents().pass(line, { do: "no uid" });
+    expect(lines[0]).toContain('"n":9007199254740993');
+  });
   it("is 2 MiB large, and says the same", () => {
     const [line] = third("huge").lines;
     expect(line!.length).toBeGreaterThan(2 ** 21);

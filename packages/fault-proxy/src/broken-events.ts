@@ -1,3 +1,4 @@
+import { parseJson, writeJson } from "@drover/json";
 import { z } from "zod";
 import type { EventFault, SpoiledList, WatchedEvent } from "./faults.ts";
 import { garbage, statusObject } from "./wrong-answers.ts";
@@ -97,7 +98,7 @@ const large = { manager: "chaos", operation: "Update", fieldsV1: { "f:spec": "x"
 const frameSchema = z.looseObject({ object: z.looseObject({ metadata: z.looseObject({}) }) });
 
 function withMetadata(line: string, change: (metadata: Readonly<Record<string, unknown>>) => object): string {
-  const frame = frameSchema.parse(JSON.parse(line));
+  const frame = frameSchema.parse(parseJson(line));
   const { object } = frame;
-  return JSON.stringify({ ...frame, object: { ...object, metadata: change(object.metadata) } });
+  return writeJson({ ...frame, object: { ...object, metadata: change(object.metadata) } });
 }

@@ -17,6 +17,11 @@ export interface FaultProxyOptions {
   /** Other servers, or other views of the same one, for the fault `stale`. */
   readonly views?: Readonly<Record<string, Upstream>>;
   readonly decider: FaultDecider;
+  /**
+   * The Status with which a server that has authorization refuses a call; undefined where it would let it pass. Such calls
+   * meet no fault, and never reach the server.
+   */
+  readonly authorize?: (call: Call) => object | undefined;
   /** Called at the fault `kill`: after the commit and before the answer, or before the call reaches the server. */
   readonly onKill?: (call: Call, when: "before" | "after") => void;
   /** Told of each call when it is certain what its client is told: an answer begins, or none will come. */

@@ -13,6 +13,7 @@ export interface Serving {
   readonly upstream: OpenUpstream;
   readonly views: ReadonlyMap<string, OpenUpstream>;
   readonly decider: FaultDecider;
+  readonly authorize?: (call: Call) => object | undefined;
   readonly onKill: (call: Call, when: "before" | "after") => void;
   readonly sleep: (time: Milliseconds) => Promise<void>;
   readonly pieces: number;
@@ -21,7 +22,7 @@ export interface Serving {
 
 /** Answers a call: with a fault where the decider has one for it, as the server does otherwise. */
 export function callServer(serving: Serving): (exchange: Exchange) => Promise<void> {
-  const { upstream, views, decider, sleep } = serving;
+  const { upstream, views, decider, authorize, sleep } = serving;
   const lists = spoiledLists();
 
   const meet = async (exchange: Exchange, fault: CallFault | undefined): Promise<void> => {
@@ -62,8 +63,13 @@ export function callServer(serving: Serving): (exchange: Exchange) => Promise<vo
         return spoil(serving, lists, exchange, fault);
     }
   };
-  return (exchange) => {
+  return async (exchange) => {
     if (exchange.life.isOver) return meet(exchange, undefined);
+    const refusal = authorize?.(exchange.call);
+    if (refusal !== undefined) {
+      forbid(exchange, refusal);
+      return;
+    }
     const fault = decider.ofCall(exchange.call);
     if (fault !== undefined) exchange.entry.fault = fault;
     return meet(exchange, fault);
@@ -94,6 +100,13 @@ async function spoil(
   }
   answered(page.status);
   response.writeHead(page.status, { "content-type": "application/json" }).end(page.body);
+}
+
+/** Answered as the server would that has authorization; it is noted as the server's answer. */
+function forbid({ entry, response, answered }: Exchange, refusal: object): void {
+  entry.server = { status: 403 };
+  answered(403);
+  response.writeHead(403, { "content-type": "application/json" }).end(JSON.stringify(refusal));
 }
 
 function refused({ entry, response, answered }: Exchange, refusal: Parameters<typeof refuse>[1]): void {

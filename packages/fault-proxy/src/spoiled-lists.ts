@@ -1,3 +1,4 @@
+import { parseJson, writeJson } from "@drover/json";
 import { z } from "zod";
 import type { Call } from "./call.ts";
 import type { SpoiledList } from "./faults.ts";
@@ -38,14 +39,14 @@ export function spoiledLists(): SpoiledLists {
 
 function spoiled(how: SpoiledList["how"], page: Buffer, token: string): string | Buffer {
   if (how === "truncated" || how === "expired") return page.subarray(0, page.length >> 1);
-  const list = listSchema.parse(JSON.parse(page.toString()));
+  const list = listSchema.parse(parseJson(page.toString()));
   switch (how) {
     case "no metadata":
-      return JSON.stringify({ ...list, metadata: undefined });
+      return writeJson({ ...list, metadata: undefined });
     case "no uid":
-      return JSON.stringify(withoutUids(list));
+      return writeJson(withoutUids(list));
     case "endless":
-      return JSON.stringify({ ...list, metadata: { ...list.metadata, continue: token } });
+      return writeJson({ ...list, metadata: { ...list.metadata, continue: token } });
   }
 }
 

@@ -74,8 +74,10 @@ describe("an object that selects others", () => {
 
 test("an object that holds values is filed under those that can be looked for", () => {
   const holds: Filing = { by: "holds", path: parseFieldPath("spec.at[]") };
-  const at = ["a", 7, "", "a", "x".repeat(2_000), "\0", true, { a: 1 }];
-  expect(filedUnder(pod({}, { at }), holds)).toEqual(["a", "7"].map((term) => ({ term, note: "" })));
+  const at = ["a", 7, 2n ** 53n + 1n, "", "a", "x".repeat(2_000), "\0", true, { a: 1 }];
+  expect(filedUnder(pod({}, { at }), holds)).toEqual(
+    ["a", "7", "9007199254740993"].map((term) => ({ term, note: "" })),
+  );
 });
 
 test("all are those of a namespace, or everybody", () => {

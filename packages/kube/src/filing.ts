@@ -66,7 +66,7 @@ export function isMeant(sought: readonly string[], note: string): boolean {
 
 /** A value that the outside world knows an object by, as a term; none for what nobody is filed under. */
 export function heldTerm(value: unknown): readonly string[] {
-  const text = typeof value === "number" ? String(value) : value;
+  const text = typeof value === "number" || typeof value === "bigint" ? String(value) : value;
   return typeof text === "string" && text !== "" && text.length <= longestValue ? [text] : [];
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ObjectMetadata } from "@drover/controller";
+import { writeJson } from "@drover/json";
 
 /** A short text that is the same for two versions of an object which a controller need not tell apart. */
 export type Fingerprint = string;
@@ -28,7 +29,7 @@ export function fingerprint(metadata: ObjectMetadata): Fingerprint {
 
 /** A short text that is the same for the same values, and hardly ever for others. */
 export const digestOf = (values: readonly unknown[]): Fingerprint =>
-  createHash("sha256").update(JSON.stringify(values)).digest("base64url").slice(0, 16);
+  createHash("sha256").update(writeJson(values)).digest("base64url").slice(0, 16);
 
 const sorted = (map: Readonly<Record<string, string>> = {}): readonly (readonly [string, string])[] =>
   Object.entries(map)

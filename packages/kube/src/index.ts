@@ -102,9 +102,11 @@ export { longestRetryAfter, retryAfter } from "./retry-after.ts";
 export {
   apiVersionOf,
   builtin,
+  collectionPath,
   InvalidSegmentError,
   kindOf,
   nameOf,
+  objectPath,
   refOf,
   type ResourceRef,
   WrongScopeError,

@@ -1,8 +1,10 @@
 import { objectKey } from "@drover/controller";
+import { parseJson } from "@drover/json";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { KubeObject } from "./kube-object.ts";
 import { knownObjects, type RunKnowledge, type Told } from "./known-objects.ts";
+import { copyOf } from "./object-copy.ts";
 import { newsText } from "./object-news.ts";
 import { builtin } from "./resource-ref.ts";
 
@@ -43,6 +45,23 @@ describe("a run knows", () => {
     expect(versionsIn(known)).toEqual(["a 31", "c 33"]);
     const later = next(known, news("e", 36), news("d", 35), news("c", 34, true));
     expect(versionsIn(later)).toEqual(["a 31", "d 35", "e 36"]);
+  });
+  it("integers to their last digit, of what was found and of the news", () => {
+    const n = 2n ** 53n + 1n;
+    const known = knowing(undefined);
+    known.found(pod, "all", listed(30, { ...podAt("a", 10), spec: { n } }));
+    const copy = copyOf({ ...podAt("c", 33), spec: { n: -n } }) ?? "";
+    const told = newsText({ kind: "pods", key: keyOfPod("c"), resourceVersion: "33", copy });
+    expect(next(known, told).find(pod, "all", false)).toMatchObject([{ spec: { n } }, { spec: { n: -n } }]);
+  });
+  it("nothing of objects that are nested too deep to be written, nor is there a copy of them", () => {
+    for (const deepest of ["", "9007199254740993"]) {
+      const known = knowing(undefined);
+      const spec = parseJson("[".repeat(9_000) + deepest + "]".repeat(9_000));
+      known.found(pod, "all", listed(30, { ...podAt("a", 10), spec }));
+      expect(known.text()).toBeUndefined();
+      expect(copyOf({ ...podAt("a", 10), spec })).toBeUndefined();
+    }
   });
   it("what it has written itself, once it is answered", () => {
     const known = asked();

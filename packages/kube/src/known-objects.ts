@@ -1,7 +1,8 @@
+import { parseJson } from "@drover/json";
 import { z } from "zod";
 import type { KnownObjects, WriteOutcome } from "./client.ts";
 import { isSecret, keyOf, type KubeObject } from "./kube-object.ts";
-import { withoutManagedFields } from "./managed-fields.ts";
+import { objectText } from "./object-copy.ts";
 import { newsSchema, type ObjectNews } from "./object-news.ts";
 import { objectFrom } from "./reply.ts";
 import { type ResourceVersion, versionOrder } from "./reflector/resource-version.ts";
@@ -102,7 +103,8 @@ function leftOf(known: ReadonlyMap<string, KnownKind>): string | undefined {
     const texts: string[] = [];
     for (const object of objects.values()) {
       if (isSecret(object)) return undefined;
-      const text = JSON.stringify(withoutManagedFields(object));
+      const text = objectText(object);
+      if (text === undefined) return undefined;
       length += text.length;
       if (length > longestLists) return undefined;
       texts.push(text);
@@ -131,8 +133,8 @@ function remembered(
   { left, news }: { readonly left: string; readonly news: readonly string[] },
 ): ReadonlyMap<string, KnownKind> {
   try {
-    const all = news.map((text) => newsSchema.parse(JSON.parse(text))).sort(oldestFirst);
-    const kinds = Object.entries(leftSchema.parse(JSON.parse(left))).flatMap(([name, kind]) => {
+    const all = news.map((text) => newsSchema.parse(parseJson(text))).sort(oldestFirst);
+    const kinds = Object.entries(leftSchema.parse(parseJson(left))).flatMap(([name, kind]) => {
       const ref = refs.get(name);
       if (ref === undefined) return [];
       const objects = kind.objects.map((object) => objectFrom("a copy", ref, object));

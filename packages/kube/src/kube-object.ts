@@ -39,8 +39,7 @@ export const metadataSchema = z.preprocess(
 
 export const kubeObjectSchema = z.looseObject({ apiVersion: text, kind: text, metadata: metadataSchema });
 
-/** An object as the API server holds it: its metadata parsed, the rest as it came, to be parsed by who knows it. */
-export type KubeObject = z.output<typeof kubeObjectSchema>;
+export type { KubeObject } from "@drover/controller";
 
 export const listSchema = z.looseObject({
   apiVersion: text,

@@ -1,12 +1,6 @@
-/** A `meta/v1` LabelSelector: all of it must hold; an empty one holds always. */
-export interface LabelSelector {
-  readonly matchLabels?: Readonly<Record<string, string>> | undefined;
-  readonly matchExpressions?: readonly LabelRequirement[] | undefined;
-}
+import type { LabelRequirement, LabelSelector } from "@drover/controller";
 
-export type LabelRequirement =
-  | { readonly key: string; readonly operator: "In" | "NotIn"; readonly values: readonly string[] }
-  | { readonly key: string; readonly operator: "Exists" | "DoesNotExist" };
+export type { LabelRequirement, LabelSelector } from "@drover/controller";
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -1,3 +1,5 @@
+import type { ObjectList } from "@drover/controller";
+import { parseJson } from "@drover/json";
 import { z } from "zod";
 import { ApiError, type ApiErrorKind, MalformedReplyError } from "./errors.ts";
 import { type KubeObject, kubeObjectSchema, listSchema, type Status, statusSchema } from "./kube-object.ts";
@@ -5,16 +7,7 @@ import { apiVersionOf, type ResourceRef } from "./resource-ref.ts";
 import type { Reply, WholeReply } from "./transport.ts";
 import { isWellFormed } from "./well-formed.ts";
 
-/** A page of a list. */
-export interface ObjectList {
-  /** The version of the whole listing; every page of one listing has the same. A watch starts here. */
-  readonly resourceVersion: string;
-  /** The token of the next page; undefined on the last one. */
-  readonly continue: string | undefined;
-  /** How many come after this page, where the server says so. */
-  readonly remaining: number | undefined;
-  readonly items: readonly KubeObject[];
-}
+export type { ObjectList } from "@drover/controller";
 
 /**
  * The JSON of a reply that says yes.
@@ -138,7 +131,7 @@ function decoded(reply: WholeReply): string {
 
 function jsonOrNothing(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

@@ -1,14 +1,12 @@
-import { type Kind, type ObjectKey, type Resource, splitObjectKey } from "@drover/controller";
+import {
+  type Kind,
+  type ObjectKey,
+  type Resource,
+  type ResourceRef,
+  splitObjectKey,
+} from "@drover/controller";
 
-/** Where a kind is served: what it takes to write its URL and to recognise its objects. */
-export interface ResourceRef {
-  /** Empty for the core group. */
-  readonly group: string;
-  readonly version: string;
-  readonly plural: string;
-  readonly kind: string;
-  readonly namespaced: boolean;
-}
+export type { ResourceRef } from "@drover/controller";
 
 /** The reference of a kind that was defined with `defineResource`, or is declared by the same fields. */
 export function refOf({

@@ -32,6 +32,20 @@ describe("what matters of an object", () => {
     expect(view(size, { deletionTimestamp: "2026-01-01T00:00:00Z" }, { spec: { size: 1 } })).not.toBe(before);
   });
 
+  test("is an integer to its last digit", () => {
+    const size: Subscription = { ...own, changed: [parseFieldPath("spec.size")] };
+    const sized = (value: bigint) => view(size, {}, { spec: { size: value } });
+    expect(sized(2n ** 53n)).toBe(sized(2n ** 53n));
+    expect(sized(2n ** 53n + 1n)).not.toBe(sized(2n ** 53n));
+  });
+
+  test("is every version of what is nested too deep to be compared, and nobody is kept from the others", () => {
+    const size: Subscription = { ...own, changed: [parseFieldPath("spec.size")] };
+    const spec = { size: JSON.parse("[".repeat(9_000) + "]".repeat(9_000)) as unknown };
+    expect(view(size, {}, { spec })).toBe(view(size, {}, { spec }));
+    expect(view(size, { resourceVersion: "2" }, { spec })).not.toBe(view(size, {}, { spec }));
+  });
+
   test("is also that it is paused, or that a run is asked for, whatever is declared", () => {
     const size: Subscription = { ...own, changed: [parseFieldPath("spec.size")] };
     const annotated = (annotations: object, of = size) => view(of, { annotations }, { spec: { size: 1 } });

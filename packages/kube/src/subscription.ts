@@ -11,6 +11,7 @@ import { type LabelSelector, matchesLabels } from "./label-selector.ts";
 import { type FiledTerm, filedUnder, soughtBy } from "./filing.ts";
 import { isFiling, isLookup, keysFor, type Mapping } from "./mapping.ts";
 import type { ResourceRef } from "./resource-ref.ts";
+import { unlessTooDeep } from "./unless-too-deep.ts";
 
 /**
  * Why a controller follows a kind: which of its objects concern it, which keys they name, and which changes matter. All
@@ -103,7 +104,13 @@ function viewOf(object: KubeObject, { map, changed, ownFinalizer }: Subscription
   if (changed !== undefined) {
     const values = changed.map((path) => valuesAt(object, path));
     const asked = map.by === "self" ? annotatedRequests(metadata) : [];
-    return digestOf([metadata.uid, metadata.deletionTimestamp ?? "", values, ...asked]);
+    const viewBy = (matters: unknown): Fingerprint =>
+      digestOf([metadata.uid, metadata.deletionTimestamp ?? "", matters, ...asked]);
+    // Values that are nested too deep cannot be compared: then every version differs.
+    return unlessTooDeep(
+      () => viewBy(values),
+      () => viewBy(metadata.resourceVersion),
+    );
   }
   if (map.by !== "self") return metadata.resourceVersion;
   const { finalizers = [], deletionTimestamp } = metadata;

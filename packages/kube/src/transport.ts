@@ -1,4 +1,5 @@
 import type { Milliseconds } from "@drover/controller";
+import { writeJson } from "@drover/json";
 import { ConnectionError, connectionError } from "./errors.ts";
 import { gather, type Gathered } from "./gather.ts";
 import { places } from "./places.ts";
@@ -154,7 +155,7 @@ function sentBy({ method, path, accept, body, actsAs }: ApiRequest, { session, u
       ...headers,
       ...(actsAs === undefined ? {} : { "impersonate-user": actsAs }),
     },
-    body: body === undefined ? null : JSON.stringify(body.content),
+    body: body === undefined ? null : writeJson(body.content),
   };
 }
 

@@ -1,3 +1,4 @@
+import { parseJson } from "@drover/json";
 import { z } from "zod";
 import { connectionError, MalformedReplyError } from "./errors.ts";
 import type { ApiError } from "./errors.ts";
@@ -87,7 +88,7 @@ function frameFrom(reply: StreamReply, { ref, partial }: Watching, line: string)
 
 function fromJson(reply: StreamReply, line: string): unknown {
   try {
-    return JSON.parse(line);
+    return parseJson(line);
   } catch (cause) {
     throw new MalformedReplyError(
       reply.request,

@@ -152,6 +152,24 @@ describe("on one server", () => {
     expect(await redis.get("n")).toBeNull();
   });
 
+  it("a server without scripts is refused in a sentence, and nothing of a script is shown", async () => {
+    for (const command of ["SCRIPT", "EVAL"]) {
+      const without = await startRedis({ persistence: false, args: ["--rename-command", command, ""] });
+      try {
+        const lua = "local secret = 1\nreturn secret";
+        const asked = async () => (await connect(without.url)).eval(lua, 0);
+        const error = await asked().catch((cause: unknown) => refusalOf(cause) ?? cause);
+        const message = (error as Error).message;
+        expect(message).toMatch(
+          /lacks a command that Drover needs.*EVAL, EVALSHA and SCRIPT\. \(ERR unknown command '\w+'\)$/,
+        );
+        expect(message).not.toContain("secret");
+      } finally {
+        await without.stop();
+      }
+    }
+  });
+
   it("a user needs no more than it says, and what is not granted is refused at once", async () => {
     await ask("ACL", "SETUSER", "least", "reset", "on", ">secret", "+info", "+ping", "+client|setname");
     await ask("ACL", "LOG", "RESET");

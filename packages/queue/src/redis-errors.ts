@@ -1,5 +1,7 @@
 /** What a command inside a script is denied for has no code of its own: Redis 7.0, then all that came later. */
 const deniedInScript = /^ERR (The user executing the script can't|ACL failure in script)/;
+/** Neither has a server for a command that it lacks, or that `rename-command` took away; it quotes arguments. */
+const unknownCommand = /^(ERR unknown command [^,]*).*$/s;
 
 /**
  * The code that Redis begins an error reply with, which is part of its protocol: `OOM`, `NOPERM`, `READONLY`, `ERR`.
@@ -8,6 +10,7 @@ const deniedInScript = /^ERR (The user executing the script can't|ACL failure in
 export function redisErrorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || error.name !== "ReplyError") return undefined;
   if (deniedInScript.test(error.message)) return "NOPERM";
+  if (unknownCommand.test(error.message)) return "UNKNOWN";
   return /^[A-Z]+/.exec(error.message)?.[0];
 }
 
@@ -29,7 +32,7 @@ export class RedisRefusalError extends Error {
   readonly code: string;
 
   constructor(code: string, advice: string, cause: Error) {
-    super(`${advice} (${cause.message})`, { cause });
+    super(`${advice} (${cause.message.replace(unknownCommand, "$1")})`, { cause });
     this.code = code;
   }
 }
@@ -38,6 +41,8 @@ const advice: Readonly<Record<string, string>> = {
   OOM: "Redis has no memory left and recorded nothing. Raise its maxmemory, or remove what others keep there.",
   NOPERM:
     "Redis does not permit this to our user: ACL LOG tells what was denied, docs/operating-redis.md what it needs. Grant it with ACL SETUSER.",
+  UNKNOWN:
+    "This server lacks a command that Drover needs, or its configuration took it away (rename-command). Use Redis 7 or newer, or Valkey, with EVAL, EVALSHA and SCRIPT.",
   NOAUTH: "Redis wants a password. Give one.",
   WRONGPASS: "Redis does not know this user and password. Check them.",
   MISCONF: "Redis cannot save its data and takes no writes. See its log; most often its disk is full.",

@@ -2,12 +2,15 @@ import {
   ConflictError,
   defineController,
   defineResource,
+  objectKey,
+  type ObjectClient,
   RetryAfterError,
   RetryError,
   TerminalError,
   ThrottledError,
   silentLog,
 } from "@drover/controller";
+import { builtin } from "@drover/kube";
 import { type Call, claimIn, type SentAnswer } from "@drover/webhook";
 import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -28,7 +31,7 @@ let now: number;
 /** Keys of the runs that there were. */
 let runs: string[];
 /** What a run does. */
-let act: (signal: AbortSignal) => Promise<{ status: { text: string } } | undefined>;
+let act: (signal: AbortSignal, client: ObjectClient) => Promise<{ status: { text: string } } | undefined>;
 let answer: (request: TakenRequest) => Promise<SentAnswer>;
 
 beforeEach(() => {
@@ -36,13 +39,13 @@ beforeEach(() => {
   act = () => Promise.resolve({ status: { text: "hi" } });
   const controller = defineController({
     for: Greeting,
-    reconcile({ key, signal }) {
+    reconcile({ key, signal, client }) {
       runs.push(key);
-      return act(signal);
+      return act(signal, client);
     },
-    async finalize({ key, signal }) {
+    async finalize({ key, signal, client }) {
       runs.push(`${key} finalized`);
-      await act(signal);
+      await act(signal, client);
     },
   });
   const audience = { name: "web/greetings", uid: "f-1" };
@@ -105,9 +108,21 @@ it.each<[string, Error, object]>([
   expect(said.headers["webhook-signature"]).toMatch(/^v1,/);
 });
 
+it.each<[string, (client: ObjectClient) => Promise<unknown>]>([
+  ["read", (client) => client.get(builtin.configMap, objectKey({ namespace: "default", name: "a" }))],
+  ["list", (client) => client.list(builtin.configMap)],
+  ["find", (client) => client.find(builtin.configMap)],
+  ["write", (client) => client.create(builtin.configMap, { metadata: { name: "a" } })],
+])("a %s of the cluster parks the object, and says what to do", async (_name, asked) => {
+  act = (_, client) => asked(client).then(() => undefined);
+  const said = JSON.parse((await called(callAt(now))).body) as { message: string };
+  expect(said).toMatchObject({ outcome: "parked" });
+  expect(said.message).toContain("leave out `delivery: webhook`");
+});
+
 it.each<[string, unknown, string]>([
   ["NaN", { status: { text: NaN } }, "status.text: JSON has no NaN"],
-  ["a bigint", { status: { text: 5n } }, "status.text: JSON has no bigint"],
+  ["a bigint for a text", { status: { text: 5n } }, "status.text: Invalid input: expected string"],
   ["a wrong type", { status: { text: 5 } }, "status.text: Invalid input: expected string"],
   ["an unknown field", { status: { txet: "hi" } }, "status.txet: the kind's status schema has no such field"],
   ["a condition that is none", { conditions: [{ type: "Ready" }] }, "conditions.0.status: "],

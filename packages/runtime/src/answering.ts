@@ -1,4 +1,5 @@
 import {
+  absentClient,
   ConflictError,
   type Controller,
   type Log,
@@ -11,6 +12,7 @@ import {
   TerminalError,
   ThrottledError,
 } from "@drover/controller";
+import { parseJson, writeJson } from "@drover/json";
 import { raceAbort } from "@drover/queue";
 import {
   type Call,
@@ -95,7 +97,7 @@ const stale: Result = {
 
 /** The status is always 200: the signature does not cover it, so the outcome is in the body. */
 function signedAnswer(result: Result, id: string, secrets: readonly string[], at: number): SentAnswer {
-  const body = JSON.stringify(result);
+  const body = writeJson(result);
   return { status: 200, headers: { ...json, ...signed(secrets, { id, at }, body) }, body };
 }
 
@@ -138,7 +140,7 @@ async function acted<R extends Resource>(
   const returned = await controller.reconcile(context);
   context.signal.throwIfAborted();
   const result = checkedResult(controller.for, returned);
-  return resultSchema.parse(JSON.parse(JSON.stringify({ ...result, outcome: "done" })));
+  return resultSchema.parse(parseJson(writeJson({ ...result, outcome: "done" })));
 }
 
 /** @throws TerminalError when the spec does not parse: the function never sees it. */
@@ -154,6 +156,12 @@ function contextOf<R extends Resource>(
   return {
     key: parseObjectKey(text),
     ...{ metadata, spec, status, object, log, signal },
+    client: absentClient(
+      () =>
+        new TerminalError(
+          "A function that is called over HTTP has no way to the cluster: leave out `delivery: webhook`, and it has.",
+        ),
+    ),
     guard: { beforeWrite: () => signal.throwIfAborted() },
     announce: ({ note, ...announcement }) => log.info({ key: text, ...announcement }, note),
     readSecret: () =>

@@ -5,7 +5,9 @@ import {
   type Resource,
   RetryError,
 } from "@drover/controller";
+import { isInt64, writeJson } from "@drover/json";
 import { z } from "zod";
+import { spelledOut } from "./exact-integers.ts";
 import { withLinearPatterns } from "./linear-patterns.ts";
 import { partialStatus } from "./live-object.ts";
 
@@ -67,7 +69,7 @@ function checkedStatus(
   if (unwritable !== undefined) return { fields: undefined, problems: [unwritable] };
   const parsed = partialStatus(resource).written.safeParse(given);
   if (!parsed.success) return { fields: undefined, problems: problemsOf(parsed.error, ["status"]) };
-  const bytes = Buffer.byteLength(JSON.stringify(parsed.data));
+  const bytes = Buffer.byteLength(writeJson(parsed.data));
   if (bytes > mostBytes) {
     return { fields: undefined, problems: [`status: it has more than ${mostBytes} bytes`] };
   }
@@ -82,7 +84,9 @@ type Path = readonly PropertyKey[];
 const at = (path: Path): string => path.map(String).join(".");
 
 const problemsOf = (error: z.ZodError, path: Path): string[] =>
-  error.issues.map((issue) => `${at([...path, ...issue.path]) || "the result"}: ${issue.message}`);
+  spelledOut(error.issues).map(
+    (issue) => `${at([...path, ...issue.path]) || "the result"}: ${issue.message}`,
+  );
 
 const deepest = 100;
 
@@ -92,6 +96,11 @@ function notJson(value: unknown, path: Path, inside: readonly object[]): string 
   if (typeof value === "object") return value === null ? undefined : objectNotJson(value, path, inside);
   if (typeof value === "string") {
     return value.isWellFormed() ? undefined : is("half of a surrogate pair is not Unicode text");
+  }
+  if (typeof value === "bigint") {
+    return isInt64(value)
+      ? undefined
+      : is("it has more than 64 bits, and Kubernetes would round it; give text");
   }
   if (typeof value === "number") return Number.isFinite(value) ? undefined : is(`JSON has no ${value}`);
   return typeof value === "boolean" ? undefined : is(`JSON has no ${typeof value}`);

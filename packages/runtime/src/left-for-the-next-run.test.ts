@@ -1,4 +1,5 @@
 import {
+  type ObjectClient,
   type ControllerDefinition,
   customResourceDefinition,
   defineController,
@@ -58,7 +59,7 @@ afterAll(async () => {
 });
 beforeEach(() => void requests.splice(0));
 
-type Work = (client: KubeClient) => Promise<unknown>;
+type Work = (client: ObjectClient) => Promise<unknown>;
 
 type Definition = Partial<ControllerDefinition<typeof Widget>>;
 const nothing = () => Promise.resolve(undefined);
@@ -68,8 +69,8 @@ const run = (work: Work, lists?: Claim["lists"], copies = true): Promise<Verdict
   runOf(
     {
       owns: [{ kind: kindOf(configMap), copies }],
-      reconcile: async ({ guard }) => {
-        await work(client.guarded(guard));
+      reconcile: async (context) => {
+        await work(context.client);
         return undefined;
       },
     },
@@ -86,9 +87,9 @@ function runOf(definition: Definition, lists?: Claim["lists"]): Promise<Verdict>
 }
 
 const mine = { namespace: "default", selector: { matchLabels: { of: "w" } } };
-const find = (of: KubeClient) => of.find(configMap, mine);
+const find = (of: ObjectClient) => of.find(configMap, mine);
 const names = (found: readonly KubeObject[]) => found.map(({ metadata }) => metadata.name).sort();
-const make = (of: KubeClient, name: string, labels = mine.selector.matchLabels) =>
+const make = (of: ObjectClient, name: string, labels = mine.selector.matchLabels) =>
   of.create(configMap, { metadata: { namespace: "default", name, labels } });
 
 it("a run knows what the run before has found and made, and what was told since, and asks for nothing of it", async () => {
@@ -145,10 +146,8 @@ it.each<[string, Work, boolean]>([
 });
 
 const owns = [{ kind: kindOf(configMap) }];
-const label: Definition["reconcile"] = async ({ guard, key: of }) => {
-  await client
-    .guarded(guard)
-    .patch(refOf(Widget), of, { type: "merge", body: { metadata: { labels: { a: "b" } } } });
+const label: Definition["reconcile"] = async ({ client: its, key: of }) => {
+  await its.patch(refOf(Widget), of, { type: "merge", body: { metadata: { labels: { a: "b" } } } });
   return undefined;
 };
 const soon: Definition["reconcile"] = () => Promise.resolve({ requeueAfter: "5s" });

@@ -1,6 +1,7 @@
 import { goPatternProblem } from "@drover/controller";
 import { RE2JS } from "re2js";
 import type { z } from "zod";
+import { changeParts, type SchemaPart } from "./schema-parts.ts";
 
 /**
  * Makes a schema match its patterns with RE2, as the API server does: in time linear in the text. JavaScript's own engine
@@ -9,11 +10,9 @@ import type { z } from "zod";
  *
  * The checks of the schema are changed in place, once, since a copy of a schema would be another one for its author. Patterns
  * that RE2 does not read the same way (`goPatternProblem`) keep JavaScript's engine: in a CRD there are none.
- *
- * Call it when the schema is used, not when it is defined: what `z.lazy` refers to need not exist before.
  */
 export function withLinearPatterns<Schema extends z.core.$ZodType>(schema: Schema): Schema {
-  visit(schema);
+  changeParts(schema, visited, matchLinearly);
   return schema;
 }
 
@@ -33,32 +32,13 @@ class LinearPattern extends RegExp {
 
 const visited = new WeakSet<object>();
 
-function visit(part: unknown): void {
-  if (!isPartOfSchema(part) || visited.has(part)) return;
-  visited.add(part);
-  const { def } = part._zod;
-  if (hasPattern(def) && goPatternProblem(def.pattern) === undefined) {
-    const pattern = new LinearPattern(def.pattern);
-    def.pattern = pattern;
-    // `z.stringFormat` makes a function of a pattern, and calls that.
-    if (isFormat(def)) def.fn = (text) => pattern.test(text);
-  }
-  // A lazy schema has its content here, and not in its definition.
-  visit(part._zod.innerType);
-  for (const value of Object.values<unknown>({ ...def })) {
-    visit(value);
-    // Options, items and checks are in arrays, an object's fields are in its shape.
-    if (typeof value === "object" && value !== null) Object.values<unknown>({ ...value }).forEach(visit);
-  }
+function matchLinearly({ _zod: { def } }: SchemaPart): void {
+  if (!hasPattern(def) || goPatternProblem(def.pattern) !== undefined) return;
+  const pattern = new LinearPattern(def.pattern);
+  def.pattern = pattern;
+  // `z.stringFormat` makes a function of a pattern, and calls that.
+  if (isFormat(def)) def.fn = (text) => pattern.test(text);
 }
-
-/** A schema or a check. */
-interface PartOfSchema {
-  readonly _zod: { readonly def: object; readonly innerType?: unknown };
-}
-
-const isPartOfSchema = (value: unknown): value is PartOfSchema =>
-  typeof value === "object" && value !== null && "_zod" in value;
 
 const isFormat = (def: object): def is { fn: (text: string) => boolean } => "fn" in def;
 

@@ -1,6 +1,7 @@
 import type { ObjectMetadata, Resource, SpecOf, StatedCondition, StatedStatus } from "@drover/controller";
 import type { KubeObject } from "@drover/kube";
 import { z } from "zod";
+import { spelledOut, withExactIntegers } from "./exact-integers.ts";
 import { withLinearPatterns } from "./linear-patterns.ts";
 
 /** An object as one run works on it: as it was read, and parsed. */
@@ -34,7 +35,7 @@ const ownStatusSchema = z.object({
  * parse is as good as none, since nothing relies on it.
  */
 export function parseLiveObject<R extends Resource>(resource: R, raw: KubeObject): Parsed<R> {
-  const spec = withLinearPatterns(resource.spec).safeParse(raw["spec"] ?? undefined);
+  const spec = withExactIntegers(withLinearPatterns(resource.spec)).safeParse(raw["spec"] ?? undefined);
   if (!spec.success) return { ok: false, problem: specProblem(spec.error) };
   return {
     ok: true,
@@ -68,7 +69,7 @@ interface PartialStatus {
 export function partialStatus({ status }: Pick<Resource, "status">): PartialStatus {
   const known = partials.get(status);
   if (known !== undefined) return known;
-  const { def } = withLinearPatterns(status);
+  const { def } = withExactIntegers(withLinearPatterns(status));
   // zod's own `partial` refuses schemas that have refinements.
   const shape = Object.fromEntries(
     Object.entries(def.shape).map(([name, field]) => [name, z.optional(field)]),
@@ -82,8 +83,10 @@ export function partialStatus({ status }: Pick<Resource, "status">): PartialStat
 }
 
 function specProblem(error: z.ZodError): string {
-  const problems = error.issues.slice(0, 5).map((issue) => {
-    return `${["spec", ...issue.path].map(String).join(".")}: ${issue.message}`;
-  });
+  const problems = spelledOut(error.issues)
+    .slice(0, 5)
+    .map((issue) => {
+      return `${["spec", ...issue.path].map(String).join(".")}: ${issue.message}`;
+    });
   return `${problems.join("; ")}. Change the object's spec.`;
 }

@@ -21,10 +21,7 @@ import { z } from "zod";
 import { reconcileOnce } from "./reconcile-once.ts";
 
 const Widget = defineResource({
-  group: "tests.drover.dev",
-  version: "v1",
-  kind: "Widget",
-  scope: "Namespaced",
+  ...{ group: "tests.drover.dev", version: "v1", kind: "Widget", scope: "Namespaced" },
   spec: z.object({ size: z.number().int(), colour: z.string().default("grey") }),
   status: z.object({ made: z.number().optional() }),
 });
@@ -33,15 +30,11 @@ const ref = refOf(Widget);
 const permissive = {
   metadata: { name: "widgets.tests.drover.dev" },
   spec: {
-    group: "tests.drover.dev",
-    scope: "Namespaced",
+    ...{ group: "tests.drover.dev", scope: "Namespaced" },
     names: { plural: "widgets", singular: "widget", kind: "Widget", listKind: "WidgetList" },
     versions: [
       {
-        name: "v1",
-        served: true,
-        storage: true,
-        subresources: { status: {} },
+        ...{ name: "v1", served: true, storage: true, subresources: { status: {} } },
         schema: {
           openAPIV3Schema: {
             type: "object",
@@ -218,8 +211,8 @@ describe("a run", () => {
       return saw.resourceVersion === metadata.resourceVersion ? "the newest" : "an older one";
     };
     const nothing = () => Promise.resolve(undefined);
-    const write = ({ guard }: Parameters<Made>[0], metadata: object): Promise<KubeObject> =>
-      client.guarded(guard).patch(ref, key, { type: "merge", body: { metadata } });
+    const write = (context: Parameters<Made>[0], metadata: object): Promise<KubeObject> =>
+      context.client.patch(ref, key, { type: "merge", body: { metadata } });
 
     it("with its writes, the runtime's and its own", async () => {
       const made = await create({ size: 3 });
@@ -251,7 +244,7 @@ describe("a run", () => {
       };
       expect(await sightOf(leaving)).toBe("nothing");
       await left;
-      const going: Made = ({ guard }) => client.guarded(guard).delete(ref, key).then(nothing);
+      const going: Made = (context) => context.client.delete(ref, key).then(nothing);
       expect(await perform({ reconcile: going })).not.toHaveProperty("saw");
       seen();
     });
@@ -400,14 +393,22 @@ describe("an error", () => {
 });
 
 describe("a run that must not go on", () => {
-  it("writes nothing once its lease is over, and leaves the key to others", async () => {
+  it("writes nothing once its lease is over, also with the client of its context", async () => {
     await create({ size: 3 });
     let held = true;
-    const verdict = await reconcile(
-      { reconcile: () => ((held = false), Promise.resolve({ status: { made: 3 } })) },
-      { held: () => held },
-    );
-    expect(verdict).toEqual({ kind: "interrupted" });
+    const made: ControllerDefinition<typeof Widget>["reconcile"] = async ({ client: its }) => {
+      const object = await read();
+      held = false;
+      expect(await its.get(ref, key)).toEqual(object);
+      const writes = [
+        its.patch(ref, key, { type: "merge", body: object }),
+        its.replace(ref, object),
+        its.delete(ref, key),
+      ];
+      for (const end of await Promise.allSettled(writes)) expect(end.status).toBe("rejected");
+      return { status: { made: 3 } };
+    };
+    expect(await reconcile({ reconcile: made }, { held: () => held })).toEqual({ kind: "interrupted" });
     expect(seen()).toEqual([]);
   });
 

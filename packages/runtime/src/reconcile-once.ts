@@ -357,7 +357,7 @@ function contextOf<R extends Resource>(step: Step<R>, object: LiveObject<R>): Re
   const { raw, metadata, spec, status } = object;
   const { key, signal } = run;
   return {
-    ...{ key, metadata, spec, status, object: raw, log, signal, guard },
+    ...{ key, metadata, spec, status, object: raw, log, signal, client, guard },
     announce: (announcement) => step.announce(raw, announcement),
     readSecret: secretReader(client, key, signal),
   };

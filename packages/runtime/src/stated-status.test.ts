@@ -24,3 +24,19 @@ it.each([32_767, 32_768])(
     expect(statusToWrite({ ...raw, status: stored }, statement, new Date(1))).toBeUndefined();
   },
 );
+
+it("a status with another integer is written, also where a double is the same; with the same one it is not", () => {
+  const metadata = { name: "a", uid: "u", resourceVersion: "1", generation: 1 };
+  const raw = { apiVersion: "a/v1", kind: "A", metadata };
+  const stated = (n: number | bigint) =>
+    ({
+      ...{ fields: { n }, keepOthers: false },
+      conditions: [{ type: "Ready", status: "True", reason: "Well", message: "" }],
+    }) as const;
+  const before = (n: number | bigint) => ({ ...raw, status: statusToWrite(raw, stated(n), new Date(0)) });
+  const large = 2n ** 53n;
+  expect(statusToWrite(before(large), stated(large + 1n), new Date(1))).toMatchObject({ n: large + 1n });
+  expect(statusToWrite(before(large), stated(large), new Date(1))).toBeUndefined();
+  // A small BigInt is read again as a number.
+  expect(statusToWrite(before(5), stated(5n), new Date(1))).toBeUndefined();
+});

@@ -6,6 +6,7 @@ import {
   type StatedCondition,
   timestamp,
 } from "@drover/controller";
+import { parseJson, writeJson } from "@drover/json";
 import type { KubeObject } from "@drover/kube";
 import { isDeepStrictEqual } from "node:util";
 import { conditionsOf } from "./live-object.ts";
@@ -120,4 +121,4 @@ const asReason = (text: string): string => {
 const statusIn = ({ status }: KubeObject): object =>
   typeof status === "object" && status !== null ? status : {};
 const order = ({ type }: Condition): number => (type === ready ? 0 : 1);
-const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+const plain = (value: unknown): unknown => parseJson(writeJson(value));

@@ -131,8 +131,9 @@ describe("a result that cannot be written is refused, with the path:", () => {
     ["Infinity", { n: 1 / 0 }, "status.n: JSON has no Infinity"],
     ["NaN far inside", { inner: { deep: { n: NaN } } }, "status.inner.deep.n: JSON has no NaN"],
     ["NaN where anything goes", { any: [{ a: NaN }] }, "status.any.0.a: JSON has no NaN"],
-    ["a bigint", { n: 5n }, "status.n: JSON has no bigint"],
-    ["a bigint where anything goes", { any: { big: 2n ** 63n } }, "status.any.big: JSON has no bigint"],
+    ["a bigint for a number", { n: 2n ** 53n + 1n }, "status.n: a JavaScript number cannot hold an integer"],
+    ["a bigint of 65 bits", { any: { big: 2n ** 63n } }, "status.any.big: it has more than 64 bits"],
+    ["a bigint of 65 bits below 0", { any: [-(2n ** 63n) - 1n] }, "status.any.0: it has more than 64 bits"],
     ["a circle", circular, "status.inner: it contains itself"],
     ["a circle where anything goes", { any: within }, "status.any.0.within: it contains itself"],
     ["what is nested too deep", { any: deep }, "is nested deeper than 100"],
@@ -337,9 +338,9 @@ describe("a run that asks for the next one at once", () => {
   it("has written something, and goes on", async () => {
     let made = 0;
     const making: Definition = {
-      async reconcile({ guard }) {
+      async reconcile(context) {
         const metadata = { namespace: "default", name: `made-${serial}-${made++}` };
-        await client.guarded(guard).create(builtin.configMap, { metadata });
+        await context.client.create(builtin.configMap, { metadata });
         throw new RetryAfterError("Making.", { after: "1ms" });
       },
     };
@@ -348,12 +349,9 @@ describe("a run that asks for the next one at once", () => {
 
   it("and whose write was refused, the same", async () => {
     const refused: Definition = {
-      async reconcile({ guard }) {
+      async reconcile(context) {
         const body = { metadata: { resourceVersion: "1", labels: { a: "b" } } };
-        await client
-          .guarded(guard)
-          .patch(ref, key, { type: "merge", body })
-          .catch(() => undefined);
+        await context.client.patch(ref, key, { type: "merge", body }).catch(() => undefined);
         throw new RetryAfterError("Labelling.", { after: "1ms" });
       },
     };

@@ -1,4 +1,5 @@
 // The HTTP side: faults first, then health and discovery, then resources; and every refusal as a Status.
+import { writeJson } from "@drover/json";
 import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { Hono } from "hono";
@@ -28,7 +29,7 @@ async function limitedBody(context: Context<Env>): Promise<Uint8Array> {
 function respond(body: JsonObject, status: number, retryAfterSeconds?: number): Response {
   const headers = new Headers({ "content-type": "application/json" });
   if (retryAfterSeconds !== undefined) headers.set("retry-after", String(retryAfterSeconds));
-  return new Response(`${htmlSafe(JSON.stringify(body))}\n`, { status, headers });
+  return new Response(`${htmlSafe(writeJson(body))}\n`, { status, headers });
 }
 
 function refusal(error: unknown): Response {

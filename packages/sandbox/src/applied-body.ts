@@ -1,4 +1,5 @@
 // The body of a server-side apply: YAML, which JSON is too.
+import { exactYaml } from "@drover/json";
 import { parse, YAMLParseError } from "yaml";
 import { isJson, isObject } from "./json.ts";
 import type { JsonObject } from "./json.ts";
@@ -14,10 +15,12 @@ const refusal = "error decoding YAML: error unmarshaling JSON: while decoding JS
 const goName = (value: unknown): string =>
   Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
 
+const options = { ...exactYaml.options, uniqueKeys: false, maxAliasCount: 100 };
+
 /** Parses the body. Throws 400 when it is no YAML, several documents, or no object. */
 export function appliedBody(body: Uint8Array): JsonObject {
   try {
-    const value: unknown = parse(Buffer.from(body).toString(), { uniqueKeys: false, maxAliasCount: 100 });
+    const value: unknown = parse(Buffer.from(body).toString(), exactYaml.reviver, options);
     if (isJson(value) && isObject(value)) return value;
     throw badRequest(
       `${refusal}json: cannot unmarshal ${goName(value)} into Go value of type map[string]interface {}`,

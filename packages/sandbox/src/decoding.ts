@@ -1,4 +1,5 @@
 // A request's body, as an object of the kind that its path names.
+import { writeJson } from "@drover/json";
 import { coerced } from "./embedded-objects.ts";
 import { invalid } from "./field-errors.ts";
 import { isObject, isString, objectAt, omit, textAt } from "./json.ts";
@@ -32,7 +33,7 @@ export function summary(body: string): string {
 
 const unrecognized = ({ kind }: ResourceType, body: Json, why: string): Error =>
   badRequest(
-    `the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(JSON.stringify(body))})`,
+    `the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(writeJson(body))})`,
   );
 
 export const notRegistered = (kind: string, version: string): string =>
@@ -45,7 +46,7 @@ function typeMetaOf(type: ResourceType, body: JsonObject): { apiVersion: string;
       throw unrecognized(type, body, `couldn't get version/kind; json parse error: ${key} is not a text`);
   const apiVersion = textAt(body, "apiVersion") || (type.custom ? "" : expected);
   const kind = textAt(body, "kind") || (type.custom ? "" : type.kind);
-  if (kind === "") throw unrecognized(type, body, `Object 'Kind' is missing in '${JSON.stringify(body)}'`);
+  if (kind === "") throw unrecognized(type, body, `Object 'Kind' is missing in '${writeJson(body)}'`);
   if (!type.custom && (apiVersion !== expected || kind !== type.kind))
     throw mismatch(type, kind, apiVersion.split("/").at(-1) ?? "", notRegistered(kind, apiVersion));
   if (apiVersion !== expected)
@@ -113,7 +114,7 @@ export function refusing(
     return read();
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 400) throw error;
-    const fault = invalid("patch", JSON.stringify(patched), error.message);
+    const fault = invalid("patch", writeJson(patched), error.message);
     throw invalidObject({ group: "", kind: "" }, "", [fault]);
   }
 }

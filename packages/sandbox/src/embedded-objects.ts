@@ -1,5 +1,6 @@
 // Objects inside of custom resources (x-kubernetes-embedded-resource): their types and metadata are read as those of
 // whole objects, whatever the schema says of them.
+import { writeJson } from "@drover/json";
 import { filledFields, metadataIn, metadataSchema } from "./object-metadata.ts";
 import { invalid, required, when } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
@@ -36,7 +37,7 @@ export function coerced(
     if (isEmbedded(schema) && key === "metadata")
       return [key, coercedMetadata(inner, `${path}.metadata`, unknown, refusal)];
     if (isEmbedded(schema) && (key === "apiVersion" || key === "kind") && !isString(inner))
-      throw refusal(`${path}.${key}: Invalid value: ${JSON.stringify(inner)}: must be a string`);
+      throw refusal(`${path}.${key}: Invalid value: ${writeJson(inner)}: must be a string`);
     const [of, at] = childOf(schema, key, path);
     return [key, coerced(inner, of, at, unknown, refusal)];
   });

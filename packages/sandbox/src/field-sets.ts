@@ -1,6 +1,7 @@
 // Sets of fields as metadata.managedFields writes them (FieldsV1): trees of path elements. `f:x` is the field x,
 // `k:{"name":"x"}` the item of a list with that key, `v:"x"` the member of a set. A node that is empty or has "." is a
 // member; one that only has others below is not.
+import { writeJson } from "@drover/json";
 import { field, isObject, parseJson } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 
@@ -99,9 +100,9 @@ function shownElement(element: string): string {
   if (element.startsWith("f:")) return `.${text}`;
   if (element.startsWith("i:")) return `[${text}]`;
   const value = parseJson(text);
-  if (!isObject(value)) return `[=${JSON.stringify(value)}]`;
+  if (!isObject(value)) return `[=${writeJson(value)}]`;
   return `[${Object.entries(value)
-    .map(([key, inner]) => `${key}=${JSON.stringify(inner)}`)
+    .map(([key, inner]) => `${key}=${writeJson(inner)}`)
     .join(",")}]`;
 }
 

@@ -1,5 +1,6 @@
 // Values as Go writes them in messages.
-import { isArray, isObject, isString } from "./json.ts";
+import { writeJson } from "@drover/json";
+import { isArray, isInteger, isNumber, isObject, isString } from "./json.ts";
 import type { Json } from "./json.ts";
 
 const escapes: Readonly<Record<string, string>> = {
@@ -37,7 +38,8 @@ export const quoted = (text: string): string =>
     .replaceAll(unprintable, escaped);
 
 /** A number as Go's %v has it: a fraction, beyond six digits before the point, with an exponent. */
-export function goNumber(value: number): string {
+export function goNumber(value: number | bigint): string {
+  if (typeof value === "bigint") return String(value);
   const size = Math.abs(value);
   if (Number.isInteger(value) || (size >= 1e-4 && size < 1e6)) return String(value);
   const [digits = "", exponent = "+0"] = value.toExponential().split("e");
@@ -47,8 +49,8 @@ export function goNumber(value: number): string {
 /** A value as errors about fields show it. Go's structs have an order of their own: data out of maps is `sorted` before. */
 export function shownValue(value: Json): string {
   if (isString(value)) return quoted(value);
-  if (typeof value === "number") return goNumber(value);
-  return isObject(value) || isArray(value) ? htmlSafe(JSON.stringify(value)) : String(value);
+  if (isNumber(value)) return goNumber(value);
+  return isObject(value) || isArray(value) ? htmlSafe(writeJson(value)) : String(value);
 }
 
 /** What Go keeps data in that it knows nothing of. */
@@ -56,14 +58,14 @@ export function goType(value: Json): string {
   if (value === null) return "<nil>";
   if (isArray(value)) return "[]interface {}";
   if (isObject(value)) return "map[string]interface {}";
-  if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
+  if (isNumber(value)) return isInteger(value) ? "int64" : "float64";
   return typeof value === "boolean" ? "bool" : "string";
 }
 
 /** Data as Go's %v prints it. */
 export function goValue(value: Json): string {
   if (value === null) return "<nil>";
-  if (typeof value === "number") return goNumber(value);
+  if (isNumber(value)) return goNumber(value);
   if (isArray(value)) return `[${value.map(goValue).join(" ")}]`;
   if (!isObject(value)) return String(value);
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));

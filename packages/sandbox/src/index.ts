@@ -51,3 +51,4 @@ export type { KubeObject } from "./kube-object.ts";
 export { startSandbox } from "./sandbox.ts";
 export type { Sandbox, SandboxOptions } from "./sandbox.ts";
 export type { StaleView } from "./stale-view.ts";
+export { isMergedSet, mergeKeyOf } from "./strategic-merge.ts";

@@ -1,5 +1,5 @@
 // JSON as Kubernetes' decoders read it: fields that are there twice are told, and what they mean depends on the kind.
-import { isObject } from "./json.ts";
+import { isNumber, isObject, isString, parseJson } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 
 /** What a text says, and the paths of the fields that it says more than once. */
@@ -48,10 +48,8 @@ export function readDuplicates(text: string, merging: boolean): JsonText {
     return all;
   };
   const plain = (at: string): Json => {
-    const value: unknown = JSON.parse(at);
-    return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
-      ? value
-      : null;
+    const value = parseJson(at);
+    return isString(value) || isNumber(value) || typeof value === "boolean" ? value : null;
   };
   const read = (at: string, path: string): Json => {
     if (at === "{") return members(path);

@@ -2,7 +2,10 @@
 // Keys come from users. Objects are therefore built only with spread and Object.fromEntries, which define a key
 // called `__proto__` like any other, and are read with `field`, which sees own keys only.
 
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+import { parseJson as parseExact, writeJson } from "@drover/json";
+
+/** A bigint is an integer beyond 2^53. */
+export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: Json;
 }
@@ -11,6 +14,11 @@ export const isArray = (value: unknown): value is readonly Json[] => Array.isArr
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !isArray(value);
 export const isString = (value: unknown): value is string => typeof value === "string";
+export const isNumber = (value: unknown): value is number | bigint =>
+  typeof value === "number" || typeof value === "bigint";
+/** True if Kubernetes' validation takes the value for an integer: an int64, or a double up to 2^53. */
+export const isInteger = (value: unknown): boolean =>
+  typeof value === "bigint" || Number.isSafeInteger(value);
 
 /** The own value at a path of keys, or undefined where the path leaves the data. */
 export function field(value: Json | undefined, ...path: readonly string[]): Json | undefined {
@@ -74,7 +82,7 @@ export function sorted(value: Json): Json {
 }
 
 /** JSON as Go writes maps: keys in order, no spaces. */
-export const sortedJson = (value: Json): string => JSON.stringify(sorted(value));
+export const sortedJson = (value: Json): string => writeJson(sorted(value));
 
 /** Deeper data than any schema describes would only exhaust the stack of what walks it. */
 const deepest = 512;
@@ -86,12 +94,9 @@ export function isJson(value: unknown, depth = 0): value is Json {
   return depth < deepest && Object.values(value).every((inner) => isJson(inner, depth + 1));
 }
 
-/**
- * Parses a JSON text. Throws SyntaxError when it is none or nests deeper than 512.
- * Caveat: numbers are doubles, so integers beyond 2^53 lose their last digits.
- */
+/** Parses a JSON text. Throws SyntaxError when it is none or nests deeper than 512. */
 export function parseJson(text: string): Json {
-  const value: unknown = JSON.parse(text);
+  const value = parseExact(text);
   if (!isJson(value)) throw new SyntaxError("exceeded max depth");
   return value;
 }

@@ -1,5 +1,6 @@
 // What a structural schema means for merging: which maps and lists are one value, and what tells items of a list apart.
 // The rules are those of kube-openapi's schemaconv and of structured-merge-diff.
+import { writeJson } from "@drover/json";
 import { metadataSchema } from "./object-metadata.ts";
 import { field, isArray, isObject, textAt, textsAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
@@ -62,7 +63,7 @@ export function elementOfItem({ schema }: MergeSchema, item: Json): { element: s
       return { fault: "associative list without keys has an element that's an explicit null" };
     if (isObject(item)) return { fault: "associative list without keys has an element that's a map type" };
     if (isArray(item)) return { fault: "not supported: associative list with lists as elements" };
-    return { element: `v:${JSON.stringify(item)}` };
+    return { element: `v:${writeJson(item)}` };
   }
   if (item === null) return { fault: "associative list with keys may not have a null element" };
   if (!isObject(item)) return { fault: "associative list with keys may not have non-map elements" };
@@ -71,7 +72,7 @@ export function elementOfItem({ schema }: MergeSchema, item: Json): { element: s
     const value = own === undefined ? field(schema, "items", "properties", key, "default") : own;
     return value === undefined ? [] : [[key, value]];
   });
-  if (given.length > 0) return { element: `k:${JSON.stringify(Object.fromEntries(given))}` };
+  if (given.length > 0) return { element: `k:${writeJson(Object.fromEntries(given))}` };
   const told = textsAt(schema, "x-kubernetes-list-map-keys").map((key) => JSON.stringify(key));
   return {
     fault: `associative list with keys has an element that omits all key fields [${told.join(" ")}] (and doesn't have default values for any key fields)`,

@@ -11,6 +11,8 @@ describe("a merge patch", () => {
     [{ a: { b: 1 } }, { a: { b: null, c: { d: null } } }, { a: { c: {} } }],
     [{ a: [1, 2] }, { a: [3] }, { a: [3] }],
     [{ a: 1 }, [1], [1]],
+    [{ a: [1] }, { a: [{ b: null, c: [null] }] }, { a: [{ c: [null] }] }],
+    [{ a: { b: 1 } }, { a: [{ b: null }] }, { a: [{ b: null }] }],
   ])("of %j with %j is %j", (target, patch, result) => expect(mergePatch(target, patch)).toEqual(result));
 });
 
@@ -75,6 +77,14 @@ describe("a strategic merge patch", () => {
     ],
     [{ args: ["a"] }, { args: ["b"] }, { args: ["b"] }],
     [{ spec: { a: 1 } }, { spec: { $patch: "replace", b: 2 } }, { spec: { b: 2 } }],
+    [
+      { env: [{ name: "z" }, { name: "a" }, { name: "b" }] },
+      {
+        env: [{ name: "c" }, { name: "a" }, { $patch: "delete", name: "b" }],
+        "$setElementOrder/env": [{ name: "c" }, { name: "a" }],
+      },
+      { env: [{ name: "z" }, { name: "c" }, { name: "a" }] },
+    ],
   ])("of %j with %j is %j", (target, patch, result) => expect(strategicMerge(target, patch)).toEqual(result));
 });
 

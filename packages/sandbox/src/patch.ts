@@ -4,8 +4,10 @@ import type { Json, JsonObject } from "./json.ts";
 import { badRequest, unprocessable, unsupportedMediaType, unsupportedPatch } from "./status.ts";
 import { strategicMerge } from "./strategic-merge.ts";
 
-/** RFC 7386. */
+/** RFC 7386, as evanphx/json-patch has it: in lists, too, fields that are null go, unless the list replaces an object. */
 export function mergePatch(target: Json | undefined, patch: Json): Json {
+  if (isArray(patch) && !isObject(target))
+    return patch.map((item) => (item === null ? null : mergePatch(undefined, item)));
   if (!isObject(patch)) return patch;
   const entries = Object.entries(patch);
   return entries.reduce<JsonObject>(

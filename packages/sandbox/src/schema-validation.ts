@@ -7,6 +7,8 @@ import {
   equal,
   field,
   isArray,
+  isInteger,
+  isNumber,
   isObject,
   isString,
   listAt,
@@ -17,6 +19,7 @@ import {
 } from "./json.ts";
 import type { Json } from "./json.ts";
 import { goNumber } from "./go-text.ts";
+import { matches } from "./pattern.ts";
 import { isKept, keptField, keptItem } from "./ratcheting.ts";
 import type { Before } from "./ratcheting.ts";
 import { repeatedItems } from "./schema-fitting.ts";
@@ -47,13 +50,13 @@ const named = (path: string): string => path.replace(/^\./, "") || "<nil>";
 function typeOf(value: Json): readonly [type: string, format: string] {
   if (value === null) return ["null", ""];
   if (isArray(value)) return ["array", ""];
-  if (typeof value !== "number") return [typeof value, ""];
-  return isWhole(value) ? ["integer", "int64"] : ["number", "float64"];
+  if (!isNumber(value)) return [typeof value, ""];
+  return isInteger(value) ? ["integer", "int64"] : ["number", "float64"];
 }
-const isWhole = (value: number): boolean => Number.isInteger(value) && Math.abs(value) < 2 ** 63;
-const number = (schema: Json, key: string): number | undefined => {
+type Numeric = number | bigint;
+const number = (schema: Json, key: string): Numeric | undefined => {
   const found = field(schema, key);
-  return typeof found === "number" ? found : undefined;
+  return isNumber(found) ? found : undefined;
 };
 const typesOf = (schema: Json): readonly string[] => {
   if (field(schema, "x-kubernetes-int-or-string") === true) return ["integer", "string"];
@@ -66,17 +69,6 @@ const formatOf = (schema: Json): string => {
   const types = typesOf(schema);
   return isKnownFormat(types.length === 1 ? (types[0] ?? "") : "", format) ? format : "";
 };
-
-const patterns = new Map<string, RegExp>();
-/** A pattern as Go reads it, as far as JavaScript can say the same. Throws SyntaxError where it cannot. */
-export function patternOf(source: string): RegExp {
-  const known = patterns.get(source);
-  if (known) return known;
-  const insensitive = source.startsWith("(?i)");
-  const pattern = new RegExp(insensitive ? source.slice(4) : source, insensitive ? "i" : "");
-  patterns.set(source, pattern);
-  return pattern;
-}
 
 /**
  * Everything that is wrong with `value`, whose path from the root of the object is `path` ("" at the root), where it is
@@ -111,7 +103,7 @@ function look(value: Json, schema: Json | undefined, path: string, before?: Befo
     junctors(value, schema, path, before),
     ...(isString(value) ? [text(value, schema, path)] : []),
     ...(isString(value) && formatOf(schema) !== "" ? [formatted(value, schema, path)] : []),
-    ...(typeof value === "number" ? [quantity(value, schema, path)] : []),
+    ...(isNumber(value) ? [quantity(value, schema, path)] : []),
     ...(isArray(value) ? [list(value, schema, path, before)] : []),
     choices(value, schema, path),
     ...(isObject(value) ? [object(value, schema, path, before)] : []),
@@ -158,7 +150,7 @@ function choices(value: Json, schema: Json, path: string): Verdict {
     one !== null &&
     (equal(one, value) ||
       // Go converts a number to the kind of the one that it is compared with.
-      (typeof one === "number" && typeof value === "number" && isWhole(one) && Math.trunc(value) === one));
+      (typeof one === "number" && typeof value === "number" && isInteger(one) && Math.trunc(value) === one));
   return allowed.length === 0 || allowed.some(isOne)
     ? fine(0)
     : wrong(notSupported(named(path), sorted(value), allowed.map(sorted)));
@@ -167,11 +159,11 @@ function choices(value: Json, schema: Json, path: string): Verdict {
 function text(value: string, schema: Json, path: string): Verdict {
   const length = Array.from(value).length;
   const [most, least] = [number(schema, "maxLength"), number(schema, "minLength")];
-  if (most !== undefined && length > most) return wrong(tooLong(named(path), most));
+  if (most !== undefined && length > most) return wrong(tooLong(named(path), Number(most)));
   if (least !== undefined && length < least)
     return wrong(invalid(named(path), value, `${path} in body should be at least ${least} chars long`));
   const pattern = textAt(schema, "pattern") ?? "";
-  if (pattern !== "" && !patternOf(pattern).test(value))
+  if (pattern !== "" && !matches(pattern, value))
     return wrong(invalid(named(path), value, `${path} in body should match '${pattern}'`));
   return fine(0);
 }
@@ -185,30 +177,40 @@ function formatted(value: string, schema: Json, path: string): Verdict {
 }
 
 /** Why a number is not of the schema's own kind of numbers. */
-function kindFault(value: number, schema: Json): string | undefined {
+function kindFault(value: Numeric, schema: Json): string | undefined {
   const types = typesOf(schema);
   const type = types.length === 1 ? types[0] : undefined;
   const format = formatOf(schema);
   const most = format === "int32" ? 2 ** 31 : 2 ** 63;
   const isOfKind =
     type === "integer"
-      ? Number.isInteger(value) && value >= -most && value < most
-      : type !== "number" || format !== "float" || Number.isFinite(Math.fround(value));
+      ? Number.isInteger(Number(value)) && value >= -most && value < most
+      : type !== "number" || format !== "float" || Number.isFinite(Math.fround(Number(value)));
   if (isOfKind) return undefined;
   return `value must be of type ${type ?? ""} ${format === "" ? "(default format)" : `with format ${format}`}`;
 }
 
+function isMultiple(value: Numeric, factor: Numeric): boolean {
+  if (typeof value === "number" && typeof factor === "number")
+    return isNearlyWhole(factor < 1 ? (1 / factor) * value : value / factor);
+  const [whole, part] = [value, factor].map((one) =>
+    typeof one === "bigint" ? one : BigInt(Math.trunc(one)),
+  );
+  return part === undefined || part === 0n || (whole ?? 0n) % part === 0n;
+}
+
 /** Limits are of the value's own kind where they can be: those of whole numbers lose their fraction. */
-function quantity(value: number, schema: Json, path: string): Verdict {
+function quantity(value: Numeric, schema: Json, path: string): Verdict {
   const errors: FieldError[] = [];
   const own = kindFault(value, schema);
   if (own !== undefined) errors.push(unfit(`Checked ${own}`, path));
-  const limit = (key: string, title: string, check: (limit: number) => string | undefined): void => {
+  const limit = (key: string, title: string, check: (limit: Numeric) => string | undefined): void => {
     const given = number(schema, key);
     if (given === undefined) return;
     const fault = kindFault(given, schema);
     if (fault !== undefined) errors.push(unfit(`${title} ${fault}`, path));
-    const limit = fault === undefined && isWhole(value) ? Math.trunc(given) : given;
+    const limit =
+      fault === undefined && isInteger(value) && typeof given === "number" ? Math.trunc(given) : given;
     const detail = limit <= 0 && key === "multipleOf" ? undefined : check(limit);
     if (detail !== undefined) errors.push(invalid(named(path), value, `${path} in body should be ${detail}`));
     if (limit <= 0 && key === "multipleOf")
@@ -221,9 +223,7 @@ function quantity(value: number, schema: Json, path: string): Verdict {
       );
   };
   limit("multipleOf", "MultipleOf", (factor) =>
-    isNearlyWhole(factor < 1 ? (1 / factor) * value : value / factor)
-      ? undefined
-      : `a multiple of ${goNumber(factor)}`,
+    isMultiple(value, factor) ? undefined : `a multiple of ${goNumber(factor)}`,
   );
   const below = field(schema, "exclusiveMaximum") === true;
   limit("maximum", "Maximum boundary", (most) =>
@@ -249,7 +249,9 @@ function list(value: readonly Json[], schema: Json, path: string, before?: Befor
     [
       ...inside,
       ...(least !== undefined && value.length < least ? [wrong(few)] : []),
-      ...(most !== undefined && value.length > most ? [wrong(tooMany(named(path), value.length, most))] : []),
+      ...(most !== undefined && value.length > most
+        ? [wrong(tooMany(named(path), value.length, Number(most)))]
+        : []),
     ],
     1,
   );
@@ -272,7 +274,7 @@ function object(value: Json, schema: Json, path: string, before?: Before): Verdi
   const missing = textsAt(schema, "required").filter((key) => field(value, key) === undefined);
   return together([
     ...(least !== undefined && count < least ? [wrong(few)] : []),
-    ...(most !== undefined && count > most ? [wrong(tooMany(named(path), count, most))] : []),
+    ...(most !== undefined && count > most ? [wrong(tooMany(named(path), count, Number(most)))] : []),
     ...inside,
     ...missing.map((key) => wrong(required(named(`${path}.${key}`)))),
   ]);

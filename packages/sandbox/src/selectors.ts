@@ -1,4 +1,5 @@
 // Label and field selectors, parsed from the query of a request into one predicate.
+import { writeJson } from "@drover/json";
 import { field, isString, listAt, objectAt, textAt, textsAt } from "./json.ts";
 import type { Json } from "./json.ts";
 import { labelRequirements } from "./label-selector.ts";
@@ -42,7 +43,7 @@ export function selectorText(selector: Json | undefined): string {
 }
 
 const shown = (value: Json | undefined): string =>
-  isString(value) ? value : value === undefined || value === null ? "" : JSON.stringify(value);
+  isString(value) ? value : value === undefined || value === null ? "" : writeJson(value);
 
 function readField(type: ResourceType, path: string): (object: KubeObject) => string {
   if (path === "metadata.name" || (path === "name" && type.kind === "Namespace")) return nameOf;

@@ -25,6 +25,13 @@ const byOther: ReadonlyMap<string, readonly string[]> = new Map([
 const mergeKeys = (list: string): readonly string[] =>
   byName.includes(list) ? ["name"] : (byOther.get(list) ?? []);
 
+/** The field that tells items of a built-in kind's list apart; undefined where the list is replaced as a whole. */
+export const mergeKeyOf = (list: string, items: readonly Json[]): string | undefined =>
+  mergeKeys(list).find((key) => items.some((item) => field(item, key) !== undefined));
+
+/** The one list of plain values that is a set. */
+export const isMergedSet = (list: string): boolean => list === "finalizers";
+
 const directive = (item: Json): string | undefined => textAt(item, "$patch");
 
 function mergedByKey(list: readonly Json[], patch: readonly Json[], key: string): readonly Json[] {
@@ -67,19 +74,33 @@ function ordered(
   return [...result, ...others];
 }
 
+/**
+ * The list by which apimachinery orders: its items are deleted in place, and the first new ones take the room of those
+ * (`deleteMatchingEntries`, `append`), so that they count as having been there.
+ */
+function placesAfter(
+  list: readonly Json[],
+  patch: readonly Json[],
+  same: (a: Json, b: Json) => boolean,
+): readonly Json[] {
+  const gone = patch.filter((item) => directive(item) === "delete");
+  const kept = list.filter((item) => !gone.some((one) => same(one, item)));
+  const added = patch.filter((item) => !gone.includes(item) && !list.some((one) => same(one, item)));
+  return [...kept, ...added.slice(0, list.length - kept.length)];
+}
+
 function mergedList(
   name: string,
   list: readonly Json[],
   patch: readonly Json[],
   order: readonly Json[],
 ): readonly Json[] {
-  // The one list of plain values that is a set.
-  if (name === "finalizers")
+  if (isMergedSet(name))
     return ordered([...list, ...patch.filter((item) => !list.includes(item))], list, order, equal);
   if (patch.some((item) => directive(item) === "replace"))
     return patch.filter((item) => directive(item) === undefined);
   const keys = mergeKeys(name);
-  const key = keys.find((one) => patch.some((item) => field(item, one) !== undefined));
+  const key = mergeKeyOf(name, patch);
   if (keys.length > 0 && patch.some((item) => !isObject(item)))
     throw serverError("list element types are not identical");
   if (key === undefined) {
@@ -91,7 +112,7 @@ function mergedList(
     return patch;
   }
   const same = (a: Json, b: Json): boolean => equal(field(a, key), field(b, key));
-  return ordered(mergedByKey(list, patch, key), list, order, same);
+  return ordered(mergedByKey(list, patch, key), placesAfter(list, patch, same), order, same);
 }
 
 function applied(patch: JsonObject, result: JsonObject, [key, value]: [string, Json]): JsonObject {

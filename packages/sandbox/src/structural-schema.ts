@@ -7,8 +7,9 @@ import type { FieldError } from "./field-errors.ts";
 import { equal, field, isObject, listAt, objectAt, omit, sorted, textAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { isUnsupported, openApiErrors } from "./openapi-schema.ts";
+import { patternProblem } from "./pattern.ts";
 import { pruned } from "./schema-fitting.ts";
-import { below, patternOf, validated } from "./schema-validation.ts";
+import { below, validated } from "./schema-validation.ts";
 
 type Level = "root" | "item" | "field";
 
@@ -250,12 +251,10 @@ function nestedJunctors(schema: Json, path: string): FieldError[] {
 }
 
 function patternErrors(pattern: string, path: string): FieldError[] {
-  try {
-    patternOf(pattern);
-    return [];
-  } catch (error) {
-    return [invalid(path, pattern, `must be a valid regular expression, but isn't: ${String(error)}`)];
-  }
+  const problem = patternProblem(pattern);
+  return problem === undefined
+    ? []
+    : [invalid(path, pattern, `must be a valid regular expression, but isn't: ${problem}`)];
 }
 
 /** What is said of a part that the structure does not have; `at` is its place in the structure. Only roots are asked. */

@@ -2,7 +2,7 @@
 import { setOf, shownPath } from "./field-sets.ts";
 import type { FieldPath, FieldSet } from "./field-sets.ts";
 import { goSyntax, goType, goValue } from "./go-text.ts";
-import { equal, field, isArray, isObject, textAt } from "./json.ts";
+import { equal, field, isArray, isNumber, isObject, textAt } from "./json.ts";
 import type { Json } from "./json.ts";
 import { elementOfItem, schemaOfField, schemaOfItem } from "./merge-schema.ts";
 import type { MergeSchema } from "./merge-schema.ts";
@@ -82,7 +82,7 @@ function scalarFault(at: MergeSchema, value: Json): string | undefined {
   switch (textAt(at.schema, "type")) {
     case "integer":
     case "number":
-      return typeof value === "number" ? undefined : `expected numeric (int or float), got ${goType(value)}`;
+      return isNumber(value) ? undefined : `expected numeric (int or float), got ${goType(value)}`;
     case "boolean":
       return typeof value === "boolean" ? undefined : `expected boolean, got &{${printed}}`;
     case "string":

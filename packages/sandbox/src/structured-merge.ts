@@ -1,5 +1,6 @@
 // Merging an applied configuration into an object and taking fields out of one, by schema. The rules, also where they
 // look odd (nulls, empty containers, the order of merged lists), are structured-merge-diff's.
+import { writeJson } from "@drover/json";
 import { hasMember, isEmptySet, setOf, subset, withParents } from "./field-sets.ts";
 import type { FieldPath, FieldSet } from "./field-sets.ts";
 import { field, isArray, isObject } from "./json.ts";
@@ -13,7 +14,7 @@ export const mapOrNone = (value: Json | undefined): JsonObject => (isObject(valu
 export const listOrNone = (value: Json | undefined): readonly Json[] => (isArray(value) ? value : []);
 export const elementOf = (list: MergeSchema, item: Json): string => {
   const found = elementOfItem(list, item);
-  return "element" in found ? found.element : `v:${JSON.stringify(item)}`;
+  return "element" in found ? found.element : `v:${writeJson(item)}`;
 };
 
 /** How two values merge; null takes the form of the other. */

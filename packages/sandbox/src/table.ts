@@ -1,5 +1,6 @@
 // Objects as the table that `kubectl get` prints.
-import { isString } from "./json.ts";
+import { writeJson } from "@drover/json";
+import { isNumber, isString } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { jsonPath } from "./json-path.ts";
 import { nameOf } from "./kube-object.ts";
@@ -31,10 +32,10 @@ function cell(column: Column, object: KubeObject, now: Date): Json {
   if (value === undefined || value === null) return column.type === "date" ? "<unknown>" : null;
   switch (column.type) {
     case "string":
-      return isString(value) ? value : JSON.stringify(value);
+      return isString(value) ? value : writeJson(value);
     case "integer":
     case "number":
-      return typeof value === "number" ? value : null;
+      return isNumber(value) ? value : null;
     case "boolean":
       return typeof value === "boolean" ? value : null;
     case "date":

@@ -1,4 +1,5 @@
 // One watch: what is there or was missed, then every change as it happens, as lines of JSON.
+import { writeJson } from "@drover/json";
 import type { ServerResponse } from "node:http";
 import type { Cluster } from "./cluster.ts";
 import { forbidden, notSupported } from "./field-errors.ts";
@@ -105,7 +106,7 @@ export function startWatch(context: WatchContext, out: ServerResponse, done: () 
   const sees = (object: KubeObject): boolean =>
     (namespace === "" || namespaceOf(object) === namespace) && (matches?.(object) ?? true);
   const send = (event: string, object: JsonObject): void => {
-    if (!out.writableEnded) out.write(`${JSON.stringify({ type: event, object })}\n`);
+    if (!out.writableEnded) out.write(`${writeJson({ type: event, object })}\n`);
     if (out.writableLength > mostUnsent) out.destroy();
   };
   // In a shape that events cannot have, the watch ends instead of the first one.

@@ -145,10 +145,21 @@ describe("what wakes a key", () => {
     expect(await woken({ previous: seen(means("a", "photos")) })).toEqual([]);
   });
 
+  it("is in words which other object changed, and of what kind", async () => {
+    const pod: ResourceRef = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true };
+    const said = async (fields: Partial<ObjectEvent>) =>
+      (await Array.fromAsync(wakesOf([event(fields)], own, { ref: pod, files })))
+        .flat()
+        .map(({ reason }) => reason);
+    expect(await said({})).toEqual(["Modified Pod default/photos"]);
+    expect(await said({ type: "deleted", key: key("p-1") })).toEqual(["Deleted Pod default/p-1"]);
+    expect(await said({ type: "listed" })).toEqual(["Listed"]);
+  });
+
   it("is what the object named before, and what it names now", async () => {
     expect(await woken({ means: means("a", "new"), previous: seen(means("a", "old")) })).toEqual([
-      "change Modified default/new",
-      "change Modified default/old",
+      "change Modified Bucket default/photos default/new",
+      "change Modified Bucket default/photos default/old",
     ]);
   });
 
@@ -218,7 +229,7 @@ describe("what is looked up", () => {
     const selected = looking({ by: "selectedBy", within: "namespace" });
     expect(await woken({ means: seeks("a") }, selected)).toEqual(["change Modified default/photos"]);
     expect(await woken({ means: seeks("none"), previous: seen(seeks("b")) }, selected)).toEqual([
-      "change Modified default/films",
+      "change Modified Bucket default/photos default/films",
       "change Modified default/photos",
     ]);
     expect(await woken({ means: seeks("a"), previous: seen(seeks("a")) }, selected)).toEqual([]);

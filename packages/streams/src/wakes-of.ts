@@ -60,13 +60,13 @@ export async function* wakesOf(
   source: EventSource,
 ): AsyncGenerator<readonly Wake[], void, undefined> {
   const { ref, files } = source;
-  const { map, copies = false, news: telling = false } = listener.subscription;
+  const { for: own, map, copies = false, news: telling = false } = listener.subscription;
   const news = events.flatMap((event) => newsFor(event, listener) ?? []);
   const wake = ({ event, isListed }: News, key: ObjectKey): Wake => ({
     key,
     kind: nameOf(ref),
     resourceVersion: event.resourceVersion,
-    reason: isListed ? "Listed" : reasons[event.type],
+    reason: isListed ? "Listed" : changeOf(event, ref, key, own),
     class: isListed ? "listing" : "change",
     ...(map.by === "self" || map.by === "code" || isFiling(map) ? { uid: event.uid } : {}),
     ...(map.by === "self" || isFiling(map) ? pauseOf(event, ref) : {}),
@@ -149,6 +149,15 @@ function newsFor(event: ObjectEvent, { subscription: { id } }: Listener): News |
     sought: meant.map(({ sought = [] }) => sought),
   };
 }
+
+/** What happened, in words for people: to the key's own object, or to which other one. */
+const changeOf = (
+  { type, key }: ObjectEvent,
+  ref: ResourceRef,
+  woken: ObjectKey,
+  own: ResourceRef,
+): string =>
+  key === woken && nameOf(ref) === nameOf(own) ? reasons[type] : `${reasons[type]} ${ref.kind} ${key}`;
 
 const reasons: Readonly<Record<ObjectEvent["type"], string>> = {
   listed: "Modified",

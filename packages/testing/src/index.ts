@@ -13,6 +13,9 @@
  * `stage` puts the parts together; a **life** is a process of the function (`life`, `lives`), which reaches every server
  * through a fault proxy of its own (`proxies`), where it can be killed before or after any request.
  *
+ * What people do is what kubectl does (`kubectl-apply`), and what the function does is refused where its ServiceAccount has no
+ * right to it (`rights`), as in a cluster.
+ *
  * Guarantees: a killed life does nothing more, and the next one has nothing of its memory but what the function under test
  * keeps outside of what it is given. Assumptions: functions wait by their results, not by sleeping.
  *
@@ -21,12 +24,14 @@
  * (docs/decisions/0015).
  */
 export { begin, type FunctionUnderTest, type FunctionWorld, type Living } from "./function-under-test.ts";
+export { type DeployedAs, MissingPermissionError, UnknownDeploymentError } from "./rights.ts";
 export type { RunRecord } from "./run-record.ts";
 export { type KindName, UnknownKindError } from "./served-kinds.ts";
 export { NeverSettledError } from "./settle.ts";
 export { StuckRunError } from "./stage.ts";
 export { type DescribedWorld, type Reconciled, testReconcile } from "./test-reconcile.ts";
 export type { ApiAddress } from "./api-address.ts";
+export { ApplyRefusedError } from "./kubectl-apply.ts";
 export { testCluster, type TestCluster, type TestClusterOptions } from "./test-cluster.ts";
 export { type SharedServer, sharedServer, type TestServer, type TestServers } from "./test-server.ts";
 export type { Manifest, User } from "./user.ts";

@@ -4,6 +4,7 @@ import type { ApiAddress } from "./api-address.ts";
 import type { FunctionUnderTest } from "./function-under-test.ts";
 import { beginLife, type Life } from "./life.ts";
 import { openProxies } from "./proxies.ts";
+import { type DeployedAs, type Rights, rightsOf } from "./rights.ts";
 import type { TestServer } from "./test-server.ts";
 
 /** The processes of one function, one after the other. */
@@ -17,6 +18,10 @@ export interface Lives {
   /** The one that is alive; begun where the last one was killed. */
   current(): Promise<Life>;
   kill(): void;
+  /** To be called as the run of a controller begins, and without one when it has ended: it is the one that calls. */
+  running(controller: string | undefined): void;
+  /** What was refused since no permission is for it, and what to do about it. */
+  missing(): readonly string[];
   close(): Promise<void>;
 }
 
@@ -29,6 +34,8 @@ export interface LivesOptions {
   readonly outside?: Readonly<Record<string, string>>;
   /** What goes wrong with the function's calls, of the cluster and of servers outside. */
   readonly decider?: FaultDecider;
+  /** How the function is deployed, by which it is known what it may do. */
+  readonly deployedAs?: DeployedAs | undefined;
   /** In place of the time of a fault that is a delay. */
   readonly sleep?: () => Promise<void>;
   readonly now: () => Date;
@@ -41,12 +48,18 @@ export async function openLives({
   server,
   now,
   requestTimeout,
+  deployedAs,
   ...options
 }: LivesOptions): Promise<Lives> {
   const calls: Entry[] = [];
   const lives: Life[] = [];
   const kill = (): void => lives.at(-1)?.die();
-  const proxies = await openProxies({ ...options, upstream: server.upstream, calls, onKill: kill });
+  let rights: Rights | undefined;
+  let running: string | undefined;
+  const proxies = await openProxies({
+    ...{ ...options, upstream: server.upstream, calls, onKill: kill },
+    authorize: (call) => rights?.refusalOf(call),
+  });
   // What a shared server holds at the end is known from the record, so that way leads through the proxy.
   const { url, token } = "url" in server.upstream && !server.isShared ? server.upstream : proxies.cluster;
   return {
@@ -54,11 +67,18 @@ export async function openLives({
     record: proxies.cluster.record,
     calls,
     kill,
+    running: (controller) => void (running = controller),
+    missing: () => rights?.missing() ?? [],
     async current() {
       const last = lives.at(-1);
       if (last?.isDead() === false) return last;
       const life = await beginLife({ start, doors: await proxies.enter(), now, requestTimeout });
       lives.push(life);
+      if (rights === undefined) {
+        rights = rightsOf({ controllers: life.controllers, deployedAs, running: () => running });
+        // Those that came before its controllers were known were let pass.
+        for (const { call } of calls) rights.refusalOf(call);
+      }
       return life;
     },
     async close() {

@@ -1,21 +1,28 @@
+import { writeJson } from "@drover/json";
 import { type ApiAddress, authorizing } from "./api-address.ts";
 
 /** A write by plain HTTP. */
 export interface PlainWrite {
-  /** The body of a PATCH is a merge patch. */
-  readonly method: "PATCH" | "DELETE";
+  readonly method: "POST" | "PATCH" | "DELETE";
+  /** With its query. */
   readonly path: string;
   readonly body: object;
+  /** How the body of a PATCH is meant. Default: `merge`. */
+  readonly patch?: "merge" | "strategic-merge";
 }
 
-/**
- * Asks an API server by plain HTTP, where the kind of the object need not be known.
- *
- * @returns the body of the answer, whatever it says.
- */
-export async function plainRequest(address: ApiAddress, { method, path, body }: PlainWrite): Promise<string> {
-  const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+export interface PlainAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Asks an API server by plain HTTP, where the kind of the object need not be known. It answers whatever comes. */
+export async function plainRequest(
+  address: ApiAddress,
+  { method, path, body, patch = "merge" }: PlainWrite,
+): Promise<PlainAnswer> {
+  const type = method === "PATCH" ? `application/${patch}-patch+json` : "application/json";
   const headers = { "content-type": type, ...authorizing(address) };
-  const response = await fetch(address.server + path, { method, headers, body: JSON.stringify(body) });
-  return response.text();
+  const response = await fetch(address.server + path, { method, headers, body: writeJson(body) });
+  return { status: response.status, text: await response.text() };
 }

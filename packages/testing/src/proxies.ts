@@ -1,4 +1,5 @@
 import {
+  type Call,
   type Entry,
   type FaultDecider,
   type FaultProxy,
@@ -30,6 +31,8 @@ export interface ProxiesOptions {
   readonly views?: Readonly<Record<string, Upstream>>;
   readonly outside?: Readonly<Record<string, string>>;
   readonly decider?: FaultDecider;
+  /** The Status that a cluster answers to a call of the function's that it may not make. */
+  readonly authorize?: (call: Call) => object | undefined;
   readonly onKill: () => void;
   /** In place of a delay's time. */
   readonly sleep?: () => Promise<void>;
@@ -39,17 +42,18 @@ export interface ProxiesOptions {
 
 /** One proxy before each server; one decider for all. */
 export async function openProxies(options: ProxiesOptions): Promise<Proxies> {
-  const { upstream, views = {}, outside = {}, decider, onKill, sleep, calls } = options;
-  const start = (to: Upstream): Promise<FaultProxy> => {
+  const { upstream, views = {}, outside = {}, decider, authorize, onKill, sleep, calls } = options;
+  const start = (to: Upstream, may?: ProxiesOptions["authorize"]): Promise<FaultProxy> => {
     const isOfFunction = ({ life }: { readonly life: number }): boolean => life !== testsLife;
     return startFaultProxy({
       ...{ upstream: to, views, onKill },
       ...(sleep && { sleep }),
+      ...(may && { authorize: (call: Call) => (isOfFunction(call) ? may(call) : undefined) }),
       decider: { ofCall: (call) => (isOfFunction(call) ? decider?.ofCall(call) : undefined) },
       onEntry: (entry) => isOfFunction(entry.call) && calls.push(entry),
     });
   };
-  const cluster = await start(upstream);
+  const cluster = await start(upstream, authorize);
   const others = await Promise.all(
     Object.entries(outside).map(async ([name, url]) => [name, await start({ url })] as const),
   );

@@ -2,7 +2,7 @@ import { defineController, defineResource } from "@drover/controller";
 import { builtin, type KubeClient } from "@drover/kube";
 import { z } from "zod";
 
-const Site = defineResource({
+export const Site = defineResource({
   ...{ group: "example.com", version: "v1", kind: "Site", scope: "Namespaced" },
   spec: z.object({ title: z.string() }),
   status: z.object({ page: z.string().optional() }),

@@ -15,7 +15,7 @@ import type { ApiAddress } from "./api-address.ts";
 import { impatientTimers } from "./impatient-timers.ts";
 import { followerOf, type Lane, lanesOf } from "./lane.ts";
 import type { Life } from "./life.ts";
-import { type LivesOptions, openLives } from "./lives.ts";
+import { type Lives, type LivesOptions, openLives } from "./lives.ts";
 import type { RunRecord } from "./run-record.ts";
 import { removeMade } from "./remove-made.ts";
 import { steppedBridge } from "./stepped-bridge.ts";
@@ -56,6 +56,8 @@ export interface Stage {
   runOnce(controller: string, key: ObjectKey): Promise<RunRecord>;
   /** By when their time comes. */
   waiting(): Promise<readonly WaitingKey[]>;
+  /** What the function asked for that it may not do in a cluster, and what to do about it; empty where there is nothing. */
+  missing(): readonly string[];
   /** Keys given up on. */
   parked(): Promise<readonly WaitingKey[]>;
   /** Wakes every object of the controllers' kinds, though nothing happened to it. */
@@ -89,8 +91,8 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const { clock, log = silentLog, random = () => 0.5, server } = options;
   const lives = await openLives({ ...options, now: clock.date, requestTimeout: longestRun });
   const { server: address, calls } = lives;
+  const { controllers } = await firstLife(lives, server);
   const client = await connect({ ...address, userAgent: "test", timers: impatientTimers });
-  const { controllers } = await lives.current();
   const announcements: Announcement[] = [];
   const announced = (one: Announcement): void => void announcements.push(one);
   const opening = controllers.map((one) => lanesOf(one, { now: clock.now, random, log, announced }));
@@ -103,7 +105,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const runs: RunRecord[] = [];
   const perform = async (lane: Lane, turn: SteppedTurn): Promise<RunRecord> => {
     options.beforeRun?.(runs.length + 1);
-    const record = await performed({ lane, life: await lives.current(), turn, calls, now: clock.now });
+    const record = await performed({ lane, lives, turn, calls, now: clock.now });
     const numbered = { ...record, number: runs.length + 1 };
     runs.push(numbered);
     return numbered;
@@ -129,6 +131,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       const claim = { fails: 0, reasons: ["Asked for"], class: "change", versions: {} } as const;
       return perform(lane, { key, token: "once", claim, until: Infinity });
     },
+    missing: () => lives.missing(),
     waiting: reported("waiting"),
     parked: reported("parked"),
     async wakeAll() {
@@ -143,6 +146,17 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       await server.close();
     },
   };
+}
+
+async function firstLife(lives: Lives, server: TestServer): Promise<Life> {
+  try {
+    return await lives.current();
+  } catch (error) {
+    // Their listeners would keep the process from ending.
+    await lives.close();
+    await server.close();
+    throw error;
+  }
 }
 
 /** Looks, unless nothing can have changed since. */
@@ -174,21 +188,24 @@ async function wakesForAll(lister: Lister, resource: Resource): Promise<readonly
 
 interface Performing {
   readonly lane: Lane;
-  readonly life: Life;
+  readonly lives: Lives;
   readonly turn: SteppedTurn;
   readonly calls: readonly Entry[];
   readonly now: () => Milliseconds;
 }
 
 /** One run, to its verdict or to its process' death; then its lease is left to end. */
-async function performed({ lane, life, turn, calls, now }: Performing): Promise<Omit<RunRecord, "number">> {
+async function performed({ lane, lives, turn, calls, now }: Performing): Promise<Omit<RunRecord, "number">> {
+  const life = await lives.current();
   const { controller, queue } = lane;
   const { key, token, claim, until } = turn;
   const from = calls.length;
   const held = (): boolean => !life.isDead() && now() < until;
   const run: Run = { key, token, claim, signal: new AbortController().signal, held };
+  lives.running(controller);
   const died = life.died.then(() => ({ kind: "killed" }) as const);
   const verdict = await inTime(Promise.race([lane.perform(life, run), died]), run);
+  lives.running(undefined);
   if (verdict.kind !== "killed") await queue.settle(turn, verdict);
   const asksAgain = verdict.kind === "done" && life.asksAgain(controller, key);
   return { controller, key, reasons: claim.reasons, verdict, asksAgain, calls: calls.slice(from) };

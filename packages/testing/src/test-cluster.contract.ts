@@ -77,6 +77,26 @@ export function testClusterContract(servers: () => TestServers | undefined): voi
     );
   });
 
+  it("applies as kubectl does: what is gone from the manifest goes, what others have set stays", async () => {
+    await using cluster = await open(({ client }) => siteController(client));
+    const page = { ...configMapKind, metadata: { name: "page", labels: { team: "a" } } };
+    await cluster.apply({ ...page, data: { a: "1", b: "2" } });
+    await cluster.apply({ ...configMapKind, metadata: { name: "page" }, data: { a: "1", c: "3" } });
+    const found = await cluster.get(configMapKind, "page");
+    expect(found?.["data"]).toEqual({ a: "1", c: "3" });
+    expect(found?.metadata.labels).toBeUndefined();
+    await cluster.apply(site("kept", "Hi"));
+    await cluster.settled();
+    await cluster.apply(site("kept", "Ho"));
+    expect(await cluster.get(siteKind, "kept")).toMatchObject({ status: { page: "kept" } });
+  });
+
+  it("refuses a field that the kind does not have, as kubectl does", async () => {
+    await using cluster = await open(({ client }) => siteController(client));
+    const misspelt = { ...site("a", "Hi"), spec: { title: "Hi", tilte: "Ho" } };
+    await expect(cluster.apply(misspelt)).rejects.toThrow(/400 to the Site a: .*unknown field "spec.tilte"/);
+  });
+
   it("says which kinds there are when one is not", async () => {
     await using cluster = await open(({ client }) => siteController(client));
     const wrong = { apiVersion: "example.com/v1", kind: "Sight", metadata: { name: "a" } };

@@ -2,6 +2,7 @@ import type { Announcement, Duration, Log } from "@drover/controller";
 import type { NewObject } from "@drover/kube";
 import type { ApiAddress } from "./api-address.ts";
 import type { FunctionUnderTest } from "./function-under-test.ts";
+import { type DeployedAs, refuseMissing } from "./rights.ts";
 import type { RunRecord } from "./run-record.ts";
 import { pass, settle } from "./settle.ts";
 import { openStage } from "./stage.ts";
@@ -17,13 +18,24 @@ export interface TestClusterOptions {
   /** When the clock begins, ISO 8601. */
   readonly at?: string;
   readonly log?: Log;
+  /**
+   * How the function is deployed: what `src/function.ts` exports, of several controllers each. It may do what that grants its
+   * ServiceAccount, and meets 403 at all else. Left out: what follows from the controllers (for, owns, watches).
+   */
+  readonly deployedAs?: DeployedAs;
   /** Where its API server comes from: a sandbox of its own, or `sharedServer`, a real one. */
   readonly servers?: TestServers;
 }
 
 /** A cluster, a queue and a function in one process, on a clock that stands still until the test lets it go on. */
 export interface TestCluster extends User, AsyncDisposable {
-  /** Runs whatever is due, through backoff and `requeueAfter`, until nothing would happen any more. */
+  /**
+   * Runs whatever is due, through backoff and `requeueAfter`, until nothing would happen any more.
+   *
+   * @throws NeverSettledError for a function that goes on changing things.
+   * @throws MissingPermissionError when it asked the API server for what it may not do in a cluster: which permission is
+   * missing, and where to add it.
+   */
   settled(): Promise<void>;
   /** Lets a time pass, and runs what is due in it. */
   advance(time: Duration): Promise<void>;
@@ -51,10 +63,13 @@ export interface TestCluster extends User, AsyncDisposable {
  */
 export async function testCluster(
   start: FunctionUnderTest,
-  { crds, outside = {}, at, log, servers = sandboxes }: TestClusterOptions = {},
+  { crds, outside = {}, at, log, deployedAs, servers = sandboxes }: TestClusterOptions = {},
 ): Promise<TestCluster> {
   const clock = virtualClock(at);
-  const stage = await openStage({ start, outside, server: await servers(clock), clock, ...(log && { log }) });
+  const stage = await openStage({
+    ...{ start, outside, deployedAs, server: await servers(clock), clock },
+    ...(log && { log }),
+  });
   await installKinds(stage.client, stage.controllers, crds).catch(async (error: unknown) => {
     // Its listener would keep the process from ending.
     await stage.close();
@@ -65,8 +80,14 @@ export async function testCluster(
   return {
     ...openUser(client, server),
     ...{ now: clock.date, runs, announcements, server, close },
-    settled: () => settle(stage, clock),
-    advance: (time) => pass(stage, clock, time),
+    async settled() {
+      await settle(stage, clock);
+      refuseMissing(stage.missing());
+    },
+    async advance(time) {
+      await pass(stage, clock, time);
+      refuseMissing(stage.missing());
+    },
     restart: () => stage.kill(),
     [Symbol.asyncDispose]: close,
   };

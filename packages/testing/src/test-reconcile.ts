@@ -5,6 +5,7 @@ import type { Verdict } from "@drover/queue";
 import { changesBetween } from "./changes.ts";
 import { snapshotOf } from "./faults/snapshot.ts";
 import type { FunctionUnderTest } from "./function-under-test.ts";
+import { type DeployedAs, refuseMissing } from "./rights.ts";
 import { openStage } from "./stage.ts";
 import { sandboxes } from "./test-server.ts";
 import { touchedKinds } from "./touched-kinds.ts";
@@ -21,6 +22,8 @@ export interface DescribedWorld {
   readonly crds?: readonly NewObject[];
   /** Servers outside of the cluster, by the name under which the function finds them. */
   readonly outside?: Readonly<Record<string, string>>;
+  /** How the function is deployed, as for `testCluster`: by it is known what it may do. */
+  readonly deployedAs?: DeployedAs;
   /** What the clock says, ISO 8601. */
   readonly at?: string;
 }
@@ -46,14 +49,16 @@ export interface Reconciled {
  * const { verdict, changes } = await testReconcile(({ client }) => siteController(client), { object: site });
  * expect(changes).toMatchInlineSnapshot();
  * ```
+ *
+ * @throws MissingPermissionError when it asked the API server for what it may not do in a cluster.
  */
 export async function testReconcile(
   start: FunctionUnderTest,
-  { object, others = [], crds = [], outside = {}, at }: DescribedWorld,
+  { object, others = [], crds = [], outside = {}, deployedAs, at }: DescribedWorld,
 ): Promise<Reconciled> {
   const clock = virtualClock(at);
   await using stack = new AsyncDisposableStack();
-  const stage = await openStage({ start, outside, server: await sandboxes(clock), clock });
+  const stage = await openStage({ start, outside, deployedAs, server: await sandboxes(clock), clock });
   stack.defer(() => stage.close());
   const { client, server, controllers, calls, announcements } = stage;
   await installKinds(client, controllers, crds);
@@ -73,6 +78,7 @@ export async function testReconcile(
   const before = await look();
   const { verdict } = await stage.runOnce(controller.name, key);
   if (verdict.kind === "killed") throw new Error("The function was killed.");
+  refuseMissing(stage.missing());
   const after = await look();
   const asked = calls
     .filter(({ call }) => call.resource === "" && call.isWrite)

@@ -1,7 +1,6 @@
 import { type Controller, customResourceDefinition, objectKey, type ObjectKey } from "@drover/controller";
 import {
   installCrd,
-  keyOf,
   type KubeClient,
   type KubeObject,
   listAll,
@@ -9,6 +8,7 @@ import {
   type ResourceRef,
 } from "@drover/kube";
 import type { ApiAddress } from "./api-address.ts";
+import { isAcceptable, kubectlApply } from "./kubectl-apply.ts";
 import { type KindName, servedKinds } from "./served-kinds.ts";
 
 /** An object as people write it down. */
@@ -26,8 +26,15 @@ export interface Manifest extends KindName {
 export interface User {
   /** Where a kind is served. */
   kind(name: KindName): Promise<ResourceRef>;
-  /** Creates the object; or changes what is there to say what the manifest says (a JSON merge patch). */
+  /**
+   * Does what `kubectl apply` does: creates the object, or changes what is there to what the manifest has. What the manifest
+   * had the last time and has no more goes; what others have set stays.
+   *
+   * @throws ApplyRefusedError where the API server refuses it.
+   */
   apply(manifest: Manifest): Promise<KubeObject>;
+  /** Whether the API server would accept it; nothing is kept. */
+  isAcceptable(manifest: Manifest): Promise<boolean>;
   /** Writes the manifest's status over what is there. */
   state(manifest: Manifest): Promise<KubeObject>;
   /** @param name `name` in the namespace `default`, `namespace/name`, or of a cluster-scoped kind its name. */
@@ -45,19 +52,19 @@ export function openUser(client: KubeClient, server: ApiAddress): User {
     const [last = "", namespace = "default"] = name.split("/").reverse();
     return { ref, key: objectKey(ref.namespaced ? { namespace, name: last } : { name: last }) };
   };
+  const placed = async ({
+    apiVersion,
+    kind,
+    ...manifest
+  }: Manifest): Promise<readonly [ResourceRef, NewObject]> => {
+    const ref = await served({ apiVersion, kind });
+    const { namespace = "default", ...metadata } = manifest.metadata;
+    return [ref, { ...manifest, metadata: { ...metadata, ...(ref.namespaced && { namespace }) } }];
+  };
   return {
     kind: served,
-    async apply({ apiVersion, kind, ...manifest }) {
-      const ref = await served({ apiVersion, kind });
-      const { namespace = "default", ...metadata } = manifest.metadata;
-      const object: NewObject = {
-        ...manifest,
-        metadata: { ...metadata, ...(ref.namespaced && { namespace }) },
-      };
-      const key = keyOf(object);
-      if ((await client.get(ref, key)) === undefined) return client.create(ref, object);
-      return client.patch(ref, key, { type: "merge", body: object });
-    },
+    apply: async (manifest) => kubectlApply({ client, server }, ...(await placed(manifest))),
+    isAcceptable: async (manifest) => isAcceptable({ client, server }, ...(await placed(manifest))),
     async state({ status, metadata, ...kind }) {
       const { ref, key } = await locate(kind, [metadata.namespace, metadata.name].filter(Boolean).join("/"));
       return client.patch(ref, key, { type: "merge", body: { status } }, { subresource: "status" });

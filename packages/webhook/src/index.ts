@@ -15,7 +15,7 @@ export * from "./call.ts";
 export { callMemory, type CallMemory, type SentAnswer, SupersededError } from "./call-memory.ts";
 export * from "./completion.ts";
 export { isSame } from "./is-same.ts";
-export { parseJson, shapeProblem, UnreadableJsonError } from "./json-text.ts";
+export { parseMessage, shapeProblem, UnreadableJsonError } from "./json-text.ts";
 export {
   type MessageRead,
   readAnswer,

@@ -1,3 +1,5 @@
+import { parseJson } from "@drover/json";
+
 /** Text that is no JSON that can be used. The message says what is wrong; it holds nothing of the text. */
 export class UnreadableJsonError extends Error {
   override readonly name = "UnreadableJsonError";
@@ -15,11 +17,11 @@ const mostFields = 30_000;
  * The value of a JSON text in UTF-8.
  * @throws UnreadableJsonError for text that is not JSON, or that is larger inside than a message may be.
  */
-export function parseJson(body: Uint8Array): unknown {
+export function parseMessage(body: Uint8Array): unknown {
   const problem = shapeProblem(body);
   if (problem !== undefined) throw new UnreadableJsonError(problem);
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(body));
   } catch {
     throw new UnreadableJsonError("is not JSON in UTF-8");
   }

@@ -2,7 +2,7 @@ import type { Milliseconds } from "@drover/controller";
 import type { z } from "zod";
 import { type Answer, answerSchema } from "./answer.ts";
 import { type Completion, completionSchema } from "./completion.ts";
-import { hasProto, parseJson, UnreadableJsonError } from "./json-text.ts";
+import { hasProto, parseMessage, UnreadableJsonError } from "./json-text.ts";
 import { claimIn, type SignatureHeaders, UnsignedError } from "./standard-webhooks.ts";
 
 /** The body of an answer as it came, and what it is held against. */
@@ -49,7 +49,7 @@ function readMessage<Message>(
 ): MessageRead<Message> {
   let value: unknown;
   try {
-    value = parseJson(body);
+    value = parseMessage(body);
   } catch (error) {
     if (error instanceof UnreadableJsonError) return { ok: false, problem: `it ${error.message}` };
     throw error;

@@ -1,6 +1,6 @@
 import type { Milliseconds } from "@drover/controller";
 import { type Audience, type Call, callSchema } from "./call.ts";
-import { hasProto, parseJson, UnreadableJsonError } from "./json-text.ts";
+import { hasProto, parseMessage, UnreadableJsonError } from "./json-text.ts";
 import { type Claim, claimIn, type SignatureHeaders, UnsignedError } from "./standard-webhooks.ts";
 
 /** Why a call is not answered. */
@@ -81,7 +81,7 @@ function claimOf(headers: SignatureHeaders, now: Milliseconds): Claim {
 function callIn(body: Uint8Array): Call {
   let value: unknown;
   try {
-    value = parseJson(body);
+    value = parseMessage(body);
   } catch (error) {
     throw error instanceof UnreadableJsonError ? malformed(`the body ${error.message}`) : error;
   }

@@ -58,4 +58,4 @@ export {
 } from "./pod-control.ts";
 export { ReplicaSet, type ReplicaSetObject, replicaSetSchema } from "./replica-set.ts";
 export { type Batches, slowStart } from "./slow-start.ts";
-export { orphansOf, stepOf, unconnected, type WorkloadParts, type WorkloadStep } from "./step.ts";
+export { type Now, orphansOf, stepOf, type WorkloadStep } from "./step.ts";

@@ -1,8 +1,7 @@
-import type { ObjectMetadata, OwnerReference } from "@drover/controller";
+import type { ObjectClient, ObjectMetadata, OwnerReference } from "@drover/controller";
 import {
   apiVersionOf,
   isApiError,
-  type KubeClient,
   type KubeObject,
   keyOf,
   type LabelSelector,
@@ -48,7 +47,7 @@ export function claimOf(owner: Owner, { metadata }: KubeObject): Claim {
 }
 
 export interface ClaimParts {
-  readonly client: KubeClient;
+  readonly client: ObjectClient;
   readonly owner: Owner;
   /** The kind of what is claimed. */
   readonly kind: ResourceRef;

@@ -1,13 +1,5 @@
-import { type Announcement, messageOf, objectKey, scrubbed } from "@drover/controller";
-import {
-  ApiError,
-  builtin,
-  isApiError,
-  type KubeClient,
-  keyOf,
-  type NewObject,
-  WriteRefusedError,
-} from "@drover/kube";
+import { type Announcement, messageOf, type ObjectClient, objectKey, scrubbed } from "@drover/controller";
+import { ApiError, builtin, isApiError, keyOf, type NewObject, WriteRefusedError } from "@drover/kube";
 import { nameSuffix } from "./name-suffix.ts";
 import type { PodTemplate } from "./object.ts";
 import { controllerReference, isControlledBy, type Owner } from "./ownership.ts";
@@ -15,7 +7,7 @@ import { type Pod, podSchema } from "./pod.ts";
 import { atOnce, type Batches, slowStart } from "./slow-start.ts";
 
 export interface PodControl {
-  readonly client: KubeClient;
+  readonly client: ObjectClient;
   readonly owner: Owner;
   readonly signal: AbortSignal;
   readonly announce: (announcement: Announcement) => void;

@@ -23,7 +23,8 @@ export const attack: Attack = {
     const wrong: string[] = [];
     const answers = {
       NaN: { n: NaN },
-      bigint: { n: 5n },
+      bigint: { n: 2n ** 63n },
+      rounded: { n: 2n ** 53n + 1n },
       circle: circular,
       inside: { list: [1, NaN] },
       text: { n: "5" },

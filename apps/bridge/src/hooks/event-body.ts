@@ -1,5 +1,5 @@
 import { BodyRefusedError, type IncomingBody } from "@drover/runtime";
-import { parseJson, UnreadableJsonError } from "@drover/webhook";
+import { parseMessage, UnreadableJsonError } from "@drover/webhook";
 import { EventRefusedError, unavailable } from "./event-refused.ts";
 import type { SentHeaders } from "./sent-headers.ts";
 
@@ -60,7 +60,7 @@ const tooLarge = (): EventRefusedError =>
 /** @throws EventRefusedError when it is no JSON, or deeper than any event is. */
 export function parseBody(body: Uint8Array): unknown {
   try {
-    return parseJson(body);
+    return parseMessage(body);
   } catch (error) {
     if (!(error instanceof UnreadableJsonError)) throw error;
     throw new EventRefusedError("malformed", `The body ${error.message}. Send JSON, flatter than that.`);

@@ -1,4 +1,5 @@
 import { ReconcileFunction, type ReconcileFunctionSpec } from "@drover/controller";
+import { exactYaml } from "@drover/json";
 import type { NewObject } from "@drover/kube";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -73,11 +74,11 @@ function yamlFilesIn(folder: string): readonly string[] {
 }
 
 function documentsOf(file: string): readonly unknown[] {
-  return parseAllDocuments(readFileSync(file, "utf8")).map((document): unknown => {
+  return parseAllDocuments(readFileSync(file, "utf8"), exactYaml.options).map((document): unknown => {
     const [error] = document.errors;
     if (error !== undefined)
       throw new CommandError(`${file} is not YAML: ${error.message}`, { cause: error });
-    const value: unknown = document.toJS();
+    const value: unknown = document.toJS(exactYaml);
     return value;
   });
 }

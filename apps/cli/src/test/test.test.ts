@@ -17,7 +17,7 @@ afterEach(() => rmSync(cwd, { recursive: true }));
 /** A function that makes a ConfigMap of this name for each Cup. */
 const scenario = (name: string) => `
 import { defineController, defineResource } from "@drover/controller";
-import { builtin } from "@drover/kube";
+import { builtin, kindOf } from "@drover/kube";
 import { faultScenario } from "@drover/testing";
 import { z } from "zod";
 const Cup = defineResource({
@@ -26,6 +26,7 @@ const Cup = defineResource({
 });
 const cups = (client) => defineController({
   for: Cup,
+  owns: [{ kind: kindOf(builtin.configMap) }],
   async reconcile({ metadata, status }) {
     if (status.saucer !== undefined) return { status: { saucer: status.saucer } };
     const name = ${name};

@@ -15,6 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   calling,
   contextOf,
+  greetings,
   otherSecret,
   reply,
   runOf,
@@ -22,7 +23,7 @@ import {
   startTestFunction,
   type TestFunction,
 } from "./calling.fixture.ts";
-import { callFunction, largestAnswer } from "./call-function.ts";
+import { callFunction, type CallingParts, largestAnswer } from "./call-function.ts";
 
 let fn: TestFunction;
 beforeEach(async () => void (fn = await startTestFunction()));
@@ -273,6 +274,45 @@ describe("no answer", () => {
     expect(reasonOf(error)).toBe("RetryError NotAnswered");
     expect(String(error)).toMatch(/nobody listens there/);
     fn = await startTestFunction();
+  });
+  describe("from a Service that leads nowhere", () => {
+    /** What becomes of a call while nobody listens; `before` is called before each try, with its number. */
+    const tried = async (rests: boolean, before: (n: number) => void, more: Partial<CallingParts> = {}) => {
+      let tries = 0;
+      const run = runOf();
+      const context = { ...contextOf(run), guard: { beforeWrite: () => before(++tries) } };
+      const { call } = calling(fn.port, { fn: { ...greetings, rests }, ...more });
+      return { outcome: await outcomeOf(call(run, { context })), tries };
+    };
+    beforeEach(() => fn.close());
+    afterEach(async () => (fn = await startTestFunction()));
+
+    it("yet: the first call from zero waits for it, and is sent once", async () => {
+      const { port } = fn;
+      let listening: Promise<TestFunction> | undefined;
+      const { outcome } = await tried(true, (n) => {
+        if (n === 2) listening = startTestFunction(port);
+      });
+      const served = await listening;
+      await served?.close();
+      expect(outcome).toEqual({});
+      expect(served?.calls).toHaveLength(1);
+    });
+    it("for long, or where the function does not scale to zero: it is retried as what fails", async () => {
+      for (const [rests, more] of [
+        [true, { serviceDelay: 0 }],
+        [false, {}],
+      ] as const) {
+        const { outcome, tries } = await tried(rests, () => undefined, more);
+        expect([reasonOf(outcome), tries]).toEqual(["RetryError NotAnswered", 1]);
+      }
+    });
+    it("until the run's lease is over", async () => {
+      const over = (n: number): void => {
+        if (n === 3) throw new Error("over");
+      };
+      expect(String((await tried(true, over)).outcome)).toBe("Error: over");
+    });
   });
   it("when the connection breaks, before or in the answer; and it is not sent twice", async () => {
     expect(reasonOf(await called((_call, response) => response.destroy()))).toBe("RetryError NotAnswered");

@@ -1,4 +1,11 @@
-import { type ReconcileContext, type Resource, RetryError, TerminalError } from "@drover/controller";
+import {
+  type Milliseconds,
+  type ReconcileContext,
+  type Resource,
+  RetryError,
+  TerminalError,
+} from "@drover/controller";
+import { writeJson } from "@drover/json";
 import { raceAbort, type Run } from "@drover/queue";
 import {
   type Call,
@@ -10,11 +17,12 @@ import {
   signed,
 } from "@drover/webhook";
 import type { Agent } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { PendingRuns } from "../completions/pending-runs.ts";
 import { type Target, TargetError } from "../targets/target.ts";
 import type { WebhookFunction } from "../webhook-function.ts";
 import { type Success, successOf } from "./interpret.ts";
-import { NoReplyError, post } from "./post.ts";
+import { NoReplyError, post, type PostOptions, type Reply } from "./post.ts";
 import { receiveAnswer } from "./receive-answer.ts";
 import { shownObject } from "./shown-object.ts";
 
@@ -31,7 +39,13 @@ export interface CallingParts {
   readonly source: string;
   /** Wall clock. */
   readonly now: () => number;
+  /** How long a Service may refuse connections after its first Pod became ready. */
+  readonly serviceDelay?: Milliseconds;
 }
+
+/** kube-proxy leads to a ready Pod within a second or two, on a node that is not overloaded. */
+const usualServiceDelay: Milliseconds = 5_000;
+const betweenTries: Milliseconds = 100;
 
 /** Bytes that are sent at most: an object may have 1.5 MiB. */
 export const largestCall = 2 * 2 ** 20;
@@ -72,9 +86,9 @@ export async function callFunction(parts: CallingParts, one: OneCall): Promise<S
     held: () => run.held(),
   });
   try {
-    context.guard.beforeWrite();
     const { agent } = parts;
-    const reply = await post({ target, headers, body, most: largestAnswer, agent, signal: run.signal });
+    const options = { target, headers, body, most: largestAnswer, agent, signal: run.signal };
+    const reply = await postOnceServed(parts, context, options);
     const { secrets: remembered, now } = parts;
     const answer = await receiveAnswer({ id: call.token, reply, used: secrets, secrets: remembered, now });
     if (answer.outcome !== "accepted") return successOf(answer, one.type);
@@ -84,6 +98,28 @@ export async function callFunction(parts: CallingParts, one: OneCall): Promise<S
     throw error instanceof NoReplyError ? notAnswered(target, error) : error;
   } finally {
     forget();
+  }
+}
+
+/**
+ * Its Pods are ready before its Service leads to them: the first call from zero waits for that, instead of failing. Only a
+ * connection that was refused is tried again, for then nothing was sent.
+ */
+async function postOnceServed(
+  { fn, serviceDelay = usualServiceDelay }: CallingParts,
+  { guard }: ReconcileContext<Resource>,
+  options: PostOptions,
+): Promise<Reply> {
+  const end = performance.now() + (fn.rests ? serviceDelay : 0);
+  for (;;) {
+    guard.beforeWrite();
+    try {
+      return await post(options);
+    } catch (error) {
+      const isAwaited = error instanceof NoReplyError && error.isUnsent && performance.now() < end;
+      if (!isAwaited) throw error;
+      await raceAbort(sleep(betweenTries), options.signal);
+    }
   }
 }
 
@@ -115,7 +151,7 @@ function callOf({ fn, complete }: CallingParts, { type, run, context, deadline }
 }
 
 function bodyOf(call: Call): Buffer {
-  const body = Buffer.from(JSON.stringify(call));
+  const body = Buffer.from(writeJson(call));
   const problem = body.byteLength > largestCall ? `has more than ${largestCall} bytes` : shapeProblem(body);
   if (problem === undefined) return body;
   throw new TerminalError(

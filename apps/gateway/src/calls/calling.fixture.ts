@@ -1,4 +1,11 @@
-import { objectKey, queueOf, type ReconcileContext, type Resource, silentLog } from "@drover/controller";
+import {
+  absentClient,
+  objectKey,
+  queueOf,
+  type ReconcileContext,
+  type Resource,
+  silentLog,
+} from "@drover/controller";
 import type { Claim, Run } from "@drover/queue";
 import { type Call, callSchema, rememberSecrets, signed } from "@drover/webhook";
 import { randomUUID } from "node:crypto";
@@ -68,7 +75,7 @@ export function reply(
   response.writeHead(status, { ...type, ...signed(by, { id, at }, text), ...headers }).end(text);
 }
 
-export async function startTestFunction(): Promise<TestFunction> {
+export async function startTestFunction(at = 0): Promise<TestFunction> {
   const calls: TestFunction["calls"] = [];
   const server = createServer((incoming, response) => {
     void (async () => {
@@ -79,7 +86,7 @@ export async function startTestFunction(): Promise<TestFunction> {
       fn.answer(call, response);
     })();
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(at, "127.0.0.1");
   await once(server, "listening");
   const fn: TestFunction = {
     port: (server.address() as AddressInfo).port,
@@ -134,6 +141,7 @@ export function contextOf({ key, signal }: Run): ReconcileContext<Resource> {
   const object = { apiVersion: "example.com/v1", kind: "Greeting", metadata, spec: { name: "Ada" } };
   return {
     ...{ key, metadata, spec: { name: "Ada" }, status: {}, object, log: silentLog, signal },
+    client: absentClient(() => new Error("The gateway reads and writes for nobody.")),
     guard: { beforeWrite: () => {} },
     announce: () => undefined,
     readSecret: () => Promise.resolve(undefined),

@@ -22,6 +22,14 @@ export interface Reply {
  */
 export class NoReplyError extends Error {
   override readonly name = "NoReplyError";
+
+  /** Whether no connection came about, so that nothing was sent. */
+  readonly isUnsent: boolean;
+
+  constructor(message: string, isUnsent = false) {
+    super(message);
+    this.isUnsent = isUnsent;
+  }
 }
 
 export interface PostOptions {
@@ -61,7 +69,7 @@ export async function post({ target, headers, body, most, agent, signal }: PostO
   } catch (error) {
     sent.destroy();
     signal.throwIfAborted();
-    throw error instanceof NoReplyError ? error : new NoReplyError(wordsOf(error));
+    throw error instanceof NoReplyError ? error : new NoReplyError(wordsOf(error), isRefusal(error));
   }
 }
 
@@ -92,6 +100,10 @@ async function read(reply: IncomingMessage, most: number): Promise<Reply> {
 }
 
 const tooLarge = (most: number): NoReplyError => new NoReplyError(`its answer has more than ${most} bytes`);
+
+/** A Service without a Pod behind it refuses connections (kube-proxy), or rejects them. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && ["ECONNREFUSED", "EHOSTUNREACH"].includes(String(error.code));
 
 /** The system's word for it, or Node's. */
 function wordsOf(error: unknown): string {

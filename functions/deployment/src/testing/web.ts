@@ -1,16 +1,19 @@
 import { replicaSetController } from "@drover/replicaset";
 import type { FunctionUnderTest, Manifest } from "@drover/testing";
+import replicaSetFunction from "../../../replicaset/src/function.ts";
 import { deploymentController } from "../deployment-controller.ts";
+import deploymentFunction from "../function.ts";
 
 export const pods = { apiVersion: "v1", kind: "Pod" };
 export const sets = { apiVersion: "apps/v1", kind: "ReplicaSet" };
 export const deployments = { apiVersion: "apps/v1", kind: "Deployment" };
 
 /** The function, with the one that keeps its sets. */
-export const bothFunctions: FunctionUnderTest = ({ client, now }) => {
-  const parts = { client: () => client, now };
-  return { controllers: [replicaSetController(parts), deploymentController(parts)] };
-};
+export const bothFunctions: FunctionUnderTest = ({ now }) => ({
+  controllers: [replicaSetController(now), deploymentController(now)],
+});
+
+export const bothDeployed = [replicaSetFunction, deploymentFunction];
 
 /** A Deployment of that many pods of an image. */
 export const web = (image: string, replicas: number, more: object = {}): Manifest => ({

@@ -11,6 +11,7 @@ import {
   S3Client,
 } from "@aws-sdk/client-s3";
 import {
+  absentClient,
   type Condition,
   type Log,
   objectKey,
@@ -108,6 +109,7 @@ function testObject(
     status: object.status,
     log,
     signal,
+    client: absentClient(() => new Error("Buckets are outside of the cluster.")),
     guard: { beforeWrite: () => {} },
     announce: () => undefined,
     readSecret: (secret) => Promise.resolve(secrets.get(secret)),

@@ -16,6 +16,7 @@ export const checkedAtRun = { abort: false, params: { checkedAtRun: true } } as 
 const checkShape = z.object({
   check: z.string(),
   value: z.unknown().optional(),
+  inclusive: z.boolean().optional(),
   format: z.string().optional(),
   pattern: z.instanceof(RegExp).optional(),
   protocol: z.unknown().optional(),
@@ -32,6 +33,10 @@ export function refuseChecks(schema: z.core.$ZodType, place: Place): void {
     if (problem !== undefined) place.refuse(problem);
   }
 }
+
+/** The checks of a schema that a CRD carries. */
+export const carriedChecks = (schema: z.core.$ZodType): readonly Check[] =>
+  checksOf(schema).filter((check) => !isMarked(check));
 
 /** What zod's own JSON Schema says of the checks that a CRD carries: bounds and patterns folded together, no metadata. */
 export const jsonSchemaOf = (schema: z.core.$ZodType) =>
@@ -73,6 +78,7 @@ function checkProblem(check: Check): string | undefined {
     case "greater_than":
       return isNoNumber(check.value) ? `${check.value} is no bound in JSON; leave it out` : undefined;
     case "multiple_of":
+      if (typeof check.value === "bigint" && check.value !== 0n) return undefined;
       return check.value === 0 || !Number.isInteger(check.value)
         ? `multiples of ${String(check.value)} are not what the API server checks, which cuts factors to whole numbers; use one, or leave it to the runtime with ...checkedAtRun`
         : undefined;

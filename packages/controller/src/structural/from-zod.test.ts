@@ -36,6 +36,31 @@ describe("the structural form", () => {
     ["an email", z.email(), { type: "string", pattern: someText }],
     ["a template", z.templateLiteral(["v", z.int()]), { type: "string", pattern: "^v-?\\d+$" }],
     ["a number", z.number(), { type: "number" }],
+    ["a bigint", z.bigint(), { type: "integer", format: "int64" }],
+    ["a bigint of 64 bits", z.int64(), { type: "integer", format: "int64" }],
+    ["a bigint without a sign", z.uint64(), { type: "integer", format: "int64", minimum: 0 }],
+    [
+      "a bigint with bounds and factors",
+      z.bigint().gt(1n).min(0n).lt(9n).max(99n).multipleOf(2n).multipleOf(3n),
+      {
+        ...{ type: "integer", format: "int64", minimum: 2, maximum: 8 },
+        multipleOf: 2,
+        allOf: [{ multipleOf: 3 }],
+      },
+    ],
+    [
+      "a bigint with a default",
+      z.bigint().default(2n ** 53n + 1n),
+      { type: "integer", format: "int64", default: 2n ** 53n + 1n },
+    ],
+    [
+      "an object with a default of small and large ones",
+      z.object({ a: z.bigint() }).default({ a: 2n ** 53n + 1n }),
+      {
+        ...{ type: "object", required: ["a"], default: { a: 2n ** 53n + 1n } },
+        properties: { a: { type: "integer", format: "int64" } },
+      },
+    ],
     ["a double", z.float64(), { type: "number" }],
     [
       "a number with bounds",

@@ -1,8 +1,9 @@
+import { parseJson, writeJson } from "@drover/json";
 import { z } from "zod";
 import { jsonSchemaOf, refuseChecks } from "./checks.ts";
 import { arrayForm, objectForm, recordForm } from "./container.ts";
 import { type KubernetesMeta, kubernetesMetaOf, metaProblem } from "./kubernetes-meta.ts";
-import { numberForm, wholeForm } from "./number.ts";
+import { bigintForm, numberForm, wholeForm } from "./number.ts";
 import { type Place, refused, type SchemaProblem } from "./place.ts";
 import { present } from "./present.ts";
 import { nullable, stringForm, valuesForm } from "./scalar.ts";
@@ -69,6 +70,8 @@ function formOf(schema: z.core.$ZodTypes, meta: KubernetesMeta, place: Place): S
       return stringForm(schema);
     case "number":
       return jsonSchemaOf(schema).type === "integer" ? wholeForm(schema) : numberForm(schema, place);
+    case "bigint":
+      return bigintForm(schema, place);
     case "enum":
     case "literal":
       return valuesForm(valuesOf(schema), place);
@@ -94,7 +97,6 @@ function formOf(schema: z.core.$ZodTypes, meta: KubernetesMeta, place: Place): S
     case "void":
     case "never":
     case "date":
-    case "bigint":
     case "nan":
     case "symbol":
     case "map":
@@ -132,7 +134,6 @@ const instead = {
   void: "undefined is not JSON; use .optional()",
   never: "no value is ever allowed here; leave the field out",
   date: "a date is not JSON; use z.iso.datetime()",
-  bigint: "a bigint is not JSON; use z.int(), or a string with a pattern",
   nan: "NaN is not JSON; use z.number()",
   symbol: "a symbol is not JSON; use z.string()",
   map: "a map is not JSON; use z.record(z.string(), ...)",
@@ -153,7 +154,7 @@ function withDefault(def: z.core.$ZodDefaultDef | z.core.$ZodPrefaultDef, place:
   if (form === refused) return refused;
   // zod keeps a default behind a getter, which calls the function where one was given.
   const value: unknown = def.defaultValue;
-  if (JSON.stringify(value) !== JSON.stringify(def.defaultValue)) {
+  if (writeJson(value) !== writeJson(def.defaultValue)) {
     return place.refuse(
       "the default is another one each time, but a CRD has one for all; set it in reconcile",
     );
@@ -162,9 +163,7 @@ function withDefault(def: z.core.$ZodDefaultDef | z.core.$ZodPrefaultDef, place:
   // The API server takes a default of null for none; zod sets it when the object is parsed.
   if (parsed.success) return parsed.data === null ? form : { ...form, default: json(parsed.data) };
   const [issue] = parsed.error.issues;
-  return place.refuse(
-    `the default ${JSON.stringify(value)} does not satisfy the schema: ${issue?.message ?? ""}`,
-  );
+  return place.refuse(`the default ${writeJson(value)} does not satisfy the schema: ${issue?.message ?? ""}`);
 }
 
 function annotated(
@@ -197,4 +196,8 @@ const knownType = (schema: z.core.$ZodType): z.core.$ZodTypes => schema as z.cor
 
 const valuesOf = (schema: z.core.$ZodType): readonly unknown[] => [...(schema._zod.values ?? [])];
 
-const json = (value: unknown): Json => z.json().parse(JSON.parse(JSON.stringify(value)));
+const jsonSchema: z.ZodType<Json> = z.lazy(() =>
+  z.union([z.json(), z.bigint(), z.array(jsonSchema), z.record(z.string(), jsonSchema)]),
+);
+
+const json = (value: unknown): Json => jsonSchema.parse(parseJson(writeJson(value)));

@@ -13,6 +13,9 @@ describe("a pattern", () => {
     /^(?:[a-z]{1,63}\.){0,15}$/,
     /a{b}{,3}/, // braces that are no quantifier
     /^äöü😀$/,
+    /[a[^]/, // an opening bracket inside a class
+    /[-\w][\w-][a\-\d-\w]/,
+    /\{02\}[{02}]/, // braces that are no quantifier, again
     z.regexes.uuid(),
     z.regexes.ipv4,
     z.regexes.ipv6,
@@ -47,6 +50,14 @@ describe("a pattern", () => {
     [/[]/, "no empty class"],
     [/[^]/, "no empty class"],
     [/[[:alpha:]]/, "a named class"],
+    [/a{02}/, "without a leading 0"],
+    [/a{1,03}/, "without a leading 0"],
+    [/[[a]\Q/, 'the escape "\\Q"'],
+    [/[\]]\cA/, 'the escape "\\c"'],
+    [new RegExp("\\pL"), 'the escape "\\p"'],
+    [new RegExp("\\x{41}"), 'the escape "\\x"'],
+    [/[]a]/, "no empty class"],
+    [/[^]a]/, "no empty class"],
     [/[a-\d]/, 'put the "-" last'],
     [/a{1001}/, "at most 1000"],
     [/a{5,1001}/, "at most 1000"],

@@ -1,9 +1,10 @@
 import type { z } from "zod";
-import { jsonSchemaOf } from "./checks.ts";
+import { carriedChecks, jsonSchemaOf } from "./checks.ts";
 import type { Place } from "./place.ts";
 import { present } from "./present.ts";
 import type { NestedValidation, StructuralSchema } from "./schema.ts";
 
+const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 const int32 = { least: -(2 ** 31), most: 2 ** 31 - 1 };
 
 /** Whole numbers have a format that says how many bits they need; zod's bounds of a safe integer say nothing. */
@@ -23,6 +24,35 @@ export function wholeForm(schema: z.core.$ZodType): StructuralSchema {
     type: "integer",
     format: small ? "int32" : "int64",
     ...present({ minimum: least, maximum: most, multipleOf, allOf: factors(allOf) }),
+  };
+}
+
+/** An integer of 64 bits. Its bounds are doubles in a CRD. */
+export function bigintForm(schema: z.core.$ZodType, place: Place): StructuralSchema {
+  const checks = carriedChecks(schema);
+  const values = (name: string, step: bigint): readonly bigint[] =>
+    checks.flatMap(({ check, value, inclusive }) =>
+      check === name && typeof value === "bigint" ? [inclusive === false ? value + step : value] : [],
+    );
+  const unsigned = checks.some(({ format }) => format === "uint64") ? [0n] : [];
+  const least = [...values("greater_than", 1n), ...unsigned].filter((bound) => bound > int64.least);
+  const most = values("less_than", -1n).filter((bound) => bound < int64.most);
+  const factors = values("multiple_of", 0n);
+  if ([...least, ...most, ...factors].some((bound) => !inside(Number(bound)))) {
+    return place.refuse(
+      "the API server compares whole numbers with bounds of at most 2^53; leave it to the runtime with .refine(..., checkedAtRun)",
+    );
+  }
+  const [multipleOf, ...more] = factors.map(Number);
+  return {
+    type: "integer",
+    format: "int64",
+    ...present({
+      minimum: least.length > 0 ? Math.max(...least.map(Number)) : undefined,
+      maximum: most.length > 0 ? Math.min(...most.map(Number)) : undefined,
+      multipleOf,
+      allOf: more.length > 0 ? more.map((factor) => ({ multipleOf: factor })) : undefined,
+    }),
   };
 }
 

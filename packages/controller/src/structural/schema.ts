@@ -1,5 +1,6 @@
-/** A value as JSON carries it. */
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
+/** A value as JSON carries it. A bigint is an integer beyond 2^53. */
+export type Json =
+  string | number | bigint | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
 /** A rule in CEL that the API server checks, as `x-kubernetes-validations` has it. */
 export interface ValidationRule {

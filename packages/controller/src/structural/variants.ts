@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { writeJson } from "@drover/json";
 import { type Place, refused } from "./place.ts";
 import { present } from "./present.ts";
 import type { NestedValidation, StructuralSchema } from "./schema.ts";
@@ -68,7 +69,7 @@ function mergedFields(
   for (const [name, form] of variants.flatMap(({ properties }) => Object.entries(properties))) {
     if (name === discriminator) continue;
     const known = fields.get(name) ?? form;
-    if (JSON.stringify(known) !== JSON.stringify(form)) {
+    if (writeJson(known) !== writeJson(form)) {
       problems.add(
         `the field ${JSON.stringify(name)} differs between variants; give it one schema, or two names`,
       );

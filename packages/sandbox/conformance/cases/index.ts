@@ -13,6 +13,7 @@ import { metadata } from "./metadata.ts";
 import { namespaces } from "./namespaces.ts";
 import { patches } from "./patches.ts";
 import { paths } from "./paths.ts";
+import { patternCases } from "./patterns.ts";
 import { policies } from "./policies.ts";
 import { rootSchemas } from "./root-schemas.ts";
 import { schemaRefusals } from "./schema-refusals.ts";
@@ -32,6 +33,7 @@ const themes: Readonly<Record<string, readonly Case[]>> = {
   namespaces,
   patches,
   paths,
+  patterns: patternCases,
   policies,
   "root schemas": [...rootSchemas, ...schemaRefusals],
   "stateful sets": statefulSets,

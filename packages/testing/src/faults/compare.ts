@@ -29,25 +29,27 @@ export function divergence(baseline: Baseline, take: Take, judgement: Judgement)
     const usual = baseline.take.steps[step];
     const isLast = step === take.steps.length - 1;
     const problem = isLast && take.problem !== undefined ? [take.problem] : [];
-    const differences =
-      snapshot === undefined || usual?.snapshot === undefined
-        ? problem
+    const differences = [
+      ...problem,
+      ...failing.filter((one) => usual?.failing.includes(one) !== true),
+      ...(snapshot === undefined || usual?.snapshot === undefined
+        ? []
         : [
-            ...problem,
-            ...failing.filter((one) => !usual.failing.includes(one)),
             ...idle.map(({ call }) => `does ${callName(call)}, though nothing has happened`),
             ...stateDifferences(baseline, step, {
               was: stateOf(usual.snapshot, baseline.roleOf),
               is: stateOf(snapshot, baseline.roleOf),
             }),
             ...deedDifferences(baseline, take, step, judgement),
-          ];
+          ]),
+    ];
     if (differences.length > 0) return { step, differences };
   }
   return undefined;
 }
 
-function stateDifferences(
+/** What is not as it is without the fault, after a step. */
+export function stateDifferences(
   { isByChance }: Baseline,
   step: number,
   { was, is }: { readonly was: State; readonly is: State },

@@ -18,8 +18,8 @@ export async function interfere(
 ): Promise<string | undefined> {
   const object = subresource === "" ? path : path.slice(0, -subresource.length - 1);
   const metadata = { annotations: { [markOfSomebody]: "was here" } };
-  const answer = await plainRequest(server, { method: "PATCH", path: object, body: { metadata } });
-  return answeredObject(answer)?.uid;
+  const { text } = await plainRequest(server, { method: "PATCH", path: object, body: { metadata } });
+  return answeredObject(text)?.uid;
 }
 
 /** The first step after which what somebody wrote was lost, though the object is there. */

@@ -1,3 +1,4 @@
+import { nameOf, refOf } from "@drover/kube";
 import { type RunRecord, verdictWords, writesOf } from "../run-record.ts";
 import { NeverSettledError, settle } from "../settle.ts";
 import { type Stage, StuckRunError } from "../stage.ts";
@@ -31,10 +32,15 @@ export async function liveThrough(scenario: Scenario, options: SceneOptions): Pr
   } finally {
     await scene.close();
   }
-  const { runs, calls } = scene.stage;
+  const { runs, calls, controllers, announcements } = scene.stage;
   const { writes } = scene.decider;
   const came = { hasMet: scene.hasMet(), touched: scene.touched(), kinds: seenKinds, problem };
-  return { steps, runs, calls, writes, ...came };
+  const said = {
+    reconciled: new Map(controllers.map(({ name, for: resource }) => [name, nameOf(refOf(resource))])),
+    announced: announcements.map(({ type, reason, note }) => `${type} ${reason}: ${note}`),
+    missing: scene.stage.missing(),
+  };
+  return { steps, runs, calls, writes, ...came, ...said };
 }
 
 async function act({ user, outside }: Scene, step: Step): Promise<void> {
@@ -85,11 +91,13 @@ async function takeAway({ stage, user }: Scene, made: MadeObject, snapshot?: Sna
 
 async function settled(scene: Scene): Promise<StepTake> {
   await settle(scene.stage, scene.clock);
-  return { ...unseen(scene), snapshot: await taken(scene), failing: failing(scene.stage.runs) };
+  const { failing: missing, ...came } = unseen(scene);
+  return { ...came, snapshot: await taken(scene), failing: [...missing, ...failing(scene.stage.runs)] };
 }
 
 const unseen = ({ stage }: Scene): StepTake => ({
-  ...{ runs: stage.runs.length, calls: stage.calls.length, snapshot: undefined, failing: [], idle: [] },
+  ...{ runs: stage.runs.length, calls: stage.calls.length, snapshot: undefined, idle: [] },
+  failing: stage.missing(),
 });
 
 async function taken(scene: Scene): Promise<Snapshot> {

@@ -1,5 +1,6 @@
 import type { NewObject } from "@drover/kube";
 import type { FunctionUnderTest } from "../function-under-test.ts";
+import type { DeployedAs } from "../rights.ts";
 import type { TestServers } from "../test-server.ts";
 import type { KindName } from "../served-kinds.ts";
 import type { Manifest, User } from "../user.ts";
@@ -9,6 +10,11 @@ export interface Scenario {
   /** A sentence for people, such as `a site comes, changes and goes`. */
   readonly name: string;
   readonly start: FunctionUnderTest;
+  /**
+   * How the function is deployed: what `src/function.ts` exports, of several controllers each. What it does without a
+   * permission is refused with 403, and found. Left out: it may do what follows from its controllers (for, owns, watches).
+   */
+  readonly deployedAs?: DeployedAs;
   /** Definitions of kinds that are neither Kubernetes' own nor the function's. */
   readonly crds?: readonly NewObject[];
   /** Objects that are there before the function is. */

@@ -56,7 +56,7 @@ export async function openScene(
     if (plan?.kind === "stale view" && isSame(plan.before, moment)) view?.freeze();
   };
   const stage: Stage = await openStage({
-    ...{ start: scenario.start, server, clock, decider },
+    ...{ start: scenario.start, deployedAs: scenario.deployedAs, server, clock, decider },
     beforeRun: (run) => before({ run }),
     ...(view && { views: { [staleView]: view.upstream } }),
     ...(outside && { outside: outside.urls }),

@@ -1,5 +1,5 @@
 import { defineController, defineResource } from "@drover/controller";
-import { builtin, type KubeClient, listAll } from "@drover/kube";
+import { builtin, kindOf, type KubeClient, listAll } from "@drover/kube";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { siteKind } from "../site.fixture.ts";
@@ -16,6 +16,7 @@ const site = (pages: number) => ({ ...siteKind, metadata: { name: "a" }, spec: {
 const pagesController = (client: KubeClient, resourceVersion: "0" | undefined) =>
   defineController({
     for: Site,
+    owns: [{ kind: kindOf(builtin.configMap) }],
     async reconcile({ spec, metadata: { name, uid, namespace = "" } }) {
       const owner = { ...siteKind, name, uid, controller: true };
       const all = await listAll(client, builtin.configMap, { namespace, resourceVersion });
@@ -42,7 +43,7 @@ it("finds who relies on what a cache says", async () => {
   expect(plans.filter(({ outcome }) => outcome === "unexecuted")).toEqual([]);
   const found = plans.filter(({ plan, outcome }) => plan.kind === "stale view" && outcome === "differs");
   expect(found.map(({ words }) => words)).toEqual([
-    "stale view, of before run 1, in run 2, which did write 3 (create configmaps default/*)",
+    "stale view, of before run 1, in run 3, which did write 3 (create configmaps default/*)",
   ]);
 });
 

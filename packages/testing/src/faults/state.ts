@@ -1,3 +1,4 @@
+import { writeJson } from "@drover/json";
 import { markOfSomebody } from "./interference.ts";
 import type { Found, Snapshot } from "./snapshot.ts";
 
@@ -79,7 +80,7 @@ export const differingPaths = (a: Values, b: Values): readonly string[] =>
 
 function flattened(value: unknown, path = ""): Values {
   if (typeof value !== "object" || value === null || Object.keys(value).length === 0) {
-    return new Map([[path, typeof value === "string" ? value : JSON.stringify(value)]]);
+    return new Map([[path, typeof value === "string" ? value : writeJson(value)]]);
   }
   const below = (key: string): string => {
     if (Array.isArray(value)) return `${path}[${key}]`;

@@ -1,19 +1,25 @@
+import type { KubeObject } from "@drover/kube";
 import type { Manifest, User } from "../user.ts";
-import type { Divergence } from "./compare.ts";
+import { altered } from "./altered.ts";
+import { apart } from "./apart.ts";
+import type { Baseline } from "./baseline.ts";
+import { type Divergence, divergence, judgementOf, stateDifferences } from "./compare.ts";
 import type { Plan } from "./plan.ts";
+import { callName } from "./plan-decider.ts";
 import type { Scenario, Step } from "./scenario.ts";
-import type { Found } from "./snapshot.ts";
-import { differingPaths, valuesOf } from "./state.ts";
+import type { Found, Snapshot } from "./snapshot.ts";
+import { differingPaths, namedAs, stateOf, valuesOf } from "./state.ts";
 import type { Take } from "./take.ts";
 
-type StrangerPlan = Extract<Plan, { kind: "stranger" }>;
+export type StrangerPlan = Extract<Plan, { kind: "stranger" }>;
 
 /** Carried by the stranger's object, to find it by. */
 const mark = "testing.drover.dev/stranger";
 
 /**
- * The scenario with an object of somebody else's in it: like one that the function makes, but controlled by another
- * object, so that it may be neither changed, nor counted as its own, nor deleted.
+ * The scenario with an object of somebody else's in it: of the name, or with the labels, of one that the function makes, but
+ * with another content, and controlled by another object: so that it may be neither written, nor counted as its own, nor
+ * deleted.
  */
 export function withStranger(scenario: Scenario, { made, by }: StrangerPlan, like: Found): Scenario {
   const { metadata, ...content } = like.object;
@@ -23,43 +29,113 @@ export function withStranger(scenario: Scenario, { made, by }: StrangerPlan, lik
       : `${like.object.metadata.name}-of-somebody-else`.slice(-63).replace(/^[^a-z0-9]+/, "");
   const { labels = {}, annotations = {} } = metadata;
   const namespace = made.namespace === "" ? {} : { namespace: made.namespace };
-  const home = made.namespace === "" ? "default" : made.namespace;
   const step: Step = {
     title: `there is a ${made.kind} ${name} of somebody else's`,
     act: async (user: User) => {
-      const owner = await user.apply({ ...ownerKind, metadata: { name: "somebody-else", namespace: home } });
+      const ownerKind = made.namespace === "" ? clusterOwner : localOwner;
+      const metadata = { name: "somebody-else", ...namespace, annotations: { [mark]: "owner" } };
+      const owner = await user.apply({ ...ownerKind, metadata });
       const { uid } = owner.metadata;
-      const ownerReferences =
-        made.namespace === "" ? [] : [{ ...ownerKind, name: "somebody-else", uid, controller: true }];
       const theirs = {
         name,
         ...namespace,
         labels,
         annotations: { ...annotations, [mark]: "yes" },
-        ownerReferences,
+        ownerReferences: [{ ...ownerKind, name: "somebody-else", uid, controller: true }],
       };
       const object: Manifest = { ...content, status: undefined, metadata: theirs };
-      await user.apply(object);
+      await user.apply(await altered(user, object));
     },
   };
   return { ...scenario, steps: [step, ...scenario.steps] };
 }
 
-const ownerKind = { apiVersion: "v1", kind: "ConfigMap" };
+const localOwner = { apiVersion: "v1", kind: "ConfigMap" };
+const clusterOwner = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole" };
 
-/** Undefined where the stranger's object is as it was. */
-export function harmDone({ made }: StrangerPlan, { steps }: Take): Divergence | undefined {
-  const found = steps[1]?.snapshot?.objects.find((one) => isTheirs(made, one));
+/** Undefined where the stranger's object is as it was, was not written to, and was not taken for the function's own. */
+export function harmDone(plan: StrangerPlan, baseline: Baseline, take: Take): Divergence | undefined {
+  const { made, by } = plan;
+  const found = take.steps[1]?.snapshot?.objects.find((one) => isTheirs(made, one));
   if (found === undefined) return { step: 1, differences: ["it was gone before anybody could look"] };
-  const { name, uid } = found.object.metadata;
-  const was = valuesOf(found, new Map());
-  for (const [step, { snapshot }] of steps.entries()) {
-    if (step < 2 || snapshot === undefined) continue;
-    const now = snapshot.objects.find(({ object }) => object.metadata.uid === uid);
-    if (now === undefined) return { step, differences: [`${name}, which is somebody else's, was deleted`] };
-    const changed = differingPaths(was, valuesOf(now, new Map()));
-    const differences = changed.map((path) => `${name}, which is somebody else's: ${path} was changed`);
-    if (differences.length > 0) return { step, differences };
+  const rest = apart(take, (object) => object.metadata.annotations?.[mark] !== undefined);
+  const harmed = deletionOf(found, take) ?? writesTo(found, take, rest);
+  if (harmed !== undefined) return harmed;
+  const last = take.steps.length - 1;
+  if (take.problem !== undefined || take.missing.length > 0)
+    return {
+      step: last,
+      differences: [...(take.problem === undefined ? [] : [take.problem]), ...take.missing],
+    };
+  return by === "labels" ? otherEnd(plan, baseline, rest) : takenForOwn(plan, baseline, rest);
+}
+
+function deletionOf({ object: { metadata } }: Found, { steps }: Take): Divergence | undefined {
+  const step = steps.findIndex(
+    ({ snapshot }, i) => i > 1 && snapshot !== undefined && !has(snapshot, metadata.uid),
+  );
+  if (step < 0) return undefined;
+  return { step, differences: [`${metadata.name}, which is somebody else's, was deleted`] };
+}
+
+const has = ({ objects }: Snapshot, uid: string): boolean =>
+  objects.some(({ object }) => object.metadata.uid === uid);
+
+/** Also a write that has changed nothing: it would, another time. What people write in the scenario is theirs to write. */
+function writesTo(found: Found, { steps }: Take, rest: Take): Divergence | undefined {
+  const { resource, namespace, name } = namedAs(found);
+  const index = rest.calls.findIndex(
+    ({ call, committed }) =>
+      committed === true && call.resource === resource && call.namespace === namespace && call.name === name,
+  );
+  const entry = rest.calls[index];
+  if (entry === undefined) return undefined;
+  const after = rest.steps.findIndex(({ calls }) => calls > index);
+  const step = after < 0 ? rest.steps.length - 1 : after;
+  const now = steps[step]?.snapshot?.objects.find(
+    ({ object }) => object.metadata.uid === found.object.metadata.uid,
+  );
+  const changed =
+    now === undefined ? [] : differingPaths(valuesOf(found, new Map()), valuesOf(now, new Map()));
+  const theirs = `${name}, which is somebody else's`;
+  return {
+    step,
+    differences: [
+      `${theirs}, was written to: ${callName(entry.call)}`,
+      ...changed.map((path) => `${theirs}: ${path} was changed`),
+    ],
+  };
+}
+
+/** What else there is must be as it is without the stranger: it has another name. */
+function otherEnd(plan: StrangerPlan, baseline: Baseline, rest: Take): Divergence | undefined {
+  // The stranger's step is the first.
+  const without = { ...rest, steps: rest.steps.slice(1) };
+  const diverged = divergence(baseline, without, judgementOf(plan));
+  return diverged && { ...diverged, step: diverged.step + 1 };
+}
+
+/**
+ * Where its name is taken, the function cannot come to the same end: something must say so, be it an error, a condition, an
+ * Event, or an object of another name.
+ */
+function takenForOwn({ made }: StrangerPlan, baseline: Baseline, rest: Take): Divergence | undefined {
+  const isMade = ({ kind, metadata }: KubeObject): boolean =>
+    kind === made.kind && metadata.name === made.name && (metadata.namespace ?? "") === made.namespace;
+  const usual = apart(baseline.take, isMade);
+  if (rest.announced.some((one) => !usual.announced.includes(one))) return undefined;
+  for (const [step, { snapshot, failing }] of usual.steps.entries()) {
+    const now = rest.steps[step + 1];
+    const isThere =
+      baseline.take.steps[step]?.snapshot?.objects.some(({ object }) => isMade(object)) === true;
+    if (!isThere || snapshot === undefined || now?.snapshot === undefined) continue;
+    const was = stateOf(snapshot, baseline.roleOf);
+    const is = stateOf(now.snapshot, baseline.roleOf);
+    const isSaid =
+      now.failing.join() !== failing.join() || stateDifferences(baseline, step, { was, is }).length > 0;
+    if (isSaid) continue;
+    const words = `${made.name}, which is somebody else's, is taken for its own`;
+    return { step: step + 1, differences: [`${words}: all is as if it were, and nothing says otherwise`] };
   }
   return undefined;
 }

@@ -18,6 +18,12 @@ export interface Take {
   readonly kinds: readonly ResourceRef[];
   /** The object that somebody else has changed at the wrong moment, and in which step. */
   readonly touched: { readonly uid: string; readonly step: number } | undefined;
+  /** The resources that the controllers are for, by their names: `sites.example.com`. */
+  readonly reconciled: ReadonlyMap<string, string>;
+  /** What was said in Events. */
+  readonly announced: readonly string[];
+  /** Permissions that were missing, and what to do about it. */
+  readonly missing: readonly string[];
   /** Why it ended before its time. */
   readonly problem: string | undefined;
 }
@@ -28,7 +34,7 @@ export interface StepTake {
   readonly calls: number;
   /** Undefined where nobody looked. */
   readonly snapshot: Snapshot | undefined;
-  /** What was still wrong, by key. */
+  /** What was still wrong, by key, and which permissions were missing until then. */
   readonly failing: readonly string[];
   /** What was done though nothing had happened. */
   readonly idle: readonly Entry[];

@@ -85,16 +85,17 @@ async function execute(scenario: Scenario, baseline: Baseline, plan: Plan): Prom
 
 async function executeStranger(
   scenario: Scenario,
-  { take, roleOf }: Baseline,
+  baseline: Baseline,
   plan: Extract<Plan, { kind: "stranger" }>,
 ): Promise<Outcome> {
+  const { take, roleOf } = baseline;
   const like = take.steps
     .flatMap(({ snapshot }) => snapshot?.objects ?? [])
     .findLast((found) => roleOf(namedAs(found)) === objectWords(plan.made));
   if (like === undefined) return unexecuted;
   const theirs = withStranger(scenario, plan, like);
   const lived = await liveThrough(theirs, { at: days[0], kinds: take.kinds });
-  return outcomeOf(theirs, lived, harmDone(plan, lived));
+  return outcomeOf(theirs, lived, harmDone(plan, baseline, lived));
 }
 
 /** Another life, in which the object is made anew, is compared with the same one in which nobody saw that it was gone. */

@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { spelledOut, withExactIntegers } from "./exact-integers.ts";
+
+const large = 2n ** 53n + 1n;
+const tooLarge = "a JavaScript number cannot hold an integer of this size";
+const deep: z.ZodType = z.lazy(() => z.object({ n: z.number(), deeper: deep.optional() }));
+
+describe("an integer that a double cannot hold", () => {
+  it.each<[string, z.ZodType, unknown, string]>([
+    ["for a field", z.object({ n: z.number() }), { n: large }, "n"],
+    ["for a whole field", z.object({ n: z.int() }), { n: large }, "n"],
+    ["for a field that may be missing", z.object({ n: z.number().optional().nullable() }), { n: large }, "n"],
+    ["for a field with a default", z.object({ n: z.number().default(1) }), { n: large }, "n"],
+    ["for an item", z.array(z.number()), [1, large], "1"],
+    ["for a value of a map", z.record(z.string(), z.number()), { a: large }, "a"],
+    ["for one of several", z.object({ n: z.union([z.int(), z.string()]) }), { n: large }, "n"],
+    ["deep in one of several", z.union([z.string(), z.object({ n: z.number() })]), { n: large }, "n"],
+    ["for any JSON", z.object({ any: z.json() }), { any: { a: [large] } }, "any.a.0"],
+    ["for a number that is made of anything", z.object({ n: z.coerce.number() }), { n: large }, "n"],
+    ["for a schema that refers to itself", deep, { n: 1, deeper: { n: large } }, "deeper.n"],
+    ["for unknown fields", z.object({}).catchall(z.number()), { n: large }, "n"],
+    [
+      "for one of several kinds",
+      z.discriminatedUnion("k", [z.object({ k: z.literal("a"), n: z.number() })]),
+      { k: "a", n: large },
+      "n",
+    ],
+  ])("%s is refused, by its path", (_where, schema, value, path) => {
+    const { error } = withExactIntegers(schema).safeParse(value);
+    const [issue] = spelledOut(error?.issues ?? []);
+    expect([issue?.path.join("."), issue?.message]).toEqual([path, expect.stringContaining(tooLarge)]);
+  });
+
+  it("is a number where a double has the same digits, and z.number() asks for no whole one", () => {
+    const schema = withExactIntegers(z.object({ n: z.number(), m: z.number().max(1e19) }));
+    expect(schema.parse({ n: 10n ** 18n, m: 1152921504606847000n })).toEqual({ n: 1e18, m: 2 ** 60 });
+    expect(withExactIntegers(z.int()).safeParse(10n ** 18n).success).toBe(false);
+    expect(withExactIntegers(z.number()).safeParse(1152921504606846976n).success).toBe(false);
+  });
+});
+
+describe("z.bigint()", () => {
+  it("takes every integer, and gives BigInts", () => {
+    const schema = withExactIntegers(z.object({ n: z.bigint(), list: z.array(z.int64()).optional() }));
+    expect(schema.parse({ n: 5, list: [0, large] })).toEqual({ n: 5n, list: [0n, large] });
+    expect(schema.parse({ n: -large })).toEqual({ n: -large });
+    for (const n of [0.5, "5", true, null, 1e30]) expect(schema.safeParse({ n }).success).toBe(false);
+  });
+
+  it("keeps its checks", () => {
+    const schema = withExactIntegers(z.bigint().min(3n).multipleOf(2n));
+    expect([1, 3, 4].map((value) => schema.safeParse(value).success)).toEqual([false, false, true]);
+  });
+});
+
+it("a small BigInt is a number to z.number()", () => {
+  expect(withExactIntegers(z.object({ n: z.int() })).parse({ n: 5n })).toEqual({ n: 5 });
+});

@@ -1,0 +1,57 @@
+import type { z } from "zod";
+import { changeParts, type SchemaPart } from "./schema-parts.ts";
+
+/**
+ * Makes a schema take integers as `parseJson` gives them, and never another integer than was written: `z.bigint()` takes
+ * small integers too, and gives BigInts; `z.number()` refuses an integer that it would change, and says so.
+ *
+ * The schema is changed in place, once, as by `withLinearPatterns`.
+ */
+export function withExactIntegers<Schema extends z.core.$ZodType>(schema: Schema): Schema {
+  changeParts(schema, visited, takeIntegers);
+  return schema;
+}
+
+const visited = new WeakSet<object>();
+
+function takeIntegers(part: SchemaPart): void {
+  const { run, def } = part._zod;
+  if (run === undefined || !("type" in def)) return;
+  if (def.type === "bigint") {
+    part._zod.run = (payload, context) => {
+      if (isSafeInteger(payload.value)) payload.value = BigInt(payload.value);
+      return run(payload, context);
+    };
+  } else if (def.type === "number") {
+    const isWhole = "format" in def && def.format === "safeint";
+    part._zod.run = (payload, context) => {
+      const value: unknown = payload.value;
+      if (typeof value !== "bigint") return run(payload, context);
+      const number = Number(value);
+      if (isWhole ? Number.isSafeInteger(number) : String(number) === String(value)) {
+        payload.value = number;
+        return run(payload, context);
+      }
+      payload.issues.push({ code: "custom", input: value, path: [], message: tooLarge });
+      return payload;
+    };
+  }
+}
+
+const isSafeInteger = (value: unknown): value is number => Number.isSafeInteger(value);
+
+const tooLarge =
+  "a JavaScript number cannot hold an integer of this size. Declare the field as z.bigint(), or write a smaller integer";
+
+/** The issues, where one of a union only says that no option fits: with those of an integer that is too large in its place. */
+export const spelledOut = (issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssue[] =>
+  issues.flatMap((issue) => {
+    if (issue.code !== "invalid_union") return [issue];
+    const large = issue.errors
+      .flatMap(spelledOut)
+      .filter(({ message }) => message === tooLarge)
+      .slice(0, 1);
+    return large.length === 0
+      ? [issue]
+      : large.map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
+  });

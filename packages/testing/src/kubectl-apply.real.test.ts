@@ -1,0 +1,577 @@
+import { objectKey } from "@drover/controller";
+import { noFaults, random, type Random, startFaultProxy } from "@drover/fault-proxy";
+import {
+  builtin,
+  connect,
+  createOrReplace,
+  installCrd,
+  type KubeClient,
+  type KubeObject,
+} from "@drover/kube";
+import { type RealCluster, startRealCluster } from "@drover/real-cluster";
+import { startSandbox } from "@drover/sandbox";
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { ApiAddress } from "./api-address.ts";
+import { type Manifest, openUser, type User } from "./user.ts";
+
+/**
+ * What kubectl leaves on a real API server is compared with what `apply` of the kit leaves: on the same server, in another
+ * namespace, and in the sandbox.
+ */
+let cluster: RealCluster;
+let folder: string;
+let real: Ground;
+let sandbox: Ground;
+
+interface Ground {
+  readonly client: KubeClient;
+  readonly user: User;
+  close(): Promise<void>;
+}
+
+const widgets = {
+  ...{ group: "example.com", version: "v1", plural: "widgets", kind: "Widget", namespaced: true },
+};
+const keyed = {
+  type: "array",
+  "x-kubernetes-list-type": "map",
+  "x-kubernetes-list-map-keys": ["name"],
+  items: {
+    type: "object",
+    required: ["name"],
+    properties: { name: { type: "string" }, value: { type: "integer" } },
+  },
+};
+const definition = {
+  metadata: { name: "widgets.example.com" },
+  spec: {
+    group: "example.com",
+    scope: "Namespaced",
+    names: { plural: "widgets", singular: "widget", kind: "Widget", listKind: "WidgetList" },
+    versions: [
+      {
+        ...{ name: "v1", served: true, storage: true, subresources: { status: {} } },
+        schema: {
+          openAPIV3Schema: {
+            type: "object",
+            properties: {
+              spec: {
+                type: "object",
+                properties: {
+                  free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+                  colour: { type: "string", default: "red" },
+                  maybe: { type: "string", nullable: true },
+                  keyed,
+                },
+              },
+              status: { type: "object", properties: { seen: { type: "integer" } } },
+            },
+          },
+        },
+      },
+    ],
+  },
+};
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "drover-apply-"));
+  cluster = await startRealCluster();
+  const proxy = await startFaultProxy({ upstream: { kubeconfig: cluster.kubeconfig }, decider: noFaults });
+  real = await groundOf({ server: proxy.url, token: proxy.token, close: () => proxy.close() });
+  const server = await startSandbox();
+  sandbox = await groundOf({ server: server.url, token: server.token, close: () => server.close() });
+  for (const client of [real.client, sandbox.client]) {
+    await installCrd(client, definition);
+    for (const name of ["ours", "theirs"])
+      await createOrReplace(client, builtin.namespace, { metadata: { name } });
+  }
+}, 900_000);
+afterAll(async () => {
+  await Promise.all([real.close(), sandbox.close()]);
+  await cluster.stop();
+  await rm(folder, { recursive: true });
+});
+
+async function groundOf(address: ApiAddress & { close(): Promise<void> }): Promise<Ground> {
+  const client = await connect({ server: address.server, token: address.token, userAgent: "test" });
+  return {
+    client,
+    user: openUser(client, address),
+    async close() {
+      await client.close();
+      await address.close();
+    },
+  };
+}
+
+/** What people and others do to one object. */
+type Act = { readonly apply: Manifest } | { readonly others: object; readonly status?: boolean };
+interface Story {
+  readonly title: string;
+  readonly acts: readonly Act[];
+}
+
+const run = promisify(execFile);
+let files = 0;
+async function kubectlApply(manifests: readonly Manifest[]): Promise<void> {
+  const items = manifests.map((one) => ({ ...one, metadata: { ...one.metadata, namespace: "theirs" } }));
+  const file = join(folder, `${files++}.json`);
+  await writeFile(file, JSON.stringify({ apiVersion: "v1", kind: "List", items }));
+  await run(cluster.kubectl, ["apply", "-f", file]);
+}
+
+const refs = { ConfigMap: builtin.configMap, Deployment: builtin.deployment, Service: builtin.service };
+const refOf = (kind: string) => (kind in refs ? refs[kind as keyof typeof refs] : widgets);
+const firstOf = ({ acts: [first] }: Story): Manifest => {
+  if (first === undefined || !("apply" in first)) throw new Error("A story begins with a manifest.");
+  return first.apply;
+};
+
+/** Every story, act by act: in `theirs` by kubectl, in `ours` and in the sandbox by the kit. They must be alike after each. */
+async function live(stories: readonly Story[]): Promise<void> {
+  const most = Math.max(...stories.map(({ acts }) => acts.length));
+  for (let i = 0; i < most; i++) {
+    const now = stories.flatMap((story) =>
+      story.acts[i] === undefined ? [] : [{ story, act: story.acts[i] }],
+    );
+    await kubectlApply(now.flatMap(({ act }) => (act !== undefined && "apply" in act ? [act.apply] : [])));
+    for (const { story, act } of now) {
+      if (act === undefined) continue;
+      const { kind, metadata } = firstOf(story);
+      for (const [ground, namespace] of places()) {
+        if ("apply" in act) {
+          if (namespace === "ours")
+            await ground.user.apply({ ...act.apply, metadata: { ...act.apply.metadata, namespace } });
+        } else if (ground === real || namespace === "ours") {
+          const patch = { type: "merge", body: act.others } as const;
+          const options = act.status === true ? ({ subresource: "status" } as const) : {};
+          await ground.client.patch(
+            refOf(kind),
+            objectKey({ namespace, name: metadata.name }),
+            patch,
+            options,
+          );
+        }
+      }
+    }
+    for (const { story } of now) {
+      const { kind, metadata } = firstOf(story);
+      const look = async (ground: Ground, namespace: string) =>
+        comparable(await ground.client.get(refOf(kind), objectKey({ namespace, name: metadata.name })));
+      const theirs = await look(real, "theirs");
+      expect(theirs, story.title).toBeDefined();
+      expect(await look(real, "ours"), `${story.title}, after act ${i + 1}`).toEqual(theirs);
+      expect(await look(sandbox, "ours"), `${story.title}, after act ${i + 1}, in the sandbox`).toEqual(
+        theirs,
+      );
+    }
+  }
+}
+const places = () =>
+  [
+    [real, "theirs"],
+    [real, "ours"],
+    [sandbox, "ours"],
+  ] as const;
+
+/** Without what must differ; `last-applied-configuration` has to be the same text. */
+function comparable(object: KubeObject | undefined): unknown {
+  if (object === undefined) return undefined;
+  const { uid, resourceVersion, creationTimestamp, managedFields, namespace, ...metadata } = object.metadata;
+  const text = JSON.stringify({ ...object, metadata }).replaceAll(
+    `\\"namespace\\":\\"${namespace ?? ""}\\"`,
+    "",
+  );
+  const { spec, ...rest } = JSON.parse(text) as Record<string, unknown> & { spec?: Record<string, unknown> };
+  const { clusterIP, clusterIPs, ...kept } = spec ?? {};
+  return { ...rest, ...(spec && { spec: kept }) };
+}
+
+const named =
+  (kind: string, apiVersion: string) =>
+  (name: string, content: object, metadata: object = {}): Manifest => ({
+    ...{ apiVersion, kind, metadata: { name, ...metadata } },
+    ...content,
+  });
+const configMap = named("ConfigMap", "v1");
+const widget = named("Widget", "example.com/v1");
+const service = named("Service", "v1");
+const deploymentManifest = named("Deployment", "apps/v1");
+const deployment = (name: string, pod: object, spec: object = {}): Manifest =>
+  deploymentManifest(name, {
+    spec: {
+      replicas: 0,
+      selector: { matchLabels: { app: name } },
+      template: { metadata: { labels: { app: name } }, spec: pod },
+      ...spec,
+    },
+  });
+const container = (name: string, more: object = {}) => ({ name, image: `${name}:1`, ...more });
+
+const table: readonly Story[] = [
+  {
+    title: "a field is removed from the manifest",
+    acts: [
+      { apply: configMap("removed", { data: { a: "1", b: "2" } }) },
+      { apply: configMap("removed", { data: { a: "1" } }) },
+    ],
+  },
+  {
+    title: "what others have set stays, and what they have changed is changed back",
+    acts: [
+      { apply: configMap("others", { data: { a: "1", b: "2" } }, { labels: { team: "a" } }) },
+      {
+        others: {
+          data: { b: "changed", c: "theirs" },
+          metadata: { labels: { other: "x" }, annotations: { note: "y" } },
+        },
+      },
+      { apply: configMap("others", { data: { a: "1", b: "2" } }, { labels: { team: "b" } }) },
+      { apply: configMap("others", {}, {}) },
+    ],
+  },
+  {
+    title: "what others have set, too, goes with the manifest's field",
+    acts: [
+      { apply: configMap("shared", { data: { a: "1", b: "2" } }) },
+      { others: { data: { b: "2" } } },
+      { apply: configMap("shared", { data: { a: "1" } }) },
+    ],
+  },
+  {
+    title: "labels, annotations and finalizers come and go",
+    acts: [
+      {
+        apply: configMap(
+          "marked",
+          {},
+          { labels: { a: "1" }, annotations: { b: "1" }, finalizers: ["example.com/a", "example.com/b"] },
+        ),
+      },
+      { others: { metadata: { finalizers: ["example.com/z", "example.com/a", "example.com/b"] } } },
+      {
+        apply: configMap(
+          "marked",
+          {},
+          { labels: { c: "1" }, finalizers: ["example.com/b", "example.com/c"] },
+        ),
+      },
+      { apply: configMap("marked", {}, { annotations: { b: "2" } }) },
+    ],
+  },
+  {
+    title: "nulls",
+    acts: [
+      { apply: deployment("nulls", { containers: [container("a")], nodeSelector: null, volumes: null }) },
+      { others: { spec: { template: { spec: { nodeSelector: { a: "1" }, volumes: [{ name: "v" }] } } } } },
+      { apply: deployment("nulls", { containers: [container("a", { env: null })], nodeSelector: null }) },
+      { apply: deployment("nulls", { containers: [container("a")], nodeSelector: { b: "1" } }) },
+      {
+        apply: deployment("nulls", { containers: [container("a")], nodeSelector: null }, { strategy: null }),
+      },
+    ],
+  },
+  {
+    title: "nulls in a custom resource",
+    acts: [
+      { apply: widget("nulls", { spec: { free: { a: 1, b: null, c: { d: null } }, maybe: null } }) },
+      { others: { spec: { free: { b: 2, c: { d: 3 } }, maybe: "x" } } },
+      { apply: widget("nulls", { spec: { free: { a: null, b: null, c: { d: null } }, maybe: null } }) },
+      { others: { spec: { free: { a: 5 } } } },
+      { apply: widget("nulls", { spec: { free: { a: null, b: { c: null } }, colour: null } }) },
+    ],
+  },
+  {
+    title: "a value becomes one of another type",
+    acts: [
+      { apply: widget("types", { spec: { free: { a: { b: 1 }, c: [1, 2], d: "x" } } }) },
+      { apply: widget("types", { spec: { free: { a: [1], c: "y", d: { e: { f: 1 } } } } }) },
+      { others: { spec: { free: { a: { mine: 1 }, d: 4 } } } },
+      { apply: widget("types", { spec: { free: { a: {}, d: {} } } }) },
+    ],
+  },
+  {
+    title: "lists of a custom resource are replaced, whatever its schema says",
+    acts: [
+      {
+        apply: widget("lists", {
+          spec: {
+            keyed: [
+              { name: "a", value: 1 },
+              { name: "b", value: 2 },
+            ],
+          },
+        }),
+      },
+      {
+        others: {
+          spec: {
+            keyed: [
+              { name: "a", value: 1 },
+              { name: "z", value: 9 },
+            ],
+          },
+        },
+      },
+      { apply: widget("lists", { spec: { keyed: [{ name: "b", value: 3 }] } }) },
+      { apply: widget("lists", { spec: {} }) },
+    ],
+  },
+  {
+    title: "a status of a controller stays",
+    acts: [
+      { apply: widget("status", { spec: { free: {} } }) },
+      { others: { status: { seen: 3 } }, status: true },
+      { apply: widget("status", { spec: { free: { a: 1 } }, status: { seen: 9 } }) },
+      { apply: widget("status", { spec: { free: { a: 1 } } }) },
+    ],
+  },
+  {
+    title: "defaults come back",
+    acts: [
+      { apply: widget("defaults", { spec: { colour: "blue" } }) },
+      { apply: widget("defaults", { spec: {} }) },
+      { apply: widget("defaults", {}) },
+    ],
+  },
+  {
+    title: "containers merge by name, and keep what others have added",
+    acts: [
+      {
+        apply: deployment("containers", {
+          containers: [
+            container("a", {
+              env: [
+                { name: "x", value: "1" },
+                { name: "y", value: "2" },
+              ],
+            }),
+            container("b"),
+          ],
+        }),
+      },
+      {
+        others: {
+          spec: {
+            template: {
+              spec: {
+                containers: [
+                  container("sidecar"),
+                  container("a", {
+                    env: [
+                      { name: "z", value: "9" },
+                      { name: "y", value: "2" },
+                      { name: "x", value: "1" },
+                    ],
+                    stdin: true,
+                  }),
+                  container("b"),
+                ],
+              },
+            },
+          },
+        },
+      },
+      {
+        apply: deployment("containers", {
+          containers: [container("c"), container("a", { env: [{ name: "y", value: "3" }] })],
+        }),
+      },
+      { apply: deployment("containers", { containers: [container("a")] }) },
+    ],
+  },
+  {
+    title: "ports, mounts, volumes that become others, and lists that are replaced",
+    acts: [
+      {
+        apply: deployment("volumes", {
+          containers: [
+            container("a", {
+              ports: [{ containerPort: 80, name: "http" }, { containerPort: 81 }],
+              args: ["x", "y"],
+              volumeMounts: [
+                { name: "v", mountPath: "/v" },
+                { name: "w", mountPath: "/w" },
+              ],
+            }),
+          ],
+          volumes: [
+            { name: "v", emptyDir: {} },
+            { name: "w", configMap: { name: "x" } },
+          ],
+          tolerations: [
+            { key: "a", operator: "Exists" },
+            { key: "b", operator: "Exists" },
+          ],
+          imagePullSecrets: [{ name: "a" }, { name: "b" }],
+        }),
+      },
+      {
+        apply: deployment("volumes", {
+          containers: [
+            container("a", {
+              ports: [{ containerPort: 81, name: "other" }],
+              args: ["y"],
+              volumeMounts: [{ name: "w", mountPath: "/w", readOnly: true }],
+            }),
+          ],
+          volumes: [{ name: "w", secret: { secretName: "y" } }],
+          tolerations: [{ key: "b", operator: "Exists", effect: "NoSchedule" }],
+          imagePullSecrets: [{ name: "c" }, { name: "b" }],
+        }),
+      },
+      { apply: deployment("volumes", { containers: [container("a")] }) },
+    ],
+  },
+  {
+    title: "a strategy that excludes the settings of another",
+    acts: [
+      {
+        apply: deployment(
+          "strategy",
+          { containers: [container("a")] },
+          { strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 3 } } },
+        ),
+      },
+      { apply: deployment("strategy", { containers: [container("a")] }, { strategy: { type: "Recreate" } }) },
+      {
+        apply: deployment(
+          "strategy",
+          { containers: [container("a")] },
+          { strategy: { type: "RollingUpdate" } },
+        ),
+      },
+      { others: { spec: { replicas: 4, strategy: { rollingUpdate: { maxSurge: 7 } } } } },
+      {
+        apply: deployment(
+          "strategy",
+          { containers: [container("a")] },
+          { strategy: { type: "RollingUpdate" } },
+        ),
+      },
+      { apply: deployment("strategy", { containers: [container("a")] }) },
+    ],
+  },
+  {
+    title: "ports of a Service",
+    acts: [
+      {
+        apply: service("ports", {
+          spec: {
+            selector: { app: "a" },
+            ports: [
+              { name: "a", port: 80, targetPort: 8080 },
+              { name: "b", port: 81 },
+            ],
+          },
+        }),
+      },
+      { others: { spec: { sessionAffinity: "ClientIP" } } },
+      {
+        apply: service("ports", {
+          spec: {
+            selector: { tier: "b" },
+            ports: [
+              { name: "c", port: 82 },
+              { name: "b", port: 81, targetPort: "http" },
+            ],
+          },
+        }),
+      },
+    ],
+  },
+];
+
+it("leaves what kubectl leaves, of every case that is known to be odd", { timeout: 300_000 }, async () => {
+  await live(table);
+});
+
+const values: readonly [unknown, ...unknown[]] = [
+  "x",
+  "y",
+  1,
+  2,
+  true,
+  null,
+  [],
+  {},
+  [1, 2],
+  [{ a: 1 }],
+  [{ a: null, b: [null] }],
+  { a: 1 },
+  { a: null },
+  { b: { c: "z" } },
+];
+const fields = ["a", "b", "c", "d"];
+function tree(by: Random, depth = 0): Record<string, unknown> {
+  return Object.fromEntries(
+    by
+      .some(fields, by.between(0, 3))
+      .map((name) => [name, depth < 2 && by.chance(0.4) ? tree(by, depth + 1) : by.oneOf(values)]),
+  );
+}
+/** By somebody else: nothing is null, so that all of it stays. */
+const othersTree = (by: Random): object =>
+  JSON.parse(JSON.stringify(tree(by), (_, value: unknown) => (value === null ? "n" : value))) as object;
+const texts = (by: Random): Record<string, unknown> =>
+  Object.fromEntries(by.some(fields, by.between(0, 3)).map((name) => [name, by.oneOf(["1", "2"])]));
+const somePod = (by: Random): object => ({
+  containers: by.some(["a", "b", "c"], by.between(1, 3)).map((name) =>
+    container(name, {
+      ...(by.chance(0.7) && {
+        env: by.some(fields, by.between(0, 3)).map((one) => ({ name: one, value: by.oneOf(["1", "2"]) })),
+      }),
+      ...(by.chance(0.4) && {
+        ports: by.some([80, 81, 82], by.between(0, 2)).map((containerPort) => ({ containerPort })),
+      }),
+      ...(by.chance(0.4) && { command: by.some(["x", "y"], by.between(0, 2)) }),
+      ...(by.chance(0.3) && { resources: { limits: by.oneOf([{ cpu: "1" }, { memory: "1Gi" }, {}]) } }),
+    }),
+  ),
+  ...(by.chance(0.5) && {
+    volumes: by
+      .some(["v", "w"], by.between(0, 2))
+      .map((name) => ({ name, ...by.oneOf([{ emptyDir: {} }, { configMap: { name: "c" } }]) })),
+  }),
+  ...(by.chance(0.5) && { nodeSelector: texts(by) }),
+});
+
+function randomStory(number: number, by: Random): Story {
+  const name = `random-${number}`;
+  const kind = by.oneOf(["ConfigMap", "Widget", "Deployment"] as const);
+  const next = (): Manifest => {
+    const metadata = {
+      ...(by.chance(0.5) && { labels: texts(by) }),
+      ...(by.chance(0.5) && { annotations: texts(by) }),
+    };
+    if (kind === "ConfigMap") return configMap(name, by.chance(0.9) ? { data: texts(by) } : {}, metadata);
+    if (kind === "Widget") return widget(name, { spec: { free: tree(by) } }, metadata);
+    const { metadata: plain, ...content } = deployment(name, somePod(by));
+    return { ...content, metadata: { ...metadata, ...plain } };
+  };
+  const others = (): Act => {
+    if (kind === "ConfigMap")
+      return { others: { data: { [by.oneOf(fields)]: "theirs" }, metadata: { labels: { z: "1" } } } };
+    if (kind === "Widget") return { others: { spec: { free: othersTree(by) } } };
+    return {
+      others: { spec: { replicas: by.between(1, 5), template: { spec: { nodeSelector: { z: "9" } } } } },
+    };
+  };
+  const acts: readonly Act[] = [
+    { apply: next() },
+    ...(by.chance(0.6) ? [others()] : []),
+    { apply: next() },
+    { apply: next() },
+  ];
+  return { title: `${kind} ${name}: ${JSON.stringify(acts)}`, acts };
+}
+
+it("leaves what kubectl leaves, of manifests made at random", { timeout: 600_000 }, async () => {
+  const by = random(1);
+  await live(Array.from({ length: 120 }, (_, i) => randomStory(i, by)));
+});

@@ -1,0 +1,109 @@
+import {
+  apiVersionOf,
+  type KubeClient,
+  type KubeObject,
+  collectionPath,
+  isWellFormed,
+  keyOf,
+  type NewObject,
+  objectPath,
+  type ResourceRef,
+} from "@drover/kube";
+import type { JsonObject } from "@drover/sandbox";
+import { z } from "zod";
+import type { ApiAddress } from "./api-address.ts";
+import { applyPatch, withoutNulls } from "./apply-patch.ts";
+import { type PlainAnswer, plainRequest } from "./plain-request.ts";
+
+/** The API server refused a manifest. The message has its words. */
+export class ApplyRefusedError extends Error {
+  override readonly name = "ApplyRefusedError";
+}
+
+/** Where kubectl keeps the manifest that was applied last. */
+export const lastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration";
+
+/** Where kubectl is pointed to. */
+export interface Target {
+  readonly client: KubeClient;
+  /** The one that the client leads to. */
+  readonly server: ApiAddress;
+}
+
+/**
+ * Applies a manifest as `kubectl apply` does that is given no flags: on the client, by the manifest that was applied last,
+ * with an annotation that the function sees, too. `kubectl apply --server-side` would spare us the merging, but it comes to
+ * another end: docs/decisions/0029-tests-agree-with-the-cluster.md.
+ *
+ * @throws ApplyRefusedError as the server says it; fields that are not in the schema are refused, too.
+ */
+export async function kubectlApply(
+  target: Target,
+  ref: ResourceRef,
+  manifest: NewObject,
+): Promise<KubeObject> {
+  const { status, text } = await applied(target, ref, manifest, "");
+  const object: unknown = JSON.parse(text);
+  if (status < 300 && isWellFormed(object)) return object;
+  const message = statusSchema.safeParse(object).data?.message ?? text;
+  throw new ApplyRefusedError(
+    `The API server answered ${status} to the ${ref.kind} ${manifest.metadata.name}: ${message}`,
+  );
+}
+
+const statusSchema = z.looseObject({ message: z.string() });
+
+/** Whether a manifest would be applied: `kubectl apply --dry-run=server`. */
+export const isAcceptable = async (target: Target, ref: ResourceRef, manifest: NewObject): Promise<boolean> =>
+  (await applied(target, ref, manifest, "&dryRun=All")).status < 300;
+
+/** @param more of the query. */
+async function applied(
+  { client, server }: Target,
+  ref: ResourceRef,
+  manifest: NewObject,
+  more: string,
+): Promise<PlainAnswer> {
+  const query = `?fieldManager=kubectl-client-side-apply&fieldValidation=Strict${more}`;
+  const wanted = annotated({ ...manifest, apiVersion: apiVersionOf(ref), kind: ref.kind });
+  const key = keyOf(manifest);
+  const there = await client.get(ref, key);
+  if (there === undefined) {
+    const path = collectionPath(ref, manifest.metadata.namespace) + query;
+    return plainRequest(server, { method: "POST", path, body: withoutNulls(wanted) });
+  }
+  const before = fieldsOf(there.metadata.annotations?.[lastAppliedAnnotation] ?? "{}");
+  const now = fieldsOf(JSON.stringify(there));
+  const patched = (patch: "merge" | "strategic-merge"): Promise<PlainAnswer> => {
+    const body = applyPatch({ before, now }, wanted, patch === "strategic-merge");
+    return plainRequest(server, { method: "PATCH", path: objectPath(ref, key) + query, body, patch });
+  };
+  const answer = await patched("strategic-merge");
+  return answer.status === unsupported ? patched("merge") : answer;
+}
+
+/** The manifest with itself in an annotation, as the next time has to know it. */
+function annotated({ metadata, ...object }: NewObject): JsonObject {
+  const { [lastAppliedAnnotation]: _, ...annotations } = metadata.annotations ?? {};
+  const plain = { ...object, metadata: { ...metadata, annotations } };
+  const text = `${JSON.stringify(sorted(plain))}\n`;
+  const both = { ...annotations, [lastAppliedAnnotation]: text };
+  return fieldsOf(JSON.stringify({ ...object, metadata: { ...metadata, annotations: both } }));
+}
+
+/** What a custom resource answers to a strategic merge patch. kubectl sees in the server's schema which kinds take one. */
+const unsupported = 415;
+
+const fieldsSchema = z.record(z.string(), z.json());
+const fieldsOf = (text: string): JsonObject => fieldsSchema.parse(JSON.parse(text));
+
+/** Its keys in order, as Go writes them. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([k, v]) => [k, sorted(v)]),
+  );
+}

@@ -1,0 +1,162 @@
+import {
+  type Access,
+  type Controller,
+  type DeployableFunction,
+  grantedPermissions,
+  isGranted,
+  permittedAccess,
+} from "@drover/controller";
+import type { Call } from "@drover/fault-proxy";
+
+/** A function called the API server for something that its ServiceAccount may not do. */
+export class MissingPermissionError extends Error {
+  override readonly name = "MissingPermissionError";
+}
+
+/** @throws MissingPermissionError where anything is missing. */
+export function refuseMissing(missing: readonly string[]): void {
+  if (missing.length > 0) throw new MissingPermissionError(missing.join("\n"));
+}
+
+/** `deployedAs` is of another controller than those that are tested. */
+export class UnknownDeploymentError extends Error {
+  override readonly name = "UnknownDeploymentError";
+}
+
+/** How functions are deployed, by which it is known what they may do. */
+export type DeployedAs = DeployableFunction | readonly DeployableFunction[];
+
+/** Requests that a cluster would refuse, since the function's ServiceAccount has no right to them. */
+export interface Rights {
+  /** The Status that the API server answers, where the call is refused. What is missing is noted. */
+  refusalOf(call: Call): object | undefined;
+  /** What was refused so far, and what to do about it, for people. */
+  missing(): readonly string[];
+}
+
+export interface RightsOptions {
+  readonly controllers: readonly Controller[];
+  readonly deployedAs?: DeployedAs | undefined;
+  /** The controller whose run is under way; calls outside of runs need the rights of any. */
+  readonly running: () => string | undefined;
+}
+
+/**
+ * What each controller's ServiceAccount may do: the permissions that `drover generate` writes for it, which the deployer
+ * grants, and what every ServiceAccount may do. A controller without a definition has what follows from its code.
+ *
+ * @throws UnknownDeploymentError for a definition of another controller.
+ */
+export function rightsOf({ controllers, deployedAs = [], running }: RightsOptions): Rights {
+  const definitions = [deployedAs].flat();
+  const names = controllers.map(({ name }) => name);
+  const unknown = definitions.find(({ controller }) => !names.includes(controller.name));
+  if (unknown !== undefined) {
+    throw new UnknownDeploymentError(
+      `deployedAs is the definition of ${unknown.controller.name}, and the test runs ${names.join(", ")}. Give those ` +
+        "definitions, from src/function.ts.",
+    );
+  }
+  const accounts = controllers.map((controller): Account => {
+    const definition = definitions.find((one) => one.controller.name === controller.name);
+    const permissions = grantedPermissions(definition ?? { controller });
+    const granted = permittedAccess(permissions, definition?.namespace ?? usualNamespace);
+    return { controller, definition, granted };
+  });
+  const missing = new Set<string>();
+  return {
+    refusalOf(call) {
+      const [account, ...others] = accounts.filter(
+        ({ controller: { name } }) => name === (running() ?? name),
+      );
+      if (account === undefined || [account, ...others].some((one) => mayCall(one, call))) return undefined;
+      missing.add(adviceFor(account, call));
+      return forbidden(account, call);
+    },
+    missing: () => [...missing],
+  };
+}
+
+interface Account {
+  readonly controller: Controller;
+  /** Left out: only the controller is known. */
+  readonly definition: DeployableFunction | undefined;
+  readonly granted: readonly Access[];
+}
+
+/** Of a function whose definition names none. */
+const usualNamespace = "default";
+
+const mayCall = ({ granted }: Account, call: Call): boolean =>
+  call.resource === ""
+    ? call.method === "GET" && discovery.test(call.path)
+    : isGranted(accessOf(call), [...granted, ...everybodys]);
+
+/** Every ServiceAccount may look at what is served (ClusterRole `system:discovery`) ... */
+const discovery = /^\/(apis?|openapi|version|healthz|livez|readyz)(\/|$)/;
+/** ... and ask what it may do itself (`system:basic-user`). */
+const everybodys: readonly Access[] = [
+  { verb: "create", group: "authorization.k8s.io", resource: "selfsubjectaccessreviews" },
+  { verb: "create", group: "authorization.k8s.io", resource: "selfsubjectrulesreviews" },
+  { verb: "create", group: "authentication.k8s.io", resource: "selfsubjectreviews" },
+];
+
+function accessOf({ verb, resource: named, subresource, namespace, name }: Call): Access {
+  const [resource = "", ...group] = named.split(".");
+  return {
+    ...{ verb, group: group.join("."), resource, name },
+    subresource: subresource === "" ? undefined : subresource,
+    namespace: namespace === "" ? undefined : namespace,
+  };
+}
+
+/** As k8s.io/apiserver words it (handlers/responsewriters, `forbiddenMessage`). */
+function forbidden({ controller, definition }: Account, call: Call): object {
+  const home = definition?.namespace ?? usualNamespace;
+  const user = `User "system:serviceaccount:${home}:${controller.name}"`;
+  if (call.resource === "") {
+    const verb = call.method.toLowerCase();
+    return status(`forbidden: ${user} cannot ${verb} path "${call.path}"`, {});
+  }
+  const { verb, group, resource, subresource, namespace, name = "" } = accessOf(call);
+  const what = [resource, subresource].filter(Boolean).join("/");
+  const where = namespace === undefined ? "at the cluster scope" : `in the namespace "${namespace}"`;
+  const which = name === "" ? "" : ` "${name}"`;
+  return status(
+    `${call.resource}${which} is forbidden: ${user} cannot ${verb} resource "${what}" in API group "${group}" ${where}`,
+    { ...(name !== "" && { name }), ...(group !== "" && { group }), kind: resource },
+  );
+}
+
+const status = (message: string, details: object): object => ({
+  ...{ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message },
+  ...{ reason: "Forbidden", details, code: 403 },
+});
+
+/** @param call that the account may not make. */
+function adviceFor({ controller, definition }: Account, call: Call): string {
+  const { name } = controller;
+  if (call.resource === "")
+    return `${name} may not call ${call.method} ${call.path}: no permission of a function is for that. Leave it out.`;
+  const { verb, group, resource, subresource, namespace } = accessOf(call);
+  const what = [resource, subresource].filter(Boolean).join("/");
+  const where = namespace === undefined ? "in all namespaces" : `in namespace ${namespace}`;
+  const rule = JSON.stringify({ apiGroups: [group], resources: [what], verbs: [verb] });
+  const place = namespace !== undefined && namespace === definition?.namespace ? "namespace" : "cluster";
+  return (
+    `${name} may not ${verb} ${what}${group === "" ? "" : ` of ${group}`} ${where}: in a cluster the API server answers 403. ` +
+    `Add ${rule} to deployment.permissions.${place} of its defineFunction (src/function.ts)${otherWay(controller, call)}. ` +
+    (definition === undefined
+      ? "Then give the test what that module exports: deployedAs."
+      : "Then run: npx drover generate.")
+  );
+}
+
+/** What has such a permission granted without writing it. */
+function otherWay({ for: own }: Controller, { resource, subresource, verb, name }: Call): string {
+  if (resource === "secrets" && verb === "get") return `, or ${JSON.stringify(name)} to its readsSecrets`;
+  const isOwn = resource === [own.plural, own.group].filter(Boolean).join(".");
+  return isOwn || subresource !== ""
+    ? ""
+    : ", or name the kind in `owns` where the controller makes its objects";
+}

@@ -1,0 +1,68 @@
+import { defineController, defineResource, type Resource } from "@drover/controller";
+import { keyOf, type KubeClient, refOf } from "@drover/kube";
+import { z } from "zod";
+
+const anything = z
+  .unknown()
+  .meta({ kubernetes: { preserveUnknownFields: true } })
+  .optional();
+
+/** Kinds that hold integers of 64 bits: in a field that says so, and anywhere in another. */
+const ledgerOf = (kind: string) =>
+  defineResource({
+    ...{ group: "example.com", version: "v1", kind, scope: "Namespaced" },
+    spec: z.object({ amount: z.bigint(), count: z.number().optional(), any: anything }),
+    status: z.object({ amount: z.bigint().optional(), any: anything, pages: z.int().optional() }),
+  });
+/** Kept by a function with a bridge in its process. */
+export const Ledger = ledgerOf("Ledger");
+/** Kept by a function that is called over HTTP. */
+export const Posting = ledgerOf("Posting");
+/** What a Ledger makes. */
+export const Page = defineResource({
+  ...{ group: "example.com", version: "v1", kind: "Page", scope: "Namespaced" },
+  spec: z.object({ any: anything, replaced: anything, patched: anything }),
+  status: z.object({}),
+});
+
+/** Says in the status what the spec asks for. */
+export const postings = defineController({
+  for: Posting,
+  name: "postings",
+  retry: { first: "100ms" },
+  reconcile: ({ spec: { amount, any } }) => Promise.resolve({ status: { amount, any } }),
+});
+
+const pageSchema = z.looseObject({ spec: z.record(z.string(), z.unknown()) });
+
+/** Copies the spec to the status and to a page, and the page's fields, as a run finds them, by replace and by patch. */
+export const ledgers = (client: KubeClient) =>
+  defineController({
+    for: Ledger,
+    name: "ledgers",
+    copies: true,
+    owns: [{ kind: Page, copies: true }],
+    retry: { first: "100ms" },
+    async reconcile({ key, metadata, spec: { amount, any }, guard, signal }) {
+      const pages = refOf(Page);
+      const writer = client.guarded(guard);
+      const { name, namespace = "" } = metadata;
+      const labels = { ledger: name };
+      const found = await writer.find(pages, { namespace, selector: { matchLabels: labels }, signal });
+      const [page] = found;
+      if (page === undefined) {
+        const ownerReferences = [{ ...ownerOf(Ledger), name, uid: metadata.uid, controller: true }];
+        await writer.create(pages, { metadata: { name, namespace, labels, ownerReferences }, spec: { any } });
+        return { status: { pages: 0 } };
+      }
+      const { spec } = pageSchema.parse(page);
+      if (!("replaced" in spec)) {
+        await writer.replace(pages, { ...page, spec: { ...spec, replaced: spec["any"] } });
+      } else if (!("patched" in spec)) {
+        await writer.patch(pages, key, { type: "merge", body: { spec: { patched: [spec["replaced"]] } } });
+      } else return { status: { amount, any, pages: keyOf(page) === key ? 1 : 0 } };
+      return { status: { pages: 0 } };
+    },
+  });
+
+const ownerOf = ({ apiVersion, kind }: Resource) => ({ apiVersion, kind });

@@ -1,0 +1,3 @@
+module drover.dev/verification/patterns
+
+go 1.26.0
