@@ -9,6 +9,7 @@ import {
   objectPath,
   type ResourceRef,
 } from "@drover/kube";
+import { parseJson, writeJson } from "@drover/json";
 import type { JsonObject } from "@drover/sandbox";
 import { z } from "zod";
 import type { ApiAddress } from "./api-address.ts";
@@ -43,7 +44,7 @@ export async function kubectlApply(
   manifest: NewObject,
 ): Promise<KubeObject> {
   const { status, text } = await applied(target, ref, manifest, "");
-  const object: unknown = JSON.parse(text);
+  const object = parseJson(text);
   if (status < 300 && isWellFormed(object)) return object;
   const message = statusSchema.safeParse(object).data?.message ?? text;
   throw new ApplyRefusedError(
@@ -73,7 +74,7 @@ async function applied(
     return plainRequest(server, { method: "POST", path, body: withoutNulls(wanted) });
   }
   const before = fieldsOf(there.metadata.annotations?.[lastAppliedAnnotation] ?? "{}");
-  const now = fieldsOf(JSON.stringify(there));
+  const now = fieldsOf(writeJson(there));
   const patched = (patch: "merge" | "strategic-merge"): Promise<PlainAnswer> => {
     const body = applyPatch({ before, now }, wanted, patch === "strategic-merge");
     return plainRequest(server, { method: "PATCH", path: objectPath(ref, key) + query, body, patch });
@@ -86,16 +87,17 @@ async function applied(
 function annotated({ metadata, ...object }: NewObject): JsonObject {
   const { [lastAppliedAnnotation]: _, ...annotations } = metadata.annotations ?? {};
   const plain = { ...object, metadata: { ...metadata, annotations } };
-  const text = `${JSON.stringify(sorted(plain))}\n`;
+  const text = `${writeJson(sorted(plain))}\n`;
   const both = { ...annotations, [lastAppliedAnnotation]: text };
-  return fieldsOf(JSON.stringify({ ...object, metadata: { ...metadata, annotations: both } }));
+  return fieldsOf(writeJson({ ...object, metadata: { ...metadata, annotations: both } }));
 }
 
 /** What a custom resource answers to a strategic merge patch. kubectl sees in the server's schema which kinds take one. */
 const unsupported = 415;
 
-const fieldsSchema = z.record(z.string(), z.json());
-const fieldsOf = (text: string): JsonObject => fieldsSchema.parse(JSON.parse(text));
+const fieldsSchema = z.record(z.string(), z.unknown());
+// Whatever is parsed is JSON, with integers that zod's own schema of it does not have.
+const fieldsOf = (text: string): JsonObject => fieldsSchema.parse(parseJson(text)) as JsonObject;
 
 /** Its keys in order, as Go writes them. */
 function sorted(value: unknown): unknown {

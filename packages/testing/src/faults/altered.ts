@@ -1,3 +1,4 @@
+import { parseJson, writeJson } from "@drover/json";
 import type { Json } from "@drover/sandbox";
 import { isFields, isList } from "../apply-patch.ts";
 import type { Manifest, User } from "../user.ts";
@@ -39,6 +40,7 @@ const isOfLabels = (field: string): boolean => field === "labels" || field === "
 /** Values of the same type; a text may have to be base64. */
 function others(value: Json | undefined): readonly [Json, ...Json[]] {
   if (typeof value === "number") return [value + 1, value - 1];
+  if (typeof value === "bigint") return [value + 1n, value - 1n];
   if (typeof value === "boolean") return [!value];
   return [`${typeof value === "string" ? value : ""}-of-somebody-else`, "c29tZWJvZHkgZWxzZSdz"];
 }
@@ -63,4 +65,4 @@ function replaced(value: Json, [name, ...rest]: Path, by: Json): Json {
   return isFields(value) ? { ...value, [name]: part } : value;
 }
 
-const jsonOf = (content: object): Json => JSON.parse(JSON.stringify(content)) as Json;
+const jsonOf = (content: object): Json => parseJson(writeJson(content)) as Json;
