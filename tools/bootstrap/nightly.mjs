@@ -14,7 +14,7 @@ const SUITES = {
   forgeries: ["forgeries", "--count", "1000000"],
   strangers: ["strangers"],
   buckets: ["buckets", "--keys", "20000"],
-  simulation: ["simulate", "--schedules", "1000000"],
+  simulation: ["simulate", "--schedules", "100000"],
   chaos: ["chaos:queue", "--schedules", "500"],
   "bridge chaos": ["chaos:bridge", "--schedules", "1000", "--parallel", "6"],
   pods: ["test:cluster"],

@@ -17,7 +17,7 @@ import {
 } from "./request-shape.ts";
 import { builtin, type ResourceRef } from "./resource-ref.ts";
 import { repeated } from "./retries.ts";
-import type { Timers } from "./timers.ts";
+import type { Timers } from "@drover/timers";
 import { type Transport, transportAs } from "./transport.ts";
 import { openWatch } from "./open-watch.ts";
 import { bothGuards, followed, guardOf, type SendGuard } from "./write-guard.ts";

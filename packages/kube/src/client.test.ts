@@ -20,7 +20,7 @@ import {
   type Script,
   scriptedServer,
 } from "./testing/scripted-server.ts";
-import { processTimers, type Timers } from "./timers.ts";
+import { processTimers, type Timers } from "@drover/timers";
 
 const key = objectKey({ namespace: "default", name: "a" });
 const stack: AsyncDisposableStack[] = [];

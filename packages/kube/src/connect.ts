@@ -3,7 +3,7 @@ import type { KubeClient } from "./client.ts";
 import { clientOver } from "./client-over-transport.ts";
 import type { CredentialSource } from "./credentials.ts";
 import { openSessions } from "./session.ts";
-import { processTimers, type Timers } from "./timers.ts";
+import { processTimers, type Timers } from "@drover/timers";
 import { openTransport } from "./transport.ts";
 
 export interface ConnectOptions extends CredentialSource {

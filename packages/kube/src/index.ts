@@ -111,5 +111,5 @@ export {
   type ResourceRef,
   WrongScopeError,
 } from "./resource-ref.ts";
-export { processTimers, type Timers } from "./timers.ts";
+export { processTimers, type Timers } from "@drover/timers";
 export type { WatchFrame } from "./watch-frames.ts";

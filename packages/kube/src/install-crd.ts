@@ -4,7 +4,7 @@ import type { KubeClient, NewObject } from "./client.ts";
 import { isApiError } from "./errors.ts";
 import { keyOf, type KubeObject } from "./kube-object.ts";
 import { builtin, type ResourceRef } from "./resource-ref.ts";
-import { pause, processTimers, type Timers } from "./timers.ts";
+import { pause, processTimers, type Timers } from "@drover/timers";
 
 export interface InstallOptions {
   readonly signal?: AbortSignal;

@@ -1,6 +1,6 @@
 import type { Milliseconds } from "@drover/controller";
 import { ApiError, ConnectionError } from "./errors.ts";
-import { pause, type Timers } from "./timers.ts";
+import { pause, type Timers } from "@drover/timers";
 
 export interface RetryRule {
   /** How often a call is repeated at most. */

@@ -6,7 +6,7 @@ import {
   type CredentialSource,
   openCredentials,
 } from "./credentials.ts";
-import type { Timers } from "./timers.ts";
+import type { Timers } from "@drover/timers";
 
 /** Credentials with the connections that were made with them. */
 export interface Session {

@@ -129,8 +129,8 @@ export const mutantsOfProcesses: readonly Mutant[] = here([
     promise: "settle-14",
     wrong: "a run may take for ever",
     file: "perform-run.ts",
-    from: "() => stop.abort(new RunTimeoutError(",
-    to: "() => void (new RunTimeoutError(",
+    from: "stop.abort(new RunTimeoutError(",
+    to: "void (new RunTimeoutError(",
   },
   {
     promise: "settle-14",

@@ -1,5 +1,7 @@
 /**
- * Random schedules on the shipped scripts and a real Redis, until one of them breaks a promise.
+ * Random schedules on the shipped scripts, a real Redis and the shipped worker, until one of them breaks a promise. Worker
+ * processes (`simulated-process`) are whole: slots, turns, leases and ringer run on clocks that differ, and stand still until the schedule
+ * moves them. The bridge's part is played by `simulated-producer`. `truth` keeps what really happened, and checks promises against it.
  *
  * ```
  * npm run simulate -- --schedules 20000 --seed 1

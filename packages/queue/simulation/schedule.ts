@@ -2,10 +2,10 @@ import fc from "fast-check";
 import type { Verdict, WakeClass } from "../src/work-queue.ts";
 
 /**
- * What goes wrong with one call to Redis: the caller dies before it or after it, or lives and never hears the answer,
- * and then asks again.
+ * What goes wrong with one call to Redis: the caller dies before it or after it; the answer is lost with its connection, and
+ * the call is sent again; the answer comes late, by part of a lease; or Redis refuses it.
  */
-export type Fault = "none" | "dies before" | "dies after" | "answer lost";
+export type Fault = "none" | "dies before" | "dies after" | "answer lost" | "late" | "refused";
 
 /** One step of a schedule. Actors are numbers; one that cannot do what it is told skips it. */
 export type Command =
@@ -13,11 +13,9 @@ export type Command =
   | { readonly do: "change part"; readonly key: number; readonly part: number }
   | { readonly do: "deliver"; readonly producer: number; readonly class: WakeClass; readonly fault: Fault }
   | { readonly do: "list"; readonly producer: number }
-  | { readonly do: "take"; readonly worker: number; readonly fault: Fault }
-  | { readonly do: "offer"; readonly worker: number; readonly fault: Fault }
+  | { readonly do: "take" | "hear"; readonly worker: number; readonly fault: Fault }
   | { readonly do: "finish"; readonly worker: number; readonly verdict: Verdict; readonly fault: Fault }
-  | { readonly do: "late offer" | "freeze" | "thaw" | "kill"; readonly worker: number }
-  | { readonly do: "ring"; readonly fault: Fault }
+  | Disturbance
   | { readonly do: "advance"; readonly ms: number }
   | { readonly do: "step clock"; readonly ms: number }
   | {
@@ -27,6 +25,11 @@ export type Command =
   | { readonly do: "pause" | "resume"; readonly scope: number }
   | { readonly do: "force"; readonly key: number }
   | { readonly do: "enlist"; readonly worker: number; readonly terms: Terms };
+
+/** What happens to a process. `cut`: its calls reach Redis only once that is mended, while it goes on. */
+export type Disturbance =
+  | { readonly do: "trouble"; readonly worker: number; readonly fault: Fault }
+  | { readonly do: "late offer" | "freeze" | "thaw" | "cut" | "mend" | "kill"; readonly worker: number };
 
 /** What a worker says of itself when it enlists, and what its version of the function asks for. */
 export interface Terms {
@@ -48,11 +51,12 @@ export const parts = 2;
 /** Account that some runs count against. */
 export const account = "cloud";
 
+const trouble = fc.constantFrom<Fault>("dies before", "dies after", "answer lost", "late", "refused");
 const fault: fc.Arbitrary<Fault> = fc.oneof(
   { weight: 8, arbitrary: fc.constant("none" as const) },
   {
     weight: 1,
-    arbitrary: fc.constantFrom("dies before" as const, "dies after" as const, "answer lost" as const),
+    arbitrary: trouble,
   },
 );
 const worker = fc.nat(workers - 1);
@@ -100,20 +104,20 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     arbitrary: fc.record({ do: fc.constant("deliver" as const), producer, class: wakeClass, fault }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("list" as const), producer }) },
-  { weight: 14, arbitrary: fc.record({ do: fc.constant("take" as const), worker, fault }) },
-  { weight: 6, arbitrary: fc.record({ do: fc.constant("offer" as const), worker, fault }) },
+  { weight: 8, arbitrary: fc.record({ do: fc.constant("take" as const), worker, fault }) },
+  { weight: 10, arbitrary: fc.record({ do: fc.constant("hear" as const), worker, fault }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("trouble" as const), worker, fault: trouble }) },
   { weight: 14, arbitrary: fc.record({ do: fc.constant("finish" as const), worker, verdict, fault }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("late offer" as const), worker }) },
   {
-    weight: 2,
+    weight: 3,
     arbitrary: fc.record({
-      do: fc.constantFrom("freeze" as const, "thaw" as const, "kill" as const),
+      do: fc.constantFrom("freeze", "thaw", "cut", "mend", "kill"),
       worker,
     }),
   },
-  { weight: 8, arbitrary: fc.record({ do: fc.constant("ring" as const), fault }) },
   {
-    weight: 10,
+    weight: 14,
     arbitrary: fc.record({
       do: fc.constant("advance" as const),
       ms: fc.constantFrom(1, 10, 60, 150, 350, 700, 2_500),
@@ -121,7 +125,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.record({ do: fc.constant("step clock" as const), ms: fc.constantFrom(-60_000, -500, 50) }),
+    arbitrary: fc.record({ do: fc.constant("step clock" as const), ms: fc.constantFrom(-5_000, -500, 50) }),
   },
   {
     weight: 4,
@@ -153,17 +157,73 @@ const whole: fc.Arbitrary<Schedule> = fc
     { do: "deliver", producer, class: "change", fault: "none" },
     { do: "change part", key, part },
     { do: "deliver", producer: key % producers, class: "change", fault: "none" },
-    { do: "ring", fault: "none" },
+    { do: "hear", worker, fault: "none" },
     { do: "take", worker, fault: "none" },
     { do: "finish", worker, verdict, fault: "none" },
   ]);
 
-export const schedule: fc.Arbitrary<Schedule> = fc
-  .array(fc.oneof({ weight: 9, arbitrary: command.map((one) => [one]) }, { weight: 1, arbitrary: whole }), {
-    minLength: 8,
-    maxLength: 36,
-    size: "max",
+const advance = (ms: number) => ({ do: "advance", ms }) as const;
+const begin = (worker: number, fault: Fault) =>
+  [
+    { do: "hear", worker, fault },
+    { do: "take", worker, fault },
+  ] as const;
+
+/** How long a run's worker is away: by the times of leases and of servers that settle. */
+const absences = [[350], [320, 60], [250, 150], [610], [610, 60], [560, 60, 60], [700, 150]] as const;
+
+/** A run whose worker is cut off or stands still, and whose key another one may take before it is back. */
+const takeover: fc.Arbitrary<Schedule> = fc
+  .record({
+    ...{ key, producer, verdict },
+    late: fc.constantFrom("claim" as const, "renewal" as const, undefined),
+    by: fc.constantFrom("freeze" as const, "cut" as const),
+    loss: fc.constantFrom("fail over" as const, "flush" as const, "restart" as const, undefined),
+    absence: fc.constantFrom(...absences),
   })
+  .map(({ key, producer, verdict, late, by, loss, absence }): Schedule => {
+    const lateRenewal = [{ do: "trouble", worker: 0, fault: "late" } as const, advance(60), advance(450)];
+    return [
+      { do: "change", key, recreate: false },
+      { do: "deliver", producer, class: "change", fault: "none" },
+      ...begin(0, late === "claim" ? "late" : "none"),
+      ...(late === "claim" ? [advance(450)] : late === "renewal" ? lateRenewal : []),
+      { do: by, worker: 0 },
+      ...(loss === undefined ? [] : [{ do: loss } as const]),
+      { do: "change", key, recreate: false },
+      { do: "deliver", producer: 0, class: "change", fault: "none" },
+      { do: "deliver", producer: 1, class: "change", fault: "none" },
+      ...absence.flatMap((ms) => [advance(ms), ...begin(1, "none")]),
+      { do: by === "cut" ? "mend" : "thaw", worker: 0 },
+      { do: "finish", worker: 0, verdict, fault: "none" },
+    ];
+  });
+
+/** A verdict whose answer is late, while what was given to the next slot has arrived. */
+const lateVerdict: fc.Arbitrary<Schedule> = fc
+  .record({ key, other: key, worker, verdict })
+  .map(({ key, other, worker, verdict }): Schedule => [
+    { do: "change", key, recreate: false },
+    { do: "deliver", producer: 0, class: "change", fault: "none" },
+    { do: "deliver", producer: 1, class: "change", fault: "none" },
+    ...begin(worker, "none"),
+    { do: "finish", worker, verdict, fault: "late" },
+    { do: "change", key: other, recreate: false },
+    { do: "deliver", producer: 0, class: "change", fault: "none" },
+    { do: "deliver", producer: 1, class: "change", fault: "none" },
+    ...begin(worker, "none"),
+    advance(450),
+  ]);
+
+const piece: fc.Arbitrary<Schedule> = fc.oneof(
+  { weight: 18, arbitrary: command.map((one) => [one]) },
+  { weight: 2, arbitrary: whole },
+  { weight: 1, arbitrary: takeover },
+  { weight: 1, arbitrary: lateVerdict },
+);
+
+export const schedule: fc.Arbitrary<Schedule> = fc
+  .array(piece, { minLength: 8, maxLength: 36, size: "max" })
   .map((parts) => parts.flat());
 
 /** Whether somebody dies, or Redis does, in this schedule. */

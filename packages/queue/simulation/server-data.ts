@@ -72,7 +72,3 @@ function ledgerKeys(of: readonly string[]): readonly string[] {
       .flatMap((key) => [`key:${key}`, `history:${key}`, `copy:${key}`, `lists:${key}`, `news:${key}`]),
   ];
 }
-
-/** How far to advance when nothing is left to do now: to what comes next, or until what was lost shows. */
-export const fastForward = (next: number | undefined, patience: number): number =>
-  Math.max(next ?? patience, 1);

@@ -3,7 +3,7 @@ import type { Redis } from "ioredis";
 import { countBranches } from "./branches.ts";
 import { openPost } from "./post.ts";
 import { BrokenPromise, runSchedule } from "./run-schedule.ts";
-import { givenACopy, givenByLetter, givenLists } from "./simulated-worker.ts";
+import { givenACopy, givenByLetter, givenLists } from "./simulated-process.ts";
 import { crashes, schedule, type Schedule } from "./schedule.ts";
 
 export interface SimulationReport {

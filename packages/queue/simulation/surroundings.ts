@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import type { Bell } from "../src/bells.ts";
 import type { Given } from "../src/ledger.ts";
 import type { RedisConnection } from "../src/redis-connection.ts";
 import { openRedisLedger, type RedisLedger, type RedisLedgerOptions } from "../src/redis-ledger.ts";
 import type { Post } from "./post.ts";
 import { type Fault, times } from "./schedule.ts";
+import { SimulatedClock } from "./simulated-clock.ts";
 import { type SimulatedBells, simulatedBells } from "./simulated-bells.ts";
 import { type Knowledge, Truth, Violation } from "./truth.ts";
 
@@ -19,8 +21,9 @@ export interface Surroundings {
   readonly prefix: string;
   readonly bells: SimulatedBells;
   readonly truth: Truth;
+  readonly clock: SimulatedClock;
   /** Time that only goes forward, as a process measures it. */
-  local: number;
+  readonly local: number;
   /** What the server's clock is ahead of that. */
   ahead: number;
   /** The sum of its steps forward: a timer may be so much early, and never more. */
@@ -35,6 +38,14 @@ export interface Surroundings {
   server: string;
   readonly trace: string[];
   say(line: string): void;
+  /** A call to Redis that is under way. */
+  during<T>(call: Promise<T>): Promise<T>;
+  /** Resolves when nothing is under way, and everything that was answered has had its effect. Throws what was broken. */
+  quiet(): Promise<void>;
+  /** Throws a violation now and, where the process under test catches it, when all is quiet. */
+  checked<T>(check: () => T): T;
+  /** A token as a trace has it: the same in every run of a schedule. */
+  short(token: string): string;
   /** A ledger as one process opens it, which is told of every era but its first. */
   open(onNewEra: () => void): RedisLedger;
 }
@@ -49,12 +60,15 @@ export function surroundings(
   const letters = new Map<string, Given[]>();
   const knownWhenGiven = new Map<string, Knowledge>();
   const offered = new Map<string, number>();
+  const clock = new SimulatedClock();
   const collect = async (): Promise<void> => {
     for (const { worker, given } of await post.collect(prefix)) {
       const { slot, token, key, claim } = given;
-      self.say(`${key} is given to ${token} of ${worker}`);
-      if (knownWhenGiven.has(token)) throw new Violation(`${token} was given twice, and at last ${key}`);
-      self.truth.granted(key, token, claim, offered.get(slot) ?? 0, self.local + self.hurried);
+      self.say(`${key} is given to ${self.short(token)}`);
+      self.checked(() => {
+        if (knownWhenGiven.has(token)) throw new Violation(`${token} was given twice, and at last ${key}`);
+        self.truth.granted(key, token, claim, offered.get(slot) ?? 0, self.local + self.hurried);
+      });
       knownWhenGiven.set(token, self.truth.known(key));
       letters.set(worker, [...(letters.get(worker) ?? []), given]);
     }
@@ -64,15 +78,15 @@ export function surroundings(
     prefix,
     bells: simulatedBells(),
     truth: new Truth(),
-    letters,
-    knownWhenGiven,
-    offered,
-    local: 1_000_000,
-    ahead: 0,
-    hurried: 0,
-    server: "server 0",
-    trace,
+    ...{ letters, knownWhenGiven, offered },
+    clock,
+    get local() {
+      return clock.now;
+    },
+    ...{ ahead: 0, hurried: 0, server: "server 0", trace },
     say: (line) => void trace.push(`${self.local - 1_000_000} ms: ${line}`),
+    ...quietness(),
+    short: shortNames(),
     open(onNewEra) {
       let known = false;
       const ledger = openRedisLedger({
@@ -93,6 +107,46 @@ export function surroundings(
     },
   };
   return self;
+}
+
+/** Waits for what is under way, and keeps the first violation. */
+function quietness(): Pick<Surroundings, "during" | "quiet" | "checked"> {
+  const underWay = new Set<Promise<unknown>>();
+  let broken: Violation | undefined;
+  return {
+    async during(call) {
+      const seen = call.catch(() => undefined);
+      underWay.add(seen);
+      void seen.then(() => underWay.delete(seen));
+      return call;
+    },
+    async quiet() {
+      do {
+        await Promise.all(underWay);
+        await setImmediate();
+      } while (underWay.size > 0);
+      if (broken) throw broken;
+    },
+    checked(check) {
+      try {
+        return check();
+      } catch (error) {
+        if (error instanceof Violation) broken ??= error;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Short names of tokens, in the order in which they appear. */
+function shortNames(): Surroundings["short"] {
+  const names = new Map<string, string>();
+  return (token) => {
+    const [slot = "", again] = token.split(":");
+    const known = names.get(slot) ?? `t${names.size + 1}`;
+    names.set(slot, known);
+    return again === undefined ? known : `${known}:${again}`;
+  };
 }
 
 /** A ledger after each call of which is known what was given to whom. */
@@ -118,6 +172,7 @@ function collecting(ledger: RedisLedger, collect: () => Promise<void>): RedisLed
 /** Calls Redis, and lets go wrong what shall. `unheard` is the answer that got lost. */
 export async function call<T>(fault: Fault, ask: () => Promise<T>): Promise<T | "unheard"> {
   if (fault === "dies before") throw new Died("before the call");
+  if (fault === "refused") return "unheard";
   const answer = await ask();
   if (fault === "dies after") throw new Died("after the call");
   return fault === "answer lost" ? "unheard" : answer;

@@ -87,7 +87,7 @@ export class Truth {
   #started = new Set<string>();
   #paused = new Set<number>();
   #closedUntil = 0;
-  readonly #versions = new Map<string, number>();
+  readonly #versions = new Map<string, { readonly version: number; readonly until: number }>();
   #of = new Map<ObjectKey, KeyTruth>(
     this.names.map((name) => [
       name,
@@ -170,10 +170,10 @@ export class Truth {
     return { wakes: this.of(key).wakes, losses: this.losses };
   }
 
-  /** A worker is here, of this version; of none when it went. */
-  enlisted(worker: string, version: number | undefined): void {
-    if (version === undefined) this.#versions.delete(worker);
-    else this.#versions.set(worker, version);
+  /** A worker is here until then, of this version; undefined when it went. */
+  enlisted(worker: string, here: { readonly version: number; readonly until: number } | undefined): void {
+    if (here === undefined) this.#versions.delete(worker);
+    else this.#versions.set(worker, here);
   }
 
   /** The ledger has taken a wake, and has answered. */
@@ -208,7 +208,9 @@ export class Truth {
       throw new Violation(`${key} runs though its account is closed`);
     if (now < truth.quietUntil)
       throw new Violation(`${key} runs though nothing was heard and no time had come`);
-    if (version < truth.ranBy && [...this.#versions.values()].some((alive) => alive >= truth.ranBy)) {
+    const isHere = (than: number): boolean =>
+      [...this.#versions.values()].some(({ version: alive, until }) => alive >= than && now < until);
+    if (version < truth.ranBy && isHere(truth.ranBy)) {
       throw new Violation(`${key} went back from version ${truth.ranBy} to ${version}`);
     }
     truth.ranBy = version === 0 ? truth.ranBy : version;

@@ -1,4 +1,5 @@
 import { objectKey, silentLog } from "@drover/controller";
+import { processTimers } from "@drover/timers";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { keepLeases, type Lease, type LeaseKeeper } from "./lease-keeper.ts";
 import type { Ledger } from "./ledger.ts";
@@ -28,7 +29,7 @@ beforeEach(() => {
       return answers ? memory.renew(leases) : Promise.reject(new Error("Redis is away"));
     },
   };
-  keeper = keepLeases({ ledger, ...times, log: silentLog });
+  keeper = keepLeases({ ledger, ...times, timers: processTimers, log: silentLog });
 });
 afterEach(() => {
   keeper.stop();

@@ -1,4 +1,5 @@
 import type { Log, Milliseconds } from "@drover/controller";
+import { every, type Timers } from "@drover/timers";
 import type { Holding, Ledger } from "./ledger.ts";
 
 /** A lease that is kept up while a run lasts. */
@@ -12,7 +13,7 @@ export interface Lease {
 /** Keeps all leases of a process. */
 export interface LeaseKeeper {
   /**
-   * Keep a lease that was asked for at `askedAt` (`performance.now()`): the server's clock started after that, so it
+   * Keep a lease that was asked for at `askedAt` (`timers.now()`): the server's clock started after that, so it
    * lasts at least until `askedAt + duration`. `lose` is called at least half a renewal before that end; at once, where
    * that was long ago.
    */
@@ -43,9 +44,10 @@ export function keepLeases(options: {
   lease: Milliseconds;
   renewal: Milliseconds;
   settling: Milliseconds;
+  timers: Timers;
   log: Log;
 }): LeaseKeeper {
-  const { ledger, lease, renewal, settling, log } = options;
+  const { ledger, lease, renewal, settling, timers, log } = options;
   const endsAt = (one: Kept): number => one.heardAt + lease - renewal;
   const kept = new Map<string, Kept>();
   const lose = (one: Kept, why: string): void => {
@@ -57,7 +59,7 @@ export function keepLeases(options: {
     const mine = [...kept.values()];
     if (asking || mine.length === 0) return;
     asking = true;
-    const askedAt = performance.now();
+    const askedAt = timers.now();
     try {
       const lost = new Set(await ledger.renew(mine.map(({ key, token }) => ({ key, token }))));
       for (const one of mine) {
@@ -72,22 +74,22 @@ export function keepLeases(options: {
     }
   };
   let turns = 0;
-  const timer = setInterval(() => {
-    const now = performance.now();
+  const stop = every(timers, renewal / 2, "renewing leases", () => {
+    const now = timers.now();
     for (const one of kept.values()) if (endsAt(one) <= now) lose(one, "is about to end");
     if (++turns % 2 === 0) void renew();
-  }, renewal / 2);
+  });
 
   return {
     keep({ key, token, askedAt }, onLost) {
       const one: Kept = { key, token, heardAt: askedAt, lose: onLost };
       kept.set(token, one);
-      if (endsAt(one) <= performance.now()) lose(one, "was about to end when it was heard of");
+      if (endsAt(one) <= timers.now()) lose(one, "was about to end when it was heard of");
       return {
-        held: () => kept.has(token) && performance.now() < Math.min(endsAt(one), one.heardAt + settling),
+        held: () => kept.has(token) && timers.now() < Math.min(endsAt(one), one.heardAt + settling),
         release: () => void kept.delete(token),
       };
     },
-    stop: () => clearInterval(timer),
+    stop,
   };
 }

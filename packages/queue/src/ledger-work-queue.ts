@@ -1,6 +1,6 @@
 import { type Log, longestDuration, type Milliseconds, type ObjectKey, type Rate } from "@drover/controller";
 import { addAtBest, type Bells } from "./bells.ts";
-import { setTimeout as delay } from "node:timers/promises";
+import { pause, processTimers, type Timers } from "@drover/timers";
 import { keepLeases } from "./lease-keeper.ts";
 import { type Ledger, type LedgerTimes, newsKept } from "./ledger.ts";
 import type { Patrol } from "./patrol.ts";
@@ -59,13 +59,15 @@ export interface LedgerWorkQueueParts {
   readonly ping: () => Promise<unknown>;
   /** Whether it has a ringer, which a worker needs. Default: true. */
   readonly rings?: boolean;
+  /** Default: the process clock. */
+  readonly timers?: Timers;
   /** What else is in this Redis may be on another server, and fail over without us. */
   readonly onCluster?: boolean;
 }
 
 /** A work queue of a ledger and bells. Its ringer, if it has one, runs from now until it is closed. */
 export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
-  const { controller, bells, log } = parts;
+  const { controller, bells, log, timers = processTimers } = parts;
   const times = checkedTimes({ ...defaults, ...parts.times });
   let known: string | undefined;
   const { ledger, patrol, keys } = parts.openLedger(times, (era) => {
@@ -75,26 +77,30 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
     log.warn({ era }, "Redis is another one than before, or its data are: some may be lost");
     parts.onIncarnation?.(era);
   });
-  const leases = keepLeases({ ledger, ...times, log });
+  const leases = keepLeases({ ledger, ...times, timers, log });
   const longestSleep = Math.min(1_000, (times.settling * 2) / 3);
   const ringer =
     parts.rings === false
       ? undefined
       : startRinger({
-          ...{ ledger, bells, log, longestSleep, lease: times.lease },
+          ...{ ledger, bells, timers, log, longestSleep, lease: times.lease },
           ...(patrol && { chore: () => patrol.step() }),
         });
   const closed = new AbortController();
   return {
     controller,
-    ...waking(ledger, keys, bells, closed.signal, log),
+    ...waking({ ledger, keys, bells, closed: closed.signal, timers, log }),
     notRunSince: (keys, since) => ledger.notRunSince(keys, since),
     pause: async (scope, by) => bells.add(await ledger.pause(scope, by)),
     resume: async (scope) => bells.add(await ledger.resume(scope)),
     work(handler, options) {
       if (ringer === undefined)
         throw new Error(`The queue of ${controller} was opened without upkeep: nobody works on it.`);
-      return startWorker({ ledger, bells, ringer, leases, ...times, log }, handler, checkedWork(options));
+      return startWorker(
+        { ledger, bells, ringer, leases, ...times, timers, log },
+        handler,
+        checkedWork(options),
+      );
     },
     stats: (span) => within(span, ledger.count()),
     list: (state, { after, limit }) => ledger.list(state, limit, after),
@@ -103,7 +109,7 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
       const origin = await ledger.origin();
       return parts.onCluster === true ? (known ?? origin) : origin;
     },
-    moment: () => settledMoment(ledger, closed.signal),
+    moment: () => settledMoment(ledger, closed.signal, timers),
     ping: (span) => within(span, parts.ping()).then(() => undefined),
     async close() {
       closed.abort(new Error(`The queue of ${controller} was closed before Redis took a wake.`));
@@ -122,18 +128,22 @@ const bytesOf = ({ copy = "", news = "" }: Wake): number => 6 * (copy.length + n
 const withoutLongNews = (wake: Wake): Wake =>
   wake.news === undefined || Buffer.byteLength(wake.news) <= newsKept ? wake : { ...wake, news: "" };
 
+interface WakingParts {
+  readonly ledger: Ledger;
+  readonly keys: () => AsyncIterable<readonly ObjectKey[]>;
+  readonly bells: Bells;
+  readonly closed: AbortSignal;
+  readonly timers: Timers;
+  readonly log: Log;
+}
+
 /** Records wakes, and adds the bells that they ring. */
-function waking(
-  ledger: Ledger,
-  keys: () => AsyncIterable<readonly ObjectKey[]>,
-  bells: Bells,
-  closed: AbortSignal,
-  log: Log,
-): Pick<WorkQueue, "wake" | "force" | "forceAll"> {
+function waking(parts: WakingParts): Pick<WorkQueue, "wake" | "force" | "forceAll"> {
+  const { ledger, keys, bells, log } = parts;
   const record = async (wakes: readonly Wake[], force: boolean, options: WakeOptions = {}): Promise<void> => {
     const limits = { most: wakesPerCall, size: bytesPerCall, sizeOf: bytesOf };
     for (const piece of pieces(wakes.map(withoutLongNews), limits)) {
-      const rung = await untilTaken(() => ledger.wake(piece, force), options, closed, log);
+      const rung = await untilTaken(() => ledger.wake(piece, force), options, parts);
       await addAtBest(bells, rung, log);
     }
   };
@@ -167,8 +177,7 @@ const forced = (key: ObjectKey, of: WakeClass): Wake => ({
 async function untilTaken<T>(
   call: () => Promise<T>,
   { retry = true, signal }: WakeOptions,
-  closed: AbortSignal,
-  log: Log,
+  { closed, timers, log }: WakingParts,
 ): Promise<T> {
   const ended = signal === undefined ? closed : AbortSignal.any([closed, signal]);
   for (let refused = 0; ; refused++) {
@@ -180,16 +189,16 @@ async function untilTaken<T>(
       if (!retry) throw error;
       if (refused === 0)
         log.warn({ err: error }, "Redis did not take a wake; telling it again until it does");
-      await delay(wakeAgain);
+      await pause(timers, wakeAgain, "telling a wake again");
     }
   }
 }
 
-async function settledMoment(ledger: Ledger, signal: AbortSignal): Promise<QueueMoment> {
+async function settledMoment(ledger: Ledger, signal: AbortSignal, timers: Timers): Promise<QueueMoment> {
   for (;;) {
     const { settlesIn, ...moment } = await ledger.moment();
     if (settlesIn === 0) return moment;
-    await delay(settlesIn, undefined, { signal });
+    await pause(timers, settlesIn, "a server that settles", signal);
   }
 }
 

@@ -1,4 +1,5 @@
 import { objectKey } from "@drover/controller";
+import { processTimers } from "@drover/timers";
 import { expect, it } from "vitest";
 import { performRun } from "./perform-run.ts";
 import type { Verdict } from "./work-queue.ts";
@@ -14,7 +15,7 @@ it.each<[string, () => Promise<Verdict>]>([
 ])("an error that goes into Redis is scrubbed: of a handler that %s", async (_, handler) => {
   const { verdict } = await performRun(turn, handler, {
     leases: { keep: () => ({ held: () => true, release: () => undefined }), stop: () => undefined },
-    ...{ timeout: 60_000, stop: new AbortController() },
+    ...{ timeout: 60_000, timers: processTimers, stop: new AbortController() },
   });
   expect(verdict).toMatchObject({ error: "GET http://***@host failed" });
 });

@@ -1,5 +1,6 @@
 import { messageOf, type Milliseconds, type ObjectKey, scrubbed } from "@drover/controller";
 import { type LeaseKeeper, LeaseLostError } from "./lease-keeper.ts";
+import type { CancelTimer, Timers } from "@drover/timers";
 import type { Arrival, Claim, Run, Verdict } from "./work-queue.ts";
 
 /** A run took longer than its controller allows. */
@@ -22,9 +23,16 @@ export interface Turn {
   /** The worker's that it takes. */
   readonly slot: string;
   readonly claim: Claim;
-  /** When it was asked for, by `performance.now()`: its lease began after that. */
+  /** When it was asked for, by the worker's clock: its lease began after that. */
   readonly askedAt: number;
   readonly by: Arrival;
+}
+
+export interface PerformingParts {
+  readonly leases: LeaseKeeper;
+  readonly timeout: Milliseconds;
+  readonly timers: Timers;
+  readonly stop: AbortController;
 }
 
 /**
@@ -34,21 +42,16 @@ export interface Turn {
 export async function performRun(
   { key, token, claim, askedAt }: Turn,
   handler: (run: Run) => Promise<Verdict>,
-  {
-    leases,
-    timeout,
-    stop,
-  }: { readonly leases: LeaseKeeper; readonly timeout: Milliseconds; readonly stop: AbortController },
+  { leases, timeout, timers, stop }: PerformingParts,
 ): Promise<{ readonly run: Run; readonly verdict: Verdict }> {
   const lease = leases.keep({ key, token, askedAt }, (reason) => stop.abort(reason));
-  const timer = setTimeout(
-    () => stop.abort(new RunTimeoutError(`The run of ${key} took longer than ${timeout} ms.`)),
-    timeout,
+  const cancel = timers.after(timeout, "the run's timeout", () =>
+    stop.abort(new RunTimeoutError(`The run of ${key} took longer than ${timeout} ms.`)),
   );
   const run: Run = { key, token, claim, signal: stop.signal, held: () => lease.held() };
   // Released before it is settled: from then on the key may run elsewhere, and a handler that hangs must not write.
-  const verdict = await untilAborted(handler, run).finally(() => {
-    clearTimeout(timer);
+  const verdict = await untilAborted(handler, run, timers).finally(() => {
+    cancel();
     lease.release();
   });
   return { run, verdict: "error" in verdict ? { ...verdict, error: scrubbed(verdict.error) } : verdict };
@@ -58,18 +61,29 @@ export async function performRun(
  * The handler's verdict; when the signal fires and the handler does not return soon, a verdict in its place: a hanging
  * run gives its slot back. Its writes are refused by then, since `held` says no.
  */
-async function untilAborted(handler: (run: Run) => Promise<Verdict>, run: Run): Promise<Verdict> {
+async function untilAborted(
+  handler: (run: Run) => Promise<Verdict>,
+  run: Run,
+  timers: Timers,
+): Promise<Verdict> {
   const { signal } = run;
   if (signal.aborted) return abortVerdict(signal.reason);
   const given = Promise.withResolvers<Verdict>();
-  const giveUp = (): void =>
-    void setTimeout(() => given.resolve(abortVerdict(signal.reason)), lastWords).unref();
+  let cancel: CancelTimer | undefined;
+  const giveUp = (): void => {
+    cancel = timers.after(lastWords, "a run that was stopped", () =>
+      given.resolve(abortVerdict(signal.reason)),
+    );
+  };
   signal.addEventListener("abort", giveUp, { once: true });
   const finished = (async () => handler(run))().catch((error: unknown): Verdict => ({
     kind: "retry",
     error: messageOf(error),
   }));
-  return Promise.race([finished, given.promise]);
+  return Promise.race([finished, given.promise]).finally(() => {
+    signal.removeEventListener("abort", giveUp);
+    cancel?.();
+  });
 }
 
 /** What a run comes to whose signal has fired. */

@@ -1,4 +1,5 @@
 import { objectKey, silentLog } from "@drover/controller";
+import { processTimers } from "@drover/timers";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Bell, Bells } from "./bells.ts";
 import { openMemoryLedger } from "./memory-ledger.ts";
@@ -21,7 +22,14 @@ async function ringing(waits: (bell: Bell) => boolean) {
   };
   const ledger = openMemoryLedger({ lease: 30_000, settling: 0, now: () => Date.now() });
   await ledger.wake([wakeOf(key)]);
-  const ringer = startRinger({ ledger, bells, log: silentLog, lease: 30_000, longestSleep: 500 });
+  const ringer = startRinger({
+    ledger,
+    bells,
+    timers: processTimers,
+    log: silentLog,
+    lease: 30_000,
+    longestSleep: 500,
+  });
   await vi.advanceTimersByTimeAsync(0);
   return { added, stop: () => Promise.all([ringer.stop(), vi.advanceTimersByTimeAsync(1_000)]) };
 }

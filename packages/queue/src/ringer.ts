@@ -1,4 +1,5 @@
 import type { Log, Milliseconds } from "@drover/controller";
+import type { CancelTimer, Timers } from "@drover/timers";
 import { randomUUID } from "node:crypto";
 import type { Bells } from "./bells.ts";
 import type { Enlistment, Ledger } from "./ledger.ts";
@@ -29,6 +30,7 @@ const backoff = { first: 500, longest: 300_000 };
 export interface RingerParts {
   readonly ledger: Ledger;
   readonly bells: Bells;
+  readonly timers: Timers;
   readonly log: Log;
   /** How long leases last: a worker that died is counted until its last ones have ended. */
   readonly lease: Milliseconds;
@@ -42,8 +44,8 @@ export interface RingerParts {
  * Rings for keys whose time has come, takes back expired leases, and rings again what was lost on the way. One runs in
  * every bridge and worker; doubled it is harmless, and timers need no worker to be alive.
  */
-export function startRinger({ ledger, bells, log, lease, longestSleep, chore }: RingerParts): Ringer {
-  const sleep = interruptibleSleep();
+export function startRinger({ ledger, bells, timers, log, lease, longestSleep, chore }: RingerParts): Ringer {
+  const sleep = interruptibleSleep(timers);
   const stopping = new AbortController();
   const enlisted = new Set<() => Enlistment>();
 
@@ -116,7 +118,7 @@ async function ringLostAgain(ledger: Ledger, bells: Bells): Promise<void> {
 }
 
 /** A sleep that can be cut short from outside, also before it starts. */
-function interruptibleSleep(): {
+function interruptibleSleep(timers: Timers): {
   atMost(span: Milliseconds): Promise<void>;
   atMostFromNow(span: Milliseconds): void;
 } {
@@ -125,21 +127,24 @@ function interruptibleSleep(): {
   return {
     atMost: (span) =>
       new Promise((resolve) => {
-        let timer: NodeJS.Timeout;
+        let cancel: CancelTimer;
+        const arm = (): void => {
+          cancel = timers.after(Math.max(0, wakeAt - timers.now()), "ringing", done);
+        };
         const done = (): void => {
           rearm = undefined;
           wakeAt = Infinity;
           resolve();
         };
         rearm = () => {
-          clearTimeout(timer);
-          timer = setTimeout(done, Math.max(0, wakeAt - performance.now()));
+          cancel();
+          arm();
         };
-        wakeAt = Math.min(wakeAt, performance.now() + span);
-        timer = setTimeout(done, Math.max(0, wakeAt - performance.now()));
+        wakeAt = Math.min(wakeAt, timers.now() + span);
+        arm();
       }),
     atMostFromNow(span) {
-      wakeAt = Math.min(wakeAt, performance.now() + span);
+      wakeAt = Math.min(wakeAt, timers.now() + span);
       rearm?.();
     },
   };

@@ -1,4 +1,5 @@
 import type { Log, Milliseconds } from "@drover/controller";
+import { pause, type Timers } from "@drover/timers";
 import type { Ledger, SettleAnswer, Taker } from "./ledger.ts";
 import type { PastRun, Run, Verdict } from "./work-queue.ts";
 
@@ -14,15 +15,22 @@ export interface EndedRun {
   readonly next: Taker | undefined;
 }
 
+export interface SettlingParts {
+  readonly ledger: Ledger;
+  readonly lease: Milliseconds;
+  readonly timers: Timers;
+  readonly log: Log;
+}
+
 /** Tell the ledger, again and again where it cannot take it now (no memory, no permission), for as long as a lease. */
 export async function settleSurely(
-  { ledger, lease, log }: { readonly ledger: Ledger; readonly lease: Milliseconds; readonly log: Log },
+  { ledger, lease, timers, log }: SettlingParts,
   ended: EndedRun,
 ): Promise<SettleAnswer> {
   const { key, token } = ended.run;
   const { verdict, next } = ended;
   const past = pastRun(ended);
-  const until = performance.now() + lease;
+  const until = timers.now() + lease;
   for (;;) {
     try {
       const answer = await ledger.settle(key, token, verdict, past, next);
@@ -32,8 +40,8 @@ export async function settleSurely(
       return answer;
     } catch (error) {
       log.warn({ key, err: error }, "Redis did not take the run's verdict; telling it again");
-      if (performance.now() > until) throw error;
-      await new Promise((resolve) => setTimeout(resolve, settleAgain));
+      if (timers.now() > until) throw error;
+      await pause(timers, settleAgain, "settling again");
     }
   }
 }

@@ -96,6 +96,16 @@ it("runs what a free slot is given, though no bell is heard", async () => {
   await until(() => expect(came).toEqual(["given", "given"]));
 });
 
+it("offers its slot with every verdict, however many keys it was handed before", async () => {
+  const { ran } = await work(1);
+  const settle = vi.spyOn(ledger, "settle");
+  const many = Array.from({ length: 50 }, (_, i) => objectKey({ name: `n${i}` }));
+  await queue.wake(many.map(wakeOf));
+  await until(() => expect(ran).toHaveLength(many.length));
+  await until(() => expect(settle).toHaveBeenCalledTimes(many.length));
+  expect(settle.mock.calls.filter(([, , , , next]) => next?.offeredBy === undefined)).toEqual([]);
+});
+
 it("hears of what got lost on the way when it offers the slot again", async () => {
   deaf = true;
   const { ran } = await work(1);

@@ -1,4 +1,5 @@
 import type { Log, Milliseconds } from "@drover/controller";
+import { type CancelTimer, every, type Timers } from "@drover/timers";
 import { randomUUID } from "node:crypto";
 import type { Given, Ledger, Listening, Offering, Taker } from "./ledger.ts";
 import type { Turn } from "./perform-run.ts";
@@ -16,6 +17,7 @@ export interface SlotsParts {
   readonly concurrency: number;
   /** How often the ledger is told which are free; at most half as long as an offer stands. */
   readonly renewal: Milliseconds;
+  readonly timers: Timers;
   readonly log: Log;
   /** Runs what a slot was given. */
   readonly run: (turn: Turn) => void;
@@ -39,14 +41,14 @@ export class Slots {
   /** Bells that wait for a slot. */
   readonly #bells: ((token: string | undefined) => void)[] = [];
   readonly #listening: Listening;
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopRenewing: CancelTimer;
   #renewing = false;
   #closed = false;
 
   constructor(parts: SlotsParts) {
     this.#parts = parts;
     this.#listening = parts.ledger.listen(parts.worker, (given) => this.#hear(given));
-    this.#timer = setInterval(() => void this.#renew(), parts.renewal);
+    this.#stopRenewing = every(parts.timers, parts.renewal, "offering slots", () => void this.#renew());
   }
 
   /** A slot for a bell: the token to claim with; undefined where there will be none any more. */
@@ -108,7 +110,7 @@ export class Slots {
   /** From now on nothing is taken, and what comes is given back. */
   async close(): Promise<void> {
     this.#closed = true;
-    clearInterval(this.#timer);
+    this.#stopRenewing();
     for (const bell of this.#bells.splice(0)) bell(undefined);
     const slots = [...this.#offered, ...this.#expected];
     this.#offered.clear();
@@ -127,7 +129,7 @@ export class Slots {
   }
 
   #now(): Offering {
-    return { worker: this.#parts.worker, askedAt: Math.floor(performance.now()) };
+    return { worker: this.#parts.worker, askedAt: Math.floor(this.#parts.timers.now()) };
   }
 
   #hear(given: Given): void {

@@ -60,13 +60,18 @@ export class Turns {
   }
 
   async #take(turn: Turn, goOn: boolean): Promise<Turn | undefined> {
-    const { handler, leases, options } = this.#parts;
+    const { handler, leases, timers, options } = this.#parts;
     const stop = new AbortController();
     if (this.#givenUp) stop.abort(this.#givenUp); // while it was asked for
     this.#running.add(stop);
-    const since = performance.now();
+    const since = timers.now();
     try {
-      const { run, verdict } = await performRun(turn, handler, { leases, timeout: options.timeout, stop });
+      const { run, verdict } = await performRun(turn, handler, {
+        leases,
+        timeout: options.timeout,
+        timers,
+        stop,
+      });
       return await this.#settle({ run, verdict, since, goOn, slot: turn.slot, by: turn.by });
     } finally {
       this.#running.delete(stop);
@@ -74,8 +79,8 @@ export class Turns {
   }
 
   async #settle({ run, verdict, slot, by, since, goOn }: Ended): Promise<Turn | undefined> {
-    const { slots, ringer, bells, log, options } = this.#parts;
-    const askedAt = performance.now();
+    const { slots, ringer, bells, timers, log, options } = this.#parts;
+    const askedAt = timers.now();
     const duration = askedAt - since;
     const failed = verdict.kind === "retry" || verdict.kind === "terminal";
     const next = failed || this.#draining || !goOn ? undefined : slots.next(slot);

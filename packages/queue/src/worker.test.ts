@@ -1,5 +1,6 @@
 import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
 import { once } from "node:events";
+import { processTimers } from "@drover/timers";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Bells } from "./bells.ts";
 import { keepLeases } from "./lease-keeper.ts";
@@ -204,7 +205,14 @@ it("is counted for longer than the leases last that it leaves behind when it die
 it("tells the ringer when the key is due again", async () => {
   const ledger = openMemoryLedger({ lease: 2_000, settling: 1 });
   const bells = memoryBells();
-  const leases = keepLeases({ ledger, lease: 2_000, renewal: 500, settling: 1_000, log: silentLog });
+  const leases = keepLeases({
+    ledger,
+    lease: 2_000,
+    renewal: 500,
+    settling: 1_000,
+    timers: processTimers,
+    log: silentLog,
+  });
   const expected: number[] = [];
   const ringer: Ringer = {
     expect: (span) => void expected.push(span),
@@ -212,7 +220,16 @@ it("tells the ringer when the key is due again", async () => {
     stop: () => Promise.resolve(),
   };
   const options = { concurrency: 1, timeout: 60_000 };
-  const parts = { ledger, bells, ringer, leases, lease: 2_000, renewal: 500, log: silentLog };
+  const parts = {
+    ledger,
+    bells,
+    ringer,
+    leases,
+    lease: 2_000,
+    renewal: 500,
+    timers: processTimers,
+    log: silentLog,
+  };
   const worker = startWorker(parts, () => Promise.resolve({ kind: "done", after: 12_345 }), options);
   await ledger.wake([wakeOf(objectKey({ name: "later" }))]);
   await until(async () => {

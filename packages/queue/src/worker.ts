@@ -1,4 +1,5 @@
 import type { Log, Milliseconds, ObjectKey } from "@drover/controller";
+import type { Timers } from "@drover/timers";
 import { randomUUID } from "node:crypto";
 import { addAtBest, type Bells, RunFailedError } from "./bells.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
@@ -20,6 +21,7 @@ export interface WorkerParts {
   readonly lease: Milliseconds;
   /** Leases and offers are renewed this often. */
   readonly renewal: Milliseconds;
+  readonly timers: Timers;
   readonly log: Log;
 }
 
@@ -29,7 +31,7 @@ export function startWorker(
   handler: (run: Run) => Promise<Verdict>,
   options: WorkOptions,
 ): QueueWorker {
-  const { ledger, bells, ringer } = parts;
+  const { ledger, bells, ringer, timers } = parts;
   const { version = 0, concurrency } = options;
   const underWay = new Set<Promise<void>>();
   const slots = new Slots({
@@ -50,7 +52,7 @@ export function startWorker(
     if (turn) await turns.run(turn, runsPerBell);
   };
   const claim = async (key: ObjectKey, token: string): Promise<Turn | undefined> => {
-    const askedAt = performance.now();
+    const askedAt = timers.now();
     const outcome = await ledger.claim(key, token, version).catch((error: unknown) => {
       slots.free(token);
       throw error;
@@ -75,10 +77,10 @@ export function startWorker(
     async drain(grace) {
       turns.drain();
       enlisted.leaves(() => turns.active);
-      const timer = setTimeout(() => turns.giveUp(), grace);
+      const cancel = timers.after(grace, "the grace of a drain", () => turns.giveUp());
       await Promise.all([slots.close(), listener.stop()]);
       await Promise.all(underWay);
-      clearTimeout(timer);
+      cancel();
       turns.giveUp(); // what may come of a bell that was taken before
       await enlisted.end();
     },

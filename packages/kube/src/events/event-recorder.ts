@@ -3,7 +3,7 @@ import type { KubeClient } from "../client.ts";
 import { ApiError, isApiError } from "../errors.ts";
 import { keyOf } from "../kube-object.ts";
 import { builtin } from "../resource-ref.ts";
-import { type CancelTimer, processTimers, type Timers } from "../timers.ts";
+import { type CancelTimer, processTimers, type Timers } from "@drover/timers";
 import { eventMemory, isUnwritten, sameWithin, type Told } from "./event-memory.ts";
 import { ration } from "./ration.ts";
 import { eventObject, type RecordedEvent, type Reporter, seriesOf } from "./recorded-event.ts";

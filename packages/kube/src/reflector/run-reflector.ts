@@ -2,7 +2,7 @@ import type { Log, Milliseconds } from "@drover/controller";
 import type { KubeClient } from "../client.ts";
 import { withoutManagedFields } from "../managed-fields.ts";
 import { collectionPath, nameOf, type ResourceRef } from "../resource-ref.ts";
-import { pause, processTimers, type Timers } from "../timers.ts";
+import { pause, processTimers, type Timers } from "@drover/timers";
 import { type Failure, failureOf, receiverFailed } from "./failure.ts";
 import type { ReflectorEvent } from "./object-event.ts";
 import type { ResourceVersion } from "./resource-version.ts";

@@ -1,5 +1,5 @@
 import type { Milliseconds } from "@drover/controller";
-import type { Timers } from "../timers.ts";
+import type { Timers } from "@drover/timers";
 
 interface Alarm {
   readonly at: Milliseconds;

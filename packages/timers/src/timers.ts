@@ -21,6 +21,19 @@ export const processTimers: Timers = {
   },
 };
 
+/** Calls back after each such time, until it is cancelled. */
+export function every(timers: Timers, span: Milliseconds, what: string, callback: () => void): CancelTimer {
+  let cancel: CancelTimer;
+  const arm = (): void => {
+    cancel = timers.after(span, what, () => {
+      arm();
+      callback();
+    });
+  };
+  arm();
+  return () => cancel();
+}
+
 /**
  * Waits for a time.
  * @throws the signal's reason when it fires first.
