@@ -62,8 +62,19 @@ async function untilReleased(path, onAlive) {
   let failure;
   socket.once("connect", onAlive).on("error", (error) => (failure = error));
   await new Promise((resolve) => socket.once("close", resolve));
-  if (failure?.code === "ECONNREFUSED") return "dead";
+  if (failure?.code === "ECONNREFUSED") return (await isStillRefused(path)) ? "dead" : "released";
   // Reset: killed while we waited. No entry: released between our attempt to take the lock and now.
   if (failure === undefined || ["ECONNRESET", "ENOENT"].includes(failure.code)) return "released";
   throw failure;
+}
+
+/** Who takes the lock binds its socket first, and listens a moment later: only what refuses for longer is dead. */
+async function isStillRefused(path) {
+  await delay(500);
+  const socket = connect(path);
+  return new Promise((resolve) => {
+    socket
+      .once("connect", () => resolve(false))
+      .once("error", ({ code }) => resolve(code === "ECONNREFUSED"));
+  }).finally(() => socket.destroy());
 }
