@@ -85,8 +85,10 @@ export class SimulatedProcess {
       say: (what) => this.#say(what),
     });
     const { first, longest } = times;
+    let ids = 0;
     this.#queue = openLedgerWorkQueue({
       ...{ controller: "simulated", bells: this.#bells(), log: silentLog, timers: this.#timers, times },
+      newId: () => `${name}-${++ids}`,
       openLedger: () => ({ ledger: this.#observed.asLedger(), async *keys() {} }),
       ...{ onIncarnation: undefined, ping: () => Promise.resolve() },
     });

@@ -1,5 +1,6 @@
 import { type Log, longestDuration, type Milliseconds, type ObjectKey, type Rate } from "@drover/controller";
 import { addAtBest, type Bells } from "./bells.ts";
+import { randomUUID } from "node:crypto";
 import { pause, processTimers, type Timers } from "@drover/timers";
 import { keepLeases } from "./lease-keeper.ts";
 import { type Ledger, type LedgerTimes, newsKept } from "./ledger.ts";
@@ -61,13 +62,15 @@ export interface LedgerWorkQueueParts {
   readonly rings?: boolean;
   /** Default: the process clock. */
   readonly timers?: Timers;
+  /** Names for workers, slots and runs, each another one. Default: random ones. */
+  readonly newId?: () => string;
   /** What else is in this Redis may be on another server, and fail over without us. */
   readonly onCluster?: boolean;
 }
 
 /** A work queue of a ledger and bells. Its ringer, if it has one, runs from now until it is closed. */
 export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
-  const { controller, bells, log, timers = processTimers } = parts;
+  const { controller, bells, log, timers = processTimers, newId = randomUUID } = parts;
   const times = checkedTimes({ ...defaults, ...parts.times });
   let known: string | undefined;
   const { ledger, patrol, keys } = parts.openLedger(times, (era) => {
@@ -83,7 +86,7 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
     parts.rings === false
       ? undefined
       : startRinger({
-          ...{ ledger, bells, timers, log, longestSleep, lease: times.lease },
+          ...{ ledger, bells, timers, newId, log, longestSleep, lease: times.lease },
           ...(patrol && { chore: () => patrol.step() }),
         });
   const closed = new AbortController();
@@ -97,7 +100,7 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
       if (ringer === undefined)
         throw new Error(`The queue of ${controller} was opened without upkeep: nobody works on it.`);
       return startWorker(
-        { ledger, bells, ringer, leases, ...times, timers, log },
+        { ledger, bells, ringer, leases, ...times, timers, newId, log },
         handler,
         checkedWork(options),
       );

@@ -26,6 +26,7 @@ async function ringing(waits: (bell: Bell) => boolean) {
     ledger,
     bells,
     timers: processTimers,
+    newId: () => "w",
     log: silentLog,
     lease: 30_000,
     longestSleep: 500,

@@ -1,6 +1,5 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import type { CancelTimer, Timers } from "@drover/timers";
-import { randomUUID } from "node:crypto";
 import type { Bells } from "./bells.ts";
 import type { Enlistment, Ledger } from "./ledger.ts";
 import type { WorkOptions } from "./work-queue.ts";
@@ -31,6 +30,7 @@ export interface RingerParts {
   readonly ledger: Ledger;
   readonly bells: Bells;
   readonly timers: Timers;
+  readonly newId: () => string;
   readonly log: Log;
   /** How long leases last: a worker that died is counted until its last ones have ended. */
   readonly lease: Milliseconds;
@@ -44,7 +44,8 @@ export interface RingerParts {
  * Rings for keys whose time has come, takes back expired leases, and rings again what was lost on the way. One runs in
  * every bridge and worker; doubled it is harmless, and timers need no worker to be alive.
  */
-export function startRinger({ ledger, bells, timers, log, lease, longestSleep, chore }: RingerParts): Ringer {
+export function startRinger(parts: RingerParts): Ringer {
+  const { ledger, bells, timers, log, lease, longestSleep, chore } = parts;
   const sleep = interruptibleSleep(timers);
   const stopping = new AbortController();
   const enlisted = new Set<() => Enlistment>();
@@ -71,7 +72,7 @@ export function startRinger({ ledger, bells, timers, log, lease, longestSleep, c
   return {
     expect: (span) => sleep.atMostFromNow(span),
     enlist(options) {
-      const here = enlistment(options, lease + 2 * longestSleep);
+      const here = enlistment(parts.newId(), options, lease + 2 * longestSleep);
       let now = (): Enlistment => here;
       const worker = (): Enlistment => now();
       enlisted.add(worker);
@@ -97,10 +98,10 @@ export function startRinger({ ledger, bells, timers, log, lease, longestSleep, c
   };
 }
 
-function enlistment(options: WorkOptions, lasts: Milliseconds): Enlistment {
+function enlistment(worker: string, options: WorkOptions, lasts: Milliseconds): Enlistment {
   const { concurrency, version = 0, limits = {} } = options;
   return {
-    worker: randomUUID(),
+    worker,
     slots: concurrency,
     version,
     lasts,

@@ -1,6 +1,5 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import { type CancelTimer, every, type Timers } from "@drover/timers";
-import { randomUUID } from "node:crypto";
 import type { Given, Ledger, Listening, Offering, Taker } from "./ledger.ts";
 import type { Turn } from "./perform-run.ts";
 
@@ -18,6 +17,8 @@ export interface SlotsParts {
   /** How often the ledger is told which are free; at most half as long as an offer stands. */
   readonly renewal: Milliseconds;
   readonly timers: Timers;
+  /** A name that nobody else has. */
+  readonly newId: () => string;
   readonly log: Log;
   /** Runs what a slot was given. */
   readonly run: (turn: Turn) => void;
@@ -54,7 +55,7 @@ export class Slots {
   /** A slot for a bell: the token to claim with; undefined where there will be none any more. */
   take(): Promise<string | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
-    const [slot] = this.#used < this.#parts.concurrency ? [randomUUID()] : this.#offered;
+    const [slot] = this.#used < this.#parts.concurrency ? [this.#parts.newId()] : this.#offered;
     if (slot === undefined) return new Promise((resolve) => void this.#bells.push(resolve));
     this.#offered.delete(slot);
     return Promise.resolve(this.#claimWith(slot));
@@ -73,7 +74,7 @@ export class Slots {
 
   /** Who would run another key when the verdict of this slot's run is told. */
   next(slot: string): Taker {
-    const token = randomUUID();
+    const token = this.#parts.newId();
     const isOneMore = this.#offered.size + this.#nexts.size < offeredAtMost;
     this.#nexts.set(token, slot);
     return { token, version: this.#parts.version, ...(isOneMore && { offeredBy: this.#now() }) };
@@ -104,7 +105,7 @@ export class Slots {
   free(slot: string, next?: Taker): void {
     if (next) this.#nexts.delete(next.token);
     this.#busy.delete(slot);
-    this.#bells.shift()?.(this.#claimWith(randomUUID()));
+    this.#bells.shift()?.(this.#claimWith(this.#parts.newId()));
   }
 
   /** From now on nothing is taken, and what comes is given back. */
@@ -150,7 +151,7 @@ export class Slots {
     const { ledger, version, concurrency, log } = this.#parts;
     if (this.#renewing || this.#closed) return;
     const most = Math.min(concurrency - this.#used, offeredAtMost - this.#offered.size);
-    for (let i = 0; i < most; i++) this.#offered.add(randomUUID());
+    for (let i = 0; i < most; i++) this.#offered.add(this.#parts.newId());
     const slots = [...this.#offered, ...this.#expected];
     if (slots.length === 0) return;
     this.#renewing = true;

@@ -228,6 +228,7 @@ it("tells the ringer when the key is due again", async () => {
     lease: 2_000,
     renewal: 500,
     timers: processTimers,
+    newId: () => "w",
     log: silentLog,
   };
   const worker = startWorker(parts, () => Promise.resolve({ kind: "done", after: 12_345 }), options);

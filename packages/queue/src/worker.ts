@@ -1,6 +1,5 @@
 import type { Log, Milliseconds, ObjectKey } from "@drover/controller";
 import type { Timers } from "@drover/timers";
-import { randomUUID } from "node:crypto";
 import { addAtBest, type Bells, RunFailedError } from "./bells.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { Given, Ledger } from "./ledger.ts";
@@ -22,6 +21,8 @@ export interface WorkerParts {
   /** Leases and offers are renewed this often. */
   readonly renewal: Milliseconds;
   readonly timers: Timers;
+  /** A name that nobody else has: of a worker, a slot, a run. */
+  readonly newId: () => string;
   readonly log: Log;
 }
 
@@ -36,7 +37,7 @@ export function startWorker(
   const underWay = new Set<Promise<void>>();
   const slots = new Slots({
     ...parts,
-    ...{ worker: randomUUID(), version, concurrency },
+    ...{ worker: parts.newId(), version, concurrency },
     giveBack: (given) => giveBack(parts, given),
     run(turn) {
       const run = turns.run(turn, Infinity).catch((error: unknown) => show(parts, error));
