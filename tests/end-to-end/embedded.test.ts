@@ -94,7 +94,8 @@ it("beside the cluster's bridges it takes nothing away from them, nor they from 
 });
 
 it("an object that is paused has no run here either, also where Redis is emptied", async () => {
-  const process = await start();
+  // The one of the test before goes on, and may follow both kinds.
+  const process = await start("Serving");
   const annotated = (paused: "true" | null) => {
     const { metadata, ...rest } = gadget("paused");
     return { ...rest, metadata: { ...metadata, annotations: { "drover.dev/paused": paused } } };
