@@ -68,7 +68,7 @@ it("a function with a bridge in its process needs no other, and several share th
   first.kill("SIGKILL");
   await first.exited;
   await areReady("two", "three");
-  expect(await follows(second)).toBe(2);
+  await eventually(async () => expect(await follows(second)).toBe(2));
   expect(await second.stop()).toMatchObject({ code: 0 });
   expect(await admin.call("ACL", "LOG")).toEqual([]);
 });
