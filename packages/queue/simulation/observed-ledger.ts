@@ -209,7 +209,8 @@ export class ObservedLedger {
   }
 
   #isGiven(all: readonly Given[]): readonly Given[] {
-    for (const { token } of all) if (!this.#given.has(token)) this.#given.set(token, this.#parts.scene.local);
+    const { givenAt, local } = this.#parts.scene;
+    for (const { token } of all) this.#given.set(token, givenAt.get(token) ?? local);
     return all;
   }
 

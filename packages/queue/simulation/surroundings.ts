@@ -32,6 +32,8 @@ export interface Surroundings {
   readonly letters: Map<string, Given[]>;
   /** What was known of each key that was given to a slot, by the token of that run. */
   readonly knownWhenGiven: Map<string, Knowledge>;
+  /** When keys were given to slots, by the tokens of their runs. */
+  readonly givenAt: Map<string, number>;
   /** The version of the function of who offered a slot, by its token. */
   readonly offered: Map<string, number>;
   /** The replication id of the server of the moment. */
@@ -59,7 +61,7 @@ export function surroundings(
   const trace: string[] = [];
   const letters = new Map<string, Given[]>();
   const knownWhenGiven = new Map<string, Knowledge>();
-  const offered = new Map<string, number>();
+  const [offered, givenAt] = [new Map<string, number>(), new Map<string, number>()];
   const clock = new SimulatedClock();
   const collect = async (): Promise<void> => {
     for (const { worker, given } of await post.collect(prefix)) {
@@ -70,6 +72,7 @@ export function surroundings(
         self.truth.granted(key, token, claim, offered.get(slot) ?? 0, self.local + self.hurried);
       });
       knownWhenGiven.set(token, self.truth.known(key));
+      givenAt.set(token, self.local);
       letters.set(worker, [...(letters.get(worker) ?? []), given]);
     }
   };
@@ -78,7 +81,7 @@ export function surroundings(
     prefix,
     bells: simulatedBells(),
     truth: new Truth(),
-    ...{ letters, knownWhenGiven, offered },
+    ...{ letters, knownWhenGiven, givenAt, offered },
     clock,
     get local() {
       return clock.now;
