@@ -2,18 +2,10 @@ import type { RedisConnection } from "../src/redis-connection.ts";
 import type { RedisLedger, RedisLedgerOptions } from "../src/redis-ledger.ts";
 import { type Snapshot, snapshotOf } from "./server-data.ts";
 import type { Post } from "./post.ts";
-import {
-  type Command,
-  type Disturbance,
-  producers,
-  type Fault,
-  type Schedule,
-  type Terms,
-  times,
-  workers,
-} from "./schedule.ts";
+import { type Command, producers, type Schedule, times } from "./schedule.ts";
 import { SimulatedProducer } from "./simulated-producer.ts";
-import { SimulatedProcess } from "./simulated-process.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+import { SimulatedWorkers } from "./simulated-workers.ts";
 import { type Surroundings, surroundings } from "./surroundings.ts";
 import { Violation } from "./truth.ts";
 
@@ -33,11 +25,6 @@ const mostTurns = 1_000;
 const longestRecovery = 1_000;
 /** How long a process may take to leave whose runs end at once, ms. */
 const longestLeave = 5_000;
-/** Clocks of processes differ by that much, ms: each began at another time. */
-const clockSkew = 90_000;
-/** What a process is that nobody has said anything of. */
-const usual: Terms = { slots: 1, version: 0 };
-
 /**
  * Runs one schedule on the shipped scripts, then lets everything heal, and checks every promise.
  *
@@ -63,28 +50,23 @@ export async function runSchedule(
 
 class Simulation {
   readonly scene: Surroundings;
-  /** A process each, of which the last one has not been told to leave; none where that has no slots. */
-  readonly #workers: SimulatedProcess[][] = Array.from({ length: workers }, () => []);
+  readonly #workers: SimulatedWorkers;
   readonly #producers: readonly SimulatedProducer[];
   readonly #people: RedisLedger;
   readonly #snapshot: Snapshot;
   #servers = 0;
   #changes = 0;
-  #lives = 0;
-  /** A version that may still be believed to be here, though its process is gone. */
-  #hasOthers = false;
-  /** Nobody takes the place of who is gone. */
-  #isOver = false;
 
   constructor(scene: Surroundings) {
     this.scene = scene;
+    this.#workers = new SimulatedWorkers(scene);
     this.#producers = Array.from({ length: producers }, (_, i) => new SimulatedProducer(scene, `p${i}`));
     this.#people = scene.open(() => undefined);
     this.#snapshot = snapshotOf(scene.redis, scene);
   }
 
   async begin(): Promise<void> {
-    for (const [i] of this.#workers.entries()) this.#start(i, usual);
+    this.#workers.begin();
     for (const producer of this.#producers) await producer.beat();
     await this.#advance(times.settling);
   }
@@ -92,7 +74,7 @@ class Simulation {
   async step(command: Command): Promise<void> {
     await this.#perform(command);
     await this.scene.quiet();
-    this.#check();
+    this.#workers.check();
   }
 
   async #perform(command: Command): Promise<void> {
@@ -109,13 +91,13 @@ class Simulation {
       case "list":
         return this.#producers[command.producer]?.list();
       case "take":
-        return this.#meeting(command, (process) => process.takeBell());
+        return this.#workers.meeting(command, (process) => process.takeBell());
       case "hear":
-        return this.#meeting(command, (process) => {
+        return this.#workers.meeting(command, (process) => {
           process.hearLetters();
         });
       case "finish":
-        return this.#meeting(command, (process) => process.finish(command.verdict));
+        return this.#workers.meeting(command, (process) => process.finish(command.verdict));
       case "trouble":
       case "freeze":
       case "thaw":
@@ -123,7 +105,7 @@ class Simulation {
       case "mend":
       case "kill":
       case "late offer":
-        return this.#disturb(command);
+        return this.#workers.disturb(command);
       case "advance":
         return this.#advance(command.ms);
       case "step clock":
@@ -147,10 +129,9 @@ class Simulation {
         return this.#hold(command.scope, command.do === "pause");
       case "force":
         return this.#force(command.key);
-      case "enlist": {
-        this.#rollOut(command.worker, command.terms);
+      case "enlist":
+        this.#workers.rollOut(command.worker, command.terms);
         return;
-      }
     }
   }
 
@@ -163,7 +144,7 @@ class Simulation {
   }
 
   forget(): Promise<void> {
-    for (const each of this.#workers.flat()) each.die();
+    for (const each of this.#workers.all) each.die();
     return this.#snapshot.forget();
   }
 
@@ -172,18 +153,7 @@ class Simulation {
     const { scene } = this;
     scene.say("-- from here on nothing goes wrong --");
     for (const scope of scene.truth.scopes.keys()) await this.#hold(scope, false);
-    for (const process of this.#workers.flat()) {
-      process.fault = "none";
-      process.mend();
-      process.thaw();
-    }
-    // Otherwise those that were there all the time show whether they are as they were.
-    const here = this.#workers.map((processes): Terms => {
-      const last = processes.at(-1);
-      return last === undefined || last.isLeaving ? { ...usual, slots: 0 } : last.terms;
-    });
-    const isUsual = !this.#hasOthers && here.every(({ slots, runs }) => slots > 0 && !runs);
-    if (!isUsual) for (const [i] of this.#workers.entries()) this.#rollOut(i, { slots: 1, version: 3 });
+    this.#workers.heal();
     await scene.quiet(); // what was known when a key was given is known only if one call is made at a time
     await this.#comeToRest();
     const { keys: parked } = await this.#people.list("parked", 100);
@@ -208,21 +178,21 @@ class Simulation {
 
   /** Everything that is on its way arrives, and runs end as they should. */
   async #work(): Promise<void> {
-    const processes = this.#workers.flat();
+    const processes = this.#workers.all;
     for (const process of processes) {
       process.hearLetters();
       process.takeBell();
       await this.scene.quiet();
       while (process.finish({ kind: "done" })) await this.scene.quiet();
     }
-    this.#check();
+    this.#workers.check();
     this.scene.letters.clear(); // of those that are gone
   }
 
   async #rests(): Promise<boolean> {
     if (this.#producers.some((each) => each.busy)) return false;
     const isBusy = ({ running, answering }: SimulatedProcess): boolean => running.length + answering > 0;
-    if (this.#workers.flat().some(isBusy)) return false;
+    if (this.#workers.all.some(isBusy)) return false;
     const { due, scheduled, running } = await this.#people.count();
     return due + scheduled + running === 0;
   }
@@ -231,27 +201,26 @@ class Simulation {
   async #isPrompt(): Promise<void> {
     await this.#advance(longestRecovery);
     const { scene } = this;
-    const slots = this.#workers.map((processes) => processes.at(-1)?.terms.slots ?? 0);
-    const free = slots.reduce((sum, one) => sum + one, 0);
     for (const [key] of scene.truth.names.entries()) this.#change(key, false);
     for (const producer of this.#producers) if (producer.busy) await producer.deliver("change", "none");
     do {
-      for (const process of this.#workers.flat()) process.hearLetters();
+      for (const process of this.#workers.all) process.hearLetters();
       await scene.quiet(); // what is given back goes to another
     } while (scene.letters.size > 0);
-    const begun = this.#workers.flat().flatMap(({ running }) => running).length;
+    const begun = this.#workers.all.flatMap(({ running }) => running).length;
     const changed = scene.truth.names.length;
-    if (begun !== Math.min(free, changed))
-      throw new Violation(`${changed} changes found ${free} free slots, and ${begun} runs began at once`);
+    if (begun !== Math.min(this.#workers.slots, changed))
+      throw new Violation(
+        `${changed} changes found ${this.#workers.slots} free slots, and ${begun} runs began at once`,
+      );
     await this.#comeToRest();
   }
 
   /** Whoever leaves a queue at rest leaves nothing behind. */
   async #allLeave(): Promise<void> {
     const { scene } = this;
-    const processes = this.#workers.flat();
-    this.#isOver = true;
-    for (const process of processes) process.drain(0);
+    const processes = this.#workers.all;
+    this.#workers.leave();
     const end = scene.clock.now + longestLeave;
     await scene.quiet();
     while (!processes.every(({ isGone }) => isGone) && scene.clock.step(end)) await scene.quiet();
@@ -267,59 +236,6 @@ class Simulation {
     for (const producer of this.#producers) if (producer.busy) await producer.deliver("change", "none");
     if (scene.letters.size > 0) throw new Violation("A key was given to a worker that has left");
     scene.say("all have left");
-  }
-
-  /** Nothing is wrong with a process, and of all runs of a key one at most believes that it holds the lease. */
-  #check(): void {
-    for (const process of this.#workers.flat()) {
-      const { name, problem } = process;
-      if (problem !== undefined) throw new Violation(`${name} ${problem}`);
-    }
-    const holders = new Map<string, string>();
-    for (const process of this.#workers.flat())
-      for (const { run } of process.running) {
-        if (!run.held()) continue;
-        const other = holders.get(run.key);
-        if (other !== undefined) throw new Violation(`${other} and ${process.name} both hold ${run.key}`);
-        holders.set(run.key, process.name);
-      }
-  }
-
-  #start(i: number, terms: Terms): void {
-    if (terms.slots === 0) return;
-    const life = ++this.#lives;
-    const process = new SimulatedProcess(this.scene, `w${i}.${life}`, life * clockSkew, terms);
-    this.#workers[i] = [...(this.#workers[i] ?? []).filter(({ isGone }) => !isGone), process];
-  }
-
-  /** Another process takes the place of the one that is there, which ends what it runs. */
-  #rollOut(i: number, terms: Terms): void {
-    this.scene.say(`w${i} is ${JSON.stringify(terms)}`);
-    this.#hasOthers ||= terms.version !== usual.version;
-    this.#workers[i]?.at(-1)?.drain(times.settling);
-    this.#start(i, terms);
-  }
-
-  /** What a process does next meets a fault, if it does anything; one that dies is replaced by another. */
-  async #meeting(
-    { worker, fault }: { readonly worker: number; readonly fault: Fault },
-    act: (process: SimulatedProcess) => unknown,
-  ): Promise<void> {
-    const { scene } = this;
-    for (const process of this.#workers[worker] ?? []) {
-      process.fault = fault;
-      act(process);
-      await scene.quiet();
-      process.fault = "none";
-    }
-    this.#replaceDead();
-  }
-
-  /** The dead are replaced by others of the same kind. */
-  #replaceDead(): void {
-    if (this.#isOver) return;
-    for (const [i, processes] of this.#workers.entries())
-      if (processes.length > 0 && processes.every(({ isGone }) => isGone)) this.#start(i, usual);
   }
 
   #change(key: number, recreate: boolean): void {
@@ -340,28 +256,14 @@ class Simulation {
     this.#producers[key % producers]?.hearPart({ key: name, part, version });
   }
 
-  async #disturb(command: Disturbance): Promise<void> {
-    const process = this.#workers[command.worker]?.at(-1);
-    if (!process) return;
-    this.scene.say(`${command.do} ${process.name}`);
-    if (command.do === "kill") process.die();
-    else if (command.do === "thaw") process.thaw();
-    else if (command.do === "cut") process.cut();
-    else if (command.do === "mend") process.mend();
-    else if (command.do === "late offer") await process.lateOffer();
-    else if (command.do === "trouble") process.fault = command.fault;
-    else process.frozen = true;
-    this.#replaceDead();
-  }
-
   async #advance(ms: number): Promise<void> {
     const { clock } = this.scene;
     const end = clock.now + ms;
     await this.scene.quiet();
     while (clock.step(end)) {
       await this.scene.quiet();
-      this.#check();
-      this.#replaceDead();
+      this.#workers.check();
+      this.#workers.replaceDead();
     }
     clock.now = end;
   }
