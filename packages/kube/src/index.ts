@@ -111,5 +111,4 @@ export {
   type ResourceRef,
   WrongScopeError,
 } from "./resource-ref.ts";
-export { processTimers, type Timers } from "@drover/timers";
 export type { WatchFrame } from "./watch-frames.ts";

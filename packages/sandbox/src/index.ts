@@ -42,10 +42,11 @@
  * owned in one are owned in all; of the large specs (Pod, Deployment, Service) all fields and defaults are known, of
  * what can be wrong in them the more usual; quantities stay as they are written; no node is brought: pods that are bound
  * to one and deleted stay until something ends them, as tools/node does; of protobuf bodies only the small kinds',
- * Deployments' and Services' are read; integers beyond 2^53 lose precision. v1 and events.k8s.io/v1 Events are one
+ * Deployments' and Services' are read. v1 and events.k8s.io/v1 Events are one
  * store, as in a real one. What was compared with a real one, and what still differs: conformance/README.md.
  */
 export type { FaultAnswer, Faults, SandboxRequest } from "./faults.ts";
+export { isArray, isObject, sortedJson } from "./json.ts";
 export type { Json, JsonObject } from "./json.ts";
 export type { KubeObject } from "./kube-object.ts";
 export { startSandbox } from "./sandbox.ts";

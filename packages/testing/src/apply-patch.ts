@@ -1,4 +1,4 @@
-import { isMergedSet, type Json, type JsonObject, mergeKeyOf } from "@drover/sandbox";
+import { isArray, isMergedSet, isObject, type Json, type JsonObject, mergeKeyOf } from "@drover/sandbox";
 
 type Field = readonly [name: string, value: Json];
 
@@ -23,8 +23,8 @@ export function applyPatch({ before, now }: Applied, manifest: JsonObject, isStr
     const part = { before: own(before, name), now: own(now, name) };
     // In a merge patch, what was null in both was not removed by this manifest.
     if (value === null) return part.before === null && !isStrategic ? [] : [[name, null]];
-    if (isFields(value)) return [[name, partPatch(name, part, value, isStrategic)]];
-    return isList(value) && isStrategic ? listPatch(name, part, value) : [[name, cleared(value)]];
+    if (isObject(value)) return [[name, partPatch(name, part, value, isStrategic)]];
+    return isArray(value) && isStrategic ? listPatch(name, part, value) : [[name, cleared(value)]];
   });
   return Object.fromEntries([...removed.map((name): Field => [name, null]), ...kept]);
 }
@@ -40,8 +40,8 @@ function partPatch(
   isStrategic: boolean,
 ): JsonObject {
   // Directives are for what is there: in a new part they would be taken for fields.
-  if (isStrategic && !isFields(now)) return value;
-  const part = { before: isFields(before) ? before : {}, now: isFields(now) ? now : {} };
+  if (isStrategic && !isObject(now)) return value;
+  const part = { before: isObject(before) ? before : {}, now: isObject(now) ? now : {} };
   const patch = applyPatch(part, value, isStrategic);
   if (!isStrategic || !isUnion(name)) return patch;
   return { ...patch, $retainKeys: Object.keys(value).filter((field) => value[field] !== null) };
@@ -49,8 +49,8 @@ function partPatch(
 
 /** Of a list that merges by item: its items, those that go, and their order among the others'. */
 function listPatch(list: string, part: Applied<Json | undefined>, items: readonly Json[]): readonly Field[] {
-  const before = isList(part.before) ? part.before : [];
-  if (!isList(part.now)) return [[list, items]];
+  const before = isArray(part.before) ? part.before : [];
+  if (!isArray(part.now)) return [[list, items]];
   const { now } = part;
   const order = `$setElementOrder/${list}`;
   if (isMergedSet(list)) {
@@ -60,10 +60,10 @@ function listPatch(list: string, part: Applied<Json | undefined>, items: readonl
   }
   const key = mergeKeyOf(list, [...items, ...before]);
   if (key === undefined) return [[list, items]];
-  const idOf = (item: Json): Json => (isFields(item) ? (item[key] ?? null) : null);
+  const idOf = (item: Json): Json => (isObject(item) ? (item[key] ?? null) : null);
   const patched = items.map((item): Json => {
     const same = (one: Json): boolean => idOf(one) === idOf(item);
-    return isFields(item)
+    return isObject(item)
       ? partPatch(list, { before: before.find(same), now: now.find(same) }, item, true)
       : item;
   });
@@ -84,10 +84,6 @@ export function withoutNulls(manifest: JsonObject): JsonObject {
 }
 
 function cleared(value: Json): Json {
-  if (isList(value)) return value.map(cleared);
-  return isFields(value) ? withoutNulls(value) : value;
+  if (isArray(value)) return value.map(cleared);
+  return isObject(value) ? withoutNulls(value) : value;
 }
-
-export const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
-export const isFields = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !isList(value);

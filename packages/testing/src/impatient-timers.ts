@@ -1,4 +1,4 @@
-import { processTimers, type Timers } from "@drover/kube";
+import { processTimers, type Timers } from "@drover/timers";
 
 /** The process clock, but a request that is to be repeated in a while is repeated at once. */
 export const impatientTimers: Timers = {

@@ -10,7 +10,7 @@ import {
   type ResourceRef,
 } from "@drover/kube";
 import { parseJson, writeJson } from "@drover/json";
-import type { JsonObject } from "@drover/sandbox";
+import { type JsonObject, sortedJson } from "@drover/sandbox";
 import { z } from "zod";
 import type { ApiAddress } from "./api-address.ts";
 import { applyPatch, withoutNulls } from "./apply-patch.ts";
@@ -87,7 +87,7 @@ async function applied(
 function annotated({ metadata, ...object }: NewObject): JsonObject {
   const { [lastAppliedAnnotation]: _, ...annotations } = metadata.annotations ?? {};
   const plain = { ...object, metadata: { ...metadata, annotations } };
-  const text = `${writeJson(sorted(plain))}\n`;
+  const text = `${sortedJson(fieldsOf(writeJson(plain)))}\n`;
   const both = { ...annotations, [lastAppliedAnnotation]: text };
   return fieldsOf(writeJson({ ...object, metadata: { ...metadata, annotations: both } }));
 }
@@ -98,14 +98,3 @@ const unsupported = 415;
 const fieldsSchema = z.record(z.string(), z.unknown());
 // Whatever is parsed is JSON, with integers that zod's own schema of it does not have.
 const fieldsOf = (text: string): JsonObject => fieldsSchema.parse(parseJson(text)) as JsonObject;
-
-/** Its keys in order, as Go writes them. */
-function sorted(value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(sorted);
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([k, v]) => [k, sorted(v)]),
-  );
-}

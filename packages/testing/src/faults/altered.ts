@@ -1,6 +1,5 @@
 import { parseJson, writeJson } from "@drover/json";
-import type { Json } from "@drover/sandbox";
-import { isFields, isList } from "../apply-patch.ts";
+import { isArray, isObject, type Json } from "@drover/sandbox";
 import type { Manifest, User } from "../user.ts";
 
 /** Of larger objects only so many values are tried one by one. */
@@ -15,7 +14,7 @@ export async function altered(user: User, manifest: Manifest): Promise<Manifest>
   const plain = jsonOf(content);
   const withContent = (changed: Json): Manifest => ({
     ...{ apiVersion, kind, metadata },
-    ...(isFields(changed) ? changed : {}),
+    ...(isObject(changed) ? changed : {}),
   });
   const paths = leavesOf(plain)
     .filter((path) => !path.some(isOfLabels))
@@ -48,12 +47,12 @@ function others(value: Json | undefined): readonly [Json, ...Json[]] {
 type Path = readonly string[];
 
 function leavesOf(value: Json): readonly Path[] {
-  if (!isFields(value) && !isList(value)) return value === null ? [] : [[]];
+  if (!isObject(value) && !isArray(value)) return value === null ? [] : [[]];
   return Object.entries(value).flatMap(([name, part]) => leavesOf(part).map((path) => [name, ...path]));
 }
 
 const partOf = (value: Json | undefined, name: string): Json | undefined =>
-  isList(value) ? value[Number(name)] : isFields(value) ? value[name] : undefined;
+  isArray(value) ? value[Number(name)] : isObject(value) ? value[name] : undefined;
 
 const at = (value: Json | undefined, [name, ...rest]: Path): Json | undefined =>
   name === undefined ? value : at(partOf(value, name), rest);
@@ -61,8 +60,8 @@ const at = (value: Json | undefined, [name, ...rest]: Path): Json | undefined =>
 function replaced(value: Json, [name, ...rest]: Path, by: Json): Json {
   if (name === undefined) return by;
   const part = replaced(partOf(value, name) ?? null, rest, by);
-  if (isList(value)) return value.with(Number(name), part);
-  return isFields(value) ? { ...value, [name]: part } : value;
+  if (isArray(value)) return value.with(Number(name), part);
+  return isObject(value) ? { ...value, [name]: part } : value;
 }
 
 const jsonOf = (content: object): Json => parseJson(writeJson(content)) as Json;
