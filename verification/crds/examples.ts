@@ -1,14 +1,17 @@
 // Objects made from a schema: with what it requires alone, and with all that it names. They need not be valid: both
 // servers are asked.
-import { field, isObject, listAt, objectAt, textAt, textsAt } from "../../packages/sandbox/src/json.ts";
+import {
+  field,
+  isObject,
+  listAt,
+  numberAt,
+  objectAt,
+  textAt,
+  textsAt,
+} from "../../packages/sandbox/src/json.ts";
 import type { Json, JsonObject } from "../../packages/sandbox/src/json.ts";
 
 export type Extent = "least" | "all";
-
-const number = (schema: Json, key: string): number | undefined => {
-  const found = field(schema, key);
-  return typeof found === "number" ? found : undefined;
-};
 
 const ofFormat: Readonly<Record<string, string>> = {
   "date-time": "2024-01-02T03:04:05Z",
@@ -27,15 +30,15 @@ const ofFormat: Readonly<Record<string, string>> = {
 
 function textOf(schema: Json): string {
   const text = ofFormat[textAt(schema, "format") ?? ""] ?? "a";
-  return text.padEnd(number(schema, "minLength") ?? 0, "a");
+  return text.padEnd(numberAt(schema, "minLength") ?? 0, "a");
 }
 
 function numberOf(schema: Json): number {
   const step = field(schema, "exclusiveMinimum") === true ? 1 : 0;
-  const least = number(schema, "minimum");
-  const most = number(schema, "maximum");
-  if (least !== undefined) return step === 0 ? least : least + (number(schema, "multipleOf") ?? 1);
-  return most !== undefined && most < 1 ? most : (number(schema, "multipleOf") ?? 1);
+  const least = numberAt(schema, "minimum");
+  const most = numberAt(schema, "maximum");
+  if (least !== undefined) return step === 0 ? least : least + (numberAt(schema, "multipleOf") ?? 1);
+  return most !== undefined && most < 1 ? most : (numberAt(schema, "multipleOf") ?? 1);
 }
 
 /** Deeper than that no object is made. */
@@ -54,7 +57,7 @@ function objectOf(schema: Json, extent: Extent, depth: number): JsonObject {
     key,
     exampleOf(properties[key] ?? {}, extent, depth + 1),
   ]);
-  const isMap = isObject(others) && (extent === "all" || number(schema, "minProperties") !== undefined);
+  const isMap = isObject(others) && (extent === "all" || numberAt(schema, "minProperties") !== undefined);
   return Object.fromEntries([
     ...entries,
     ...(isMap ? [["key", exampleOf(others, extent, depth + 1)] as [string, Json]] : []),
@@ -62,7 +65,7 @@ function objectOf(schema: Json, extent: Extent, depth: number): JsonObject {
 }
 
 function listOf(schema: Json, extent: Extent, depth: number): Json[] {
-  const count = number(schema, "minItems") ?? (extent === "all" && depth < deepest ? 1 : 0);
+  const count = numberAt(schema, "minItems") ?? (extent === "all" && depth < deepest ? 1 : 0);
   const items = field(schema, "items") ?? {};
   return Array.from({ length: Math.min(count, 3) }, () => exampleOf(items, extent, depth + 1));
 }

@@ -4,7 +4,9 @@ import {
   field,
   isArray,
   isObject,
+  isTrueAt,
   listAt,
+  numberAt,
   objectAt,
   textAt,
   textsAt,
@@ -25,12 +27,6 @@ interface Idea {
   readonly change: Change;
 }
 
-const number = (schema: Json, key: string): number | undefined => {
-  const found = field(schema, key);
-  return typeof found === "number" ? found : undefined;
-};
-const isFlag = (schema: Json, key: string): boolean => field(schema, key) === true;
-
 /** A value of another type, for each type. */
 const stranger: Readonly<Record<string, readonly Json[]>> = {
   string: [5, ["a"]],
@@ -47,7 +43,7 @@ const idea = (word: string, value: Json | undefined): Idea => ({ word, change: (
 /** What breaks words of one schema, for a value that stands where it says. */
 function ideasFor(value: Json, schema: Json): Idea[] {
   const type = textAt(schema, "type") ?? "";
-  const free = type === "" && isFlag(schema, "x-kubernetes-preserve-unknown-fields");
+  const free = type === "" && isTrueAt(schema, "x-kubernetes-preserve-unknown-fields");
   const ideas: Idea[] = free ? [] : (stranger[type] ?? []).map((other) => idea("type", other));
   if (!free) ideas.push(idea("null", null));
   if (listAt(schema, "enum").length > 0)
@@ -61,12 +57,12 @@ function ideasFor(value: Json, schema: Json): Idea[] {
 function limitIdeas(value: Json, schema: Json): Idea[] {
   const ideas: Idea[] = [];
   const add = (word: string, make: (limit: number) => Json | undefined): void => {
-    const limit = number(schema, word);
+    const limit = numberAt(schema, word);
     const other = limit === undefined ? undefined : make(limit);
     if (other !== undefined) ideas.push(idea(word, other));
   };
-  add("minimum", (least) => (isFlag(schema, "exclusiveMinimum") ? least : least - 1));
-  add("maximum", (most) => (isFlag(schema, "exclusiveMaximum") ? most : most + 1));
+  add("minimum", (least) => (isTrueAt(schema, "exclusiveMinimum") ? least : least - 1));
+  add("maximum", (most) => (isTrueAt(schema, "exclusiveMaximum") ? most : most + 1));
   add("multipleOf", (factor) => factor * 1.5);
   add("minLength", (least) => (least > 0 ? "" : undefined));
   add("maxLength", (most) => (most < 100_000 ? "x".repeat(most + 1) : undefined));

@@ -1,4 +1,5 @@
 // What a folder holds: every CustomResourceDefinition in it, and every object of their kinds, whatever else is there.
+import { exactYaml, writeJson } from "@drover/json";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { parseAllDocuments } from "yaml";
@@ -53,13 +54,13 @@ const isTemplate = (object: JsonObject): boolean =>
 
 /** The objects in a text; undefined for each document that is none. */
 function objectsIn(text: string): (JsonObject | undefined)[] {
-  const documents = parseAllDocuments(text, { logLevel: "silent", uniqueKeys: false });
+  const documents = parseAllDocuments(text, { ...exactYaml.options, logLevel: "silent", uniqueKeys: false });
   if (!Array.isArray(documents)) return [];
   return documents.flatMap((document): (JsonObject | undefined)[] => {
     if (document.errors.length > 0) return [undefined];
     let value: unknown;
     try {
-      value = document.toJS({ maxAliasCount: 100 });
+      value = document.toJS({ maxAliasCount: 100, reviver: exactYaml.reviver });
     } catch {
       return [undefined];
     }
@@ -97,7 +98,7 @@ const served = ({ object }: Found): string[] =>
 /** The first of all that are the same by `key`, in their order; a longer one takes a shorter one's place. */
 function once(all: readonly Found[], key: (found: Found) => string): Found[] {
   const first = new Map<string, Found>();
-  const size = ({ object }: Found): number => JSON.stringify(object).length;
+  const size = ({ object }: Found): number => writeJson(object).length;
   for (const found of all) {
     const known = first.get(key(found));
     if (!known || size(found) > size(known)) first.set(key(found), found);

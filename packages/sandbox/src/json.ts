@@ -42,6 +42,13 @@ export const listAt = (value: Json | undefined, ...path: readonly string[]): rea
   const found = field(value, ...path);
   return isArray(found) ? found : [];
 };
+/** A number, unless it is beyond 2^53. */
+export const numberAt = (value: Json | undefined, ...path: readonly string[]): number | undefined => {
+  const found = field(value, ...path);
+  return typeof found === "number" ? found : undefined;
+};
+export const isTrueAt = (value: Json | undefined, ...path: readonly string[]): boolean =>
+  field(value, ...path) === true;
 export const textsAt = (value: Json | undefined, ...path: readonly string[]): readonly string[] =>
   listAt(value, ...path).filter(isString);
 

@@ -2,7 +2,7 @@
 // Rules (x-kubernetes-validations) are looked at as texts only: conformance/not-checked.ts.
 import { forbidden, invalid, notSupported, required, when } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
-import { field, isArray, isObject, listAt, objectAt, textAt, textsAt } from "./json.ts";
+import { field, isArray, isObject, isTrueAt, listAt, objectAt, textAt, textsAt } from "./json.ts";
 import type { Json } from "./json.ts";
 
 /** What is known of the place of a schema in the whole. */
@@ -19,7 +19,6 @@ const listTypes = ["atomic", "set", "map"];
 const mapTypes = ["atomic", "granular"];
 const unsupported = ["id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"];
 const quadratic = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
-const flag = (schema: Json | undefined, name: string): boolean => field(schema, name) === true;
 const isGiven = (value: Json | undefined): boolean =>
   value !== undefined && value !== "" && !(isObject(value) && Object.keys(value).length === 0);
 
@@ -53,7 +52,8 @@ function placeOf(schema: Json, key: string, place: Place): Place {
   if (key === "additionalProperties" && inside.meta)
     return { ...inside, noDefaults: "inside additionalProperties applying to object metadata" };
   const name = key.startsWith("properties.") ? key.slice("properties.".length) : "";
-  if (!metaFields.includes(name) || !(root || flag(schema, "x-kubernetes-embedded-resource"))) return inside;
+  if (!metaFields.includes(name) || !(root || isTrueAt(schema, "x-kubernetes-embedded-resource")))
+    return inside;
   return { ...inside, meta: true, ...(root && { noDefaults: `in top-level ${name}` }) };
 }
 
@@ -85,11 +85,11 @@ function wordErrors(schema: Json, path: string, place: Place): FieldError[] {
     ...no(type === "null", "type", noNull),
     ...no(isArray(field(schema, "items")), "items", "items must be a schema object and not an array"),
     ...no(
-      place.meta === true && flag(schema, "x-kubernetes-embedded-resource"),
+      place.meta === true && isTrueAt(schema, "x-kubernetes-embedded-resource"),
       "x-kubernetes-embedded-resource",
       "must not be used inside of resource meta",
     ),
-    ...no(flag(schema, "uniqueItems"), "uniqueItems", quadratic),
+    ...no(isTrueAt(schema, "uniqueItems"), "uniqueItems", quadratic),
     ...no(isMixed, "additionalProperties", "additionalProperties and properties are mutual exclusive"),
     ...when(
       field(schema, "x-kubernetes-preserve-unknown-fields") === false,
@@ -132,7 +132,7 @@ function listErrors(schema: Json, path: string): FieldError[] {
       : []),
     ...(list === "map" ? keyErrors(schema, path) : []),
     ...when(
-      (list === "set" || list === "map") && flag(items, "nullable"),
+      (list === "set" || list === "map") && isTrueAt(items, "nullable"),
       forbidden(`${path}.items.nullable`, `cannot be nullable when x-kubernetes-list-type is ${list ?? ""}`),
     ),
   ];
@@ -201,7 +201,7 @@ function unsureErrors(items: Json, key: string, path: string): FieldError[] {
   const isSure = textsAt(items, "required").includes(key) || (field(property, "default") ?? null) !== null;
   return [
     ...when(!isSure, required(`${at}.default`, `${why} must have a default or be a required property`)),
-    ...when(flag(property, "nullable"), forbidden(`${at}.nullable`, `${why} cannot be nullable`)),
+    ...when(isTrueAt(property, "nullable"), forbidden(`${at}.nullable`, `${why} cannot be nullable`)),
   ];
 }
 

@@ -204,23 +204,20 @@ function quantity(value: Numeric, schema: Json, path: string): Verdict {
   const errors: FieldError[] = [];
   const own = kindFault(value, schema);
   if (own !== undefined) errors.push(unfit(`Checked ${own}`, path));
-  const limit = (key: string, title: string, check: (limit: Numeric) => string | undefined): void => {
+  const limit = (key: string, title: string, check: (bound: Numeric) => string | undefined): void => {
     const given = number(schema, key);
     if (given === undefined) return;
     const fault = kindFault(given, schema);
     if (fault !== undefined) errors.push(unfit(`${title} ${fault}`, path));
-    const limit =
+    const bound =
       fault === undefined && isInteger(value) && typeof given === "number" ? Math.trunc(given) : given;
-    const detail = limit <= 0 && key === "multipleOf" ? undefined : check(limit);
+    if (key === "multipleOf" && bound <= 0) {
+      const why = `factor MultipleOf declared for ${path} must be positive: ${goNumber(bound)}`;
+      errors.push(invalid(named(path), bound, why));
+      return;
+    }
+    const detail = check(bound);
     if (detail !== undefined) errors.push(invalid(named(path), value, `${path} in body should be ${detail}`));
-    if (limit <= 0 && key === "multipleOf")
-      errors.push(
-        invalid(
-          named(path),
-          limit,
-          `factor MultipleOf declared for ${path} must be positive: ${goNumber(limit)}`,
-        ),
-      );
   };
   limit("multipleOf", "MultipleOf", (factor) =>
     isMultiple(value, factor) ? undefined : `a multiple of ${goNumber(factor)}`,

@@ -4,7 +4,7 @@
 import { coerced, embeddedErrors } from "./embedded-objects.ts";
 import { forbidden, invalid, required, when } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
-import { equal, field, isObject, listAt, objectAt, omit, sorted, textAt } from "./json.ts";
+import { equal, field, isObject, isTrueAt, listAt, objectAt, omit, sorted, textAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { isUnsupported, openApiErrors } from "./openapi-schema.ts";
 import { patternProblem } from "./pattern.ts";
@@ -27,7 +27,6 @@ const missingType: Readonly<Record<Level, string>> = {
 };
 const intOrString: Json = [{ type: "integer" }, { type: "string" }];
 const embedded: JsonObject = { "x-kubernetes-embedded-resource": true };
-const flag = (schema: Json, name: string): boolean => field(schema, name) === true;
 const keyed = (path: string, key: string): string => `${path}.properties[${key}]`;
 const properties = (schema: Json): [string, Json][] => Object.entries(objectAt(schema, "properties"));
 const junctors = (schema: Json): [string, Json][] => [
@@ -44,7 +43,10 @@ export function schemaErrors(schema: Json, path: string, withStatus: boolean): F
     : [...structure(schema, path, "root"), ...incomplete(schema, schema, path, path)];
   const said = [
     ...(withStatus ? besideStatus(schema, path) : []),
-    ...when(flag(schema, "nullable"), forbidden(`${path}.nullable`, "nullable cannot be true at the root")),
+    ...when(
+      isTrueAt(schema, "nullable"),
+      forbidden(`${path}.nullable`, "nullable cannot be true at the root"),
+    ),
     ...structural,
   ];
   const defaults = structural.length > 0 || isUnsupported(schema) ? [] : defaultErrors(schema, path, true);
@@ -89,9 +91,10 @@ function typeErrors(schema: Json, path: string, level: Level): FieldError[] {
   const at = `${path}.type`;
   const notObject = "must be object if x-kubernetes-embedded-resource is true";
   const free =
-    flag(schema, "x-kubernetes-int-or-string") || flag(schema, "x-kubernetes-preserve-unknown-fields");
+    isTrueAt(schema, "x-kubernetes-int-or-string") ||
+    isTrueAt(schema, "x-kubernetes-preserve-unknown-fields");
   const own =
-    flag(schema, "x-kubernetes-embedded-resource") && type !== "object"
+    isTrueAt(schema, "x-kubernetes-embedded-resource") && type !== "object"
       ? [type === "" ? required(at, notObject) : invalid(at, type, notObject)]
       : when(type === "" && !free, required(at, missingType[level]));
   return [
@@ -109,15 +112,15 @@ function typeErrors(schema: Json, path: string, level: Level): FieldError[] {
 
 function extensionErrors(schema: Json, path: string, level: Level): FieldError[] {
   const [keeps, whole] = ["x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"];
-  const mixed = flag(schema, "x-kubernetes-int-or-string");
+  const mixed = isTrueAt(schema, "x-kubernetes-int-or-string");
   const why = "must be false if x-kubernetes-int-or-string is true";
   const additional = field(schema, "additionalProperties");
   const bare = `must not be empty if ${whole} is true without ${keeps}`;
-  const isEmbedded = flag(schema, whole);
-  const isBare = isEmbedded && !flag(schema, keeps) && properties(schema).length === 0;
+  const isEmbedded = isTrueAt(schema, whole);
+  const isBare = isEmbedded && !isTrueAt(schema, keeps) && properties(schema).length === 0;
   const notEmbedded = `must not be used if ${whole} is set`;
   return [
-    ...when(mixed && flag(schema, keeps), invalid(`${path}.${keeps}`, true, why)),
+    ...when(mixed && isTrueAt(schema, keeps), invalid(`${path}.${keeps}`, true, why)),
     ...when(mixed && isEmbedded, invalid(`${path}.${whole}`, true, why)),
     ...when(
       additional !== undefined && level === "root",
@@ -130,7 +133,7 @@ function extensionErrors(schema: Json, path: string, level: Level): FieldError[]
 
 /** Types and metadata are the server's: a schema may say no more about them than what names a root takes. */
 function metaErrors(schema: Json, path: string, level: Level): FieldError[] {
-  if (level !== "root" && !flag(schema, "x-kubernetes-embedded-resource")) return [];
+  if (level !== "root" && !isTrueAt(schema, "x-kubernetes-embedded-resource")) return [];
   const ofType = (key: string, wanted: string): FieldError[] => {
     const property = field(schema, "properties", key);
     const type = textAt(property, "type") ?? "";
@@ -165,7 +168,7 @@ function isPlain(metadata: Json): boolean {
 /** Every default in a schema is data of that schema: it is valid, and survives pruning. */
 function defaultErrors(schema: Json, path: string, isRoot: boolean): FieldError[] {
   const items = field(schema, "items");
-  const isResource = isRoot || flag(schema, "x-kubernetes-embedded-resource");
+  const isResource = isRoot || isTrueAt(schema, "x-kubernetes-embedded-resource");
   // Defaults of types and metadata are none of the schema's alone.
   const fields = properties(schema).filter(
     ([key]) => !(isResource && ["apiVersion", "kind", "metadata"].includes(key)),
@@ -203,9 +206,8 @@ function metadataErrors(value: Json, schema: Json, path: string): FieldError[] {
 function values(schema: Json, path: string): FieldError[] {
   const isIntOrString = (value: Json): boolean => equal(field(value, "anyOf"), intOrString);
   const nested = junctors(schema).filter(([name]) => !(name.startsWith("anyOf") && isIntOrString(schema)));
-  const pattern = textAt(schema, "pattern") ?? "";
   return [
-    ...(pattern === "" ? [] : patternErrors(pattern, `${path}.pattern`)),
+    ...patternErrors(schema, `${path}.pattern`),
     ...nested.flatMap(([name, one]) =>
       nestedValues(
         name === "allOf[0]" && isIntOrString(one) ? omit(objectAt(one), "anyOf") : one,
@@ -243,18 +245,17 @@ function nestedValues(schema: Json, path: string): FieldError[] {
 
 /** Inside of allOf and the like there are no ways to say int-or-string. */
 function nestedJunctors(schema: Json, path: string): FieldError[] {
-  const pattern = textAt(schema, "pattern") ?? "";
   return [
-    ...(pattern === "" ? [] : patternErrors(pattern, `${path}.pattern`)),
+    ...patternErrors(schema, `${path}.pattern`),
     ...junctors(schema).flatMap(([name, one]) => nestedValues(one, `${path}.${name}`)),
   ];
 }
 
-function patternErrors(pattern: string, path: string): FieldError[] {
-  const problem = patternProblem(pattern);
-  return problem === undefined
-    ? []
-    : [invalid(path, pattern, `must be a valid regular expression, but isn't: ${problem}`)];
+function patternErrors(schema: Json, path: string): FieldError[] {
+  const pattern = textAt(schema, "pattern") ?? "";
+  const problem = pattern === "" ? undefined : patternProblem(pattern);
+  const why = `must be a valid regular expression, but isn't: ${problem ?? ""}`;
+  return when(problem !== undefined, invalid(path, pattern, why));
 }
 
 /** What is said of a part that the structure does not have; `at` is its place in the structure. Only roots are asked. */
