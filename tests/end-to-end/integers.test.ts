@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { seeded } from "../../packages/controller/src/structural/random-schema.fixture.ts";
 import { calledAccount } from "./called-account.ts";
 import { Ledger, Page, Posting } from "./ledgers.ts";
 import type { Manifest } from "./test-cluster.ts";
@@ -18,17 +19,6 @@ beforeAll(async () => {
     await world.cluster.apply({ ...customResourceDefinition(kind) });
 });
 afterAll(() => world.stop());
-
-/** Mulberry32. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** Numbers as Go writes them. */
 const numbers = [

@@ -1,4 +1,5 @@
 import { expect, it, vi } from "vitest";
+import { seeded } from "../../../packages/controller/src/structural/random-schema.fixture.ts";
 import {
   controlOf,
   functionOf,
@@ -6,17 +7,6 @@ import {
   type RunningBridge,
   type Scene,
 } from "./queues-and-bridges.fixture.ts";
-
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 interface Frame {
   readonly object: { readonly metadata: { readonly name: string; readonly resourceVersion: string } };
@@ -60,7 +50,7 @@ it.each([1, 2, 3, 4])(
   "whatever queues refuse and whichever bridge dies, no wake is lost, and a steady queue waits for none (seed %i)",
   async (seed) => {
     await using scene = await openScene();
-    const random = randomOf(seed);
+    const random = seeded(seed);
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
     const watching = new AbortController();
     const last = await watchFrom(scene.sandbox, watching.signal);
