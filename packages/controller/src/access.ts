@@ -71,7 +71,7 @@ function splitResource(path: string): Pick<Access, "resource" | "subresource"> {
 }
 
 /**
- * Whether accesses that rules grant ({@link accessesOf}) allow a request, as Kubernetes decides it (`RuleAllows` in
+ * True if granted accesses ({@link accessesOf} of rules) allow a request, as Kubernetes decides it (`RuleAllows` in
  * plugin/pkg/auth/authorizer/rbac).
  *
  * @param request without a namespace it is about all of them, or about what is in none; without a name about no single object.

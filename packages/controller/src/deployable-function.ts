@@ -31,8 +31,8 @@ export const defineFunction = <R extends Resource>(
 ): DeployableFunction<R> => definition;
 
 /**
- * What the ServiceAccount of a function may do whose container asks the API server itself: what follows from its code, and
- * what its deployment asks for. The testing kit grants the same.
+ * The permissions of the ServiceAccount of a function whose Pods call the API server: those that follow from its code, and those that
+ * its deployment names. The testing kit grants the same.
  */
 export const grantedPermissions = <R extends Resource>({
   controller,

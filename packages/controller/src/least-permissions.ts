@@ -60,7 +60,7 @@ export function leastPermissions<R extends Resource>(
   });
 }
 
-/** What whoever makes objects of a kind does with them. Not their status, which is of those that run them. */
+/** What a controller does with objects of a kind that it owns. Their status is written by another controller. */
 const ownersVerbs = ["get", "list", "create", "update", "patch", "delete"];
 
 /** Both together; a rule that is in both once. */

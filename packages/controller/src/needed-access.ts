@@ -31,7 +31,7 @@ export function neededAccess(spec: ReconcileFunctionSpec, namespace: string): re
   ];
 }
 
-/** All that a function's permissions grant: a Role in its namespace, and a ClusterRole that is bound everywhere. */
+/** The accesses that a function's permissions grant: by a Role in its namespace, and by a ClusterRole in all namespaces. */
 export const permittedAccess = (
   { namespace: here = [], cluster: everywhere = [] }: Permissions,
   namespace: string,

@@ -1,6 +1,6 @@
 /** What a command inside a script is denied for has no code of its own: Redis 7.0, then all that came later. */
 const deniedInScript = /^ERR (The user executing the script can't|ACL failure in script)/;
-/** Neither has a server for a command that it lacks, or that `rename-command` took away; it quotes arguments. */
+/** The error for a command that a server does not have, or that `rename-command` took away. It quotes the arguments. */
 const unknownCommand = /^(ERR unknown command [^,]*).*$/s;
 
 /**

@@ -276,7 +276,7 @@ describe("no answer", () => {
     fn = await startTestFunction();
   });
   describe("from a Service that leads nowhere", () => {
-    /** What becomes of a call while nobody listens; `before` is called before each try, with its number. */
+    /** How a call ends that finds no listener, and after how many tries; `before` is called before each, with its number. */
     const tried = async (rests: boolean, before: (n: number) => void, more: Partial<CallingParts> = {}) => {
       let tries = 0;
       const run = runOf();

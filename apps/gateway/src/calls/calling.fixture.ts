@@ -141,7 +141,7 @@ export function contextOf({ key, signal }: Run): ReconcileContext<Resource> {
   const object = { apiVersion: "example.com/v1", kind: "Greeting", metadata, spec: { name: "Ada" } };
   return {
     ...{ key, metadata, spec: { name: "Ada" }, status: {}, object, log: silentLog, signal },
-    client: absentClient(() => new Error("The gateway reads and writes for nobody.")),
+    client: absentClient(() => new Error("This test has no cluster.")),
     guard: { beforeWrite: () => {} },
     announce: () => undefined,
     readSecret: () => Promise.resolve(undefined),

@@ -23,7 +23,7 @@ export interface Reply {
 export class NoReplyError extends Error {
   override readonly name = "NoReplyError";
 
-  /** Whether no connection came about, so that nothing was sent. */
+  /** True if there was no connection, so that nothing was sent. */
   readonly isUnsent: boolean;
 
   constructor(message: string, isUnsent = false) {
