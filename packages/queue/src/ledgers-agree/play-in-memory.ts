@@ -81,7 +81,21 @@ export async function playInMemory(
     await heard.caughtUp();
     answers.push({ answer: written(answer), newEra: world.eras > eras });
   }
-  return { steps, answers: [...answers, heard.answer()] };
+  const forgotten: Answer = { answer: forgottenIn(ledger.backup()), newEra: false };
+  return { steps, answers: [...answers, heard.answer(), forgotten] };
+}
+
+/** What is forgotten by itself, under its name in Redis, and how long after it was left, ms. */
+function forgottenIn({ leaving, history, copies, lists }: LedgerData): Readonly<Record<string, number>> {
+  const gone = [...leaving].flatMap(([key, after]) => [
+    [`key:${key}`, after] as const,
+    ...(history.has(key) ? [[`history:${key}`, after] as const] : []),
+  ]);
+  const left = { copy: copies, lists };
+  const kept = Object.entries(left).flatMap(([what, of]) =>
+    [...of].map(([key, { until }]) => [`${what}:${key}`, until] as const),
+  );
+  return Object.fromEntries([...gone, ...kept]);
 }
 
 /** A ledger, and all that its answers depend on beside its calls. */

@@ -1,4 +1,5 @@
 import type { Redis } from "ioredis";
+import { answerKept, leftCopyKept } from "../ledger.ts";
 import { openRedisLedger } from "../redis-ledger.ts";
 import { type Answer, jitterAt, listenTo, type Step, written } from "./play-in-memory.ts";
 import { keys, times } from "./random-calls.ts";
@@ -30,7 +31,21 @@ export async function playInRedis(
     known = each.era;
     return { answer: each.answer, newEra };
   });
-  return [...answers, heard.answer()];
+  return [...answers, heard.answer(), { answer: await forgottenIn(redis), newEra: false }];
+}
+
+/** What Redis forgets by itself, and after which of the times that the ledger asks for, ms. */
+async function forgottenIn(redis: Redis): Promise<Readonly<Record<string, number>>> {
+  const names = await redis.keys(`${prefix}:*`);
+  const left = await Promise.all(names.map((name) => redis.pttl(name)));
+  return Object.fromEntries(
+    names.flatMap((name, i) => {
+      const ms = left[i] ?? -1;
+      // Little of it has passed: a sequence takes some milliseconds.
+      const asked = [answerKept, leftCopyKept].find((time) => ms > time / 2 && ms <= time);
+      return ms < 0 ? [] : [[name.slice(prefix.length + 1), asked ?? ms]];
+    }),
+  );
 }
 
 /** Hears what is told to workers in whatever is played from now on. */
