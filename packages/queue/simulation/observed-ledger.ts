@@ -1,5 +1,6 @@
 import type { ObjectKey } from "@drover/controller";
-import type { ClaimAnswer, Given, Ledger, Offers, SettleAnswer, Taker } from "../src/ledger.ts";
+import type { ClaimAnswer, Given, Ledger, Listening, Offers, SettleAnswer, Taker } from "../src/ledger.ts";
+import * as answers from "../src/redis-ledger-answers.ts";
 import type { RedisLedger } from "../src/redis-ledger.ts";
 import type { Verdict } from "../src/work-queue.ts";
 import { times } from "./schedule.ts";
@@ -16,6 +17,8 @@ export interface ObservedLedgerParts {
   readonly scene: Surroundings;
   readonly ledger: RedisLedger;
   readonly call: Calling;
+  /** Hears what is published for a worker. */
+  readonly listen: (worker: string, heard: (message: string) => void) => Listening;
   readonly say: (what: string) => void;
 }
 
@@ -26,9 +29,9 @@ export class ObservedLedger {
   readonly runs = new Map<string, ObservedRun>();
   /** Workers that it has said are here. */
   readonly enlisted = new Set<string>();
-  readonly #listening = new Map<string, (given: Given) => void>();
-  /** When it was given runs, by their tokens. */
-  readonly #given = new Map<string, number>();
+  readonly #listening = new Set<string>();
+  /** When it was given runs, and after how many losses of data, by their tokens. */
+  readonly #given = new Map<string, { readonly at: number; readonly losses: number }>();
   /** Verdicts that it has told, and those that were answered, by their tokens. */
   readonly #told = new Map<string, { at: number; known: ReadonlyMap<ObjectKey, Knowledge> }>();
   readonly #firstTold = new Map<string, number>();
@@ -50,11 +53,15 @@ export class ObservedLedger {
   get lost(): string | undefined {
     // The answer to a claim under way says what becomes of its slot; if it was given a key before, the next offer does.
     const isClaimed = (slot: string): boolean => this.#claiming.has(slot) || this.#taken.has(slot);
-    // Later its lease has come to its end.
-    const isLate = (at: number): boolean => this.#parts.scene.local >= at + times.lease;
+    const { local, truth } = this.#parts.scene;
     const found = [...this.#given].find(
-      ([token, at]) =>
-        !this.runs.has(token) && !this.#firstTold.has(token) && !isClaimed(slotOf(token)) && !isLate(at),
+      ([token, { at, losses }]) =>
+        !this.runs.has(token) &&
+        !this.#firstTold.has(token) &&
+        !isClaimed(slotOf(token)) &&
+        // Later its lease has come to its end, and a server that takes over may never have heard of it.
+        local < at + times.lease &&
+        losses === truth.losses,
     );
     return found?.[0];
   }
@@ -68,19 +75,6 @@ export class ObservedLedger {
 
   get listens(): boolean {
     return this.#listening.size > 0;
-  }
-
-  /** What it was told since it was last asked. */
-  hearLetters(): void {
-    const { letters } = this.#parts.scene;
-    for (const [worker, hear] of this.#listening) {
-      const arrived = letters.get(worker) ?? [];
-      letters.delete(worker);
-      for (const given of arrived) {
-        this.#isGiven([given]);
-        hear(given);
-      }
-    }
   }
 
   /** An offer of some time ago, which may arrive once more. */
@@ -111,8 +105,15 @@ export class ObservedLedger {
       withdraw: async (offers) =>
         this.#isGiven(await call("withdraws its slots", () => ledger.withdraw(offers))),
       listen: (worker, hear) => {
-        this.#listening.set(worker, hear);
-        return { caughtUp: () => Promise.resolve(), stop: () => void this.#listening.delete(worker) };
+        this.#listening.add(worker);
+        const listening = this.#parts.listen(worker, (message) => {
+          this.#isGiven(answers.given(message.split("\n"), () => undefined)).forEach(hear);
+        });
+        const stop = (): void => {
+          this.#listening.delete(worker);
+          listening.stop();
+        };
+        return { ...listening, stop };
       },
       ring: () => call("rings", () => ledger.ring()),
       unanswered: (patience) => call("looks for lost bells", () => ledger.unanswered(patience)),
@@ -209,8 +210,11 @@ export class ObservedLedger {
   }
 
   #isGiven(all: readonly Given[]): readonly Given[] {
-    const { givenAt, local } = this.#parts.scene;
-    for (const { token } of all) this.#given.set(token, givenAt.get(token) ?? local);
+    const { givenAt, local, truth } = this.#parts.scene;
+    for (const { token } of all) {
+      const at = givenAt.get(token) ?? local;
+      this.#given.set(token, { at, losses: truth.losses });
+    }
     return all;
   }
 

@@ -5,6 +5,7 @@ import * as answers from "../src/redis-ledger-answers.ts";
 /** A key that was given to a worker, as it is told. */
 export interface Letter {
   readonly worker: string;
+  readonly message: string;
   readonly given: Given;
 }
 
@@ -22,7 +23,8 @@ export async function openPost(redis: Redis): Promise<Post> {
     const [prefix = "", worker = ""] = channel.split(":worker:");
     const told = letters.get(prefix) ?? [];
     letters.set(prefix, told);
-    for (const given of answers.given(message.split("\n"), () => undefined)) told.push({ worker, given });
+    for (const given of answers.given(message.split("\n"), () => undefined))
+      told.push({ worker, message, given });
   });
   await connection.psubscribe("*:worker:*");
   return {

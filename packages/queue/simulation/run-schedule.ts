@@ -23,6 +23,8 @@ export class BrokenPromise extends Error {
 const mostTurns = 1_000;
 /** Offers stand again after that time, also of a process that still waits for an answer which is late, ms. */
 const longestRecovery = 1_000;
+/** Who listens is told by then that its connection is no more, and listens again, ms. */
+const longestDeafness = 7_000;
 /** How long a process may take to leave whose runs end at once, ms. */
 const longestLeave = 5_000;
 /**
@@ -103,6 +105,7 @@ class Simulation {
       case "thaw":
       case "cut":
       case "mend":
+      case "disconnect":
       case "kill":
       case "late offer":
         return this.#workers.disturb(command);
@@ -136,9 +139,9 @@ class Simulation {
   }
 
   #loseOrDouble(what: "lose letters" | "lose bells" | "double bells"): void {
-    const { bells, letters } = this.scene;
+    const { bells, channels } = this.scene;
     this.scene.say(what);
-    if (what === "lose letters") letters.clear();
+    if (what === "lose letters") channels.lose();
     else if (what === "lose bells") bells.lose();
     else bells.double();
   }
@@ -171,7 +174,7 @@ class Simulation {
       }
       await this.#work();
       if (await this.#rests()) return;
-      if (scene.bells.size === 0 && scene.letters.size === 0) await this.#advance(scene.clock.next ?? 1);
+      if (scene.bells.size === 0 && scene.channels.size === 0) await this.#advance(scene.clock.next ?? 1);
     }
     throw new Violation(`The queue does not come to rest: ${JSON.stringify(await this.#people.count())}`);
   }
@@ -186,7 +189,6 @@ class Simulation {
       while (process.finish({ kind: "done" })) await this.scene.quiet();
     }
     this.#workers.check();
-    this.scene.letters.clear(); // of those that are gone
   }
 
   async #rests(): Promise<boolean> {
@@ -199,14 +201,19 @@ class Simulation {
 
   /** A queue at rest gives a change to a free slot at once: no time passes, and no bell is needed. */
   async #isPrompt(): Promise<void> {
-    await this.#advance(longestRecovery);
     const { scene } = this;
+    await this.#advance(longestRecovery);
+    const end = scene.clock.now + longestDeafness;
+    while (this.#workers.deaf !== undefined) {
+      if (scene.clock.now > end) throw new Violation(`${this.#workers.deaf} does not hear what it is given`);
+      await this.#advance(100);
+    }
     for (const [key] of scene.truth.names.entries()) this.#change(key, false);
     for (const producer of this.#producers) if (producer.busy) await producer.deliver("change", "none");
     do {
       for (const process of this.#workers.all) process.hearLetters();
       await scene.quiet(); // what is given back goes to another
-    } while (scene.letters.size > 0);
+    } while (scene.channels.size > 0);
     const begun = this.#workers.all.flatMap(({ running }) => running).length;
     const changed = scene.truth.names.length;
     if (begun !== Math.min(this.#workers.slots, changed))
@@ -233,8 +240,9 @@ class Simulation {
     const { running } = await this.#people.count();
     if (running > 0) throw new Violation(`${running} keys are leased, and nobody is there`);
     this.#change(0, false);
+    const given = scene.givenAt.size;
     for (const producer of this.#producers) if (producer.busy) await producer.deliver("change", "none");
-    if (scene.letters.size > 0) throw new Violation("A key was given to a worker that has left");
+    if (scene.givenAt.size > given) throw new Violation("A key was given to a worker that has left");
     scene.say("all have left");
   }
 

@@ -1,11 +1,13 @@
 import fc from "fast-check";
 import type { Verdict, WakeClass } from "../src/work-queue.ts";
+import type { Ending } from "./simulated-channels.ts";
 
 /**
  * What goes wrong with one call to Redis: the caller dies before it or after it; the answer is lost with its connection, and
- * the call is sent again; the answer comes late, by part of a lease; or Redis refuses it.
+ * the call is sent again; the answer comes late, by part of a lease; Redis refuses it; or the server was demoted, and
+ * its successor takes it.
  */
-export type Fault = "none" | "dies before" | "dies after" | "answer lost" | "late" | "refused";
+export type Fault = "none" | "dies before" | "dies after" | "answer lost" | "late" | "refused" | "demoted";
 
 /** One step of a schedule. Actors are numbers; one that cannot do what it is told skips it. */
 export type Command =
@@ -29,6 +31,7 @@ export type Command =
 /** What happens to a process. `cut`: its calls reach Redis only once that is mended, while it goes on. */
 export type Disturbance =
   | { readonly do: "trouble"; readonly worker: number; readonly fault: Fault }
+  | { readonly do: "disconnect"; readonly worker: number; readonly how: Ending }
   | { readonly do: "late offer" | "freeze" | "thaw" | "cut" | "mend" | "kill"; readonly worker: number };
 
 /** What a worker says of itself when it enlists, and what its version of the function asks for. */
@@ -51,7 +54,14 @@ export const parts = 2;
 /** Account that some runs count against. */
 export const account = "cloud";
 
-const trouble = fc.constantFrom<Fault>("dies before", "dies after", "answer lost", "late", "refused");
+const trouble = fc.constantFrom<Fault>(
+  "dies before",
+  "dies after",
+  "answer lost",
+  "late",
+  "refused",
+  "demoted",
+);
 const fault: fc.Arbitrary<Fault> = fc.oneof(
   { weight: 8, arbitrary: fc.constant("none" as const) },
   {
@@ -109,6 +119,14 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant("trouble" as const), worker, fault: trouble }) },
   { weight: 14, arbitrary: fc.record({ do: fc.constant("finish" as const), worker, verdict, fault }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("late offer" as const), worker }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("disconnect" as const),
+      worker,
+      how: fc.constantFrom<Ending>("breaks", "ends", "vanishes"),
+    }),
+  },
   {
     weight: 3,
     arbitrary: fc.record({

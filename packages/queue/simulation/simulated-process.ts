@@ -4,9 +4,12 @@ import type { Bell, Bells, Listener } from "../src/bells.ts";
 import { openLedgerWorkQueue } from "../src/ledger-work-queue.ts";
 import { abortVerdict } from "../src/perform-run.ts";
 import type { RedisLedger } from "../src/redis-ledger.ts";
+import { steadfastOptions } from "../src/steadfast-options.ts";
+import { listenOn } from "../src/subscribe.ts";
 import type { QueueWorker, Run, Verdict, WorkQueue } from "../src/work-queue.ts";
 import { ObservedLedger } from "./observed-ledger.ts";
 import { type Fault, type Terms, times } from "./schedule.ts";
+import type { Ending, SimulatedConnection } from "./simulated-channels.ts";
 import { shown, type Surroundings } from "./surroundings.ts";
 import { type ObservedRun, type Version, Violation } from "./truth.ts";
 
@@ -19,8 +22,10 @@ export const givenByLetter = "was given it";
 
 /** How late an answer comes, ms: a good part of a lease. */
 const late = 450;
-/** A connection is back after that time, ms; what was not answered is sent again. */
-const reconnected = 30;
+/** A connection that leaves a command unanswered for so long is given up, ms. */
+const silence = 1_000;
+/** A server that was demoted answers so many commands before its address leads to its successor. */
+const refusals = 4;
 /** How long a run may take, ms: more than a schedule waits at once. */
 const timeout = 5_000;
 
@@ -31,6 +36,8 @@ const telling = ({ version, uid }: Version, { parts }: ObservedRun): Pick<Verdic
     lists: JSON.stringify(parts),
   },
 });
+
+const replyError = (message: string): Error => Object.assign(new Error(message), { name: "ReplyError" });
 
 interface Running {
   readonly run: Run;
@@ -59,6 +66,8 @@ export class SimulatedProcess {
   readonly terms: Terms;
   readonly #scene: Surroundings;
   readonly #timers: Timers;
+  readonly #steadfast: ReturnType<typeof steadfastOptions>;
+  #connection: SimulatedConnection | undefined;
   readonly #ledger: RedisLedger;
   readonly #observed: ObservedLedger;
   readonly #queue: WorkQueue;
@@ -78,11 +87,14 @@ export class SimulatedProcess {
     this.#scene = scene;
     this.name = name;
     this.#timers = scene.clock.timersOf(this, ahead);
+    this.#steadfast = steadfastOptions({ clientName: name, silence }, this.#timers);
     this.#ledger = scene.open(() => undefined);
     this.#observed = new ObservedLedger({
       ...{ scene, ledger: this.#ledger },
       call: (what, ask) => this.#call(what, ask),
       say: (what) => this.#say(what),
+      listen: (channel, heard) =>
+        listenOn({ ...{ channel, heard, timers: this.#timers }, connect: () => this.#connect() }),
     });
     const { first, longest } = times;
     let ids = 0;
@@ -138,8 +150,17 @@ export class SimulatedProcess {
 
   /** Hears what it was given. */
   hearLetters(): void {
-    if (this.frozen || this.#dead) return;
-    this.#observed.hearLetters();
+    if (!this.frozen && !this.#dead) this.#connection?.receive();
+  }
+
+  /** Hears what it is given from now on. */
+  get listens(): boolean {
+    return this.#connection?.listens ?? false;
+  }
+
+  /** The connection on which it listens is no more. */
+  disconnect(how: Ending): void {
+    this.#connection?.end(how);
   }
 
   /** Takes a bell, where it has a free hand. */
@@ -207,6 +228,7 @@ export class SimulatedProcess {
     this.#dead = true;
     this.#running.clear();
     this.#seat = undefined;
+    this.#connection?.disconnect();
     this.#scene.clock.forget(this);
     for (const worker of this.#observed.enlisted) this.#scene.truth.enlisted(worker, undefined);
   }
@@ -250,6 +272,18 @@ export class SimulatedProcess {
     return true;
   }
 
+  /** A connection to listen on; while it is cut off, no server can be reached. */
+  #connect(): SimulatedConnection | undefined {
+    if (this.#cut) return undefined;
+    this.#connection = this.#scene.channels.connect({
+      timers: this.#timers,
+      send: (what) => this.#call(what, () => Promise.resolve(undefined)),
+      reopenedAfter: () => this.#steadfast.retryStrategy(1),
+      silence,
+    });
+    return this.#connection;
+  }
+
   #bells(): Bells {
     const { bells } = this.#scene;
     return {
@@ -285,10 +319,12 @@ export class SimulatedProcess {
     this.#say(`${what}${fault === "none" ? "" : `, ${fault}`}`);
     if (fault === "dies before") this.die();
     if (this.#isDead()) return never;
-    if (fault === "refused") throw new Error("OOM command not allowed");
+    if (fault === "refused") throw replyError("OOM command not allowed");
+    if (fault === "demoted") await this.#reachSuccessor();
+    if (this.#isDead()) return never;
     let answer = await this.#scene.during(ask());
     if (fault === "answer lost") {
-      await pause(this.#timers, reconnected, "a connection that is lost");
+      await pause(this.#timers, this.#steadfast.retryStrategy(1), "a connection that is lost");
       if (this.#isDead()) return never;
       answer = await this.#scene.during(ask());
     }
@@ -296,6 +332,23 @@ export class SimulatedProcess {
     if (fault === "late") await pause(this.#timers, late, "an answer that is late");
     if (this.frozen) await this.#thawed.promise;
     return this.#isDead() ? never : answer;
+  }
+
+  /** Sends a command again to a server that was demoted, as ioredis does, until its address leads to its successor. */
+  async #reachSuccessor(): Promise<void> {
+    const steadfast = this.#steadfast;
+    const refusal = replyError("READONLY You can't write against a read only replica.");
+    let last = 0;
+    for (let refused = 0; refused < refusals; refused++) {
+      // A replica takes connections: each is the first attempt.
+      const span = steadfast.reconnectOnError(refusal) === 2 ? steadfast.retryStrategy(1) : 0;
+      this.#scene.checked(() => {
+        if (span <= last)
+          throw new Violation(`${this.name} asks a replica again after ${last}, then ${span} ms`);
+      });
+      last = span;
+      await pause(this.#timers, span, "a server that was demoted");
+    }
   }
 
   /** By now: it may have died while it waited. */

@@ -33,6 +33,11 @@ export class SimulatedWorkers {
     return slots.reduce((sum, one) => sum + one, 0);
   }
 
+  /** A process that takes keys, and does not hear what it is given. */
+  get deaf(): string | undefined {
+    return this.all.find(({ isLeaving, listens }) => !isLeaving && !listens)?.name;
+  }
+
   begin(): void {
     for (const [i] of this.#workers.entries()) this.#start(i, usual);
   }
@@ -119,6 +124,7 @@ export class SimulatedWorkers {
     else if (command.do === "thaw") process.thaw();
     else if (command.do === "cut") process.cut();
     else if (command.do === "mend") process.mend();
+    else if (command.do === "disconnect") process.disconnect(command.how);
     else if (command.do === "late offer") await process.lateOffer();
     else if (command.do === "trouble") process.fault = command.fault;
     else process.frozen = true;

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { Bell } from "../src/bells.ts";
-import type { Given } from "../src/ledger.ts";
 import type { RedisConnection } from "../src/redis-connection.ts";
 import { openRedisLedger, type RedisLedger, type RedisLedgerOptions } from "../src/redis-ledger.ts";
 import type { Post } from "./post.ts";
 import { type Fault, times } from "./schedule.ts";
+import { SimulatedChannels } from "./simulated-channels.ts";
 import { SimulatedClock } from "./simulated-clock.ts";
 import { type SimulatedBells, simulatedBells } from "./simulated-bells.ts";
 import { type Knowledge, Truth, Violation } from "./truth.ts";
@@ -28,8 +28,8 @@ export interface Surroundings {
   ahead: number;
   /** The sum of its steps forward: a timer may be so much early, and never more. */
   hurried: number;
-  /** What workers were told and have not heard yet, by the name under which they listen. */
-  readonly letters: Map<string, Given[]>;
+  /** What workers are told, by the name under which they listen. */
+  readonly channels: SimulatedChannels;
   /** What was known of each key that was given to a slot, by the token of that run. */
   readonly knownWhenGiven: Map<string, Knowledge>;
   /** When keys were given to slots, by the tokens of their runs. */
@@ -59,12 +59,12 @@ export function surroundings(
 ): Surroundings {
   const prefix = `{drover:${randomUUID()}}`;
   const trace: string[] = [];
-  const letters = new Map<string, Given[]>();
+  const channels = new SimulatedChannels();
   const knownWhenGiven = new Map<string, Knowledge>();
   const [offered, givenAt] = [new Map<string, number>(), new Map<string, number>()];
   const clock = new SimulatedClock();
   const collect = async (): Promise<void> => {
-    for (const { worker, given } of await post.collect(prefix)) {
+    for (const { worker, message, given } of await post.collect(prefix)) {
       const { slot, token, key, claim } = given;
       self.say(`${key} is given to ${self.short(token)}`);
       self.checked(() => {
@@ -73,7 +73,7 @@ export function surroundings(
       });
       knownWhenGiven.set(token, self.truth.known(key));
       givenAt.set(token, self.local);
-      letters.set(worker, [...(letters.get(worker) ?? []), given]);
+      if (!channels.publish(worker, message)) self.say(`nobody listens for ${self.short(token)}`);
     }
   };
   const self: Surroundings = {
@@ -81,7 +81,7 @@ export function surroundings(
     prefix,
     bells: simulatedBells(),
     truth: new Truth(),
-    ...{ letters, knownWhenGiven, givenAt, offered },
+    ...{ channels, knownWhenGiven, givenAt, offered },
     clock,
     get local() {
       return clock.now;

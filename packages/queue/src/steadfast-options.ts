@@ -1,4 +1,5 @@
 import type { Milliseconds } from "@drover/controller";
+import { processTimers } from "@drover/timers";
 import type { ClusterOptions, CommonRedisOptions } from "ioredis";
 import { isPassing } from "./redis-errors.ts";
 
@@ -26,7 +27,7 @@ export interface Steadfastness {
  * A server that was demoted to a replica stays connected. It gives itself away by refusing a write; then we connect
  * again, and an address that leads to its successor leads us there.
  */
-export function steadfastOptions({ clientName, silence }: Steadfastness) {
+export function steadfastOptions({ clientName, silence }: Steadfastness, timers = processTimers) {
   let refusals = 0;
   let refusedAt = -Infinity;
   return {
@@ -34,12 +35,12 @@ export function steadfastOptions({ clientName, silence }: Steadfastness) {
     // 2: connect again, then send the command again.
     reconnectOnError(error: Error): 2 | false {
       if (!isPassing(error)) return false;
-      refusedAt = performance.now();
+      refusedAt = timers.now();
       return 2;
     },
     // A replica is ready at once: without a count of its own, this would be a hot loop.
     retryStrategy(attempt: number): Milliseconds {
-      const refused = performance.now() - refusedAt < 2 * slowestReconnect;
+      const refused = timers.now() - refusedAt < 2 * slowestReconnect;
       refusals = refused ? refusals + 1 : 0;
       return Math.min(firstReconnect * Math.max(attempt, refusals), slowestReconnect);
     },

@@ -6,6 +6,7 @@ import {
   startForwarder,
   startRedis,
 } from "@drover/local-servers";
+import type { Timers } from "@drover/timers";
 import type { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { connectRedis } from "./redis-connection.ts";
@@ -27,10 +28,10 @@ afterAll(async () => {
 });
 
 /** Hears what is published, and the connection that it comes on. */
-function listen() {
+function listen(timers?: Timers) {
   const duplicate = vi.spyOn(redis, "duplicate");
   const heard: string[] = [];
-  const listening = subscribe(redis, "news", (message) => heard.push(message));
+  const listening = subscribe(redis, "news", (message) => heard.push(message), timers);
   const connection = duplicate.mock.results[0]?.value as Redis;
   duplicate.mockRestore();
   return { listening, connection, heard };
@@ -50,16 +51,17 @@ it("hears on after its connection broke, as often as it did", async () => {
 });
 
 it("asks again where Redis did not permit it for a while", async () => {
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-  const { listening, connection, heard } = listen();
+  const timers = { now: () => 0, after: vi.fn<Timers["after"]>(() => () => undefined) };
+  const { listening, connection, heard } = listen(timers);
   await listening.caughtUp();
   const asked = vi.spyOn(connection, "subscribe");
   await redisRequest(server.port, ["ACL", "SETUSER", "default", "resetchannels"]); // closes the connection
   await expect.poll(() => asked.mock.results).toHaveLength(1);
   await expect(asked.mock.results[0]?.value).rejects.toThrow(/NOPERM/);
   await redisRequest(server.port, ["ACL", "SETUSER", "default", "allchannels"]);
-  vi.advanceTimersByTime(5_000);
-  vi.useRealTimers();
+  const [span, , goOff] = timers.after.mock.lastCall ?? [];
+  expect(span).toBe(5_000);
+  goOff?.();
   await listening.caughtUp();
   await redis.publish("news", "again");
   await listening.caughtUp();

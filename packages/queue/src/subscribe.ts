@@ -1,5 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
+import { type CancelTimer, every, processTimers, type Timers } from "@drover/timers";
 import { Cluster, type Redis } from "ioredis";
+import type { EventEmitter } from "node:events";
 import type { Listening } from "./ledger.ts";
 import type { RedisConnection } from "./redis-connection.ts";
 
@@ -8,16 +10,35 @@ const asked: Milliseconds = 5_000;
 /** A node's connection is not opened again by ioredis; after this time another node is listened to. */
 const again: Milliseconds = 500;
 
+/** What listening needs of a connection of ioredis. Events: `message`, `reconnecting`, `end`, `error`. */
+export interface ListeningConnection extends EventEmitter {
+  subscribe(channel: string): Promise<unknown>;
+  ping(): Promise<unknown>;
+  disconnect(): void;
+}
+
+export interface ListeningParts {
+  /** A new connection; undefined where there is no server to connect to at present. */
+  readonly connect: () => ListeningConnection | undefined;
+  readonly channel: string;
+  readonly heard: (message: string) => void;
+  readonly timers: Timers;
+}
+
 /**
  * Hears what is published on a channel, on a connection of its own: on a cluster to any node, since all tell the same.
  * What is published while it is away is not heard.
  */
-export function subscribe(
+export const subscribe = (
   redis: RedisConnection,
   channel: string,
   heard: (message: string) => void,
-): Listening {
-  let connection: Redis | undefined;
+  timers = processTimers,
+): Listening => listenOn({ connect: () => another(redis), channel, heard, timers });
+
+/** The same on any connection. */
+export function listenOn({ connect, channel, heard, timers }: ListeningParts): Listening {
+  let connection: ListeningConnection | undefined;
   let subscribed: Promise<unknown> = Promise.resolve();
   let isAsking = false;
   /** Redis has refused it: we may not, at present. */
@@ -25,12 +46,18 @@ export function subscribe(
   let stopped = false;
   // It fails when the other one does, and that one says so.
   const ignore = (): undefined => undefined;
+  let cancelOpening: CancelTimer = ignore;
+  const openLater = (): void => {
+    if (!stopped) cancelOpening = timers.after(again, "listening to another node", open);
+  };
   const open = (): void => {
-    if (stopped) return;
-    connection = another(redis);
-    if (!connection) return void setTimeout(open, again).unref();
-    connection.on("error", ignore).on("message", (_channel, message) => heard(message));
-    connection.once("end", () => setTimeout(open, again).unref());
+    connection = connect();
+    if (!connection) {
+      openLater();
+      return;
+    }
+    connection.on("error", ignore).on("message", (_channel, message: string) => heard(message));
+    connection.once("end", openLater);
     connection.on("reconnecting", ask);
     isAsking = false;
     ask();
@@ -49,15 +76,16 @@ export function subscribe(
     await connection?.ping();
     await subscribed; // anew, where the connection broke meanwhile
   };
-  const timer = setInterval(() => {
+  const stopAsking = every(timers, asked, "asking a connection that listens", () => {
     if (isDeaf) ask();
     void caughtUp().catch(ignore);
-  }, asked);
+  });
   return {
     caughtUp,
     stop() {
       stopped = true;
-      clearInterval(timer);
+      stopAsking();
+      cancelOpening();
       connection?.disconnect();
     },
   };
