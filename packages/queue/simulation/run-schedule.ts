@@ -19,6 +19,8 @@ export class BrokenPromise extends Error {
   }
 }
 
+/** A lost bell is missed after 2,000 ms; a lease, a backoff and two sleeps of a ringer are less than what is left, ms. */
+const longestUnrest = 3_000;
 /** Turns after which a queue that has nothing wrong with it must have come to rest. */
 const mostTurns = 1_000;
 /** Offers stand again after that time, also of a process that still waits for an answer which is late, ms. */
@@ -76,7 +78,7 @@ class Simulation {
   async step(command: Command): Promise<void> {
     await this.#perform(command);
     await this.scene.quiet();
-    this.#workers.check();
+    await this.#workers.check();
   }
 
   async #perform(command: Command): Promise<void> {
@@ -115,6 +117,7 @@ class Simulation {
         scene.say(`the server's clock steps by ${command.ms} ms`);
         scene.ahead += command.ms;
         scene.hurried += Math.max(0, command.ms);
+        scene.heldUp += Math.max(0, -command.ms);
         return;
       case "lose letters":
       case "lose bells":
@@ -167,28 +170,35 @@ class Simulation {
 
   async #comeToRest(): Promise<void> {
     const { scene } = this;
+    const began = scene.clock.now;
     for (let turn = 0; turn < mostTurns; turn++) {
       for (const producer of this.#producers) {
         await producer.beat();
         if (producer.busy) await producer.deliver("change", "none");
       }
-      await this.#work();
-      if (await this.#rests()) return;
-      if (scene.bells.size === 0 && scene.channels.size === 0) await this.#advance(scene.clock.next ?? 1);
+      const worked = await this.#work();
+      if (await this.#rests()) {
+        const took = scene.clock.now - began;
+        if (took > longestUnrest + scene.heldUp)
+          throw new Violation(`The queue came to rest after ${took} ms`);
+        return;
+      }
+      if (!worked && scene.channels.size === 0) await this.#advance(scene.clock.next ?? 1);
     }
     throw new Violation(`The queue does not come to rest: ${JSON.stringify(await this.#people.count())}`);
   }
 
-  /** Everything that is on its way arrives, and runs end as they should. */
-  async #work(): Promise<void> {
-    const processes = this.#workers.all;
-    for (const process of processes) {
+  /** Everything that is on its way arrives, and runs end as they should. Answers whether there was a bell or a run. */
+  async #work(): Promise<boolean> {
+    let worked = false;
+    for (const process of this.#workers.all) {
       process.hearLetters();
-      process.takeBell();
+      worked = process.takeBell() || worked;
       await this.scene.quiet();
-      while (process.finish({ kind: "done" })) await this.scene.quiet();
+      for (; process.finish({ kind: "done" }); worked = true) await this.scene.quiet();
     }
-    this.#workers.check();
+    await this.#workers.check();
+    return worked;
   }
 
   async #rests(): Promise<boolean> {
@@ -270,7 +280,7 @@ class Simulation {
     await this.scene.quiet();
     while (clock.step(end)) {
       await this.scene.quiet();
-      this.#workers.check();
+      await this.#workers.check();
       this.#workers.replaceDead();
     }
     clock.now = end;

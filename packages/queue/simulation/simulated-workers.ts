@@ -1,7 +1,8 @@
 import { type Disturbance, type Fault, type Terms, times, workers } from "./schedule.ts";
+import type { Run } from "../src/work-queue.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
 import type { Surroundings } from "./surroundings.ts";
-import { Violation } from "./truth.ts";
+import { type ObservedRun, Violation } from "./truth.ts";
 
 /** Clocks of processes differ by that much, ms: each began at another time. */
 const clockSkew = 90_000;
@@ -63,20 +64,37 @@ export class SimulatedWorkers {
     for (const process of this.all) process.drain(0);
   }
 
-  /** Nothing is wrong with a process, and of all runs of a key one at most believes that it holds the lease. */
-  check(): void {
+  /**
+   * Nothing is wrong with a process, of all runs of a key one at most believes that it holds the lease, and what it believes
+   * is what Redis has.
+   */
+  async check(): Promise<void> {
     for (const process of this.all) {
       const { name, problem } = process;
       if (problem !== undefined) throw new Violation(`${name} ${problem}`);
     }
     const holders = new Map<string, string>();
-    for (const process of this.all)
-      for (const { run } of process.running) {
-        if (!run.held()) continue;
-        const other = holders.get(run.key);
-        if (other !== undefined) throw new Violation(`${other} and ${process.name} both hold ${run.key}`);
-        holders.set(run.key, process.name);
-      }
+    const held = this.all.flatMap(({ name, running }) =>
+      running.filter(({ run }) => run.held()).map(({ run, of }) => ({ name, run, of })),
+    );
+    for (const { name, run } of held) {
+      const other = holders.get(run.key);
+      if (other !== undefined) throw new Violation(`${other} and ${name} both hold ${run.key}`);
+      holders.set(run.key, name);
+    }
+    await Promise.all(held.map((each) => this.#isLeased(each)));
+  }
+
+  /** By the data of Redis, unless those were lost. A clock that was set forward ends a lease by as much too early. */
+  async #isLeased({ name, run, of }: { name: string; run: Run; of: ObservedRun }): Promise<void> {
+    const { redis, prefix, local, ahead, hurried, truth } = this.#scene;
+    if (of.known.losses !== truth.losses) return;
+    const [token, until] = await redis.hmget(`${prefix}:key:${run.key}`, "token", "until");
+    const left = Number(until) + hurried - (local + ahead);
+    if (token !== run.token || left <= 0)
+      throw new Violation(
+        `${name} believes that it holds ${run.key}: ${token ?? "nobody"}'s lease has ${left} ms left`,
+      );
   }
 
   #start(i: number, terms: Terms): void {

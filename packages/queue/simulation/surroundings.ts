@@ -28,6 +28,8 @@ export interface Surroundings {
   ahead: number;
   /** The sum of its steps forward: a timer may be so much early, and never more. */
   hurried: number;
+  /** The sum of its steps back: what waits for a time may be so much late. */
+  heldUp: number;
   /** What workers are told, by the name under which they listen. */
   readonly channels: SimulatedChannels;
   /** What was known of each key that was given to a slot, by the token of that run. */
@@ -86,7 +88,7 @@ export function surroundings(
     get local() {
       return clock.now;
     },
-    ...{ ahead: 0, hurried: 0, server: "server 0", trace },
+    ...{ ahead: 0, hurried: 0, heldUp: 0, server: "server 0", trace },
     say: (line) => void trace.push(`${self.local - 1_000_000} ms: ${line}`),
     ...quietness(),
     short: shortNames(),
