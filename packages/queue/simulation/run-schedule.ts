@@ -106,6 +106,7 @@ class Simulation {
       case "freeze":
       case "thaw":
       case "cut":
+      case "deny":
       case "mend":
       case "disconnect":
       case "kill":

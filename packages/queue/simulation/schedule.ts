@@ -28,11 +28,17 @@ export type Command =
   | { readonly do: "force"; readonly key: number }
   | { readonly do: "enlist"; readonly worker: number; readonly terms: Terms };
 
-/** What happens to a process. `cut`: its calls reach Redis only once that is mended, while it goes on. */
+/**
+ * What happens to a process. `cut`: its calls reach Redis only once that is mended, while it goes on. `deny`: Redis refuses
+ * them till then.
+ */
 export type Disturbance =
   | { readonly do: "trouble"; readonly worker: number; readonly fault: Fault }
   | { readonly do: "disconnect"; readonly worker: number; readonly how: Ending }
-  | { readonly do: "late offer" | "freeze" | "thaw" | "cut" | "mend" | "kill"; readonly worker: number };
+  | {
+      readonly do: "late offer" | "freeze" | "thaw" | "cut" | "deny" | "mend" | "kill";
+      readonly worker: number;
+    };
 
 /** What a worker says of itself when it enlists, and what its version of the function asks for. */
 export interface Terms {
@@ -91,7 +97,8 @@ const verdict: fc.Arbitrary<Verdict> = fc.oneof(
 
 const terms: fc.Arbitrary<Terms> = fc.record(
   {
-    slots: fc.nat(3),
+    // More than a worker offers at once, too.
+    slots: fc.constantFrom(0, 1, 1, 2, 2, 3, 3, 34),
     version: fc.nat(2),
     attempts: fc.constant(2),
     runs: fc.constant({ perSecond: 50, burst: 2 }),
@@ -130,7 +137,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      do: fc.constantFrom("freeze", "thaw", "cut", "mend", "kill"),
+      do: fc.constantFrom("freeze", "thaw", "cut", "deny", "mend", "mend", "kill"),
       worker,
     }),
   },
@@ -195,7 +202,7 @@ const takeover: fc.Arbitrary<Schedule> = fc
   .record({
     ...{ key, producer, verdict },
     late: fc.constantFrom("claim" as const, "renewal" as const, undefined),
-    by: fc.constantFrom("freeze" as const, "cut" as const),
+    by: fc.constantFrom("freeze" as const, "cut" as const, "deny" as const),
     loss: fc.constantFrom("fail over" as const, "flush" as const, "restart" as const, undefined),
     absence: fc.constantFrom(...absences),
   })
@@ -212,7 +219,7 @@ const takeover: fc.Arbitrary<Schedule> = fc
       { do: "deliver", producer: 0, class: "change", fault: "none" },
       { do: "deliver", producer: 1, class: "change", fault: "none" },
       ...absence.flatMap((ms) => [advance(ms), ...begin(1, "none")]),
-      { do: by === "cut" ? "mend" : "thaw", worker: 0 },
+      { do: by === "freeze" ? "thaw" : "mend", worker: 0 },
       { do: "finish", worker: 0, verdict, fault: "none" },
     ];
   });

@@ -60,6 +60,8 @@ export class SimulatedProcess {
   frozen = false;
   /** Its calls do not get through. */
   #cut: PromiseWithResolvers<undefined> | undefined;
+  /** Its calls are refused. */
+  denied = false;
   /** What happens to its next call. */
   fault: Fault = "none";
   readonly name: string;
@@ -214,6 +216,7 @@ export class SimulatedProcess {
   mend(): void {
     this.#cut?.resolve(undefined);
     this.#cut = undefined;
+    this.denied = false;
   }
 
   thaw(): void {
@@ -319,7 +322,7 @@ export class SimulatedProcess {
     this.#say(`${what}${fault === "none" ? "" : `, ${fault}`}`);
     if (fault === "dies before") this.die();
     if (this.#isDead()) return never;
-    if (fault === "refused") throw replyError("OOM command not allowed");
+    if (fault === "refused" || this.denied) throw replyError("OOM command not allowed");
     if (fault === "demoted") await this.#reachSuccessor();
     if (this.#isDead()) return never;
     let answer = await this.#scene.during(ask());

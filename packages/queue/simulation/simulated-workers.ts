@@ -141,6 +141,7 @@ export class SimulatedWorkers {
     if (command.do === "kill") process.die();
     else if (command.do === "thaw") process.thaw();
     else if (command.do === "cut") process.cut();
+    else if (command.do === "deny") process.denied = true;
     else if (command.do === "mend") process.mend();
     else if (command.do === "disconnect") process.disconnect(command.how);
     else if (command.do === "late offer") await process.lateOffer();

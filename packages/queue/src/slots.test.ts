@@ -180,6 +180,14 @@ it("answers a bell with a slot that was offered, and with none that was given an
   await bell;
 });
 
+it("lets a bell take the slot whose key a server that took over knows nothing of", async () => {
+  await work(1);
+  const claim = vi.spyOn(ledger, "claim").mockResolvedValueOnce({ refused: "slot taken" });
+  await ring(first);
+  const [[, taken], [, token] = []] = claim.mock.calls as [[unknown, string], [unknown, string]?];
+  expect(token).toBe(taken);
+});
+
 it("lets a bell wait while all slots are busy", async () => {
   const door = Promise.withResolvers<Verdict>();
   const { ran } = await work(1, ({ key }) => (key === first ? door.promise : Promise.resolve(done)));

@@ -88,10 +88,8 @@ export class Slots {
     }
     if (!this.#nexts.delete(next.token)) return; // it was given a key already
     this.#busy.delete(slot);
-    const bell = this.#bells.shift();
     if (this.#closed) void this.#withdraw([next.token]);
-    else if (bell) bell(this.#claimWith(next.token));
-    else this.#offered.add(next.token);
+    else this.#stand(next.token);
   }
 
   /** The verdict was answered with the key that the slot is busy with from now on. */
@@ -122,6 +120,13 @@ export class Slots {
 
   get #used(): number {
     return this.#busy.size + this.#offered.size + this.#expected.size;
+  }
+
+  /** The ledger has an offer of this slot: a bell that waits takes it, or else it stays. */
+  #stand(slot: string): void {
+    const bell = this.#bells.shift();
+    if (bell) bell(this.#claimWith(slot));
+    else this.#offered.add(slot);
   }
 
   #claimWith(slot: string): string {
@@ -157,7 +162,7 @@ export class Slots {
     this.#renewing = true;
     try {
       for (const given of await ledger.offer({ ...this.#now(), version, tokens: slots })) this.#hear(given);
-      for (const slot of slots) if (this.#expected.delete(slot)) this.#offered.add(slot);
+      for (const slot of slots) if (this.#expected.delete(slot)) this.#stand(slot);
     } catch (error) {
       log.warn({ err: error }, "Could not offer free slots; trying again");
     } finally {
