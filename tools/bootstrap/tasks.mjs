@@ -38,7 +38,7 @@ export const tasks = {
       countedTests({ ...repository, env: { ...repository.env, DROVER_TEST_CLUSTER: "node" } }),
   },
   "test:compose": withoutPython("infra/test-compose.ts"),
-  simulate: withPython("packages/queue/simulation/main.ts"),
+  simulate: withPython("verification/queue-simulation/main.ts"),
   "chaos:queue": withPython("tests/chaos/main.ts"),
   "chaos:bridge": withPython("tests/chaos-bridge/main.ts"),
   "soak:bridges": withPython("tests/several-bridges/main.ts"),

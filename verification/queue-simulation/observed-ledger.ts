@@ -1,8 +1,16 @@
 import type { ObjectKey } from "@drover/controller";
-import type { ClaimAnswer, Given, Ledger, Listening, Offers, SettleAnswer, Taker } from "../src/ledger.ts";
-import * as answers from "../src/redis-ledger-answers.ts";
-import type { RedisLedger } from "../src/redis-ledger.ts";
-import type { Verdict } from "../src/work-queue.ts";
+import type {
+  ClaimAnswer,
+  Given,
+  Ledger,
+  Listening,
+  Offers,
+  SettleAnswer,
+  Taker,
+} from "../../packages/queue/src/ledger.ts";
+import * as answers from "../../packages/queue/src/redis-ledger-answers.ts";
+import type { RedisLedger } from "../../packages/queue/src/redis-ledger.ts";
+import type { Verdict } from "../../packages/queue/src/work-queue.ts";
 import { times } from "./schedule.ts";
 import { shown, type Surroundings } from "./surroundings.ts";
 import { type Knowledge, type ObservedRun, Violation } from "./truth.ts";

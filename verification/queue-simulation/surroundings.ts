@@ -1,8 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import type { Bell } from "../src/bells.ts";
-import type { RedisConnection } from "../src/redis-connection.ts";
-import { openRedisLedger, type RedisLedger, type RedisLedgerOptions } from "../src/redis-ledger.ts";
+import type { Bell } from "../../packages/queue/src/bells.ts";
+import type { RedisConnection } from "../../packages/queue/src/redis-connection.ts";
+import {
+  openRedisLedger,
+  type RedisLedger,
+  type RedisLedgerOptions,
+} from "../../packages/queue/src/redis-ledger.ts";
 import type { Post } from "./post.ts";
 import { type Fault, times } from "./schedule.ts";
 import { SimulatedChannels } from "./simulated-channels.ts";

@@ -1,4 +1,4 @@
-import type { Bell } from "../src/bells.ts";
+import type { Bell } from "../../packages/queue/src/bells.ts";
 
 /** What the ledger needs of BullMQ, reduced to three words: bells are added, taken, and answered. */
 export interface Bells {

@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
-import type { Given } from "../src/ledger.ts";
-import * as answers from "../src/redis-ledger-answers.ts";
+import type { Given } from "../../packages/queue/src/ledger.ts";
+import * as answers from "../../packages/queue/src/redis-ledger-answers.ts";
 
 /** A key that was given to a worker, as it is told. */
 export interface Letter {

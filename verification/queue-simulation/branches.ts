@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Redis } from "ioredis";
-import type { Script } from "../src/script.ts";
+import type { Script } from "../../packages/queue/src/script.ts";
 
 /** Which ways the scripts went: every condition, in every script it stands in, both ways. */
 export interface Branches {

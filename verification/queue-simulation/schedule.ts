@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Verdict, WakeClass } from "../src/work-queue.ts";
+import type { Verdict, WakeClass } from "../../packages/queue/src/work-queue.ts";
 import type { Ending } from "./simulated-channels.ts";
 
 /**
