@@ -171,7 +171,7 @@ class Simulation {
 
   async #comeToRest(): Promise<void> {
     const { scene } = this;
-    const began = scene.clock.now;
+    const began = scene.clock.now();
     for (let turn = 0; turn < mostTurns; turn++) {
       for (const producer of this.#producers) {
         await producer.beat();
@@ -179,7 +179,7 @@ class Simulation {
       }
       const worked = await this.#work();
       if (await this.#rests()) {
-        const took = scene.clock.now - began;
+        const took = scene.clock.now() - began;
         if (took > longestUnrest + scene.heldUp)
           throw new Violation(`The queue came to rest after ${took} ms`);
         return;
@@ -214,9 +214,10 @@ class Simulation {
   async #isPrompt(): Promise<void> {
     const { scene } = this;
     await this.#advance(longestRecovery);
-    const end = scene.clock.now + longestDeafness;
+    const end = scene.clock.now() + longestDeafness;
     while (this.#workers.deaf !== undefined) {
-      if (scene.clock.now > end) throw new Violation(`${this.#workers.deaf} does not hear what it is given`);
+      if (scene.clock.now() > end)
+        throw new Violation(`${this.#workers.deaf} does not hear what it is given`);
       await this.#advance(100);
     }
     for (const [key] of scene.truth.names.entries()) this.#change(key, false);
@@ -239,7 +240,7 @@ class Simulation {
     const { scene } = this;
     const processes = this.#workers.all;
     this.#workers.leave();
-    const end = scene.clock.now + longestLeave;
+    const end = scene.clock.now() + longestLeave;
     await scene.quiet();
     while (!processes.every(({ isGone }) => isGone) && scene.clock.step(end)) await scene.quiet();
     for (const process of processes) {
@@ -277,14 +278,13 @@ class Simulation {
 
   async #advance(ms: number): Promise<void> {
     const { clock } = this.scene;
-    const end = clock.now + ms;
+    const end = clock.now() + ms;
     await this.scene.quiet();
     while (clock.step(end)) {
       await this.scene.quiet();
       await this.#workers.check();
       this.#workers.replaceDead();
     }
-    clock.now = end;
   }
 
   async #loseServer(how: "restart" | "fail over" | "flush"): Promise<void> {

@@ -10,9 +10,12 @@ import {
 import type { Post } from "./post.ts";
 import { type Fault, times } from "./schedule.ts";
 import { SimulatedChannels } from "./simulated-channels.ts";
-import { SimulatedClock } from "./simulated-clock.ts";
+import { VirtualClock } from "@drover/timers";
 import { type SimulatedBells, simulatedBells } from "./simulated-bells.ts";
 import { type Knowledge, Truth, Violation } from "./truth.ts";
+
+/** What the clock shows at first, ms. */
+const beginning = 1_000_000;
 
 /** The caller died in the middle of a call to Redis. */
 export class Died extends Error {
@@ -25,7 +28,7 @@ export interface Surroundings {
   readonly prefix: string;
   readonly bells: SimulatedBells;
   readonly truth: Truth;
-  readonly clock: SimulatedClock;
+  readonly clock: VirtualClock;
   /** Time that only goes forward, as a process measures it. */
   readonly local: number;
   /** What the server's clock is ahead of that. */
@@ -68,7 +71,7 @@ export function surroundings(
   const channels = new SimulatedChannels();
   const knownWhenGiven = new Map<string, Knowledge>();
   const [offered, givenAt] = [new Map<string, number>(), new Map<string, number>()];
-  const clock = new SimulatedClock();
+  const clock = new VirtualClock(beginning);
   const collect = async (): Promise<void> => {
     for (const { worker, message, given } of await post.collect(prefix)) {
       const { slot, token, key, claim } = given;
@@ -90,10 +93,10 @@ export function surroundings(
     ...{ channels, knownWhenGiven, givenAt, offered },
     clock,
     get local() {
-      return clock.now;
+      return clock.now();
     },
     ...{ ahead: 0, hurried: 0, heldUp: 0, server: "server 0", trace },
-    say: (line) => void trace.push(`${self.local - 1_000_000} ms: ${line}`),
+    say: (line) => void trace.push(`${self.local - beginning} ms: ${line}`),
     ...quietness(),
     short: shortNames(),
     open(onNewEra) {

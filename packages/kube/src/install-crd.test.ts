@@ -4,7 +4,7 @@ import { createOrReplace, CrdRefusedError, waitEstablished } from "./install-crd
 import { bucket, bucketList, bucketObject } from "./testing/objects.ts";
 import { bucketDefinition } from "./testing/sandbox-client.ts";
 import { json, raw, refuses, type Script, scriptedServer } from "./testing/scripted-server.ts";
-import { virtualTimers } from "./testing/virtual-timers.ts";
+import { VirtualClock } from "@drover/timers";
 
 const crd = (...conditions: readonly object[]): Script =>
   json({
@@ -33,7 +33,7 @@ describe("a kind is there", () => {
       crd(named, established),
       json(bucketList([])),
     );
-    const timers = virtualTimers();
+    const timers = new VirtualClock();
     const there = waitEstablished(api.client, bucketDefinition.metadata.name, { timers });
     for (let look = 0; look < 3; look++) timers.advance(await timers.waitFor("CRD to be established"));
     expect(await there).toEqual(bucket);
@@ -54,7 +54,7 @@ describe("a kind is there", () => {
 
   test("or its caller gives up", async () => {
     await using api = await against(crd());
-    const timers = virtualTimers();
+    const timers = new VirtualClock();
     const giving = new AbortController();
     const there = waitEstablished(api.client, bucketDefinition.metadata.name, {
       timers,

@@ -4,20 +4,20 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { builtin } from "../resource-ref.ts";
 import { bucket } from "../testing/objects.ts";
 import { sandboxClient, type SandboxClient } from "../testing/sandbox-client.ts";
-import { type VirtualTimers, virtualTimers } from "../testing/virtual-timers.ts";
+import { VirtualClock } from "@drover/timers";
 import { type EventRecorder, eventRecorder } from "./event-recorder.ts";
 import { burst, refillEvery } from "./ration.ts";
 import type { RecordedEvent } from "./recorded-event.ts";
 
 let api: SandboxClient;
-let clock: VirtualTimers;
+let clock: VirtualClock;
 let recorder: EventRecorder;
 let warnings: string[];
 let requests: string[];
 
 beforeEach(async () => {
   api = await sandboxClient();
-  clock = virtualTimers();
+  clock = new VirtualClock();
   warnings = [];
   requests = [];
   api.sandbox.faults.respond(({ method }) => {

@@ -4,12 +4,12 @@ import { installCrd } from "../install-crd.ts";
 import { eventLog, type EventLog } from "../testing/event-log.ts";
 import { bucket } from "../testing/objects.ts";
 import { bucketDefinition, sandboxClient, type SandboxClient } from "../testing/sandbox-client.ts";
-import { type VirtualTimers, virtualTimers } from "../testing/virtual-timers.ts";
+import { VirtualClock } from "@drover/timers";
 import { isObjectEvent, type ObjectEvent } from "./object-event.ts";
 import { type Reflector, type ReflectorOptions, runReflector } from "./run-reflector.ts";
 
 let api: SandboxClient;
-let clock: VirtualTimers;
+let clock: VirtualClock;
 let log: EventLog;
 let events: ObjectEvent[];
 let stopping: AbortController;
@@ -17,7 +17,7 @@ let running: Reflector | undefined;
 
 beforeEach(async () => {
   api = await sandboxClient();
-  clock = virtualTimers();
+  clock = new VirtualClock();
   log = eventLog();
   events = [];
   stopping = new AbortController();

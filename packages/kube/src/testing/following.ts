@@ -5,7 +5,7 @@ import { type ReflectorOptions, runReflector } from "../reflector/run-reflector.
 import { eventLog } from "./event-log.ts";
 import { bucket, bucketList, bucketObject } from "./objects.ts";
 import { json, type Script, scriptedServer } from "./scripted-server.ts";
-import { virtualTimers } from "./virtual-timers.ts";
+import { VirtualClock } from "@drover/timers";
 
 const stack: AsyncDisposableStack[] = [];
 afterEach(async () => {
@@ -19,7 +19,7 @@ export async function following(scripts: readonly Script[], options: Partial<Ref
   const server = owned.use(await scriptedServer(...scripts));
   const client = await connect({ kubeconfig: server.kubeconfig });
   owned.defer(() => client.close());
-  const clock = virtualTimers();
+  const clock = new VirtualClock();
   const log = eventLog();
   const stopping = new AbortController();
   const reflector = runReflector({
