@@ -15,76 +15,33 @@
  *
  * When the faults are over, every change must have been looked at within 30 s; then some objects change once more.
  */
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { playingOf, playingOptions, playSchedules } from "../../verification/harness/play-schedules.ts";
 import { startGround } from "./ground.ts";
 import { runSchedule } from "./harness.ts";
 import { randomSchedule } from "./random-schedule.ts";
 import { report, summary } from "./report.ts";
-import { type FaultKind, faultKinds, type Schedule, scheduleSchema } from "./schedule.ts";
+import { faultKinds, scheduleSchema } from "./schedule.ts";
 
 const { values } = parseArgs({
   options: {
-    schedules: { type: "string", default: "20" },
-    seed: { type: "string", default: "1" },
-    /** Leave out the schedules before this one. */
-    from: { type: "string", default: "0" },
-    faults: { type: "string", default: faultKinds.join(",") },
-    replay: { type: "string" },
-    parallel: { type: "string", default: "4" },
-    patience: { type: "string", default: "30000" },
+    ...playingOptions,
     /** The main file of another bridge. */
     bridge: { type: "string" },
-    /** Begin no other schedule after one with a violation. */
-    bail: { type: "boolean", default: false },
-    /** Keep the logs of every schedule, and say where. */
-    keep: { type: "boolean", default: false },
   },
 });
+const playing = playingOf(values, { faults: faultKinds, parse: (json) => scheduleSchema.parse(json) });
+const { seed, faults, replayed, patience, parallel, until, from } = playing;
+const program = values.bridge === undefined ? {} : { program: resolve(values.bridge) };
 
+const ground = await startGround(Math.min(parallel, until - from));
+const code = await playSchedules(playing, {
+  lanes: ground.lanes,
+  scheduleAt: (index) => replayed ?? randomSchedule(seed, index, faults),
+  play: (schedule, lane) => runSchedule(schedule, { ...ground, lane, patience, ...program }),
+  summary: summary(),
+  report,
+}).finally(() => ground.close());
 // Not exitCode: a connection to a server that was killed may linger, and there is nothing to wait for.
-process.exit(await main());
-
-async function main(): Promise<number> {
-  const seed = Number(values.seed);
-  const kinds = values.faults.split(",").map(faultKind);
-  const given =
-    values.replay === undefined
-      ? undefined
-      : scheduleSchema.parse(JSON.parse(readFileSync(values.replay, "utf8")));
-  const count = given === undefined ? Number(values.schedules) : 1;
-  const scheduleAt = (index: number): Schedule => given ?? randomSchedule(seed, index, kinds);
-  const total = summary();
-  const ground = await startGround(Math.min(Number(values.parallel), count));
-  const options = {
-    patience: Number(values.patience),
-    ...(values.bridge === undefined ? {} : { program: resolve(values.bridge) }),
-  };
-  let next = given === undefined ? Number(values.from) : 0;
-  try {
-    await Promise.all(
-      ground.lanes.map(async (lane) => {
-        for (let index = next++; index < count; index = next++) {
-          if (values.bail && total.violations() > 0) return;
-          const schedule = scheduleAt(index);
-          const outcome = await runSchedule(schedule, { ...ground, lane, ...options });
-          total.add(outcome);
-          if (outcome.violations.length > 0) console.log(report({ seed, index, schedule, outcome }));
-          if (values.keep) console.log(`schedule ${index}: ${outcome.folder}`);
-          else if (outcome.violations.length === 0) await outcome.dispose();
-        }
-      }),
-    );
-  } finally {
-    await ground.close();
-  }
-  console.log(total.line(seed));
-  return total.violations() === 0 ? 0 : 1;
-}
-
-function faultKind(name: string): FaultKind {
-  const kind = faultKinds.find((each) => each === name);
-  if (kind === undefined) throw new Error(`There is no fault ${name}. There are: ${faultKinds.join(", ")}.`);
-  return kind;
-}
+process.exit(code);

@@ -1,6 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Broken, Summary } from "../../verification/harness/play-schedules.ts";
 import { factLine, violationLines } from "../chaos/report.ts";
 import type { Fact } from "./facts.ts";
 import type { Outcome } from "./harness.ts";
@@ -8,13 +9,7 @@ import { healingTime, replacements, unneededRuns } from "./oracle.ts";
 import { type FaultKind, type Schedule, silentFaults } from "./schedule.ts";
 
 /** Counts what schedules did. */
-export interface Summary {
-  add(outcome: Pick<Outcome, "facts" | "violations">): void;
-  violations(): number;
-  line(seed: number): string;
-}
-
-export function summary(): Summary {
+export function summary(): Summary<Pick<Outcome, "facts" | "violations">> {
   const faults = new Map<FaultKind, number>();
   const unmet = new Map<FaultKind, number>();
   const healing: Milliseconds[] = [];
@@ -77,13 +72,7 @@ const listed = (counts: ReadonlyMap<FaultKind, number>): string =>
     .join(", ");
 
 /** All that is needed to see a violation again, and what happened around it. */
-export function report(found: {
-  readonly seed: number;
-  readonly index: number;
-  readonly schedule: Schedule;
-  readonly outcome: Outcome;
-}): string {
-  const { seed, index, schedule, outcome } = found;
+export function report({ seed, index, schedule, outcome }: Broken<Schedule, Outcome>): string {
   const keys = new Set(outcome.violations.flatMap(({ key }) => key ?? []));
   const facts = outcome.facts.filter((fact) => !("key" in fact) || keys.has(fact.key)).slice(-150);
   return [

@@ -1,17 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Broken, Summary } from "../../verification/harness/play-schedules.ts";
 import type { Fact } from "./facts.ts";
 import type { Outcome } from "./harness.ts";
 import type { FaultKind, Schedule } from "./schedule.ts";
 
 /** Counts what schedules did. */
-export interface Summary {
-  add(outcome: Outcome): void;
-  violations(): number;
-  line(seed: number): string;
-}
-
-export function summary(): Summary {
+export function summary(): Summary<Outcome> {
   const faults = new Map<FaultKind, number>();
   let [schedules, bad, runs, wakes, deaths] = [0, 0, 0, 0, 0];
   return {
@@ -41,19 +36,13 @@ export function summary(): Summary {
 }
 
 /** All that is needed to see a violation again, and what its key went through. */
-export function report(found: {
-  readonly seed: number;
-  readonly index: number;
-  readonly schedule: Schedule;
-  readonly outcome: Outcome;
-}): string {
-  const { seed, index, schedule, outcome } = found;
+export function report({ seed, index, schedule, outcome }: Broken<Schedule, Outcome>): string {
   const keys = new Set(outcome.violations.flatMap(({ key }) => key ?? []));
   const facts = outcome.facts.filter((fact) => concerns(fact, keys)).slice(-200);
   return [
     `seed ${seed}, schedule ${index}:`,
     ...violationLines(outcome.violations),
-    `again: npm run chaos:queue -- --schedules 1 --schedule '${JSON.stringify(schedule)}'`,
+    `again: npm run chaos:queue -- --replay '${JSON.stringify(schedule)}'`,
     ...facts.map(factLine),
     ...processLogs(outcome.folder, keys).map((each) => `  ${each}`),
     `logs: ${outcome.folder}`,

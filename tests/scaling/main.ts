@@ -12,6 +12,7 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { wholeNumber } from "../../verification/harness/whole-number.ts";
 import { random, type Random } from "../chaos/random.ts";
 import { type Ground, startGround } from "./ground.ts";
 import { type Kill, violationsIn } from "./judge.ts";
@@ -30,7 +31,10 @@ const objects = 60;
 /** How long anything may take on a slow machine before it counts as lost. */
 const patience = 60_000;
 
-process.exitCode = await main(Number(values.cycles), random(Number(values.seed)));
+process.exitCode = await main(
+  wholeNumber("cycles", values.cycles, 1),
+  random(wholeNumber("seed", values.seed)),
+);
 process.exit();
 
 interface Cycle {

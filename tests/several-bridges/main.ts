@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { wholeNumber } from "../../verification/harness/whole-number.ts";
 import { now } from "../chaos/clock.ts";
 import { random } from "../chaos/random.ts";
 import { violationLines } from "../chaos/report.ts";
@@ -37,7 +38,7 @@ const stoppedFor = 5_000;
 process.exit(await main());
 
 async function main(): Promise<number> {
-  const seed = Number(values.seed);
+  const seed = wholeNumber("seed", values.seed);
   const dice = random(seed);
   const ground = await startGround(1);
   const [lane] = ground.lanes;
@@ -63,7 +64,7 @@ async function main(): Promise<number> {
     controller,
     size: 3,
   });
-  const until = now() + Number(values.minutes) * 60_000;
+  const until = now() + wholeNumber("minutes", values.minutes, 1) * 60_000;
   const done = new AbortController();
   const changing = (async () => {
     while (!done.signal.aborted) await load.run(8);

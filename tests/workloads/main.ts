@@ -10,6 +10,7 @@
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { wholeNumber } from "../../verification/harness/whole-number.ts";
 import { report } from "./report.ts";
 import { nobody, reference, subjectOf } from "./subjects.ts";
 import { runSuite } from "./suite.ts";
@@ -27,20 +28,14 @@ const { values } = parseArgs({
   },
 });
 
-function whole(name: string, text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`--${name} is a whole number, not ${text}.`);
-  return value;
-}
-
 const { only, self, subject } = values;
 const chosen = self ? reference : values.nobody ? nobody : await subjectOf(subject);
 const result = await runSuite({
   subject: chosen,
-  sequences: only === undefined ? whole("sequences", values.sequences) : 1,
-  seed: whole("seed", only ?? values.seed),
-  atOnce: whole("at-once", values["at-once"]),
-  shrink: whole("shrink", values.shrink),
+  sequences: only === undefined ? wholeNumber("sequences", values.sequences) : 1,
+  seed: wholeNumber("seed", only ?? values.seed),
+  atOnce: wholeNumber("at-once", values["at-once"]),
+  shrink: wholeNumber("shrink", values.shrink),
   log: (line) => console.error(line),
 });
 console.log(report(result));

@@ -15,6 +15,7 @@
  */
 import { parseArgs } from "node:util";
 import { startRealServer, startSandboxServer } from "../../packages/sandbox/conformance/servers.ts";
+import { wholeNumber } from "../harness/whole-number.ts";
 import { compareProject } from "./compare-project.ts";
 import type { Outcome, Servers } from "./compare-project.ts";
 import type { Kind } from "./kinds.ts";
@@ -34,14 +35,11 @@ const [folder] = positionals;
 if (folder === undefined || positionals.length > 1)
   throw new Error("Name one folder with definitions in it: npm run crds -- <folder>");
 
-function whole(name: "samples" | "mutations" | "shown"): number {
-  const value = Number(values[name]);
-  if (!Number.isSafeInteger(value) || value < 0)
-    throw new Error(`--${name} is a whole number, not ${values[name]}.`);
-  return value;
-}
-const limits = { samples: whole("samples"), mutations: whole("mutations") };
-const shown = whole("shown");
+const limits = {
+  samples: wholeNumber("samples", values.samples),
+  mutations: wholeNumber("mutations", values.mutations),
+};
+const shown = wholeNumber("shown", values.shown);
 
 async function compareAll(servers: Servers): Promise<Outcome[]> {
   const kinds: Kind[] = [];

@@ -8,6 +8,7 @@
  * it exits with 1 when that is not found; `weak.ts` has the faults.
  */
 import { parseArgs } from "node:util";
+import { wholeNumber } from "../harness/whole-number.ts";
 import { countForgeries } from "./count-forgeries.ts";
 import { allFaults } from "./weak.ts";
 
@@ -24,7 +25,12 @@ if (values.fault !== undefined && fault === undefined) {
   console.error(`There is no such fault. Give one of:\n  ${allFaults.join("\n  ")}`);
   process.exit(2);
 }
-const counting = { count: Number(values.count), seed: Number(values.seed), isOverHttp: values.http, fault };
+const counting = {
+  count: wholeNumber("count", values.count, 1),
+  seed: wholeNumber("seed", values.seed),
+  isOverHttp: values.http,
+  fault,
+};
 const { made, ways, accepted } = await countForgeries(counting);
 for (const [name, count] of made) console.log(`${String(count).padStart(9)}  ${name}`);
 for (const line of accepted.slice(0, 10)) console.log(`ACCEPTED  ${line}`);

@@ -11,6 +11,7 @@
 import { startRedis } from "@drover/local-servers";
 import { Redis } from "ioredis";
 import { parseArgs } from "node:util";
+import { wholeNumber } from "../harness/whole-number.ts";
 import { openPost } from "./post.ts";
 import { BrokenPromise, runSchedule } from "./run-schedule.ts";
 import type { Schedule } from "./schedule.ts";
@@ -36,8 +37,8 @@ try {
 }
 
 async function many(): Promise<number> {
-  const schedules = whole("schedules", values.schedules);
-  const seed = whole("seed", values.seed);
+  const schedules = wholeNumber("schedules", values.schedules, 1);
+  const seed = wholeNumber("seed", values.seed);
   const started = performance.now();
   const {
     schedules: ran,
@@ -72,11 +73,4 @@ async function one(json: string): Promise<number> {
     console.log(error.message);
     return 1;
   }
-}
-
-function whole(name: string, text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 1)
-    throw new Error(`--${name} is a whole number from 1 on, not ${text}.`);
-  return value;
 }

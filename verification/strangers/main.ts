@@ -7,6 +7,7 @@
  * same run. Exits with 1 when 16 times the bytes cost more than 32 times as much anywhere.
  */
 import { parseArgs } from "node:util";
+import { wholeNumber } from "../harness/whole-number.ts";
 import { mostRatio, ratioOf } from "./measure.ts";
 import { everyReader } from "./readers.ts";
 
@@ -15,7 +16,7 @@ const { values } = parseArgs({
 });
 const subjects = everyReader.filter(({ name }) => name.startsWith(values.only));
 const ratios = subjects.map((subject) => ratioOf(subject)).toSorted((a, b) => b.ratio - a.ratio);
-for (const { name, ratio, bytes } of ratios.slice(0, Number(values.shown))) {
+for (const { name, ratio, bytes } of ratios.slice(0, wholeNumber("shown", values.shown))) {
   console.log(`${ratio.toFixed(1).padStart(7)}x  ${bytes.join(" -> ")} bytes  ${name}`);
 }
 const bad = ratios.filter(({ ratio }) => ratio > mostRatio);
