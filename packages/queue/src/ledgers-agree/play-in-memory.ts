@@ -81,8 +81,9 @@ export async function playInMemory(
     await heard.caughtUp();
     answers.push({ answer: written(answer), newEra: world.eras > eras });
   }
-  const forgotten: Answer = { answer: forgottenIn(ledger.backup()), newEra: false };
-  return { steps, answers: [...answers, heard.answer(), forgotten] };
+  const data = ledger.backup();
+  const left = { forgotten: forgottenIn(data), members: membersIn(data) };
+  return { steps, answers: [...answers, heard.answer(), { answer: left, newEra: false }] };
 }
 
 /** What is forgotten by itself, under its name in Redis, and how long after it was left, ms. */
@@ -96,6 +97,25 @@ function forgottenIn({ leaving, history, copies, lists }: LedgerData): Readonly<
     [...of].map(([key, { until }]) => [`${what}:${key}`, until] as const),
   );
   return Object.fromEntries([...gone, ...kept]);
+}
+
+/** What it keeps lists of, in what is not empty, by the names in Redis: all of it must be taken out some time. */
+function membersIn({ states, failing, offers, workers, shut, turns, queues }: LedgerData) {
+  const { leased, paused, ...others } = states;
+  const sets = { ...others, leases: leased, suspended: paused, failing, shut, offers: offers.standing };
+  const lists: readonly (readonly [string, readonly string[]])[] = [
+    ...Object.entries(sets).map(([name, { members }]) => [name, members] as const),
+    ["offered", [...offers.by.keys()]],
+    ["given", [...offers.given.keys()]],
+    ["workers", [...workers.keys()]],
+    ...Object.entries(turns).map(
+      ([name, lanes]) => [`turns:${name}`, [...lanes].map((lane) => lane.slice(name.length + 1))] as const,
+    ),
+    ...[...queues].map(([name, { keys }]) => [`queue:${name}`, keys.members] as const),
+  ];
+  return Object.fromEntries(
+    lists.filter(([, { length }]) => length > 0).map(([name, members]) => [name, members.toSorted()]),
+  );
 }
 
 /** A ledger, and all that its answers depend on beside its calls. */

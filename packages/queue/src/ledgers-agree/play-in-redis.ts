@@ -31,7 +31,8 @@ export async function playInRedis(
     known = each.era;
     return { answer: each.answer, newEra };
   });
-  return [...answers, heard.answer(), { answer: await forgottenIn(redis), newEra: false }];
+  const left = { forgotten: await forgottenIn(redis), members: await membersIn(redis) };
+  return [...answers, heard.answer(), { answer: left, newEra: false }];
 }
 
 /** What Redis forgets by itself, and after which of the times that the ledger asks for, ms. */
@@ -47,6 +48,20 @@ async function forgottenIn(redis: Redis): Promise<Readonly<Record<string, number
     }),
   );
 }
+
+/** What Redis keeps lists of. Of a key, of what is paused and of limits it keeps fields, which others look at. */
+async function membersIn(redis: Redis): Promise<Readonly<Record<string, readonly string[]>>> {
+  const names = (await redis.keys(`${prefix}:*`)).filter((name) => !isOfFields.test(name));
+  const members = await Promise.all(
+    names.map(async (name) =>
+      (await redis.type(name)) === "hash" ? redis.hkeys(name) : redis.zrange(name, "0", "-1"),
+    ),
+  );
+  return Object.fromEntries(
+    names.map((name, i) => [name.slice(prefix.length + 1), members[i]?.toSorted() ?? []]),
+  );
+}
+const isOfFields = /:(key|history|copy|lists|news):|:(control|paused|limits)$/;
 
 /** Hears what is told to workers in whatever is played from now on. */
 export const listenInRedis = (redis: Redis) => listenTo(openRedisLedger({ redis, prefix, ...times }));
