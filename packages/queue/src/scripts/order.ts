@@ -145,10 +145,10 @@ local function giveAtOnce(e)
   if held(e) or not mayRing() or control.limited == '1' then return false end
   local turns = P .. ':turns:'
   if redis.call('EXISTS', turns .. 'change', turns .. 'listing', turns .. 'resync', SHUT) > 0 then return false end
+  leave(e) -- its timer is over: who else waits is another
+  if #redis.call('ZRANGEBYSCORE', WAITS, '-inf', now, 'LIMIT', 0, 1) > 0 then return false end
   nobodyWaits = true
-  leave(e) -- its timer is over: what is promoted is another
-  promote()
-  return nobodyWaits and roomFor() > 0 and give(e)
+  return roomFor() > 0 and give(e)
 end
 
 local function ringReady(atLeast)
