@@ -124,7 +124,12 @@ async function pauseAsAsked({ context: { spec, status }, home, queues }: Step): 
 }
 
 /** All that the function needs beside Pods and Secrets. What its Roles grant is reviewed before any of it is written. */
-function objectsOf({ context, home, surroundings, installation }: Step): readonly FunctionObject[] {
+export function objectsOf({
+  context,
+  home,
+  surroundings,
+  installation,
+}: Pick<Step, "context" | "home" | "surroundings" | "installation">): readonly FunctionObject[] {
   const { spec, status } = context;
   const byKeda = spec.scaling?.by === "KEDA";
   // A cluster without KEDA does not serve its kinds, so they are not looked for in vain.

@@ -1,0 +1,195 @@
+import {
+  type Access,
+  accessWords,
+  neededAccess,
+  ReconcileFunction,
+  type ReconcileFunctionSpec,
+} from "@drover/controller";
+import { builtin, type KubeClient } from "@drover/kube";
+import { authorAnnotations } from "@drover/runtime";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { objectsOf } from "../deploy.ts";
+import type { FunctionContext, FunctionObject } from "../function-objects.ts";
+import type { Step } from "../step.ts";
+import { accessReviews } from "./access-reviews.ts";
+import { mostAccesses } from "./granted-access.ts";
+import { permit } from "./permit.ts";
+
+const home = { namespace: "tea", name: "cups", uid: "1" };
+const bridge = { namespace: "drover", name: "bridge" };
+
+const letters = "a b c d e f g h i j k l m n".split(" ");
+const word = fc.constantFrom(...letters);
+const words = (maxLength: number, of = word) => fc.uniqueArray(of, { minLength: 1, maxLength });
+/** A resource; among verbs a word as good as any. */
+const path = fc.constantFrom(...letters, "*", "pods/exec", "a/status");
+/** Any of the lists may be the long one. */
+const rule = fc
+  .tuple(
+    words(1),
+    words(2, path),
+    words(12, path),
+    fc.option(words(12), { nil: undefined, freq: 3 }),
+    fc.nat(2),
+  )
+  .map(([one, two, many, resourceNames, turn]) => {
+    const [apiGroups = [], resources = [], verbs = []] = [one, two, many, one, two].slice(turn);
+
+    return { apiGroups, resources, verbs, ...(resourceNames && { resourceNames }) };
+  });
+const rules = fc.array(rule, { maxLength: 12 });
+const kind = fc
+  .tuple(word, word, fc.option(words(12), { nil: undefined }))
+  .map(([group, plural, namespaces]) => ({
+    ...{ group, version: "v1", kind: "Thing", plural, scope: "Namespaced" },
+    ...(namespaces && { namespaces }),
+  }));
+const hook = word.map((name) => ({
+  ...{ name, names: { field: "name" }, verify: { bearer: { secretRef: { name, key: "k" } } } },
+}));
+const spec = fc
+  .record({
+    for: kind,
+    owns: fc.array(kind, { maxLength: 12 }),
+    watches: fc.array(
+      kind.map((one) => ({ ...one, names: { label: "l" } })),
+      { maxLength: 12 },
+    ),
+    hooks: fc.array(hook, { maxLength: 12 }),
+    container: fc.constant({ image: "cups" }),
+    permissions: fc.record({ namespace: rules, cluster: rules }),
+    delivery: fc.constantFrom("pull", "webhook"),
+  })
+  .map((all) => ReconcileFunction.spec.parse(all));
+
+/** What a spec asks for, read off it one by one, and which account is to be granted it. */
+function askedFor(of: ReconcileFunctionSpec): readonly (readonly [Access, typeof bridge | undefined])[] {
+  const asked: [Access, typeof bridge | undefined][] = [];
+  const ask = (
+    account: typeof bridge | undefined,
+    namespace: string | undefined,
+    group: string,
+    path: string,
+    verbs: readonly string[],
+    name?: string,
+  ): void => {
+    const [resource = "", subresource] = path.split("/");
+    for (const verb of verbs) asked.push([{ namespace, verb, group, resource, subresource, name }, account]);
+  };
+  for (const { group, plural, namespaces } of [of.for, ...(of.owns ?? []), ...(of.watches ?? [])])
+    for (const namespace of namespaces ?? [undefined])
+      ask(bridge, namespace, group, plural, ["list", "watch"]);
+  for (const [namespace, all = []] of [
+    [home.namespace, of.permissions?.namespace],
+    [undefined, of.permissions?.cluster],
+  ] as const)
+    for (const { apiGroups, resources, verbs, resourceNames } of all)
+      for (const group of apiGroups)
+        for (const path of resources)
+          for (const name of resourceNames ?? [undefined]) ask(home, namespace, group, path, verbs, name);
+  if (of.delivery === "webhook")
+    for (const namespace of of.for.namespaces ?? [undefined]) {
+      ask(home, namespace, of.for.group, of.for.plural, ["get", "patch"]);
+      ask(home, namespace, of.for.group, `${of.for.plural}/status`, ["update"]);
+      ask(home, namespace, "events.k8s.io", "events", ["create", "patch"]);
+    }
+  for (const { verify } of of.hooks ?? [])
+    ask(undefined, home.namespace, "", "secrets", ["get"], verify.bearer?.secretRef.name);
+  ask(undefined, home.namespace, "", "pods", ["create"]);
+  return asked;
+}
+
+const roleSchema = z.looseObject({
+  rules: z.array(
+    z.object({
+      ...{ apiGroups: z.array(z.string()), resources: z.array(z.string()), verbs: z.array(z.string()) },
+      resourceNames: z.array(z.string()).optional(),
+    }),
+  ),
+});
+const bindingSchema = z.looseObject({
+  roleRef: z.object({ apiGroup: z.string(), kind: z.string(), name: z.string() }),
+  subjects: z.array(z.object({ kind: z.string(), namespace: z.string(), name: z.string() })),
+});
+
+/** Whether the rights among these objects allow it to a ServiceAccount, as Kubernetes' RBAC authorizer decides. */
+function isGranted(objects: readonly FunctionObject[], access: Access, account: typeof bridge): boolean {
+  const wanted = objects.filter((one) => one.wanted);
+  return wanted.some(({ ref, object }) => {
+    if (ref !== builtin.role && ref !== builtin.clusterRole) return false;
+    const { name, namespace, labels = {} } = object.metadata;
+    if (namespace !== undefined && namespace !== access.namespace) return false;
+    const isAggregated = account === bridge && labels["drover.dev/aggregate-to-bridge"] === "true";
+    const isBound = wanted.some(({ ref: of, object: binding }) => {
+      if (of.kind !== `${ref.kind}Binding` || binding.metadata.namespace !== namespace) return false;
+      const { roleRef, subjects } = bindingSchema.parse(binding);
+      const isIt = roleRef.apiGroup === ref.group && roleRef.kind === ref.kind && roleRef.name === name;
+      return isIt && subjects.some((one) => one.namespace === account.namespace && one.name === account.name);
+    });
+    const path = [access.resource, access.subresource].filter(Boolean).join("/");
+    return (
+      (isBound || isAggregated) &&
+      roleSchema
+        .parse(object)
+        .rules.some(
+          ({ apiGroups, resources, verbs, resourceNames = [] }) =>
+            verbs.includes(access.verb) &&
+            apiGroups.includes(access.group) &&
+            resources.includes(path) &&
+            (resourceNames.length === 0 || resourceNames.includes(access.name ?? "")),
+        )
+    );
+  });
+}
+
+/** A step of a function whose author may do all but what is denied, by the answers to SubjectAccessReviews. */
+function stepOf(of: ReconcileFunctionSpec, denied?: Access): Step {
+  const client = {
+    review: (_: unknown, { resourceAttributes }: { readonly resourceAttributes: Access }) => {
+      const { name, ...asked } = resourceAttributes;
+      // A question about every name is asked with a name of which nobody knows.
+      const isIt = denied !== undefined && accessWords({ ...denied, name: undefined }) === accessWords(asked);
+      const ofName = denied?.name === undefined ? !/^[a-n]$/.test(name ?? "") : name === denied.name;
+      return Promise.resolve({ allowed: !(isIt && ofName) });
+    },
+  } as Partial<KubeClient> as KubeClient;
+  const annotations = { [authorAnnotations.user]: "ada", [authorAnnotations.epoch]: "e" };
+  const nothing = () => Promise.resolve(undefined);
+  return {
+    ...{ home, installation: undefined },
+    context: {
+      ...{ spec: of, status: {}, signal: new AbortController().signal },
+      metadata: { ...home, resourceVersion: "1", annotations },
+    } as Partial<FunctionContext>,
+    surroundings: {
+      redisUrl: "redis://redis:6379",
+      ...{ bridge, gateway: { namespace: "drover", name: "gateway" } },
+      network: { namespace: "drover", monitoring: [], egress: { pods: true, networks: [], except: [] } },
+    },
+    permits: {
+      ...{ namespace: "drover", reviews: accessReviews(client, { remembered: 0, now: () => 0 }) },
+      ...{ guards: { epoch: () => Promise.resolve("e") }, records: { get: nothing, keep: nothing } },
+    },
+  } as unknown as Step;
+}
+
+it("what a spec asks for is granted and reviewed, wherever it stands in whichever list", async () => {
+  const isHeld = fc.asyncProperty(spec, fc.nat(), async (of, nth) => {
+    const asked = askedFor(of);
+    fc.pre(asked.length <= mostAccesses);
+    const [access, account] = asked[nth % asked.length] ?? expect.fail("It asks for nothing.");
+    const objects = objectsOf(stepOf(of));
+    if (account !== undefined) expect(isGranted(objects, access, account)).toBe(true);
+    expect(neededAccess(of, home.namespace).map(accessWords)).toContain(accessWords(access));
+    await permit(stepOf(of), objects);
+    await expect(permit(stepOf(of, access), objects)).rejects.toMatchObject({
+      reason: "PermissionNotHeld",
+      message: expect.stringContaining(
+        `ada asks for this function and may not ${accessWords(access)}. `,
+      ) as string,
+    });
+  });
+  await fc.assert(isHeld, { numRuns: 200 });
+});
