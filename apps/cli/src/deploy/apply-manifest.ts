@@ -20,7 +20,10 @@ export interface ApplyOptions {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** Creates an object, or changes its spec to what is wanted. Tries again when somebody else writes in between. */
+/**
+ * Creates an object, or brings its spec, labels and annotations to what is wanted. Tries again when somebody else writes in
+ * between.
+ */
 export async function applyManifest(
   client: KubeClient,
   ref: ResourceRef,
@@ -58,14 +61,20 @@ async function change(
   options: ApplyOptions,
 ): Promise<Applied> {
   const patch = mergePatch(fieldsOf(spec), appliedTo(present), fieldsOf(present["spec"]));
-  if (patch === undefined) return "unchanged";
-  const { uid, resourceVersion } = present.metadata;
-  const { labels = {} } = metadata;
-  const annotations = { ...metadata.annotations, ...annotationsFor(spec, options) };
-  const body = { metadata: { uid, resourceVersion, labels, annotations }, spec: patch };
+  const { uid, resourceVersion, labels = {}, annotations = {} } = present.metadata;
+  const words = mergePatch(wordsOf(metadata), {}, { labels, annotations });
+  if (patch === undefined && words === undefined) return "unchanged";
+  const stated = { ...wordsOf(metadata).annotations, ...(patch && annotationsFor(spec, options)) };
+  const body = {
+    metadata: { uid, resourceVersion, ...words, annotations: stated },
+    ...(patch && { spec: patch }),
+  };
   await client.patch(ref, keyOf({ metadata }), { type: "merge", body });
   return "changed";
 }
+
+/** The labels and annotations of a manifest. Those that others have added stay. */
+const wordsOf = ({ labels = {}, annotations = {} }: NewObject["metadata"]) => ({ labels, annotations });
 
 const annotationsFor = (spec: unknown, { remembers, annotations }: ApplyOptions) => ({
   ...(remembers && { [appliedAnnotation]: JSON.stringify(spec) }),

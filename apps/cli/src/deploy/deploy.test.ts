@@ -1,11 +1,30 @@
-import { connect, builtin, type KubeClient, listAll } from "@drover/kube";
+import {
+  type Access,
+  customResourceDefinition,
+  defineResource,
+  objectKey,
+  ReconcileFunction,
+} from "@drover/controller";
+import {
+  connect,
+  builtin,
+  installCrd,
+  type KubeClient,
+  type KubeObject,
+  listAll,
+  refOf,
+  type ResourceRef,
+} from "@drover/kube";
+import { AuthorEpoch } from "@drover/runtime";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { inRepository } from "../repository.ts";
 import { runDrover } from "../testing/run-command.ts";
+import { deploy } from "./deploy.ts";
 
 let folder: string;
 let sandbox: Sandbox;
@@ -22,13 +41,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const deploy = (kubeconfig: string) =>
+const deployBuckets = (kubeconfig: string) =>
   runDrover(["deploy", "--dir", inRepository("functions/s3-bucket/deploy")], {
     env: { KUBECONFIG: join(folder, kubeconfig) },
   });
 
 it("writes nothing into a cluster in which Drover is not installed", async () => {
-  const { stderr, code } = await deploy("kubeconfig");
+  const { stderr, code } = await deployBuckets("kubeconfig");
   expect(stderr).toMatch(
     /^error: This cluster knows no ReconcileFunctions: Drover is not installed in it\. Apply /,
   );
@@ -39,7 +58,7 @@ it("writes nothing into a cluster in which Drover is not installed", async () =>
 it("says of credentials that are not taken that they may have expired, and what to do", async () => {
   const wrong = sandbox.kubeconfig().replaceAll(sandbox.token, "expired");
   writeFileSync(join(folder, "expired"), wrong);
-  const { stderr, code } = await deploy("expired");
+  const { stderr, code } = await deployBuckets("expired");
   expect(stderr).toMatch(
     /^error: The API server answered 401 .*have expired.*log in again or renew the token/,
   );
@@ -52,4 +71,248 @@ it("names the files of KUBECONFIG where none of them exists", async () => {
     "error: There is no kubeconfig: /absent/a, /absent/b do not exist. Set KUBECONFIG to a file that does, or give its path.\n",
   );
   expect(code).toBe(1);
+});
+
+describe("of a folder", () => {
+  const ref = refOf(ReconcileFunction);
+  const made = ["cups.a.example.com", "saucers.a.example.com"];
+  const crdOf = (kind: string, more: object = {}) => {
+    const named = { group: "a.example.com", version: "v1", kind, scope: "Namespaced" } as const;
+    const schemas = { spec: z.object({ size: z.int().optional() }), status: z.object({}) };
+    const { metadata, ...crd } = customResourceDefinition(defineResource({ ...named, ...schemas }));
+    return { ...crd, metadata: { ...metadata, ...more } };
+  };
+  const functionOf = (name: string, metadata: object = {}, more: object = {}) => ({
+    ...{ apiVersion: ReconcileFunction.apiVersion, kind: ReconcileFunction.kind },
+    metadata: { name, ...metadata },
+    spec: {
+      for: { group: "a.example.com", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" },
+      container: { image: `${name}:1` },
+      ...more,
+    },
+  });
+  const first = functionOf("first", { labels: { team: "tea" }, annotations: { "example.com/a": "b" } });
+  const second = functionOf("second", { namespace: "milk" }, { scaling: { max: 3 }, timeout: "5m" });
+  const third = functionOf("third");
+  const files: Readonly<Record<string, readonly object[]>> = {
+    "a.yaml": [first, crdOf("Cup")],
+    "b.yml": [crdOf("Saucer")],
+    "c.yaml": [second, third],
+  };
+  let manifests: string;
+  let said: string[];
+  let writes: string[];
+  beforeAll(async () => {
+    for (const resource of [ReconcileFunction, AuthorEpoch])
+      await installCrd(client, { ...customResourceDefinition(resource) });
+    for (const name of ["tea", "milk"]) await client.create(builtin.namespace, { metadata: { name } });
+  });
+  beforeEach(async () => {
+    for (const { metadata } of await listAll(client, ref, {}))
+      await client.delete(ref, objectKey({ name: metadata.name, namespace: metadata.namespace }));
+    for (const name of made) await client.delete(builtin.crd, objectKey({ name }));
+    manifests = mkdtempSync(join(folder, "manifests-"));
+    [said, writes] = [[], []];
+    write(files);
+  });
+
+  function write(all: typeof files): void {
+    for (const [name, documents] of Object.entries(all))
+      writeFileSync(join(manifests, name), documents.map((one) => JSON.stringify(one)).join("\n---\n"));
+  }
+  interface Who {
+    readonly username: string;
+    readonly groups: readonly string[];
+    readonly mayNot: readonly string[];
+  }
+  /** Deploys the folder for somebody who may not touch these resources; or without reviews, as the sandbox has none. */
+  function deployed({ who, wait = 0, namespace }: { who?: Who; wait?: number; namespace?: string } = {}) {
+    const review: KubeClient["review"] = (kind, spec) => {
+      if (kind === builtin.selfSubjectReview) return Promise.resolve({ userInfo: who });
+      const { resourceAttributes } = spec as { readonly resourceAttributes: Access };
+      return Promise.resolve({ allowed: who?.mayNot.includes(resourceAttributes.resource) !== true });
+    };
+    const cluster = { client: who === undefined ? client : { ...client, review }, namespace: "tea" };
+    return deploy(cluster, { folder: manifests, namespace, wait, say: (line) => void said.push(line) });
+  }
+  const noting = () =>
+    sandbox.faults.respond(({ method, path }) => {
+      if (method !== "GET" && !path.endsWith("reviews")) writes.push(`${method} ${path}`);
+      return undefined;
+    });
+  const now = (name: string, namespace?: string, of: ResourceRef = ref): Promise<KubeObject | undefined> =>
+    client.get(of, objectKey({ name, namespace }));
+  const all = [
+    ["first", "tea", first],
+    ["second", "milk", second],
+    ["third", "tea", third],
+  ] as const;
+  async function expectAll(): Promise<void> {
+    for (const [name, namespace, { metadata, spec }] of all)
+      expect(await now(name, namespace)).toMatchObject({ metadata, spec });
+    for (const name of made)
+      expect(await now(name, undefined, builtin.crd)).toMatchObject({ spec: { group: "a.example.com" } });
+  }
+
+  it("all that stands in it is applied, and applied again it writes nothing", async () => {
+    await deployed();
+    await expectAll();
+    expect(said.slice(-5)).toEqual([
+      ...made.map((name) => `CRD ${name}: created, and served`),
+      ...["tea/first", "milk/second", "tea/third"].map((key) => `ReconcileFunction ${key}: created`),
+    ]);
+    said = [];
+    const heal = noting();
+    await deployed();
+    heal();
+    expect(writes).toEqual([]);
+    expect(said.slice(-5).map((line) => /: (\w+)/.exec(line)?.[1])).toEqual(Array(5).fill("unchanged"));
+  });
+
+  it("what was left out since is gone, what is new is there, and what others added stays", async () => {
+    await deployed();
+    const others = { metadata: { labels: { other: "x" } }, spec: { paused: true } };
+    await client.patch(ref, objectKey({ name: "second", namespace: "milk" }), {
+      type: "merge",
+      body: others,
+    });
+    const changed = functionOf("second", { namespace: "milk", labels: { team: "milk" } }, { timeout: "6m" });
+    write({ "b.yml": [crdOf("Saucer", { labels: { team: "milk" } })], "c.yaml": [changed, third] });
+    await deployed();
+    expect(said.slice(-5).map((line) => /: (\w+)/.exec(line)?.[1])).toEqual([
+      ...["unchanged", "changed", "unchanged", "changed", "unchanged"],
+    ]);
+    const after = await now("second", "milk");
+    expect(after).toMatchObject({
+      metadata: { labels: { team: "milk", other: "x" } },
+      spec: { ...changed.spec, paused: true },
+    });
+    expect(after?.["spec"]).not.toHaveProperty("scaling");
+    expect(await now("saucers.a.example.com", undefined, builtin.crd)).toMatchObject({
+      metadata: { labels: { team: "milk" } },
+    });
+  });
+
+  const ada: Who = { username: "ada", groups: ["devs", "a\nb"], mayNot: [] };
+
+  it("a refusal of any request is an error, and deploying again does what was left", async () => {
+    await client.create(refOf(AuthorEpoch), {
+      ...{ metadata: { name: "authors" }, spec: { epoch: "e", policies: "p" } },
+    });
+    const asked: string[] = [];
+    const count = sandbox.faults.respond(({ method, path }) => void asked.push(`${method} ${path}`));
+    await deployed({ who: ada });
+    count();
+    await expectAll();
+    for (const [nth, request] of asked.entries()) {
+      for (const { metadata } of await listAll(client, ref, {}))
+        await client.delete(ref, objectKey({ name: metadata.name, namespace: metadata.namespace }));
+      for (const name of made) await client.delete(builtin.crd, objectKey({ name }));
+      let left = nth;
+      const heal = sandbox.faults.respond(() => (left-- === 0 ? { status: 400, message: "no" } : undefined));
+      const failed = await deployed({ who: ada }).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      heal();
+      expect([request, failed]).toEqual([request, expect.any(Error)]);
+      await deployed({ who: ada });
+      await expectAll();
+    }
+  });
+
+  it("the author is named with every change of a spec, and with no other", async () => {
+    await deployed({ who: ada });
+    const named = {
+      "drover.dev/author": "ada",
+      "drover.dev/author-groups": "devs\na\\nb",
+      "drover.dev/author-epoch": "e",
+    };
+    for (const [name, namespace] of all)
+      expect((await now(name, namespace))?.metadata.annotations).toMatchObject(named);
+    write({
+      "c.yaml": [
+        functionOf("second", { namespace: "milk", labels: { a: "b" } }, second.spec),
+        functionOf("third", {}, { timeout: "9m" }),
+      ],
+    });
+    await deployed({ who: { ...ada, username: "bob" } });
+    const authors = await Promise.all(
+      all.map(async ([name, at]) => (await now(name, at))?.metadata.annotations?.["drover.dev/author"]),
+    );
+    expect(authors).toEqual(["ada", "ada", "bob"]);
+  });
+
+  it("who may not do all that any of its functions asks for is told of all of it, and nothing is written", async () => {
+    const rules = Array.from({ length: 12 }, (_, i) => ({
+      apiGroups: [""],
+      resources: [`r${i}`],
+      verbs: ["get"],
+    }));
+    write({ "c.yaml": [second, functionOf("third", {}, { permissions: { namespace: rules } })] });
+    const heal = noting();
+    await expect(deployed({ who: { ...ada, mayNot: ["r0", "r7", "r8", "r11"] } })).rejects.toThrow(
+      "third asks for what you, ada, may not do:\n" +
+        ["r0", "r7", "r8", "r11"].map((name) => `  - get ${name} in namespace tea\n`).join(""),
+    );
+    heal();
+    expect(writes).toEqual([]);
+  });
+
+  it("it waits for each of its functions, and fails when the last one is not rolled out", async () => {
+    const stated = (name: string, namespace: string, status: string, type = "Ready") =>
+      client.patch(
+        ref,
+        objectKey({ name, namespace }),
+        {
+          type: "merge",
+          body: {
+            status: {
+              observedGeneration: 1,
+              conditions: [
+                ...[{ type: "Ready", status, reason: "R", message: "m" }],
+                ...(type === "Ready" ? [] : [{ type, status, reason: "D", message: "slow" }]),
+              ].map((one) => ({ ...one, lastTransitionTime: "2026-01-01T00:00:00Z" })),
+            },
+          },
+        },
+        { subresource: "status" },
+      );
+    await deployed();
+    await stated("first", "tea", "True");
+    await stated("second", "milk", "True", "Degraded");
+    await stated("third", "tea", "False");
+    said = [];
+    await expect(deployed({ wait: 1 })).rejects.toThrow("tea/third is not Ready: R: m.");
+    expect(said.filter((line) => !/^(CRD|Reconcile|This)/.test(line))).toEqual([
+      "tea/first is Ready: R: m",
+      "milk/second is Ready: R: m",
+      "milk/second is degraded: slow",
+      "tea/third: not rolled out yet: R: m",
+    ]);
+  });
+
+  it("goes to the namespace that is given, and nothing is written where a manifest has another", async () => {
+    await deployed({ namespace: "milk" });
+    for (const [name] of all) expect(await now(name, "milk")).toBeDefined();
+    const heal = noting();
+    const words = ["--dir", manifests, "--kubeconfig", join(folder, "kubeconfig"), "-n", "tea"];
+    const { stderr, code } = await runDrover(["deploy", ...words]);
+    heal();
+    expect([code, stderr, writes]).toEqual([
+      ...[1, expect.stringContaining("second is for the namespace milk"), []],
+    ]);
+  });
+
+  it("drover deploy ends with 1 when something could not be applied, and with 0 otherwise", async () => {
+    const words = ["deploy", "--dir", manifests, "--wait", "0s", "--kubeconfig", join(folder, "kubeconfig")];
+    const heal = sandbox.faults.respond(({ method, path }) =>
+      method === "POST" && path.includes("/milk/") ? { status: 403, message: "not here" } : undefined,
+    );
+    const refused = await runDrover(words);
+    heal();
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("not here") as string });
+    expect(await runDrover(words)).toMatchObject({ code: 0, stderr: "" });
+    expect(await now("third", "default")).toBeDefined();
+  });
 });
