@@ -299,9 +299,8 @@ describe("of a folder", () => {
     const words = ["--dir", manifests, "--kubeconfig", join(folder, "kubeconfig"), "-n", "tea"];
     const { stderr, code } = await runDrover(["deploy", ...words]);
     heal();
-    expect([code, stderr, writes]).toEqual([
-      ...[1, expect.stringContaining("second is for the namespace milk"), []],
-    ]);
+    expect(stderr).toContain("second is for the namespace milk");
+    expect([code, writes]).toEqual([1, []]);
   });
 
   it("drover deploy ends with 1 when something could not be applied, and with 0 otherwise", async () => {

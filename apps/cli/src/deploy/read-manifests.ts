@@ -74,13 +74,17 @@ function yamlFilesIn(folder: string): readonly string[] {
 }
 
 function documentsOf(file: string): readonly unknown[] {
-  return parseAllDocuments(readFileSync(file, "utf8"), exactYaml.options).map((document): unknown => {
-    const [error] = document.errors;
-    if (error !== undefined)
-      throw new CommandError(`${file} is not YAML: ${error.message}`, { cause: error });
-    const value: unknown = document.toJS(exactYaml);
-    return value;
-  });
+  const documents = parseAllDocuments(readFileSync(file, "utf8"), exactYaml.options).map(
+    (document): unknown => {
+      const [error] = document.errors;
+      if (error !== undefined)
+        throw new CommandError(`${file} is not YAML: ${error.message}`, { cause: error });
+      const value: unknown = document.toJS(exactYaml);
+      return value;
+    },
+  );
+  // As kubectl, which skips a document without content, such as one behind a last ---.
+  return documents.filter((document) => document !== null);
 }
 
 function parsed<Schema extends z.ZodType>(schema: Schema, document: unknown, file: string): z.output<Schema> {
