@@ -99,6 +99,22 @@ it("another deployer that has ended since is named, by the time of the first", a
   expect(lastTransitionTime).toBe("2026-01-02T00:00:00Z");
 });
 
+it.each([["Other."], [undefined]])(
+  "a condition that said the opposite, in the words %s, is corrected, and has changed now",
+  async (message) => {
+    const [, alone] = await stated(object, {});
+    const before = {
+      ...(alone ?? ready),
+      status: "False" as const,
+      lastTransitionTime: "2026-01-02T00:00:00Z",
+    };
+    await write([ready, { ...before, ...(message !== undefined && { message }) }]);
+    const { status, lastTransitionTime } = absentOf(await stated(await now(), {})) ?? {};
+    expect(status).toBe("True");
+    expect(lastTransitionTime).not.toBe("2026-01-02T00:00:00Z");
+  },
+);
+
 it("what a deployer writes meanwhile stays, and the next look goes on from that", async () => {
   const older = object;
   const news = { ...ready, status: "False" as const, reason: "NoPodReady" };

@@ -69,10 +69,11 @@ function withDeployer(
   const standing = conditionsOf(object);
   const stated = standing.find((one) => one.type === type);
   const condition = deployer === "runs" ? undefined : absentAsCondition(deployer);
-  if (stated?.message === condition?.message) return undefined;
+  const isSame = stated?.status === condition?.status;
+  if (isSame && stated?.message === condition?.message) return undefined;
   const others = standing.filter((one) => one.type !== type);
   const { generation: observedGeneration = 0 } = object.metadata;
-  const lastTransitionTime = stated?.lastTransitionTime ?? timestamp(new Date());
+  const lastTransitionTime = (isSame ? stated?.lastTransitionTime : undefined) ?? timestamp(new Date());
   return condition === undefined
     ? others
     : [...others, { ...condition, observedGeneration, lastTransitionTime }];

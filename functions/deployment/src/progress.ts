@@ -88,11 +88,15 @@ function noteFailure(draft: Draft): void {
   const sets = [...(newest ? [newest] : []), ...oldSetsOf(draft)];
   const [failure] = sets.flatMap(({ set }) => conditionOf(set.status.conditions, "ReplicaFailure") ?? []);
   if (failure === undefined) dropCondition(draft, "ReplicaFailure");
-  else if (!isStanding(draft, failure))
-    put(draft, { ...failure, lastUpdateTime: failure.lastTransitionTime });
+  else noteFailed(draft, failure);
 }
 
-function isStanding({ status }: Draft, { type, status: is, reason }: WorkloadCondition): boolean {
-  const standing = conditionIn(status, type);
-  return standing?.status === is && standing.reason === reason;
+/** As SetDeploymentCondition has it: one of the same status and reason stays, and one of the same status keeps its time. */
+function noteFailed(draft: Draft, failure: WorkloadCondition): void {
+  const standing = conditionIn(draft.status, failure.type);
+  const isSame = standing?.status === failure.status;
+  if (isSame && standing.reason === failure.reason) return;
+  const { lastTransitionTime: lastUpdateTime } = failure;
+  const lastTransitionTime = isSame ? standing.lastTransitionTime : lastUpdateTime;
+  put(draft, { ...failure, lastUpdateTime, lastTransitionTime });
 }

@@ -1,3 +1,5 @@
+import { type StatedCondition, timestamp } from "@drover/controller";
+import fc from "fast-check";
 import { expect, it } from "vitest";
 import { statusToWrite } from "./stated-status.ts";
 
@@ -39,4 +41,39 @@ it("a status with another integer is written, also where a double is the same; w
   expect(statusToWrite(before(large), stated(large), new Date(1))).toBeUndefined();
   // A small BigInt is read again as a number.
   expect(statusToWrite(before(5), stated(5n), new Date(1))).toBeUndefined();
+});
+
+it("a condition's lastTransitionTime is when its status changed last, whatever its reason, message and generation are", () => {
+  const words = fc.constantFrom("A", "B");
+  const status = fc.constantFrom("True" as const, "False" as const, "Unknown" as const);
+  const said = (type: string) =>
+    fc.record({ type: fc.constant(type), status, reason: words, message: words });
+  const step = fc.record({
+    conditions: fc.tuple(said("Ready"), said("Scaled")),
+    passed: fc.integer({ min: 1, max: 100 }),
+    generation: fc.nat(3),
+    keepOthers: fc.boolean(),
+  });
+  const isHeld = fc.property(fc.array(step, { minLength: 2, maxLength: 12 }), (steps) => {
+    const since = new Map<string, string>();
+    let stored: object = {};
+    let now = 0;
+    for (const { conditions, passed, generation, keepOthers } of steps) {
+      now += passed * 1_000;
+      const metadata = { name: "a", uid: "u", resourceVersion: "1", generation };
+      const raw = { apiVersion: "a/v1", kind: "A", metadata, status: stored };
+      stored = statusToWrite(raw, { fields: undefined, conditions, keepOthers }, new Date(now)) ?? stored;
+      const written = (stored as { conditions: readonly StatedCondition[] }).conditions;
+      const standing = new Map(
+        written.map(({ type, ...one }) => [`${type} ${one.status}`, one.lastTransitionTime]),
+      );
+      for (const name of since.keys()) if (!standing.has(name)) since.delete(name);
+      for (const name of standing.keys()) if (!since.has(name)) since.set(name, timestamp(new Date(now)));
+      expect(standing).toEqual(since);
+      expect(written).toEqual(
+        expect.arrayContaining(conditions.map((one) => expect.objectContaining(one) as unknown)),
+      );
+    }
+  });
+  fc.assert(isHeld, { numRuns: 200 });
 });
