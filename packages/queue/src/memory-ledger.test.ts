@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { done, key, lease, settling } from "./ledger-contract/ledger-under-test.ts";
+import { done, key, lease, settling, staying } from "./ledger-contract/ledger-under-test.ts";
 import { ledgerContract } from "./ledger-contract/ledger.contract.ts";
 import { openMemoryLedger } from "./memory-ledger.ts";
 import type { LedgerData } from "./memory-ledger/ledger-data.ts";
-import type { Wake } from "./work-queue.ts";
+import type { Verdict, Wake } from "./work-queue.ts";
 
 ledgerContract((options) => {
   const ledger = openMemoryLedger(options);
@@ -25,14 +25,15 @@ const heard: Wake = { key, kind: "buckets", resourceVersion: "1", reason: "Added
 
 describe("forgetting", () => {
   const past = { at: "2026-01-01T00:00:00Z", trigger: [], duration: 1, verdict: "gone" } as const;
-  const goneAt = async (age: { ms: number }) => {
+  const goneAt = async (age: { ms: number }, verdict: Verdict = { kind: "gone" }, during?: Wake) => {
     let now = 1_000_000;
     const ledger = openMemoryLedger({ lease, settling, now: () => now, age: () => age.ms });
     await ledger.wake([heard]);
     now += settling;
     await ledger.ring();
     await ledger.claim(key, "t");
-    await ledger.settle(key, "t", { kind: "gone" }, past);
+    if (during) await ledger.wake([during]);
+    await ledger.settle(key, "t", verdict, past);
     return ledger;
   };
   it("keeps the answer and the history of what is gone for a minute", async () => {
@@ -65,6 +66,18 @@ describe("forgetting", () => {
       expect(ledger.backup().entries.get(key)).toMatchObject({ listed: lists !== undefined });
       expect(await ledger.claim(key, "t2")).toMatchObject({ claimed: { copy, lists } });
     }
+  });
+  it.each([
+    ...staying,
+    ["found it gone, and was woken meanwhile", { kind: "gone" } as const, heard] as const,
+  ])("keeps a key whose run %s", async (_, verdict, during?: Wake) => {
+    const age = { ms: 0 };
+    const ledger = await goneAt(age, verdict, during);
+    const before = await ledger.inspect(key);
+    age.ms += 3_600_000;
+    expect(await ledger.inspect(key)).toEqual(before);
+    expect(before).toMatchObject({ runs: [past] });
+    expect(before.key.state === "unknown" || before.key.state === (during ? "idle" : "")).toBe(false);
   });
   it("does not forget what was heard of again", async () => {
     const age = { ms: 0 };

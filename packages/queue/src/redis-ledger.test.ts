@@ -1,7 +1,8 @@
-import { expect, it } from "vitest";
-import { key, ledgerUnderTest } from "./ledger-contract/ledger-under-test.ts";
+import { expect, it, vi } from "vitest";
+import { key, ledgerUnderTest, lease, settling, staying } from "./ledger-contract/ledger-under-test.ts";
 import { ledgerContract } from "./ledger-contract/ledger.contract.ts";
 import { redisUnderTest } from "./redis-ledger.fixture.ts";
+import { openRedisLedger } from "./redis-ledger.ts";
 
 const at = redisUnderTest();
 ledgerContract(at.open);
@@ -20,6 +21,59 @@ it("gone leaves no Redis key behind but the last answer and the history, for a m
     expect(await at.redis.pttl(name)).toBeGreaterThan(0);
     expect(await at.redis.pttl(name)).toBeLessThanOrEqual(60_000);
   }
+});
+
+/** Redis time, ms. */
+const time = async (): Promise<number> => {
+  const [seconds = 0, micros = 0] = await at.redis.time();
+  return seconds * 1_000 + Math.floor(micros / 1_000);
+};
+const endsOf = (...kinds: readonly string[]) =>
+  Promise.all(kinds.map((kind) => at.redis.pexpiretime(`${at.prefix}:${kind}:${key}`)));
+const past = { at: "2026-01-01T00:00:00Z", trigger: [], duration: 1, verdict: "done" } as const;
+
+it("what is left of a key that is gone stays for the whole minute", async () => {
+  await t.wake(key);
+  await t.claim(key, "t");
+  const before = await time();
+  await t.ledger.settle(key, "t", { kind: "gone" }, past);
+  const after = await time();
+  for (const end of await endsOf("key", "history")) {
+    expect(end).toBeGreaterThanOrEqual(before + 60_000);
+    expect(end).toBeLessThanOrEqual(after + 60_001);
+  }
+});
+
+it.each(staying)("a key whose run %s keeps what it has, and its history", async (_, verdict) => {
+  await t.wake(key);
+  await t.claim(key, "t");
+  await t.ledger.settle(key, "t", verdict, past);
+  expect(await endsOf("key", "history")).toEqual([-1, -1]);
+});
+
+it("a key that was woken while its run found it gone is not forgotten", async () => {
+  await t.wake(key);
+  await t.claim(key, "t");
+  await t.wake(key);
+  await t.ledger.settle(key, "t", { kind: "gone" }, past);
+  expect(await endsOf("key", "history")).toEqual([-1, -1]);
+  expect((await t.ledger.inspect(key)).key.state).toBe("rung");
+});
+
+it("time is the server's, whatever a client's clock says", async () => {
+  const ledger = openRedisLedger({
+    redis: at.redis,
+    prefix: `${at.prefix}-clock`,
+    lease,
+    settling,
+    onEra: () => undefined,
+  });
+  const before = await time();
+  vi.useFakeTimers({ toFake: ["Date", "performance"], now: before + 10_000_000 });
+  const { at: now } = await ledger.moment();
+  vi.useRealTimers();
+  expect(now).toBeGreaterThanOrEqual(before);
+  expect(now).toBeLessThanOrEqual(await time());
 });
 
 it("a copy and lists that a run leaves go away after ten seconds, and the news with them", async () => {

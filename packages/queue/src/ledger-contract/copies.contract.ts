@@ -2,7 +2,16 @@ import { objectKey } from "@drover/controller";
 import { beforeEach, describe, expect, it } from "vitest";
 import { copiesKept, listingBelieved } from "../ledger.ts";
 import type { Claim, QueueMoment, Sight, Verdict, Wake } from "../work-queue.ts";
-import { done, failed, key, keysIn, lease, type LedgerUnderTest, settling } from "./ledger-under-test.ts";
+import {
+  done,
+  failed,
+  key,
+  keysIn,
+  lease,
+  leavingNothing,
+  type LedgerUnderTest,
+  settling,
+} from "./ledger-under-test.ts";
 
 /** When a run is given its object with the claim. The key is woken once, and its run has told what it saw: version 100. */
 export function copiesContract(t: LedgerUnderTest): void {
@@ -105,16 +114,15 @@ export function copiesContract(t: LedgerUnderTest): void {
       expect(await given()).toBeUndefined();
     });
     it.each<[string, Verdict]>([
-      ["that failed", leaves(101, failed)],
-      ["that met a conflict", leaves(101, { kind: "conflict" })],
-      ["that was interrupted", leaves(101, { kind: "interrupted" })],
+      ...leavingNothing.map(([how, verdict]) => [`that ${how}`, leaves(101, verdict)] as [string, Verdict]),
       ["that saw another object", leaves(101, done, { uid: "u2" })],
       ["of a kind whose versions are no numbers", leaves(101, done, { resourceVersion: "zebra" })],
     ])("is none of a run %s", async (_, verdict) => {
       await brought(101);
       await begin();
       await end(verdict);
-      await t.wake(key, { kind: "pods" });
+      t.clock += 1; // no account is closed any more
+      await t.wake(key, { kind: "pods", resourceVersion: "1", paused: false });
       expect(await given()).toBeUndefined();
     });
     it("is not for who forced the key, nor for another server", async () => {

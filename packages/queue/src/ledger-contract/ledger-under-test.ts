@@ -9,6 +9,21 @@ export const settling = 1_000;
 export const key = objectKey({ namespace: "default", name: "photos" });
 export const failed: Verdict = { kind: "retry", error: "no" };
 export const done: Verdict = { kind: "done" };
+/** Verdicts after which a run leaves nothing to the next one. */
+export const leavingNothing: readonly (readonly [string, Verdict])[] = [
+  ["failed", failed],
+  ["failed for good", { kind: "terminal", error: "no" }],
+  ["met a conflict", { kind: "conflict" }],
+  ["was interrupted", { kind: "interrupted" }],
+  ["was throttled", { kind: "throttled", account: "a", after: 1 }],
+  ["found its object paused", { kind: "paused" }],
+];
+/** Every verdict but that the key is gone. */
+export const staying: readonly (readonly [string, Verdict])[] = [
+  ["was done", done],
+  ["waits", { kind: "wait", after: 10_000_000 }],
+  ...leavingNothing,
+];
 
 /** A ledger that is empty, and what a test does to its data behind its back. */
 export interface OpenedLedger<L extends Ledger = Ledger> {

@@ -2,7 +2,15 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { copiesKept, newsKept } from "../ledger.ts";
 import { mostListed } from "../script-bounds.ts";
 import type { Claim, Sight, Verdict, Wake } from "../work-queue.ts";
-import { done, failed, key, keysIn, lease, type LedgerUnderTest, settling } from "./ledger-under-test.ts";
+import {
+  done,
+  key,
+  keysIn,
+  lease,
+  leavingNothing,
+  type LedgerUnderTest,
+  settling,
+} from "./ledger-under-test.ts";
 
 /** When a run is given what the run before knew of other kinds, with all that was told since. Its first run has ended. */
 export function listsContract(t: LedgerUnderTest): void {
@@ -101,12 +109,12 @@ export function listsContract(t: LedgerUnderTest): void {
       expect(await given()).toBeUndefined();
     });
     it.each<[string, Verdict]>([
-      ["failed", leaves("left", failed)],
-      ["met a conflict", leaves("left", { kind: "conflict" })],
-      ["was interrupted", leaves("left", { kind: "interrupted" })],
+      ...leavingNothing.map(([how, verdict]) => [how, leaves("left", verdict)] as [string, Verdict]),
       ["saw another object", { ...done, saw: { ...saw, uid: "u2", lists: "left" } }],
     ])("of a run that %s", async (_, verdict) => {
       await end(verdict);
+      t.clock += 1; // no account is closed any more
+      await t.wake(key, { uid: "u1", resourceVersion: "101", paused: false });
       await expectNone();
     });
     it("after a run that ended without a verdict", async () => {

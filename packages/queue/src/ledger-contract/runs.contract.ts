@@ -1,4 +1,4 @@
-import { objectKey } from "@drover/controller";
+import { objectKey, type ObjectKey } from "@drover/controller";
 import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Bell } from "../bells.ts";
@@ -225,7 +225,98 @@ export function runsContract(t: LedgerUnderTest): void {
     expect((await t.ledger.notRunSince([key], now - 10)).keys).toEqual([]);
   });
 
+  it("knows it in whichever state a key is: a campaign has not ended for who waits or is parked", async () => {
+    const states = ["waits", "parked", "ready", "rung", "idle"] as const;
+    const keys = states.map((name) => objectKey({ namespace: "s", name }));
+    const [waits, parked, ready, rung, idle] = keys as [
+      ObjectKey,
+      ObjectKey,
+      ObjectKey,
+      ObjectKey,
+      ObjectKey,
+    ];
+    for (const [of, verdict] of [
+      [waits, { kind: "wait", after: 60_000 }],
+      [parked, { kind: "terminal", error: "no" }],
+      [idle, { kind: "done" }],
+    ] as const) {
+      await wake({ key: of });
+      await t.run(of, verdict);
+    }
+    await t.enlist({ slots: 1 });
+    await wake({ key: rung });
+    await wake({ key: ready });
+    for (const [i, of] of keys.entries()) expect((await t.ledger.inspect(of)).key.state).toBe(states[i]);
+    t.clock += 10;
+    expect((await t.ledger.notRunSince(keys, t.clock)).keys).toEqual(keys);
+    await t.claim(rung, "t2");
+    expect((await t.ledger.notRunSince(keys, t.clock)).keys).toEqual(keys.filter((of) => of !== rung));
+    await t.enlist({ slots: 9 });
+    await wake({ key: idle });
+    await t.claim(idle, "t3");
+    expect((await t.ledger.notRunSince([rung, idle], t.clock)).keys).toEqual([]);
+  });
+
+  it("says when a timer ends: nobody need look before", async () => {
+    const [soon, late] = [objectKey({ name: "soon" }), objectKey({ name: "late" })];
+    for (const [of, after] of [
+      [late, 5_000],
+      [soon, 700],
+    ] as const) {
+      await wake({ key: of });
+      await t.run(of, { kind: "wait", after });
+    }
+    expect(await t.ledger.ring()).toMatchObject({ next: 700, bells: [] });
+    t.clock += 699;
+    expect(await t.ledger.ring()).toMatchObject({ next: 1, bells: [] });
+    t.clock += 1;
+    expect(await t.ledger.ring()).toMatchObject({ next: 4_300, bells: [{ key: soon }] });
+  });
+
   describe("a lease that ended without a verdict", () => {
+    it.each(["claimed", "handed over", "given"])(
+      "of a key that was %s, is taken back one lease after it was renewed last, and not before",
+      async (how) => {
+        const other = objectKey({ namespace: "a", name: "other" });
+        await wake({ key: other });
+        await t.claim(other, "before");
+        let token = "t1";
+        if (how === "claimed") {
+          await wake();
+          await claim(token);
+        } else if (how === "given") {
+          await t.ledger.offer({ worker: "w1", askedAt: 1, version: 0, tokens: ["slot"] });
+          await wake();
+          const [given] = await t.ledger.offer({ worker: "w1", askedAt: 1, version: 0, tokens: ["slot"] });
+          token = given?.token ?? expect.fail("Nothing was given.");
+        } else {
+          await t.enlist({ slots: 1 });
+          await wake();
+          const answer = await t.ledger.settle(other, "before", { kind: "done" }, undefined, {
+            token,
+            version: 0,
+          });
+          expect(answer).toMatchObject({ handed: { key } });
+        }
+        await t.enlist({ slots: 5 });
+        await t.ledger.settle(other, "before", { kind: "done" });
+        for (let renewals = 0; renewals < 3; renewals++) {
+          t.clock += lease - 2;
+          expect(await t.ledger.renew([{ key, token }])).toEqual([]);
+          t.clock += 1;
+          expect((await t.ledger.ring()).bells).toEqual([]);
+          expect(await t.ledger.count()).toMatchObject({ running: 1, due: 0 });
+          expect(await refusal()).toBe("leased");
+        }
+        t.clock += lease - 2;
+        expect((await t.ledger.ring()).bells).toEqual([]);
+        t.clock += 1;
+        const { bells } = await t.ledger.ring();
+        const taken = await t.ledger.offer({ worker: "w1", askedAt: 1, version: 0, tokens: ["slot"] });
+        expect([...bells, ...taken].map((one) => one.key)).toEqual([key]);
+        expect(await t.ledger.renew([{ key, token }])).toEqual([token]);
+      },
+    );
     it("is taken back by the ringer, which rings again", async () => {
       await wake();
       await claim("t1");
