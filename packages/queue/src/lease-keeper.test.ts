@@ -11,6 +11,8 @@ const times = { lease: 6_000, renewal: 500, settling: 1_500 };
 let ledger: Ledger;
 let answers: boolean;
 let renewals: number;
+/** How long the answer to a renewal is on its way. */
+let late: number;
 let keeper: LeaseKeeper;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["performance", "setInterval", "clearInterval", "setTimeout", "clearTimeout"] });
@@ -22,11 +24,15 @@ beforeEach(() => {
   });
   answers = true;
   renewals = 0;
+  late = 0;
   ledger = {
     ...memory,
-    renew: (leases) => {
+    async renew(leases) {
       renewals++;
-      return answers ? memory.renew(leases) : Promise.reject(new Error("Redis is away"));
+      if (!answers) throw new Error("Redis is away");
+      const lost = await memory.renew(leases);
+      if (late > 0) await new Promise((resolve) => setTimeout(resolve, late));
+      return lost;
     },
   };
   keeper = keepLeases({ ledger, ...times, timers: processTimers, log: silentLog });
@@ -98,4 +104,18 @@ it("does not renew a lease that may have ended: the process was paused", async (
   expect(lost()).toMatch(/is about to end/);
   expect(renewals).toBe(before);
   later.mockRestore();
+});
+
+it("counts a renewed lease from when it was asked for, however late the answer comes", async () => {
+  const { lease, lost } = await claimed();
+  late = 1_400;
+  await vi.advanceTimersByTimeAsync(times.renewal + late - 1);
+  // Its answer is the last one that comes.
+  answers = false;
+  await vi.advanceTimersByTimeAsync(1);
+  expect(lease.held()).toBe(true);
+  await vi.advanceTimersByTimeAsync(times.settling - late);
+  expect(lease.held()).toBe(false);
+  while (lost() === undefined) await vi.advanceTimersByTimeAsync(times.renewal / 2);
+  expect(await ledger.claim(key, "u")).toEqual({ refused: "leased" });
 });

@@ -11,7 +11,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** A ringer on the ledger's own rules, with a BullMQ in which only `waits` is waiting. */
-async function ringing(waits: (bell: Bell) => boolean) {
+async function ringing(waits: (bell: Bell) => boolean, longestSleep = 500) {
   const added: Bell[] = [];
   const bells: Bells = {
     add: (some) => Promise.resolve(void added.push(...some)),
@@ -29,10 +29,15 @@ async function ringing(waits: (bell: Bell) => boolean) {
     newId: () => "w",
     log: silentLog,
     lease: 30_000,
-    longestSleep: 500,
+    longestSleep,
   });
   await vi.advanceTimersByTimeAsync(0);
-  return { added, stop: () => Promise.all([ringer.stop(), vi.advanceTimersByTimeAsync(1_000)]) };
+  return {
+    added,
+    ledger,
+    ringer,
+    stop: () => Promise.all([ringer.stop(), vi.advanceTimersByTimeAsync(1_000)]),
+  };
 }
 
 it("rings a bell again that is lost, under another number, as often as it gets lost", async () => {
@@ -52,5 +57,55 @@ it("rings no bell again that waits in BullMQ for a free worker", async () => {
   const { added, stop } = await ringing(() => true);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(added).toHaveLength(1);
+  await stop();
+});
+
+/** Runs the key that was rung, and has it wait. */
+async function waits({ ledger }: Awaited<ReturnType<typeof ringing>>, after: number): Promise<void> {
+  await ledger.claim(key, `run ${after}`);
+  await ledger.settle(key, `run ${after}`, { kind: "wait", after });
+}
+
+it("rings when a timer ends, and at once what became due meanwhile: it sleeps for a second at most", async () => {
+  const opened = await ringing(() => true, 1_000);
+  const { added, ledger, stop } = opened;
+  await waits(opened, 10_300);
+  // Another process has set it: nobody told this ringer.
+  await vi.advanceTimersByTimeAsync(10_299);
+  expect(added).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(added).toHaveLength(2);
+  await waits(opened, 400_000);
+  await vi.advanceTimersByTimeAsync(1_000);
+  await ledger.claim(key, "t");
+  const other = objectKey({ name: "other" });
+  await ledger.wake([wakeOf(other)]);
+  await ledger.claim(other, "u");
+  await ledger.settle(other, "u", { kind: "wait", after: 10 });
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(added.map((bell) => bell.key)).toEqual([key, key, other]);
+  await stop();
+});
+
+it("rings at the end of a timer that it was told of, though it sleeps", async () => {
+  const opened = await ringing(() => true, 1_000);
+  const { added, ringer, stop } = opened;
+  await vi.advanceTimersByTimeAsync(1);
+  await waits(opened, 20);
+  ringer.expect(20);
+  await vi.advanceTimersByTimeAsync(19);
+  expect(added).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(added).toHaveLength(2);
+  await stop();
+});
+
+it("takes back a lease that has ended, within a second, though no worker is alive", async () => {
+  const { added, ledger, stop } = await ringing(() => true, 1_000);
+  await ledger.claim(key, "t");
+  await vi.advanceTimersByTimeAsync(29_000);
+  expect(added).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(added).toHaveLength(2);
   await stop();
 });

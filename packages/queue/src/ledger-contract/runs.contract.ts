@@ -302,6 +302,8 @@ export function runsContract(t: LedgerUnderTest): void {
         await t.ledger.settle(other, "before", { kind: "done" });
         for (let renewals = 0; renewals < 3; renewals++) {
           t.clock += lease - 2;
+          expect((await t.ledger.ring()).bells).toEqual([]);
+          expect(await t.ledger.count()).toMatchObject({ running: 1, due: 0 });
           expect(await t.ledger.renew([{ key, token }])).toEqual([]);
           t.clock += 1;
           expect((await t.ledger.ring()).bells).toEqual([]);
