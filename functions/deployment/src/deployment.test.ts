@@ -1,5 +1,6 @@
 import { testCluster, type TestCluster } from "@drover/testing";
 import { afterEach, expect, it } from "vitest";
+import { z } from "zod";
 import { bothDeployed, bothFunctions, deployments, pods, sets, web } from "./testing/web.ts";
 
 let cluster: TestCluster | undefined;
@@ -11,9 +12,9 @@ const open = async (): Promise<TestCluster> =>
   (cluster = await testCluster(bothFunctions, { deployedAs: bothDeployed }));
 
 /** What a kubelet does: pods that are not ready become so, until nothing changes any more. */
-async function run(opened: TestCluster): Promise<void> {
+async function run(opened: TestCluster, settle = () => opened.settled()): Promise<void> {
   for (;;) {
-    await opened.settled();
+    await settle();
     const waiting = (await opened.list(pods)).filter(
       ({ status }) => !JSON.stringify(status).includes('"Ready"'),
     );
@@ -78,4 +79,42 @@ it("lets a set go whose labels somebody has changed, and makes another of its te
   expect((await opened.get(deployments, "web"))?.["status"]).toMatchObject({
     ...{ availableReplicas: 2, collisionCount: 1 },
   });
+});
+
+it("goes on with a rollout only when new pods have been ready for minReadySeconds, and then does", async () => {
+  const opened = await open();
+  const at = () => opened.advance("0s");
+  const ready = z.object({ lastTransitionTime: z.string() });
+  /** Pods that count, as kube-controller-manager's IsPodAvailable decides. */
+  const available = async (): Promise<number> => {
+    const since = (await opened.list(pods)).map(({ status }) =>
+      Date.parse(
+        z.object({ conditions: z.array(ready) }).parse(status).conditions[0]?.lastTransitionTime ?? "",
+      ),
+    );
+    return since.filter((at) => at + 30_000 <= opened.now().getTime()).length;
+  };
+  const bounds = { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
+  const more = { minReadySeconds: 30, strategy: { type: "RollingUpdate", ...bounds } };
+  await opened.apply(web("web:1", 3, more));
+  await run(opened, at);
+  await opened.advance("29s");
+  expect((await opened.get(deployments, "web"))?.["status"]).toMatchObject({ readyReplicas: 3 });
+  expect((await opened.get(deployments, "web"))?.["status"]).not.toMatchObject({ availableReplicas: 3 });
+  await opened.advance("2s");
+  expect((await opened.get(deployments, "web"))?.["status"]).toMatchObject({ availableReplicas: 3 });
+  await opened.apply(web("web:2", 3, more));
+  await run(opened, at);
+  const isDone = async () =>
+    (await opened.list(pods)).every(({ spec }) => JSON.stringify(spec).includes("web:2"));
+  let seconds = 0;
+  for (; seconds < 150 && !(await isDone()); seconds += 3) {
+    expect(await available()).toBeGreaterThanOrEqual(3);
+    expect((await opened.list(pods)).length).toBeLessThanOrEqual(4);
+    await opened.advance("3s");
+    await run(opened, at);
+  }
+  // One at a time, each after its 30 s; times are of whole seconds.
+  expect(seconds).toBeGreaterThanOrEqual(90);
+  expect(seconds).toBeLessThanOrEqual(108);
 });
