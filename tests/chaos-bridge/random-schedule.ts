@@ -42,13 +42,20 @@ export function randomSchedule(seed: number, index: number, kinds: readonly Faul
   };
 }
 
-/** Mostly the bridge is there first; sometimes the first fault waits for it. */
+/**
+ * Mostly the bridge is started first; sometimes the first fault is armed before it. A wait for ever is never armed
+ * before it: the kill that ends the wait must come after the fault was met, however slowly the bridge starts.
+ */
 function begun(dice: Random, steps: readonly Step[]): Step[] {
   const start: Step = { do: "bridge-start" };
   const [first, ...others] = steps;
-  if (first === undefined || !("beside" in first) || !dice.chance(0.4)) return [start, ...steps];
+  const isArmedFirst = first !== undefined && "beside" in first && dice.chance(0.4);
+  if (!isArmedFirst || waitsForEver(first)) return [start, ...steps];
   return [{ ...first, beside: true }, start, ...others];
 }
+
+/** Whether the step asks a bridge for a wait that only a kill ends. */
+export const waitsForEver = (step: Step): boolean => "retryAfter" in step && step.retryAfter === forEver;
 
 function choose(dice: Random, kinds: readonly FaultKind[], most: number): FaultKind[] {
   const silent = kinds.filter((kind) => silentFaults.includes(kind));
@@ -63,9 +70,9 @@ function choose(dice: Random, kinds: readonly FaultKind[], most: number): FaultK
 /** A fault, and what belongs to it. */
 function around(dice: Random, kind: FaultKind, mayGoOn: boolean): Step[] {
   const step = faultOf(dice, kind, mayGoOn && dice.chance(0.25));
-  if (!("retryAfter" in step) || step.retryAfter !== forEver) return [step];
+  if (!waitsForEver(step)) return [step];
   return [
-    { ...step, beside: false },
+    { ...step, beside: false } as Step,
     { ...killed(dice), at: "event", nth: 0, after: dice.between(800, 2_500) },
   ];
 }
