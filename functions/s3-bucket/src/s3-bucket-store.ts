@@ -25,7 +25,7 @@ import type { S3Config } from "./config.ts";
 import type { BucketCall } from "./s3-call.ts";
 import { s3Clients } from "./s3-clients.ts";
 import { emptyBucket } from "./s3-emptying.ts";
-import { answerOf, nextAfter, S3Refusal } from "./s3-errors.ts";
+import { answerOf, nextAfter, S3Refusal, serverTime } from "./s3-errors.ts";
 import { updateSettings } from "./s3-settings.ts";
 import { sameTags, splitTags, type Tags, type TagSet } from "./tags.ts";
 
@@ -140,11 +140,6 @@ const withoutTags = (cause: S3Refusal): Error =>
       "Use a server that does.",
     { reason: "TaggingNotSupported", cause },
   );
-
-const serverTime = ({ headers }: S3Refusal): Date => {
-  const time = Date.parse(headers["date"] ?? "");
-  return new Date(Number.isNaN(time) ? Date.now() : time);
-};
 
 async function listing({ client, bucket, http }: BucketCall): Promise<Listing> {
   const name = bucket.Bucket;

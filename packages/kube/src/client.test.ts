@@ -188,8 +188,12 @@ describe("a refusal", () => {
     ["1000000000", 300_000],
     ["Wed, 21 Oct 2015 07:28:00 GMT", 0],
     ["Fri, 21 Oct 2095 07:28:00 GMT", 300_000],
-  ])("with Retry-After: %s is to be retried after %s ms", async (header, span) => {
-    const { client } = await against(refuses(503, "ServiceUnavailable", {}, { "retry-after": header }));
+    // Read against the time that the server says, minutes behind ours or ahead.
+    ["Wed, 21 Oct 2015 07:28:30 GMT", 30_000, "Wed, 21 Oct 2015 07:28:00 GMT"],
+    ["Fri, 21 Oct 2095 07:28:30 GMT", 30_000, "Fri, 21 Oct 2095 07:28:00 GMT"],
+  ])("with Retry-After: %s is to be retried after %s ms", async (header, span, date?: string) => {
+    const headers = { "retry-after": header, ...(date !== undefined && { date }) };
+    const { client } = await against(refuses(503, "ServiceUnavailable", {}, headers));
     expect(await failure(client.get(bucket, key, { retries: 0 }))).toHaveProperty("retryAfter", span);
   });
 });

@@ -3,7 +3,7 @@ import { writeJson } from "@drover/json";
 import { ConnectionError, connectionError } from "./errors.ts";
 import { gather, type Gathered } from "./gather.ts";
 import { places } from "./places.ts";
-import { retryAfter } from "./retry-after.ts";
+import { retryAfter, serverTime } from "./retry-after.ts";
 import type { Session, Sessions } from "./session.ts";
 
 /** One request, before it knows a server. */
@@ -163,7 +163,7 @@ const replyOf = (request: string, status: number, headers: Gathered["headers"]):
   request,
   status,
   contentType: first(headers["content-type"]) ?? "",
-  retryAfter: retryAfter(first(headers["retry-after"]), Date.now()),
+  retryAfter: retryAfter(first(headers["retry-after"]), serverTime(first(headers["date"]))),
 });
 
 /** Runs an exchange under its deadline, and tells apart who ended it. */
