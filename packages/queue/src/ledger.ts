@@ -15,6 +15,9 @@ import type {
   Wake,
 } from "./work-queue.ts";
 
+/** A run as its worker reports it. When it ended is the ledger's to say: workers' clocks may be minutes apart. */
+export type RunRecord = Omit<PastRun, "at">;
+
 /** How a ledger keeps time. */
 export interface LedgerTimes {
   /** How long a claim holds without being renewed. */
@@ -136,7 +139,13 @@ export interface Ledger {
   /** Leases that are still ours last from now on; answers the tokens of those that are not. */
   renew(leases: readonly Holding[]): Promise<readonly string[]>;
   /** Ends a run; the same again is answered as before. `next` may be handed the key whose turn it is. */
-  settle(key: ObjectKey, token: string, verdict: Verdict, run?: PastRun, next?: Taker): Promise<SettleAnswer>;
+  settle(
+    key: ObjectKey,
+    token: string,
+    verdict: Verdict,
+    run?: RunRecord,
+    next?: Taker,
+  ): Promise<SettleAnswer>;
   /** Take back expired leases and ring for whose turn it is; `next` is the time until something may be due. */
   ring(): Promise<{ readonly next: Milliseconds | undefined; readonly bells: readonly Bell[] }>;
   /**

@@ -24,7 +24,7 @@ ledgerContract((options) => {
 const heard: Wake = { key, kind: "buckets", resourceVersion: "1", reason: "Added", class: "change" };
 
 describe("forgetting", () => {
-  const past = { at: "2026-01-01T00:00:00Z", trigger: [], duration: 1, verdict: "gone" } as const;
+  const past = { trigger: [], duration: 1, verdict: "gone" } as const;
   const goneAt = async (age: { ms: number }, verdict: Verdict = { kind: "gone" }, during?: Wake) => {
     let now = 1_000_000;
     const ledger = openMemoryLedger({ lease, settling, now: () => now, age: () => age.ms });

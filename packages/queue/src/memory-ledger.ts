@@ -74,8 +74,8 @@ export function openMemoryLedger(options: MemoryLedgerOptions): MemoryLedger {
     claim: (key, token, version = 0) => call((moment) => claim(moment, random(), { key, token, version })),
     renew: (leases) =>
       call((moment) => leases.filter((one) => !renew(moment, one)).map(({ token }) => token)),
-    settle: (key, token, verdict, past, next) =>
-      call((moment) => settle(moment, random(), { key, token, verdict, past, next })),
+    settle: (key, token, verdict, run, next) =>
+      call((moment) => settle(moment, random(), { key, token, verdict, run, next })),
     ring: () =>
       call((moment) => {
         shortenLeases(moment);

@@ -122,8 +122,14 @@ export function listedReport(text: string): readonly KeyReport[] {
   return objectKeyIn(key) === undefined ? [] : [report(text)];
 }
 
+/** The greatest time of a Date. */
+const latest = 8.64e15;
 const run = z.object({
-  at: z.string(),
+  at: z
+    .int()
+    .min(0)
+    .max(latest)
+    .transform((ms) => new Date(ms).toISOString()),
   trigger: z.array(z.string()),
   duration: z.number(),
   verdict: z.enum(verdictKinds),

@@ -12,7 +12,7 @@ const t = ledgerUnderTest(at.open);
 it("gone leaves no Redis key behind but the last answer and the history, for a minute", async () => {
   await t.wake(key);
   await t.claim(key, "t");
-  const past = { at: "2026-01-01T00:00:00Z", trigger: [], duration: 1, verdict: "gone" } as const;
+  const past = { trigger: [], duration: 1, verdict: "gone" } as const;
   await t.ledger.settle(key, "t", { kind: "gone" }, past);
   const ofKey = [`${at.prefix}:history:${key}`, `${at.prefix}:key:${key}`];
   const others = [`${at.prefix}:control`, `${at.prefix}:workers`];
@@ -128,7 +128,7 @@ it("lists are not given when somebody has taken away some of the news", async ()
 it("a wake makes a key and its history last that were about to be forgotten", async () => {
   await t.wake(key);
   await t.claim(key, "t");
-  const past = { at: "2026-01-01T00:00:00Z", trigger: [], duration: 1, verdict: "gone" } as const;
+  const past = { trigger: [], duration: 1, verdict: "gone" } as const;
   await t.ledger.settle(key, "t", { kind: "gone" }, past);
   await t.wake(key);
   for (const name of ["key", "history"]) {

@@ -13,6 +13,7 @@ import {
   paceUnit,
   pauserKept,
   runsKept,
+  type RunRecord,
 } from "./ledger.ts";
 import type { RedisConnection } from "./redis-connection.ts";
 import * as answers from "./redis-ledger-answers.ts";
@@ -30,7 +31,7 @@ import { settle } from "./scripts/settle.ts";
 import { wake } from "./scripts/wake.ts";
 import { mostListed } from "./script-bounds.ts";
 import { subscribe } from "./subscribe.ts";
-import type { PastRun, Scope, Verdict } from "./work-queue.ts";
+import type { Scope, Verdict } from "./work-queue.ts";
 
 export interface RedisLedgerOptions extends LedgerTimes, LedgerSurroundings {
   readonly redis: RedisConnection;
@@ -66,14 +67,14 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
       return answers.claimAnswer(await run(claim, values, answers.claim));
     },
     renew: renewing(run),
-    async settle(key, token, verdict, past, taker) {
+    async settle(key, token, verdict, record, taker) {
       const { token: next = "", version = 0 } = taker ?? {};
       const { worker = "", askedAt = 0 } = taker?.offeredBy ?? {};
       const values = {
         key,
         token,
         ...told(verdict),
-        ...kept(past),
+        ...kept(record),
         next,
         worker,
         askedAt,
@@ -207,9 +208,9 @@ function told(
 }
 
 /** What history keeps of a run. */
-const kept = (past: PastRun | undefined): LuaArguments<"record" | "ms" | "kept" | "forget"> => ({
-  record: past ? JSON.stringify(past) : "",
-  ms: past?.duration ?? 0,
+const kept = (run: RunRecord | undefined): LuaArguments<"record" | "ms" | "kept" | "forget"> => ({
+  record: run ? JSON.stringify(run) : "",
+  ms: run?.duration ?? 0,
   kept: runsKept,
   forget: answerKept,
 });

@@ -1,7 +1,7 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import { pause, type Timers } from "@drover/timers";
-import type { Ledger, SettleAnswer, Taker } from "./ledger.ts";
-import type { PastRun, Run, Verdict } from "./work-queue.ts";
+import type { Ledger, RunRecord, SettleAnswer, Taker } from "./ledger.ts";
+import type { Run, Verdict } from "./work-queue.ts";
 
 /** How long a verdict waits before it is told again to a server that refused it. */
 const settleAgain: Milliseconds = 200;
@@ -29,11 +29,11 @@ export async function settleSurely(
 ): Promise<SettleAnswer> {
   const { key, token } = ended.run;
   const { verdict, next } = ended;
-  const past = pastRun(ended);
+  const record = recordOf(ended);
   const until = timers.now() + lease;
   for (;;) {
     try {
-      const answer = await ledger.settle(key, token, verdict, past, next);
+      const answer = await ledger.settle(key, token, verdict, record, next);
       if (answer.kind === "stale") {
         log.warn({ key, verdict: verdict.kind }, "The run's lease was taken over; its verdict was refused");
       }
@@ -46,8 +46,7 @@ export async function settleSurely(
   }
 }
 
-const pastRun = ({ run, verdict, duration }: EndedRun): PastRun => ({
-  at: new Date().toISOString(),
+const recordOf = ({ run, verdict, duration }: EndedRun): RunRecord => ({
   trigger: run.claim.reasons,
   duration: Math.round(duration),
   verdict: verdict.kind,

@@ -205,7 +205,7 @@ export interface KeyReport {
 
 /** One run as history keeps it. */
 export interface PastRun {
-  /** When it ended, ISO 8601, by the worker's clock. */
+  /** When it ended, ISO 8601, by the clock of the ledger's server. */
   readonly at: string;
   readonly trigger: readonly string[];
   readonly duration: Milliseconds;

@@ -46,7 +46,7 @@ export function playable(random: RandomCall, { claims, bells }: Hands): Playable
     case "renew unknown":
       return renew([{ key: random.key, token: random.token }]);
     case "settle":
-      return settle(claimed(random.nth), random.verdict, random.at, random.next);
+      return settle(claimed(random.nth), random.verdict, random.trigger, random.next);
     case "settle unknown":
       return settle(random, random.verdict, "then");
     case "ring again":
@@ -99,10 +99,10 @@ const renew = (leases: readonly Holding[]): PlayableCall => ({
   on: (ledger) => ledger.renew(leases),
 });
 
-const settle = ({ key, token }: Holding, verdict: Verdict, at: string, next?: Taker): PlayableCall => ({
+const settle = ({ key, token }: Holding, verdict: Verdict, trigger: string, next?: Taker): PlayableCall => ({
   text: `settle ${key} ${token} ${JSON.stringify(verdict)} next ${JSON.stringify(next)}`,
   on: (ledger) =>
-    ledger.settle(key, token, verdict, { at, trigger: ["Added"], duration: 1, verdict: verdict.kind }, next),
+    ledger.settle(key, token, verdict, { trigger: [trigger], duration: 1, verdict: verdict.kind }, next),
   ...(next && { next: next.token }),
 });
 

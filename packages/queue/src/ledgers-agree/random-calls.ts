@@ -21,7 +21,7 @@ export type RandomCall =
       readonly call: "settle";
       readonly nth: number;
       readonly verdict: Verdict;
-      readonly at: string;
+      readonly trigger: string;
       readonly next?: Taker;
     }
   | {
@@ -171,7 +171,7 @@ const call = <const Name extends string, Rest extends object>(
 ): fc.Arbitrary<{ readonly call: Name } & Rest> => rest.map((fields) => ({ call: name, ...fields }));
 const event = <const Name extends string>(name: Name): fc.Arbitrary<{ readonly event: Name }> =>
   fc.constant({ event: name });
-const at = fc.constantFrom("2026-01-01", "2026-01-02");
+const trigger = fc.constantFrom("Added", "Modified");
 const worker = fc.constantFrom(...workers);
 const askedAt = fc.nat(3);
 const next = fc.record(
@@ -198,8 +198,8 @@ const weighted: readonly (readonly [number, fc.Arbitrary<RandomCall | RandomEven
   [20, call("claim again", fc.record({ nth }))],
   [30, call("renew", fc.record({ nths: fc.array(nth, { minLength: 1, maxLength: 2 }) }))],
   [10, call("renew unknown", fc.record({ key, token }))],
-  [100, call("settle", fc.record({ nth, verdict, at }))],
-  [60, call("settle", fc.record({ nth, verdict, at, next }))],
+  [100, call("settle", fc.record({ nth, verdict, trigger }))],
+  [60, call("settle", fc.record({ nth, verdict, trigger, next }))],
   [10, call("settle unknown", fc.record({ key, token, verdict }))],
   [60, call("offer", fc.record({ offers }))],
   [10, call("withdraw", fc.record({ offers }))],
@@ -241,7 +241,7 @@ const runs: fc.Arbitrary<readonly Happening[]> = fc
       { call: "ring" },
       { call: "claim rung", nth: 0, token: `run${n}`, version: 0 },
       { call: "wake", wakes: during, force: false },
-      { call: "settle", nth: 0, verdict: each, at: "2026-01-01" },
+      { call: "settle", nth: 0, verdict: each, trigger: "Added" },
     ]).flat(),
   );
 
@@ -251,7 +251,7 @@ const closing: fc.Arbitrary<readonly Happening[]> = fc
   .map(({ first, second, account: of, after: span, worker }): readonly Happening[] => {
     const heard = (each: ObjectKey) =>
       ({ key: each, kind: "pods", resourceVersion: "1", reason: "Added", class: "change" }) as const;
-    const end = (verdict: Verdict) => ({ call: "settle", nth: 0, verdict, at: "2026-01-01" }) as const;
+    const end = (verdict: Verdict) => ({ call: "settle", nth: 0, verdict, trigger: "Added" }) as const;
     const claim = (each: ObjectKey, token: string) =>
       ({ call: "claim", key: each, token, version: 3 }) as const;
     return [
@@ -273,7 +273,7 @@ const leaving: fc.Arbitrary<readonly Happening[]> = fc
   .map(({ of, during, by, news: each }): readonly Happening[] => {
     const seen = { kind: "buckets", uid: "u9", resourceVersion: "200000000000000000000" };
     const heard = { key: of, ...seen, reason: "Modified", class: "change" } as const;
-    const end = (verdict: Verdict) => ({ call: "settle", nth: 0, verdict, at: "2026-01-01" }) as const;
+    const end = (verdict: Verdict) => ({ call: "settle", nth: 0, verdict, trigger: "Added" }) as const;
     const claim = (token: string) => ({ call: "claim", key: of, token, version: 3 }) as const;
     return [
       { event: "clock", by: times.settling },

@@ -5,11 +5,12 @@ import {
   leftCopyKept,
   type Handed,
   paceUnit,
+  type RunRecord,
   runsKept,
   type SettleAnswer,
   type Taker,
 } from "../ledger.ts";
-import type { PastRun, Sight, Verdict, WakeClass } from "../work-queue.ts";
+import type { Sight, Verdict, WakeClass } from "../work-queue.ts";
 import { fail, heardDuringRun, type Jitter, pierces, spread } from "./backoff.ts";
 import { blankEntry, type Entry, forgetLists } from "./ledger-data.ts";
 import { accountLimit, closeUntil } from "./limits.ts";
@@ -29,7 +30,7 @@ export interface Ending {
   readonly key: ObjectKey;
   readonly token: string;
   readonly verdict: Verdict;
-  readonly past: PastRun | undefined;
+  readonly run: RunRecord | undefined;
   readonly next: Taker | undefined;
 }
 
@@ -255,10 +256,11 @@ function forget(moment: Moment, entry: Entry): void {
   data.leaving.set(entry.key, age + answerKept);
 }
 
-function remember({ data }: Moment, { key, past }: Ending): void {
-  if (!past) return;
+function remember({ data, now }: Moment, { key, run }: Ending): void {
+  if (!run) return;
+  const past = { at: new Date(now).toISOString(), ...run };
   data.history.set(key, [past, ...(data.history.get(key) ?? [])].slice(0, runsKept));
-  const took = past.duration * paceUnit;
+  const took = run.duration * paceUnit;
   data.pace = data.pace === undefined ? took : Math.floor(data.pace + (took - data.pace) / 8 + 0.5);
 }
 

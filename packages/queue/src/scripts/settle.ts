@@ -10,7 +10,7 @@ import { versions } from "./versions.ts";
  * End a run with its verdict. Only the token that holds the key may; a repeat is answered as before, with no effect.
  *
  * `after` is empty where the verdict names no time, `account` where the run used none. `record` is the run as history
- * keeps it, the last `kept` of them, or empty, and took `ms`; `forget` is how long a gone key's last answer and history are kept.
+ * keeps it, behind the time by this server's clock, the last `kept` of them, or empty, and took `ms`; `forget` is how long a gone key's last answer and history are kept.
  * `next` is the token under which the worker would run another key at once, as `version` of the function; empty where
  * it would not; where none is due, the slot is offered for `worker`, unless that is empty. `sawKind`, `sawUid`, `sawVersion` and `sawCopy` tell what the run saw of its own object, and `lists` what it
  * leaves of others; empty where it does not know, or leaves nothing.
@@ -156,7 +156,7 @@ local history = P .. ':history:' .. key
 if record ~= '' then
   control.pace = control.pace and math.floor(control.pace + (ms * 16 - control.pace) / 8 + 0.5) or ms * 16
   read(history, 'LTRIM', 0, kept - 2)
-  redis.call('LPUSH', history, record)
+  redis.call('LPUSH', history, string.format('{"at":%.0f,', now) .. record:sub(2))
 end
 if verdict == 'gone' and gone then
   redis.call('PEXPIRE', P .. ':key:' .. key, forget)
