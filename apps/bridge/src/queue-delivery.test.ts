@@ -203,8 +203,13 @@ it("a queue that is owed more than is recorded has every key woken, also those t
   await delivery.stopped();
   await held.release();
   stop = new AbortController();
+  // By a bridge whose clock is minutes ahead of Redis': it counts by its own.
+  const now = Date.now() + 420_000;
+  const clock = vi.spyOn(Date, "now").mockReturnValue(now);
   held = await take(`stream-${streams}`);
-  expect(held.owedTo("q").since).toBeGreaterThan(0);
+  clock.mockRestore();
+  expect(held.owedTo("q").since).toBeGreaterThan(now - 120_000);
+  expect(held.owedTo("q").since).toBeLessThanOrEqual(now);
   await redis.hdel(control, "schema");
   const next = deliver(queue, { allKeys, owed: held.owedTo("q") });
   await until(() => expect(next.lag()).toBeUndefined());

@@ -1,4 +1,4 @@
-import { objectKeyIn } from "@drover/controller";
+import { type Milliseconds, objectKeyIn } from "@drover/controller";
 import { callLua, type RedisConnection, type Wake } from "@drover/queue";
 import { z } from "zod";
 import { dropOwed, owe, settleOwed } from "./owed-scripts.ts";
@@ -9,7 +9,10 @@ import { parsedJson } from "./parsed-json.ts";
  * has not taken them. One per key, so no more than there are keys.
  */
 export interface OwedWakes {
-  /** Redis time since when the queue is owed something, ms, when the stream was taken. Undefined: it was owed nothing. */
+  /**
+   * When the stream was taken: since when the queue is owed something, ms since 1970 by this process's clock. Undefined:
+   * it was owed nothing.
+   */
   readonly since: number | undefined;
   /** Resolves when they are recorded. Of a key's wakes the newest version is kept, and no copy. */
   add(wakes: readonly Wake[]): Promise<void>;
@@ -96,10 +99,17 @@ export const dropOwedTo = (
   queues: readonly string[],
 ): Promise<unknown> => callLua(redis, dropOwed, prefix, { token, queues: JSON.stringify(queues) });
 
-/** Since when queues are behind, by the texts of \`S:behind\`. */
-export function behindSince(marks: Readonly<Record<string, string>>): ReadonlyMap<string, number> {
+/**
+ * The times since when queues are behind, from the texts of `S:behind`.
+ *
+ * @param ahead ms by which this process's clock is ahead of Redis', which the texts are written by.
+ */
+export function behindSince(
+  marks: Readonly<Record<string, string>>,
+  ahead: Milliseconds,
+): ReadonlyMap<string, number> {
   return new Map(
-    Object.entries(marks).map(([queue, text]) => [queue, parsedJson(markSchema, text)?.since ?? 0]),
+    Object.entries(marks).map(([queue, text]) => [queue, (parsedJson(markSchema, text)?.since ?? 0) + ahead]),
   );
 }
 

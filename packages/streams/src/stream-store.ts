@@ -86,7 +86,8 @@ export function openStreamStore({ redis, fleet, holder, lease, mostOwed }: Strea
       const [, writes, position, toldBefore] = answer;
       const before = parsedJson(audienceSchema, toldBefore) ?? nobody;
       const toldToAll = position !== "" && includes(before, audience);
-      const behind = behindSince(await redis.hgetall(`${prefix}:behind`));
+      const [marks, time] = await Promise.all([redis.hgetall(`${prefix}:behind`), redis.time()]);
+      const behind = behindSince(marks, Date.now() - millisecondsOf(time));
       const held = holding({
         redis,
         fleet,
@@ -112,6 +113,10 @@ export function openStreamStore({ redis, fleet, holder, lease, mostOwed }: Strea
     known: () => redis.smembers(fleet.streams),
   };
 }
+
+/** The answer of `TIME`: seconds and microseconds. */
+const millisecondsOf = ([seconds = 0, micros = 0]: readonly (number | string)[]): Milliseconds =>
+  Number(seconds) * 1_000 + Number(micros) / 1_000;
 
 const holdSchema = z.union([
   z.tuple([z.literal("held"), z.string(), z.number()]),
