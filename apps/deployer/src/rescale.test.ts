@@ -30,3 +30,10 @@ it("says how long it is until there may be fewer", () => {
   expect(idleLeft({ fewerSince: at(10).toISOString() }, { idleAfter, now })).toBe(40_000);
   expect(idleLeft({}, { idleAfter, now })).toBe(Infinity);
 });
+
+it("waits no longer than usual after a deployer whose clock was ahead", () => {
+  const before = { wanted: 5, fewerSince: at(420).toISOString(), fewer: 1 };
+  const next = rescale(before, 1, { idleAfter, now: at(10) });
+  expect(next).toEqual({ wanted: 5, fewerSince: at(10).toISOString(), fewer: 1 });
+  expect(rescale(next, 1, { idleAfter, now: at(70) })).toEqual({ wanted: 1 });
+});

@@ -18,12 +18,16 @@ export function rescale(
   { idleAfter, now }: { readonly idleAfter: Milliseconds; readonly now: Date },
 ): Scaled {
   if (before === undefined || wanted >= before.wanted) return { wanted };
-  const { fewerSince = now.toISOString() } = before;
+  const fewerSince = notLater(before.fewerSince, now);
   const fewer = Math.max(before.fewer ?? 0, wanted);
   return idleLeft({ fewerSince }, { idleAfter, now }) > 0
     ? { wanted: before.wanted, fewerSince, fewer }
     : { wanted: fewer };
 }
+
+/** A time that another deployer wrote, whose clock may be ahead: one that is still to come would hold Pods for that long. */
+const notLater = (time: string | undefined, now: Date): string =>
+  time !== undefined && Date.parse(time) <= now.getTime() ? time : now.toISOString();
 
 /** How long it is until there may be fewer Pods; Infinity when there need not be. */
 export function idleLeft(
