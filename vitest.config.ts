@@ -18,6 +18,8 @@ export default defineConfig({
     include: included[cluster ?? ""] ?? [
       "{packages,functions,apps,tools,tests,bench,verification}/**/*.test.ts",
     ],
+    // Child processes have wall clocks that are minutes apart, as machines may.
+    env: { LOCAL_CLOCKS: "apart" },
     exclude: ["**/node_modules/**", ...(cluster === undefined ? apart : once)],
     // Not how long it takes, but when a busy machine is no excuse any more.
     expect: { poll: { timeout: 30_000 } },

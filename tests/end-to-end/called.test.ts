@@ -14,11 +14,17 @@ beforeAll(async () => {
   });
   const { cluster, redis } = world;
   await cluster.apply({ ...customResourceDefinition(Greeting) });
-  await world.startProcess("gateway", "apps/gateway/src/main.ts", "Serving /healthz", {
-    DROVER_REDIS_URL: redis.url,
-    DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8",
-    DROVER_AUTHORS: "trusted",
-  });
+  await world.startProcess(
+    "gateway",
+    "apps/gateway/src/main.ts",
+    "Serving /healthz",
+    {
+      DROVER_REDIS_URL: redis.url,
+      DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8",
+      DROVER_AUTHORS: "trusted",
+    },
+    "node",
+  );
 });
 afterAll(() => world.stop());
 

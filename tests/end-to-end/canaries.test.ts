@@ -242,22 +242,34 @@ describe("a canary that an error carries is nowhere in logs, conditions, Events,
     const leakySecret = { DROVER_LEAKY_SECRET: canary };
     await Promise.all([
       world.startBridge({ functions: ofCluster, awaited: "; watching", env: debug }),
-      world.startProcess("gateway", main("gateway"), "Taking keys", {
-        ...{
-          DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8",
-          DROVER_WEBHOOK_ALLOW: webhook.url,
-          DROVER_AUTHORS: "trusted",
+      world.startProcess(
+        "gateway",
+        main("gateway"),
+        "Taking keys",
+        {
+          ...{
+            DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8",
+            DROVER_WEBHOOK_ALLOW: webhook.url,
+            DROVER_AUTHORS: "trusted",
+          },
+          ...debug,
         },
-        ...debug,
-      }),
+        "caller",
+      ),
       world.startFunction(leaky, { DROVER_FUNCTION: `default/${Leak.plural}`, ...leakySecret, ...debug }),
-      world.startProcess("dripping", leaky, "Answering calls", {
-        ...{ DROVER_REDIS_URL: undefined, DROVER_KUBECONFIG: undefined, DROVER_HTTP_PORT: String(port) },
-        DROVER_WEBHOOK_AUDIENCE: `default/${Drip.plural}`,
-        DROVER_WEBHOOK_SECRETS: folder,
-        ...leakySecret,
-        ...debug,
-      }),
+      world.startProcess(
+        "dripping",
+        leaky,
+        "Answering calls",
+        {
+          ...{ DROVER_REDIS_URL: undefined, DROVER_KUBECONFIG: undefined, DROVER_HTTP_PORT: String(port) },
+          DROVER_WEBHOOK_AUDIENCE: `default/${Drip.plural}`,
+          DROVER_WEBHOOK_SECRETS: folder,
+          ...leakySecret,
+          ...debug,
+        },
+        "caller",
+      ),
     ]);
   });
 

@@ -1,4 +1,5 @@
 import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/controller";
+import { thisMachine } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, openWorkQueue, type RedisConnection } from "@drover/queue";
 import { createHmac, randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -48,6 +49,7 @@ async function startBridge(): Promise<typeof bridge> {
   const started = await world.startBridge({
     functions: ofCluster,
     awaited: "Taking events",
+    machine: thisMachine, // The sender is this process.
     env: { DROVER_HOOKS_PORT: "0", DROVER_REDIS_URL: gate.url, DROVER_LOG_LEVEL: "debug" },
   });
   const url = () => /"hooks":"(http:[^"]+)"/.exec(readFileSync(started.logFile, "utf8"))?.[1] ?? "";

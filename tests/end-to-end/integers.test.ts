@@ -112,15 +112,27 @@ describe("integers keep their digits", () => {
         ...{ delivery: "webhook", webhook: { url: `http://127.0.0.1:${port}` }, copies: true },
       },
     });
-    await world.startProcess("postings", "tests/end-to-end/served-postings.ts", "Answering calls", {
-      ...{ DROVER_REDIS_URL: undefined, DROVER_KUBECONFIG: undefined, DROVER_HTTP_PORT: String(port) },
-      ...{ DROVER_WEBHOOK_AUDIENCE: "default/postings", DROVER_WEBHOOK_SECRETS: mounted },
-    });
+    await world.startProcess(
+      "postings",
+      "tests/end-to-end/served-postings.ts",
+      "Answering calls",
+      {
+        ...{ DROVER_REDIS_URL: undefined, DROVER_KUBECONFIG: undefined, DROVER_HTTP_PORT: String(port) },
+        ...{ DROVER_WEBHOOK_AUDIENCE: "default/postings", DROVER_WEBHOOK_SECRETS: mounted },
+      },
+      "caller",
+    );
     await Promise.all([
-      world.startProcess("gateway", "apps/gateway/src/main.ts", "Taking keys", {
-        ...{ DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8", DROVER_WEBHOOK_ALLOW: `http://127.0.0.1:${port}` },
-        DROVER_AUTHORS: "trusted",
-      }),
+      world.startProcess(
+        "gateway",
+        "apps/gateway/src/main.ts",
+        "Taking keys",
+        {
+          ...{ DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8", DROVER_WEBHOOK_ALLOW: `http://127.0.0.1:${port}` },
+          DROVER_AUTHORS: "trusted",
+        },
+        "caller",
+      ),
       world.startBridge({ functions: ofCluster }),
     ]);
     const all = specs.map((spec, i) => object(Posting, `p${i}`, spec));

@@ -3,6 +3,7 @@
  * middle of a call.
  */
 import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
+import { thisMachine } from "@drover/local-servers";
 import { type Call, callSchema, completionUrl, signed } from "@drover/webhook";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -82,15 +83,21 @@ afterAll(async () => {
 });
 
 const startGateway = async (): Promise<Started & { readonly complete: string }> => {
-  const started = await world.startProcess("gateway", "apps/gateway/src/main.ts", "Taking keys", {
-    ...{ DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8", DROVER_WEBHOOK_ALLOW: `http://127.0.0.1:${port}` },
-    ...{
-      DROVER_AUTHORS: "trusted",
-      DROVER_COMPLETIONS_PORT: "0",
-      DROVER_LEASE: "1s",
-      DROVER_LEASE_RENEWAL: "300ms",
+  const started = await world.startProcess(
+    "gateway",
+    "apps/gateway/src/main.ts",
+    "Taking keys",
+    {
+      ...{ DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8", DROVER_WEBHOOK_ALLOW: `http://127.0.0.1:${port}` },
+      ...{
+        DROVER_AUTHORS: "trusted",
+        DROVER_COMPLETIONS_PORT: "0",
+        DROVER_LEASE: "1s",
+        DROVER_LEASE_RENEWAL: "300ms",
+      },
     },
-  });
+    thisMachine,
+  );
   const complete = () => /"completions":"([^"]+)"/.exec(readFileSync(started.logFile, "utf8"))?.[1] ?? "";
   // What it says is in the file a moment later than it is heard.
   await eventually(() => expect(complete()).not.toBe(""));

@@ -1,5 +1,5 @@
 import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
-import { freePort } from "@drover/local-servers";
+import { freePort, thisMachine } from "@drover/local-servers";
 import { randomBytes, randomUUID } from "node:crypto";
 import { signed } from "@drover/webhook";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -63,25 +63,37 @@ const greeting = (name: string, spec: object = {}): Manifest => ({
 /** Their logs tell of runs that ended well, too. */
 const everyRun = { DROVER_LOG_LEVEL: "debug" };
 const startGateway = (env: NodeJS.ProcessEnv = {}): Promise<Started> =>
-  world.startProcess("gateway", "apps/gateway/src/main.ts", "Taking keys", {
-    DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8",
-    DROVER_AUTHORS: "trusted",
-    DROVER_WEBHOOK_ALLOW: `http://127.0.0.1:${port}`,
-    DROVER_LEASE: "1s",
-    DROVER_LEASE_RENEWAL: "300ms",
-    ...everyRun,
-    ...env,
-  });
+  world.startProcess(
+    "gateway",
+    "apps/gateway/src/main.ts",
+    "Taking keys",
+    {
+      DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8",
+      DROVER_AUTHORS: "trusted",
+      DROVER_WEBHOOK_ALLOW: `http://127.0.0.1:${port}`,
+      DROVER_LEASE: "1s",
+      DROVER_LEASE_RENEWAL: "300ms",
+      ...everyRun,
+      ...env,
+    },
+    thisMachine,
+  );
 /** It has nothing but a secret: no Redis, no kubeconfig. */
 const startFunction = (): Promise<Started> =>
-  world.startProcess("greetings", "functions/examples/typescript/main.ts", "Answering calls", {
-    DROVER_REDIS_URL: undefined,
-    DROVER_KUBECONFIG: undefined,
-    ...everyRun,
-    DROVER_HTTP_PORT: String(port),
-    DROVER_WEBHOOK_AUDIENCE: `default/${controller}`,
-    DROVER_WEBHOOK_SECRETS: join(world.folder, "mounted"),
-  });
+  world.startProcess(
+    "greetings",
+    "functions/examples/typescript/main.ts",
+    "Answering calls",
+    {
+      DROVER_REDIS_URL: undefined,
+      DROVER_KUBECONFIG: undefined,
+      ...everyRun,
+      DROVER_HTTP_PORT: String(port),
+      DROVER_WEBHOOK_AUDIENCE: `default/${controller}`,
+      DROVER_WEBHOOK_SECRETS: join(world.folder, "mounted"),
+    },
+    thisMachine,
+  );
 
 beforeAll(async () => {
   world = await startWorld();

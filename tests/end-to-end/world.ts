@@ -27,6 +27,7 @@ export interface World {
     /** What it says when it is as far as is to be waited for; by default that it follows a kind. */
     awaited?: string;
     env?: Record<string, string>;
+    machine?: string;
   }): Promise<Started>;
   /** A worker of the bucket function. `s3Url` puts something between it and the S3 server. */
   startWorker(options?: {
@@ -35,8 +36,17 @@ export interface World {
     awaited?: string;
     env?: Record<string, string>;
   }): Promise<Started>;
-  /** Any process of Drover's, by its main module, until it has said `awaited`. */
-  startProcess(name: string, main: string, awaited: string, env: NodeJS.ProcessEnv): Promise<Started>;
+  /**
+   * Any process of Drover's, by its main module, until it has said `awaited`. Each has a wall clock of its own, but for
+   * those of one `machine`: signatures, and deadlines of calls, tolerate no minutes (docs/operating-functions.md, Clocks).
+   */
+  startProcess(
+    name: string,
+    main: string,
+    awaited: string,
+    env: NodeJS.ProcessEnv,
+    machine?: string,
+  ): Promise<Started>;
   /** Another function, by its main module. `env`: such as DROVER_FUNCTION, where the cluster registers it. */
   startFunction(main: string, env?: Record<string, string>): Promise<Started>;
   /** The object as it is when it is Ready for the generation it has, or when `predicate` says so. */
@@ -72,13 +82,14 @@ export async function startWorld(
   const started: TiedProcess[] = [];
   await cluster.apply({ ...customResourceDefinition(Bucket) });
 
-  const start = async (name: string, main: string, awaited: string, env: NodeJS.ProcessEnv) => {
+  const start: World["startProcess"] = async (name, main, awaited, env, machine) => {
     const ready = Promise.withResolvers<undefined>();
     let url = "";
     const child = await spawnTied({
       command: process.execPath,
       args: [join(root, main)],
       name,
+      ...(machine !== undefined && { machine }),
       logFile: join(folder, `${name}-${started.length}.log`),
       env: {
         NODE_COMPILE_CACHE: join(root, ".cache/compiled"),
@@ -111,12 +122,17 @@ export async function startWorld(
       functions = join(root, "functions/s3-bucket/deploy"),
       awaited = "; watching",
       env = {},
+      machine,
     } = {}) =>
-      start("bridge", "apps/bridge/src/main.ts", awaited, {
-        DROVER_FUNCTIONS: functions === ofCluster ? undefined : functions,
-        DROVER_AUTHORS: "trusted",
-        ...env,
-      }),
+      start(
+        ...(["bridge", "apps/bridge/src/main.ts", awaited] as const),
+        {
+          DROVER_FUNCTIONS: functions === ofCluster ? undefined : functions,
+          DROVER_AUTHORS: "trusted",
+          ...env,
+        },
+        machine,
+      ),
     startWorker: ({ s3Url = s3.url, concurrency = 8, awaited = "Taking keys", env = {} } = {}) =>
       start("bucket", "functions/s3-bucket/src/main.ts", awaited, {
         DROVER_S3_ENDPOINT: s3Url,

@@ -1,6 +1,6 @@
 import { objectKey, ReconcileFunction, silentLog } from "@drover/controller";
 import { connect, type KubeClient, refOf } from "@drover/kube";
-import { type RedisServer, spawnTied, startRedis, type TiedProcess } from "@drover/local-servers";
+import { type RedisServer, spawnTied, startRedis, thisMachine, type TiedProcess } from "@drover/local-servers";
 import { redisUserRules } from "@drover/queue";
 import {
   type AuditedRequest,
@@ -239,6 +239,8 @@ async function startPart(
   const logFile = join(folder, `${part}.log`);
   const child = await spawnTied({
     ...{ name: part, command: process.execPath, args: [join(root, `apps/${part}/src/main.ts`)], logFile },
+    // Attacks that are functions verify and sign with the time of this process.
+    ...(part === "gateway" && { machine: thisMachine }),
     env: {
       NODE_COMPILE_CACHE: join(root, ".cache/compiled"),
       ...{ DROVER_TEST_CLUSTER: undefined, DROVER_KUBECTL: undefined },

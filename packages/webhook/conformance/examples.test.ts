@@ -1,4 +1,4 @@
-import { freePort, spawnTied, type TiedProcess } from "@drover/local-servers";
+import { freePort, spawnTied, thisMachine, type TiedProcess } from "@drover/local-servers";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -72,7 +72,8 @@ for (const { name, needs, mutants, start } of languages) {
       const [command = "", ...args] = start();
       const ready = Promise.withResolvers<undefined>();
       running = await spawnTied({
-        ...{ command, args, name, logFile: join(folder, `${name}.log`) },
+        // The gateway is this process, and signs with its time.
+        ...{ command, args, name, machine: thisMachine, logFile: join(folder, `${name}.log`) },
         env: {
           DROVER_HTTP_PORT: String(port),
           DROVER_WEBHOOK_AUDIENCE: audience.name,

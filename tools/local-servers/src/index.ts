@@ -24,6 +24,7 @@
  *
  * Each start takes an AbortSignal that gives up *starting*; whoever has started a server stops it.
  */
+export { skewOf, thisMachine } from "./clock-skew.ts";
 export { ensurePrograms, type EnsureProgramsOptions } from "./ensure-programs.ts";
 export { type Forwarder, startForwarder } from "./forwarder.ts";
 export { freePort, isPortFree, onFreePort } from "./free-port.ts";

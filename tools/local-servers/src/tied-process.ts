@@ -6,6 +6,7 @@ import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { finished, type Readable, type Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
+import { withClock } from "./clock-skew.ts";
 
 export interface TiedProcessOptions {
   command: string;
@@ -13,6 +14,8 @@ export interface TiedProcessOptions {
   /** Laid over this process's environment; `undefined` takes a variable away. */
   env?: Readonly<Record<string, string | undefined>>;
   cwd?: string;
+  /** Its clock, where the test suites set clocks apart: processes of one machine share one. Default: its own. */
+  machine?: string;
   /** What error messages call it. */
   name: string;
   /** Gets stdout and stderr, appended; its folder is made. */
@@ -67,7 +70,7 @@ export async function spawnTied(options: TiedProcessOptions): Promise<TiedProces
   const output = await openOutput(options);
   const child = spawn("/bin/sh", ["-c", GATE, "sh", options.command, ...(options.args ?? [])], {
     cwd: options.cwd,
-    env: { ...process.env, ...options.env },
+    env: withClock({ ...process.env, ...options.env }, options.name, options.machine),
     detached,
     stdio: output.stdio,
   });

@@ -134,7 +134,16 @@ const startProcess = (
   { container, logFile }: ContainerParts,
   { command, args, env, cwd }: Launch,
 ): Promise<TiedProcess> =>
-  spawnTied({ name: container.name, command, args, env, logFile, ...(cwd !== undefined && { cwd }) });
+  // Pods of one node have its clock.
+  spawnTied({
+    name: container.name,
+    machine: "node",
+    command,
+    args,
+    env,
+    logFile,
+    ...(cwd !== undefined && { cwd }),
+  });
 
 /** The process could not even be tried: no such working directory, or the log cannot be written. */
 function notStarted({ log, container }: ContainerParts, error: unknown, change: Change): Terminated {
