@@ -1,5 +1,5 @@
 import { silentLog } from "@drover/controller";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { StreamPlan } from "@drover/streams";
 import { keepStreams } from "./keep-streams.ts";
 
@@ -69,4 +69,75 @@ it("takes a stream for nobody's only by a wish that it looked after", async () =
   await expect.poll(() => held).toContain("v1/old for ");
   expect(held).not.toContain("v1/pods for ");
   await keeper.stop();
+});
+
+describe("a stream whose release Redis refuses", () => {
+  const services: StreamPlan = { ...pods, stream: "v1/services", ref: { ...pods.ref, plural: "services" } };
+  const events: StreamPlan = { ...pods, stream: "v1/events", ref: { ...pods.ref, plural: "events" } };
+  const refused = () => Promise.reject(new Error("NOPERM"));
+  const unused = (): never => {
+    throw new Error("Nothing is followed here.");
+  };
+  const never = new AbortController().signal;
+
+  /** A keeper of streams that are free, and all that it asks of them, as it asks it. */
+  function opened() {
+    const asked: string[] = [];
+    const note = (what: string) => void asked.push(what);
+    const keeper = keepStreams({
+      ...{ bridge: "me", log: silentLog, every: 10 },
+      bridges: { here: () => Promise.resolve(["me"]), leave: () => Promise.resolve(note("leave")) },
+      store: {
+        hold: (stream) => {
+          note(`hold ${stream}`);
+          const index = { get: refused, write: refused, allBut: unused };
+          const calls = { owedTo: unused, file: refused, drop: refused };
+          const renew = () => Promise.resolve(note(`renew ${stream}`));
+          const release = () => (note(`release ${stream}`), refused());
+          const forget = () => (note(`forget ${stream}`), refused());
+          const position = { position: undefined, toldToAll: false };
+          return Promise.resolve({ ...position, ...calls, seen: index, lost: never, renew, release, forget });
+        },
+        known: () => Promise.resolve([]),
+      },
+      follow: (plan) => ({
+        ...{
+          plan,
+          reflector: { done: Promise.resolve(), status: unused },
+          counts: { wakes: 0, events: 0, missed: 0 },
+          lags: () => [],
+        },
+        stop: () => Promise.resolve(note(`stop ${plan.stream}`)),
+      }),
+    });
+    return { keeper, asked };
+  }
+
+  it.each(["release", "forget"])("(%s) holds up no other stream, and is taken again", async (how) => {
+    const { keeper, asked } = opened();
+    const needed = new Set(["v1/pods", "v1/services", "v1/events"]);
+    keeper.want([pods, services], needed);
+    await expect.poll(() => asked).toContain("renew v1/services");
+    asked.length = 0;
+    keeper.want([services, events], how === "release" ? needed : new Set(["v1/services", "v1/events"]));
+    await expect.poll(() => asked).toContain("hold v1/events");
+    // All in the turn in which it was refused.
+    const turn = asked.slice(asked.indexOf(`${how} v1/pods`));
+    expect(turn.slice(0, 3)).toEqual([`${how} v1/pods`, "renew v1/services", "hold v1/events"]);
+    keeper.want([pods, services, events], needed);
+    await expect.poll(() => asked).toContain("hold v1/pods");
+    await keeper.stop();
+  });
+
+  it("keeps no bridge from saying that it leaves, nor from ending", async () => {
+    const { keeper, asked } = opened();
+    keeper.want([pods, services], new Set(["v1/pods", "v1/services"]));
+    await expect.poll(() => keeper.followed()).toHaveLength(2);
+    await keeper.stop();
+    expect(asked.filter((one) => /^(release|leave)/.test(one)).sort()).toEqual([
+      "leave",
+      "release v1/pods",
+      "release v1/services",
+    ]);
+  });
 });

@@ -130,7 +130,10 @@ function hands({ store, follow, log }: KeeperOptions) {
       await each.stream.stop();
       kept.delete(id);
       if (each.held.lost.aborted) return;
-      await (forget ? each.held.forget() : each.held.release());
+      // Whatever Redis refuses, the turn goes on: the lease ends by itself, and what is not forgotten is found again.
+      await (forget ? each.held.forget() : each.held.release()).catch((error: unknown) => {
+        log.warn({ err: error, stream: id }, "Redis refused to release a stream; its lease ends by itself");
+      });
     },
     /** Those that nobody wants any more, and that no bridge had in hand when that came about. */
     async forgetNobodys(
