@@ -1,6 +1,12 @@
 import { objectKey, ReconcileFunction, silentLog } from "@drover/controller";
 import { connect, type KubeClient, refOf } from "@drover/kube";
-import { type RedisServer, spawnTied, startRedis, thisMachine, type TiedProcess } from "@drover/local-servers";
+import {
+  type RedisServer,
+  spawnTied,
+  startRedis,
+  thisMachine,
+  type TiedProcess,
+} from "@drover/local-servers";
 import { redisUserRules } from "@drover/queue";
 import {
   type AuditedRequest,

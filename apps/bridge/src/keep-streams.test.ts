@@ -83,18 +83,21 @@ describe("a stream whose release Redis refuses", () => {
   /** A keeper of streams that are free, and all that it asks of them, as it asks it. */
   function opened() {
     const asked: string[] = [];
-    const note = (what: string) => void asked.push(what);
+    const note = (what: string): Promise<void> => {
+      asked.push(what);
+      return Promise.resolve();
+    };
     const keeper = keepStreams({
       ...{ bridge: "me", log: silentLog, every: 10 },
-      bridges: { here: () => Promise.resolve(["me"]), leave: () => Promise.resolve(note("leave")) },
+      bridges: { here: () => Promise.resolve(["me"]), leave: () => note("leave") },
       store: {
         hold: (stream) => {
-          note(`hold ${stream}`);
+          void note(`hold ${stream}`);
           const index = { get: refused, write: refused, allBut: unused };
           const calls = { owedTo: unused, file: refused, drop: refused };
-          const renew = () => Promise.resolve(note(`renew ${stream}`));
-          const release = () => (note(`release ${stream}`), refused());
-          const forget = () => (note(`forget ${stream}`), refused());
+          const renew = () => note(`renew ${stream}`);
+          const release = () => note(`release ${stream}`).then(refused);
+          const forget = () => note(`forget ${stream}`).then(refused);
           const position = { position: undefined, toldToAll: false };
           return Promise.resolve({ ...position, ...calls, seen: index, lost: never, renew, release, forget });
         },
@@ -107,7 +110,7 @@ describe("a stream whose release Redis refuses", () => {
           counts: { wakes: 0, events: 0, missed: 0 },
           lags: () => [],
         },
-        stop: () => Promise.resolve(note(`stop ${plan.stream}`)),
+        stop: () => note(`stop ${plan.stream}`),
       }),
     });
     return { keeper, asked };

@@ -11,7 +11,7 @@ import {
   silentLog,
 } from "@drover/controller";
 import { builtin, connect, type KubeClient, type KubeObject, refOf } from "@drover/kube";
-import { LeaseLostError, type Run, RunTimeoutError, StoppingError, type Verdict } from "@drover/queue";
+import type { Run, Verdict } from "@drover/queue";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -497,31 +497,6 @@ describe("the finalizer", () => {
     });
     expect(verdict).toEqual({ kind: "conflict" });
     expect((await read()).metadata.finalizers).toEqual([finalizer]);
-    seen();
-  });
-
-  it.each([
-    ["its time was up", new RunTimeoutError("time is up"), "retry"],
-    ["its process stops", new StoppingError("stopping"), "interrupted"],
-    ["its lease was lost", new LeaseLostError("taken over"), "interrupted"],
-  ])("stays when finalize succeeds in a run that was told to stop: %s", async (_why, reason, kind) => {
-    await create({ size: 3 }, { finalizers: [finalizer] });
-    await client.delete(ref, key);
-    seen();
-    const stop = new AbortController();
-    // It does not look at its signal.
-    const finalize = () => (stop.abort(reason), Promise.resolve());
-    expect(await reconcile({ finalize }, { signal: stop.signal })).toMatchObject({ kind });
-    expect((await read()).metadata.finalizers).toEqual([finalizer]);
-    // Not even tried: the API server was sent no write of the object, only why, of a run that failed.
-    expect(seen().filter((one) => !one.endsWith("/status"))).toEqual([]);
-    expect(announced.filter((one) => one.reason === "Finalized")).toEqual([]);
-    let again = false;
-    expect(await reconcile({ finalize: () => ((again = true), Promise.resolve()) })).toEqual({
-      kind: "done",
-    });
-    expect(again).toBe(true);
-    expect(await client.get(ref, key)).toBeUndefined();
     seen();
   });
 
