@@ -8,6 +8,7 @@ import { run } from "./children.mjs";
  */
 const SUITES = {
   mutants: ["mutants"],
+  mutation: ["mutation"],
   attacks: ["attacks"],
   rules: ["rbac", "--sets", "100000"],
   authors: ["authors", "--functions", "1000"],

@@ -56,6 +56,8 @@ export const tasks = {
   strangers: withoutPython("verification/strangers/main.ts"),
   authors: withPython("verification/authors/main.ts"),
   mutants: withPython("packages/queue/mutants/main.ts"),
+  mutation: withPython("verification/mutation/main.ts"),
+  "error-paths": withPython("verification/error-paths/main.ts"),
   workloads: withoutPython("tests/workloads/main.ts", { ...lessGarbageCollection, ...clocksApart }),
   conformance: withPython("packages/sandbox/conformance/main.ts"),
   crds: withoutPython("verification/crds/main.ts", lessGarbageCollection),
