@@ -95,7 +95,7 @@ function testHashes(repository: string): ReadonlyMap<string, string> {
   const tests = new Set(listed.toString().split("\n"));
   const files = git(repository, "ls-tree", "-r", "--format=%(objectname) %(path)", "HEAD");
   const entries = files.split("\n").map((line): [string, string] => [line.slice(41), line.slice(0, 40)]);
-  return new Map(entries.filter(([path]) => tests.has(path)));
+  return new Map(entries.filter(([path]) => path !== "" && tests.has(path)));
 }
 
 /** Runs test files in a tree with probes. */

@@ -64,7 +64,9 @@ const state = await stateFolder(repository);
 const results = join(state, `results-${seed}.jsonl`);
 const judged = await readResults();
 const mutants = await drawn();
-const queue = mutants.filter(({ mutant }) => judgementOf(mutant) === undefined);
+// The first of each package, then the second: a command that is stopped has judged as many of each.
+const inTurn = mutants.toSorted((a, b) => a.place - b.place);
+const queue = inTurn.filter(({ mutant }) => judgementOf(mutant) === undefined);
 let done = 0;
 await Promise.all(Array.from({ length: parallel }, () => work()));
 const all = mutants.flatMap(({ mutant }) => judgementOf(mutant) ?? []);
@@ -75,17 +77,20 @@ else console.log(text);
 console.log(isStopped() ? "Stopped; the same command goes on." : summary(all, seed));
 if (isStopped()) process.exitCode = 130;
 
-async function drawn(): Promise<readonly Omit<Judged, "verdict">[]> {
+/** A mutant of a package's sample, and which of it. */
+type Drawn = Omit<Judged, "verdict"> & { readonly place: number };
+
+async function drawn(): Promise<readonly Drawn[]> {
   const findMutants = await openStryker();
   const hasNoTypeErrors = openTypeCheck(repository);
-  const samples: Omit<Judged, "verdict">[] = [];
+  const samples: Drawn[] = [];
   for (const name of names) {
     const kept = join(state, `sample-${name}-${seed}-${count}.json`);
     const before = await readFile(kept, "utf8").catch(() => undefined);
     const options = { repository, findMutants, hasNoTypeErrors, seed, count };
     const mutants = before === undefined ? await sample(name, options) : readMutants(before);
     await writeFile(kept, JSON.stringify(mutants));
-    samples.push(...mutants.map((mutant) => ({ package: name, mutant })));
+    samples.push(...mutants.map((mutant, place) => ({ package: name, mutant, place })));
   }
   return samples;
 }
@@ -97,7 +102,11 @@ async function work(): Promise<void> {
     const { mutant } = next;
     const begun = performance.now();
     try {
-      const one = { ...next, verdict: await judge(mutant, await covering(mutant), judging) };
+      const one = {
+        package: next.package,
+        mutant,
+        verdict: await judge(mutant, await covering(mutant), judging),
+      };
       judged.set(idOf(mutant), one);
       await appendFile(results, `${JSON.stringify(one)}\n`);
       const took = `${Math.round((performance.now() - begun) / 1_000)} s`;
