@@ -1,0 +1,168 @@
+import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/controller";
+import { builtin, connect, keyOf, type KubeClient, refOf } from "@drover/kube";
+import { type Sandbox, startSandbox } from "@drover/sandbox";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { type Home, homeOf, ownedBy } from "../home.ts";
+import { redisUserOf } from "../names.ts";
+import type { PermitRecord } from "./permit-records.ts";
+import { type PermitReviewOptions, reviewOnce, reviewPermits } from "./review-permits.ts";
+
+let sandbox: Sandbox;
+let client: KubeClient;
+beforeAll(async () => {
+  sandbox = await startSandbox({ controllers: false });
+  client = await connect({ server: sandbox.url, token: sandbox.token });
+  await client.create(builtin.crd, { ...customResourceDefinition(ReconcileFunction) });
+  for (const name of ["tea", "drover"]) await client.create(builtin.namespace, { metadata: { name } });
+  for (const name of ["cups", "pots"]) homes.push(await addFunction(name));
+});
+afterAll(async () => {
+  await client.close();
+  await sandbox.close();
+});
+
+/** Two functions, each with a Pod, a permit and a Redis user. */
+const homes: Home[] = [];
+async function addFunction(name: string): Promise<Home> {
+  const fn = await client.create(refOf(ReconcileFunction), {
+    metadata: { name, namespace: "tea" },
+    spec: { for: { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" } },
+  });
+  return homeOf(fn);
+}
+const podsLeft = async (): Promise<readonly string[]> => {
+  const { items } = await client.list(builtin.pod, { namespace: "tea" });
+  return items.map(({ metadata }) => metadata.name);
+};
+
+let permits: Map<string, PermitRecord>;
+let users: Set<string>;
+let woken: string[];
+let trouble: Partial<Record<"review" | "drop" | "revoke" | "list", Error>>;
+let isAllowed: boolean;
+let options: PermitReviewOptions;
+let stop: AbortController;
+const wanting = new Map<string, number>();
+beforeEach(async () => {
+  [woken, trouble, isAllowed] = [[], {}, false];
+  wanting.clear();
+  stop = new AbortController();
+  const accesses = [{ verb: "get", group: "", resource: "pods" }];
+  permits = new Map(
+    homes.map(({ uid, name }) => [
+      uid,
+      {
+        ...{ uid, function: `tea/${name}`, followed: "", called: "", accesses },
+        author: { user: "ann", groups: [] },
+      },
+    ]),
+  );
+  users = new Set(homes.map(redisUserOf));
+  for (const name of await podsLeft())
+    await client.delete(builtin.pod, keyOf({ metadata: { name, namespace: "tea" } }));
+  for (const home of homes)
+    await client.create(builtin.pod, {
+      metadata: { name: home.name, ...ownedBy(home) },
+      spec: { containers: [{ name: "a", image: "a" }] },
+    });
+  const unless = (what: keyof typeof trouble): Promise<void> => {
+    const error = trouble[what];
+    return error === undefined ? Promise.resolve() : Promise.reject(error);
+  };
+  options = {
+    client: {
+      ...client,
+      review: async () => {
+        await unless("review");
+        return { allowed: isAllowed };
+      },
+    },
+    records: {
+      get: (uid) => Promise.resolve(permits.get(uid)),
+      list: async () => {
+        await unless("list");
+        return [...permits.values()];
+      },
+      keep: () => Promise.resolve(),
+      drop: async (uid) => {
+        if (uid === homes[0]?.uid) await unless("drop");
+        permits.delete(uid);
+      },
+    },
+    accounts: {
+      names: () => Promise.resolve([...users]),
+      revoke: async (home) => {
+        await unless("revoke");
+        users.delete(redisUserOf(home));
+      },
+    },
+    ...{ namespace: "drover", every: 1, log: silentLog, signal: stop.signal },
+    wake: (key) => Promise.resolve(void woken.push(key)),
+  };
+});
+const turns = async (count: number): Promise<void> => {
+  for (let i = 0; i < count; i++) await reviewOnce(options, wanting);
+};
+
+it("a permit is withdrawn with all that it granted in the second turn in a row that finds it wanting", async () => {
+  await turns(1);
+  expect([permits.size, users.size, (await podsLeft()).length]).toEqual([2, 2, 2]);
+  isAllowed = true;
+  await turns(1);
+  isAllowed = false;
+  await turns(1);
+  expect(permits.size).toBe(2);
+  await turns(1);
+  expect([permits.size, users.size, await podsLeft()]).toEqual([0, 0, []]);
+  expect(woken).toContain("tea/cups");
+});
+
+it("a review that gets no answer changes nothing", async () => {
+  trouble.review = new Error("503");
+  await turns(5);
+  expect([permits.size, users.size, (await podsLeft()).length, woken]).toEqual([2, 2, 2, []]);
+});
+
+it("what cannot be withdrawn is tried again, and keeps nothing of another function", async () => {
+  trouble.drop = new Error("500");
+  await turns(3);
+  expect([...permits.keys()]).toEqual([homes[0]?.uid]);
+  expect(await podsLeft()).toEqual(["cups"]);
+  delete trouble.drop;
+  await turns(1);
+  expect([permits.size, await podsLeft()]).toEqual([0, []]);
+});
+
+it("a Redis user that cannot be revoked is revoked by a later turn", async () => {
+  trouble.revoke = new Error("Redis is away");
+  await turns(2);
+  expect([users.size, await podsLeft()]).toEqual([2, []]);
+  delete trouble.revoke;
+  await turns(1);
+  expect(users).toEqual(new Set());
+});
+
+it("Pods of a function that never had a permit go, though it has no Redis user", async () => {
+  permits.clear();
+  users.clear();
+  await turns(2);
+  expect(await podsLeft()).toEqual([]);
+});
+
+it("goes on after a turn that failed", async () => {
+  trouble.list = new Error("no connection");
+  const ended = reviewPermits({
+    ...options,
+    records: {
+      ...options.records,
+      list: async (signal) => {
+        const failed = options.records.list(signal);
+        delete trouble.list;
+        return failed;
+      },
+    },
+  });
+  await expect.poll(() => permits.size).toBe(0);
+  stop.abort();
+  await ended;
+});
