@@ -1,0 +1,68 @@
+import { objectKey, silentLog, type ObjectKey, type WatchedInCode } from "@drover/controller";
+import type { KubeClient } from "@drover/kube";
+import type { Run } from "@drover/queue";
+import { expect, it } from "vitest";
+import { nameOnce, type NameParts } from "./name-once.ts";
+
+const secret = objectKey({ namespace: "a", name: "token" });
+const cup = objectKey({ namespace: "a", name: "cup" });
+
+/** One run of a watched Secret; `order` is what was done, in turn. */
+async function name(parts: {
+  readonly get?: () => Promise<unknown>;
+  readonly names?: () => readonly ObjectKey[] | Promise<readonly ObjectKey[]>;
+  readonly wake?: () => Promise<void>;
+  readonly signal?: AbortSignal;
+}): Promise<{ readonly verdict: string; readonly order: readonly string[] }> {
+  const order: string[] = [];
+  const object = { metadata: { name: "token", namespace: "a", resourceVersion: "7" } };
+  const { kind } = await nameOnce(
+    {
+      watched: {
+        kind: { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true },
+        names: parts.names ?? (() => [cup]),
+      } as unknown as WatchedInCode,
+      client: { get: parts.get ?? (() => Promise.resolve(object)) } as unknown as KubeClient,
+      queue: {
+        wake: async (wakes) => {
+          order.push(`wake ${wakes.map(({ key }) => key).join(", ")}`);
+          await parts.wake?.();
+        },
+      },
+      named: {
+        of: () => Promise.resolve([]),
+        remember: (_, keys) => Promise.resolve(void order.push(`remember ${keys.join(", ")}`)),
+      },
+      log: silentLog,
+    } satisfies NameParts,
+    {
+      key: secret,
+      signal: parts.signal ?? new AbortController().signal,
+      claim: { reasons: ["Modified"], versions: {}, class: "normal" },
+    } as unknown as Run,
+  );
+  return { verdict: kind, order };
+}
+
+it("wakes whom an object concerns, and remembers them after that", async () => {
+  expect(await name({})).toEqual({ verdict: "done", order: [`wake ${cup}`, `remember ${cup}`] });
+});
+
+it.each<[string, Parameters<typeof name>[0]]>([
+  ["the object cannot be read", { get: () => Promise.reject(new Error("no answer")) }],
+  ["the controller's code throws", { names: () => Promise.reject(new Error("a bug")) }],
+  ["Redis does not take the wakes", { wake: () => Promise.reject(new Error("READONLY")) }],
+])("tries again, and remembers nobody, where %s", async (_, parts) => {
+  const { verdict, order } = await name(parts);
+  expect(verdict).toBe("retry");
+  expect(order.filter((one) => one.startsWith("remember"))).toEqual([]);
+});
+
+it("wakes nobody once the run is told to stop", async () => {
+  const stopping = new AbortController();
+  const names = (): readonly ObjectKey[] => {
+    stopping.abort(new Error("the lease is lost"));
+    return [cup];
+  };
+  expect((await name({ names, signal: stopping.signal })).order).toEqual([]);
+});
