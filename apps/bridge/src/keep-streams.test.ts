@@ -144,3 +144,33 @@ describe("a stream whose release Redis refuses", () => {
     ]);
   });
 });
+
+it("says why a stream cannot be taken up, and takes up the others, and it when it can be", async () => {
+  const nodes = { ...pods, stream: "v1/nodes", ref: { ...pods.ref, kind: "Node", plural: "nodes" } };
+  const refusals = ["NOPERM it may not"];
+  const keeper = keepStreams({
+    ...{ bridge: "me", log: silentLog, every: 1 },
+    bridges: { here: () => Promise.resolve(["me"]), leave: () => Promise.resolve() },
+    store: {
+      hold: (stream) => {
+        const refusal = stream === pods.stream ? refusals[0] : undefined;
+        return refusal === undefined
+          ? Promise.resolve({ heldBy: "another", for: 1_000 })
+          : Promise.reject(new Error(refusal));
+      },
+      known: () => Promise.resolve([]),
+    },
+    follow: () => {
+      throw new Error("nothing is held");
+    },
+  });
+  keeper.want([pods, nodes], new Set([pods.stream, nodes.stream]));
+  await expect
+    .poll(() => keeper.missing())
+    .toEqual(["pods/v1 cannot be taken up: NOPERM it may not", "nodes/v1 is still held by another"]);
+  refusals.length = 0;
+  await expect
+    .poll(() => keeper.missing())
+    .toEqual(["pods/v1 is still held by another", "nodes/v1 is still held by another"]);
+  await keeper.stop();
+});

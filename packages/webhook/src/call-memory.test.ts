@@ -44,6 +44,29 @@ it("keeps so many bytes of answers; whose answer is gone is refused, and not run
   expect(runs).toBe(30);
 });
 
+it("a run that fails is not run again by the same call, and keeps no later one waiting for ever", async () => {
+  const memory = callMemory(() => now, { calls: 10, bytes: 1e6 });
+  const call = callAt(now);
+  const body = Buffer.from(JSON.stringify(call));
+  const failed = memory.take({ call, at: now, body }, () => Promise.reject(new Error("a bug")));
+  await expect(failed).rejects.toThrow("a bug");
+  expect(memory.take({ call, at: now, body }, () => fail())).toBe(failed);
+  now += 1_000;
+  const { metadata } = call.object;
+  const resourceVersion = `${Number(metadata.resourceVersion) + 1}`;
+  const later = {
+    ...call,
+    token: "t",
+    object: { ...call.object, metadata: { ...metadata, resourceVersion } },
+  };
+  const before = Promise.withResolvers<Promise<unknown>>();
+  void memory.take({ call: later, at: now, body: Buffer.from("") }, (context) => {
+    before.resolve(context.before);
+    return Promise.resolve({ status: 200, headers: {}, body: "" });
+  });
+  await expect(before.promise).resolves.toBeUndefined();
+});
+
 it("forgets what could not be verified any more", async () => {
   const memory = callMemory(() => now, { calls: 10, bytes: 1e6 });
   const [[first, at] = fail()] = await several(memory, 1);
