@@ -233,6 +233,27 @@ describe("TLS", () => {
     return typeof address === "object" && address !== null ? address.port : expect.fail("no port");
   };
 
+  test("a server whose certificate nobody vouches for is called only where the kubeconfig says so", async () => {
+    const server = createServer(await certificate("unknown"), (_request, response) => {
+      response.writeHead(200, { "content-type": "application/json", connection: "close" });
+      response.end(JSON.stringify(bucketObject("a")));
+    });
+    const strict = kubeconfigOf(`https://127.0.0.1:${await listening(server)}`);
+    for (const [text, isCalled] of [
+      [strict, false],
+      [strict.replace('"server"', '"insecure-skip-tls-verify":false,"server"'), false],
+      [strict.replace('"server"', '"insecure-skip-tls-verify":true,"server"'), true],
+    ] as const) {
+      await writeFile(kubeconfig, text);
+      const client = await connect({ kubeconfig });
+      const got = client.get(bucket, key, { retries: 0 });
+      if (isCalled) await expect(got).resolves.toBeDefined();
+      else await expect(got).rejects.toMatchObject({ code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
+      await client.close();
+    }
+    server.close();
+  });
+
   test("a rotated CA is read again, and the request is repeated", async () => {
     const [old, fresh] = [await certificate("old"), await certificate("fresh")];
     const server = createServer(old, (_request, response) => {
