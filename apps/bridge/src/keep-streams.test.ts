@@ -1,6 +1,7 @@
 import { silentLog } from "@drover/controller";
+import type { HeldStream, StreamPlan } from "@drover/streams";
 import { describe, expect, it } from "vitest";
-import type { StreamPlan } from "@drover/streams";
+import type { FollowedStream } from "./follow-stream.ts";
 import { keepStreams } from "./keep-streams.ts";
 
 const pods: StreamPlan = {
@@ -173,4 +174,36 @@ it("says why a stream cannot be taken up, and takes up the others, and it when i
     .poll(() => keeper.missing())
     .toEqual(["pods/v1 is still held by another", "nodes/v1 is still held by another"]);
   await keeper.stop();
+});
+
+it("holds a stream once, misses none that it holds, and gives it back at the end", async () => {
+  const order: string[] = [];
+  const renewedTwice = Promise.withResolvers<undefined>();
+  const noting = (word: string) => (): Promise<void> => {
+    order.push(word);
+    if (order.filter((one) => one === "renew").length === 2) renewedTwice.resolve(undefined);
+    return Promise.resolve();
+  };
+  const held = {
+    ...{ lost: new AbortController().signal, toldToAll: true, position: "1" },
+    ...{ renew: noting("renew"), release: noting("release"), forget: noting("forget") },
+  } as unknown as HeldStream;
+  const keeper = keepStreams({
+    ...{ bridge: "me", log: silentLog, every: 1 },
+    bridges: { here: () => Promise.resolve(["me"]), leave: noting("leave") },
+    store: {
+      hold: async () => {
+        await noting("hold")();
+        return order.filter((one) => one === "hold").length === 1 ? held : { heldBy: "me", for: 1_000 };
+      },
+      known: () => Promise.resolve([]),
+    },
+    follow: (plan) => ({ plan, stop: noting("stop") }) as unknown as FollowedStream,
+  });
+  keeper.want([pods], new Set([pods.stream]));
+  await renewedTwice.promise;
+  expect(keeper.missing()).toEqual([]);
+  expect(keeper.followed()).toHaveLength(1);
+  await keeper.stop();
+  expect(order.filter((one) => one !== "renew")).toEqual(["hold", "stop", "release", "leave"]);
 });

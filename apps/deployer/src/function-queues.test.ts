@@ -50,3 +50,21 @@ it("the deployer does not count the run that asks: it would ask for ever", async
   await own.close();
   await queues.close();
 });
+
+it("a queue is not used any more once its Redis is given up", async () => {
+  let gone = new AbortController();
+  const queues = openFunctionQueues({
+    redisFor: () => ({ redis, gone: gone.signal }),
+    own: queueOf(functions),
+    log: silentLog,
+    onIncarnation: () => {},
+  });
+  const first = queues.of(queueOf(gadgets));
+  expect(queues.of(queueOf(gadgets))).toBe(first);
+  gone.abort();
+  gone = new AbortController();
+  const second = queues.of(queueOf(gadgets));
+  expect(second).not.toBe(first);
+  expect(queues.of(queueOf(gadgets))).toBe(second);
+  await queues.close();
+});

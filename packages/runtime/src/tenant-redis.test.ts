@@ -2,6 +2,8 @@ import { queueOf, silentLog } from "@drover/controller";
 import { type RedisServer, startForwarder, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { Registry } from "prom-client";
+import { serveTenants } from "./serve-tenants.ts";
 import { openTenantRedis, type TenantRedis, TenantRedisError } from "./tenant-redis.ts";
 import type { Tenant } from "./tenants-file.ts";
 
@@ -130,4 +132,24 @@ it("sees through another address that two tenants have one server, or one has Dr
   await used(redis, "b");
   await redis.close();
   await Promise.all([alias.stop(), own.stop()]);
+});
+
+it("a process says beside its readiness which tenants' servers it does not use, and nothing when it uses all", async () => {
+  const checks: (() => unknown)[] = [];
+  const stopped = { url: `redis://127.0.0.1:1` };
+  for (const server of [a, stopped]) {
+    const process = {
+      settings: { tenantsFile: [tenantOf("a", server)], redisUrl: drover.url },
+      ...{ redis: main, registry: new Registry(), log: silentLog, closing: () => undefined },
+      readiness: (_: string, check: () => unknown) => void checks.push(check),
+    };
+    opened.push(
+      serveTenants(process as unknown as Parameters<typeof serveTenants>[0], {
+        ...{ name: "test", own: [], loadsScripts: true },
+      }),
+    );
+  }
+  await used(opened[0]!, "a");
+  expect(checks[0]?.()).toBeUndefined();
+  expect(checks[1]?.()).toMatchObject({ note: expect.stringContaining("The Redis of a is not used") as string });
 });
