@@ -14,6 +14,8 @@ export type Verdict =
   | { readonly kind: "survived"; readonly ran: number; readonly covering: number }
   | { readonly kind: "no coverage" };
 
+export const isNoticed = ({ kind }: Verdict): boolean => kind === "killed" || kind === "timed out";
+
 interface Judging {
   readonly tree: Tree;
   readonly env: NodeJS.ProcessEnv;
@@ -78,14 +80,14 @@ async function runTests(files: readonly TestFile[], { tree, env, signal }: Judgi
   await mkdir(tree.temporary);
   const program = join(tree.root, "node_modules/vitest/vitest.mjs");
   const options = ["--bail=1", "--maxWorkers=1", "--reporter=json", `--outputFile.json=${report}`];
-  const mark = `${tree.root} ${crypto.randomUUID()}`;
+  const mark = crypto.randomUUID();
   const child = spawn(process.execPath, [program, "run", ...options, ...files.map(({ file }) => file)], {
     cwd: tree.root,
     env: { ...env, TMPDIR: tree.temporary, [MARK]: mark },
     stdio: "ignore",
     detached: true,
   });
-  const kill = (): void => killMarked(mark);
+  const kill = (): void => killMarked(tree.root, mark);
   const limit = setTimeout(kill, 30_000 + 4 * files.reduce((sum, { milliseconds }) => sum + milliseconds, 0));
   signal.addEventListener("abort", kill);
   const [code, killed] = await new Promise<[number | null, string | null]>((resolve, reject) => {
@@ -93,7 +95,7 @@ async function runTests(files: readonly TestFile[], { tree, env, signal }: Judgi
   });
   clearTimeout(limit);
   signal.removeEventListener("abort", kill);
-  killMarked(mark);
+  killMarked(tree.root, mark);
   signal.throwIfAborted();
   if (code === 0) return { kind: "passed" };
   const { testResults } = reportSchema.parse(
@@ -109,12 +111,17 @@ async function runTests(files: readonly TestFile[], { tree, env, signal }: Judgi
 
 const MARK = "MUTATION_RUN";
 
-/** Kills what was started with this mark in its environment, however far down, and only that. */
-function killMarked(mark: string): void {
+/**
+ * Kills what was started in a tree, however far down, and only that: it has the mark in its environment, or a path of the
+ * tree in its command line, as Valkey has, which writes over its environment.
+ */
+function killMarked(root: string, mark: string): void {
   for (const id of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
     try {
       const environment = readFileSync(`/proc/${id}/environ`, "latin1").split("\0");
-      if (environment.includes(`${MARK}=${mark}`)) process.kill(Number(id), "SIGKILL");
+      const isOurs = environment.includes(`${MARK}=${mark}`);
+      if (isOurs || readFileSync(`/proc/${id}/cmdline`, "latin1").includes(`${root}/`))
+        process.kill(Number(id), "SIGKILL");
     } catch {
       // It has ended, or is another's.
     }

@@ -3,7 +3,7 @@
  *
  *     npm run mutation                                          60 mutants of each package; writes results.md
  *     npm run mutation -- --package runtime --count 20 --seed 2 a part, printed
- *     npm run mutation -- --again                               those that were not noticed are judged once more
+ *     npm run mutation -- --again                               those that were not noticed, and have no reason, once more
  *
  * Stryker says what can be changed (mutants.ts), the compiler refuses what has type errors, and a seed draws from the rest
  * (sample.ts). Which test files enter a changed place, themselves or by processes that they start, is found by one run of
@@ -19,7 +19,8 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { z } from "zod";
 import { keptEntered, stateFolder, type TestFile } from "./entered-regions.ts";
-import { judge } from "./judge.ts";
+import { explanation } from "./explained.ts";
+import { isNoticed, judge } from "./judge.ts";
 import { openStryker, type Mutant } from "./mutants.ts";
 import { regionAround, regionsOf } from "./probes.ts";
 import { described, readJudged, readMutants, report, summary, type Judged } from "./report.ts";
@@ -135,14 +136,12 @@ function judgementOf(mutant: Mutant): Judged | undefined {
   return judged.get(idOf(mutant));
 }
 
-/** Of mutants that were judged twice, the later verdict. `--again` forgets those that were not noticed. */
+/** Of mutants that were judged twice, the later verdict. `--again` forgets those that should be noticed and were not. */
 async function readResults(): Promise<Map<string, Judged>> {
   const lines = (await readFile(results, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
   const known = lines.map((line) => readJudged(line));
   const latest = new Map(known.map((one) => [idOf(one.mutant), one]));
-  return new Map(
-    [...latest].filter(
-      ([, { verdict }]) => !values.again || verdict.kind === "killed" || verdict.kind === "timed out",
-    ),
-  );
+  const isKept = ({ mutant, verdict }: Judged): boolean =>
+    !values.again || isNoticed(verdict) || explanation(mutant) !== undefined;
+  return new Map([...latest].filter(([, one]) => isKept(one)));
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { explanation } from "./explained.ts";
-import type { Verdict } from "./judge.ts";
+import { isNoticed, type Verdict } from "./judge.ts";
 import type { Mutant } from "./mutants.ts";
 
 const mutantSchema = z.object({
@@ -30,9 +30,7 @@ export const readJudged = (line: string): Judged => judgedSchema.parse(JSON.pars
 type Column = Verdict["kind"] | "explained";
 
 const columnOf = ({ mutant, verdict }: Judged): Column =>
-  isUnnoticed(verdict) && explanation(mutant) !== undefined ? "explained" : verdict.kind;
-
-const isUnnoticed = ({ kind }: Verdict): boolean => kind === "survived" || kind === "no coverage";
+  !isNoticed(verdict) && explanation(mutant) !== undefined ? "explained" : verdict.kind;
 
 /** The last line, which docs/nightly.md keeps. */
 export function summary(all: readonly Judged[], seed: number): string {

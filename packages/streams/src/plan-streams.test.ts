@@ -42,6 +42,11 @@ describe("streams", () => {
     ]);
   });
 
+  it("are the same in whatever order their followers come: one that is held is not let go for that", () => {
+    const followers = [registration("a", follow(pods)), registration("b", follow(pods))];
+    expect(plan(followers.toReversed()).audience).toEqual(plan(followers).audience);
+  });
+
   it("leave out a controller whose queue is not open yet", () => {
     expect(plan([registration("a", follow(pods)), registration("c", follow(pods))]).listeners).toHaveLength(
       1,
