@@ -16,7 +16,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { keptEntered, SHIPPED, type Entered } from "../mutation/entered-regions.ts";
+import { keptEntered, SHIPPED, stateFolder, type Entered } from "../mutation/entered-regions.ts";
 import { regionsOf } from "../mutation/probes.ts";
 import { shippedFiles } from "../mutation/shipped.ts";
 import { explanation } from "./explained.ts";
@@ -24,7 +24,7 @@ import { report, summary, type Path } from "./report.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 const { values } = parseArgs({ options: { all: { type: "boolean", default: false } } });
-const paths = await pathsOf(await keptEntered(repository, process.env));
+const paths = await pathsOf(await keptEntered(await stateFolder(repository), repository, process.env));
 if (values.all) {
   for (const { file, line, kind, takenBy, code } of paths)
     console.log(`${takenBy} ${file}:${line} ${kind} ${code}`);

@@ -65,9 +65,13 @@ export async function stateFolder(repository: string): Promise<string> {
   return folder;
 }
 
-/** What all tests enter. Only test files that are new or were changed since it was found out are run again. */
-export async function keptEntered(repository: string, env: NodeJS.ProcessEnv): Promise<Entered> {
-  const kept = join(await stateFolder(repository), "entered.json");
+/** What all tests enter, kept in a state folder. Only test files that are new or were changed since it was found out are run again. */
+export async function keptEntered(
+  state: string,
+  repository: string,
+  env: NodeJS.ProcessEnv,
+): Promise<Entered> {
+  const kept = join(state, "entered.json");
   const before = enteredSchema.parse(
     JSON.parse(await readFile(kept, "utf8").catch(() => '{"testFiles":[],"stray":[]}')),
   );

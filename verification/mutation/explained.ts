@@ -63,6 +63,12 @@ const EXPLAINED: readonly Explained[] = [
     replacement: "header",
     reason: "The HTTP parser has removed the spaces around a header's value.",
   },
+  {
+    file: "functions/s3-bucket/src/claim-bucket.ts",
+    original: '[\n        "Allow s3:ListAllMyBuckets, or set spec.accountId.",\n      ]',
+    replacement: "[]",
+    reason: "The advice in a message.",
+  },
 ];
 
 /** Why a mutant may survive, where that is known. */

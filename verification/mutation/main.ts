@@ -56,12 +56,12 @@ const stop = new AbortController();
 const isStopped = (): boolean => stop.signal.aborted;
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
 
-const { testFiles, stray } = await keptEntered(repository, process.env);
+const state = await stateFolder(repository);
+const { testFiles, stray } = await keptEntered(state, repository, process.env);
 const passing = testFiles.filter(({ passed }) => passed);
 for (const { file } of testFiles.filter(({ passed }) => !passed))
   console.error(`${file} fails in a tree with probes, and is left out.`);
 
-const state = await stateFolder(repository);
 const results = join(state, `results-${seed}.jsonl`);
 const judged = await readResults();
 const mutants = await drawn();

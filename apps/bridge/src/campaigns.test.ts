@@ -126,3 +126,20 @@ it("a campaign of what failed wakes what is parked or fails, once, and nothing e
   expect(told()).toBeUndefined();
   await next.drain(0);
 });
+
+it("a campaign whose beginning Redis refused goes on when it can", async () => {
+  campaigns.stop();
+  let refusals = 1;
+  campaigns = openCampaignRunner({
+    ...{ followed: () => followed, queueOf: () => queue, log: silentLog, every: 1 },
+    store: {
+      async *objects() {},
+      begin: (_, now) =>
+        refusals-- > 0 ? Promise.reject(new Error("READONLY")) : Promise.resolve({ startedAt: now }),
+      finish: () => Promise.resolve(),
+    },
+  });
+  campaigns.want([registration("one")]);
+  await expect.poll(told).toMatchObject({ name: "one", state: "Done" });
+  expect(refusals).toBe(-1);
+});

@@ -131,6 +131,25 @@ describe("what no API server says", () => {
     expect(await failure(client.get(bucket, key))).toBeInstanceOf(MalformedReplyError);
   });
 
+  test("is a clear error in a watch: bytes that are not UTF-8", async () => {
+    const { client } = await against(
+      raw(Buffer.from([0x22, 0xff, 0xfe, 0x22, 0x0a]), 200, { "content-type": "application/json" }),
+    );
+    const frames = client.watch(bucket, { resourceVersion: "1" })[Symbol.asyncIterator]();
+    const error = await failure(Promise.resolve(frames.next()));
+    expect(error).toBeInstanceOf(MalformedReplyError);
+    expect(String(error)).toContain("a frame is not UTF-8");
+  });
+
+  test("a refusal of a watch that breaks off is a broken connection, and not that refusal", async () => {
+    const { client } = await against((_heard, response) => {
+      response.writeHead(403, { "content-type": "application/json", "content-length": "1000" });
+      response.write('{"kind":"Status"', () => response.destroy());
+    });
+    const frames = client.watch(bucket, { resourceVersion: "1" })[Symbol.asyncIterator]();
+    expect(await failure(Promise.resolve(frames.next()))).toBeInstanceOf(ConnectionError);
+  });
+
   test.each<[string, object]>([
     ["a list without metadata", { kind: "BucketList", items: [] }],
     ["a list without a version", bucketList([], { resourceVersion: undefined })],

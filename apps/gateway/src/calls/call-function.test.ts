@@ -23,6 +23,7 @@ import {
   startTestFunction,
   type TestFunction,
 } from "./calling.fixture.ts";
+import { TargetError } from "../targets/target.ts";
 import { callFunction, type CallingParts, largestAnswer } from "./call-function.ts";
 
 let fn: TestFunction;
@@ -404,6 +405,17 @@ it("sends no object that is too large, or has too many fields, and says so", asy
     const error = await outcomeOf(callFunction(parts, { type: "dev.drover.reconcile.v2", ...one }));
     expect(reasonOf(error)).toBe("TerminalError TooLarge");
   }
+  expect(fn.calls).toEqual([]);
+});
+
+it("a function without a target is tried again, with the reason; another failure to find it is passed on", async () => {
+  const withTarget = (error: Error) =>
+    outcomeOf(calling(fn.port, { target: () => Promise.reject(error) }).call());
+  const refused = await withTarget(new TargetError("The Service a/b is not there."));
+  expect(reasonOf(refused)).toBe("RetryError NoTarget");
+  expect(refused).toMatchObject({ message: "The Service a/b is not there." });
+  const failed = new Error("503");
+  expect(await withTarget(failed)).toBe(failed);
   expect(fn.calls).toEqual([]);
 });
 

@@ -269,6 +269,14 @@ it("a name that leads elsewhere when it is looked up again is not looked up agai
   expect(await attempt(`http://rebind.example.com:${port}`, rules)).toMatch(/not out on the Internet/);
 });
 
+it("a name that cannot be looked up is said to be unknown, and nothing is called", async () => {
+  const rules = { ...anything(), resolve: () => Promise.reject(new Error("ENOTFOUND")) };
+  expect(await attempt(`http://nowhere.example.com:${port}`, rules)).toBe(
+    "TargetError: The host nowhere.example.com of webhook.url is not known.",
+  );
+  expect(hits).toEqual([]);
+});
+
 it("only ports that are allowed are called", async () => {
   const rules = { ...named(), allowed: parseAllowed(["http://*"]), networks: loopback };
   expect(await attempt(`http://in.example.com:${port}`, rules)).toMatch(/DROVER_WEBHOOK_ALLOW/);
