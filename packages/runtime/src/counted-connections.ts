@@ -36,7 +36,7 @@ export function countedConnections(
     const onDropped = (): void => close("displaced");
     const close = (why: BodyRefusedError["why"]): void => {
       own?.release();
-      if (!over.signal.aborted) over.abort(new BodyRefusedError(why));
+      over.abort(new BodyRefusedError(why));
       socket.destroy();
     };
     const idle = (): void => {

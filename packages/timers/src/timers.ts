@@ -49,11 +49,8 @@ export async function pause(
   const done = (): void => resolve(undefined);
   const cancel = timers.after(span, what, done);
   signal?.addEventListener("abort", done, { once: true });
-  try {
-    await promise;
-  } finally {
-    cancel();
-    signal?.removeEventListener("abort", done);
-  }
+  await promise;
+  cancel();
+  signal?.removeEventListener("abort", done);
   signal?.throwIfAborted();
 }
