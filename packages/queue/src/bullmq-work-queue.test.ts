@@ -2,7 +2,7 @@ import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { Queue } from "bullmq";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { connectRedis, openWorkQueue } from "./index.ts";
+import { connectRedis, hasWorkQueue, openWorkQueue } from "./index.ts";
 import type { RedisConnection } from "./redis-connection.ts";
 import {
   key,
@@ -33,6 +33,12 @@ const open: OpenWorkQueue = (options) => ({
 workQueueContract(open);
 
 const t = workQueueUnderTest(open);
+
+it("a controller that has said something to Redis is told from one that never has", async () => {
+  await t.queue.wake([wakeOf(key)]);
+  expect(await hasWorkQueue(redis, t.queue.controller)).toBe(true);
+  expect(await hasWorkQueue(redis, `${t.queue.controller}.not`)).toBe(false);
+});
 
 it("rings again when every bell is lost", async () => {
   await t.queue.wake([wakeOf(key)]);
