@@ -75,7 +75,8 @@ const text = report(all, seed);
 if (names.length === Object.keys(PACKAGES).length)
   await writeFile(join(import.meta.dirname, "results.md"), text);
 else console.log(text);
-console.log(isStopped() ? "Stopped; the same command goes on." : summary(all, seed));
+if (isStopped()) console.error("Stopped; the same command goes on.");
+console.log(summary(all, seed));
 if (isStopped()) process.exitCode = 130;
 
 /** A mutant of a package's sample, and which of it. */
