@@ -53,6 +53,8 @@ export function report(all: readonly Judged[], seed: number): string {
     "",
     "A sample of all single changes that Stryker makes of shipped code and the compiler accepts, drawn evenly over the files of",
     `each package by seed ${seed}. Noticed by the tests of \`npm test\` whose processes enter the changed place.`,
+    'Of a survivor whose test files took too long only a part was run: "9 of 44". A sample for whose survivors tests were',
+    "written is no estimate of what was not drawn: take another seed for that.",
     "",
     "| package | mutants | killed | timed out | survived | no coverage | explained | noticed of the unexplained |",
     "| --- | --: | --: | --: | --: | --: | --: | --: |",
