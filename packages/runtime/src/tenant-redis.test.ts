@@ -151,5 +151,7 @@ it("a process says beside its readiness which tenants' servers it does not use, 
   }
   await used(opened[0]!, "a");
   expect(checks[0]?.()).toBeUndefined();
-  expect(checks[1]?.()).toMatchObject({ note: expect.stringContaining("The Redis of a is not used") as string });
+  expect(checks[1]?.()).toMatchObject({
+    note: expect.stringContaining("The Redis of a is not used") as string,
+  });
 });
