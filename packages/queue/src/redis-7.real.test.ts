@@ -64,7 +64,13 @@ it("what the tests say of the newest server, they say of Redis 7", { timeout: 90
 });
 
 it("1,000 schedules of the simulation end well on Redis 7", { timeout: 300_000 }, async () => {
-  const said = await onRedis7(["verification/queue-simulation/main.ts", "--schedules", "1000", "--seed", "7"]);
+  const said = await onRedis7([
+    "verification/queue-simulation/main.ts",
+    "--schedules",
+    "1000",
+    "--seed",
+    "7",
+  ]);
   expect(said.trimEnd().split("\n").at(-1)).toMatch(/^1000 schedules, seed 7: 0 violations/);
 });
 
