@@ -1,17 +1,16 @@
-import { type Condition, type Milliseconds, queueOf, RetryAfterError } from "@drover/controller";
-import { ApiError, keyOf } from "@drover/kube";
+import { type Condition, type Milliseconds, queueOf } from "@drover/controller";
 import { absentAsCondition } from "@drover/runtime";
-import { bridgeRoleOf, bridgeRoles } from "./bridge-roles.ts";
+import { bridgeRoles } from "./bridge-roles.ts";
 import { changePods } from "./change-pods.ts";
 import { announcedDelivery, leaveFormerDelivery } from "./delivered.ts";
 import { type FunctionContext, type FunctionObject, functionObjects } from "./function-objects.ts";
 import type { FunctionLoad } from "./function-queues.ts";
 import { rolloutOf } from "./function-rollout.ts";
-import { calledRoleOf, gatewayRoles } from "./gateway-roles.ts";
+import { gatewayRoles } from "./gateway-roles.ts";
 import { templateWithSecrets } from "./function-secrets.ts";
 import { kedaObjects } from "./keda-objects.ts";
 import { ownedByInstallation } from "./installation.ts";
-import { dropObject, keepObject } from "./keep-object.ts";
+import { keepObjects } from "./keep-objects.ts";
 import { functionLabel } from "./names.ts";
 import { type ObservedPod, observePods } from "./observe-pods.ts";
 import { permit } from "./permits/permit.ts";
@@ -20,9 +19,8 @@ import { refuseUnclear } from "./refuse-unclear.ts";
 import { podChanges } from "./roll-out.ts";
 import { scaleNow } from "./scale-now.ts";
 import { statedConditions } from "./stated-conditions.ts";
-import { dropStaleRoles } from "./stale-roles.ts";
 import type { Step } from "./step.ts";
-import { isDeployed, withdraw } from "./take-down.ts";
+import { withdraw } from "./take-down.ts";
 
 /** How often the figures in the status of a function with Pods are renewed, though nothing else happens. */
 const figuresEvery: Milliseconds = 10_000;
@@ -143,47 +141,4 @@ export function objectsOf({
     ...called,
   ];
   return ownedByInstallation(objects, home, installation);
-}
-
-/** @returns whether something could not be made in a namespace that the function names. */
-async function keepObjects(step: Step, objects: readonly FunctionObject[]): Promise<boolean> {
-  const { context, home, client, swept } = step;
-  const { signal, status, metadata } = context;
-  let incomplete = false;
-  const keeper = { client, signal, owner: home };
-  // What never was there need not be looked for.
-  const wasDeployed = isDeployed(status);
-  for (const { ref, object, wanted, elsewhere } of objects) {
-    if (elsewhere === true) incomplete = !(await keepElsewhere(step, ref, object)) || incomplete;
-    else if (wanted) await keepObject(keeper, ref, object);
-    else if (wasDeployed) await dropObject(keeper, ref, object);
-  }
-  const { generation = 0 } = metadata;
-  if (swept.get(home.uid) !== generation) {
-    await dropStaleRoles(step, [bridgeRoleOf(home), calledRoleOf(home)], objects);
-    swept.set(home.uid, generation);
-  }
-  return incomplete;
-}
-
-/**
- * The namespace may not be there, may be on its way out, or another may have taken the name there: then the bridge cannot
- * follow its objects, and says so in the status.
- */
-async function keepElsewhere(
-  { context: { signal, log }, home, client }: Step,
-  ref: FunctionObject["ref"],
-  object: FunctionObject["object"],
-): Promise<boolean> {
-  try {
-    await keepObject({ client, signal, owner: home }, ref, object);
-    return true;
-  } catch (error) {
-    if (!(error instanceof ApiError || error instanceof RetryAfterError)) throw error;
-    log.warn(
-      { err: error, object: keyOf(object) },
-      `Could not write a ${ref.kind} in a namespace that is named`,
-    );
-    return false;
-  }
 }

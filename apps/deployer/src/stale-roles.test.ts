@@ -1,10 +1,11 @@
-import { ReconcileFunction } from "@drover/controller";
+import { ReconcileFunction, silentLog } from "@drover/controller";
 import { builtin, connect, type KubeClient, listAll, type NewObject, type ResourceRef } from "@drover/kube";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { bridgeRoleOf, bridgeRoles } from "./bridge-roles.ts";
 import { ownedInCluster } from "./home.ts";
 import { keepObject } from "./keep-object.ts";
+import { keepObjects } from "./keep-objects.ts";
 import { dropStaleRoles } from "./stale-roles.ts";
 import type { Step } from "./step.ts";
 
@@ -89,4 +90,13 @@ it("another function's Roles stay, those that only look like this one's, and thi
     "Role milk drover-bridge:tea:cups",
     ...inside("tea", "drover-bridge:coffee:cups"),
   ]);
+});
+
+it("a namespace that is not there keeps rights from no other, and is looked for again", async () => {
+  const context = { signal, status: {}, metadata: { generation: 1 }, log: silentLog } as Step["context"];
+  const step = { client, home, context, swept: new Map<string, number>() };
+  const isIncomplete = (namespaces: readonly string[]) => keepObjects(step, rolesFor(namespaces));
+  expect(await isIncomplete(["nowhere", "coffee", "gone", "tea"])).toBe(true);
+  expect(await there()).toEqual(expect.arrayContaining([...inside("coffee"), ...inside("tea")]));
+  expect(await isIncomplete(["coffee", "tea"])).toBe(false);
 });
