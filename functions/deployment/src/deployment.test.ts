@@ -118,3 +118,13 @@ it("goes on with a rollout only when new pods have been ready for minReadySecond
   expect(seconds).toBeGreaterThanOrEqual(90);
   expect(seconds).toBeLessThanOrEqual(108);
 });
+
+it("brings a changed minReadySeconds to the set that stands, and makes no other", async () => {
+  const opened = await open();
+  await opened.apply(web("web:1", 2, { minReadySeconds: 5 }));
+  await run(opened);
+  expect((await opened.list(sets)).map(({ spec }) => spec)).toMatchObject([{ minReadySeconds: 5 }]);
+  await opened.apply(web("web:1", 2, { minReadySeconds: 40 }));
+  await run(opened);
+  expect((await opened.list(sets)).map(({ spec }) => spec)).toMatchObject([{ minReadySeconds: 40 }]);
+});

@@ -1,3 +1,4 @@
+import { S3Client } from "@aws-sdk/client-s3";
 import { RetryAfterError } from "@drover/controller";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
@@ -73,8 +74,14 @@ describe("a bucket that was there before", () => {
 
   test("and is another account's is never adopted, though it can be read", async () => {
     const object = scene.object({ adopt: "IfUnowned", credentialsSecret: { name: "elsewhere" } });
-    scene.secrets.set("elsewhere", await keysOfAnotherAccount(scene.server.url));
+    const credentials = await keysOfAnotherAccount(scene.server.url);
+    scene.secrets.set("elsewhere", credentials);
     await makeBucket(scene.s3, object.bucketName);
+    // The list of an account's buckets is asked for by what names begin with.
+    const ours = new S3Client({
+      ...{ endpoint: scene.server.url, region: "us-east-1", forcePathStyle: true, credentials },
+    });
+    await makeBucket(ours, `${object.bucketName}-logs`);
     const error = await refusal(object.settle());
     expect(error.reason).toBe("BucketNotOurs");
     expect(error.message).toContain("another account");
@@ -157,7 +164,7 @@ test("a bucket that another object tagged right after us keeps its settings", as
   expect((await bucketIn(scene.s3, object.bucketName))?.versioning).toBeUndefined();
 });
 
-async function keysOfAnotherAccount(url: string): Promise<Record<string, string>> {
+async function keysOfAnotherAccount(url: string) {
   const answer = await fetch(url, {
     method: "POST",
     headers: {
