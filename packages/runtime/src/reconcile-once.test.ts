@@ -519,26 +519,6 @@ describe("the finalizer", () => {
   });
 });
 
-it.each([0, 1, 2, 3, 9])(
-  "after %i failures, the next one is said to be the last where it is",
-  async (fails) => {
-    await create({ size: 3 });
-    const claim = { fails, reasons: [], class: "change", versions: {} } as const;
-    const failing: Definition = { retry: { attempts: 3 }, reconcile: () => Promise.reject(new Error("no")) };
-    expect((await reconcile(failing, { claim })).kind).toBe("retry");
-    // As kstatus reads them: the queue parks a key with its third failure in a row.
-    const types = z
-      .object({
-        status: z.object({ conditions: z.array(z.object({ type: z.string(), status: z.string() })) }),
-      })
-      .parse(await read())
-      .status.conditions.filter(({ status }) => status === "True")
-      .map(({ type }) => type);
-    expect(types).toEqual([fails >= 2 ? "Stalled" : "Reconciling"]);
-    seen();
-  },
-);
-
 describe("an object that cannot be used", () => {
   it.each([
     ["no spec", undefined, /^spec: .*Change the object's spec\.$/],
