@@ -5,6 +5,7 @@ import { connectRedis, disconnectRedis, openWorkQueue, type RedisConnection } fr
 import { declaredFunctions, openRegistry, openTenantRedis, type TenantRedis } from "@drover/runtime";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { audienceOf } from "./calls/call-function.ts";
 import { pendingRuns } from "./completions/pending-runs.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import { callMetrics } from "./gateway-metrics.ts";
@@ -101,4 +102,12 @@ it("leaves a server that has become unfit, and takes keys there when it is fit a
   await worked("b", "two");
   await admins.a.config("SET", "maxmemory-policy", "noeviction");
   await worked("a", "two");
+});
+
+it("knows the secrets of a function that comes to its end until its calls have", async () => {
+  const audience = audienceOf(functions[2]!);
+  await worked("c", "three");
+  gateway.register(functions.slice(0, 2));
+  expect(gateway.secretsOf(audience)).toBeDefined();
+  await until(() => expect(gateway.secretsOf(audience)).toBeUndefined());
 });

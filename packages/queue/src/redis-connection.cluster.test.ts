@@ -3,6 +3,7 @@ import { type RedisCluster, redisRequest, startRedis, startRedisCluster } from "
 import { Queue, Worker } from "bullmq";
 import { Cluster } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { redisAccounts } from "./redis-accounts.ts";
 import { connectRedis, disconnectRedis, type RedisConnection } from "./redis-connection.ts";
 import { primariesOf } from "./redis-primaries.ts";
 
@@ -194,6 +195,21 @@ describe("on primaries with replicas", () => {
     });
   });
   afterAll(() => cluster.stop());
+
+  it("a user is made on replicas, too, so that it is there when one takes over, and taken away there", async () => {
+    const redis = await connect(cluster.url);
+    // Redis 7.0 names a replica only when something was written.
+    await redis.set("a", 1);
+    await expect.poll(() => (redis as Cluster).nodes("slave").length).toBe(3);
+    const whether = ({ port }: { readonly port: number }) =>
+      redisRequest(port, ["ACL", "DRYRUN", "gadgets", "PING"]).catch(String);
+    const users = () => Promise.all(cluster.nodes.map(whether));
+    const accounts = redisAccounts(redis);
+    await accounts.grant("gadgets", { role: "function", controllers: ["gadgets"] }, ["secret"]);
+    expect(await users()).toEqual(cluster.nodes.map(() => "OK"));
+    await accounts.revoke("gadgets");
+    for (const each of await users()) expect(each).toMatch(/not found/);
+  });
 
   it.each([
     ["SIGKILL", "a"],

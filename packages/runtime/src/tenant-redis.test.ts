@@ -107,10 +107,20 @@ it.each<[what: string, command: readonly [string, ...string[]], says: RegExp]>([
 it("gives up the connection to a server that has become unfit, and uses it again when it is fit", async () => {
   const redis = open(tenantOf("a", a));
   const { redis: before, gone } = await used(redis, "a");
+  const asked: unknown[] = [];
+  // Who used it asks for another at once, and must not get the same again.
+  gone.addEventListener("abort", () => {
+    try {
+      asked.push(redis.redisFor(queueIn("a")).redis);
+    } catch (error) {
+      asked.push(error);
+    }
+  });
   const admin = await connectRedis({ url: a.url, clientName: "admin", log: silentLog });
   await admin.config("SET", "maxmemory-policy", "allkeys-lru");
   await refused(redis, "a", /evicts keys/);
   expect(gone.aborted).toBe(true);
+  expect(asked).toEqual([expect.any(TenantRedisError)]);
   await expect(before.set("x", "1")).rejects.toThrow(/closed/);
   await admin.config("SET", "maxmemory-policy", "noeviction");
   const after = await used(redis, "a");
