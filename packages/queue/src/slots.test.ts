@@ -206,7 +206,7 @@ it("lets a bell wait while all slots are busy", async () => {
 it("offers no more than 32 slots, however many there are", async () => {
   const offered = vi.spyOn(ledger, "offer");
   const next = vi.spyOn(ledger, "settle");
-  const door = Promise.withResolvers<Verdict>();
+  let door = Promise.withResolvers<Verdict>();
   const { ran } = await work(100, () => door.promise);
   const keys = Array.from({ length: 80 }, (_, i) => objectKey({ namespace: "a", name: `n${i}` }));
   await queue.wake(keys.map(wakeOf));
@@ -217,6 +217,15 @@ it("offers no more than 32 slots, however many there are", async () => {
   await until(() => expect(offered.mock.calls.length).toBeGreaterThan(renewed));
   expect(Math.max(...offered.mock.calls.map(([{ tokens }]) => tokens.length))).toBe(32);
   expect(next.mock.calls.some(([, , , , taker]) => taker && !taker.offeredBy)).toBe(true);
+  // Few are offered while most are busy: then each verdict offers its slot again.
+  door = Promise.withResolvers<Verdict>();
+  next.mockClear();
+  const more = Array.from({ length: 95 }, (_, i) => objectKey({ namespace: "b", name: `n${i}` }));
+  await queue.wake(more.map(wakeOf));
+  await until(() => expect(ran).toHaveLength(175));
+  door.resolve(done);
+  await until(() => expect(next).toHaveBeenCalled());
+  expect(next.mock.calls[0]?.[4]?.offeredBy).toBeDefined();
 });
 
 it("shows on dashboards that a run failed which no bell had asked for", async () => {
