@@ -24,8 +24,10 @@ export const givenByLetter = "was given it";
 const late = 450;
 /** A connection that leaves a command unanswered for so long is given up, ms. */
 const silence = 1_000;
-/** A server that was demoted answers so many commands before its address leads to its successor. */
-const refusals = 4;
+/** For so long the address of a server that was demoted leads to it, and not to its successor, ms. */
+const demotion = 400;
+/** A process asks again after that time at most, ms. */
+const slowest = 500;
 /** How long a run may take, ms: more than a schedule waits at once. */
 const timeout = 5_000;
 
@@ -341,12 +343,12 @@ export class SimulatedProcess {
   async #reachSuccessor(): Promise<void> {
     const steadfast = this.#steadfast;
     const refusal = replyError("READONLY You can't write against a read only replica.");
-    let last = 0;
-    for (let refused = 0; refused < refusals; refused++) {
+    const until = this.#timers.now() + demotion;
+    for (let last = 0; this.#timers.now() < until;) {
       // A replica takes connections: each is the first attempt.
       const span = steadfast.reconnectOnError(refusal) === 2 ? steadfast.retryStrategy(1) : 0;
       this.#scene.checked(() => {
-        if (span <= last)
+        if (span <= last && span < slowest)
           throw new Violation(`${this.name} asks a replica again after ${last}, then ${span} ms`);
       });
       last = span;
