@@ -1,0 +1,78 @@
+import { objectKey, silentLog } from "@drover/controller";
+import { type RedisServer, startRedis } from "@drover/local-servers";
+import { connectRedis, disconnectRedis, type RedisConnection, type Wake } from "@drover/queue";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { fleetOf } from "./fleet.ts";
+import { openStreamStore } from "./stream-store.ts";
+
+let server: RedisServer;
+let redis: RedisConnection;
+beforeAll(async () => {
+  server = await startRedis({ persistence: false });
+  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog });
+});
+afterAll(async () => {
+  await disconnectRedis(redis);
+  await server.stop();
+});
+
+const keys = Array.from({ length: 6 }, (_, i) => objectKey({ namespace: "default", name: `n${i}` }));
+const wake = (key: (typeof keys)[number], version: number): Wake => ({
+  ...{ key, kind: "things", resourceVersion: String(version), reason: "Modified", class: "change" },
+});
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.subarray(keys, { minLength: 1 }).map((of) => ({ do: "add", of }) as const) },
+  fc.constantFrom({ do: "settle" } as const, { do: "begin" } as const, { do: "end" } as const),
+);
+
+it("each wake that a queue has not taken is recorded, or all keys are to be woken", async () => {
+  let streams = 0;
+  const property = fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+    const store = openStreamStore({
+      ...{ fleet: fleetOf(), redis, holder: "bridge-1", lease: 60_000, mostOwed: 3 },
+    });
+    const held = await store.hold(`v1/things-${streams++}`, {
+      scope: "all",
+      listeners: ["us"],
+      queues: ["a"],
+    });
+    if ("heldBy" in held) throw new Error("held");
+    const owed = held.owedTo("a");
+    /** By key, the version of which the queue knows nothing yet. */
+    const untold = new Map<string, number>();
+    /** What was untold when it was begun to wake every key. */
+    let telling: ReadonlyMap<string, number> | undefined;
+    const taken = (of: Iterable<readonly [string, number]>): void => {
+      for (const [key, version] of of) if (untold.get(key) === version) untold.delete(key);
+    };
+    const recorded = async () => (await Array.fromAsync(owed.pieces())).flatMap(({ wakes }) => wakes);
+    let version = 0;
+    for (const each of steps) {
+      if (each.do === "add") {
+        version++;
+        await owed.add(each.of.map((key) => wake(key, version)));
+        for (const key of each.of) untold.set(key, version);
+      } else if (each.do === "settle") {
+        for await (const piece of owed.pieces()) {
+          await owed.settle(piece);
+          taken(piece.wakes.map((one) => [one.key, Number(one.resourceVersion)] as const));
+        }
+      } else if (each.do === "begin") {
+        if (!(await owed.look()).all) continue;
+        await owed.tellAll("begin");
+        telling = new Map(untold);
+      } else if (telling) {
+        await owed.tellAll("end");
+        taken(telling);
+        telling = undefined;
+      }
+      if ((await owed.look()).all) continue;
+      const known = new Map(
+        (await recorded()).map((one) => [one.key as string, Number(one.resourceVersion)]),
+      );
+      for (const [key, wanted] of untold) expect(known.get(key), key).toBeGreaterThanOrEqual(wanted);
+    }
+  });
+  await fc.assert(property, { numRuns: 200, seed: 1 });
+});
