@@ -270,7 +270,8 @@ describe("of a folder", () => {
             status: {
               observedGeneration: 1,
               conditions: [
-                ...[{ type: "Ready", status, reason: "R", message: "m" }],
+                // A reason that does not pass is not waited for.
+                ...[{ type: "Ready", status, reason: "NameTaken", message: "m" }],
                 ...(type === "Ready" ? [] : [{ type, status, reason: "D", message: "slow" }]),
               ].map((one) => ({ ...one, lastTransitionTime: "2026-01-01T00:00:00Z" })),
             },
@@ -283,12 +284,11 @@ describe("of a folder", () => {
     await stated("second", "milk", "True", "Degraded");
     await stated("third", "tea", "False");
     said = [];
-    await expect(deployed({ wait: 1 })).rejects.toThrow("tea/third is not Ready: R: m.");
+    await expect(deployed({ wait: 100_000 })).rejects.toThrow("tea/third is not Ready: NameTaken: m.");
     expect(said.filter((line) => !/^(CRD|Reconcile|This)/.test(line))).toEqual([
-      "tea/first is Ready: R: m",
-      "milk/second is Ready: R: m",
+      "tea/first is Ready: NameTaken: m",
+      "milk/second is Ready: NameTaken: m",
       "milk/second is degraded: slow",
-      "tea/third: not rolled out yet: R: m",
     ]);
   });
 
