@@ -1,4 +1,5 @@
 import {
+  type CampaignProgress,
   type Condition,
   customResourceDefinition,
   ReconcileFunction,
@@ -9,6 +10,7 @@ import { connect, installCrd, keyOf, type KubeClient, type KubeObject, refOf } f
 import { type AbsentPart, conditionsOf } from "@drover/runtime";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import type { Registration } from "./registration.ts";
 import { stateStatus } from "./state-status.ts";
 
 const ref = refOf(ReconcileFunction);
@@ -121,4 +123,42 @@ it("what a deployer writes meanwhile stays, and the next look goes on from that"
   await write([news]);
   expect(await stated(older, {})).toEqual([news]);
   expect(absentOf(await stated(await now(), {}))).toBeDefined();
+});
+
+it("what a bridge states is all that the status has of it afterwards, and stated again it writes nothing", async () => {
+  const campaign = (name: string, more: Partial<CampaignProgress>): CampaignProgress => ({
+    ...{ name, state: "Running", startedAt: "2026-01-01T00:00:00Z", total: 5, left: 5 },
+    ...more,
+  });
+  const registration = { controller: "cups", follows: [] } as unknown as Registration;
+  let writes = 0;
+  const heal = sandbox.faults.respond(({ method }) => {
+    if (method !== "GET") writes++;
+    return undefined;
+  });
+  for (const [progress, problem] of [
+    [campaign("one", {}), undefined],
+    [campaign("one", { state: "Done", doneAt: "2026-01-01T00:01:00Z", left: 0 }), "its CRD is missing"],
+    [campaign("two", { startedAt: "2026-01-02T00:00:00Z" }), undefined],
+  ] as const) {
+    const state = async (): Promise<void> => {
+      const of = await now();
+      await stateStatus({
+        ...{ client, deployer: undefined, log: silentLog },
+        functions: [{ key: keyOf(of), object: of, registration, ...(problem !== undefined && { problem }) }],
+        bridge: {
+          followed: () => [],
+          campaigns: () => new Map([["cups", progress]]),
+          silent: () => new Map(),
+        },
+      });
+    };
+    await state();
+    const { campaign: is, problem: said } = (await now())["status"] as Record<string, unknown>;
+    expect({ is, said }).toEqual({ is: progress, said: problem });
+    writes = 0;
+    await state();
+    expect(writes).toBe(0);
+  }
+  heal();
 });
