@@ -69,7 +69,7 @@ function formOf(schema: z.core.$ZodTypes, meta: KubernetesMeta, place: Place): S
     case "template_literal":
       return stringForm(schema);
     case "number":
-      return jsonSchemaOf(schema).type === "integer" ? wholeForm(schema) : numberForm(schema, place);
+      return jsonSchemaOf(schema).type === "integer" ? wholeForm(schema, place) : numberForm(schema, place);
     case "bigint":
       return bigintForm(schema, place);
     case "enum":

@@ -5,10 +5,11 @@ import { present } from "./present.ts";
 import type { NestedValidation, StructuralSchema } from "./schema.ts";
 
 const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
+const boundsSay = "the API server compares whole numbers with bounds of at most 2^53;";
 const int32 = { least: -(2 ** 31), most: 2 ** 31 - 1 };
 
 /** Whole numbers have a format that says how many bits they need; zod's bounds of a safe integer say nothing. */
-export function wholeForm(schema: z.core.$ZodType): StructuralSchema {
+export function wholeForm(schema: z.core.$ZodType, place: Place): StructuralSchema {
   const {
     minimum,
     maximum,
@@ -17,8 +18,11 @@ export function wholeForm(schema: z.core.$ZodType): StructuralSchema {
     multipleOf,
     allOf = [],
   } = jsonSchemaOf(schema);
-  const least = inside(minimum) ? firstWhole(minimum, exclusiveMinimum === true) : undefined;
-  const most = inside(maximum) ? -firstWhole(-maximum, exclusiveMaximum === true) : undefined;
+  const first = firstWhole(minimum ?? -Infinity, exclusiveMinimum === true);
+  const last = -firstWhole(-(maximum ?? Infinity), exclusiveMaximum === true);
+  if (first >= Number.MAX_SAFE_INTEGER || last <= -Number.MAX_SAFE_INTEGER)
+    return place.refuse(`${boundsSay} give it bounds of less`);
+  const [least, most] = [inside(first) ? first : undefined, inside(last) ? last : undefined];
   const small = least !== undefined && most !== undefined && least >= int32.least && most <= int32.most;
   return {
     type: "integer",
@@ -39,9 +43,7 @@ export function bigintForm(schema: z.core.$ZodType, place: Place): StructuralSch
   const most = values("less_than", -1n).filter((bound) => bound < int64.most);
   const factors = values("multiple_of", 0n);
   if ([...least, ...most, ...factors].some((bound) => !inside(Number(bound)))) {
-    return place.refuse(
-      "the API server compares whole numbers with bounds of at most 2^53; leave it to the runtime with .refine(..., checkedAtRun)",
-    );
+    return place.refuse(`${boundsSay} leave it to the runtime with .refine(..., checkedAtRun)`);
   }
   const [multipleOf, ...more] = factors.map(Number);
   return {
@@ -75,9 +77,7 @@ export function numberForm(schema: z.core.$ZodType, place: Place): StructuralSch
     (bound) => bound !== undefined && Math.abs(bound) < Number.MAX_VALUE,
   );
   if (bounds.some((bound) => !inside(bound))) {
-    return place.refuse(
-      "the API server compares whole numbers with bounds of at most 2^53; use z.number() with none",
-    );
+    return place.refuse(`${boundsSay} use z.number() with none`);
   }
   const least = inside(minimum) ? bound("minimum", minimum, exclusiveMinimum === true) : {};
   const most = inside(maximum) ? bound("maximum", maximum, exclusiveMaximum === true) : {};
