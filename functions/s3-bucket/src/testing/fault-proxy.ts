@@ -106,7 +106,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     if (fault === "cut-after") return void asked.socket.destroy();
     const { status, body: text } = changed?.answered({ ...reply, body: reply.body.toString() }) ?? reply;
     call.status = status;
-    answer.writeHead(status, changed === undefined ? reply.headers : { "content-type": "application/xml" });
+    answer.writeHead(status, changed === undefined ? reply.headers : headersOfChanged(reply.headers));
     answer.end(text);
   }
 
@@ -168,3 +168,9 @@ function named({ method = "", url = "/" }: IncomingMessage): Pick<S3Call, "opera
   const asked = path !== "" && known === "" ? `${method} /` : `${method} ${known}`;
   return { operation: operations[asked] ?? `${method} ${url}`, bucket, key: decodeURIComponent(path) };
 }
+
+/** Also of an answer that was changed the time is the server's, whose clock may be another. */
+const headersOfChanged = ({ date }: IncomingMessage["headers"]) => ({
+  "content-type": "application/xml",
+  ...(date !== undefined && { date }),
+});
