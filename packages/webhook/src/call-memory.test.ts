@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { beforeEach, expect, it } from "vitest";
 import { callMemory, type CallMemory } from "./call-memory.ts";
 import type { Call } from "./call.ts";
@@ -65,6 +66,25 @@ it("a run that fails is not run again by the same call, and keeps no later one w
     return Promise.resolve({ status: 200, headers: {}, body: "" });
   });
   await expect(before.promise).resolves.toBeUndefined();
+});
+
+it("a call of an older version is refused, of numbers of any length", async () => {
+  const version = fc.oneof(
+    fc.bigInt({ min: 1n, max: 120n }),
+    fc.bigInt({ min: 2n ** 53n - 9n, max: 2n ** 64n }),
+  );
+  await fc.assert(
+    fc.asyncProperty(version, version, async (first, second) => {
+      const memory = callMemory(() => now, { calls: 10, bytes: 1e6 });
+      const call = callAt(now);
+      const of = (resourceVersion: bigint, token: string): Call => {
+        const metadata = { ...call.object.metadata, resourceVersion: String(resourceVersion) };
+        return { ...call, token, object: { ...call.object, metadata } };
+      };
+      await take(memory, of(first, "t1"), now);
+      expect((await take(memory, of(second, "t2"), now)) === undefined).toBe(second < first);
+    }),
+  );
 });
 
 it("forgets what could not be verified any more", async () => {
