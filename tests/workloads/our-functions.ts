@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { spawnTied, startRedis, type TiedProcess } from "@drover/local-servers";
+import { spawnTied, startRedis, thisMachine, type TiedProcess } from "@drover/local-servers";
 import { accountThatMay, type Administered, type Rule, rulesIn } from "./accounts.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
@@ -37,6 +37,8 @@ export async function start(cluster: Administered): Promise<OurFunctions> {
     const isThere = Promise.withResolvers<undefined>();
     let left: number = times;
     const child = await spawnTied({
+      // Times in conditions are compared with those of kube-controller-manager, which goes by this clock.
+      machine: thisMachine,
       command: process.execPath,
       args: [join(root, main)],
       name: part,

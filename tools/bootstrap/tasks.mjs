@@ -58,7 +58,7 @@ export const tasks = {
   mutants: withPython("packages/queue/mutants/main.ts"),
   mutation: withPython("verification/mutation/main.ts"),
   "error-paths": withPython("verification/error-paths/main.ts"),
-  workloads: withoutPython("tests/workloads/main.ts", { ...lessGarbageCollection, ...clocksApart }),
+  workloads: withoutPython("tests/workloads/main.ts", lessGarbageCollection),
   conformance: withPython("packages/sandbox/conformance/main.ts"),
   crds: withoutPython("verification/crds/main.ts", lessGarbageCollection),
   "bench:queue": withPython("bench/queue/main.ts"),
