@@ -1,46 +1,20 @@
-import {
-  customResourceDefinition,
-  defineController,
-  defineResource,
-  objectKey,
-  silentLog,
-} from "@drover/controller";
-import { connect, installCrd, type KubeClient, type KubeObject, refOf } from "@drover/kube";
+import { defineController, silentLog } from "@drover/controller";
+import type { KubeObject } from "@drover/kube";
 import type { Verdict } from "@drover/queue";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { z } from "zod";
 import { reconcileOnce } from "./reconcile-once.ts";
+import {
+  openWidgets,
+  runOf,
+  Widget,
+  widgetFinalizers as finalizers,
+  type WidgetSandbox,
+  widgets as ref,
+} from "./widgets.fixture.ts";
 
-const Widget = defineResource({
-  ...{ group: "tests.drover.dev", version: "v1", kind: "Widget", scope: "Namespaced" },
-  ...{ spec: z.object({ size: z.number() }), status: z.object({}) },
-});
-const ref = refOf(Widget);
-let sandbox: Sandbox;
-let client: KubeClient;
-let folder: string;
-const writes: string[] = [];
-
-beforeAll(async () => {
-  sandbox = await startSandbox({});
-  folder = mkdtempSync(join(tmpdir(), "drover-runtime-"));
-  writeFileSync(join(folder, "kubeconfig"), sandbox.kubeconfig(), { mode: 0o600 });
-  client = await connect({ kubeconfig: join(folder, "kubeconfig") });
-  await installCrd(client, { ...customResourceDefinition(Widget) });
-  sandbox.faults.respond(({ method, path }) => {
-    if (method !== "GET") writes.push(`${method} ${path}`);
-    return undefined;
-  });
-});
-afterAll(async () => {
-  await client.close();
-  await sandbox.close();
-  rmSync(folder, { recursive: true });
-});
+let sandbox: WidgetSandbox;
+beforeAll(async () => (sandbox = await openWidgets()));
+afterAll(() => sandbox.close());
 
 const called: string[] = [];
 const controller = defineController({
@@ -49,7 +23,6 @@ const controller = defineController({
   reconcile: () => Promise.resolve(void called.push("reconcile")),
   finalize: () => Promise.resolve(void called.push("finalize")),
 });
-const finalizers = ["drover.dev/widgets.tests.drover.dev"];
 const annotations = { "drover.dev/paused": "true" };
 
 /** A run of an object, which may be brought a copy of it; its verdict, and what it did. */
@@ -57,24 +30,23 @@ async function run(
   name: string,
   copy?: KubeObject,
 ): Promise<{ verdict: Verdict; called: string[]; writes: string[] }> {
+  const { client, writes } = sandbox;
   writes.splice(0);
   called.splice(0);
   const versions = copy === undefined ? {} : { "widgets.tests.drover.dev": copy.metadata.resourceVersion };
   const verdict = await reconcileOnce(
     { controller, client, log: silentLog, announce: () => void called.push("announce") },
-    {
-      ...{ key: objectKey({ namespace: "default", name }), token: "t" },
+    runOf(name, {
       claim: {
         ...{ fails: 0, reasons: [], class: "change", versions },
         ...(copy && { copy: JSON.stringify(copy), uid: copy.metadata.uid }),
       },
-      ...{ signal: new AbortController().signal, held: () => true },
-    },
+    }),
   );
   return { verdict, called: [...called], writes: [...writes] };
 }
 const create = (name: string, metadata: object, spec: unknown = { size: 1 }): Promise<KubeObject> =>
-  client.create(ref, { metadata: { name, namespace: "default", ...metadata }, spec });
+  sandbox.client.create(ref, { metadata: { name, namespace: "default", ...metadata }, spec });
 const nothing = { called: [], writes: [] };
 
 it("does nothing, and writes nothing, where its object is paused, and says of which version that is", async () => {
@@ -88,7 +60,8 @@ it("does nothing, and writes nothing, where its object is paused, and says of wh
 
 it("does not finalize a paused object that is deleted, before it is resumed", async () => {
   await create("deleted", { annotations, finalizers });
-  const key = objectKey({ namespace: "default", name: "deleted" });
+  const { client } = sandbox;
+  const { key } = runOf("deleted");
   await client.delete(ref, key);
   expect(await run("deleted")).toMatchObject({ verdict: { kind: "paused" }, ...nothing });
   await client.patch(ref, key, { type: "merge", body: { metadata: { annotations: null } } });

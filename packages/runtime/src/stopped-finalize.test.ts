@@ -1,40 +1,19 @@
-import {
-  customResourceDefinition,
-  defineController,
-  defineResource,
-  objectKey,
-  silentLog,
-} from "@drover/controller";
-import { connect, installCrd, type KubeClient, refOf } from "@drover/kube";
+import { defineController, silentLog } from "@drover/controller";
 import { LeaseLostError, RunTimeoutError, StoppingError, type Verdict } from "@drover/queue";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { z } from "zod";
 import { reconcileOnce } from "./reconcile-once.ts";
+import {
+  openWidgets,
+  runOf,
+  Widget,
+  widgetFinalizers as finalizers,
+  type WidgetSandbox,
+  widgets as ref,
+} from "./widgets.fixture.ts";
 
-const Widget = defineResource({
-  ...{ group: "tests.drover.dev", version: "v1", kind: "Widget", scope: "Namespaced" },
-  ...{ spec: z.object({ size: z.number() }), status: z.object({}) },
-});
-const ref = refOf(Widget);
-const finalizers = ["drover.dev/widgets.tests.drover.dev"];
-let sandbox: Sandbox;
-let client: KubeClient;
-const writes: string[] = [];
-
-beforeAll(async () => {
-  sandbox = await startSandbox({});
-  client = await connect({ server: sandbox.url, token: sandbox.token });
-  await installCrd(client, { ...customResourceDefinition(Widget) });
-  sandbox.faults.respond(({ method, path }) => {
-    if (method !== "GET") writes.push(`${method} ${path}`);
-    return undefined;
-  });
-});
-afterAll(async () => {
-  await client.close();
-  await sandbox.close();
-});
+let sandbox: WidgetSandbox;
+beforeAll(async () => (sandbox = await openWidgets()));
+afterAll(() => sandbox.close());
 
 /** A run of an object that is being deleted. `finalize` succeeds, and does not look at its signal. */
 async function run(name: string, duringFinalize: (stop: AbortController) => void) {
@@ -48,14 +27,12 @@ async function run(name: string, duringFinalize: (stop: AbortController) => void
       return Promise.resolve();
     },
   });
+  const { client, writes } = sandbox;
   writes.splice(0);
+  const announce = (_: unknown, { reason }: { readonly reason: string }): void => void announced.push(reason);
   const verdict: Verdict = await reconcileOnce(
-    { controller, client, log: silentLog, announce: (_, { reason }) => void announced.push(reason) },
-    {
-      ...{ key: objectKey({ namespace: "default", name }), token: "t" },
-      claim: { fails: 0, reasons: [], class: "change", versions: {} },
-      ...{ signal: stop.signal, held: () => true },
-    },
+    { controller, client, log: silentLog, announce },
+    runOf(name, { signal: stop.signal }),
   );
   return { kind: verdict.kind, announced };
 }
@@ -67,7 +44,8 @@ it.each([
 ])(
   "a finalizer stays when finalize succeeds in a run that was told to stop: %s",
   async (name, reason, kind) => {
-    const key = objectKey({ namespace: "default", name });
+    const { client, writes } = sandbox;
+    const { key } = runOf(name);
     await client.create(ref, { metadata: { name, namespace: "default", finalizers }, spec: { size: 1 } });
     await client.delete(ref, key);
 
