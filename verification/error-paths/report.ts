@@ -9,18 +9,15 @@ export interface Path {
   readonly code: string;
   /** How many test files take it. */
   readonly takenBy: number;
-  /** Why no test takes it, where none should. */
-  readonly reason: string | undefined;
 }
 
 const isTaken = ({ takenBy }: Path): boolean => takenBy > 0;
-const isOpen = (path: Path): boolean => !isTaken(path) && path.reason === undefined;
-const isExplained = (path: Path): boolean => !isTaken(path) && path.reason !== undefined;
+const isOpen = (path: Path): boolean => !isTaken(path);
 
 /** The last line of the command. */
 export const summary = (paths: readonly Path[]): string =>
   `${paths.length} error paths: ${paths.filter(isTaken).length} taken by a test, ` +
-  `${paths.filter(isOpen).length} by none, ${paths.filter(isExplained).length} explained`;
+  `${paths.filter(isOpen).length} by none`;
 
 /** The content of results.md. */
 export function report(paths: readonly Path[]): string {
@@ -37,8 +34,8 @@ export function report(paths: readonly Path[]): string {
     "",
     `${summary(paths)} (\`npm test\`; real API servers and pods are not counted).`,
     "",
-    "| package | error paths | taken by a test | by none | explained |",
-    "| --- | --: | --: | --: | --: |",
+    "| package | error paths | taken by a test | by none |",
+    "| --- | --: | --: | --: |",
     ...folders.map((folder) =>
       row(
         folder,
@@ -50,10 +47,6 @@ export function report(paths: readonly Path[]): string {
     "",
     ...table(paths.filter(isOpen), () => ""),
     "",
-    "## Taken by no test, with a reason",
-    "",
-    ...table(paths.filter(isExplained), ({ reason = "" }) => reason),
-    "",
     "## Taken by a test",
     "",
     ...table(paths.filter(isTaken), ({ takenBy }) => `${takenBy} test files`),
@@ -64,6 +57,6 @@ export function report(paths: readonly Path[]): string {
 const folderOf = ({ file }: Path): string => file.split("/").slice(0, 2).join("/");
 
 const row = (folder: string, paths: readonly Path[]): string =>
-  `| ${[folder, paths.length, ...[isTaken, isOpen, isExplained].map((is) => paths.filter(is).length)].join(" | ")} |`;
+  `| ${[folder, paths.length, ...[isTaken, isOpen].map((is) => paths.filter(is).length)].join(" | ")} |`;
 
 const code = (line: string): string => `\`\` ${line.replaceAll("|", "\\|").slice(0, 100)} \`\``;
