@@ -17,7 +17,7 @@ import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { z } from "zod";
+import { wholeNumber } from "../harness/whole-number.ts";
 import { keptEntered, stateFolder, type TestFile } from "./entered-regions.ts";
 import { explanation } from "./explained.ts";
 import { isNoticed, judge } from "./judge.ts";
@@ -39,12 +39,10 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "180" },
   },
 });
-const { count, seed, parallel, seconds } = z
-  .object({
-    ...{ count: z.coerce.number().int().positive(), seed: z.coerce.number().int().nonnegative() },
-    ...{ parallel: z.coerce.number().int().positive(), seconds: z.coerce.number().positive() },
-  })
-  .parse(values);
+const count = wholeNumber("count", values.count, 1);
+const seed = wholeNumber("seed", values.seed);
+const parallel = wholeNumber("parallel", values.parallel, 1);
+const seconds = wholeNumber("seconds", values.seconds, 1);
 const names = values.package ?? Object.keys(PACKAGES);
 const unknown = names.filter((name) => !Object.hasOwn(PACKAGES, name));
 if (unknown.length > 0) {

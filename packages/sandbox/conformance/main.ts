@@ -8,6 +8,7 @@
  * ```
  */
 import { parseArgs } from "node:util";
+import { wholeNumber } from "../../../verification/harness/whole-number.ts";
 import { report, runSuite } from "./suite.ts";
 
 const { values } = parseArgs({
@@ -18,16 +19,10 @@ const { values } = parseArgs({
   },
 });
 
-function whole(name: string, text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`--${name} is a whole number, not ${text}.`);
-  return value;
-}
-
 const result = await runSuite({
   only: values.only,
-  sequences: whole("sequences", values.sequences),
-  seed: whole("seed", values.seed),
+  sequences: wholeNumber("sequences", values.sequences),
+  seed: wholeNumber("seed", values.seed),
 });
 console.log(report(result));
 const { failed, unused, sequences } = result;
