@@ -11,7 +11,7 @@ import {
   PutBucketTaggingCommand,
   type S3Client,
 } from "@aws-sdk/client-s3";
-import { RetryAfterError, TerminalError } from "@drover/controller";
+import { RetryAfterError, serverTime, TerminalError } from "@drover/controller";
 import type {
   BucketAddress,
   BucketStore,
@@ -25,7 +25,7 @@ import type { S3Config } from "./config.ts";
 import type { BucketCall } from "./s3-call.ts";
 import { s3Clients } from "./s3-clients.ts";
 import { emptyBucket } from "./s3-emptying.ts";
-import { answerOf, nextAfter, S3Refusal, serverTime } from "./s3-errors.ts";
+import { answerOf, nextAfter, S3Refusal } from "./s3-errors.ts";
 import { updateSettings } from "./s3-settings.ts";
 import { sameTags, splitTags, type Tags, type TagSet } from "./tags.ts";
 
@@ -83,7 +83,8 @@ async function observe(
 ): Promise<Observation> {
   const tags = await readTags(callOn(address));
   if (!(tags instanceof S3Refusal)) return present(callOn, address, tags.tags);
-  if (tags.code === "NoSuchBucket") return { state: "absent", at: serverTime(tags) };
+  if (tags.code === "NoSuchBucket")
+    return { state: "absent", at: new Date(serverTime(tags.headers["date"])) };
   if (tags.notSupported) throw withoutTags(tags);
   const region = tags.headers["x-amz-bucket-region"];
   if (region !== undefined && region !== address.region && !followed) {

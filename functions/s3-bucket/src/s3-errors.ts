@@ -1,5 +1,5 @@
 import { S3ServiceException } from "@aws-sdk/client-s3";
-import { type Duration, milliseconds, RetryAfterError, TerminalError } from "@drover/controller";
+import { type Duration, milliseconds, RetryAfterError, serverTime, TerminalError } from "@drover/controller";
 import { z } from "zod";
 
 /**
@@ -140,12 +140,6 @@ function byStatus(status: number | undefined): Next | undefined {
   return status === 429 || status === 503 ? slowDown : undefined;
 }
 
-/** The time by the S3 server's own clock, which may be minutes from ours. Ours where it says none. */
-export const serverTime = ({ headers }: S3Refusal): Date => {
-  const time = Date.parse(headers["date"] ?? "");
-  return new Date(Number.isNaN(time) ? Date.now() : time);
-};
-
 const longestPause = milliseconds("1h");
 
 /** As long as the server asked for; else a little more than the default each time, so that not all come back at once. */
@@ -156,7 +150,7 @@ function pause(refusal: S3Refusal, standard: Duration): Duration {
       ? NaN
       : /^\d+$/.test(header)
         ? Number(header) * 1_000
-        : Date.parse(header) - serverTime(refusal).getTime();
+        : Date.parse(header) - serverTime(refusal.headers["date"]);
   const given = Number.isFinite(asked) && asked > 0;
   const span = given ? Math.min(asked, longestPause) : milliseconds(standard) * (1 + Math.random() / 4);
   return `${Math.ceil(span)}ms`;

@@ -23,6 +23,7 @@ export * from "./condition.ts";
 export * from "./controller.ts";
 export * from "./crd.ts";
 export * from "./duration.ts";
+export * from "./server-time.ts";
 export * from "./errors.ts";
 export { type ErrorFields, errorFields, errorText, messageOf } from "./error-fields.ts";
 export { namesSecret, scrubbed } from "./scrubbed.ts";

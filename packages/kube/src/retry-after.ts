@@ -4,15 +4,6 @@ import type { Milliseconds } from "@drover/controller";
 export const longestRetryAfter: Milliseconds = 5 * 60_000;
 
 /**
- * The time by the server's own clock, as its `Date` header says: a date of the server's is read against that, since its
- * clock may be minutes from ours. Ours where it says none.
- */
-export function serverTime(date: string | undefined): Milliseconds {
-  const time = Date.parse(date ?? "");
-  return Number.isNaN(time) ? Date.now() : time;
-}
-
-/**
  * The wait that a `Retry-After` header asks for, between 0 and {@link longestRetryAfter}. Seconds, as Kubernetes sends
  * them, or an HTTP date, as a proxy in between may (RFC 9110, 10.2.3). Undefined for what is neither, such as `-1`:
  * the server has then not said when.

@@ -1,9 +1,9 @@
-import type { Milliseconds } from "@drover/controller";
+import { type Milliseconds, serverTime } from "@drover/controller";
 import { writeJson } from "@drover/json";
 import { ConnectionError, connectionError } from "./errors.ts";
 import { gather, type Gathered } from "./gather.ts";
 import { places } from "./places.ts";
-import { retryAfter, serverTime } from "./retry-after.ts";
+import { retryAfter } from "./retry-after.ts";
 import type { Session, Sessions } from "./session.ts";
 
 /** One request, before it knows a server. */
