@@ -20,7 +20,7 @@ export async function keepObjects(step: Keeping, objects: readonly FunctionObjec
   const { signal, status, metadata } = context;
   let incomplete = false;
   const keeper = { client, signal, owner: home };
-  // What never was there need not be looked for.
+  // Nothing of a function that was never deployed is in the cluster.
   const wasDeployed = isDeployed(status);
   for (const { ref, object, wanted, elsewhere } of objects) {
     if (elsewhere === true) incomplete = !(await keepElsewhere(step, ref, object)) || incomplete;

@@ -21,8 +21,8 @@ export interface ApplyOptions {
 }
 
 /**
- * Creates an object, or brings its spec, labels and annotations to what is wanted. Tries again when somebody else writes in
- * between.
+ * Creates an object, or changes its spec, labels and annotations to those of the manifest. Tries again after a conflict with
+ * another writer.
  */
 export async function applyManifest(
   client: KubeClient,

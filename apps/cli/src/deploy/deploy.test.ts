@@ -125,7 +125,7 @@ describe("of a folder", () => {
     readonly groups: readonly string[];
     readonly mayNot: readonly string[];
   }
-  /** Deploys the folder for somebody who may not touch these resources; or without reviews, as the sandbox has none. */
+  /** Deploys the folder as a user who lacks access to these resources; or without reviews, which the sandbox does not serve. */
   function deployed({ who, wait = 0, namespace }: { who?: Who; wait?: number; namespace?: string } = {}) {
     const review: KubeClient["review"] = (kind, spec) => {
       if (kind === builtin.selfSubjectReview) return Promise.resolve({ userInfo: who });
@@ -243,7 +243,7 @@ describe("of a folder", () => {
     expect(authors).toEqual(["ada", "ada", "bob"]);
   });
 
-  it("who may not do all that any of its functions asks for is told of all of it, and nothing is written", async () => {
+  it("all permissions that its author lacks for any of its functions are named at once, and nothing is written", async () => {
     const rules = Array.from({ length: 12 }, (_, i) => ({
       apiGroups: [""],
       resources: [`r${i}`],

@@ -29,7 +29,7 @@ interface Asked {
   readonly resourceAttributes: { readonly verb: string; readonly namespace?: string };
 }
 
-it("answers for each author as the API server does, whoever was allowed before", async () => {
+it("answers for each author as the API server does, whatever it has allowed to others before", async () => {
   const verb = fc.constantFrom("get", "list");
   const namespace = fc.constantFrom("tea", "coffee");
   const author = fc.record({
@@ -61,7 +61,7 @@ it("answers for each author as the API server does, whoever was allowed before",
   );
 });
 
-it("remembers a yes for as long as it was told, and no no", async () => {
+it("remembers that something is allowed for the given time, and never that it is denied", async () => {
   const rules = new Set(["ann get tea"]);
   const { client, asked } = apiServer(rules);
   let now = 0;

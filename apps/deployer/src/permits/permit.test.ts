@@ -64,7 +64,7 @@ const spec = fc
   })
   .map((all) => ReconcileFunction.spec.parse(all));
 
-/** What a spec asks for, read off it one by one, and which account is to be granted it. */
+/** Each access that a spec asks for, and the ServiceAccount that needs it. */
 function askedFor(of: ReconcileFunctionSpec): readonly (readonly [Access, typeof bridge | undefined])[] {
   const asked: [Access, typeof bridge | undefined][] = [];
   const ask = (
@@ -149,7 +149,7 @@ function stepOf(of: ReconcileFunctionSpec, denied?: Access): Step {
   const client = {
     review: (_: unknown, { resourceAttributes }: { readonly resourceAttributes: Access }) => {
       const { name, ...asked } = resourceAttributes;
-      // A question about every name is asked with a name of which nobody knows.
+      // Access to objects of every name is asked for with a name that no rule mentions.
       const isIt = denied !== undefined && accessWords({ ...denied, name: undefined }) === accessWords(asked);
       const ofName = denied?.name === undefined ? !/^[a-n]$/.test(name ?? "") : name === denied.name;
       return Promise.resolve({ allowed: !(isIt && ofName) });

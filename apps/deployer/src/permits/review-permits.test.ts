@@ -47,7 +47,7 @@ afterAll(async () => {
   await sandbox.close();
 });
 
-/** Functions with a permit, a Role and a user each, and whoever reviews them. */
+/** Functions with a permit, a Role and a Redis user each, and the reviewer of their permits. */
 async function open() {
   const records = permitRecords(client, "drover");
   for (const one of await listAll(client, ref, {})) {
