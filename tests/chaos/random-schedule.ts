@@ -1,4 +1,4 @@
-import { random, type Random } from "./random.ts";
+import { random, type Random } from "@drover/fault-proxy";
 import {
   type Behaviour,
   behaviours,

@@ -13,7 +13,7 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { wholeNumber } from "../../verification/harness/whole-number.ts";
-import { random, type Random } from "../chaos/random.ts";
+import { random, type Random } from "@drover/fault-proxy";
 import { type Ground, startGround } from "./ground.ts";
 import { type Kill, violationsIn } from "./judge.ts";
 import { type JournalLine, journalLine } from "./loads.ts";

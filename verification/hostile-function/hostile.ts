@@ -7,7 +7,7 @@ import { Redis } from "ioredis";
 import { connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { loadedScripts } from "../../packages/queue/src/loaded-scripts.ts";
-import { random } from "../../tests/chaos/random.ts";
+import { random } from "@drover/fault-proxy";
 import { hostileMark } from "./mark.ts";
 
 export interface HostileSettings {

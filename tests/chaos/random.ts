@@ -1,1 +1,0 @@
-export { random, type Random } from "@drover/fault-proxy";
