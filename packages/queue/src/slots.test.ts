@@ -203,6 +203,30 @@ it("lets a bell wait while all slots are busy", async () => {
   await bell;
 });
 
+it("lets a bell wait for what a slot was given before the verdict of its last run was answered", async () => {
+  const door = Promise.withResolvers<Verdict>();
+  const answered = Promise.withResolvers<{ kind: "stale" }>();
+  const { ran } = await work(1, () => (ran.length === 2 ? door.promise : Promise.resolve(done)));
+  // The answer gets lost: the verdict is told again, and refused, since it was taken the first time.
+  const real = { ...ledger };
+  vi.spyOn(ledger, "settle").mockImplementationOnce(async (...verdict) => {
+    await real.settle(...verdict);
+    await queue.wake([wakeOf(second)]);
+    return answered.promise;
+  });
+  await queue.wake([wakeOf(first)]);
+  await until(() => expect(ran).toEqual([first, second]));
+  await queue.wake([wakeOf(third)]);
+  expect((await ledger.ring()).bells).toMatchObject([{ key: third }]);
+  const bell = ring(third);
+  answered.resolve({ kind: "stale" });
+  for (let turn = 0; turn < 10; turn++) await nextTurn();
+  expect(ran).toEqual([first, second]);
+  door.resolve(done);
+  await until(() => expect(ran).toEqual([first, second, third]));
+  await bell;
+});
+
 it("offers no more than 32 slots, however many there are", async () => {
   const offered = vi.spyOn(ledger, "offer");
   const next = vi.spyOn(ledger, "settle");

@@ -99,10 +99,10 @@ export class Slots {
     this.#busy.set(next.token, next.token);
   }
 
-  /** The run has ended, and nothing follows. */
+  /** The run has ended, and nothing follows. A slot that was given its next key before is busy with that. */
   free(slot: string, next?: Taker): void {
     if (next) this.#nexts.delete(next.token);
-    this.#busy.delete(slot);
+    if (!this.#busy.delete(slot)) return;
     this.#bells.shift()?.(this.#claimWith(this.#parts.newId()));
   }
 
