@@ -126,6 +126,9 @@ it("a way to look up that is declared later finds what there is", async () => {
   await cluster.apply(core("ConfigMap", "rules", { global: "yes" }));
   expect(await wokenBy(() => cluster.apply(gadget("c", {})))).toBe("c");
   expect(await wokenBy(() => cluster.apply(registration(bySecret, byAll)), "abc")).toBe("abc");
+  // They were woken because they are looked for by another way; of what is gone before it was seen, nothing is told.
+  const stream = '{drover-stream:["","v1","configmaps","ConfigMap","Namespaced"]}:stream';
+  await eventually(async () => expect(await redis.hget(stream, "told")).toContain("global=yes"));
   expect(await wokenBy(() => cluster.remove(core("ConfigMap", "rules", { global: "yes" })))).toBe("abc");
   // Of the ways: what was looked into by one that is gone, is gone.
   const files = await redis.keys("{drover-stream:*gadgets*}:file:*");
