@@ -1,7 +1,7 @@
 import { objectKey, queueOf, silentLog } from "@drover/controller";
 import type { ReflectorStatus } from "@drover/kube";
 import { openMemoryWorkQueue, type Verdict, type WorkQueue } from "@drover/queue";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { type Campaigns, openCampaignRunner } from "./campaigns.ts";
 import type { FollowedStream } from "./follow-stream.ts";
 import { planStreams } from "@drover/streams";
@@ -125,6 +125,16 @@ it("a campaign of what failed wakes what is parked or fails, once, and nothing e
   expect(new Set(runs.flatMap(([, reasons]) => reasons))).toEqual(new Set(["Campaign rollout-2"]));
   expect(told()).toBeUndefined();
   await next.drain(0);
+});
+
+it("a campaign begins by the queue's clock, by which it is known when keys ran", async () => {
+  const notRunSince = queue.notRunSince.bind(queue);
+  vi.spyOn(queue, "notRunSince").mockImplementation(async (...of) => ({
+    ...(await notRunSince(...of)),
+    now: 5,
+  }));
+  campaigns.want([registration("one")]);
+  await expect.poll(told).toMatchObject({ startedAt: new Date(5).toISOString() });
 });
 
 it("a campaign whose beginning Redis refused goes on when it can", async () => {

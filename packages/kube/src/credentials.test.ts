@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:https";
+import { TLSSocket } from "node:tls";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect, promisify } from "node:util";
@@ -273,6 +274,40 @@ describe("TLS", () => {
       code: "DEPTH_ZERO_SELF_SIGNED_CERT",
     });
     await writeFile(ca, fresh.cert);
+    expect(await client.get(bucket, key, { retries: 0 })).toBeDefined();
+    await client.close();
+    server.close();
+  });
+
+  test("a rotated client certificate is read again, and no connection goes on with the old one", async () => {
+    let accepted = "one";
+    const one = await certificate("one");
+    const server = createServer(
+      { ...one, requestCert: true, rejectUnauthorized: false },
+      (request, response) => {
+        const { socket } = request;
+        const isAccepted = socket instanceof TLSSocket && socket.getPeerCertificate().subject.CN === accepted;
+        response.writeHead(isAccepted ? 200 : 401, { "content-type": "application/json" });
+        response.end(JSON.stringify(bucketObject("a")));
+      },
+    );
+    const url = `https://127.0.0.1:${await listening(server)}`;
+    const identity = { "client-certificate": "client.crt", "client-key": "client.key" };
+    await writeFile(join(folder, "ca.crt"), one.cert);
+    await writeFile(
+      kubeconfig,
+      kubeconfigOf(url, identity).replace('"server"', '"certificate-authority":"ca.crt","server"'),
+    );
+    const hold = async ({ key, cert }: Awaited<ReturnType<typeof certificate>>) => {
+      await writeFile(join(folder, "client.key"), key, { mode: 0o600 });
+      await writeFile(join(folder, "client.crt"), cert);
+    };
+    await hold(one);
+    const client = await connect({ kubeconfig });
+    expect(await client.get(bucket, key)).toBeDefined();
+
+    await hold(await certificate("two"));
+    accepted = "two";
     expect(await client.get(bucket, key, { retries: 0 })).toBeDefined();
     await client.close();
     server.close();

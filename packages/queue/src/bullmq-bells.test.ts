@@ -89,3 +89,19 @@ it("are asked for again now and then while Redis refuses it, and answered once i
   await Promise.all([listener.stop(), mine.close()]);
   poor.disconnect();
 });
+
+it("wait until a worker takes them, and no longer, though it never answers", async () => {
+  const bell = { key: objectKey({ namespace: "a", name: "taken" }), number: "1" };
+  await bells.add([bell]);
+  expect(await bells.waiting([bell])).toEqual([bell]);
+  const taken = Promise.withResolvers<undefined>();
+  const answer = Promise.withResolvers<undefined>();
+  const listener = bells.listen(() => {
+    taken.resolve(undefined);
+    return answer.promise;
+  }, 1);
+  await taken.promise;
+  expect(await bells.waiting([bell])).toEqual([]);
+  answer.resolve(undefined);
+  await listener.stop();
+});

@@ -11,7 +11,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { gzipSync } from "node:zlib";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   calling,
   contextOf,
@@ -492,6 +492,26 @@ describe("accepted", () => {
     over.abort(new Error("lost"));
     expect(await ended).toEqual(new Error("lost"));
     expect(parts.pending.complete(completion)).toBe("not held");
+  });
+  it("ends with the run also once the call was accepted", async () => {
+    const { call, parts, run, completion } = pendingCall();
+    const { pending } = parts;
+    const expectation = pending.expect.bind(pending);
+    const waits = Promise.withResolvers<undefined>();
+    vi.spyOn(pending, "expect").mockImplementation((...of) => {
+      const { completed, forget } = expectation(...of);
+      vi.spyOn(completed, "then").mockImplementation((...to) => {
+        waits.resolve(undefined);
+        return Promise.prototype.then.apply(completed, to);
+      });
+      return { completed, forget };
+    });
+    const over = new AbortController();
+    const ended = outcomeOf(call({ ...run, signal: over.signal }));
+    await waits.promise;
+    over.abort(new Error("lost"));
+    expect(await ended).toEqual(new Error("lost"));
+    expect(pending.complete(completion)).toBe("not held");
   });
   it("is refused where no completions are taken", async () => {
     fn.answer = (one, response) => reply(one, response, { outcome: "accepted" });
