@@ -1,4 +1,4 @@
-import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/controller";
+import { customResourceDefinition, queueOf, ReconcileFunction, silentLog } from "@drover/controller";
 import { installCrd, refOf } from "@drover/kube";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import {
@@ -107,6 +107,29 @@ it("a function whose queue takes no wakes says so in its status, and the other d
   await heal("evil");
   await caughtUp(running);
   expect(await stated()).toMatchObject({ evil: { state: "Following" } });
+});
+
+it("a wake that the queue refuses, and that cannot be recorded either, is not lost", async () => {
+  const running = await scene.startBridge();
+  running.bridge.register(both);
+  await follows(running);
+  const [stream = ""] = await scene.admin.keys("{drover-stream:*}:stream");
+  const behind = stream.replace(/stream$/, "behind");
+  await scene.admin.hset(
+    behind,
+    queueOf({ name: "evil" }),
+    '{"since":1,"count":"none that can be counted on"}',
+  );
+  await poison("evil");
+  await scene.put("one");
+  await until(() => {
+    const [{ reflector } = expect.fail("It follows nothing.")] = running.bridge.followed();
+    expect(reflector.status().failures).toBeGreaterThan(0);
+  });
+  await scene.admin.del(behind);
+  await heal("evil");
+  await until(async () => expect(await scene.wakes("evil", "one")).toBeGreaterThan(0));
+  await caughtUp(running);
 });
 
 it("another bridge goes on with what is owed when the one that recorded it is killed, before and after the queue heals", async () => {
