@@ -58,6 +58,37 @@ it("makes no pod for a set that has gone since the run has read it", async () =>
   expect(await opened.list(pods)).toHaveLength(2);
 });
 
+it("deletes only as many as are too many when it deletes them", async () => {
+  let before: () => Promise<unknown> = () => Promise.resolve();
+  const opened = (cluster = await testCluster(
+    ({ now }) => {
+      const controller = replicaSetController(now);
+      const late = (inner: ObjectClient): ObjectClient => ({
+        ...inner,
+        list: async (...asked) => (await before(), inner.list(...asked)),
+      });
+      return {
+        ...controller,
+        reconcile: (context: ReconcileContext<typeof ReplicaSet>) =>
+          controller.reconcile({ ...context, client: late(context.client) }),
+      };
+    },
+    { deployedAs },
+  ));
+  await opened.apply(web(4));
+  await opened.settled();
+  const [first] = await opened.list(pods);
+  before = async () => {
+    before = () => Promise.resolve();
+    await opened.delete(pods, first?.metadata.name ?? "");
+  };
+  await opened.apply(web(2));
+  await opened.settled();
+  const deleted = opened.announcements.filter(({ reason }) => reason === "SuccessfulDelete");
+  expect(deleted).toHaveLength(1);
+  expect(await opened.list(pods)).toHaveLength(2);
+});
+
 it("releases a pod that was relabelled, and none that is to end", async () => {
   const opened = await open();
   await opened.apply(web(2));

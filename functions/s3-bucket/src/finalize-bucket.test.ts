@@ -241,6 +241,18 @@ test("a bucket is found under the name it was made with, though the spec names a
   expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
 });
 
+test("a bucket that was being made is found, though the spec names another by now", async () => {
+  const object = scene.object({ onDelete: "Delete" });
+  const { bucketName } = object;
+  await object.reconcile();
+  scene.proxy.fault = ({ operation }) => (operation === "CreateBucket" ? "cut-after" : "none");
+  await failure(object.reconcile());
+  expect(await bucketIn(scene.s3, bucketName)).toBeDefined();
+  object.spec = { ...object.spec, bucketName: `${bucketName}-new` };
+  await object.finalize();
+  expect(await bucketIn(scene.s3, bucketName)).toBeUndefined();
+});
+
 test("an aborted run deletes nothing more", async () => {
   const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
   await object.settle();
