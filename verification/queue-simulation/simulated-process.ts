@@ -315,12 +315,12 @@ export class SimulatedProcess {
 
   /** A call to Redis, with what goes wrong with it. A process that died, or stands still, goes no further. */
   async #call<T>(what: string, ask: () => Promise<T>): Promise<T> {
-    const { fault } = this;
-    this.fault = "none";
     const never = new Promise<never>(() => undefined);
     if (this.#isDead()) return never;
     if (this.frozen) await this.#thawed.promise;
     while (this.#cut) await this.#cut.promise;
+    const { fault } = this;
+    this.fault = "none";
     this.#say(`${what}${fault === "none" ? "" : `, ${fault}`}`);
     if (fault === "dies before") this.die();
     if (this.#isDead()) return never;
