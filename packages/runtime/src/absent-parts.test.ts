@@ -83,6 +83,36 @@ it("the words name the part, since when, what follows and what to look at", () =
   );
 });
 
+it("a Lease that cannot be read is logged and counted anew; others are judged meanwhile", async () => {
+  const watching = new AbortController();
+  const looks = ["read", "not", "read", "read", "not", "not, for it ends"];
+  let round = 0;
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => round * 6_000);
+  const refused = new Error("no answer");
+  const get = (_: unknown, key: string): Promise<KubeObject> => {
+    if (key === "drover/gateway") return Promise.resolve(lease("1"));
+    round++;
+    if (round === looks.length) watching.abort();
+    return looks[round - 1] === "read" ? Promise.resolve(lease("1")) : Promise.reject(refused);
+  };
+  const warnings: unknown[][] = [];
+  const changes: unknown[] = [];
+  const { all, done } = watchParts({
+    client: { get } as unknown as KubeClient,
+    ...{ namespace: "drover", parts: ["bridge", "gateway"], holds: 4, signal: watching.signal },
+    log: { ...silentLog, warn: (...words) => void warnings.push(words) },
+    onChange: () => void changes.push([round, ...all().map(({ part }) => part)]),
+  });
+  await done;
+  clock.mockRestore();
+  expect(changes).toEqual([
+    [3, "gateway"],
+    [4, "gateway", "bridge"],
+  ]);
+  const warning = [{ err: refused }, "Could not read the Lease drover/bridge"];
+  expect(warnings).toEqual([warning, warning]);
+});
+
 describe("on an API server", () => {
   let sandbox: Sandbox;
   let client: KubeClient;

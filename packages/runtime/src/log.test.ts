@@ -38,6 +38,12 @@ it.each([
   ["as bytes", `log.warn({ it: Buffer.from("canary") }, "failed")`],
   ["in a URL", `log.warn({ it: new URL("http://a:canary@h/x") }, "failed")`],
   ["in a getter that throws", `log.warn({ it: 1, a: { get b() { throw bad("canary") } } }, "failed")`],
+  [
+    "in what throws whatever is asked of it",
+    `const thrower = () => { throw bad("canary"); };
+    const traps = { get: thrower, has: thrower, getPrototypeOf: thrower, ownKeys: thrower };
+    log.warn({ it: new Proxy({}, traps), all: [new Proxy({}, traps)] }, "failed")`,
+  ],
   ["that nothing caught", `logUncaught(() => log); setTimeout(() => { throw bad("it") })`],
   ["of a promise that nothing caught", `logUncaught(() => log); void Promise.reject(bad("it"))`],
 ])("shows nothing of an error's other fields: %s", async (_, program) => {

@@ -120,6 +120,13 @@ describe("values that do not fit", () => {
         .transform((text) => ({ [text]: 1 }))
         .pipe(z.strictObject({})),
     ],
+    [
+      "throws for every other value",
+      z.string().superRefine((text, context) => {
+        if (text !== canary) throw new Error(canary);
+        context.addIssue({ code: "custom", message: text });
+      }),
+    ],
     ["throws it", z.string().transform((text) => new URL(text))],
     [
       "was marked, but not around all of it",

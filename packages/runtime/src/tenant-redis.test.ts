@@ -29,9 +29,10 @@ afterAll(async () => {
   await drover.stop();
 });
 
-const open = (...tenants: readonly Tenant[]): TenantRedis => {
+const open = (...tenants: readonly Tenant[]): TenantRedis => openBeside(main, ...tenants);
+const openBeside = (own: RedisConnection, ...tenants: readonly Tenant[]): TenantRedis => {
   const redis = openTenantRedis({
-    ...{ tenants, main, clientName: "test", loadsScripts: true, log: silentLog },
+    ...{ tenants, main: own, clientName: "test", loadsScripts: true, log: silentLog },
     times: { every: 20, patience: 500, connecting: 500 },
   });
   opened.push(redis);
@@ -144,13 +145,32 @@ it("sees through another address that two tenants have one server, or one has Dr
   await Promise.all([alias.stop(), own.stop()]);
 });
 
-it("a process says beside its readiness which tenants' servers it does not use, and nothing when it uses all", async () => {
+it("goes on with a tenant's server while Drover's own does not answer which one it is", async () => {
+  const own = await connectRedis({ url: b.url, clientName: "own", log: silentLog });
+  const redis = openBeside(own, tenantOf("a", a));
+  const before = await used(redis, "a");
+  await own.call("ACL", "SETUSER", "default", "-info");
+  const refusals = async (): Promise<number> => {
+    const [refused] = (await own.call("ACL", "LOG")) as string[][];
+    return Number(refused?.[1] ?? 0);
+  };
+  await until(async () => expect(await refusals()).toBeGreaterThan(2));
+  expect(redis.redisFor(queueIn("a"))).toBe(before);
+  expect([before.gone.aborted, redis.problems()]).toEqual([false, []]);
+  await redis.close();
+  await disconnectRedis(own);
+});
+
+it("a process shows by its readiness and a metric which tenants' servers it does not use", async () => {
   const checks: (() => unknown)[] = [];
+  const registries: Registry[] = [];
   const stopped = { url: `redis://127.0.0.1:1` };
   for (const server of [a, stopped]) {
+    const registry = new Registry();
+    registries.push(registry);
     const process = {
       settings: { tenantsFile: [tenantOf("a", server)], redisUrl: drover.url },
-      ...{ redis: main, registry: new Registry(), log: silentLog, closing: () => undefined },
+      ...{ redis: main, registry, log: silentLog, closing: () => undefined },
       readiness: (_: string, check: () => unknown) => void checks.push(check),
     };
     opened.push(
@@ -164,4 +184,6 @@ it("a process says beside its readiness which tenants' servers it does not use, 
   expect(checks[1]?.()).toMatchObject({
     note: expect.stringContaining("The Redis of a is not used") as string,
   });
+  for (const [i, registry] of registries.entries())
+    expect(await registry.metrics()).toContain(`drover_tenant_redis_usable{namespace="a"} ${1 - i}\n`);
 });
