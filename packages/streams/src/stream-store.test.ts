@@ -152,6 +152,18 @@ describe("a lease", () => {
 });
 
 describe("a server that lost the end of what was written", () => {
+  test("is given the stream back all the same by a holder with changes to write, and takes none of them", async () => {
+    const held = await hold();
+    await held.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
+    await held.seen.write(change({ put: [seen("a", "9")], position: "9" }));
+    await redis.hset(`{drover-stream:${stream}}:stream`, "writes", 0);
+    await held.release();
+    expect(held.lost.reason).toBeInstanceOf(StreamLostError);
+    const next = await hold();
+    expect(next.position).toBe("7");
+    expect(await next.seen.get([key("a")])).toEqual([seen("a")]);
+  });
+
   test("is noticed by a renewal, and the stream is taken up from where it stands", async () => {
     const held = await hold();
     await held.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
