@@ -184,6 +184,25 @@ describe("what somebody else changed", () => {
     await t.ledger.settle(key, "t", done, past);
     expect((await t.ledger.inspect(key)).runs).toMatchObject([past]);
   });
+  it("a member that is no object's key is given to no worker, also while it cannot be taken out", async () => {
+    const given: ObjectKey[] = [];
+    const listening = t.ledger.listen("w1", (one) => void given.push(one.key));
+    await listening.caughtUp();
+    const entry = (member: string) => ["1", "t", "0", member, "{}", "", ""];
+    const give = async (member: string) => {
+      await at.redis.publish(rest("worker:w1"), [...entry(member), ...entry(key)].join("\n"));
+      await listening.caughtUp();
+    };
+    await give("a/b/c");
+    expect(given).toEqual([key]);
+    await expect.poll(() => at.redis.exists(rest("quarantine:member:a/b/c"))).toBe(1);
+    await at.redis.hset(rest("control"), "schema", 99); // every script refuses it
+    await give("d/e/f");
+    expect(given).toEqual([key, key]);
+    await expect(t.wake(key)).rejects.toThrow(/SCHEMA 99/);
+    expect(await at.redis.exists(rest("quarantine:member:d/e/f"))).toBe(0);
+    listening.stop();
+  });
   it("a member that is no object's key is taken out and listed, and holds nobody up", async () => {
     await t.enlist({ slots: 10 });
     await at.redis.zadd(rest("waits"), 1, "a/b/c");
