@@ -2,7 +2,6 @@ import { silentLog } from "@drover/controller";
 import { expect, it } from "vitest";
 import { namesPerScript } from "./script-bounds.ts";
 import { keysIn, ledgerUnderTest } from "./ledger-contract/ledger-under-test.ts";
-
 import { patrol } from "./patrol.ts";
 import { redisUnderTest } from "./redis-ledger.fixture.ts";
 
@@ -22,6 +21,29 @@ it("looks over every key, a few of them in one script, and entries after the set
   expect(looked.every(({ length }) => length <= namesPerScript)).toBe(true);
   const isEntry = names.map((name) => name.startsWith(`${at.prefix}:key:`));
   expect(isEntry.lastIndexOf(false)).toBeLessThan(isEntry.indexOf(true));
+});
+
+it("logs what it put right, once, and nothing where nothing was wrong", async () => {
+  await t.wake(keysIn("a", 1)[0]!);
+  const warnings: unknown[][] = [];
+  const log = { ...silentLog, warn: (...words: unknown[]) => void warnings.push(words) };
+  const { prefix } = at;
+  /** A patrol takes no second step within a second, nor does a connection. */
+  const step = async (): Promise<void> => {
+    const redis = at.redis.duplicate();
+    await patrol({ ...{ redis, prefix, ledger: t.ledger, log }, mayScan: true }).step();
+    redis.disconnect();
+  };
+  await step();
+  expect(warnings).toEqual([]);
+  for (const name of ["waits", "key:a/b"]) await at.redis.set(`${prefix}:${name}`, "garbage");
+  await step();
+  await step();
+  const words = "Somebody else changed the ledger; it has been put right";
+  expect(warnings).toEqual([
+    [{ found: ["waits"] }, words],
+    [{ found: ["key:a/b"] }, words],
+  ]);
 });
 
 it("queues of one connection share a walk, and one that cannot be looked over keeps no other from it", async () => {
