@@ -119,6 +119,20 @@ it("goes on with a rollout only when new pods have been ready for minReadySecond
   expect(seconds).toBeLessThanOrEqual(108);
 });
 
+it("states that a rollout has timed out when its deadline is over, though nothing happens then", async () => {
+  const opened = await open();
+  const progressing = async () =>
+    z
+      .object({ conditions: z.array(z.object({ type: z.string(), reason: z.string() })) })
+      .parse((await opened.get(deployments, "web"))?.["status"])
+      .conditions.find(({ type }) => type === "Progressing")?.reason;
+  await opened.apply(web("web:1", 2, { progressDeadlineSeconds: 10 }));
+  await opened.advance("9s"); // no kubelet runs its pods
+  expect(await progressing()).toBe("ReplicaSetUpdated");
+  await opened.advance("3s");
+  expect(await progressing()).toBe("ProgressDeadlineExceeded");
+});
+
 it("brings a changed minReadySeconds to the set that stands, and makes no other", async () => {
   const opened = await open();
   await opened.apply(web("web:1", 2, { minReadySeconds: 5 }));

@@ -1,5 +1,5 @@
 import { PutBucketVersioningCommand } from "@aws-sdk/client-s3";
-import { RetryAfterError, TerminalError } from "@drover/controller";
+import { milliseconds, RetryAfterError, TerminalError } from "@drover/controller";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Bucket } from "./bucket.ts";
 import {
@@ -237,6 +237,24 @@ describe("what cannot be changed", () => {
     scene.proxy.forget();
     object.spec = { ...object.spec, bucketName: `${object.bucketName}-new` };
     expect(await refusal(object.settle())).toMatchObject({ reason: "BucketNameImmutable" });
+  });
+
+  test("a new name waits while the bucket of the old one may yet be made, and is refused when it is", async () => {
+    const object = scene.object();
+    await object.reconcile();
+    scene.proxy.fault = ({ operation }) => (operation === "CreateBucket" ? "cut-before" : "none");
+    await failure(object.reconcile());
+    scene.proxy.forget();
+    const former = object.bucketName;
+    object.spec = { ...object.spec, bucketName: `${former}-new` };
+    const wait = await refusal(object.reconcile());
+    expect(wait).toMatchObject({ name: "RetryAfterError", reason: "CreationPending" });
+    const { since = "", until = "" } = object.status.creating ?? {};
+    const open = Date.parse(until) - Date.parse(since);
+    expect(milliseconds((wait as RetryAfterError).after)).toBeLessThanOrEqual(open);
+    expect(await bucketIn(scene.s3, `${former}-new`)).toBeUndefined();
+    await makeBucket(scene.s3, former);
+    expect(await refusal(object.reconcile())).toMatchObject({ reason: "BucketNameImmutable" });
   });
 
   test("a new name is taken when the bucket of the old one was somebody else's", async () => {
