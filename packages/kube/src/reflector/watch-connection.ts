@@ -48,11 +48,9 @@ export function watchConnection(options: WatchConnectionOptions): WatchConnectio
   const unlessSilent = async (outcomes: readonly Promise<StreamInput>[]): Promise<StreamInput> => {
     heardAt = timers.now();
     const dog = watchdog(timers, silence, () => heardAt);
-    try {
-      return await Promise.race([...outcomes, dog.silent]);
-    } finally {
-      dog.cancel();
-    }
+    const first = await Promise.race([...outcomes, dog.silent]); // none of them rejects
+    dog.cancel();
+    return first;
   };
   return {
     open: () => unlessSilent([opened.promise, next()]),
@@ -61,10 +59,7 @@ export function watchConnection(options: WatchConnectionOptions): WatchConnectio
       if (input.type === "frames") pending = undefined;
       return input;
     },
-    close: () => {
-      ending.abort();
-      void Promise.resolve(frames.return?.()).catch(() => undefined);
-    },
+    close: () => ending.abort(),
   };
 }
 
