@@ -26,6 +26,9 @@ export function appliedBody(body: Uint8Array): JsonObject {
       `${refusal}json: cannot unmarshal ${goName(value)} into Go value of type map[string]interface {}`,
     );
   } catch (error) {
+    // The parser follows an anchor into itself until its stack is full.
+    if (error instanceof RangeError)
+      throw badRequest("error decoding YAML: it nests too deep, or an anchor contains itself");
     if (!(error instanceof YAMLParseError) && !(error instanceof ReferenceError)) throw error;
     throw badRequest(`error decoding YAML: ${error.message}`);
   }

@@ -304,6 +304,17 @@ export function applyContract(start: () => Promise<AnyServer>): void {
       expect(body).toMatchObject({ code: 422, message: containing(message) });
     });
 
+    it.each([
+      ["a list without its end", "a: ["],
+      ["an alias without its anchor", "a: *b"],
+      ["an anchor within itself", "a: &b [*b]"],
+      ["more lists within lists than can be read", `a: ${"[".repeat(20_000)}`],
+    ])("what is no YAML: %s", async (_, text) => {
+      const type = as("apply-patch+yaml");
+      const { body } = await api.send("PATCH", `${at("no")}?fieldManager=a`, text, type);
+      expect(body).toMatchObject({ code: 400, message: containing("error decoding YAML: ") });
+    });
+
     it("other patches with force", async () => {
       const { body } = await api.call("PATCH", `${at("no")}?force=true`, {}, merge);
       expect(body).toMatchObject({
