@@ -290,6 +290,22 @@ export function applyContract(start: () => Promise<AnyServer>): void {
       await sent("PATCH", `${configMaps}/cs`, { data: { a: "3" } }, merge);
       expect((await tried(`${configMaps}/cs`, wanted, "fieldManager=kubectl")).code).toBe(409);
     });
+
+    it.each<[string, JsonObject]>([
+      ["none", {}],
+      ["one that cannot be read", { "kubectl.kubernetes.io/last-applied-configuration": "{" }],
+    ])("by kubectl takes nothing over by an annotation of client-side apply: %s", async (_, annotations) => {
+      const name = `unread-${Object.keys(annotations).length}`;
+      const made = configMap(name, { data: { a: "1" } });
+      const annotated = { ...made, metadata: { name, annotations } };
+      await sent("POST", `${configMaps}?fieldManager=kubectl-client-side-apply`, annotated);
+      const wanted = configMap(name, { data: { a: "2" } });
+      const { body } = await tried(`${configMaps}/${name}`, wanted, "fieldManager=kubectl");
+      expect(body).toMatchObject({
+        ...{ code: 409, message: containing('conflict with "kubectl-client-side-apply" using v1: .data.a') },
+      });
+      expect((await api.call("GET", `${configMaps}/${name}`)).body).toMatchObject({ data: { a: "1" } });
+    });
   });
 
   describe("is refused", () => {

@@ -168,6 +168,20 @@ describe("creating", () => {
 });
 
 describe("updating", () => {
+  it("refuses a patch after which it cannot be read, and stays as it is", async () => {
+    await api.call("POST", configMaps, configMap("patched", { data: { a: "1" } }));
+    const { body } = await api.patch(`${configMaps}/patched`, { data: { a: 1 } });
+    expect(body).toMatchObject({
+      ...{
+        code: 422,
+        reason: "Invalid",
+        message: containing("cannot be handled as a ConfigMap"),
+      },
+      details: { causes: [{ field: "patch" }] },
+    });
+    expect((await api.call("GET", `${configMaps}/patched`)).body).toMatchObject({ data: { a: "1" } });
+  });
+
   it("refuses a write made from an older version", async () => {
     const { body: first } = await api.call("POST", configMaps, configMap("race"));
     expect((await api.call("PUT", `${configMaps}/race`, { ...first, data: { a: "1" } })).code).toBe(200);
@@ -370,6 +384,12 @@ describe("what is not there", () => {
     expect((await api.call("GET", "/api/v1/configmaps/x")).body).toMatchObject({ code: 404 });
     const text = await api.fetch("/apis/nowhere.io/v1/things");
     expect([text.status, await text.text()]).toEqual([404, "404 page not found\n"]);
+  });
+
+  it("answers 404 for a name that is not UTF-8, and shows its bytes", async () => {
+    expect((await api.call("GET", `${configMaps}/%61%FF%C3%A9%C3`)).body).toMatchObject({
+      ...{ code: 404, message: 'configmaps "a\\xffé\\xc3" not found' },
+    });
   });
 
   it("answers 405 for verbs that a path does not have", async () => {
