@@ -21,6 +21,7 @@ it.each([
   ["PATCH /api/v1/nodes/n", "patch nodes  n"],
   ["DELETE /api/v1/namespaces/x/configmaps/a%20b", "delete configmaps x a b"],
   ["DELETE /api/v1/namespaces/x/configmaps?labelSelector=a", "deletecollection configmaps x "],
+  ["DELETE /api/v1/namespaces/x/configmaps/a%zz", "delete configmaps x a%zz"],
   // As in RequestInfo, a namespace lies in itself.
   ["GET /api/v1/namespaces", "list namespaces  "],
   ["POST /api/v1/namespaces", "create namespaces  "],

@@ -2,9 +2,11 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer, text } from "node:stream/consumers";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { decidePlan } from "./decide-plan.ts";
-import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
+import { type FaultProxy, type FaultProxyOptions, startFaultProxy } from "./fault-proxy.ts";
+import { noFaults } from "./faults.ts";
 import { parsePlan } from "./plan.ts";
 
 let server: Server;
@@ -21,12 +23,13 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-const start = async (...rules: object[]): Promise<void> => {
+const start = (...rules: object[]): Promise<void> =>
+  startWith({ decider: rules.length === 0 ? noFaults : decidePlan(parsePlan({ rules })) });
+const startWith = async (options: Partial<FaultProxyOptions>): Promise<void> => {
   const { port } = server.address() as AddressInfo;
-  const decider = rules.length === 0 ? { ofCall: () => undefined } : decidePlan(parsePlan({ rules }));
   proxy = await startFaultProxy({
     upstream: { url: `http://127.0.0.1:${port}/root/` },
-    ...{ decider, hosts: ["bucket.example.com"] },
+    ...{ decider: noFaults, hosts: ["bucket.example.com"], ...options },
   });
 };
 const send = async (
@@ -113,6 +116,18 @@ describe("in front of what is no API server", () => {
     await expect(reading).rejects.toThrow("aborted");
   });
 
+  it("a small body that breaks off is no call, and others are served", async () => {
+    serve = (_, answer) => answer.end("done");
+    await start();
+    const asking = request(new URL("/key", proxy.url), { method: "PUT", headers: { "content-length": 3 } });
+    asking.on("error", () => undefined);
+    asking.write("a", () => asking.destroy());
+    await new Promise((resolve) => asking.once("close", resolve));
+    expect(await text(await send("PUT", "/key", []))).toBe("done");
+    await proxy.shut();
+    expect(proxy.record).toHaveLength(1);
+  });
+
   it("a write is carried through when its client has gone, and a read is not", async () => {
     const waiting: { answer: ServerResponse; gone: Promise<unknown> }[] = [];
     const came: (() => void)[] = [];
@@ -142,6 +157,60 @@ describe("in front of what is no API server", () => {
     };
     await start();
     await expect(text(await send("GET", "/key", []))).rejects.toThrow("aborted");
+  });
+
+  it("an answer that breaks off where nobody gets it is noted by its status", async () => {
+    serve = (_, answer) => {
+      answer.writeHead(201, { "content-length": 10 });
+      answer.write("half", () => answer.destroy());
+    };
+    await start({ do: "lose answer", when: { method: "PUT" } });
+    await expect(send("PUT", "/key", [])).rejects.toThrow("ECONNRESET");
+    expect(proxy.record[0]).toMatchObject({ server: { status: 201 }, committed: true, client: "reset" });
+    expect(proxy.record[0]).not.toHaveProperty("problem");
+  });
+
+  it("an answer that is no JSON, whatever it says of itself, passes as it is", async () => {
+    serve = (_, answer) => answer.writeHead(200, { "content-type": "application/json" }).end("{");
+    await start();
+    expect(await text(await send("GET", "/api/v1/namespaces/x/configmaps/a", []))).toBe("{");
+    expect(proxy.record[0]).toMatchObject({ call: { verb: "get" }, server: { status: 200 }, client: 200 });
+    expect(proxy.record[0]?.server).not.toHaveProperty("object");
+  });
+
+  it("a call that the proxy cannot serve is answered with the reason, which is noted", async () => {
+    await startWith({ decider: { ofCall: () => ({ do: "stale", view: "old" }) } });
+    const answer = await send("GET", "/key", []);
+    const message = 'The proxy has no view "old"; it has: none.';
+    expect(answer.statusCode).toBe(500);
+    expect(JSON.parse(await text(answer))).toMatchObject({ kind: "Status", code: 500, message });
+    expect(proxy.record[0]).toMatchObject({ problem: message, client: 500 });
+  });
+
+  it("a watch that is ended while one of its events waits ends, without the event", async () => {
+    serve = (_, answer) => {
+      answer.writeHead(200, { "content-type": "application/json" });
+      answer.write('{"type":"ADDED","object":{}}\n');
+    };
+    await startWith({
+      decider: { ofCall: () => undefined, ofEvent: () => ({ do: "delay", for: 1 }) },
+      sleep: () => Promise.resolve(void proxy.endWatches("end")),
+    });
+    expect(await text(await send("GET", "/api/v1/configmaps?watch=1", []))).toBe("");
+    expect(proxy.record[0]).toMatchObject({ client: 200, events: [{ type: "ADDED" }] });
+  });
+
+  it("the proxy's address is opened again once nobody else has its port", async () => {
+    serve = (_, answer) => answer.end("done");
+    await start();
+    await proxy.shut();
+    const other = createServer().listen(Number(new URL(proxy.url).port), "127.0.0.1");
+    await once(other, "listening");
+    const opening = proxy.open();
+    await nextTurn(); // by then it has been refused
+    other.close();
+    await opening;
+    expect(await text(await send("GET", "/key", []))).toBe("done");
   });
 
   it("calls are told apart by method and path", async () => {
