@@ -187,6 +187,16 @@ describe("in front of what is no API server", () => {
     expect(proxy.record[0]).toMatchObject({ problem: message, client: 500 });
   });
 
+  it("a call that goes wrong when its answer has begun breaks off", async () => {
+    serve = (_, answer) => answer.end("done");
+    const onEntry = () => {
+      throw new Error("it cannot be noted");
+    };
+    await startWith({ onEntry });
+    await expect(send("GET", "/key", [])).rejects.toThrow("socket hang up");
+    expect(proxy.record[0]).toMatchObject({ problem: "it cannot be noted", client: 200 });
+  });
+
   it("a watch that is ended while one of its events waits ends, without the event", async () => {
     serve = (_, answer) => {
       answer.writeHead(200, { "content-type": "application/json" });

@@ -33,7 +33,10 @@ export function takeCalls(options: {
     const forwarded = { method, path: rewrite(call, url), headers, body };
     await serve({ call, entry, life, forwarded, response, answered }).catch((error: unknown) => {
       entry.problem = messageOf(error);
-      if (response.headersSent) return;
+      if (response.headersSent) {
+        response.destroy();
+        return;
+      }
       refuse(response, { status: 500, message: entry.problem });
       answered(500);
     });
