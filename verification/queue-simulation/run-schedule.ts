@@ -213,7 +213,9 @@ class Simulation {
   /** A queue at rest gives a change to a free slot at once: no time passes, and no bell is needed. */
   async #isPrompt(): Promise<void> {
     const { scene } = this;
-    await this.#advance(longestRecovery);
+    // A run that Redis has lost may begin meanwhile, where its answer was late.
+    do await this.#advance(longestRecovery);
+    while (await this.#work());
     const end = scene.clock.now() + longestDeafness;
     while (this.#workers.deaf !== undefined) {
       if (scene.clock.now() > end)
@@ -226,8 +228,7 @@ class Simulation {
       for (const process of this.#workers.all) process.hearLetters();
       await scene.quiet(); // what is given back goes to another
     } while (scene.channels.size > 0);
-    // One whose lease has ended began before: its answer was late, and Redis has lost it meanwhile.
-    const begun = this.#workers.all.flatMap(({ running }) => running.filter(({ run }) => run.held())).length;
+    const begun = this.#workers.all.flatMap(({ running }) => running).length;
     const changed = scene.truth.names.length;
     if (begun !== Math.min(this.#workers.slots, changed))
       throw new Violation(
