@@ -1,6 +1,6 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import { openWorkQueue, type WorkQueue } from "@drover/queue";
-import { atMost, isOver, pause, type TenantRedis } from "@drover/runtime";
+import { atMost, isOver, pause, recent, type TenantRedis } from "@drover/runtime";
 import type { KnownOrigins } from "@drover/streams";
 import { type TokenBucket, tokenBucket } from "./token-bucket.ts";
 import { wordsOf } from "./words-of.ts";
@@ -64,8 +64,8 @@ export function openQueues(options: QueuesOptions): Queues {
   const opened = new Map<string, Opened>();
   const origins = new Map<string, string>();
   /** As earlier bridges have left them, and as they were told since. */
-  let remembered: Promise<Map<string, string>> | undefined;
-  const learn = originLearner(options, opened, origins, async () => remembered);
+  const recall = recent(async () => new Map(await known.all()), Infinity);
+  const learn = originLearner(options, opened, origins, recall);
   const open = (controller: string): void => {
     const changes = tokenBucket(changesTaken, () => performance.now());
     const one: Opened = { controller, changes, closed: new AbortController() };
@@ -81,20 +81,20 @@ export function openQueues(options: QueuesOptions): Queues {
   const closeUnwanted = async (controllers: readonly string[]): Promise<void> => {
     const gone = [...opened.values()].filter(({ controller }) => !controllers.includes(controller));
     await Promise.all(gone.map(close));
-    const names = await remembered;
-    const stale = [...(names?.keys() ?? [])].filter((name) => !opened.has(name));
-    for (const name of stale) names?.delete(name);
+    const names = await recall();
+    const stale = [...names.keys()].filter((name) => !opened.has(name));
     await known.forget(stale);
+    // One of them may be registered again meanwhile.
+    for (const name of stale) if (!opened.has(name)) names.delete(name);
   };
   const silences = (): readonly (readonly [string, string | undefined])[] =>
     [...opened].flatMap(([name, { silence }]) => (origins.has(name) ? [] : [[name, silence] as const]));
   return {
     origins,
     want(controllers) {
-      remembered ??= known.all().then((all) => new Map(all));
       for (const controller of controllers) if (!opened.has(controller)) open(controller);
       closeUnwanted(controllers).catch((error: unknown) => {
-        log.warn({ err: error }, "Could not close the queue of a controller that is gone");
+        log.warn({ err: error }, "Could not forget the origins of controllers that are gone");
       });
     },
     of(controller) {
@@ -116,10 +116,11 @@ export function openQueues(options: QueuesOptions): Queues {
   };
 }
 
+/** Never rejects: a queue that does not close keeps nothing from being opened, closed or forgotten. */
 async function closeQueue(one: Opened): Promise<void> {
   const { queue } = one;
   one.queue = undefined;
-  if (queue !== undefined) await atMost(farewell, queue.close());
+  if (queue !== undefined) await atMost(farewell, Promise.allSettled([queue.close()]));
 }
 
 /**
@@ -137,9 +138,7 @@ const queueOpener =
     const reopen = (): void => {
       one.silence = "Its Redis is not used any more.";
       one.waits = false;
-      closeQueue(one).catch((error: unknown) => {
-        log.debug({ err: error, controller }, "Could not close a queue whose Redis is not used any more");
-      });
+      void closeQueue(one);
       learn(one);
     };
     gone.addEventListener("abort", reopen, { once: true, signal: closed.signal });
@@ -154,7 +153,7 @@ function originLearner(
   options: QueuesOptions,
   opened: ReadonlyMap<string, Opened>,
   origins: Map<string, string>,
-  remembered: () => Promise<Map<string, string> | undefined>,
+  recall: () => Promise<Map<string, string>>,
 ) {
   const { known, log, again, onChange } = options;
   const openedQueue = queueOpener(options, (one) => void learn(one));
@@ -172,7 +171,7 @@ function originLearner(
     }
     // Before anything is recorded for it: a bridge that starts while it is silent must know it.
     await known.remember(controller, origin);
-    (await remembered())?.set(controller, origin);
+    (await recall()).set(controller, origin);
     if (opened.get(controller) !== one) return true;
     one.silence = undefined;
     const isNews = origins.get(controller) !== origin;
@@ -185,7 +184,7 @@ function originLearner(
     const isNew = one.silence === undefined;
     if (isNew) log.warn({ controller, why }, "A queue does not tell its origin; trying again");
     one.silence = why;
-    const before = (await remembered())?.get(controller);
+    const before = (await recall()).get(controller);
     // It may have answered meanwhile.
     if (opened.get(controller) !== one || origins.has(controller)) return;
     if (before !== undefined) origins.set(controller, before);
@@ -193,6 +192,7 @@ function originLearner(
   };
   const learn = async (one: Opened): Promise<void> => {
     const { signal } = one.closed;
+    // Where the origins of before cannot be read, the next turn tries again.
     const trouble = (error: unknown): void => void silenced(one, wordsOf(error)).catch(() => undefined);
     while (!isOver(signal) && one.waits !== true) {
       const late = setTimeout(trouble, patience, new Error(`Redis has not answered for ${patience} ms.`));

@@ -1,0 +1,84 @@
+import { type Log, silentLog } from "@drover/controller";
+import { type RedisServer, startRedis } from "@drover/local-servers";
+import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
+import { fleetOf, type KnownOrigins, openKnownOrigins } from "@drover/streams";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { openQueues, type Queues } from "./open-queues.ts";
+
+let server: RedisServer;
+let redis: RedisConnection;
+let known: KnownOrigins;
+let opened: Queues | undefined;
+let warnings: unknown[];
+const log: Log = { ...silentLog, warn: (fields, message) => warnings.push([message, fields]) };
+
+beforeAll(async () => {
+  server = await startRedis({ persistence: false });
+  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog });
+});
+afterAll(async () => {
+  await disconnectRedis(redis);
+  await server.stop();
+});
+beforeEach(async () => {
+  warnings = [];
+  await redis.flushall();
+  known = openKnownOrigins(redis, fleetOf());
+});
+afterEach(() => opened?.close());
+
+const own = () => ({ redis, gone: new AbortController().signal });
+const open = (of: Partial<KnownOrigins>, redisFor = own): Queues =>
+  (opened = openQueues({
+    ...{ known: { ...known, ...of }, redisFor, log, again: 5 },
+    onChange: () => undefined,
+  }));
+const until = (look: () => Promise<void> | void) => vi.waitFor(look, { timeout: 20_000, interval: 5 });
+const refused = () => Promise.reject(new Error("NOPERM"));
+
+it("origins that Redis did not give at first are read again, and what is gone is forgotten then", async () => {
+  await known.remember("gone", "o");
+  let refuses = true;
+  const queues = open({ all: () => (refuses ? refused() : known.all()) });
+  queues.want(["a"]);
+  await until(() => expect(queues.silent().get("a")).toBe("NOPERM"));
+  expect([...queues.origins]).toEqual([]);
+  await until(() =>
+    expect(warnings).toContainEqual([
+      "Could not forget the origins of controllers that are gone",
+      { err: new Error("NOPERM") },
+    ]),
+  );
+  refuses = false;
+  await until(() => expect([...queues.origins.keys()]).toEqual(["a"]));
+  expect([[...queues.silent()], queues.problems()]).toEqual([[], []]);
+  queues.want(["a"]);
+  await until(async () => expect([...(await known.all())]).toEqual([...queues.origins]));
+});
+
+it("a silent queue counts as the one that it was, also where that was not readable at first", async () => {
+  await known.remember("a", "as it was");
+  let refuses = true;
+  const queues = open({ all: () => (refuses ? refused() : known.all()) }, () => {
+    throw new Error("not there");
+  });
+  queues.want(["a"]);
+  await until(() => expect(warnings).toHaveLength(2));
+  expect([...queues.origins]).toEqual([]);
+  refuses = false;
+  await until(() => expect([...queues.origins]).toEqual([["a", "as it was"]]));
+});
+
+it("an origin that could not be forgotten is forgotten the next time, and others are opened meanwhile", async () => {
+  let refuses = true;
+  const queues = open({ forget: (names) => (refuses ? refused() : known.forget(names)) });
+  queues.want(["a", "b"]);
+  await until(() => expect(queues.origins.size).toBe(2));
+  queues.want(["a", "c"]);
+  await until(() => expect([...queues.origins.keys()].sort()).toEqual(["a", "c"]));
+  await until(() => expect(warnings.length).toBeGreaterThan(0));
+  expect(await known.all()).toHaveProperty("size", 3);
+  refuses = false;
+  queues.want(["a", "c"]);
+  await until(async () => expect([...(await known.all()).keys()].sort()).toEqual(["a", "c"]));
+});
