@@ -10,8 +10,8 @@ const listener = (queue: string, copies: boolean): StreamPlan["listeners"][numbe
 });
 
 /** A cluster whose newest version goes up, and queues whose clock does; both are asked after the other. */
-function scene(copies = true) {
-  const at = { version: 100, ms: 1_000, now: 0, asked: 0, fails: false };
+function scene(copies = true, others: StreamPlan["listeners"] = []) {
+  const at = { version: 100, ms: 1_000, now: 0, asked: 0, fails: false, isGone: false };
   const client: Pick<KubeClient, "list"> = {
     list: () => {
       at.asked++;
@@ -23,12 +23,20 @@ function scene(copies = true) {
       });
     },
   };
-  const listeners = [listener("a", copies), listener("b", false)];
+  const listeners = [listener("a", copies), listener("b", false), ...others];
   const plan = { ref: builtin.configMap, namespace: undefined, listeners };
   const moments = provenMoments({
     ...{ plan, client, signal: new AbortController().signal, log: silentLog, now: () => at.now },
     isBehind: () => false,
-    queueOf: () => ({ moment: () => Promise.resolve({ era: "e", at: at.ms++ }) }),
+    queueOf(queue) {
+      if (at.isGone && queue === "a") throw new Error("It is not registered any more.");
+      return {
+        moment: () =>
+          queue === "c" && at.fails
+            ? Promise.reject(new Error("no"))
+            : Promise.resolve({ era: "e", at: at.ms++ }),
+      };
+    },
   });
   return { at, moments };
 }
@@ -76,4 +84,14 @@ it("asks nothing where nobody is brought copies", async () => {
   moments.keepFresh();
   await rest();
   expect([at.asked, at.ms]).toEqual([0, 1_000]);
+});
+
+it("of a queue that does not give its moment nothing is known, and others and the listing do not wait for it", async () => {
+  const { at, moments } = scene(true, [listener("c", true), listener("d", true)]);
+  at.isGone = at.fails = true;
+  await moments.beforeListing(true);
+  moments.listed("90");
+  expect([moments.of("a"), moments.of("c")]).toEqual([{}, {}]);
+  const moment = { era: "e", at: 1_000 };
+  expect(moments.of("d")).toEqual({ listedAfter: moment, madeAfter: { version: "90", moment } });
 });

@@ -1,0 +1,74 @@
+import { silentLog } from "@drover/controller";
+import { type RedisServer, startRedis } from "@drover/local-servers";
+import { connectRedis, disconnectRedis, type RedisConnection, type Wake } from "@drover/queue";
+import { Registry } from "prom-client";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { registrationOf } from "../registration.ts";
+import { signed, whsec } from "./hook.fixture.ts";
+import { type Hooks, type HooksOptions, openHooks } from "./open-hooks.ts";
+
+let server: RedisServer;
+let redis: RedisConnection;
+let hooks: Hooks;
+const registry = new Registry();
+const woken: Wake[] = [];
+const warnings: object[] = [];
+/** Which keys hold a value, as a bridge looks it up. */
+let holders: HooksOptions["bridge"]["holders"];
+
+beforeAll(async () => {
+  server = await startRedis({ persistence: false });
+  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog });
+  const secret = { metadata: { name: "hooks", namespace: "web" }, data: { s3: btoa(whsec) } };
+  hooks = await openHooks({
+    ...{ host: "127.0.0.1", port: 0, secrets: undefined, redis, registry },
+    client: { get: () => Promise.resolve(secret as never) },
+    bridge: {
+      queueOf: () =>
+        ({ wake: (wakes: readonly Wake[]) => Promise.resolve(void woken.push(...wakes)) }) as never,
+      holders: (...asked) => holders(...asked),
+    },
+    log: { ...silentLog, warn: (fields) => warnings.push(fields) },
+  });
+  hooks.register([
+    registrationOf(
+      { namespace: "web", name: "sites", uid: "u" },
+      {
+        for: { group: "example.com", version: "v1", kind: "Site", plural: "sites", scope: "Namespaced" },
+        hooks: [
+          {
+            ...{ name: "s3", names: { field: "bucket", heldBy: "status.bucketName" } },
+            verify: { standardWebhooks: { secretRef: { name: "hooks", key: "s3" } } },
+          },
+        ],
+      },
+    ),
+  ]);
+});
+afterAll(async () => {
+  await hooks.close();
+  await disconnectRedis(redis);
+  await server.stop();
+});
+
+const send = async () => {
+  const body = JSON.stringify({ bucket: "photos" });
+  const headers = { "content-type": "application/json", ...signed(body) };
+  const answer = await fetch(`${hooks.url}/hooks/web/sites/s3`, { method: "POST", body, headers });
+  return { status: answer.status, retryAfter: answer.headers.get("retry-after"), text: await answer.text() };
+};
+
+it("an event whose objects cannot be looked up is to be sent again, and wakes them then", async () => {
+  holders = () => Promise.reject(new Error("The queue of sites is not open yet."));
+  expect(await send()).toEqual({
+    ...{ status: 503, retryAfter: "5" },
+    text: JSON.stringify({ error: "The event cannot be taken now. Send it again later." }),
+  });
+  const hook = "web/sites/s3";
+  expect(warnings).toEqual([{ hook, refusal: "unavailable", why: "The queue of sites is not open yet." }]);
+  expect(await registry.metrics()).toContain(`{hook="${hook}",outcome="unavailable"} 1`);
+  expect(woken).toEqual([]);
+  holders = (_controller, _path, value) => Promise.resolve([`web/${value}` as never]);
+  expect((await send()).status).toBe(204);
+  expect(woken).toMatchObject([{ key: "web/photos", kind: "hook:s3" }]);
+});
