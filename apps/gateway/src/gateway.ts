@@ -22,6 +22,8 @@ export interface Gateway {
 export interface GatewayOptions extends WorkingParts {
   /** How long calls under way may take to end, when their function changes or the gateway stops. */
   readonly grace: Milliseconds;
+  /** Default: `workFunction`. */
+  readonly work?: typeof workFunction;
 }
 
 /** How often a Redis that is not there is asked for again. */
@@ -31,7 +33,7 @@ const again: Milliseconds = 500;
  * A function that changes is worked on anew at once, while calls that were made as it was before come to their end:
  * leases keep the two apart. One whose Redis is not there is worked on when it is; others do not wait for it.
  */
-export function openGateway({ grace, ...parts }: GatewayOptions): Gateway {
+export function openGateway({ grace, work = workFunction, ...parts }: GatewayOptions): Gateway {
   const working = new Map<string, FunctionWorker>();
   const ending = new Map<FunctionWorker, Promise<void>>();
   const absent = new Map<string, string>();
@@ -46,7 +48,7 @@ export function openGateway({ grace, ...parts }: GatewayOptions): Gateway {
   };
   const begin = (fn: WebhookFunction): void => {
     try {
-      const worker = workFunction(fn, parts);
+      const worker = work(fn, parts);
       working.set(fn.queue, worker);
       worker.gone.addEventListener("abort", () => working.get(fn.queue) === worker && end(worker));
       absent.delete(fn.queue);

@@ -11,8 +11,6 @@
  * - `targets/` says where: a Service's address, or a URL that the operator allows and that leads out.
  * - `completions/` takes the results of functions that have answered 202.
  */
-import { messageOf, namespaceOfQueue, shownQueue } from "@drover/controller";
-import type { WorkQueue } from "@drover/queue";
 import {
   type Admission,
   followPermittedFunctions,
@@ -32,6 +30,7 @@ import { pendingRuns } from "./completions/pending-runs.ts";
 import { gatewayConfig, type GatewaySettings } from "./config.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import { type CallMetrics, callMetrics } from "./gateway-metrics.ts";
+import { queuesReady } from "./queues-ready.ts";
 import { webhookFunctionsIn } from "./webhook-function.ts";
 
 const readyWithin = 1_000;
@@ -67,25 +66,9 @@ await runProcess("gateway", gatewayConfig, async (process) => {
   });
   closing("gateway", () => gateway.close());
   takeFromCluster(process, gateway);
-  readiness("redis", async () => {
-    const queues = gateway.queues();
-    const isMain = ({ controller }: WorkQueue): boolean =>
-      tenants.tenantOf(namespaceOfQueue(controller)) === undefined;
-    await Promise.all(queues.filter(isMain).map((queue) => queue.ping(readyWithin)));
-    // A tenant's Redis must not take the gateway away from the others.
-    const pinged = queues.filter((queue) => !isMain(queue)).map((queue) => notAnswering(queue));
-    const notes = [...gateway.notes(), ...(await Promise.all(pinged)).flat()];
-    return notes.length === 0 ? undefined : { note: notes.join("; ") };
-  });
+  readiness("redis", () => queuesReady(gateway, tenants, readyWithin));
   queueMetrics(registry, () => gateway.queues());
 });
-
-/** Why a queue of a tenant does not answer, if it does not. */
-const notAnswering = (queue: WorkQueue): Promise<readonly string[]> =>
-  queue.ping(readyWithin).then(
-    () => [],
-    (error: unknown) => [`the queue of ${shownQueue(queue.controller)}: ${messageOf(error)}`],
-  );
 
 /** The base URL below which completions are sent; undefined where none are taken. */
 async function serveCompletions(

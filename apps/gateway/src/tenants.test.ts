@@ -10,6 +10,7 @@ import { pendingRuns } from "./completions/pending-runs.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import { callMetrics } from "./gateway-metrics.ts";
 import { parseNetworks } from "./targets/addresses.ts";
+import { queuesReady } from "./queues-ready.ts";
 import { webhookFunctionsIn } from "./webhook-function.ts";
 
 const configMaps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", scope: "Namespaced" };
@@ -94,6 +95,25 @@ it("takes keys of each function in its server, of one whose server is away when 
   await worked("a", "one");
   expect(gateway.notes()).toEqual([]);
   expect(await main.keys("{drover:[ab]/*")).toEqual([]);
+});
+
+it("is ready with a note though a tenant's server does not answer, and not where Drover's own does not", async () => {
+  const ready = (within = 500) => queuesReady(gateway, tenants, within);
+  const stopped = [servers[1]!, servers[0]!].map(({ pid }) => pid);
+  const [tenant, own] = stopped;
+  expect(await ready(10_000)).toBeUndefined();
+  try {
+    process.kill(tenant!, "SIGSTOP");
+    const note = expect.stringContaining(
+      "the queue of a/maps: Redis did not answer within 500 ms.",
+    ) as string;
+    expect(await ready()).toEqual({ note });
+    process.kill(own!, "SIGSTOP");
+    await expect(ready()).rejects.toThrow("Redis did not answer within 500 ms.");
+  } finally {
+    for (const pid of stopped) process.kill(pid, "SIGCONT");
+  }
+  await until(async () => expect(await ready(10_000)).toBeUndefined());
 });
 
 it("leaves a server that has become unfit, and takes keys there when it is fit again", async () => {

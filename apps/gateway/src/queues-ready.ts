@@ -1,0 +1,30 @@
+import { messageOf, type Milliseconds, namespaceOfQueue, shownQueue } from "@drover/controller";
+import type { WorkQueue } from "@drover/queue";
+import type { TenantRedis } from "@drover/runtime";
+import type { Gateway } from "./gateway.ts";
+
+/**
+ * For readiness: pings every queue. Of tenants' queues that do not answer it only takes note: a tenant's Redis must not take the
+ * gateway away from the others.
+ *
+ * @throws when a queue in Drover's own Redis does not answer.
+ */
+export async function queuesReady(
+  gateway: Pick<Gateway, "queues" | "notes">,
+  { tenantOf }: Pick<TenantRedis, "tenantOf">,
+  within: Milliseconds,
+): Promise<{ readonly note: string } | undefined> {
+  const queues = gateway.queues();
+  const isMain = ({ controller }: WorkQueue): boolean => tenantOf(namespaceOfQueue(controller)) === undefined;
+  await Promise.all(queues.filter(isMain).map((queue) => queue.ping(within)));
+  const pinged = queues.filter((queue) => !isMain(queue)).map((queue) => notAnswering(queue, within));
+  const notes = [...gateway.notes(), ...(await Promise.all(pinged)).flat()];
+  return notes.length === 0 ? undefined : { note: notes.join("; ") };
+}
+
+/** Why a queue does not answer, if it does not. */
+const notAnswering = (queue: WorkQueue, within: Milliseconds): Promise<readonly string[]> =>
+  queue.ping(within).then(
+    () => [],
+    (error: unknown) => [`the queue of ${shownQueue(queue.controller)}: ${messageOf(error)}`],
+  );
