@@ -20,9 +20,9 @@ import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { redisUserOf } from "./names.ts";
-import { sweep, type SweepOptions } from "./sweep.ts";
+import { keepSwept, sweep, type SweepOptions } from "./sweep.ts";
 
 let server: RedisServer;
 let redis: RedisConnection;
@@ -191,4 +191,61 @@ it("deletes keys and users of a function that has another Redis, but for what it
   await swept(client, (namespace) => namespace === "default");
   expect((await redis.keys("*")).sort()).toEqual([...keysOf(queueOf(identity)), ...selfNamed].sort());
   expect(await users()).toHaveLength(1);
+});
+
+it("a Redis that refuses keeps no other from being swept, and is swept when it does not", async () => {
+  await redis.call("ACL", "SETUSER", "limited", "on", ">p", "~*", "&*", "+@all");
+  const url = server.url.replace("//", "//limited:p@");
+  const limited = await connectRedis({ url, clientName: "test", log: silentLog });
+  await redis.call("ACL", "SETUSER", "limited", "-scan");
+  const warnings: unknown[] = [];
+  const stopping = new AbortController();
+  let servers = [limited, redis];
+  const swept = keepSwept({
+    ...{ client, pace: 0, every: 5, signal: stopping.signal },
+    tenants: {
+      servers: () => servers.map((one) => ({ redis: one, tenant: undefined })),
+      tenantOf: () => undefined,
+    },
+    log: { ...silentLog, warn: (fields, message) => warnings.push([message, fields]) },
+  });
+  const until = (look: () => Promise<void> | void) => vi.waitFor(look, { timeout: 20_000, interval: 5 });
+  const isSwept = async () => expect(await redis.keys("*")).toEqual([]);
+  await put(...keysOf(queueOf(gone)));
+  await until(isSwept);
+  await until(() => expect(warnings.length).toBeGreaterThan(1));
+  expect(warnings[0]).toEqual([
+    "Could not look for what functions left in Redis",
+    { err: expect.objectContaining({ message: expect.stringMatching(/NOPERM.*scan/) as string }) as Error },
+  ]);
+  servers = [limited];
+  await put(...keysOf(queueOf(gone)));
+  await redis.call("ACL", "SETUSER", "limited", "+scan");
+  await until(isSwept);
+  stopping.abort();
+  await swept;
+  await disconnectRedis(limited);
+});
+
+it("a sweep that is under way when the process stops is left, and is no trouble", async () => {
+  const stopping = new AbortController();
+  const begun = Promise.withResolvers<undefined>();
+  const warnings: unknown[] = [];
+  const swept = keepSwept({
+    ...{ pace: 0, every: 5, signal: stopping.signal },
+    client: {
+      ...client,
+      list: (_ref, { signal } = {}) =>
+        new Promise((_resolve, reject) => {
+          signal?.addEventListener("abort", () => reject(new Error("left")));
+          begun.resolve(undefined);
+        }),
+    },
+    tenants: { servers: () => [{ redis, tenant: undefined }], tenantOf: () => undefined },
+    log: { ...silentLog, warn: (fields) => warnings.push(fields) },
+  });
+  await begun.promise;
+  stopping.abort();
+  await swept;
+  expect(warnings).toEqual([]);
 });

@@ -1,0 +1,89 @@
+import { type Log, silentLog } from "@drover/controller";
+import { type RedisServer, startRedis } from "@drover/local-servers";
+import { connectRedis, disconnectRedis, redisAccounts, type RedisConnection } from "@drover/queue";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { functionAccounts } from "./function-accounts.ts";
+import { redisUserOf } from "./names.ts";
+
+/** Drover's own server, and a tenant's: as an administrator, and as a deployer that may be refused to change users. */
+let servers: readonly RedisServer[];
+let admins: readonly RedisConnection[];
+let deployers: readonly RedisConnection[];
+let warnings: (readonly [string, object])[];
+const log: Log = { ...silentLog, warn: (fields, message) => warnings.push([message, fields]) };
+const home = { namespace: "web", name: "sites", uid: "u" };
+const user = { role: "function", controllers: ["web/sites/u"] } as const;
+
+beforeAll(async () => {
+  servers = await Promise.all([startRedis({ persistence: false }), startRedis({ persistence: false })]);
+  const connected = (url: string) => connectRedis({ url, clientName: "test", log: silentLog });
+  admins = await Promise.all(servers.map(({ url }) => connected(url)));
+  for (const admin of admins) await admin.call("ACL", "SETUSER", "deployer", "on", ">p", "~*", "&*", "+@all");
+  deployers = await Promise.all(servers.map(({ url }) => connected(url.replace("//", "//deployer:p@"))));
+});
+afterAll(async () => {
+  await Promise.all([...deployers, ...admins].map(disconnectRedis));
+  await Promise.all(servers.map((server) => server.stop()));
+});
+beforeEach(async () => {
+  warnings = [];
+  for (const admin of admins) {
+    await admin.call("ACL", "SETUSER", "deployer", "+@all");
+    await redisAccounts(admin).grant(redisUserOf(home), user, ["p"]);
+  }
+});
+
+const [ours, theirs] = [0, 1];
+const refusedIn = (server: number) => admins[server]!.call("ACL", "SETUSER", "deployer", "-acl");
+/** Of functions in Drover's own Redis. */
+const accounts = () =>
+  functionAccounts(
+    {
+      redisFor: () => ({ redis: deployers[ours]!, gone: new AbortController().signal }),
+      servers: () => [
+        { redis: deployers[theirs]!, tenant: { namespaces: ["other"], url: servers[theirs]!.url } },
+        { redis: deployers[ours]!, tenant: undefined },
+      ],
+    },
+    log,
+  );
+const has = async (server: number) =>
+  (await redisAccounts(admins[server]!).names()).includes(redisUserOf(home));
+const notRevoked = [
+  "Could not revoke a Redis user; it is swept later",
+  {
+    function: "web/sites/u",
+    err: expect.objectContaining({ message: expect.stringMatching(/NOPERM/) as string }) as Error,
+  },
+];
+
+it("what another tenant's Redis refuses is noted, and keeps no user from being revoked or granted", async () => {
+  await refusedIn(theirs);
+  await accounts().revoke(home);
+  expect([await has(ours), await has(theirs)]).toEqual([false, true]);
+  await accounts().grant(home, user, ["p"]);
+  expect(await has(ours)).toBe(true);
+  expect(warnings).toEqual([notRevoked, notRevoked]);
+});
+
+it("a user that another Redis did not revoke is revoked there the next time that it is granted", async () => {
+  await refusedIn(theirs);
+  const same = accounts();
+  await same.grant(home, user, ["p"]);
+  expect(await has(theirs)).toBe(true);
+  await admins[theirs]!.call("ACL", "SETUSER", "deployer", "+acl");
+  await same.grant(home, user, ["p"]);
+  expect([await has(ours), await has(theirs)]).toEqual([true, false]);
+});
+
+it("what Drover's own Redis refuses is an error", async () => {
+  await refusedIn(ours);
+  await expect(accounts().revoke(home)).rejects.toThrow("NOPERM");
+  expect(warnings).toEqual([]);
+});
+
+it("the users of one Redis are known though another does not give its own", async () => {
+  await refusedIn(theirs);
+  expect(await accounts().names()).toContain(redisUserOf(home));
+  expect(warnings).toMatchObject([["Could not look for the users of functions in a Redis", {}]]);
+});

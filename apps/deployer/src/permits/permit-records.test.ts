@@ -1,0 +1,31 @@
+import { objectKey } from "@drover/controller";
+import { builtin, connect } from "@drover/kube";
+import { permitName } from "@drover/runtime";
+import { startSandbox } from "@drover/sandbox";
+import { expect, it } from "vitest";
+import { type PermitRecord, permitRecords } from "./permit-records.ts";
+
+it.each([
+  ["author", "{"],
+  ["author", '{"user":7,"groups":[]}'],
+  ["accesses", ""],
+  ["accesses", "undefined"],
+])("a record whose %s is %j permits nothing, and others do", async (field, text) => {
+  const sandbox = await startSandbox({});
+  const client = await connect({ server: sandbox.url, token: sandbox.token });
+  const { signal } = new AbortController();
+  const records = permitRecords(client, "default");
+  const recordOf = (uid: string): PermitRecord => ({
+    ...{ uid, function: `web/${uid}`, followed: "f", called: "c", author: { user: "ann", groups: ["g"] } },
+    accesses: [{ verb: "get", group: "", resource: "pods", namespace: "web" }],
+  });
+  for (const uid of ["a", "b"]) await records.keep(recordOf(uid), signal);
+  const key = objectKey({ namespace: "default", name: permitName("a") });
+  await client.patch(builtin.configMap, key, { type: "merge", body: { data: { [field]: text } } });
+  expect(await records.get("a", signal)).toBeUndefined();
+  expect(await records.list(signal)).toEqual([recordOf("b")]);
+  await records.keep(recordOf("a"), signal);
+  expect(await records.get("a", signal)).toEqual(recordOf("a"));
+  await client.close();
+  await sandbox.close();
+});
