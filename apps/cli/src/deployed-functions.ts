@@ -21,21 +21,21 @@ export interface DeployedFunction {
 }
 
 /** The words for a cluster that does not know the kind. */
-export const notInstalled = (cause: unknown): CommandError =>
-  new CommandError(
+export function explainAbsence(cause: unknown): never {
+  if (!isApiError(cause, "NotServed")) throw cause;
+  throw new CommandError(
     "This cluster knows no ReconcileFunctions: Drover is not installed in it. Apply apps/bridge/deploy/crd.yaml, and " +
       "run the bridge and the deployer.",
     { cause },
   );
+}
 
 /** All functions of a namespace, or of all of them, by name. */
 export async function deployedFunctions(
   client: KubeClient,
   namespace: string | undefined,
 ): Promise<readonly DeployedFunction[]> {
-  const found = await listAll(client, refOf(ReconcileFunction), { namespace }).catch((error: unknown) => {
-    throw isApiError(error, "NotServed") ? notInstalled(error) : error;
-  });
+  const found = await listAll(client, refOf(ReconcileFunction), { namespace }).catch(explainAbsence);
   return found.map(deployedFunction).sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 

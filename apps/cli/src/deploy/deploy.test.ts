@@ -126,14 +126,20 @@ describe("of a folder", () => {
     readonly mayNot: readonly string[];
   }
   /** Deploys the folder as a user who lacks access to these resources; or without reviews, which the sandbox does not serve. */
-  function deployed({ who, wait = 0, namespace }: { who?: Who; wait?: number; namespace?: string } = {}) {
+  function deployed({
+    who,
+    wait = 0,
+    namespace,
+    crdWithin = 60_000,
+  }: { who?: Who; wait?: number; namespace?: string; crdWithin?: number } = {}) {
     const review: KubeClient["review"] = (kind, spec) => {
       if (kind === builtin.selfSubjectReview) return Promise.resolve({ userInfo: who });
       const { resourceAttributes } = spec as { readonly resourceAttributes: Access };
       return Promise.resolve({ allowed: who?.mayNot.includes(resourceAttributes.resource) !== true });
     };
     const cluster = { client: who === undefined ? client : { ...client, review }, namespace: "tea" };
-    return deploy(cluster, { folder: manifests, namespace, wait, say: (line) => void said.push(line) });
+    const say = (line: string): void => void said.push(line);
+    return deploy(cluster, { folder: manifests, ...{ namespace, wait, crdWithin, say } });
   }
   const noting = () =>
     sandbox.faults.respond(({ method, path }) => {
@@ -243,6 +249,44 @@ describe("of a folder", () => {
     expect(authors).toEqual(["ada", "ada", "bob"]);
   });
 
+  it("names the author where the epoch may not be read: the server decides about that", async () => {
+    for (const status of [403, 404]) {
+      const heal = sandbox.faults.respond(({ path }) =>
+        path.includes("/authorepochs/") ? { status } : undefined,
+      );
+      await deployed({ who: ada });
+      heal();
+      const { annotations } = (await now("first", "tea"))?.metadata ?? {};
+      expect(annotations).toMatchObject({ "drover.dev/author": "ada" });
+      expect(annotations).not.toHaveProperty("drover.dev/author-epoch");
+      await client.delete(ref, objectKey({ name: "first", namespace: "tea" }));
+    }
+  });
+
+  it("says so where Drover was taken away meanwhile, and deploying again does what was left", async () => {
+    const heal = sandbox.faults.respond(({ method, path }) =>
+      method === "POST" && path.endsWith("/tea/reconcilefunctions") ? { status: 404 } : undefined,
+    );
+    await expect(deployed()).rejects.toThrow("Drover is not installed in it. Apply ");
+    heal();
+    await deployed();
+    await expectAll();
+  });
+
+  it("says of a CRD that is not served where to look, and deploys no function", async () => {
+    const heal = sandbox.faults.respond(({ path }) =>
+      path === "/apis/a.example.com/v1/cups" ? { status: 404 } : undefined,
+    );
+    await expect(deployed({ crdWithin: 1 })).rejects.toThrow(
+      /^The CRD cups\.a\.example\.com is not served after .*: kubectl describe crd cups\.a\.example\.com$/,
+    );
+    heal();
+    expect(said.filter((line) => line.startsWith("Reconcile"))).toEqual([]);
+    expect(await now("first", "tea")).toBeUndefined();
+    await deployed();
+    await expectAll();
+  });
+
   it("all permissions that its author lacks for any of its functions are named at once, and nothing is written", async () => {
     const rules = Array.from({ length: 12 }, (_, i) => ({
       apiGroups: [""],
@@ -301,6 +345,14 @@ describe("of a folder", () => {
     heal();
     expect(stderr).toContain("second is for the namespace milk");
     expect([code, writes]).toEqual([1, []]);
+  });
+
+  it("says of a time that is none how to write one", async () => {
+    const { stderr, code } = await runDrover(["deploy", "--wait", "soon"]);
+    expect(stderr).toMatch(
+      /'--wait <time>' argument 'soon' is invalid\. "soon" is not a duration\. Write a number and a unit/,
+    );
+    expect(code).toBe(1);
   });
 
   it("drover deploy ends with 1 when something could not be applied, and with 0 otherwise", async () => {

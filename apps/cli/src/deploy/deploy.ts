@@ -11,7 +11,7 @@ import {
 } from "@drover/kube";
 import type { Cluster } from "../cluster-options.ts";
 import { CommandError } from "../command-error.ts";
-import { notInstalled } from "../deployed-functions.ts";
+import { explainAbsence } from "../deployed-functions.ts";
 import { conditionOf } from "../function-object.ts";
 import { roughly } from "../roughly.ts";
 import { type Applied, applyManifest } from "./apply-manifest.ts";
@@ -26,12 +26,12 @@ export interface DeployOptions {
   readonly namespace: string | undefined;
   /** How long a function may take to be rolled out. 0: it is not waited for. */
   readonly wait: Milliseconds;
+  /** How long a CRD may take to be served. Default: a minute. */
+  readonly crdWithin?: Milliseconds;
   readonly say: (line: string) => void;
 }
 
 const ref = refOf(ReconcileFunction);
-/** How long a CRD may take to be served. */
-const crdWithin: Milliseconds = 60_000;
 
 /**
  * Applies the CRDs and the functions of a folder, and waits until the functions are rolled out. Nothing is written before it
@@ -39,7 +39,7 @@ const crdWithin: Milliseconds = 60_000;
  */
 export async function deploy(
   cluster: Cluster,
-  { folder, namespace, wait, say }: DeployOptions,
+  { folder, namespace, wait, crdWithin = 60_000, say }: DeployOptions,
 ): Promise<void> {
   const { client } = cluster;
   const { crds, functions } = readManifests(folder);
@@ -52,7 +52,9 @@ export async function deploy(
       await refuseUnlessHeld(client, one, { namespace: one.metadata.namespace, asker });
     }
   }
-  for (const crd of crds) say(`CRD ${crd.metadata.name}: ${await applyCrd(client, crd)}, and served`);
+  for (const crd of crds) {
+    say(`CRD ${crd.metadata.name}: ${await applyCrd(client, crd, crdWithin)}, and served`);
+  }
   for (const one of placed) {
     const did = await applyFunction(client, one, asker);
     say(`ReconcileFunction ${keyOf(one)}: ${did}`);
@@ -64,13 +66,11 @@ export async function deploy(
 /** Reads what is written later: a cluster without Drover gets no CRDs either. */
 async function refuseUninstalled(client: KubeClient, functions: readonly Placed[]): Promise<void> {
   for (const one of functions) {
-    await client.get(ref, keyOf(one)).catch((error: unknown) => {
-      throw isApiError(error, "NotServed") ? notInstalled(error) : error;
-    });
+    await client.get(ref, keyOf(one)).catch(explainAbsence);
   }
 }
 
-async function applyCrd(client: KubeClient, crd: NewObject): Promise<Applied> {
+async function applyCrd(client: KubeClient, crd: NewObject, crdWithin: Milliseconds): Promise<Applied> {
   const did = await applyManifest(client, builtin.crd, crd, { remembers: false, annotations: {} });
   const { name } = crd.metadata;
   const signal = AbortSignal.timeout(crdWithin);
@@ -111,11 +111,8 @@ async function applyFunction(
           [authorAnnotations.groups]: groupsText(asker.groups),
           ...(await epochNow(client)),
         };
-  try {
-    return await applyManifest(client, ref, { ...manifest }, { remembers: true, annotations: author });
-  } catch (error) {
-    throw isApiError(error, "NotServed") ? notInstalled(error) : error;
-  }
+  const options = { remembers: true, annotations: author };
+  return applyManifest(client, ref, { ...manifest }, options).catch(explainAbsence);
 }
 
 /** The epoch that a spec written now carries; left out where there is none, or we may not read it: then the server says so. */

@@ -1,0 +1,71 @@
+import { customResourceDefinition, defineResource, objectKey } from "@drover/controller";
+import { connect, installCrd, type KubeClient, refOf } from "@drover/kube";
+import { type Sandbox, startSandbox } from "@drover/sandbox";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { z } from "zod";
+import { applyManifest } from "./apply-manifest.ts";
+
+let sandbox: Sandbox;
+let client: KubeClient;
+beforeAll(async () => {
+  sandbox = await startSandbox({});
+  client = await connect({ server: sandbox.url, token: sandbox.token });
+  await installCrd(client, { ...customResourceDefinition(Cup) });
+});
+afterAll(async () => {
+  await client.close();
+  await sandbox.close();
+});
+
+const Cup = defineResource({
+  ...{ group: "example.com", version: "v1", kind: "Cup", scope: "Namespaced" },
+  ...{ spec: z.looseObject({}), status: z.object({}) },
+});
+const ref = refOf(Cup);
+let count = 0;
+let key: ReturnType<typeof objectKey>;
+let manifest: { readonly metadata: { readonly name: string; readonly namespace: string } };
+beforeEach(() => {
+  const metadata = { name: `cup-${count++}`, namespace: "default" };
+  [manifest, key] = [{ metadata }, objectKey(metadata)];
+});
+const apply = (spec: object, as: Pick<KubeClient, "get"> = client) =>
+  applyManifest({ ...client, ...as }, ref, { ...manifest, spec }, { remembers: true, annotations: {} });
+const now = () => client.get(ref, key);
+/** Another writes after each of so many of our reads. */
+function racing(times: number, write: () => Promise<unknown>): Pick<KubeClient, "get"> {
+  let left = times;
+  return {
+    async get(...asked) {
+      const present = await client.get(...asked);
+      if (left-- > 0) await write();
+      return present;
+    },
+  };
+}
+
+it("what another changes between reading and writing is kept, and so is the manifest's", async () => {
+  await apply({ a: 1 });
+  let writes = 0;
+  const write = () =>
+    client.patch(ref, key, { type: "merge", body: { spec: { [`other${++writes}`]: true } } });
+  expect(await apply({ a: 2 }, racing(3, write))).toBe("changed");
+  expect(await now()).toMatchObject({ spec: { a: 2, other1: true, other2: true, other3: true } });
+});
+
+it("what another creates meanwhile is changed to what the manifest says", async () => {
+  const write = () => client.create(ref, { ...manifest, spec: { a: 1, other: true } });
+  expect(await apply({ a: 2 }, racing(1, write))).toBe("changed");
+  expect(await now()).toMatchObject({ spec: { a: 2, other: true } });
+});
+
+it.each(["{", "7", "null"])("an object that remembers %s is changed, and loses nothing", async (text) => {
+  await apply({ a: 1, others: true });
+  const spoilt = { metadata: { annotations: { "drover.dev/applied-spec": text } } };
+  await client.patch(ref, key, { type: "merge", body: spoilt });
+  expect(await apply({ a: 2 })).toBe("changed");
+  expect(await now()).toMatchObject({ spec: { a: 2, others: true } });
+  // What is applied is remembered again.
+  await apply({});
+  expect((await now())?.["spec"]).toEqual({ others: true });
+});
