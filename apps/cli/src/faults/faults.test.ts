@@ -137,6 +137,12 @@ describe("drover faults", () => {
       ["--plan", "PLAN"],
       /error: The plan cannot be used:\n {2}- rules\[0\]\.do: there is no fault "lose"/,
     ],
+    [
+      "a plan that is not there",
+      ["--plan", "absent"],
+      /'absent' is invalid\. There is no such file\. Give the path of a plan\./,
+    ],
+    ["a plan that is no YAML", ["--plan", "BROKEN"], /error: .*broken\.yaml is no YAML: /],
     ["a rate of nothing", ["--plan", "PLAN", "--rate", "1"], /--rate is the rate of a seed/],
     [
       "a view that nobody knows",
@@ -146,7 +152,12 @@ describe("drover faults", () => {
     ["a rate that is none", ["--seed", "1", "--rate", "2"], /Give a number from 0 to 1/],
   ])("refuses %s", async (_, words, problem) => {
     const plan = planned(words.includes("STALE") ? { do: "stale", view: "old" } : { do: "lose" });
-    const { code, stderr } = await faults(...words.map((word) => (/^[A-Z]+$/.test(word) ? plan : word)));
+    const broken = join(folder, "broken.yaml");
+    writeFileSync(broken, "rules: [");
+    const file = (word: string): string => (word === "BROKEN" ? broken : plan);
+    const { code, stderr } = await faults(
+      ...words.map((word) => (/^[A-Z]+$/.test(word) ? file(word) : word)),
+    );
     expect(stderr).toMatch(problem);
     expect(code).toBe(1);
   });

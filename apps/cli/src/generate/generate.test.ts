@@ -86,6 +86,11 @@ it.each([
   ["another export", "export default { name: 'cups' };", /exports no function by default\. Write/],
   ["an exception", "throw new Error('no cups');", /cannot be loaded: Error: no cups/],
   [
+    "a function that throws",
+    "export default () => { throw new Error('no settings'); };",
+    /The function that .*src\/function\.ts exports threw: Error: no settings/,
+  ],
+  [
     "a deployment that is none",
     code(", sclaing: { max: 3 }"),
     /cannot be used:[^]*Unrecognized key: "sclaing"/,

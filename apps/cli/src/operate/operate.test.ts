@@ -10,10 +10,12 @@ import {
   type Wake,
   type WorkQueue,
 } from "@drover/queue";
+import { hostname } from "node:os";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Note } from "../testing/notes.ts";
 import { type NotesWorld, startNotesWorld } from "../testing/notes-world.ts";
 import { runDrover } from "../testing/run-command.ts";
+import { operatorName } from "./target.ts";
 
 let world: NotesWorld;
 let connection: RedisConnection;
@@ -253,6 +255,55 @@ it.each([
   expect(stderr).toMatch(said);
   expect(stderr).not.toMatch(/^ +at /m);
   expect(code).toBe(1);
+});
+
+const answering = async (status: number, part: string, ...words: readonly string[]) => {
+  const heal = world.sandbox.faults.respond(({ path }) => (path.endsWith(part) ? { status } : undefined));
+  const { stdout, stderr, code } = await drover(...words);
+  heal();
+  return { said: stdout + stderr, code };
+};
+
+it.each([
+  ["/notes/due", ["note/due"], { kind: "object", key: noted("due") }],
+  ["/namespaces/nowhere", ["notes", "--in", "nowhere"], { kind: "namespace", namespace: "nowhere" }],
+] as const)(
+  "who may not read %s may pause it, and any other refusal is an error",
+  async (part, words, scope) => {
+    const { said, code } = await answering(400, part, "pause", ...words);
+    expect([said, code]).toEqual([expect.stringContaining("The API server answered 400"), 1]);
+    const pauses = async () =>
+      (await queue.inspect(noted("due", "nowhere"))).key.pauses.concat(
+        (await queue.inspect(noted("due"))).key.pauses,
+      );
+    expect(await pauses()).toEqual([]);
+    expect(await answering(403, part, "pause", ...words)).toMatchObject({
+      ...{ code: 0, said: expect.stringMatching(/^Paused: /) as string },
+    });
+    expect(await pauses()).toMatchObject([{ scope: scope.kind }]);
+    await queue.resume(scope);
+  },
+);
+
+it("names an operator by the user id where that has no name", () => {
+  expect(operatorName(() => ({ username: "ada" }))).toBe(`ada@${hostname()}`);
+  const nameless = operatorName(() => {
+    throw new Error("ENOENT: no such file or directory, uv_os_get_passwd");
+  });
+  expect(nameless).toBe(`${process.getuid?.() ?? "somebody"}@${hostname()}`);
+});
+
+it("a CRD that may not be read is no function's, and any other refusal is an error", async () => {
+  const crd = "cups.example.com";
+  await connection.hset(`{drover:${queueOf({ name: crd })}}:control`, "a", "b");
+  const rules = redisUserRules({ role: "operator", controllers: [queueOf({ name: crd })] });
+  await connection.call("ACL", "SETUSER", "operator", ...rules.split(" "), ">secret");
+  expect(await answering(403, `/${crd}`, "list", crd)).toEqual({
+    ...{ said: 'error: No function looks after "cups.example.com". There are: default/notes.\n', code: 1 },
+  });
+  expect(await answering(400, `/${crd}`, "list", crd)).toMatchObject({
+    ...{ said: expect.stringContaining("The API server answered 400") as string, code: 1 },
+  });
 });
 
 it.each(["list", "retry", "pause", "resume", "history"])(

@@ -117,10 +117,13 @@ export async function refuseAbsent({ words, exists, scope }: Target): Promise<vo
   );
 }
 
-/** The name of the operator, to be shown as the author of a pause. */
-export function operatorName(): string {
+/**
+ * The name of the operator, to be shown as the author of a pause.
+ * @param user throws for a user id without a name. Default: that of the operating system.
+ */
+export function operatorName(user: () => { readonly username: string } = userInfo): string {
   try {
-    return `${userInfo().username}@${hostname()}`;
+    return `${user().username}@${hostname()}`;
   } catch {
     // A user id without a name, as containers have them.
     return `${process.getuid?.() ?? "somebody"}@${hostname()}`;

@@ -14,7 +14,7 @@ import {
   type RedisConnection,
   type WorkQueue,
 } from "@drover/queue";
-import { startSandbox } from "@drover/sandbox";
+import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,6 +23,7 @@ import { Note } from "./notes.ts";
 /** A sandbox with a function `notes` and some notes, and a Redis with the function's queue. */
 export interface NotesWorld {
   readonly client: KubeClient;
+  readonly sandbox: Sandbox;
   readonly redis: RedisServer;
   readonly connection: RedisConnection;
   /** The function's queue, and its name. */
@@ -53,7 +54,7 @@ export async function startNotesWorld(names: readonly string[]): Promise<NotesWo
   const controller = queueOf(metadata);
   const queue = openWorkQueue({ redis: connection, controller, log: silentLog });
   return {
-    ...{ client, redis, connection, queue, controller, kubeconfig },
+    ...{ client, sandbox, redis, connection, queue, controller, kubeconfig },
     async stop() {
       await queue.close();
       await disconnectRedis(connection);

@@ -108,6 +108,23 @@ it("knows a kind by all names that its CRD gives it, as kubectl does", async () 
   expect(code).toBe(1);
 });
 
+it("tells of an object whose kind is not served any more, and passes on any other refusal", async () => {
+  const answering = async (status: number) => {
+    const heal = world.sandbox.faults.respond(({ path }) =>
+      path.endsWith("/notes/parked") ? { status } : undefined,
+    );
+    const ran = await runDrover(["why", "note/parked"], { env });
+    heal();
+    return ran;
+  };
+  expect(await answering(404)).toMatchObject({
+    ...{ code: 0, stdout: expect.stringMatching(/ {2}object +there is none\n/) as string },
+  });
+  expect(await answering(403)).toMatchObject({
+    ...{ code: 1, stderr: expect.stringContaining("The API server answered 403") as string },
+  });
+});
+
 it("tells what woke it, how its runs ended, and when it runs next", async () => {
   const { stdout } = await runDrover(["why", "notes", "failing"], { env });
   expect(stdout).toMatch(/ {2}state +waits \(backoff\)\n/);
