@@ -66,12 +66,8 @@ export async function tellOfExample(run: Run, { servers, cluster, functionPid }:
 /** After this time somebody who waits wants to know where to look. */
 const slow = 30_000;
 
-async function patiently<T>({ narrator, folder }: Run, key: ObjectKey, ready: Promise<T>): Promise<T> {
+function patiently<T>({ narrator, folder }: Run, key: ObjectKey, ready: Promise<T>): Promise<T> {
   const hint = `${key} is not ready yet. Its Ready condition and the logs may say why: ${folder.logs}`;
   const timer = setTimeout(() => narrator.say(hint, "bad"), slow);
-  try {
-    return await ready;
-  } finally {
-    clearTimeout(timer);
-  }
+  return ready.finally(() => clearTimeout(timer));
 }

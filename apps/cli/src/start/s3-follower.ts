@@ -1,5 +1,5 @@
 import type { ObjectKey } from "@drover/controller";
-import { setTimeout as delay } from "node:timers/promises";
+import { pause } from "@drover/runtime";
 import type { BucketView } from "./bucket-view.ts";
 import type { Narrator } from "./narrator.ts";
 import { hasBucket, type S3Access } from "./s3.ts";
@@ -69,9 +69,9 @@ export function s3Follower(
 
 /** True when it was found, false when nobody wants to know any more. */
 async function appears(s3: S3Access, bucket: string, signal: AbortSignal): Promise<boolean> {
-  for (let pause = pauses.first; !signal.aborted; pause = Math.min(pause * 1.5, pauses.most)) {
+  for (let span = pauses.first; !signal.aborted; span = Math.min(span * 1.5, pauses.most)) {
     if ((await hasBucket(s3, bucket, signal)) === true) return !signal.aborted;
-    await delay(pause, undefined, { signal }).catch(() => undefined);
+    await pause(span, signal);
   }
   return false;
 }

@@ -109,6 +109,15 @@ describe("drover start", { timeout: 240_000 }, () => {
     expect(await ended).toBe(0);
     await allGone(all);
   });
+
+  it("is stopped when nobody reads what it says any more, and leaves no process", async () => {
+    const { unread, says, ended, processes } = drover();
+    await says(/Redis started/);
+    const all = Object.values(processes());
+    unread();
+    expect(await ended).toBe(0);
+    await allGone(all);
+  });
 });
 
 it("uses what it is given, and leaves it running with the objects in it", { timeout: 240_000 }, async () => {

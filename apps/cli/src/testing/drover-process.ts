@@ -13,6 +13,8 @@ export interface DroverProcess {
   /** Its exit code, or the signal that ended it. */
   readonly ended: Promise<number | string | null>;
   readonly kill: (signal: NodeJS.Signals) => void;
+  /** Closes its output, as a pipe's reader does that ends. */
+  readonly unread: () => void;
   /** What it has said so far. */
   readonly text: () => string;
   /** Until it has said this; not for longer than it lives. */
@@ -40,6 +42,7 @@ export function startDrover(dir: string, args: readonly string[] = []): DroverPr
     pid: child.pid ?? 0,
     ended,
     kill: (signal) => void child.kill(signal),
+    unread: () => void child.stdout.destroy(),
     text: () => text,
     says: async (what) => {
       const said = vi.waitFor(() => expect(text).toMatch(what), { timeout: patience, interval: 50 });

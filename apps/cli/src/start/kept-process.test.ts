@@ -1,0 +1,63 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { inRepository } from "../repository.ts";
+import { closeInOrder } from "./closing.ts";
+import { runIn } from "./run.fixture.ts";
+import { keepProcess } from "./kept-process.ts";
+import { startOwnRedis } from "./redis.ts";
+
+let dir: string;
+let scene: ReturnType<typeof runIn>;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "drover-kept-"));
+  scene = runIn(join(dir, "run"));
+});
+afterEach(async () => {
+  await closeInOrder(scene.run.opened, scene.run.narrator);
+  scene.run.folder.release();
+  rmSync(dir, { recursive: true });
+});
+
+const broken = async (): Promise<string> => {
+  const { request } = scene.run;
+  if (!request.signal.aborted) await once(request.signal, "abort");
+  const why = request.reason();
+  return why?.kind === "broken" ? why.problem : String(why?.kind);
+};
+
+it("a process that cannot be started again ends the run, with what became of it and its log", async () => {
+  const main = join(dir, "main.mjs");
+  const serving = `
+    import { createServer } from "node:http";
+    const server = createServer((_, response) => response.end()).listen(0, "127.0.0.1", () => {
+      const url = "http://127.0.0.1:" + server.address().port;
+      console.log("{");
+      console.log(JSON.stringify({ level: "info", msg: "Serving", url }));
+    });`;
+  writeFileSync(main, serving);
+  const { run, said } = scene;
+  const { pid } = await keepProcess(
+    {
+      ...{ name: "the bridge", file: "bridge", environment: {}, onLine: () => undefined },
+      main: relative(inRepository(""), main),
+    },
+    run,
+  );
+  writeFileSync(main, "process.exit(7);");
+  process.kill(pid, "SIGKILL");
+  expect(await broken()).toMatch(/the bridge ended before it was ready \(exit code 7\)/);
+  expect(said).toContain(`The bridge (process ${pid}) ended by itself: SIGKILL. Starting it again.`);
+});
+
+it("a Redis that cannot be started again ends the run, with why", async () => {
+  const { run, said } = scene;
+  const redis = await startOwnRedis(run, run.request.signal);
+  rmSync(join(run.folder.path, "redis"), { recursive: true });
+  writeFileSync(join(run.folder.path, "redis"), "");
+  process.kill(redis.pid, "SIGKILL");
+  expect(await broken()).toMatch(/^Redis ended and cannot be started again: ./);
+  expect(said.join()).toMatch(/has ended\. Starting it again, with its data\./);
+});

@@ -1,0 +1,83 @@
+import { objectKey } from "@drover/controller";
+import { once } from "node:events";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { isReady } from "./api-server.ts";
+import type { BucketView } from "./bucket-view.ts";
+import { hasBucket, type S3Access } from "./s3.ts";
+import { s3Follower } from "./s3-follower.ts";
+
+let server: Server;
+let answer: RequestListener;
+let asked: number;
+let s3: S3Access;
+let said: string[];
+
+const { signal } = new AbortController();
+const key = objectKey({ namespace: "default", name: "hello" });
+const view = { bucket: "hello", announced: false } as BucketView;
+beforeEach(async () => {
+  [asked, said] = [0, []];
+  server = createServer((request, response) => {
+    asked++;
+    answer(request, response);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  s3 = { url, settings: {}, credentials: {}, own: true };
+});
+afterEach(() => {
+  server.close().closeAllConnections();
+});
+
+const status =
+  (code: number): RequestListener =>
+  (_request, response) =>
+    response.writeHead(code).end();
+const broken: RequestListener = (request) => request.socket.destroy();
+const follow = () => {
+  const there: string[] = [];
+  const say = (text: string): void => void said.push(text);
+  const follower = s3Follower(s3, { say, show: () => undefined }, signal, (_key, name) => there.push(name));
+  return { follower, there };
+};
+
+it.each<[string, RequestListener, boolean | undefined, boolean]>([
+  ["is there", status(200), true, true],
+  ["is another's", status(403), true, false],
+  ["is not there", status(404), false, false],
+  ["is in trouble", status(503), undefined, false],
+  ["does not answer", broken, undefined, false],
+])("a server that says that it %s", async (_what, as, has, ready) => {
+  answer = as;
+  expect(await hasBucket(s3, "hello", signal)).toBe(has);
+  expect(await isReady(s3.url, signal)).toBe(ready);
+});
+
+it("a bucket is found though its server does not answer at first", async () => {
+  answer = broken;
+  const { follower, there } = follow();
+  follower.changed(key, view);
+  await expect.poll(() => asked).toBeGreaterThan(2);
+  expect([there, said]).toEqual([[], []]);
+  answer = status(200);
+  await expect.poll(() => there).toEqual(["hello"]);
+  expect(said).toEqual(["default/hello: bucket hello exists, says the S3 server"]);
+});
+
+it("nothing is said of a bucket whose server does not answer, and one that nobody asks for is not asked for", async () => {
+  answer = status(404);
+  const { follower, there } = follow();
+  follower.changed(key, view);
+  await expect.poll(() => asked).toBeGreaterThan(2);
+  follower.changed(key, undefined);
+  answer = status(200);
+  follower.changed(key, view);
+  await expect.poll(() => there).toEqual(["hello"]);
+  answer = broken;
+  const before = asked;
+  follower.changed(key, undefined);
+  await expect.poll(() => asked).toBe(before + 1);
+  expect(said).toEqual(["default/hello: bucket hello exists, says the S3 server"]);
+});
