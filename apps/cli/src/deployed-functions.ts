@@ -20,7 +20,7 @@ export interface DeployedFunction {
   readonly status: Partial<ReconcileFunctionStatus>;
 }
 
-/** The words for a cluster that does not know the kind. */
+/** @throws CommandError saying that Drover is not installed, where that is the cause; else the cause itself. */
 export function explainAbsence(cause: unknown): never {
   if (!isApiError(cause, "NotServed")) throw cause;
   throw new CommandError(
