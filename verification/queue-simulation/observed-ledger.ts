@@ -12,7 +12,7 @@ import * as answers from "../../packages/queue/src/redis-ledger-answers.ts";
 import type { RedisLedger } from "../../packages/queue/src/redis-ledger.ts";
 import type { Verdict } from "../../packages/queue/src/work-queue.ts";
 import { times } from "./schedule.ts";
-import { shown, type Surroundings } from "./surroundings.ts";
+import { type Giving, shown, type Surroundings } from "./surroundings.ts";
 import { type Knowledge, type ObservedRun, Violation } from "./truth.ts";
 
 /** The slot that a run's token is of: what it was offered under. */
@@ -38,8 +38,8 @@ export class ObservedLedger {
   /** Workers that it has said are here. */
   readonly enlisted = new Set<string>();
   readonly #listening = new Set<string>();
-  /** When it was given runs, and after how many losses of data, by their tokens. */
-  readonly #given = new Map<string, { readonly at: number; readonly losses: number }>();
+  /** What it was given, by the tokens of the runs. */
+  readonly #given = new Map<string, Giving>();
   /** Verdicts that it has told, and those that were answered, by their tokens. */
   readonly #told = new Map<string, { at: number; known: ReadonlyMap<ObjectKey, Knowledge> }>();
   readonly #firstTold = new Map<string, number>();
@@ -218,11 +218,9 @@ export class ObservedLedger {
   }
 
   #isGiven(all: readonly Given[]): readonly Given[] {
-    const { givenAt, local, truth } = this.#parts.scene;
-    for (const { token } of all) {
-      const at = givenAt.get(token) ?? local;
-      this.#given.set(token, { at, losses: truth.losses });
-    }
+    const { given, local, truth } = this.#parts.scene;
+    for (const { token } of all)
+      this.#given.set(token, given.get(token) ?? { at: local, losses: truth.losses });
     return all;
   }
 

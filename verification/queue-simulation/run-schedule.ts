@@ -254,9 +254,9 @@ class Simulation {
     const { running } = await this.#people.count();
     if (running > 0) throw new Violation(`${running} keys are leased, and nobody is there`);
     this.#change(0, false);
-    const given = scene.givenAt.size;
+    const given = scene.given.size;
     for (const producer of this.#producers) if (producer.busy) await producer.deliver("change", "none");
-    if (scene.givenAt.size > given) throw new Violation("A key was given to a worker that has left");
+    if (scene.given.size > given) throw new Violation("A key was given to a worker that has left");
     scene.say("all have left");
   }
 

@@ -22,6 +22,12 @@ export class Died extends Error {
   override readonly name = "Died";
 }
 
+/** When a key was given to a slot, and after how many losses of data. */
+export interface Giving {
+  readonly at: number;
+  readonly losses: number;
+}
+
 /** What the actors of one schedule share: a real Redis, clocks, bells, and the truth. */
 export interface Surroundings {
   readonly redis: RedisConnection;
@@ -41,8 +47,8 @@ export interface Surroundings {
   readonly channels: SimulatedChannels;
   /** What was known of each key that was given to a slot, by the token of that run. */
   readonly knownWhenGiven: Map<string, Knowledge>;
-  /** When keys were given to slots, by the tokens of their runs. */
-  readonly givenAt: Map<string, number>;
+  /** What was given to slots, by the tokens of the runs. */
+  readonly given: Map<string, Giving>;
   /** The version of the function of who offered a slot, by its token. */
   readonly offered: Map<string, number>;
   /** The replication id of the server of the moment. */
@@ -70,18 +76,19 @@ export function surroundings(
   const trace: string[] = [];
   const channels = new SimulatedChannels();
   const knownWhenGiven = new Map<string, Knowledge>();
-  const [offered, givenAt] = [new Map<string, number>(), new Map<string, number>()];
+  const offered = new Map<string, number>();
+  const given = new Map<string, Giving>();
   const clock = new VirtualClock(beginning);
   const collect = async (): Promise<void> => {
-    for (const { worker, message, given } of await post.collect(prefix)) {
-      const { slot, token, key, claim } = given;
+    for (const { worker, message, given: what } of await post.collect(prefix)) {
+      const { slot, token, key, claim } = what;
       self.say(`${key} is given to ${self.short(token)}`);
       self.checked(() => {
         if (knownWhenGiven.has(token)) throw new Violation(`${token} was given twice, and at last ${key}`);
         self.truth.granted(key, token, claim, offered.get(slot) ?? 0, self.local + self.hurried);
       });
       knownWhenGiven.set(token, self.truth.known(key));
-      givenAt.set(token, self.local);
+      given.set(token, { at: self.local, losses: self.truth.losses });
       if (!channels.publish(worker, message)) self.say(`nobody listens for ${self.short(token)}`);
     }
   };
@@ -90,7 +97,7 @@ export function surroundings(
     prefix,
     bells: simulatedBells(),
     truth: new Truth(),
-    ...{ channels, knownWhenGiven, givenAt, offered },
+    ...{ channels, knownWhenGiven, given, offered },
     clock,
     get local() {
       return clock.now();
