@@ -35,7 +35,7 @@ beforeEach(async () => {
 
 const [ours, theirs] = [0, 1];
 const refusedIn = (server: number) => admins[server]!.call("ACL", "SETUSER", "deployer", "-acl");
-/** Of functions in Drover's own Redis. */
+/** Accounts of functions in Drover's own Redis. */
 const accounts = () =>
   functionAccounts(
     {

@@ -159,7 +159,7 @@ describe("in front of what is no API server", () => {
     await expect(text(await send("GET", "/key", []))).rejects.toThrow("aborted");
   });
 
-  it("an answer that breaks off where nobody gets it is noted by its status", async () => {
+  it("an answer that breaks off after its client has gone is recorded with its status", async () => {
     serve = (_, answer) => {
       answer.writeHead(201, { "content-length": 10 });
       answer.write("half", () => answer.destroy());
@@ -210,7 +210,7 @@ describe("in front of what is no API server", () => {
     expect(proxy.record[0]).toMatchObject({ client: 200, events: [{ type: "ADDED" }] });
   });
 
-  it("the proxy's address is opened again once nobody else has its port", async () => {
+  it("the proxy's address is opened again once its port is free", async () => {
     serve = (_, answer) => answer.end("done");
     await start();
     await proxy.shut();

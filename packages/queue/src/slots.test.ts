@@ -207,7 +207,7 @@ it("lets a bell wait for what a slot was given before the verdict of its last ru
   const door = Promise.withResolvers<Verdict>();
   const answered = Promise.withResolvers<{ kind: "stale" }>();
   const { ran } = await work(1, () => (ran.length === 2 ? door.promise : Promise.resolve(done)));
-  // The answer gets lost: the verdict is told again, and refused, since it was taken the first time.
+  // The answer is lost: the verdict is sent again, and refused, because it was taken the first time.
   const real = { ...ledger };
   vi.spyOn(ledger, "settle").mockImplementationOnce(async (...verdict) => {
     await real.settle(...verdict);

@@ -83,7 +83,7 @@ it("the words name the part, since when, what follows and what to look at", () =
   );
 });
 
-it("a Lease that cannot be read is logged and counted anew; others are judged meanwhile", async () => {
+it("a Lease that cannot be read is logged and its count begins again; the others are judged meanwhile", async () => {
   const watching = new AbortController();
   const looks = ["read", "not", "read", "read", "not", "not, for it ends"];
   let round = 0;

@@ -46,7 +46,7 @@ it("an orphan is adopted by an owner that is there", async () => {
 
 it.each([
   ["is gone", () => Promise.resolve()],
-  ["was made anew under its name", replicaSet],
+  ["was replaced by another of its name", replicaSet],
 ])("no orphan is adopted for an owner that %s since it was read", async (_what, next) => {
   const owner = ownerOf(await replicaSet());
   await client.delete(builtin.replicaSet, web);

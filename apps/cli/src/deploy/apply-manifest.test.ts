@@ -65,7 +65,7 @@ it.each(["{", "7", "null"])("an object that remembers %s is changed, and loses n
   await client.patch(ref, key, { type: "merge", body: spoilt });
   expect(await apply({ a: 2 })).toBe("changed");
   expect(await now()).toMatchObject({ spec: { a: 2, others: true } });
-  // What is applied is remembered again.
+  // The applied spec is recorded again.
   await apply({});
   expect((await now())?.["spec"]).toEqual({ others: true });
 });

@@ -66,7 +66,7 @@ it("a bucket is found though its server does not answer at first", async () => {
   expect(said).toEqual(["default/hello: bucket hello exists, says the S3 server"]);
 });
 
-it("nothing is said of a bucket whose server does not answer, and one that nobody asks for is not asked for", async () => {
+it("a bucket whose server does not answer is not reported, and one that no object names is not requested", async () => {
   answer = status(404);
   const { follower, there } = follow();
   follower.changed(key, view);

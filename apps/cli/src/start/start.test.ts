@@ -110,7 +110,7 @@ describe("drover start", { timeout: 240_000 }, () => {
     await allGone(all);
   });
 
-  it("is stopped when nobody reads what it says any more, and leaves no process", async () => {
+  it("stops when its output is closed, and leaves no process", async () => {
     const { unread, says, ended, processes } = drover();
     await says(/Redis started/);
     const all = Object.values(processes());
