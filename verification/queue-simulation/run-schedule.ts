@@ -2,7 +2,7 @@ import type { RedisConnection } from "../../packages/queue/src/redis-connection.
 import type { RedisLedger, RedisLedgerOptions } from "../../packages/queue/src/redis-ledger.ts";
 import { type Snapshot, snapshotOf } from "./server-data.ts";
 import type { Post } from "./post.ts";
-import { type Command, producers, type Schedule, times } from "./schedule.ts";
+import { type Command, longestWait, producers, type Schedule, times } from "./schedule.ts";
 import { SimulatedProducer } from "./simulated-producer.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import { SimulatedWorkers } from "./simulated-workers.ts";
@@ -23,8 +23,11 @@ export class BrokenPromise extends Error {
 const longestUnrest = 3_000;
 /** Turns after which a queue that has nothing wrong with it must have come to rest. */
 const mostTurns = 1_000;
-/** Offers stand again after that time, also of a process that still waits for an answer which is late, ms. */
-const longestRecovery = 1_000;
+/**
+ * Offers stand again after that time, also of a process that still waits for an answer which is late, and an account that
+ * is closed for the longest wait of a schedule is open again, ms.
+ */
+const longestRecovery = longestWait + 1;
 /** Who listens is told by then that its connection is no more, and listens again, ms. */
 const longestDeafness = 7_000;
 /** How long a process may take to leave whose runs end at once, ms. */
@@ -213,8 +216,8 @@ class Simulation {
   /** A queue at rest gives a change to a free slot at once: no time passes, and no bell is needed. */
   async #isPrompt(): Promise<void> {
     const { scene } = this;
-    // A run that Redis has lost may begin meanwhile, where its answer was late.
-    do await this.#advance(longestRecovery);
+    // A run that Redis has lost may begin meanwhile, where its answer was late, and an account may open late.
+    do await this.#advance(longestRecovery + scene.heldUp);
     while (await this.#work());
     const end = scene.clock.now() + longestDeafness;
     while (this.#workers.deaf !== undefined) {

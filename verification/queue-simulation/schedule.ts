@@ -79,7 +79,9 @@ const worker = fc.nat(workers - 1);
 const producer = fc.nat(producers - 1);
 const key = fc.nat(keys - 1);
 const part = fc.nat(parts - 1);
-const wait = fc.constantFrom(0, 1, 50, 250, 2_000);
+/** Milliseconds that a verdict asks for. */
+export const longestWait = 2_000;
+const wait = fc.constantFrom(0, 1, 50, 250, longestWait);
 
 const verdict: fc.Arbitrary<Verdict> = fc.oneof(
   { weight: 4, arbitrary: fc.constant({ kind: "done" } as const) },
