@@ -157,8 +157,15 @@ export const mutantsOfProcesses: readonly Mutant[] = here([
     promise: "server-6",
     wrong: "a run writes though the ledger is silent",
     file: "lease-keeper.ts",
-    from: "Math.min(endsAt(one), one.heardAt + settling)",
-    to: "endsAt(one)",
+    from: "timers.now() < endsAt(one) && isRecent(one)",
+    to: "timers.now() < endsAt(one)",
+  },
+  {
+    promise: "server-9",
+    wrong: "a run that announced itself late goes on",
+    file: "lease-keeper.ts",
+    from: "announced.has(one.token) && !isRecent(one)",
+    to: "false",
   },
   {
     promise: "wake-7",

@@ -13,16 +13,19 @@ let answers: boolean;
 let renewals: number;
 /** How long the answer to a renewal is on its way. */
 let late: number;
+/** Another name is another server, which has the same data. */
+let server: string;
 let keeper: LeaseKeeper;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["performance", "setInterval", "clearInterval", "setTimeout", "clearTimeout"] });
   const memory = openMemoryLedger({
     ...times,
-    settling: 1,
+    settling: 400,
     now: () => Math.floor(performance.now()),
-    server: () => "one",
+    server: () => server,
   });
   answers = true;
+  server = "one";
   renewals = 0;
   late = 0;
   ledger = {
@@ -30,9 +33,9 @@ beforeEach(() => {
     async renew(leases) {
       renewals++;
       if (!answers) throw new Error("Redis is away");
-      const lost = await memory.renew(leases);
+      const renewal = await memory.renew(leases);
       if (late > 0) await new Promise((resolve) => setTimeout(resolve, late));
-      return lost;
+      return renewal;
     },
   };
   keeper = keepLeases({ ledger, ...times, timers: processTimers, log: silentLog });
@@ -45,7 +48,7 @@ afterEach(() => {
 /** Claims the key and keeps its lease; `lost` tells why it was given up. */
 async function claimed(): Promise<{ lease: Lease; lost: () => string | undefined }> {
   await ledger.ring();
-  await vi.advanceTimersByTimeAsync(10);
+  await vi.advanceTimersByTimeAsync(times.renewal + 10); // it settles
   const askedAt = performance.now();
   expect(await ledger.claim(key, "t")).toHaveProperty("claimed");
   let why: string | undefined;
@@ -118,4 +121,45 @@ it("counts a renewed lease from when it was asked for, however late the answer c
   expect(lease.held()).toBe(false);
   while (lost() === undefined) await vi.advanceTimersByTimeAsync(times.renewal / 2);
   expect(await ledger.claim(key, "u")).toEqual({ refused: "leased" });
+});
+
+/** The server of the moment has lost its data, and hands out keys again; then another one takes its place. */
+async function takenOver(): Promise<void> {
+  await ledger.settle(key, "t", { kind: "interrupted" });
+  expect(await ledger.claim(key, "u")).toHaveProperty("claimed");
+  await ledger.settle(key, "u", { kind: "done" });
+  server = "two";
+}
+
+it("lets a run go on that a new server did not know of and hears of in time", async () => {
+  const { lease, lost } = await claimed();
+  await takenOver();
+  await vi.advanceTimersByTimeAsync(times.renewal);
+  expect(lease.held()).toBe(true);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect([lease.held(), lost()]).toEqual([true, undefined]);
+});
+
+it.each([
+  ["which was silent for the settling time", () => void (answers = false), () => void (answers = true)],
+  ["whose answer to that took the settling time", () => void (late = times.settling), () => void (late = 0)],
+])("tells a run to stop that a new server did not know of, %s", async (_, begin, end) => {
+  const { lease, lost } = await claimed();
+  begin();
+  await vi.advanceTimersByTimeAsync(times.settling);
+  await takenOver();
+  end();
+  await vi.advanceTimersByTimeAsync(2 * times.renewal + times.settling);
+  expect(lost()).toMatch(/was not known to a server that took over/);
+  expect(lease.held()).toBe(false);
+});
+
+it("lets a run go on that a new server knows of, though it was silent for the settling time", async () => {
+  const { lease, lost } = await claimed();
+  answers = false;
+  await vi.advanceTimersByTimeAsync(times.settling);
+  server = "two";
+  answers = true;
+  await vi.advanceTimersByTimeAsync(times.renewal);
+  expect([lease.held(), lost()]).toEqual([true, undefined]);
 });

@@ -35,7 +35,9 @@ interface Kept extends Holding {
 /**
  * Two clocks run out. The **lease** on the server: a renewal before its end the run is told to stop. And **settling**: a
  * server that takes another's place, and may not know of our leases, hands out keys again after that time, so whoever
- * has heard of the ledger longer ago must not write, though the run goes on.
+ * has heard of the ledger longer ago must not write, though the run goes on. Where it turns out that such a server did not
+ * know of the run, it must stop: while it was silent another one may have come and gone, and data lost since may have
+ * told of it.
  *
  * `renewal` is at most half of either, so that one renewal may get lost; on a new server it also announces the run.
  */
@@ -49,6 +51,7 @@ export function keepLeases(options: {
 }): LeaseKeeper {
   const { ledger, lease, renewal, settling, timers, log } = options;
   const endsAt = (one: Kept): number => one.heardAt + lease - renewal;
+  const isRecent = (one: Kept): boolean => timers.now() < one.heardAt + settling;
   const kept = new Map<string, Kept>();
   const lose = (one: Kept, why: string): void => {
     kept.delete(one.token);
@@ -61,9 +64,12 @@ export function keepLeases(options: {
     asking = true;
     const askedAt = timers.now();
     try {
-      const lost = new Set(await ledger.renew(mine.map(({ key, token }) => ({ key, token }))));
+      const answer = await ledger.renew(mine.map(({ key, token }) => ({ key, token })));
+      const [lost, announced] = [new Set(answer.lost), new Set(answer.announced)];
       for (const one of mine) {
         if (lost.has(one.token)) lose(one, "was taken over");
+        else if (announced.has(one.token) && !isRecent(one))
+          lose(one, "was not known to a server that took over, and another run may have been there");
         else one.heardAt = askedAt;
       }
     } catch (error) {
@@ -86,7 +92,7 @@ export function keepLeases(options: {
       kept.set(token, one);
       if (endsAt(one) <= timers.now()) lose(one, "was about to end when it was heard of");
       return {
-        held: () => kept.has(token) && timers.now() < Math.min(endsAt(one), one.heardAt + settling),
+        held: () => kept.has(token) && timers.now() < endsAt(one) && isRecent(one),
         release: () => void kept.delete(token),
       };
     },

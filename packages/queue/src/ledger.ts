@@ -106,6 +106,14 @@ export interface Holding {
   readonly token: string;
 }
 
+/** What a ledger answers to those who renew. */
+export interface Renewal {
+  /** The tokens of leases that are another's, or nobody's. */
+  readonly lost: readonly string[];
+  /** The tokens of runs that the ledger knows only because they renewed: others may have run since they were claimed. */
+  readonly announced: readonly string[];
+}
+
 /** A moment, and in how many ms the ledger will have settled then. */
 export interface LedgerMoment extends QueueMoment {
   readonly settlesIn: Milliseconds;
@@ -136,8 +144,8 @@ export interface Ledger {
   /** With `force` they run whatever they wait for. */
   wake(wakes: readonly Wake[], force?: boolean): Promise<readonly Bell[]>;
   claim(key: ObjectKey, token: string, version?: number): Promise<ClaimAnswer>;
-  /** Leases that are still ours last from now on; answers the tokens of those that are not. */
-  renew(leases: readonly Holding[]): Promise<readonly string[]>;
+  /** Leases that are still ours last from now on. */
+  renew(leases: readonly Holding[]): Promise<Renewal>;
   /** Ends a run; the same again is answered as before. `next` may be handed the key whose turn it is. */
   settle(
     key: ObjectKey,

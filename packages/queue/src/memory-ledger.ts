@@ -72,8 +72,7 @@ export function openMemoryLedger(options: MemoryLedgerOptions): MemoryLedger {
         for (const wake of wakes) hear(moment, wake, force);
       }),
     claim: (key, token, version = 0) => call((moment) => claim(moment, random(), { key, token, version })),
-    renew: (leases) =>
-      call((moment) => leases.filter((one) => !renew(moment, one)).map(({ token }) => token)),
+    renew: (leases) => call((moment) => renew(moment, leases)),
     settle: (key, token, verdict, run, next) =>
       call((moment) => settle(moment, random(), { key, token, verdict, run, next })),
     ring: () =>

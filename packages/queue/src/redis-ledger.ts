@@ -115,12 +115,14 @@ type Call = ReturnType<typeof caller>;
 const renewing =
   (run: Call): Ledger["renew"] =>
   async (leases) => {
-    const lost: string[] = [];
+    const [lost, announced]: [string[], string[]] = [[], []];
     for (let i = 0; i === 0 || i < leases.length; i += mostListed) {
       const piece = JSON.stringify(leases.slice(i, i + mostListed));
-      lost.push(...(await run(renew, { leases: piece }, answers.texts)));
+      const [these, those] = await run(renew, { leases: piece }, answers.renewal);
+      lost.push(...these);
+      announced.push(...those);
     }
-    return lost;
+    return { lost, announced };
   };
 
 /** What is offered, and given. */

@@ -143,7 +143,7 @@ it("gives back what a slot is given by an offer that came late, and goes on with
   if ("refused" in claimed) throw new Error(claimed.refused);
   tell({ slot, token: `${slot}:2:2`, key: second, askedAt: performance.now(), claim: claimed.claimed });
   await until(() => expect(ran).toEqual([first, second]));
-  expect(await ledger.renew([{ key: first, token }])).toEqual([]);
+  expect((await ledger.renew([{ key: first, token }])).lost).toEqual([]);
   door.resolve(done);
   await until(async () => expect(await queue.stats(1_000)).toMatchObject({ due: 0, running: 0 }));
 });

@@ -37,7 +37,7 @@ export function handingOverContract(t: LedgerUnderTest): void {
       expect(bells).toEqual([]);
       expect(await t.refusal(first)).toBe("leased");
       expect(await t.ledger.claim(first, "next")).toEqual({ claimed: found?.claim });
-      expect(await t.ledger.renew([{ key: first, token: "next" }])).toEqual([]);
+      expect((await t.ledger.renew([{ key: first, token: "next" }])).lost).toEqual([]);
       expect(await t.ledger.settle(first, "next", done)).toMatchObject({ kind: "settled" });
       expect(await t.refusal(first)).toBe("nothing due");
     });

@@ -36,7 +36,7 @@ export function offersContract(t: LedgerUnderTest): void {
       });
       expect(await t.refusal(key)).toBe("leased");
       expect(await t.ledger.claim(key, found.token)).toEqual({ claimed: found.claim });
-      expect(await t.ledger.renew([found])).toEqual([]);
+      expect((await t.ledger.renew([found])).lost).toEqual([]);
       expect(await t.ledger.settle(key, found.token, done)).toMatchObject({ kind: "settled" });
       expect(await t.refusal(key)).toBe("nothing due");
     });
@@ -176,7 +176,7 @@ export function offersContract(t: LedgerUnderTest): void {
       const [after] = (await given()) as [Given];
       expect(after).toMatchObject({ slot: "t1", key: second });
       expect(await t.ledger.settle(first, before.token, done)).toEqual({ kind: "stale" });
-      expect(await t.ledger.renew([before, { ...before, key: second }, after])).toEqual([
+      expect((await t.ledger.renew([before, { ...before, key: second }, after])).lost).toEqual([
         before.token,
         before.token,
       ]);

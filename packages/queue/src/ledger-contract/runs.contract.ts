@@ -199,12 +199,12 @@ export function runsContract(t: LedgerUnderTest): void {
       await wake();
       await claim("t1");
       t.clock += lease - 1;
-      expect(await t.ledger.renew([{ key, token: "t2" }])).toEqual(["t2"]);
-      expect(await t.ledger.renew([{ key, token: "t1" }])).toEqual([]);
+      expect((await t.ledger.renew([{ key, token: "t2" }])).lost).toEqual(["t2"]);
+      expect(await t.ledger.renew([{ key, token: "t1" }])).toEqual({ lost: [], announced: [] });
       t.clock += lease - 1;
       expect(await refusal()).toBe("leased");
       t.clock += 1;
-      expect(await t.ledger.renew([{ key, token: "t1" }])).toEqual(["t1"]);
+      expect((await t.ledger.renew([{ key, token: "t1" }])).lost).toEqual(["t1"]);
     });
   });
 
@@ -304,7 +304,7 @@ export function runsContract(t: LedgerUnderTest): void {
           t.clock += lease - 2;
           expect((await t.ledger.ring()).bells).toEqual([]);
           expect(await t.ledger.count()).toMatchObject({ running: 1, due: 0 });
-          expect(await t.ledger.renew([{ key, token }])).toEqual([]);
+          expect((await t.ledger.renew([{ key, token }])).lost).toEqual([]);
           t.clock += 1;
           expect((await t.ledger.ring()).bells).toEqual([]);
           expect(await t.ledger.count()).toMatchObject({ running: 1, due: 0 });
@@ -316,7 +316,7 @@ export function runsContract(t: LedgerUnderTest): void {
         const { bells } = await t.ledger.ring();
         const taken = await t.ledger.offer({ worker: "w1", askedAt: 1, version: 0, tokens: ["slot"] });
         expect([...bells, ...taken].map((one) => one.key)).toEqual([key]);
-        expect(await t.ledger.renew([{ key, token }])).toEqual([token]);
+        expect((await t.ledger.renew([{ key, token }])).lost).toEqual([token]);
       },
     );
     it("is taken back by the ringer, which rings again", async () => {

@@ -91,7 +91,7 @@ export function serversContract(t: LedgerUnderTest): void {
       t.server = "another";
       expect(await t.refusal(key)).toBe("settling");
       expect((await t.ledger.inspect(key)).key).toMatchObject({ state: "leased", fails: 0 });
-      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual([]);
+      expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual([]);
     });
     it("cuts leases to one lease from now, also where its clock is behind", async () => {
       await t.wake(key);
@@ -110,8 +110,11 @@ export function serversContract(t: LedgerUnderTest): void {
       const failOver = await t.backup();
       await t.claim(key, "t");
       await failOver();
-      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual([]);
+      const heard = { lost: [], announced: ["t"] };
+      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual(heard);
       t.clock += settling;
+      // Its answer may have been lost.
+      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual(heard);
       expect(await t.refusal(key, "u")).toBe("leased");
       expect(await t.ledger.settle(key, "t", done)).toMatchObject({ kind: "settled" });
       expect(await t.rung()).toEqual([]); // rung by settle: what was heard since is not known
@@ -123,7 +126,7 @@ export function serversContract(t: LedgerUnderTest): void {
       const failOver = await t.backup();
       await failOver();
       expect(await t.ledger.settle(key, "older", { ...done, saw })).toMatchObject({ kind: "settled" });
-      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual([]); // it may write a newer version, and die
+      expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual([]); // it may write a newer version, and die
       t.clock += lease;
       await t.rung();
       expect((await t.claim(key, "u")).copy).toBeUndefined();
@@ -134,7 +137,7 @@ export function serversContract(t: LedgerUnderTest): void {
       await t.claim(key, "t");
       await failOver();
       expect(await t.ledger.settle(key, "t", done)).toMatchObject({ kind: "settled" });
-      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual(["t"]);
+      expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual(["t"]);
       t.clock += settling;
       expect(await t.rung()).toEqual([key]);
     });
@@ -146,8 +149,8 @@ export function serversContract(t: LedgerUnderTest): void {
       await t.wake(key);
       await t.claim(key, "t");
       await failOver();
-      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual([]);
-      expect(await t.ledger.renew([{ key, token: "older" }])).toEqual(["older"]);
+      expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual([]);
+      expect(await t.ledger.renew([{ key, token: "older" }])).toEqual({ lost: ["older"], announced: [] });
       expect(await t.ledger.settle(key, "older", done)).toEqual({ kind: "stale" });
     });
     it("takes the verdict of a run that it does not know of, and has the key looked at once more", async () => {
@@ -178,7 +181,7 @@ export function serversContract(t: LedgerUnderTest): void {
       await failOver();
       await t.ledger.ring();
       t.clock += settling;
-      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual(["t"]);
+      expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual(["t"]);
     });
   });
 
@@ -193,7 +196,7 @@ export function serversContract(t: LedgerUnderTest): void {
       await t.wake(key);
       await t.claim(key, "t");
       await t.loseAll();
-      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual([]);
+      expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual([]);
       t.clock += settling;
       expect(await t.refusal(key, "u")).toBe("leased");
     });

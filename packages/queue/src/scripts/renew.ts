@@ -2,7 +2,7 @@ import { defineScript } from "../script.ts";
 
 /**
  * Hold leases for longer: `leases` is a JSON list of `{ key, token }`. Answers the tokens whose lease is no longer
- * theirs: those runs must stop.
+ * theirs, whose runs must stop, and those of runs that announced themselves.
  *
  * In the first moments on a new server nobody claims, and a run that the server does not know of, because it lost the
  * tail that told of it, announces itself by renewing. Its lease then stands against whatever the old data say.
@@ -12,7 +12,7 @@ export const renew = defineScript({
   arguments: ["leases"],
   uses: [],
   body: `
-local lost = {}
+local lost, announced = {}, {}
 for _, mine in ipairs(listed(leases)) do
   local e = load(mine.key)
   local ours = e.f.token == mine.token and number(e, 'until') > now
@@ -26,10 +26,11 @@ for _, mine in ipairs(listed(leases)) do
     e.f['until'] = now + lease
     if e.f.state == 'leased' then redis.call('ZADD', LEASES, now + lease, mine.key) else enter(e, 'leased', now + lease) end
     save(e)
+    if not e.f.claim then announced[#announced + 1] = mine.token end
   else
     lost[#lost + 1] = mine.token
   end
 end
-return lost
+return { lost, announced }
 `,
 });
