@@ -24,16 +24,16 @@ import { builtin, type KubeObject, listAll, refOf } from "@drover/kube";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { z } from "zod";
+import { random as seeded } from "@drover/fault-proxy";
 import { startInstallation } from "../attacks/installation.ts";
 import { wholeNumber } from "../harness/whole-number.ts";
-import { seeded } from "../rbac/random-rules.ts";
 import { type Author, randomAuthor, randomFunction, randomRules, words } from "./random-authors.ts";
 
 const { values } = parseArgs({
   options: { functions: { type: "string", default: "1000" }, seed: { type: "string", default: "1" } },
 });
 const total = wholeNumber("functions", values.functions, 1);
-const random = seeded(wholeNumber("seed", values.seed));
+const random = seeded(wholeNumber("seed", values.seed)).fraction;
 const say = (line: string): void => console.log(line);
 const at = await startInstallation((line) => console.error(line));
 const signal = new AbortController().signal;

@@ -15,14 +15,15 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { z } from "zod";
+import { random as seeded } from "@drover/fault-proxy";
 import { wholeNumber } from "../harness/whole-number.ts";
-import { randomRequests, randomRules, seeded } from "./random-rules.ts";
+import { randomRequests, randomRules } from "./random-rules.ts";
 
 const { values } = parseArgs({
   options: { sets: { type: "string", default: "100000" }, seed: { type: "string", default: "1" } },
 });
 const sets = wholeNumber("sets", values.sets, 1);
-const random = seeded(wholeNumber("seed", values.seed));
+const random = seeded(wholeNumber("seed", values.seed)).fraction;
 const answerSchema = z.object({
   ...{ granted: z.array(z.boolean()), held: z.array(z.boolean()) },
   ...{ reviewed: z.array(z.boolean()), covered: z.array(z.boolean()) },

@@ -1,16 +1,5 @@
 import type { PolicyRule } from "@drover/controller";
 
-/** A number in [0, 1), the same sequence for the same seed (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 // Few words, so that rules and requests meet often; and all that RBAC gives a meaning, or looks as if.
 const verbs = ["get", "list", "create", "*"];
 const groups = ["", "apps", "*"];

@@ -1,5 +1,5 @@
 import { expect, it, vi } from "vitest";
-import { seeded } from "../../../packages/controller/src/structural/random-schema.fixture.ts";
+import { random as seeded } from "@drover/fault-proxy";
 import {
   controlOf,
   functionOf,
@@ -50,7 +50,7 @@ it.each([1, 2, 3, 4])(
   "whatever queues refuse and whichever bridge dies, no wake is lost, and a steady queue waits for none (seed %i)",
   async (seed) => {
     await using scene = await openScene();
-    const random = seeded(seed);
+    const random = seeded(seed).fraction;
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
     const watching = new AbortController();
     const last = await watchFrom(scene.sandbox, watching.signal);

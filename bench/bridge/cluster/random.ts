@@ -1,3 +1,5 @@
+import { random } from "@drover/fault-proxy";
+
 /** Numbers that are the same for the same seed. */
 export interface Random {
   /** From 0 to `count` - 1. */
@@ -6,15 +8,9 @@ export interface Random {
   pick<T>(from: readonly T[], count: number): readonly T[];
 }
 
-/** Mulberry32. */
 export function seeded(seed: number): Random {
-  let state = seed >>> 0;
-  const below = (count: number): number => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * count);
-  };
+  const { fraction } = random(seed);
+  const below = (count: number): number => Math.floor(fraction() * count);
   return {
     below,
     pick(from, count) {

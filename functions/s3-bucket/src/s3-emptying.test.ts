@@ -8,6 +8,7 @@ import {
 } from "@aws-sdk/client-s3";
 import { RetryError } from "@drover/controller";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { random as seeded } from "@drover/fault-proxy";
 import { withEncodedNames } from "./s3-listing.ts";
 import {
   failure,
@@ -18,7 +19,7 @@ import {
   type TestObject,
 } from "./testing/bucket-scene.ts";
 import type { Fault } from "./testing/fault-proxy.ts";
-import { isOdd, numbersOf, oddKeys, randomKeys } from "./testing/odd-keys.ts";
+import { isOdd, oddKeys, randomKeys } from "./testing/odd-keys.ts";
 import { storedIn } from "./testing/stored-in.ts";
 
 let scene: Scene;
@@ -68,7 +69,7 @@ describe("keys of any characters", () => {
     ["had versioning", ["Enabled", "Suspended"]],
   ])("are deleted from a bucket that %s, each once", async (_, states) => {
     const object = await emptied();
-    const keys = [...oddKeys, ...randomKeys(150, numbersOf(1)), lineEnd];
+    const keys = [...oddKeys, ...randomKeys(150, seeded(1).fraction), lineEnd];
     // moto deletes all versions where versioning is suspended.
     const isMarked = (key: string, i: number): boolean =>
       states.at(-1) === "Enabled" && i % 3 === 0 && key !== lineEnd;

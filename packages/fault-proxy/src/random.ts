@@ -1,7 +1,7 @@
 /** Numbers that look random and are the same again for the same seed: what schedules are made with. */
 export interface Random {
   /** In [0, 1). */
-  fraction(): number;
+  readonly fraction: () => number;
   /** A whole number, both ends included. */
   between(from: number, to: number): number;
   chance(probability: number): boolean;

@@ -9,8 +9,9 @@
  */
 import { DeleteObjectCommand, PutBucketVersioningCommand } from "@aws-sdk/client-s3";
 import { parseArgs } from "node:util";
+import { random as seeded } from "@drover/fault-proxy";
 import { isFinalized, openScene, putObject } from "./bucket-scene.ts";
-import { numbersOf, oddKeys, randomKeys } from "./odd-keys.ts";
+import { oddKeys, randomKeys } from "./odd-keys.ts";
 import { storedIn } from "./stored-in.ts";
 
 const { values } = parseArgs({
@@ -24,7 +25,7 @@ await object.settle();
 
 const keys = [
   ...oddKeys,
-  ...randomKeys(Number(values.keys) - oddKeys.length, numbersOf(Number(values.seed))),
+  ...randomKeys(Number(values.keys) - oddKeys.length, seeded(Number(values.seed)).fraction),
 ];
 const each = async (some: readonly string[], act: (key: string) => Promise<unknown>): Promise<void> => {
   const rest = some.values();

@@ -37,17 +37,6 @@ export const oddKeys: readonly string[] = [
 /** Names that XML 1.0 (section 2.2) has no way to write, and that a request must therefore name in its URL. */
 export const isOdd = (key: string): boolean => /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/.test(key);
 
-/** A stream of numbers in [0, 1) that is the same for the same seed (mulberry32). */
-export function numbersOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** So many different keys of random Unicode, every fifth of them with a character that is hard. */
 export function randomKeys(count: number, random: () => number): readonly string[] {
   const below = (end: number): number => Math.floor(random() * end);

@@ -2,18 +2,8 @@
 import { z } from "zod";
 import type { Json } from "./schema.ts";
 
-/** From 0 to 1, the same row for the same seed (mulberry32). */
+/** From 0 to 1, as `fraction` of a random(seed) gives them. */
 export type Random = () => number;
-
-export function seeded(seed: number): Random {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    const once = Math.imul(state ^ (state >>> 15), 1 | state);
-    const twice = (once + Math.imul(once ^ (once >>> 7), 61 | once)) ^ once;
-    return ((twice ^ (twice >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 export interface Sample {
   readonly schema: z.ZodType;

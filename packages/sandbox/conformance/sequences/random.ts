@@ -1,3 +1,5 @@
+import { random } from "@drover/fault-proxy";
+
 /** Draws that a seed repeats. */
 export interface Random {
   /** A whole number from 0 to below `n`. */
@@ -7,16 +9,9 @@ export interface Random {
   chance(percent: number): boolean;
 }
 
-/** Mulberry32: small, and good enough to choose among requests. */
 export function seeded(seed: number): Random {
-  let state = seed >>> 0;
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-  const below = (n: number): number => Math.floor(next() * n);
+  const { fraction } = random(seed);
+  const below = (n: number): number => Math.floor(fraction() * n);
   return {
     below,
     pick: (from) => from[below(from.length)] ?? from[0],

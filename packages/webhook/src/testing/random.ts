@@ -1,4 +1,6 @@
-/** Random choices that a seed repeats (mulberry32). */
+import { random } from "@drover/fault-proxy";
+
+/** Random choices that a seed repeats. */
 export interface Random {
   /** In [0, 1). */
   next(): number;
@@ -8,14 +10,7 @@ export interface Random {
 }
 
 export function seeded(seed: number): Random {
-  let state = seed >>> 0;
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const { fraction: next } = random(seed);
   const below = (end: number): number => Math.floor(next() * end);
   return {
     next,
