@@ -12,13 +12,14 @@ interface Looks {
   readonly ready?: number;
   readonly cost?: string;
   readonly restarts?: number;
+  readonly sidecarRestarts?: number;
   /** Seconds. */
   readonly age?: number;
 }
 
 const pod = (
   name: string,
-  { node = "n", phase = "Running", ready, cost, restarts = 0, age = 100 }: Looks,
+  { node = "n", phase = "Running", ready, cost, restarts = 0, sidecarRestarts = 0, age = 100 }: Looks,
 ): Pod =>
   podSchema.parse({
     ...{ apiVersion: "v1", kind: "Pod" },
@@ -26,10 +27,14 @@ const pod = (
       ...{ name, uid: name, resourceVersion: "1", creationTimestamp: ago(age) },
       ...(cost !== undefined && { annotations: { "controller.kubernetes.io/pod-deletion-cost": cost } }),
     },
-    spec: { ...(node !== "" && { nodeName: node }) },
+    spec: {
+      ...(node !== "" && { nodeName: node }),
+      initContainers: [{ name: "s", restartPolicy: "Always" }],
+    },
     status: {
       phase,
       containerStatuses: [{ name: "c", restartCount: restarts }],
+      initContainerStatuses: [{ name: "s", restartCount: sidecarRestarts }],
       ...(ready !== undefined && {
         conditions: [{ type: "Ready", status: "True", lastTransitionTime: ago(ready) }],
       }),
@@ -40,10 +45,22 @@ describe("goes before", () => {
   it.each<readonly [string, Looks, Looks]>([
     ["who is on no node, who is on one", { node: "", ready: 50 }, { phase: "Pending" }],
     ["who is pending, who runs", { phase: "Pending" }, {}],
+    ["who is pending, of whom nothing is known", { phase: "Pending" }, { phase: "Unknown" }],
+    ["of whom nothing is known, who runs", { phase: "Unknown" }, {}],
     ["who is not ready, who is", { age: 10_000 }, { ready: 1 }],
     ["who costs less, who costs more", { ready: 90, cost: "-1" }, { ready: 1 }],
     ["who has been ready for a short time, who has for long", { ready: 10 }, { ready: 10_000 }],
     ["who has restarted more often, who has less", { ready: 10, restarts: 3 }, { ready: 10, restarts: 1 }],
+    [
+      "who costs less, who costs more than any cost may be",
+      { ready: 90, cost: "-1" },
+      { ready: 1, cost: "4294967296" },
+    ],
+    [
+      "whose sidecars have restarted more often, whose have less",
+      { ready: 10, sidecarRestarts: 3 },
+      { ready: 10, sidecarRestarts: 1 },
+    ],
     ["who is young, who is old", { age: 10 }, { age: 10_000 }],
     ["of those about as old, who has the lower uid", { age: 90 }, { age: 100 }],
   ])("%s", (_, first, second) => {
@@ -55,6 +72,21 @@ describe("goes before", () => {
     const [alone, shared] = [pod("a", { node: "x", ready: 10 }), pod("b", { node: "y", ready: 90 })];
     const sibling = pod("c", { node: "y", ready: 10 });
     expect(inDeletionOrder([alone, shared], [alone, shared, sibling], now)).toEqual([shared, alone]);
+  });
+
+  it("nobody for company that has ended, or is about to", () => {
+    const [a, b] = [pod("a", { node: "x", ready: 10 }), pod("b", { node: "y", ready: 90 })];
+    const over = pod("c", { node: "y", phase: "Succeeded" });
+    const leaving = pod("d", { node: "y" });
+    const metadata = { ...leaving.metadata, deletionTimestamp: ago(1) };
+    expect(inDeletionOrder([b, a], [a, b, over, { ...leaving, metadata }], now)).toEqual([a, b]);
+  });
+
+  it("whose age is not known, whose is", () => {
+    const [a, b] = [pod("a", {}), pod("b", { age: 1 })];
+    const { creationTimestamp: _, ...metadata } = a.metadata;
+    const unknown = { ...a, metadata };
+    expect(inDeletionOrder([b, unknown], [b, unknown], now)).toEqual([unknown, b]);
   });
 
   it("nobody by a cost that is no number", () => {

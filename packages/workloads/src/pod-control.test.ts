@@ -2,7 +2,8 @@ import type { Announcement } from "@drover/controller";
 import { builtin, connect, keyOf, type KubeClient, listAll } from "@drover/kube";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createPods, deletePods, longestName, type PodControl } from "./pod-control.ts";
+import { createPods, deletePods, isOfEndingNamespace, longestName, type PodControl } from "./pod-control.ts";
+import type { Pod } from "./pod.ts";
 
 let sandbox: Sandbox;
 let client: KubeClient;
@@ -49,6 +50,75 @@ it("asks for the same pods again when the same is decided upon", async () => {
   const { done } = await createPods(control, template, three);
   expect(done).toHaveLength(3);
   expect(await listAll(client, builtin.pod)).toHaveLength(3);
+});
+
+it("asks for the same pods again in whatever order those before them are listed, and for others than those", async () => {
+  const { done: seen } = await createPods(control, template, three);
+  const asked = async (pods: readonly Pod[]) => {
+    const { done } = await createPods(control, template, { count: 2, seen: pods });
+    return done.map(({ metadata }) => metadata.name).sort();
+  };
+  const names = await asked(seen);
+  expect(await asked(seen.toReversed())).toEqual(names);
+  expect(await listAll(client, builtin.pod)).toHaveLength(5);
+  // One of them has gone: what is missing now is another one.
+  expect(await asked(seen.slice(1))).not.toEqual(names);
+});
+
+it("makes pods with all that stands in the template's metadata", async () => {
+  const metadata = {
+    ...{ labels: { app: "web" }, annotations: { "example.com/a": "b" }, finalizers: ["example.com/hold"] },
+  };
+  const { done } = await createPods(control, { ...template, metadata }, { count: 1, seen: [] });
+  expect(await client.get(builtin.pod, keyOf(done[0]!))).toMatchObject({ metadata });
+});
+
+/** A pod of that name which is another's. */
+const another = ({ metadata: { name, namespace } }: Pod) =>
+  client.create(builtin.pod, { metadata: { name, namespace }, spec: template.spec });
+
+it("does not take a pod of another one for its own that has the name", async () => {
+  const { done } = await createPods(control, template, { count: 1, seen: [] });
+  await client.delete(builtin.pod, keyOf(done[0]!));
+  await another(done[0]!);
+  said = [];
+  const again = await createPods(control, template, { count: 1, seen: [] });
+  expect([again.done, reasons()]).toEqual([[], ["Warning FailedCreate"]]);
+  expect(again.refused).toBeDefined();
+});
+
+it("says nothing of pods that a namespace refuses which is being deleted, and of other refusals it does", async () => {
+  const metadata = { name: "going", finalizers: ["example.com/hold"] };
+  await client.create(builtin.namespace, { metadata });
+  await client.delete(builtin.namespace, keyOf({ metadata }));
+  const owner = { ...control.owner, metadata: { ...control.owner.metadata, namespace: "going" } };
+  const going = await createPods({ ...control, owner }, template, { count: 1, seen: [] });
+  expect([isOfEndingNamespace(going.refused?.reason), said]).toEqual([true, []]);
+  sandbox.faults.respond(({ method }) => (method === "POST" ? { status: 403 } : undefined));
+  const other = await createPods(control, template, { count: 1, seen: [] });
+  expect([isOfEndingNamespace(other.refused?.reason), reasons()]).toEqual([false, ["Warning FailedCreate"]]);
+});
+
+it("leaves a pod alone that has taken the name of the one to be deleted, and counts that as gone", async () => {
+  const { done } = await createPods(control, template, { count: 2, seen: [] });
+  await client.delete(builtin.pod, keyOf(done[0]!));
+  await another(done[0]!);
+  await client.delete(builtin.pod, keyOf(done[1]!));
+  said = [];
+  const deleted = await deletePods(control, done);
+  expect([deleted.done.length, deleted.refused, said]).toEqual([2, undefined, []]);
+  expect(await client.get(builtin.pod, keyOf(done[0]!))).toBeDefined();
+});
+
+it("tells of those that were made beside one that is refused", async () => {
+  let posts = 0;
+  sandbox.faults.respond(({ method }) => (method === "POST" && ++posts === 3 ? { status: 403 } : undefined));
+  const { done, refused } = await createPods(control, template, { count: 7, seen: [] });
+  expect(refused).toBeDefined();
+  expect(done.map(({ metadata }) => metadata.name).sort()).toEqual(
+    (await listAll(client, builtin.pod)).map(({ metadata }) => metadata.name).sort(),
+  );
+  expect([done.length, posts]).toEqual([2, 3]);
 });
 
 it("stops at the first batch in which one is refused, and says why", async () => {
