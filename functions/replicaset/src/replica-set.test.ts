@@ -1,6 +1,6 @@
 import { type ObjectClient, objectKey, type ReconcileContext } from "@drover/controller";
-import { builtin, connect } from "@drover/kube";
-import { testCluster, type TestCluster } from "@drover/testing";
+import { builtin, connect, type KubeObject } from "@drover/kube";
+import { type Manifest, testCluster, type TestCluster } from "@drover/testing";
 import type { ReplicaSet } from "@drover/workloads";
 import { afterEach, expect, it } from "vitest";
 import deployedAs from "./function.ts";
@@ -23,6 +23,114 @@ it("makes as many pods as are asked for, and says so", async () => {
   expect((await opened.get(sets, "web"))?.["status"]).toEqual({
     ...{ replicas: 3, fullyLabeledReplicas: 3, terminatingReplicas: 0, observedGeneration: 1 },
   });
+});
+
+const namesOf = (all: Awaited<ReturnType<TestCluster["list"]>>) => all.map(({ metadata }) => metadata.name);
+const statusNow = async (opened: TestCluster) => (await opened.get(sets, "web"))?.["status"];
+
+it("says how its pods are whenever that changes, and replaces those that end", async () => {
+  const opened = await open();
+  await opened.apply(web(3));
+  await opened.settled();
+  const [ready = "", failed = "", held = ""] = namesOf(await opened.list(pods));
+  const isReady = { type: "Ready", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" };
+  await opened.state({
+    ...pods,
+    metadata: { name: ready },
+    status: { phase: "Running", conditions: [isReady] },
+  });
+  await opened.settled();
+  expect(await statusNow(opened)).toMatchObject({ replicas: 3, readyReplicas: 1, availableReplicas: 1 });
+  await opened.state({ ...pods, metadata: { name: failed }, status: { phase: "Failed" } });
+  await opened.settled();
+  expect(await opened.list(pods)).toHaveLength(4);
+  await opened.apply({ ...pods, metadata: { name: held, finalizers: ["example.com/hold"] } });
+  await opened.delete(pods, held);
+  await opened.settled();
+  expect(await opened.list(pods)).toHaveLength(5);
+  expect(await statusNow(opened)).toMatchObject({ replicas: 3, readyReplicas: 1, terminatingReplicas: 1 });
+  // What has ended is neither counted nor taken for one that is too many.
+  await opened.apply(web(2));
+  await opened.settled();
+  const left = namesOf(await opened.list(pods));
+  expect(left).toEqual(expect.arrayContaining([ready, failed, held]));
+  expect(left).toHaveLength(4);
+  expect(await statusNow(opened)).toMatchObject({ replicas: 2, terminatingReplicas: 1 });
+});
+
+it("makes no pods while it is being deleted, and still says how many there are", async () => {
+  const opened = await open();
+  const { metadata, ...rest } = web(2);
+  await opened.apply({ ...rest, metadata: { ...metadata, finalizers: ["example.com/hold"] } });
+  await opened.settled();
+  await opened.delete(sets, "web");
+  await opened.delete(pods, namesOf(await opened.list(pods))[0] ?? "");
+  await opened.settled();
+  expect(await opened.list(pods)).toHaveLength(1);
+  expect(await statusNow(opened)).toMatchObject({ replicas: 1 });
+});
+
+const placed = (name: string, nodeName: string, more: object = {}): Manifest => ({
+  ...pods,
+  metadata: { name, labels: { app: "web" }, ...more },
+  spec: { nodeName, containers: [{ name: "web", image: "web:1" }] },
+});
+const heldBy = (kind: string, { metadata: { name, uid } }: KubeObject) => ({
+  ownerReferences: [{ apiVersion: "apps/v1", kind, name, uid, controller: true }],
+});
+
+it("neither counts nor deletes pods that its selector matches and another one controls", async () => {
+  const opened = await open();
+  const other = await opened.apply({ ...web(2), metadata: { name: "other" } });
+  const held = heldBy("ReplicaSet", other);
+  for (const name of ["a", "b"])
+    await opened.apply(placed(name, "x", { ...held, finalizers: ["example.com/hold"] }));
+  await opened.apply(web(2));
+  await opened.settled();
+  await opened.delete(pods, "a");
+  await opened.apply(web(1));
+  await opened.settled();
+  expect(namesOf(await opened.list(pods))).toEqual(expect.arrayContaining(["a", "b"]));
+  expect(await statusNow(opened)).toMatchObject({ replicas: 1, terminatingReplicas: 0 });
+});
+
+/** A set of pods on these nodes, and with another selector than `web`'s. */
+async function setOn(
+  opened: TestCluster,
+  name: string,
+  nodes: readonly string[],
+  metadata: object,
+): Promise<void> {
+  const labels = { app: name };
+  const spec = { ...(web(nodes.length).spec as object), selector: { matchLabels: labels } };
+  const template = { metadata: { labels }, spec: { containers: [{ name: "web", image: "web:1" }] } };
+  for (const [i, node] of nodes.entries()) await opened.apply(placed(`${name}-${i}`, node, { labels }));
+  await opened.apply({ ...sets, metadata: { name, ...metadata }, spec: { ...spec, template } });
+}
+it.each([
+  ["with a pod of its Deployment's other set", ["x", "y"], { old: ["y"] }, "y"],
+  ["with pods of any of them", ["x", "y"], { older: ["x"], oldest: ["y", "y"] }, "y"],
+  ["with pods of its Deployment, not of another's", ["x", "y"], { old: ["x"], foreign: ["y", "y"] }, "x"],
+  ["with most, its own counted once", ["x", "x", "x", "y"], { old: ["y", "y", "y"] }, "y"],
+])("of pods that are as good one goes that shares its node %s", async (_, own, beside, expected) => {
+  const opened = await open();
+  const deployment = await opened.apply({
+    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web" } },
+    spec: web(1).spec,
+  });
+  const held = heldBy("Deployment", deployment);
+  for (const [name, nodes] of Object.entries(beside))
+    await setOn(opened, name, nodes, name === "foreign" ? {} : held);
+  for (const [i, node] of own.entries()) await opened.apply(placed(`web-${i}`, node));
+  const owned = (replicas: number): Manifest => ({ ...web(replicas), metadata: { name: "web", ...held } });
+  await opened.apply(owned(own.length));
+  await opened.settled();
+  await opened.apply(owned(own.length - 1));
+  await opened.settled();
+  // They are on a node, and take their time to end.
+  const ending = (await opened.list(pods)).filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  expect(ending.map(({ spec }) => spec)).toMatchObject([{ nodeName: expected }]);
+  expect(await statusNow(opened)).toMatchObject({ replicas: own.length - 1, terminatingReplicas: 1 });
 });
 
 it("makes no pod for a set that has gone since the run has read it", async () => {
