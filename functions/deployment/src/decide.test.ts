@@ -1,14 +1,9 @@
 import { replicaSetSchema } from "@drover/workloads";
 import { describe, expect, it } from "vitest";
 import { decide } from "./decide.ts";
-import { boundsOf, deploymentSchema } from "./deployment.ts";
+import { boundsOf } from "./deployment.ts";
 import { type Draft, draftOf } from "./draft.ts";
-
-const template = (image: string) => ({
-  metadata: { labels: { app: "web" } },
-  spec: { containers: [{ name: "web", image }] },
-});
-const metadata = { name: "web", namespace: "default", uid: "u", resourceVersion: "1", generation: 1 };
+import { decided as decidedOf, deploymentOf, setOf, sizes } from "./testing/drafts.ts";
 
 interface Asked {
   readonly replicas: number;
@@ -19,13 +14,9 @@ interface Asked {
 
 /** Asks for `web:new`. */
 const deployment = ({ replicas, maxSurge = 1, maxUnavailable = 0, more = {} }: Asked) =>
-  deploymentSchema.parse({
-    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata },
-    spec: {
-      ...{ replicas, selector: { matchLabels: { app: "web" } }, template: template("web:new") },
-      strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge, maxUnavailable } },
-      ...more,
-    },
+  deploymentOf({
+    ...{ replicas, strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge, maxUnavailable } } },
+    ...more,
   });
 
 /** A set of an image, with as many replicas, of which as many are available; made for as many, with surge. */
@@ -36,32 +27,16 @@ const set = (
   [desired, max]: readonly [number, number] = [10, 10],
   age = 0,
 ) =>
-  replicaSetSchema.parse({
-    ...{ apiVersion: "apps/v1", kind: "ReplicaSet" },
-    metadata: {
-      ...metadata,
-      name: image,
-      creationTimestamp: new Date(Date.UTC(2026, 0, 1, 0, age)).toISOString(),
-      annotations: {
-        "deployment.kubernetes.io/desired-replicas": String(desired),
-        "deployment.kubernetes.io/max-replicas": String(max),
-      },
+  setOf(image, {
+    ...{ size: replicas, age, status: { readyReplicas: available, availableReplicas: available } },
+    annotations: {
+      "deployment.kubernetes.io/desired-replicas": String(desired),
+      "deployment.kubernetes.io/max-replicas": String(max),
     },
-    spec: { replicas, selector: {}, template: template(image) },
-    status: { replicas, readyReplicas: available, availableReplicas: available, observedGeneration: 1 },
   });
 
-function decided(asked: Asked, ...sets: readonly ReturnType<typeof set>[]): Draft {
-  const draft = draftOf(deployment(asked), sets, new Date("2026-01-02T00:00:00Z"));
-  decide(draft, false);
-  return draft;
-}
-const sizes = ({ sets }: Draft): Record<string, number> =>
-  Object.fromEntries(
-    sets
-      .map(({ set: { spec }, replicas }) => [JSON.stringify(spec.template.spec), replicas])
-      .map(([spec, replicas]) => [/web:\w+/.exec(String(spec))?.[0] ?? "", Number(replicas)]),
-  );
+const decided = (asked: Asked, ...sets: readonly ReturnType<typeof set>[]): Draft =>
+  decidedOf(deployment(asked), sets);
 
 describe("a rolling update", () => {
   it.each([

@@ -1,0 +1,68 @@
+import { timestamp } from "@drover/controller";
+import { replicaSetSchema } from "@drover/workloads";
+import { decide } from "../decide.ts";
+import { type DeploymentObject, deploymentSchema } from "../deployment.ts";
+import { type Draft, draftOf } from "../draft.ts";
+
+const metadata = { name: "web", namespace: "default", uid: "u", resourceVersion: "1", generation: 1 };
+
+export const template = (image: string) => ({
+  metadata: { labels: { app: "web" } },
+  spec: { containers: [{ name: "web", image }] },
+});
+
+/** A Deployment that asks for `web:new`. */
+export const deploymentOf = (
+  spec: object,
+  { status = {}, ...more }: { readonly status?: object; readonly annotations?: object } = {},
+): DeploymentObject =>
+  deploymentSchema.parse({
+    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { ...metadata, ...more }, status },
+    spec: { replicas: 1, selector: { matchLabels: { app: "web" } }, template: template("web:new"), ...spec },
+  });
+
+export interface SetLooks {
+  readonly size?: number;
+  readonly status?: object;
+  readonly annotations?: object;
+  readonly generation?: number;
+  /** Minutes after the year's begin at which it was made. */
+  readonly age?: number;
+}
+
+/** A set of an image with all its pods available, unless its status says otherwise. */
+export const setOf = (
+  image: string,
+  { size = 1, status, annotations = {}, generation = 1, age = 0 }: SetLooks = {},
+) =>
+  replicaSetSchema.parse({
+    ...{ apiVersion: "apps/v1", kind: "ReplicaSet" },
+    metadata: {
+      ...{ ...metadata, name: image, annotations, generation },
+      creationTimestamp: timestamp(new Date(Date.UTC(2026, 0, 1, 0, age))),
+    },
+    spec: { replicas: size, selector: {}, template: template(image) },
+    status: {
+      ...{ replicas: size, readyReplicas: size, availableReplicas: size, observedGeneration: 1 },
+      ...status,
+    },
+  });
+
+export const sometime = new Date("2026-01-02T00:00:00Z");
+
+/** What comes of a Deployment and its sets. */
+export function decided(
+  deployment: DeploymentObject,
+  sets: readonly ReturnType<typeof setOf>[],
+  oldMayRun = false,
+): Draft {
+  const draft = draftOf(deployment, sets, sometime);
+  decide(draft, oldMayRun);
+  return draft;
+}
+
+const imageOf = (one: unknown): string => /web:\w+/.exec(JSON.stringify(one))?.[0] ?? "";
+
+/** How many replicas each image is to have. */
+export const sizes = ({ sets }: Draft): Readonly<Record<string, number>> =>
+  Object.fromEntries(sets.map(({ set: { spec }, replicas }) => [imageOf(spec.template), replicas] as const));
