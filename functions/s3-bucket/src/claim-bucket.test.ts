@@ -151,9 +151,12 @@ test("two objects that reach for one bucket at once: one has it, the other is to
   );
 });
 
-test("a bucket that another object tagged right after us keeps its settings", async () => {
+test.each([
+  ["it adopts", true],
+  ["it has just made", false],
+])("a bucket that %s, and another object tagged right after it, keeps its settings", async (_, isThere) => {
   const object = scene.object({ adopt: "IfUnowned", versioning: "Enabled" });
-  await makeBucket(scene.s3, object.bucketName);
+  if (isThere) await makeBucket(scene.s3, object.bucketName);
   let tagged = false;
   scene.proxy.fault = async ({ operation }): Promise<Fault> => {
     if (tagged) await setTags(scene.s3, object.bucketName, { "drover.dev/owner-uid": "another" });
@@ -162,6 +165,107 @@ test("a bucket that another object tagged right after us keeps its settings", as
   };
   expect(await refusal(object.settle())).toMatchObject({ reason: "BucketNotOurs" });
   expect((await bucketIn(scene.s3, object.bucketName))?.versioning).toBeUndefined();
+});
+
+test("a bucket whose owner was written and cannot be read yet is waited for, and its settings are not touched", async () => {
+  const object = scene.object({ adopt: "IfUnowned", versioning: "Enabled" });
+  await makeBucket(scene.s3, object.bucketName);
+  scene.proxy.fault = ({ operation }) =>
+    operation === "GetBucketTagging" ? { status: 404, code: "NoSuchTagSet" } : "none";
+  expect(await refusal(object.settle())).toMatchObject({ reason: "OwnerNotVisible", after: "1s" });
+  expect(scene.proxy.writes()).toEqual(["PutBucketTagging"]);
+});
+
+test("a bucket that another object tags between our look and our tagging keeps those tags", async () => {
+  const object = scene.object({ adopt: "IfUnowned" });
+  await makeBucket(scene.s3, object.bucketName);
+  const others = { "drover.dev/owner-uid": "another", "drover.dev/owner": "web/other" };
+  let looks = 0;
+  scene.proxy.fault = async ({ operation }): Promise<Fault> => {
+    if (operation === "GetBucketTagging" && ++looks === 2) await setTags(scene.s3, object.bucketName, others);
+    return "none";
+  };
+  expect(await refusal(object.settle())).toMatchObject({ reason: "BucketNotOurs" });
+  expect(await tagsOf(scene.s3, object.bucketName)).toEqual(others);
+});
+
+describe("tags of a bucket that is nobody's", () => {
+  test.each([
+    ["of another object, beside our own mark of removal", { "drover.dev/owner-uid": "another" }, true],
+    ["that say that another object deletes it", { "drover.dev/removed-by": "another" }, false],
+  ])("%s: it is never taken", async (_, tags, isRemoved) => {
+    const object = scene.object({ adopt: "IfUnowned" });
+    await makeBucket(scene.s3, object.bucketName);
+    const removal = isRemoved ? { "drover.dev/removed-by": object.uid } : {};
+    await setTags(scene.s3, object.bucketName, { ...tags, ...removal });
+    expect(await refusal(object.settle())).toMatchObject({ reason: "BucketNotOurs", after: "5m" });
+    await object.finalize();
+    expect(scene.proxy.writes()).toEqual([]);
+  });
+
+  test("of somebody who made it while we were about to, empty as it is", async () => {
+    const object = scene.object();
+    await object.reconcile();
+    await makeBucket(scene.s3, object.bucketName);
+    await setTags(scene.s3, object.bucketName, { team: "theirs" });
+    expect(await refusal(object.reconcile())).toMatchObject({ reason: "BucketNotOurs" });
+    expect(scene.proxy.writes()).toEqual([]);
+  });
+});
+
+describe("where the credentials may not list buckets", () => {
+  const unlisted = () => {
+    scene.proxy.fault = ({ operation }) =>
+      operation === "ListBuckets" ? { status: 403, code: "AccessDenied" } : "none";
+  };
+  test("a bucket is adopted only when the spec says of which account it must be", async () => {
+    const object = scene.object({ adopt: "IfUnowned", pollInterval: "90s" });
+    await makeBucket(scene.s3, object.bucketName);
+    unlisted();
+    expect(await refusal(object.settle())).toMatchObject({ reason: "BucketNotOurs", after: "90s" });
+    object.spec = { ...object.spec, accountId: "123456789012" };
+    expect((await object.settle()).status).toMatchObject({ adopted: true });
+  });
+
+  test("the status says nothing of when the bucket was made, and the next look asks for it again", async () => {
+    const object = scene.object({ adopt: "IfUnowned", accountId: "123456789012" });
+    await makeBucket(scene.s3, object.bucketName);
+    unlisted();
+    expect((await object.settle()).status).not.toHaveProperty("createdAt");
+    scene.proxy.forget();
+    const made = (await bucketIn(scene.s3, object.bucketName))?.createdAt?.toISOString();
+    expect((await object.reconcile()).status?.createdAt).toBe(made);
+  });
+});
+
+test("a bucket is found in the list of an account's buckets on whichever page it is", async () => {
+  const object = scene.object({ adopt: "IfUnowned" });
+  await makeBucket(scene.s3, object.bucketName);
+  const page = (names: readonly string[], more = "") =>
+    `<ListAllMyBucketsResult><Buckets>${names
+      .map(
+        (name) =>
+          `<Bucket><Name>${name}</Name><CreationDate>2026-01-01T00:00:00.000Z</CreationDate></Bucket>`,
+      )
+      .join("")}</Buckets>${more}</ListAllMyBucketsResult>`;
+  scene.proxy.fault = ({ operation, url }) => {
+    if (operation !== "ListBuckets") return "none";
+    const isSecond = url.includes("continuation-token=next");
+    const names = isSecond ? [object.bucketName] : [`${object.bucketName}-logs`];
+    return { status: 200, body: page(names, isSecond ? "" : "<ContinuationToken>next</ContinuationToken>") };
+  };
+  expect((await object.settle()).status).toMatchObject({
+    adopted: true,
+    createdAt: "2026-01-01T00:00:00.000Z",
+  });
+});
+
+test("an owner whose name is longer than a tag may be is written as far as it fits", async () => {
+  const object = scene.object({ bucketName: "long-owner" }, { name: "n".repeat(253) });
+  await object.settle();
+  expect(await tagsOf(scene.s3, "long-owner")).toMatchObject({
+    ...{ "drover.dev/owner-uid": object.uid, "drover.dev/owner": object.key.slice(0, 256) },
+  });
 });
 
 async function keysOfAnotherAccount(url: string) {

@@ -5,7 +5,7 @@ import {
   PutBucketVersioningCommand,
 } from "@aws-sdk/client-s3";
 import { RetryAfterError } from "@drover/controller";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   bucketIn,
   deleteBehindBack,
@@ -210,6 +210,124 @@ describe("a bucket that is not the object's", () => {
       operation === "GetBucketTagging" ? { status: 403, code: "AccessDenied" } : "none";
     expect(await refusal(object.finalize())).toMatchObject({ reason: "AccessDenied" });
   });
+});
+
+describe("what cannot be known", () => {
+  test.each([
+    ["may not list buckets", { status: 403, code: "AccessDenied" } as const],
+    ["list the bucket", "none" as const],
+  ])("is waited for: a bucket that may not be looked at by credentials that %s", async (_, list) => {
+    const object = scene.object({ onDelete: "Delete" });
+    await makeBucket(scene.s3, object.bucketName);
+    scene.proxy.fault = ({ operation }) =>
+      operation === "ListBuckets"
+        ? list
+        : operation === "GetBucketTagging"
+          ? { status: 403, code: "AccessDenied" }
+          : "none";
+    expect(await refusal(object.finalize())).toMatchObject({ reason: "AccessDenied" });
+  });
+
+  test("is waited for: a bucket that was being made, and may not be looked at", async () => {
+    const object = scene.object({ onDelete: "Delete" });
+    await object.reconcile();
+    scene.proxy.fault = ({ operation }) =>
+      operation === "GetBucketTagging" ? { status: 403, code: "AccessDenied" } : "none";
+    expect(await refusal(object.finalize())).toMatchObject({ reason: "AccessDenied" });
+  });
+
+  test.each(["ExpiredToken", "SignatureDoesNotMatch"])(
+    "is waited for: whose a bucket is, while the credentials are refused with %s",
+    async (code) => {
+      const object = scene.object({ onDelete: "Delete" });
+      scene.proxy.fault = () => ({ status: 403, code });
+      expect(await refusal(object.finalize())).toMatchObject({ reason: "CredentialsRefused" });
+    },
+  );
+
+  test("is tried again: the Secret, where it could not be read, also for a bucket that stays", async () => {
+    const object = scene.object();
+    await object.settle();
+    vi.spyOn(scene.secrets, "get").mockImplementationOnce(() => {
+      throw new Error("503");
+    });
+    await expect(object.finalize()).rejects.toThrow("503");
+    await object.finalize();
+    expect(await tagsOf(scene.s3, object.bucketName)).toEqual({});
+  });
+});
+
+test.each(["Retain", "Delete"] as const)(
+  "a bucket that somebody takes over between our look and our tagging keeps those tags, with onDelete: %s",
+  async (onDelete) => {
+    const object = scene.object({ onDelete });
+    await object.settle();
+    const others = { "drover.dev/owner-uid": "another" };
+    let looks = 0;
+    scene.proxy.fault = async ({ operation }): Promise<Fault> => {
+      if (operation === "GetBucketTagging" && ++looks === 2)
+        await setTags(scene.s3, object.bucketName, others);
+      return "none";
+    };
+    scene.proxy.calls.length = 0;
+    await object.finalize();
+    expect(scene.proxy.writes()).toEqual([]);
+    expect(await tagsOf(scene.s3, object.bucketName)).toEqual(others);
+  },
+);
+
+test("every bucket that is the object's goes, under whichever of its names it was made", async () => {
+  const object = scene.object({ onDelete: "Delete" });
+  await object.settle();
+  const [first, second] = [object.bucketName, `${object.bucketName}-b`];
+  await makeBucket(scene.s3, second);
+  await setTags(scene.s3, second, { "drover.dev/owner-uid": object.uid });
+  object.spec = { ...object.spec, bucketName: second };
+  await object.finalize();
+  expect(await Promise.all([first, second].map((name) => bucketIn(scene.s3, name)))).toEqual([
+    undefined,
+    undefined,
+  ]);
+});
+
+test("a bucket is found by the spec's name where nothing is remembered of it", async () => {
+  const object = scene.object({ onDelete: "Delete" });
+  await object.settle();
+  object.status = {};
+  await object.finalize();
+  expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
+});
+
+test("an object whose name never made a bucket's name can be deleted", async () => {
+  await scene.object({ onDelete: "Delete" }, { name: "n".repeat(60) }).finalize();
+  expect(scene.proxy.calls).toEqual([]);
+});
+
+test("a delete marker alone keeps the bucket", async () => {
+  const object = scene.object({ onDelete: "Delete", versioning: "Enabled" });
+  await object.settle();
+  scene.proxy.fault = ({ operation, body }) =>
+    operation === "ListObjectVersions"
+      ? {
+          asked: body,
+          answered: ({ status }) => ({
+            status,
+            body: "<ListVersionsResult><DeleteMarker><Key>a</Key><VersionId>v</VersionId></DeleteMarker></ListVersionsResult>",
+          }),
+        }
+      : "none";
+  expect(await refusal(object.finalize())).toMatchObject({ reason: "BucketNotEmpty" });
+});
+
+test("a bucket that somebody else deletes at the same moment is gone, and that is all", async () => {
+  const object = scene.object({ onDelete: "Delete" });
+  await object.settle();
+  scene.proxy.fault = async ({ operation }): Promise<Fault> => {
+    if (operation === "DeleteBucket") await deleteBehindBack(scene.s3, object.bucketName);
+    return "none";
+  };
+  await object.finalize();
+  expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
 });
 
 describe("a bucket that is gone", () => {

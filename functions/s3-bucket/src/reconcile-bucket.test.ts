@@ -220,6 +220,119 @@ describe("drift", () => {
   });
 });
 
+describe("a bucket that is about to be made", () => {
+  test("is announced anew where its run came too late, and for longer", async () => {
+    const object = scene.object();
+    await object.reconcile();
+    const { bucketName = "", since = "" } = object.status.creating ?? {};
+    const minutesAgo = (minutes: number): string =>
+      new Date(Date.parse(since) - minutes * 60_000).toISOString();
+    object.status = { creating: { bucketName, since: minutesAgo(10), until: minutesAgo(9) } };
+    await object.reconcile();
+    expect(scene.proxy.writes()).toEqual([]);
+    const { creating } = object.status;
+    const open = Date.parse(creating?.until ?? "") - Date.parse(creating?.since ?? "");
+    expect(open).toBeGreaterThanOrEqual(20 * 60_000);
+    await object.settle();
+    expect(await bucketIn(scene.s3, object.bucketName)).toBeDefined();
+  });
+
+  test("and was made, and may not be looked at, says so", async () => {
+    const object = scene.object();
+    await object.reconcile();
+    let isMade = false;
+    scene.proxy.fault = ({ operation }) => {
+      isMade ||= operation === "CreateBucket";
+      return isMade && operation === "GetBucketTagging" ? { status: 403, code: "AccessDenied" } : "none";
+    };
+    expect(await refusal(object.reconcile())).toMatchObject({ reason: "AccessDenied" });
+  });
+});
+
+test("an object is looked at again as often as it asks for", async () => {
+  const object = scene.object({ pollInterval: "30s" });
+  expect((await object.settle()).requeueAfter).toBe("30s");
+});
+
+test.each([
+  ["us-gov-west-1", "arn:aws-us-gov:s3:::"],
+  ["cn-north-1", "arn:aws-cn:s3:::"],
+])("a bucket in %s has an ARN of that partition", async (region, arn) => {
+  const object = scene.object({ region });
+  expect((await object.settle()).status).toMatchObject({ region, arn: `${arn}${object.bucketName}` });
+});
+
+test("a bucket is looked for where it was made, though the function's own region is another now", async () => {
+  const object = scene.object();
+  await object.settle();
+  object.status = { ...object.status, region: "eu-west-3" };
+  scene.proxy.forget();
+  await object.reconcile();
+  expect(scene.proxy.calls[0]?.headers.authorization).toContain("/eu-west-3/");
+});
+
+describe("a bucket", () => {
+  test("whose tags may be read, and which may not be looked at, is where it answered", async () => {
+    const object = scene.object();
+    await object.settle();
+    scene.proxy.fault = ({ operation }) => (operation === "HeadBucket" ? { status: 403, body: "" } : "none");
+    expect((await object.reconcile()).status).toMatchObject({ region: "us-east-1" });
+  });
+
+  test.each(["NoSuchTagSet", "NoSuchTagSetError"])("without tags (%s) is there", async (code) => {
+    const object = scene.object();
+    await makeBucket(scene.s3, object.bucketName);
+    scene.proxy.fault = ({ operation }) =>
+      operation === "GetBucketTagging" ? { status: 404, code } : "none";
+    expect(await refusal(object.settle())).toMatchObject({ reason: "BucketNotOurs" });
+  });
+
+  test("to which each region answers that it is in another one is not asked for without end", async () => {
+    const object = scene.object();
+    scene.proxy.fault = ({ number }) => ({
+      ...{ status: 301, code: "PermanentRedirect" },
+      headers: { "x-amz-bucket-region": `eu-west-${number + 1}` },
+    });
+    expect(await refusal(object.reconcile())).toMatchObject({ reason: "RegionMismatch" });
+    expect(scene.proxy.calls).toHaveLength(2);
+  });
+
+  test("with as many tags as S3 takes is tagged; with one more it is left as it is", async () => {
+    const [object, full] = [scene.object({ adopt: "IfUnowned" }), scene.object({ adopt: "IfUnowned" })];
+    const some = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, "v"]));
+    for (const [one, count] of [
+      [object, 48],
+      [full, 49],
+    ] as const) {
+      await makeBucket(scene.s3, one.bucketName);
+      await setTags(scene.s3, one.bucketName, some(count));
+    }
+    await object.settle();
+    expect(Object.keys(await tagsOf(scene.s3, object.bucketName))).toHaveLength(50);
+    scene.proxy.forget();
+    full.spec = { ...full.spec, pollInterval: "90s" };
+    expect(await refusal(full.settle())).toMatchObject({ reason: "TooManyTags", after: "90s" });
+    expect(scene.proxy.writes()).toEqual([]);
+  });
+});
+
+test("a setting that is refused, and is not lacking, is an error", async () => {
+  const object = scene.object({ versioning: "Enabled" });
+  scene.proxy.fault = ({ operation }) =>
+    operation === "PutBucketVersioning" ? { status: 403, code: "AccessDenied" } : "none";
+  expect(await refusal(object.settle())).toMatchObject({ reason: "AccessDenied" });
+});
+
+test("a request is sent once in a run: it is the queue that tries again", async () => {
+  const object = scene.object();
+  scene.proxy.fault = () => ({ status: 500, code: "InternalError" });
+  await failure(object.reconcile());
+  scene.proxy.fault = () => ({ status: 503, code: "SlowDown" });
+  await failure(object.reconcile());
+  expect(scene.proxy.calls).toHaveLength(2);
+});
+
 describe("what cannot be changed", () => {
   test("a new name is refused, and the bucket stays", async () => {
     const object = scene.object();
@@ -270,7 +383,7 @@ describe("what cannot be changed", () => {
     const object = scene.object({ region: "eu-west-1" });
     await object.settle();
     expect(object.status.region).toBe("eu-west-1");
-    object.spec = { ...object.spec, region: "eu-west-2" };
+    object.spec = { ...object.spec, region: "eu-west-2", tags: { team: "a" }, versioning: "Enabled" };
     scene.proxy.forget();
     const error = await refusal(object.settle());
     expect(error).toMatchObject({ reason: "RegionMismatch" });
@@ -353,6 +466,18 @@ describe("credentials", () => {
     expect(error.message).toContain("secretAccessKey");
     expect(error.message).not.toContain("canary");
   });
+});
+
+test("credentials are sent as the Secret has them, without blanks around them, and with their token", async () => {
+  const { accessKeyId = "", secretAccessKey = "" } = scene.secrets.get("keys") ?? {};
+  scene.secrets.set("temporary", {
+    ...{ accessKeyId: ` ${accessKeyId}\n`, secretAccessKey: `${secretAccessKey}\n`, sessionToken: "t0ken\n" },
+  });
+  await scene.object({ credentialsSecret: { name: "temporary" } }).settle();
+  for (const { headers } of scene.proxy.calls) {
+    expect(headers["x-amz-security-token"]).toBe("t0ken");
+    expect(headers.authorization).toContain(`Credential=${accessKeyId}/`);
+  }
 });
 
 test("what a spec may say", () => {

@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { mergedTags, mostSpecTags, sameTags, tagLimits, tagProblem, withoutMarks } from "./tags.ts";
+import {
+  mergedTags,
+  mostSpecTags,
+  sameTags,
+  splitTags,
+  tagLimits,
+  tagProblem,
+  withoutMarks,
+} from "./tags.ts";
 
 const own = new Map([["drover.dev/owner-uid", "u"]]);
 const merged = (current: Record<string, string>, spec: Record<string, string>) =>
@@ -60,6 +68,17 @@ test.each([
   ["drover.dev/owner-uid", "v"],
 ])("tag %j: %j is refused", (key, value) => {
   expect(tagProblem(key, value)).toBeDefined();
+});
+
+test("keys and values as long as S3 takes them are taken, those of AWS in any case are not", () => {
+  expect(tagProblem("k".repeat(128), "v".repeat(256))).toBeUndefined();
+  expect(tagProblem("k", "")).toBeUndefined();
+  const { tags, ofAws } = splitTags([
+    ["Aws:x", "1"],
+    ["aws:y", "2"],
+    ["awsome", "3"],
+  ]);
+  expect([[...tags.keys()], [...ofAws.keys()]]).toEqual([["awsome"], ["Aws:x", "aws:y"]]);
 });
 
 test("letters of any script, blanks and S3's marks are taken", () => {
