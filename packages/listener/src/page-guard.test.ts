@@ -10,6 +10,8 @@ import {
   newToken,
   type PageGuard,
   pageProblem,
+  serverWithToken,
+  takeToken,
 } from "./index.ts";
 
 const asked = (localAddress: string | undefined, headers: Record<string, string[]>) => ({
@@ -37,9 +39,18 @@ describe("which requests are a web page's", () => {
     ["IPv6 of all addresses", { host: ["[::]:80"] }, true],
     ["an Origin", { host: ["localhost"], origin: ["http://localhost"] }, true],
     ["a navigation that a person typed", { host: ["localhost"], "sec-fetch-site": ["none"] }, false],
+    ["a request of the same origin", { host: ["localhost"], "sec-fetch-site": ["same-origin"] }, false],
+    ["a page of the same site", { host: ["localhost"], "sec-fetch-site": ["same-site"] }, true],
+    ["a port that is too long", { host: ["localhost:123456"] }, true],
     ["two words about the site", { host: ["localhost"], "sec-fetch-site": ["none", "cross-site"] }, true],
   ])("%s", (_what, headers, isPage) => {
     expect(refuses(everywhere, "::ffff:10.1.2.3", headers)).toBe(isPage);
+  });
+
+  it("its own address of IPv6 is a Host, and another one is not", () => {
+    expect(refuses(everywhere, "fd00::1", { host: ["[fd00::1]:80"] })).toBe(false);
+    expect(refuses(everywhere, "fd00::1", { host: ["[fd00::2]:80"] })).toBe(true);
+    expect(refuses(everywhere, "fd00::1", { host: ["[::1]"] })).toBe(false);
   });
 
   it("a listener that checks on loopback alone lets all through elsewhere: probes, Prometheus and KEDA in a cluster", () => {
@@ -82,6 +93,30 @@ describe("a bearer token", () => {
       expect([header, given(header)]).toEqual([header, undefined]);
     expect(given("Bearer a", "Bearer a")).toBeUndefined();
     expect(bearerOf({ headersDistinct: {} })).toBeUndefined();
+  });
+
+  it.each([
+    [undefined, "/t0ken/api/v1?watch=1", true, "/api/v1?watch=1"],
+    [undefined, "/t0ken", true, "/"],
+    [undefined, "/t0ken?a=b", true, "/?a=b"],
+    [undefined, "/t0ken/", true, "/"],
+    [undefined, "/t0kens/api", false, "/t0kens/api"],
+    [undefined, "/api/t0ken", false, "/api/t0ken"],
+    ["Bearer t0ken", "/api", true, "/api"],
+    ["Bearer t0ken", "/t0ken/api", true, "/api"],
+    ["Bearer other", "/t0ken/api", true, "/api"],
+    ["Bearer other", "/api", false, "/api"],
+    ["Basic t0ken", "/api", false, "/api"],
+  ])("with the header %s, of a request for %s is taken: %s, and %s is served", (header, url, is, left) => {
+    const request = { url, headersDistinct: header === undefined ? {} : { authorization: [header] } };
+    expect(takeToken(request as unknown as IncomingMessage, "t0ken")).toBe(is);
+    expect(request.url).toBe(left);
+  });
+
+  it("in a kubeconfig's server is taken from the path", () => {
+    const url = new URL(serverWithToken("http://127.0.0.1:8001", "t0ken")).pathname;
+    const request = { url: `${url}/api`, headersDistinct: {} } as unknown as IncomingMessage;
+    expect([takeToken(request, "t0ken"), request.url]).toEqual([true, "/api"]);
   });
 
   it("is compared whole, whatever its length", () => {
