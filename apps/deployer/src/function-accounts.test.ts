@@ -35,11 +35,11 @@ beforeEach(async () => {
 
 const [ours, theirs] = [0, 1];
 const refusedIn = (server: number) => admins[server]!.call("ACL", "SETUSER", "deployer", "-acl");
-/** Accounts of functions in Drover's own Redis. */
-const accounts = () =>
+/** Accounts of functions in Drover's own Redis, or in another. */
+const accounts = (own = () => ours) =>
   functionAccounts(
     {
-      redisFor: () => ({ redis: deployers[ours]!, gone: new AbortController().signal }),
+      redisFor: () => ({ redis: deployers[own()]!, gone: new AbortController().signal }),
       servers: () => [
         { redis: deployers[theirs]!, tenant: { namespaces: ["other"], url: servers[theirs]!.url } },
         { redis: deployers[ours]!, tenant: undefined },
@@ -86,4 +86,47 @@ it("the users of one Redis are known though another does not give its own", asyn
   await refusedIn(theirs);
   expect(await accounts().names()).toContain(redisUserOf(home));
   expect(warnings).toMatchObject([["Could not look for the users of functions in a Redis", {}]]);
+});
+
+it("a function that moves to another Redis, and back, has a user in the one where it is, and in no other", async () => {
+  let own = ours;
+  const same = accounts(() => own);
+  for (own of [theirs, ours, theirs, theirs, ours]) {
+    await same.grant(home, user, ["p"]);
+    expect([await has(ours), await has(theirs)]).toEqual([own === ours, own === theirs]);
+  }
+});
+
+it("of a function that goes no user is left anywhere, and its next one of that name has another", async () => {
+  const next = { ...home, uid: "u2" };
+  await accounts().grant(next, { ...user, controllers: ["web/sites/u2"] }, ["p"]);
+  await accounts().revoke(home);
+  expect([await has(ours), await has(theirs)]).toEqual([false, false]);
+  expect(await accounts().names()).toContain(redisUserOf(next));
+  await accounts().revoke(next);
+});
+
+it("no user is made where a function is now while it is not revoked where it was", async () => {
+  await redisAccounts(admins[theirs]!).revoke(redisUserOf(home));
+  await refusedIn(ours);
+  await expect(accounts(() => theirs).grant(home, user, ["p"])).rejects.toThrow("NOPERM");
+  expect(await has(theirs)).toBe(false);
+});
+
+it("a function that stays where it is keeps its connections, also when another deployer grants its user", async () => {
+  const url = servers[ours]!.url.replace("//", `//${encodeURIComponent(redisUserOf(home))}:p@`);
+  const connection = await connectRedis({
+    url,
+    clientName: "a function",
+    log: silentLog,
+    loadsScripts: false,
+  });
+  /** The id that Redis gave the function's connection. */
+  const connected = async () =>
+    /^id=(\d+) .*user=function:web\/sites\/u /m.exec(String(await admins[ours]!.call("CLIENT", "LIST")))?.[1];
+  const before = await connected();
+  expect(before).toBeDefined();
+  await accounts().grant(home, user, ["p"]);
+  expect(await connected()).toEqual(before);
+  await disconnectRedis(connection);
 });

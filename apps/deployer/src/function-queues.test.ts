@@ -1,8 +1,15 @@
-import { objectKey, queueOf, ReconcileFunction, silentLog } from "@drover/controller";
+import {
+  namesQueueOf,
+  objectKey,
+  type QueueName,
+  queueOf,
+  ReconcileFunction,
+  silentLog,
+} from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, openWorkQueue, type RedisConnection } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openFunctionQueues } from "./function-queues.ts";
+import { openFunctionQueues, queuesOf } from "./function-queues.ts";
 
 const kind = { group: "example.com", version: "v1", kind: "Gadget", plural: "gadgets", scope: "Namespaced" };
 const spec = ReconcileFunction.spec.parse({ for: kind });
@@ -67,4 +74,90 @@ it("a queue is not used any more once its Redis is given up", async () => {
   expect(second).not.toBe(first);
   expect(queues.of(queueOf(gadgets))).toBe(second);
   await queues.close();
+});
+
+const opened = () =>
+  openFunctionQueues({
+    redisFor: () => ({ redis, gone: new AbortController().signal }),
+    own: queueOf(functions),
+    log: silentLog,
+    onIncarnation: () => {},
+  });
+const pods = { group: "", version: "v1", kind: "Pod", plural: "pods", scope: "Namespaced" };
+const asking = ReconcileFunction.spec.parse({
+  for: kind,
+  watches: [
+    { ...pods, names: { code: true } },
+    { ...pods, plural: "services", kind: "Service", names: { label: "a" } },
+  ],
+});
+const saucers = { namespace: "a", name: "saucers", uid: "u" };
+const [ownQueue, namesQueue] = [queueOf(saucers), namesQueueOf(queueOf(saucers), pods)];
+
+it("a function works on its own queue and on those of kinds that its code is asked about, and on no other", () => {
+  expect(queuesOf(saucers, asking)).toEqual([ownQueue, namesQueue]);
+  expect(queuesOf(saucers, spec)).toEqual([ownQueue]);
+});
+
+it("what a function is to do is all that is due in its queue and in those of what its code is asked about", async () => {
+  const queues = opened();
+  const wake = (queue: QueueName, ...names: readonly string[]) =>
+    queues.of(queue).wake(
+      names.map((name) => ({
+        ...{ key: objectKey({ namespace: "a", name }), kind: "saucers", resourceVersion: "1" },
+        ...{ reason: "Added", class: "change" as const },
+      })),
+    );
+  await wake(ownQueue, "a");
+  await wake(namesQueue, "b", "c");
+  expect(await queues.load(saucers, asking)).toMatchObject({
+    due: 3,
+    running: 0,
+    paused: 0,
+    allPaused: false,
+  });
+  expect(await queues.load(saucers, spec)).toMatchObject({ due: 1 });
+  await queues.of(namesQueue).pause({ kind: "controller" }, "test");
+  expect(await queues.load(saucers, asking)).toMatchObject({ due: 1, paused: 2, allPaused: false });
+  await queues.of(ownQueue).pause({ kind: "controller" }, "test");
+  expect(await queues.load(saucers, asking)).toMatchObject({ due: 0, paused: 3, allPaused: true });
+  await queues.close();
+});
+
+it("queues stay open for as long as their function is there, and the deployer's own always", async () => {
+  const queues = opened();
+  const names = [queueOf(functions), queueOf(gadgets), ownQueue, namesQueue];
+  const first = names.map((name) => queues.of(name));
+  const isKept = () => names.map((name, i) => queues.of(name) === first[i]);
+  queues.keep([
+    { identity: saucers, spec: asking },
+    { identity: gadgets, spec },
+  ]);
+  expect(isKept()).toEqual([true, true, true, true]);
+  queues.keep([{ identity: saucers, spec: asking }]);
+  expect(isKept()).toEqual([true, false, true, true]);
+  await queues.leave(saucers, asking);
+  expect(isKept()).toEqual([true, false, false, false]);
+  await queues.close();
+});
+
+it("a queue that was opened in another Redis stays when the one before is given up", async () => {
+  const other = await connectRedis({ url: server.url, clientName: "other", log: silentLog });
+  const gone = new AbortController();
+  let where = { redis, gone: gone.signal };
+  const queues = openFunctionQueues({
+    redisFor: () => where,
+    own: queueOf(functions),
+    log: silentLog,
+    onIncarnation: () => {},
+  });
+  const first = queues.of(queueOf(gadgets));
+  where = { redis: other, gone: new AbortController().signal };
+  const second = queues.of(queueOf(gadgets));
+  expect(second).not.toBe(first);
+  gone.abort();
+  expect(queues.of(queueOf(gadgets))).toBe(second);
+  await queues.close();
+  await first.close();
+  await disconnectRedis(other);
 });

@@ -153,3 +153,59 @@ describe("whether work is under way", () => {
     expect(work(pods, more)).toEqual([]);
   });
 });
+
+describe("Ready", () => {
+  const stated = (type: string, more: Partial<Parameters<typeof statedConditions>[0]>) => {
+    const known = { spec, status: { rollout: tried }, pods: [pod(1, true)], revision: 1, wanted: 1 };
+    const { status, reason, message } =
+      statedConditions({ ...known, load: { allPaused: false }, ...more }).find((one) => one.type === type) ??
+      {};
+    return [status, reason, message];
+  };
+  const problem = { rollout: tried, problem: "Another one." };
+  const leaving = pod(1, true, { deleting: true });
+  const crash = { reason: "NewPodsDoNotStart", words: "exit code 3" } as const;
+  it.each([
+    ["a Pod is Ready", {}, ["True", "Running", "1 of 1 Pods are Ready."]],
+    [
+      "one of an older revision is",
+      { pods: [pod(0, true), pod(1, false)], wanted: 2 },
+      ["True", "Running", "1 of 2 Pods are Ready."],
+    ],
+    ["the only one that is Ready is to go", { pods: [leaving] }, ["False", "NoPodReady"]],
+    [
+      "none is, and one says why",
+      { pods: [pod(1, false, { trouble: crash })] },
+      ["False", "NoPodReady", "exit code 3"],
+    ],
+    [
+      "only an older one says why",
+      { pods: [pod(0, false, { trouble: crash })] },
+      ["False", "NoPodReady", "Its Pods are starting."],
+    ],
+    ["none is wanted", { pods: [], wanted: 0 }, ["True", "ScaledToZero"]],
+    ["it is paused", { pods: [], spec: { ...spec, paused: true } }, ["True", "Paused"]],
+    ["somebody else runs it", { pods: [], spec: { for: spec.for } }, ["True", "Registered"]],
+    ["it is not in use, though a Pod is Ready", { status: problem }, ["False", "NotInUse", "Another one."]],
+    [
+      "it is not in use, and paused",
+      { status: problem, spec: { ...spec, paused: true } },
+      ["False", "NotInUse"],
+    ],
+  ])("when %s", (_, more, expected) => {
+    expect(stated("Ready", more).slice(0, expected.length)).toEqual(expected);
+  });
+
+  it("is apart from Degraded, which names each kind that is not followed, and no other", () => {
+    const follows = {
+      "pods.": { state: "Degraded", reason: "Forbidden", message: "no list" },
+      "cups.a.b": { state: "Following", reason: "", message: "" },
+      "pots.a.b": { state: "Degraded", reason: "NotServed", message: "no kind" },
+    } as NonNullable<Parameters<typeof statedConditions>[0]["status"]["follows"]>;
+    expect(stated("Degraded", { status: { rollout: tried, follows } })).toEqual([
+      ...["True", "KindsNotFollowed", "pods.: Forbidden: no list; pots.a.b: NotServed: no kind"],
+    ]);
+    expect(stated("Ready", { status: { rollout: tried, follows } })[0]).toBe("True");
+    expect(stated("Degraded", {})).toEqual(["False", "AllFollowed", ""]);
+  });
+});

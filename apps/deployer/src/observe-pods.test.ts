@@ -7,6 +7,35 @@ const troubleOf = (container: object, more: object = {}) => {
   return observed({ apiVersion: "v1", kind: "Pod", metadata, status }).trouble;
 };
 
+it.each([
+  [
+    "that is Ready",
+    {},
+    { phase: "Running", conditions: [{ type: "Ready", status: "True" }] },
+    { ready: true },
+  ],
+  ["that is not", {}, { phase: "Running", conditions: [{ type: "Ready", status: "False" }] }, {}],
+  ["of which another condition holds", {}, { conditions: [{ type: "Initialized", status: "True" }] }, {}],
+  ["that has succeeded", {}, { phase: "Succeeded" }, { ended: true }],
+  ["that has failed", {}, { phase: "Failed" }, { ended: true }],
+  ["that is to go", { deletionTimestamp: "2026-01-01T00:00:00Z" }, { phase: "Running" }, { deleting: true }],
+  ["of a revision", { annotations: { "drover.dev/revision": "12" } }, {}, { revision: 12 }],
+  ["without a status", {}, undefined, {}],
+])("a Pod %s is seen so", (_, metadata, status, expected) => {
+  const named = { name: "gadgets-a", namespace: "a", uid: "u", resourceVersion: "1" };
+  const creationTimestamp = "2026-01-02T00:00:00Z";
+  const pod = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { ...named, creationTimestamp, ...metadata },
+    status,
+  };
+  expect(observed(pod)).toEqual({
+    ...{ name: "gadgets-a", uid: "u", createdAt: creationTimestamp, trouble: undefined },
+    ...{ revision: 0, ready: false, deleting: false, ended: false, ...expected },
+  });
+});
+
 it("a Pod that starts is no trouble, until its container does not", () => {
   expect(troubleOf({ state: { waiting: { reason: "ContainerCreating" } } })).toBeUndefined();
   expect(troubleOf({ state: { running: {} } })).toBeUndefined();

@@ -8,14 +8,15 @@ import {
 import { builtin, type KubeClient } from "@drover/kube";
 import { authorAnnotations } from "@drover/runtime";
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { objectsOf } from "../deploy.ts";
 import type { FunctionContext, FunctionObject } from "../function-objects.ts";
 import type { Step } from "../step.ts";
 import { accessReviews } from "./access-reviews.ts";
-import { mostAccesses } from "./granted-access.ts";
+import { grantedAccess, mostAccesses } from "./granted-access.ts";
 import { permit } from "./permit.ts";
+import type { PermitRecord } from "./permit-records.ts";
 
 const home = { namespace: "tea", name: "cups", uid: "1" };
 const bridge = { namespace: "drover", name: "bridge" };
@@ -192,4 +193,112 @@ it("what a spec asks for is granted and reviewed, wherever it stands in whicheve
     });
   });
   await fc.assert(isHeld, { numRuns: 200 });
+});
+
+describe("a permit", () => {
+  const cup = { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" };
+  const specWith = (image: string) =>
+    ReconcileFunction.spec.parse({ for: cup, container: { image }, permissions: { namespace: [rule] } });
+  const rule = { apiGroups: [""], resources: ["pods"], verbs: ["get"] };
+  interface Asking {
+    readonly spec?: ReconcileFunctionSpec;
+    readonly denied?: Access;
+    readonly epoch?: string;
+    readonly author?: string | undefined;
+    readonly namespace?: string;
+  }
+  /** Asks for a permit beside the one that there is; answers what is recorded and how often the epoch was looked up. */
+  async function asked(
+    { spec: of = specWith("a"), denied, epoch = "e", author = "ada", namespace = "drover" }: Asking,
+    before?: PermitRecord,
+  ) {
+    const recorded: PermitRecord[] = [];
+    let epochs = 0;
+    const step = stepOf(of, denied);
+    const { [authorAnnotations.user]: _, ...unnamed } = step.context.metadata.annotations ?? {};
+    const annotations = author === "" ? unnamed : { ...unnamed, [authorAnnotations.user]: author };
+    const metadata = { ...step.context.metadata, annotations };
+    const permits = {
+      ...step.permits,
+      namespace,
+      guards: { epoch: () => (epochs++, Promise.resolve(epoch)) },
+      records: {
+        get: () => Promise.resolve(before),
+        keep: (record: PermitRecord) => Promise.resolve(void recorded.push(record)),
+      },
+    } as Step["permits"];
+    const reason = await permit(
+      { ...step, permits, context: { ...step.context, metadata } },
+      objectsOf(step),
+    ).then(
+      () => undefined,
+      (error: unknown) => (error as { readonly reason?: string }).reason,
+    );
+    return { reason, recorded, epochs };
+  }
+  const first = async () => (await asked({})).recorded[0] ?? expect.fail("Nothing was recorded.");
+  const lost: Access = { verb: "get", group: "", resource: "pods", namespace: "tea" };
+
+  it("is recorded once, with its author and all that was reviewed", async () => {
+    const record = await first();
+    expect(record).toMatchObject({ uid: "1", function: "tea/cups", author: { user: "ada", groups: [] } });
+    expect(record.accesses).toContainEqual(lost);
+    expect(await asked({}, record)).toEqual({ reason: undefined, recorded: [], epochs: 0 });
+  });
+
+  it("is reviewed in every run, though it is recorded", async () => {
+    expect(await asked({ denied: lost }, await first())).toMatchObject({
+      reason: "PermissionNotHeld",
+      recorded: [],
+    });
+  });
+
+  it.each([
+    ["another author", { author: "bob" }],
+    [
+      "what is asked for",
+      { spec: ReconcileFunction.spec.parse({ ...specWith("a"), owns: [{ ...cup, plural: "pots" }] }) },
+    ],
+  ])(
+    "is asked for anew with %s: recorded where the policies name the author now, and else not",
+    async (_, asking) => {
+      const record = await first();
+      expect(await asked(asking, record)).toMatchObject({
+        reason: undefined,
+        recorded: [{ uid: "1" }],
+        epochs: 1,
+      });
+      expect(await asked({ ...asking, epoch: "later" }, record)).toEqual({
+        ...{ reason: "AuthorUnknown", recorded: [], epochs: 1 },
+      });
+    },
+  );
+
+  it("is not recorded where the author lacks something", async () => {
+    expect(await asked({ denied: lost })).toMatchObject({ reason: "PermissionNotHeld", recorded: [] });
+  });
+
+  it("needs an author, but in the deployer's own namespace, where nothing is reviewed", async () => {
+    expect(await asked({ author: "" })).toEqual({ reason: "AuthorUnknown", recorded: [], epochs: 0 });
+    expect(await asked({ author: "", namespace: "tea", denied: lost })).toMatchObject({
+      ...{ reason: undefined, epochs: 0, recorded: [{ author: { user: "", groups: [] } }] },
+    });
+  });
+});
+
+it.each([
+  [mostAccesses, false],
+  [mostAccesses + 1, true],
+])("of %i permissions a function is refused: %s", (count, isRefused) => {
+  const verbs = Array.from({ length: count }, (_, i) => `v${i}`);
+  const role = {
+    metadata: { name: "a", namespace: "tea" },
+    rules: [{ apiGroups: [""], resources: ["pods"], verbs }],
+  };
+  const of = (more: object) => () =>
+    grantedAccess([{ ref: builtin.role, object: role, wanted: true, ...more }]);
+  if (isRefused) expect(of({})).toThrow(/Ask for 500 at most/);
+  else expect(of({})()).toHaveLength(count);
+  // What nobody gains by, or is to be gone, does not count.
+  for (const more of [{ wanted: false }, { reviewed: false }]) expect(of(more)()).toEqual([]);
 });

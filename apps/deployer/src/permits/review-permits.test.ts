@@ -156,3 +156,24 @@ it("a permission that is there again a turn later was not lost", async () => {
   }
   expect(sorted(await left())).toEqual(having(names, ["cups-3"]));
 });
+
+it("a function in the deployer's own namespace is not reviewed, and a permit of one that is gone is withdrawn", async () => {
+  const { denied, turn, left } = await open();
+  const records = permitRecords(client, "drover");
+  const spec = { for: { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" } };
+  const own = await client.create(ref, { metadata: { name: "own", namespace: "drover" }, spec });
+  const recordOf = (uid: string) => ({
+    ...{ uid, function: "drover/own", followed: "", called: "", accesses },
+    author: { user: "author of own", groups: [] },
+  });
+  for (const uid of [own.metadata.uid, "gone"]) await records.keep(recordOf(uid), signal);
+  denied.set("author of own", accesses[0] ?? expect.fail());
+  for (const expected of [true, false, false]) {
+    await turn();
+    const uids = (await records.list(signal)).map(({ uid }) => uid);
+    expect([uids.includes(own.metadata.uid), uids.includes("gone")]).toEqual([true, expected]);
+  }
+  expect(sorted(await left())).toMatchObject({ permits: [...names, "own"].sort(), woken: [] });
+  await client.delete(ref, objectKey({ namespace: "drover", name: "own" }));
+  await records.drop(own.metadata.uid, signal);
+});

@@ -1,0 +1,276 @@
+import { customResourceDefinition, objectKey, ReconcileFunction, silentLog } from "@drover/controller";
+import { builtin, connect, installCrd, keyOf, type KubeClient, listAll, refOf } from "@drover/kube";
+import { type Sandbox, startSandbox } from "@drover/sandbox";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { deploy } from "./deploy.ts";
+import type { FunctionLoad } from "./function-queues.ts";
+import { homeOf, ownedBy } from "./home.ts";
+import type { Step } from "./step.ts";
+
+const idle: FunctionLoad = {
+  ...{ due: 0, oldestDue: 0, running: 0, runTime: 0, paused: 0, allPaused: false, parked: 0, failing: 0 },
+};
+const ref = refOf(ReconcileFunction);
+const cups = objectKey({ namespace: "tea", name: "cups" });
+const cup = { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" };
+let sandbox: Sandbox;
+let client: KubeClient;
+let load: FunctionLoad;
+let absent: ReturnType<Step["absent"]>;
+/** What was done in Redis, in turn. */
+let done: string[];
+let now: number;
+beforeAll(async () => {
+  sandbox = await startSandbox({ controllers: false });
+  client = await connect({ server: sandbox.url, token: sandbox.token });
+  await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
+  await client.create(builtin.namespace, { metadata: { name: "tea" } });
+});
+afterAll(async () => {
+  await client.close();
+  await sandbox.close();
+});
+beforeEach(async () => {
+  [load, absent, done, now] = [idle, [], [], Date.UTC(2026, 0, 1)];
+  const kinds = [builtin.pod, builtin.secret, builtin.serviceAccount, builtin.service, builtin.networkPolicy];
+  for (const kind of [ref, ...kinds, builtin.role, builtin.roleBinding])
+    for (const one of await listAll(client, kind, { namespace: "tea" }))
+      await client.delete(kind, keyOf(one));
+});
+
+const create = (spec: object) =>
+  client.create(ref, { metadata: { name: "cups", namespace: "tea" }, spec: { for: cup, ...spec } });
+
+/** One run over the function as it is now; its status is written as the runtime does. */
+async function run(parts: Partial<Step> = {}) {
+  const object = (await client.get(ref, cups)) ?? expect.fail("There is no such function.");
+  const { metadata } = object;
+  const noting = (word: string) => () => Promise.resolve(void done.push(word));
+  const step = {
+    ...{
+      client,
+      home: homeOf(object),
+      swept: new Map<string, number>(),
+      rotateEvery: 60_000,
+      installation: undefined,
+    },
+    ...{ absent: () => absent, now: () => new Date(now), permits: undefined },
+    context: {
+      ...{ key: cups, metadata, object, log: silentLog, signal: AbortSignal.timeout(30_000) },
+      spec: ReconcileFunction.spec.parse(object["spec"]),
+      status: ReconcileFunction.status.parse(object["status"] ?? {}),
+    },
+    accounts: { grant: noting("grant"), revoke: noting("revoke") },
+    queues: {
+      load: () => Promise.resolve(load),
+      of: () => ({ pause: noting("pause"), resume: noting("resume") }),
+    },
+    surroundings: {
+      ...{ redisUrl: "redis://redis.store.svc:6379", redisCa: undefined },
+      ...{
+        bridge: { namespace: "drover", name: "bridge" },
+        gateway: { namespace: "drover", name: "gateway" },
+      },
+      network: { namespace: "drover", monitoring: [], egress: { pods: true, networks: [], except: [] } },
+      keda: { scalingUrl: undefined, account: { namespace: "keda", name: "keda-operator" } },
+    },
+    ...parts,
+  } as unknown as Step;
+  const result = await deploy(step);
+  const { status } = result;
+  await client.replace(ref, { ...object, status }, { subresource: "status" });
+  return result;
+}
+/** Runs for as long as each asks for the next at once. */
+async function settle(parts: Partial<Step> = {}) {
+  for (;;) {
+    const result = await run(parts);
+    if (!("requeueAfter" in result) || result.requeueAfter !== "1ms") return result;
+  }
+}
+const namesOf = async (kind: typeof ref) =>
+  (await listAll(client, kind, { namespace: "tea" })).map(({ metadata }) => metadata.name);
+const podsNow = () => listAll(client, builtin.pod, { namespace: "tea" });
+const say = async (name: string, status: object) => {
+  const at = objectKey({ namespace: "tea", name });
+  await client.patch(builtin.pod, at, { type: "merge", body: { status } }, { subresource: "status" });
+};
+const ready = { phase: "Running", conditions: [{ type: "Ready", status: "True" }] };
+
+it("what is made for a function is in its status first: how it comes by its keys, then of which revision its Pods are", async () => {
+  await create({ container: { image: "cups:1" } });
+  expect((await run()).status.delivered).toBe("pull");
+  expect([await namesOf(builtin.serviceAccount), await namesOf(builtin.secret), done]).toEqual([[], [], []]);
+  const second = await run();
+  expect([second.status.rollout?.revision, await podsNow()]).toEqual([1, []]);
+  expect([await namesOf(builtin.serviceAccount), await namesOf(builtin.secret)]).toEqual([
+    ["cups"],
+    ["cups-redis"],
+  ]);
+  expect(done).toEqual(["grant"]);
+  await run();
+  expect((await podsNow()).map(({ metadata }) => metadata.annotations)).toMatchObject([
+    { "drover.dev/revision": "1" },
+  ]);
+});
+
+it("nothing is made for a function that is not permitted, nor for one whose spec says two things", async () => {
+  await create({ container: { image: "cups:1" } });
+  const refused = new Error("refused");
+  const permits = {
+    namespace: "drover",
+    records: { get: () => Promise.reject(refused) },
+  } as unknown as Step["permits"];
+  await client.patch(ref, cups, {
+    type: "merge",
+    body: { metadata: { annotations: { "drover.dev/author": "ada" } } },
+  });
+  await expect(run({ permits })).rejects.toBe(refused);
+  const body = { spec: { webhook: { url: "https://a.example.com" } } };
+  await client.patch(ref, cups, { type: "merge", body });
+  await expect(run()).rejects.toMatchObject({ reason: "InvalidSpec" });
+  expect([await namesOf(builtin.serviceAccount), await namesOf(builtin.secret), done]).toEqual([[], [], []]);
+});
+
+it.each([
+  ["asks for it", true, false, false, ["pause"]],
+  ["asks for it, and it is so", true, true, true, []],
+  ["does not ask for it any more", false, true, true, ["resume"]],
+  ["never asked for it, and an operator did", false, true, false, []],
+  ["does not ask for it, and nobody did", false, false, true, []],
+])("a queue is paused where the spec %s", async (_, paused, allPaused, was, expected) => {
+  await create({ paused });
+  const object = (await client.get(ref, cups))!;
+  await client.replace(ref, { ...object, status: { paused: was } }, { subresource: "status" });
+  load = { ...idle, allPaused };
+  expect((await run()).status).toMatchObject({ paused });
+  expect(done).toEqual(expected);
+});
+
+describe("a function is looked at again", () => {
+  it("every ten seconds while there is something to tell, and not at all when it rests", async () => {
+    await create({ container: { image: "cups:1" }, scaling: { idleAfter: "60s" } });
+    await settle();
+    expect(await run()).toMatchObject({ requeueAfter: "10000ms" });
+    await say((await podsNow())[0]?.metadata.name ?? "", ready);
+    // Its container is tried; the Pod goes once it has been idle for long enough.
+    expect(await settle()).toMatchObject({ requeueAfter: "10000ms", status: { scaling: { wanted: 1 } } });
+    now += 55_000;
+    expect(await settle()).toMatchObject({ requeueAfter: "5000ms" });
+    now += 5_000;
+    await settle();
+    expect(await podsNow()).toEqual([]);
+    expect(await settle()).not.toHaveProperty("requeueAfter");
+    for (const busy of [{ due: 1 }, { running: 1 }]) {
+      load = { ...idle, ...busy, allPaused: true };
+      expect(await settle()).toHaveProperty("requeueAfter");
+    }
+  });
+
+  it("after half a minute where a namespace that it names is not there", async () => {
+    await create({ owns: [{ ...cup, plural: "pots", namespaces: ["nowhere"] }] });
+    expect(await settle()).toMatchObject({ requeueAfter: "30000ms" });
+  });
+});
+
+it("its status counts the Pods that stay, and of them the Ready ones of its revision", async () => {
+  await create({ container: { image: "cups:1" }, scaling: { min: 3 } });
+  load = { ...idle, due: 4, running: 1, parked: 2, failing: 3, paused: 5, oldestDue: 7_900 };
+  await settle();
+  const [first = "", second = "", third = ""] = await namesOf(builtin.pod);
+  await say(first, ready);
+  const hold = { type: "merge", body: { metadata: { finalizers: ["example.com/hold"] } } } as const;
+  await client.patch(builtin.pod, objectKey({ namespace: "tea", name: third }), hold);
+  await client.delete(builtin.pod, objectKey({ namespace: "tea", name: third }));
+  const older = {
+    type: "merge",
+    body: { metadata: { annotations: { "drover.dev/revision": "0" } } },
+  } as const;
+  await client.patch(builtin.pod, objectKey({ namespace: "tea", name: second }), older);
+  await say(second, ready);
+  const { status } = await run();
+  expect(status).toMatchObject({
+    ...{ replicas: 2, readyReplicas: 1, selector: "drover.dev/function=cups" },
+    ...{ due: 4, running: 1, parked: 2, failing: 3, pausedKeys: 5, oldestDueSeconds: 7 },
+  });
+  const free = { type: "merge", body: { metadata: { finalizers: null } } } as const;
+  await client.patch(builtin.pod, objectKey({ namespace: "tea", name: third }), free);
+});
+
+it("a Pod that is labelled as the function's and is not controlled by it is neither counted nor taken away", async () => {
+  const pod = (name: string, of: object) =>
+    client.create(builtin.pod, {
+      metadata: { ...ownedBy({ namespace: "tea", name: "cups", uid: "a former one" }), name, ...of },
+      spec: { containers: [{ name: "a", image: "a" }] },
+    });
+  await pod("former", {});
+  await pod("nobodys", { ownerReferences: [] });
+  await create({ container: { image: "cups:1" } });
+  load = { ...idle, allPaused: true };
+  await settle();
+  expect((await run()).status).toMatchObject({ replicas: 0, rollout: { revision: 1 } });
+  expect((await podsNow()).filter(({ metadata }) => metadata.deletionTimestamp === undefined)).toHaveLength(
+    2,
+  );
+});
+
+it("what the bridge says of a function in the same status stays", async () => {
+  await create({});
+  const bridges = {
+    problem: "Another one.",
+    follows: { "cups.a.b": { state: "Degraded", reason: "Forbidden", message: "m" } },
+  };
+  const object = (await client.get(ref, cups))!;
+  await client.replace(ref, { ...object, status: bridges }, { subresource: "status" });
+  expect((await run()).status).toMatchObject(bridges);
+});
+
+it("what Pods need stays until the last one has gone of a function that somebody else runs from now on", async () => {
+  await create({
+    container: { image: "cups:1" },
+    permissions: { namespace: [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }] },
+  });
+  await settle();
+  const [pod = ""] = await namesOf(builtin.pod);
+  const at = objectKey({ namespace: "tea", name: pod });
+  await client.patch(builtin.pod, at, {
+    type: "merge",
+    body: { metadata: { finalizers: ["example.com/hold"] } },
+  });
+  await client.patch(ref, cups, { type: "merge", body: { spec: { container: null } } });
+  const left = async () => [
+    ...[await namesOf(builtin.serviceAccount), await namesOf(builtin.role), await namesOf(builtin.secret)],
+  ];
+  done = [];
+  await settle();
+  expect(await left()).toEqual([["cups"], ["cups"], ["cups-redis"]]);
+  expect([await client.get(builtin.pod, at), done]).toEqual([
+    expect.objectContaining({
+      metadata: expect.objectContaining({ deletionTimestamp: expect.anything() as unknown }) as unknown,
+    }) as unknown,
+    [],
+  ]);
+  await client.patch(builtin.pod, at, { type: "merge", body: { metadata: { finalizers: null } } });
+  const { status } = await settle();
+  expect(await left()).toEqual([[], [], []]);
+  expect([done, status.rollout, status.delivered]).toEqual([
+    ["revoke"],
+    { revision: 1, template: "" },
+    undefined,
+  ]);
+});
+
+it("says of the parts that it needs which do not run: of the gateway only where it is called", async () => {
+  absent = (["bridge", "gateway"] as const).map((part) => ({ part, namespace: "drover", since: undefined }));
+  const types = async () => {
+    const { conditions } = await settle();
+    return conditions.map(({ type }) => type).filter((type) => type.endsWith("NotRunning"));
+  };
+  await create({});
+  expect(await types()).toEqual(["BridgeNotRunning"]);
+  await client.patch(ref, cups, {
+    type: "merge",
+    body: { spec: { delivery: "webhook", webhook: { url: "https://a.example.com" } } },
+  });
+  expect(await types()).toEqual(["BridgeNotRunning", "GatewayNotRunning"]);
+});

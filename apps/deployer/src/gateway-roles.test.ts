@@ -1,0 +1,60 @@
+import { ReconcileFunction } from "@drover/controller";
+import { expect, it } from "vitest";
+import { calledRolesOf, gatewayRoles } from "./gateway-roles.ts";
+
+const home = { namespace: "tea", name: "cups", uid: "1" };
+const gateway = { namespace: "drover", name: "gateway" };
+const rolesOf = (webhook?: object, namespaces?: readonly string[]) =>
+  gatewayRoles(
+    home,
+    ReconcileFunction.spec.parse({
+      for: {
+        ...{ group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" },
+        ...(namespaces && { namespaces }),
+      },
+      ...{ delivery: "webhook", ...(webhook && { webhook }) },
+    }),
+    gateway,
+  );
+const words = (one: ReturnType<typeof rolesOf>[number]) =>
+  [one.ref.kind, one.object.metadata.namespace, one.object.metadata.name].filter(Boolean).join(" ");
+
+it.each([
+  ["that it is given", { service: { name: "teapot" } }, "teapot"],
+  ["of its own Pods", undefined, "cups"],
+])(
+  "the gateway acts as the function, reads its secret and looks up the Service %s, and may do no more",
+  (_, webhook, service) => {
+    const role = rolesOf(webhook).find((one) => words(one) === "Role tea cups-gateway");
+    const may = (verb: string, resource: string, name: string) => ({
+      ...{ apiGroups: [""], resources: [resource], resourceNames: [name], verbs: [verb] },
+    });
+    expect(role?.object["rules"]).toEqual([
+      may("impersonate", "serviceaccounts", "cups"),
+      may("get", "secrets", "cups-webhook"),
+      may("get", "services", service),
+    ]);
+    const binding = rolesOf(webhook).find((one) => words(one) === "RoleBinding tea cups-gateway");
+    expect(binding?.object["subjects"]).toEqual([{ kind: "ServiceAccount", ...gateway }]);
+  },
+);
+
+it("the function's own account has what a call takes, where its objects are", () => {
+  for (const [namespaces, expected] of [
+    [undefined, ["ClusterRole drover-called:tea:cups", "ClusterRoleBinding drover-called:tea:cups"]],
+    [["milk"], ["Role milk drover-called:tea:cups", "RoleBinding milk drover-called:tea:cups"]],
+  ] as const) {
+    const wanted = rolesOf(undefined, namespaces).filter((one) => one.wanted && one.reviewed !== false);
+    expect(wanted.map(words)).toEqual(expected);
+    expect(wanted[1]?.object["subjects"]).toEqual([
+      { kind: "ServiceAccount", namespace: "tea", name: "cups" },
+    ]);
+  }
+});
+
+it("all of them are among the names by which they are taken away", () => {
+  const names = [undefined, ["milk", "tea"]].flatMap((some) =>
+    rolesOf(undefined, some).map(({ object }) => object.metadata.name),
+  );
+  expect(new Set(calledRolesOf(home))).toEqual(new Set(names));
+});
