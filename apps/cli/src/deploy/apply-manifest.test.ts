@@ -59,6 +59,16 @@ it("what another creates meanwhile is changed to what the manifest says", async 
   expect(await now()).toMatchObject({ spec: { a: 2, other: true } });
 });
 
+it("a field that is left out goes, though the deploys since it was applied have changed others alone", async () => {
+  await apply({ a: 1, deep: { b: 1, c: 1 }, gone: 1 });
+  await apply({ a: 2, deep: { b: 1, c: 1 }, gone: 1 });
+  await apply({ a: 3, deep: { b: 1, c: 1 }, gone: 1 });
+  await client.patch(ref, key, { type: "merge", body: { spec: { others: 1, deep: { others: 1 } } } });
+  expect(await apply({ a: 3, deep: { b: 1 } })).toBe("changed");
+  expect((await now())?.["spec"]).toEqual({ a: 3, deep: { b: 1, others: 1 }, others: 1 });
+  expect(await apply({ a: 3, deep: { b: 1 } })).toBe("unchanged");
+});
+
 it.each(["{", "7", "null"])("an object that remembers %s is changed, and loses nothing", async (text) => {
   await apply({ a: 1, others: true });
   const spoilt = { metadata: { annotations: { "drover.dev/applied-spec": text } } };
