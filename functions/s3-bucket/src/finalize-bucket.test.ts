@@ -240,7 +240,8 @@ describe("what cannot be known", () => {
     "is waited for: whose a bucket is, while the credentials are refused with %s",
     async (code) => {
       const object = scene.object({ onDelete: "Delete" });
-      scene.proxy.fault = () => ({ status: 403, code });
+      scene.proxy.fault = ({ operation }) =>
+        operation === "GetBucketTagging" ? { status: 403, code } : "none";
       expect(await refusal(object.finalize())).toMatchObject({ reason: "CredentialsRefused" });
     },
   );

@@ -2,6 +2,8 @@ import { PutBucketVersioningCommand } from "@aws-sdk/client-s3";
 import { milliseconds, RetryAfterError, TerminalError } from "@drover/controller";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Bucket } from "./bucket.ts";
+import { s3ConfigSchema } from "./config.ts";
+import { s3BucketStores } from "./s3-bucket-store.ts";
 import {
   bucketIn,
   deleteBehindBack,
@@ -237,6 +239,14 @@ describe("a bucket that is about to be made", () => {
     expect(await bucketIn(scene.s3, object.bucketName)).toBeDefined();
   });
 
+  test("is announced by the server's clock, by which it will tell when it was made", async () => {
+    const object = scene.object();
+    const date = new Date(Date.UTC(2030, 0, 1)).toUTCString();
+    scene.proxy.fault = () => ({ status: 404, code: "NoSuchBucket", headers: { date } });
+    await object.reconcile();
+    expect(object.status.creating).toMatchObject({ since: "2030-01-01T00:00:00.000Z" });
+  });
+
   test("and was made, and may not be looked at, says so", async () => {
     const object = scene.object();
     await object.reconcile();
@@ -331,6 +341,15 @@ test("a request is sent once in a run: it is the queue that tries again", async 
   scene.proxy.fault = () => ({ status: 503, code: "SlowDown" });
   await failure(object.reconcile());
   expect(scene.proxy.calls).toHaveLength(2);
+});
+
+test("a server that never answers is an error after the time that a request may take", async () => {
+  const stores = s3BucketStores(s3ConfigSchema.parse({ s3Endpoint: scene.proxy.url, s3Timeout: "50ms" }));
+  scene.proxy.fault = () => "hang";
+  const credentials = { accessKeyId: "a", secretAccessKey: "b" };
+  const store = stores.open({ credentials, signal: new AbortController().signal });
+  await expect(store.observe({ name: "never", region: "us-east-1" })).rejects.toThrow("No usable answer");
+  stores.close();
 });
 
 describe("what cannot be changed", () => {
