@@ -161,10 +161,17 @@ describe("a function is looked at again", () => {
     await settle();
     expect(await podsNow()).toEqual([]);
     expect(await settle()).not.toHaveProperty("requeueAfter");
-    for (const busy of [{ due: 1 }, { running: 1 }]) {
-      load = { ...idle, ...busy, allPaused: true };
-      expect(await settle()).toHaveProperty("requeueAfter");
-    }
+  });
+
+  it.each([
+    [{}, false],
+    [{ due: 1 }, true],
+    [{ running: 1 }, true],
+    [{ parked: 1 }, false],
+  ])("that somebody else runs with %j: %s", async (busy, isAgain) => {
+    await create({});
+    load = { ...idle, ...busy };
+    expect("requeueAfter" in (await settle())).toBe(isAgain);
   });
 
   it("after half a minute where a namespace that it names is not there", async () => {
@@ -258,6 +265,44 @@ it("what Pods need stays until the last one has gone of a function that somebody
     { revision: 1, template: "" },
     undefined,
   ]);
+});
+
+it("a password is good for as long as a Pod that was started with it is there", async () => {
+  await create({ container: { image: "cups:1" } });
+  let accepted: readonly string[] = [];
+  const accounts = {
+    grant: (_home: unknown, _user: unknown, passwords: readonly string[]) =>
+      Promise.resolve(void (accepted = passwords)),
+    revoke: () => Promise.resolve(),
+  } as unknown as Step["accounts"];
+  await settle({ accounts });
+  const [older = ""] = await namesOf(builtin.pod);
+  await say(older, ready);
+  await settle({ accounts });
+  const [first] = accepted;
+  expect(accepted).toEqual([first]);
+  now += 60_000;
+  load = { ...idle, due: 1 };
+  await settle({ accounts });
+  // The Pod with the next one starts; the one before works on.
+  const names = await namesOf(builtin.pod);
+  expect(names).toHaveLength(2);
+  for (let runs = 0; runs < 3; runs++) await run({ accounts });
+  expect(accepted).toEqual([expect.not.stringMatching(`^${first}$`), first]);
+  await say(names.find((name) => name !== older) ?? "", ready);
+  await settle({ accounts });
+  expect(await namesOf(builtin.pod)).not.toContain(older);
+  await settle({ accounts });
+  expect(accepted).toHaveLength(1);
+  expect(accepted).not.toContain(first);
+});
+
+it("a function that is called, and runs elsewhere, has an account as which the gateway acts, and nothing to run", async () => {
+  await create({ delivery: "webhook", webhook: { url: "https://a.example.com" } });
+  await settle();
+  expect(await namesOf(builtin.serviceAccount)).toEqual(["cups"]);
+  expect(await namesOf(builtin.secret)).toEqual(["cups-webhook"]);
+  expect([await namesOf(builtin.service), await podsNow(), done]).toEqual([[], [], []]);
 });
 
 it("says of the parts that it needs which do not run: of the gateway only where it is called", async () => {

@@ -100,3 +100,21 @@ it("a namespace that is not there keeps rights from no other, and is looked for 
   expect(await there()).toEqual(expect.arrayContaining([...inside("coffee"), ...inside("tea")]));
   expect(await isIncomplete(["coffee", "tea"])).toBe(false);
 });
+
+it("rights in a namespace that a function names no longer go with the next spec, in the same process", async () => {
+  const swept = new Map<string, number>();
+  const keepOf = (generation: number, namespaces: readonly string[]) => {
+    const context = {
+      signal,
+      status: {},
+      metadata: { generation },
+      log: silentLog,
+    } as unknown as Step["context"];
+    return keepObjects({ client, home, context, swept }, rolesFor(namespaces));
+  };
+  await keepOf(1, ["coffee", "tea"]);
+  await keepOf(2, ["tea"]);
+  const left = (await there()).filter((one) => one.endsWith("drover-bridge:tea:cups"));
+  expect(left).toEqual(expect.arrayContaining(inside("tea")));
+  expect(left).not.toEqual(expect.arrayContaining(inside("coffee").slice(0, 1)));
+});

@@ -124,3 +124,14 @@ it("a Secret is not deleted that took the place of the function's since it was l
   await takeDown({ ...stepOf(), client: { ...client, get } }).catch(() => undefined);
   expect(await client.get(builtin.secret, at)).toBeDefined();
 });
+
+it("a Pod is not deleted that took the name of the function's since it was listed", async () => {
+  await addPod("cups-r1-z");
+  const listed = await podsLeft();
+  const at = objectKey({ namespace: "tea", name: "cups-r1-z" });
+  await client.delete(builtin.pod, at);
+  await addPod("cups-r1-z");
+  await withdraw(stepOf(), listed).catch(() => undefined);
+  expect(await client.get(builtin.pod, at)).toBeDefined();
+  await client.delete(builtin.pod, at);
+});

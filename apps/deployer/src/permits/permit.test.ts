@@ -226,7 +226,7 @@ describe("a permit", () => {
         get: () => Promise.resolve(before),
         keep: (record: PermitRecord) => Promise.resolve(void recorded.push(record)),
       },
-    } as Step["permits"];
+    } as unknown as Step["permits"];
     const reason = await permit(
       { ...step, permits, context: { ...step.context, metadata } },
       objectsOf(step),
