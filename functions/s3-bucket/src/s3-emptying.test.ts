@@ -7,7 +7,7 @@ import {
   type BucketVersioningStatus,
 } from "@aws-sdk/client-s3";
 import { RetryError } from "@drover/controller";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { random as seeded } from "@drover/fault-proxy";
 import { withEncodedNames } from "./s3-listing.ts";
 import {
@@ -224,13 +224,14 @@ describe("what cannot be deleted", () => {
     expect((await stored(object))?.keys).toEqual(["a\r\n\u0010"]);
   });
 
-  test("at all, for a while, is waited for as the server asks", async () => {
+  test.each([
+    [503, "SlowDown"],
+    [429, "TooManyRequests"],
+  ])("at all, for a while (%i), is waited for as the server asks", async (status, code) => {
     const object = await emptied();
     await fill(object, ["a\u0010", "b\u0010"]);
     scene.proxy.fault = ({ operation }) =>
-      operation === "DeleteObject"
-        ? { status: 503, code: "SlowDown", headers: { "retry-after": "7" } }
-        : "none";
+      operation === "DeleteObject" ? { status, code, headers: { "retry-after": "7" } } : "none";
     expect(await failure(object.finalize())).toMatchObject({ reason: "SlowDown", after: "7000ms" });
     scene.proxy.forget();
     await finalizeAll(object);
@@ -238,13 +239,83 @@ describe("what cannot be deleted", () => {
   });
 });
 
-test("a server that deletes nothing together is asked for each", async () => {
+test.each([
+  [501, "NotImplemented"],
+  [405, "MethodNotAllowed"],
+  [400, "MalformedXML"],
+])("a server that deletes nothing together (%i %s) is asked for each", async (status, code) => {
   const object = await emptied();
   await fill(object, ["a", "b"]);
-  scene.proxy.fault = ({ operation }) =>
-    operation === "DeleteObjects" ? { status: 501, code: "NotImplemented" } : "none";
+  scene.proxy.fault = ({ operation }) => (operation === "DeleteObjects" ? { status, code } : "none");
   await finalizeAll(object);
   expect(await stored(object)).toBeUndefined();
+});
+
+test("a server that has no unfinished uploads is emptied all the same", async () => {
+  const object = await emptied();
+  await fill(object, ["a"]);
+  scene.proxy.fault = ({ operation }) =>
+    operation === "ListMultipartUploads" ? { status: 501, code: "NotImplemented" } : "none";
+  await finalizeAll(object);
+  expect(await stored(object)).toBeUndefined();
+});
+
+describe("a run", () => {
+  const refused = (keys: readonly string[]): string =>
+    keys
+      .map((key) => `<Error><Key>${key}</Key><Code>AccessDenied</Code><Message>held</Message></Error>`)
+      .join("");
+  const many = Array.from({ length: 13 }, (_, i) => `k${String(i).padStart(2, "0")}`);
+
+  test("in which nothing could be deleted is no progress, however many objects there are", async () => {
+    const object = await emptied();
+    await fill(object, many);
+    scene.proxy.pageSize = 1;
+    scene.proxy.fault = ({ operation }) =>
+      operation === "DeleteObjects"
+        ? { status: 200, body: `<DeleteResult>${refused(many)}</DeleteResult>` }
+        : "none";
+    expect(await failure(object.finalize())).toMatchObject({ name: "RetryError", reason: "ObjectsKept" });
+  });
+
+  test("deletes so many pages, and the next comes at once, also where one object is held", async () => {
+    const object = await emptied();
+    await fill(object, many);
+    scene.proxy.forget();
+    scene.proxy.pageSize = 1;
+    let isFirst = true;
+    scene.proxy.fault = ({ operation }) => {
+      const isHeld = operation === "DeleteObjects" && isFirst;
+      if (isHeld) isFirst = false;
+      return isHeld
+        ? { status: 200, body: `<DeleteResult>${refused(many.slice(0, 1))}</DeleteResult>` }
+        : "none";
+    };
+    expect(await failure(object.finalize())).toMatchObject({ reason: "Emptying", after: "1ms" });
+    const requests = callsOf("DeleteObjects").length;
+    expect(requests).toBeGreaterThan(5);
+    expect(requests).toBeLessThanOrEqual(10);
+    scene.proxy.forget();
+    await finalizeAll(object);
+    expect(await stored(object)).toBeUndefined();
+  });
+
+  test("begins no further page of a slow server", async () => {
+    const object = await emptied();
+    await fill(object, many.slice(0, 5));
+    scene.proxy.forget();
+    scene.proxy.pageSize = 1;
+    const now = performance.now.bind(performance);
+    let later = 0;
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + later);
+    scene.proxy.fault = ({ operation }) => {
+      if (operation === "DeleteObjects") later += 11_000;
+      return "none";
+    };
+    expect(await failure(object.finalize())).toMatchObject({ reason: "Emptying" });
+    clock.mockRestore();
+    expect(callsOf("DeleteObjects")).toHaveLength(2);
+  });
 });
 
 test("a bucket that is filled again and again says so, with backoff", async () => {
