@@ -1,5 +1,5 @@
 import { objectKey, RetryAfterError, silentLog } from "@drover/controller";
-import { ApiError, builtin, connect, type KubeClient, type NewObject } from "@drover/kube";
+import { ApiError, builtin, connect, isApiError, keyOf, type KubeClient, type NewObject } from "@drover/kube";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { boundRole } from "./bound-role.ts";
@@ -150,5 +150,37 @@ describe("what is another's", () => {
     expect(await keep(home, wanted).catch(reasonOf)).toBe("FormerOneLeft");
     await dropObject({ client, signal, owner: home }, builtin.secret, wanted.object);
     expect(await client.get(builtin.secret, taken("forged-redis"))).toBeDefined();
+  });
+});
+
+describe("an object of a function", () => {
+  const settings = (value: string) => ({
+    ref: builtin.configMap,
+    object: { metadata: { name: "settings", ...ownedBy(home) }, data: { value } },
+  });
+  it("is written when it is another than it is to be, and not again", async () => {
+    const writes: string[] = [];
+    const watched = sandbox.faults.respond(({ method }) => {
+      if (method !== "GET") writes.push(method);
+      return undefined;
+    });
+    for (const value of ["a", "a", "b", "b"]) await keep(home, settings(value));
+    watched();
+    expect(writes).toEqual(["POST", "PATCH"]);
+  });
+  it("is not written over what another has changed since it was read", async () => {
+    await keep(home, settings("a"));
+    const { object } = settings("b");
+    const get: KubeClient["get"] = async (...asked) => {
+      const found = await client.get(...asked);
+      const body = { data: { theirs: "x" } };
+      await client.patch(builtin.configMap, keyOf(object), { type: "merge", body });
+      return found;
+    };
+    const racing = { client: { ...client, get }, signal, owner: home };
+    const refused: unknown = await keepObject(racing, builtin.configMap, object).catch(
+      (error: unknown) => error,
+    );
+    expect(isApiError(refused, "Conflict")).toBe(true);
   });
 });

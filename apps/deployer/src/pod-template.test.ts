@@ -101,3 +101,31 @@ it("refuses a variable that Drover sets", () => {
     /DROVER_ROLLOUT/,
   );
 });
+
+it.each([
+  [
+    "pull",
+    {},
+    { readinessProbe: { httpGet: { path: "/readyz" } }, livenessProbe: { httpGet: { path: "/healthz" } } },
+  ],
+  [
+    "webhook",
+    { delivery: "webhook" },
+    { readinessProbe: { tcpSocket: { port: "http" } }, livenessProbe: { tcpSocket: { port: "http" } } },
+  ],
+] as const)(
+  "a Pod by %s is looked at as it may be, and has the secret that it needs",
+  (delivery, fields, probes) => {
+    const { containers, volumes } = podOf(templateOf({}, fields), 1).spec;
+    expect(containers[0]).toMatchObject(probes);
+    const secret = delivery === "pull" ? "gadgets-redis" : "gadgets-webhook";
+    expect(JSON.stringify(volumes)).toContain(`"secretName":"${secret}"`);
+  },
+);
+
+it("a Pod that is called may ask the API server only where its function has permissions", () => {
+  const rule = { apiGroups: [""], resources: ["pods"], verbs: ["get"] };
+  const isMounted = (more: object) =>
+    podOf(templateOf({}, { delivery: "webhook", ...more }), 1).spec.automountServiceAccountToken;
+  expect([isMounted({}), isMounted({ permissions: { namespace: [rule] } })]).toEqual([false, true]);
+});

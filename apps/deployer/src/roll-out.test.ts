@@ -37,3 +37,8 @@ it("keeps no older revision where none is wanted", () => {
 it("replaces what has ended, which some nodes leave behind", () => {
   expect(changes([pod("a", { ended: true })], 1)).toEqual({ create: 1, remove: ["a"] });
 });
+
+it("of older revisions the oldest goes first", () => {
+  const older = [pod("y", { revision: 0 }), pod("x", { revision: 1 })];
+  expect(changes([...older, pod("a"), pod("b", { ready: false })], 2).remove).toEqual(["y"]);
+});

@@ -1,4 +1,4 @@
-import { ReconcileFunction, silentLog } from "@drover/controller";
+import { objectKey, ReconcileFunction, silentLog } from "@drover/controller";
 import { builtin, connect, type KubeClient, listAll, type NewObject, type ResourceRef } from "@drover/kube";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -117,4 +117,23 @@ it("rights in a namespace that a function names no longer go with the next spec,
   const left = (await there()).filter((one) => one.endsWith("drover-bridge:tea:cups"));
   expect(left).toEqual(expect.arrayContaining(inside("tea")));
   expect(left).not.toEqual(expect.arrayContaining(inside("coffee").slice(0, 1)));
+});
+
+it("a name that another has taken in a namespace keeps rights from no other, and is tried again", async () => {
+  const name = "drover-bridge:tea:cups";
+  const at = objectKey({ namespace: "milk", name });
+  await client.delete(builtin.role, at);
+  await client.create(builtin.role, { metadata: { name, namespace: "milk" }, rules: [] });
+  const context = {
+    signal,
+    status: {},
+    metadata: { generation: 7 },
+    log: silentLog,
+  } as unknown as Step["context"];
+  const step = { client, home, context, swept: new Map<string, number>() };
+  expect(await keepObjects(step, rolesFor(["milk", "tea"]))).toBe(true);
+  expect(await there()).toEqual(expect.arrayContaining(inside("tea")));
+  expect((await client.get(builtin.role, at))?.["rules"] ?? null).toBeNull();
+  await client.delete(builtin.role, at);
+  expect(await keepObjects(step, rolesFor(["milk", "tea"]))).toBe(false);
 });

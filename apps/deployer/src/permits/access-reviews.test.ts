@@ -2,7 +2,7 @@ import type { Access } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { accessReviews } from "./access-reviews.ts";
+import { accessReviews, UnansweredReviewError } from "./access-reviews.ts";
 
 const { signal } = new AbortController();
 const access = (verb: string, namespace = "tea"): Access => ({
@@ -77,4 +77,15 @@ it("remembers that something is allowed for the given time, and never that it is
   rules.add("ann get tea");
   expect(await denied()).toBeUndefined();
   expect(asked()).toBe(3);
+});
+
+it("who is allowed by one authorizer is allowed, though another could not answer; else that is no answer", async () => {
+  const answering = (allowed: boolean) => {
+    const review = () => Promise.resolve({ allowed, evaluationError: "webhook is away" });
+    const client = { review } as unknown as KubeClient;
+    return accessReviews(client, { remembered: 0, now: () => 0 });
+  };
+  const asked = [{ user: "ann", groups: [] }, [access("get")], signal] as const;
+  expect(await answering(true).firstDenied(...asked)).toBeUndefined();
+  await expect(answering(false).firstDenied(...asked)).rejects.toBeInstanceOf(UnansweredReviewError);
 });

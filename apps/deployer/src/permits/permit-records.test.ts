@@ -23,6 +23,12 @@ it.each([
   const key = objectKey({ namespace: "default", name: permitName("a") });
   await client.patch(builtin.configMap, key, { type: "merge", body: { data: { [field]: text } } });
   expect(await records.get("a", signal)).toBeUndefined();
+  // A ConfigMap that looks like one is none.
+  const { data } = (await client.get(
+    builtin.configMap,
+    objectKey({ namespace: "default", name: permitName("b") }),
+  ))!;
+  await client.create(builtin.configMap, { metadata: { name: "alike", namespace: "default" }, data });
   expect(await records.list(signal)).toEqual([recordOf("b")]);
   await records.keep(recordOf("a"), signal);
   expect(await records.get("a", signal)).toEqual(recordOf("a"));
