@@ -1,8 +1,10 @@
+import { objectKey } from "@drover/controller";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { awsEnvironment, cliConfig, usualRedisCaFile } from "./config.ts";
 import { conditionOf, isObserved } from "./function-object.ts";
 import { isoTime } from "./iso-time.ts";
 import { keyMeant, objectWords } from "./meant-object.ts";
+import { pauseWords } from "./pause-words.ts";
 import { neededRedis } from "./redis-option.ts";
 import { roughly } from "./roughly.ts";
 import { pagedTable } from "./table.ts";
@@ -33,6 +35,19 @@ it("a column of a table is as wide as what is widest in it so far, and headings 
   expect(page([["aa", "b"]])).toEqual(["A    B", "aa   b"]);
   expect(page([["aaaa", "b"]])).toEqual(["aaaa   b"]);
   expect(page([["a", "b\nc"]])).toEqual(["a      b c"]);
+});
+
+it.each([
+  ["controller", false, "drover resume web/sites --all"],
+  ["controller", true, "take spec.paused from the ReconcileFunction web/sites"],
+  ["namespace", true, "drover resume web/sites --in tea"],
+  ["object", true, "drover resume web/sites tea/a"],
+  ["annotation", true, "take the annotation drover.dev/paused from it"],
+] as const)("a pause of the %s (spec.paused: %s) is ended so: %s", (scope, paused, words) => {
+  const spec = { paused } as Parameters<typeof pauseWords>[0]["spec"];
+  const key = objectKey({ namespace: "tea", name: "a" });
+  const said = pauseWords({ key: "web/sites", spec }, key, [{ scope, since: 0, by: "ann" }], 5_000);
+  expect(said).toContain(` by ann for 5s (to resume it: ${words})`);
 });
 
 describe("an object is meant", () => {

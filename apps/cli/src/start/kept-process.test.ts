@@ -61,3 +61,29 @@ it("a Redis that cannot be started again ends the run, with why", async () => {
   expect(await broken()).toMatch(/^Redis ended and cannot be started again: ./);
   expect(said.join()).toMatch(/has ended\. Starting it again, with its data\./);
 });
+
+it("a process that dies again and again ends the run", async () => {
+  const main = join(dir, "mortal.mjs");
+  writeFileSync(
+    main,
+    `
+    import { createServer } from "node:http";
+    const server = createServer((_, response) => response.end("", () => setImmediate(() => process.exit(3))));
+    server.listen(0, "127.0.0.1", () => {
+      const url = "http://127.0.0.1:" + server.address().port;
+      console.log(JSON.stringify({ level: "info", msg: "Serving", url }));
+    });`,
+  );
+  const { run, said } = scene;
+  await keepProcess(
+    {
+      ...{ name: "the bridge", file: "bridge", environment: {}, onLine: () => undefined },
+      main: relative(inRepository(""), main),
+    },
+    run,
+  );
+  expect(await broken()).toMatch(
+    /^The bridge \(process \d+\) ended by itself: exit code 3\. That was 5 times in a minute\./,
+  );
+  expect(said.filter((line) => line.endsWith("Starting it again."))).toHaveLength(4);
+});

@@ -81,3 +81,29 @@ it("a bucket whose server does not answer is not reported, and one that no objec
   await expect.poll(() => asked).toBe(before + 1);
   expect(said).toEqual(["default/hello: bucket hello exists, says the S3 server"]);
 });
+
+it("a bucket that is about to be made anew is looked for anew, and one of another name in place of it", async () => {
+  answer = status(200);
+  const { follower, there } = follow();
+  follower.changed(key, view);
+  await expect.poll(() => there).toEqual(["hello"]);
+  follower.changed(key, view);
+  follower.changed(key, { ...view, announced: true });
+  await expect.poll(() => there).toEqual(["hello", "hello"]);
+  answer = status(404);
+  follower.changed(key, { ...view, bucket: "never" });
+  const before = asked;
+  await expect.poll(() => asked).toBeGreaterThan(before + 1);
+  follower.changed(key, { ...view, bucket: "other" });
+  const names: string[] = [];
+  answer = (request, response) => {
+    names.push(request.url ?? "");
+    response.writeHead(request.url?.includes("other") === true ? 200 : 404).end();
+  };
+  await expect.poll(() => there.at(-1)).toBe("other");
+  names.length = 0;
+  follower.changed(key, { ...view, bucket: "last" });
+  await expect.poll(() => names.length).toBeGreaterThan(2);
+  expect(names.filter((url) => !url.includes("last"))).toEqual([]);
+  follower.changed(key, undefined);
+});
