@@ -107,7 +107,8 @@ it("writes the sets first, says what was done with them then, and tells of it in
 it("writes nothing and says nothing where all is as it is to be, and what differs otherwise", async () => {
   const annotations = { ...replicas, "deployment.kubernetes.io/revision": "1" };
   const deployment = await addDeployment({}, { "example.com/team": "a" });
-  const set = await addSet(deployment, { name: "web-new", image: "web:new", size: 3, annotations });
+  const before = { ...annotations, "example.com/team": "before" };
+  const set = await addSet(deployment, { name: "web-new", image: "web:new", size: 3, annotations: before });
   await carriedOut(deployment, set);
   expect((await client.get(builtin.replicaSet, keyOf(set)))?.metadata.annotations).toEqual({
     ...annotations,
@@ -137,6 +138,16 @@ it("lets an old set go only as it was when that was decided", async () => {
   const refused: unknown = await carriedOut(deployment, old, set).catch((error: unknown) => error);
   expect(isApiError(refused, "Conflict")).toBe(true);
   expect(await client.get(builtin.replicaSet, keyOf(old))).toBeDefined();
+});
+
+it("says whether it has written what wakes the Deployment again", async () => {
+  const deployment = await addDeployment();
+  const { step, draft } = stepOf(deployment);
+  expect(await carryOut(step, draft)).toBe(true);
+  const sets = await listAll(client, builtin.replicaSet, { namespace: "default" });
+  const next = stepOf((await client.get(builtin.deployment, keyOf(deployment)))!, ...sets);
+  done = [];
+  expect(await carryOut(next.step, next.draft)).toBe(false);
 });
 
 describe("going back", () => {
@@ -222,6 +233,17 @@ describe("a new set that is refused", () => {
       [["Progressing", "False", "ReplicaSetCreateError"]],
       said,
     ]);
+  });
+  it("is not said where the namespace is being deleted: nothing is to be made there", async () => {
+    const going = { metadata: { name: "going", finalizers: ["example.com/hold"] } };
+    await client.create(builtin.namespace, going);
+    const deployment = await client.create(builtin.deployment, {
+      metadata: { name: "web", namespace: "going" },
+      spec: spec({ progressDeadlineSeconds: 600 }),
+    });
+    await client.delete(builtin.namespace, keyOf(going));
+    const refused: unknown = await carriedOut(deployment).catch((error: unknown) => error);
+    expect([isApiError(refused, "Forbidden"), done]).toEqual([true, ["POST replicasets"]]);
   });
   it("is not said of a progress that nobody asked for", async () => {
     expect(await refusing({})).toEqual([[], said]);

@@ -52,9 +52,9 @@ describe("goes before", () => {
     ["who has been ready for a short time, who has for long", { ready: 10 }, { ready: 10_000 }],
     ["who has restarted more often, who has less", { ready: 10, restarts: 3 }, { ready: 10, restarts: 1 }],
     [
-      "who costs less, who costs more than any cost may be",
-      { ready: 90, cost: "-1" },
-      { ready: 1, cost: "4294967296" },
+      "whose cost is more than any may be, and so nothing, who costs more than that",
+      { ready: 90, cost: "4294967296" },
+      { ready: 1, cost: "1" },
     ],
     [
       "whose sidecars have restarted more often, whose have less",
