@@ -1,0 +1,98 @@
+import { builtin, connect, keyOf, type KubeClient, listAll, type NewObject } from "@drover/kube";
+import { type Sandbox, startSandbox } from "@drover/sandbox";
+import { controllerReference, type ReplicaSetObject } from "@drover/workloads";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { draftOf } from "./draft.ts";
+import { oldPodsMayRun } from "./find-sets.ts";
+import type { DeploymentStep } from "./reconcile-deployment.ts";
+import { deploymentOf, setOf, type SetLooks, sometime } from "./testing/drafts.ts";
+
+let sandbox: Sandbox;
+let client: KubeClient;
+beforeAll(async () => {
+  sandbox = await startSandbox({ controllers: false });
+  client = await connect({ server: sandbox.url, token: sandbox.token, userAgent: "test" });
+});
+afterAll(async () => {
+  await client.close();
+  await sandbox.close();
+});
+beforeEach(async () => {
+  for (const pod of await listAll(client, builtin.pod, { namespace: "default" }))
+    await client.delete(builtin.pod, keyOf(pod));
+});
+
+const ended = { replicas: 0, readyReplicas: 0, availableReplicas: 0 };
+const set = (image: string, more: SetLooks = {}): ReplicaSetObject => {
+  const one = setOf(image, { size: 0, status: ended, ...more });
+  return { ...one, metadata: { ...one.metadata, uid: image } };
+};
+/** A pod of a set; of none that the Deployment has, where there is no such. */
+async function addPod(
+  image: string,
+  status: object = { phase: "Running" },
+  more: object = {},
+): Promise<void> {
+  const owner = { ref: builtin.replicaSet, metadata: set(image).metadata };
+  const metadata = { name: "a", namespace: "default", labels: { app: "web" }, ...more };
+  const pod: NewObject = {
+    metadata: { ...metadata, ownerReferences: [controllerReference(owner)] },
+    spec: { containers: [{ name: "a", image: "a" }] },
+  };
+  const made = await client.create(builtin.pod, pod);
+  await client.replace(builtin.pod, { ...made, status }, { subresource: "status" });
+}
+const recreated = { replicas: 2, strategy: { type: "Recreate" } };
+function mayRun(spec: object, ...sets: readonly ReplicaSetObject[]): Promise<boolean> {
+  const deployment = deploymentOf(spec);
+  const owner = {
+    ref: builtin.deployment,
+    metadata: deployment.metadata,
+    selector: deployment.spec.selector,
+  };
+  const step = {
+    client,
+    owner,
+    context: { signal: AbortSignal.timeout(30_000) },
+  } as unknown as DeploymentStep;
+  return oldPodsMayRun(step, draftOf(deployment, sets, sometime));
+}
+const olds = [set("web:a"), set("web:b", { age: 1 })];
+
+it.each([
+  ["of an old set that is to have some", recreated, [set("web:a", { size: 1 })], true],
+  [
+    "of an old set that tells of some",
+    recreated,
+    [set("web:a", { status: { ...ended, replicas: 1 } })],
+    true,
+  ],
+  ["where there are none", recreated, olds, false],
+  ["of a Deployment that rolls", { replicas: 2 }, [set("web:a", { size: 1 })], false],
+  ["of one that is paused", { ...recreated, paused: true }, [set("web:a", { size: 1 })], false],
+  ["once the new set has all", recreated, [set("web:a", { size: 1 }), setOf("web:new", { size: 2 })], false],
+])("old pods are waited for %s: %s", async (_, spec, sets, expected) => {
+  expect(await mayRun(spec, ...sets)).toBe(expected);
+});
+
+it.each([
+  ["that runs", "web:a", { phase: "Running" }, true],
+  ["that runs, of any old set", "web:b", { phase: "Running" }, true],
+  ["that has succeeded", "web:a", { phase: "Succeeded" }, false],
+  ["that has failed", "web:a", { phase: "Failed" }, false],
+  ["of another one's", "web:other", { phase: "Running" }, false],
+  ["of the new set", "web:new", { phase: "Running" }, false],
+])("a pod %s is waited for: %s", async (_, image, status, expected) => {
+  await addPod(image, status);
+  expect(await mayRun(recreated, ...olds, set("web:new", { size: 1, age: 2 }))).toBe(expected);
+});
+
+it("a pod that is about to end is waited for until it has", async () => {
+  await addPod("web:a", { phase: "Running" }, { finalizers: ["example.com/hold"] });
+  const [pod] = await listAll(client, builtin.pod, { namespace: "default" });
+  await client.delete(builtin.pod, keyOf(pod!));
+  expect(await mayRun(recreated, ...olds)).toBe(true);
+  const body = { metadata: { finalizers: null } };
+  await client.patch(builtin.pod, keyOf(pod!), { type: "merge", body });
+  expect(await mayRun(recreated, ...olds)).toBe(false);
+});
