@@ -77,6 +77,7 @@ describe("what functions need", () => {
     const parts = (words: readonly string[]) => words.map((word) => word.split(" ")[1]);
     expect(parts(await absentFor(client, pulled, "bare"))).toEqual(["bridge", "deployer"]);
     expect(parts(await absentFor(client, called, "bare"))).toEqual(["bridge", "deployer", "gateway"]);
+    expect(parts(await absentFor(client, [...pulled, ...called], "bare"))).toContain("gateway");
     expect(await absentFor(client, [], "bare")).toEqual([]);
     expect(await absentFor(client, called, namespace)).toEqual([]);
   });

@@ -171,36 +171,42 @@ it("makes no pod for a set that has gone since the run has read it", async () =>
   expect(await opened.list(pods)).toHaveLength(2);
 });
 
-it("deletes only as many as are too many when it deletes them", async () => {
-  let before: () => Promise<unknown> = () => Promise.resolve();
-  const opened = (cluster = await testCluster(
-    ({ now }) => {
-      const controller = replicaSetController(now);
-      const late = (inner: ObjectClient): ObjectClient => ({
-        ...inner,
-        list: async (...asked) => (await before(), inner.list(...asked)),
-      });
-      return {
-        ...controller,
-        reconcile: (context: ReconcileContext<typeof ReplicaSet>) =>
-          controller.reconcile({ ...context, client: late(context.client) }),
-      };
-    },
-    { deployedAs },
-  ));
-  await opened.apply(web(4));
-  await opened.settled();
-  const [first] = await opened.list(pods);
-  before = async () => {
-    before = () => Promise.resolve();
-    await opened.delete(pods, first?.metadata.name ?? "");
-  };
-  await opened.apply(web(2));
-  await opened.settled();
-  const deleted = opened.announcements.filter(({ reason }) => reason === "SuccessfulDelete");
-  expect(deleted).toHaveLength(1);
-  expect(await opened.list(pods)).toHaveLength(2);
-});
+it.each([
+  [4, 1, 2, 1],
+  [5, 3, 3, 0],
+])(
+  "of %i pods, of which %i go by themselves, it deletes only as many as are too many for %i then: %i",
+  async (had, going, wanted, expected) => {
+    let before: () => Promise<unknown> = () => Promise.resolve();
+    const opened = (cluster = await testCluster(
+      ({ now }) => {
+        const controller = replicaSetController(now);
+        const late = (inner: ObjectClient): ObjectClient => ({
+          ...inner,
+          list: async (...asked) => (await before(), inner.list(...asked)),
+        });
+        return {
+          ...controller,
+          reconcile: (context: ReconcileContext<typeof ReplicaSet>) =>
+            controller.reconcile({ ...context, client: late(context.client) }),
+        };
+      },
+      { deployedAs },
+    ));
+    await opened.apply(web(had));
+    await opened.settled();
+    const names = namesOf(await opened.list(pods)).slice(0, going);
+    before = async () => {
+      before = () => Promise.resolve();
+      for (const name of names) await opened.delete(pods, name);
+    };
+    await opened.apply(web(wanted));
+    await opened.settled();
+    const deleted = opened.announcements.filter(({ reason }) => reason === "SuccessfulDelete");
+    expect(deleted).toHaveLength(expected);
+    expect(await opened.list(pods)).toHaveLength(wanted);
+  },
+);
 
 it("releases a pod that was relabelled, and none that is to end", async () => {
   const opened = await open();
@@ -249,4 +255,36 @@ it("tries again soon when what was refused may have become possible, and then wi
     ["done", false],
   ]);
   expect(await opened.list(pods)).toHaveLength(1);
+});
+
+it("says that pods could not be deleted, and deletes them when they can be", async () => {
+  let refuses = false;
+  const opened = (cluster = await testCluster(
+    ({ now }) => {
+      const controller = replicaSetController(now);
+      const refusing = (inner: ObjectClient): ObjectClient => ({
+        ...inner,
+        delete: (...asked) => (refuses ? Promise.reject(new Error("not now")) : inner.delete(...asked)),
+      });
+      return {
+        ...controller,
+        reconcile: async (context: ReconcileContext<typeof ReplicaSet>) => {
+          const result = await controller.reconcile({ ...context, client: refusing(context.client) });
+          stated.push((await context.client.get(builtin.replicaSet, context.key))?.["status"]);
+          refuses = false;
+          return result;
+        },
+      };
+    },
+    { deployedAs },
+  ));
+  const stated: unknown[] = [];
+  await opened.apply(web(2));
+  await opened.settled();
+  [refuses, stated.length] = [true, 0];
+  await opened.apply(web(1));
+  await opened.settled();
+  expect(stated[0]).toMatchObject({ conditions: [{ type: "ReplicaFailure", reason: "FailedDelete" }] });
+  expect(await statusNow(opened)).toMatchObject({ replicas: 1 });
+  expect(JSON.stringify(await statusNow(opened))).not.toContain("ReplicaFailure");
 });
