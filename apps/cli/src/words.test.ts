@@ -22,7 +22,7 @@ it.each([
   [7_200_000, "2h"],
   [172_799_999, "47h"],
   [172_800_000, "2d"],
-])("a span of %i ms is told as %s", (span, words) => expect(roughly(span)).toBe(words));
+])("a span of %i ms is shown as %s", (span, words) => expect(roughly(span)).toBe(words));
 
 it("a number that is no time has no ISO 8601", () => {
   expect([isoTime(0), isoTime(Number.NaN), isoTime(8.7e15)]).toEqual([

@@ -148,7 +148,7 @@ it.each([
 });
 
 describe("a function is looked at again", () => {
-  it("every ten seconds while there is something to tell, and not at all when it rests", async () => {
+  it("every ten seconds while it has Pods, and not at all when it rests", async () => {
     await create({ container: { image: "cups:1" }, scaling: { idleAfter: "60s" } });
     await settle();
     expect(await run()).toMatchObject({ requeueAfter: "10000ms" });

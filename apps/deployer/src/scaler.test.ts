@@ -65,7 +65,7 @@ const deployed = (name: string, more: object = {}, status: object = { scaling: {
     })
     .then((made) => client.replace(refOf(ReconcileFunction), { ...made, status }, { subresource: "status" }));
 
-it("an autoscaler is told how many Pods are wanted, a second long the same, also of one that scales itself", async () => {
+it("an autoscaler gets the number of Pods that are wanted, for a second the same, also for a function that it scales", async () => {
   await deployed("by-keda", { scaling: { by: "KEDA", min: 2, max: 3 } });
   const scaler = start({ wake: () => Promise.resolve(), every: 60_000 });
   await expect.poll(() => scaler.synced()).toBe(true);
@@ -106,7 +106,7 @@ it("looks at no function that an autoscaler scales, that somebody else runs, or 
   await scaler.done;
 });
 
-it("wakes a function only for another number of Pods than its status tells of", async () => {
+it("wakes a function only for another number of Pods than its status has", async () => {
   const status = { rollout: { revision: 1, template: "t" }, scaling: { wanted: 1 } };
   await deployed("steady", {}, status);
   await deployed("busy", { scaling: { targetDue: 1, max: 9 } }, status);

@@ -94,7 +94,7 @@ const now = async () =>
   deploymentSchema.parse(await client.get(builtin.deployment, keyOf({ metadata: web })));
 const web = { name: "web", namespace: "default" };
 
-it("writes the sets first, says what was done with them then, and tells of it in the status last", async () => {
+it("writes the sets first, then the Events about them, and the status last", async () => {
   const deployment = await addDeployment();
   const old = await addSet(deployment, { size: 5, annotations: replicas });
   await carriedOut(deployment, old);
@@ -104,7 +104,7 @@ it("writes the sets first, says what was done with them then, and tells of it in
   ]);
 });
 
-it("writes nothing and says nothing where all is as it is to be, and what differs otherwise", async () => {
+it("writes nothing where all is as it is to be, and else what differs", async () => {
   const annotations = { ...replicas, "deployment.kubernetes.io/revision": "1" };
   const deployment = await addDeployment({}, { "example.com/team": "a" });
   const before = { ...annotations, "example.com/team": "before" };

@@ -9,7 +9,7 @@ function counted(deployment: Parameters<typeof draftOf>[0], ...sets: readonly Re
   return draft.status;
 }
 
-it("counts the pods that the sets tell of, also where they are to have more or fewer", () => {
+it("counts the pods in the status of the sets, also where they are to have more or fewer", () => {
   const deployment = deploymentOf({ replicas: 4 }, { status: { observedGeneration: 0, updatedReplicas: 9 } });
   const old = { replicas: 3, readyReplicas: 2, availableReplicas: 1 };
   const fresh = { replicas: 2, readyReplicas: 1, availableReplicas: 0 };
@@ -31,7 +31,7 @@ it.each([
   ["one set's controller does not count", [{ terminatingReplicas: 2 }, {}], undefined],
   ["one set was not looked at yet", [{ terminatingReplicas: 2 }, { observedGeneration: 0 }], 2],
   ["there are no sets", [], 0],
-])("tells how many pods are ending where %s", (_, statuses, expected) => {
+])("counts the pods that are ending where %s", (_, statuses, expected) => {
   const sets = statuses.map((status, i) => setOf(`web:${i}`, { status }));
   const before = deploymentOf({}, { status: { terminatingReplicas: 9 } });
   expect(counted(before, ...sets).terminatingReplicas).toBe(expected);

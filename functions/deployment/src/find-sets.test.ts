@@ -62,7 +62,7 @@ const olds = [set("web:a"), set("web:b", { age: 1 })];
 it.each([
   ["of an old set that is to have some", recreated, [set("web:a", { size: 1 })], true],
   [
-    "of an old set that tells of some",
+    "of an old set that has some in its status",
     recreated,
     [set("web:a", { status: { ...ended, replicas: 1 } })],
     true,

@@ -6,7 +6,7 @@ const ended = { replicas: 0, readyReplicas: 0, availableReplicas: 0 };
 
 it.each([
   ["a pod of theirs may still run", true, 0],
-  ["one of them tells of pods", false, 1],
+  ["one of them has pods in its status", false, 1],
 ])("a recreation makes no new pods while the old sets are to have none and %s", (_, mayRun, replicas) => {
   const sets = [
     setOf("web:a", { size: 0, status: { ...ended, replicas } }),

@@ -20,13 +20,13 @@ it("annotations of the Deployment are its newest set's, changed ones too; those 
   expect(sets[0]?.annotations).toEqual({ ...given, "example.com/team": "b" });
 });
 
-it("the newest set keeps its revision from run to run, and the Deployment tells of it", () => {
+it("the newest set keeps its revision from run to run, and the Deployment has it, too", () => {
   const sets = [
     setOf("web:old", { size: 0, annotations: at(1) }),
     setOf("web:new", { annotations: at(2), age: 1 }),
   ];
-  for (const told of ["1", "2"]) {
-    const draft = decided(deploymentOf({}, { annotations: { [revision]: told } }), sets);
+  for (const stated of ["1", "2"]) {
+    const draft = decided(deploymentOf({}, { annotations: { [revision]: stated } }), sets);
     expect(draft.sets.map(({ annotations }) => annotations)).toMatchObject([at(1), at(2)]);
     expect(draft.annotations).toEqual({ [revision]: "2" });
   }

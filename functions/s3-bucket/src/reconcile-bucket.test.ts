@@ -239,7 +239,7 @@ describe("a bucket that is about to be made", () => {
     expect(await bucketIn(scene.s3, object.bucketName)).toBeDefined();
   });
 
-  test("is announced by the server's clock, by which it will tell when it was made", async () => {
+  test("is announced by the server's clock, as its time of creation will be", async () => {
     const object = scene.object();
     const date = new Date(Date.UTC(2030, 0, 1)).toUTCString();
     scene.proxy.fault = () => ({ status: 404, code: "NoSuchBucket", headers: { date } });

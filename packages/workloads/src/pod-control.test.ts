@@ -110,7 +110,7 @@ it("leaves a pod alone that has taken the name of the one to be deleted, and cou
   expect(await client.get(builtin.pod, keyOf(done[0]!))).toBeDefined();
 });
 
-it("tells of those that were made beside one that is refused", async () => {
+it("returns those that were made beside one that is refused", async () => {
   let posts = 0;
   sandbox.faults.respond(({ method }) => (method === "POST" && ++posts === 3 ? { status: 403 } : undefined));
   const { done, refused } = await createPods(control, template, { count: 7, seen: [] });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { orStop, stopRequest } from "./stop-request.ts";
 
-it("the first who asks is the reason, and all that is under way is told at once", () => {
+it("the first request is the reason, and its signal fires at once", () => {
   const request = stopRequest();
   expect([request.reason(), request.signal.aborted]).toEqual([undefined, false]);
   request.stop({ kind: "broken", problem: "no port" });
