@@ -41,6 +41,20 @@ it("says how its pods are whenever that changes, and replaces those that end", a
   });
   await opened.settled();
   expect(await statusNow(opened)).toMatchObject({ replicas: 3, readyReplicas: 1, availableReplicas: 1 });
+  // Its phase is the same.
+  const isNot = { ...isReady, status: "False" };
+  await opened.state({
+    ...pods,
+    metadata: { name: ready },
+    status: { phase: "Running", conditions: [isNot] },
+  });
+  await opened.settled();
+  expect(await statusNow(opened)).not.toHaveProperty("readyReplicas");
+  await opened.state({
+    ...pods,
+    metadata: { name: ready },
+    status: { phase: "Running", conditions: [isReady] },
+  });
   await opened.state({ ...pods, metadata: { name: failed }, status: { phase: "Failed" } });
   await opened.settled();
   expect(await opened.list(pods)).toHaveLength(4);
