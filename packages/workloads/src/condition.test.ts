@@ -14,7 +14,11 @@ it("a condition takes the place of the one of its type, and is the last", () => 
   expect([conditionOf([a, b], "B"), conditionOf(undefined, "B")]).toEqual([b, undefined]);
 });
 
-it.each([
+interface Said {
+  readonly replicas?: number;
+  readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+}
+it.each<[Said, Said, boolean]>([
   [{ conditions: [a] }, { conditions: [a] }, true],
   [{ conditions: [a] }, { conditions: [b] }, false],
   [{ conditions: [a, b] }, { conditions: [a] }, false],
