@@ -61,11 +61,12 @@ const listed = async (request: Partial<ListRequest>) => {
 };
 
 it("lists the keys of all functions, and names those that have no queue in this Redis", async () => {
-  const { found, absent } = await listed({});
+  const { found, keys, absent } = await listed({});
   expect(found.map((one) => one.replaceAll("default/", ""))).toEqual([
     ...["memos m1", "memos m2", "memos m3", "notes n1", "notes n2"],
   ]);
-  expect(absent).toEqual(["default/papers"]);
+  expect([keys, absent]).toEqual([5, ["default/papers"]]);
+  expect(await listed({ state: "parked" })).toMatchObject({ keys: 0 });
 });
 
 it.each([1, 3, 4, 5, 9])("lists no more than %i keys of all functions together", async (limit) => {

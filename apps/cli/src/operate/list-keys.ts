@@ -35,7 +35,7 @@ export async function listKeys(
   write: (listed: ListedKeys) => Promise<void>,
 ): Promise<ListSummary> {
   const absent: string[] = [];
-  let left = request.limit;
+  let count = 0;
   for (const fn of await functionsOf(cluster, redis, request)) {
     if (!(await hasQueue(redis, fn))) {
       absent.push(fn.key);
@@ -43,15 +43,16 @@ export async function listKeys(
     }
     await withQueue(redis, fn, async (queue) => {
       for await (const { keys, now } of wantedKeys(queue, request)) {
-        await write({ fn: fn.key, keys: keys.slice(0, left), now });
-        left -= Math.min(left, keys.length);
-        if (left === 0) return;
+        const some = keys.slice(0, request.limit - count);
+        await write({ fn: fn.key, keys: some, now });
+        count += some.length;
+        if (count === request.limit) return;
       }
     });
-    if (left === 0) break;
+    if (count === request.limit) break;
   }
   if (request.function !== undefined && absent.length > 0) throw new CommandError(elsewhere(absent));
-  return { keys: request.limit - left, absent };
+  return { keys: count, absent };
 }
 
 async function functionsOf(
