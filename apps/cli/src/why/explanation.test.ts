@@ -141,9 +141,19 @@ it.each<[string, Told, string]>([
     "has been due for 5s, and waits for a Pod of buckets: none is Ready (NoPodReady: Its Pods are starting.)",
   ],
   [
+    "has no worker, and nobody has counted any",
+    { report: { state: "ready", at: before }, status: { readyReplicas: undefined } },
+    "has been due for 5s, and waits for a Pod of buckets: none is Ready",
+  ],
+  [
     "is overdue",
     { report: { state: "waits", at: before, why: "again" } },
     "has been due for 5s, and waits for a free worker",
+  ],
+  [
+    "is overdue, and paused",
+    { report: { state: "waits", at: before, why: "again", pauses: [ann] } },
+    "is due, and does not run: it is paused by ann@host for 5s (to resume it: drover resume default/buckets default/photos).",
   ],
   [
     "is paused",
@@ -191,6 +201,9 @@ it("the next run is told where a time is set for it", () => {
   const next = (report: Partial<KeyReport>) => explanationOf(facts({ report })).nextRunAt;
   expect(next({ state: "waits", at: soon, why: "again" })).toBe("2026-01-01T00:00:12.000Z");
   expect(next({ state: "ready", at: before, accountOpens: soon })).toBe("2026-01-01T00:00:12.000Z");
+  expect(next({ state: "waits", at: soon, why: "again", accountOpens: soon + 5_000 })).toBe(
+    "2026-01-01T00:00:17.000Z",
+  );
   expect(next({ state: "ready", at: before })).toBeUndefined();
   expect(next({ state: "parked", at: before })).toBeUndefined();
 });

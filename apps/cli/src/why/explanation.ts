@@ -46,12 +46,14 @@ function sentence(facts: KeyFacts): string {
     case "parked":
       return parked(facts);
     case "waits":
-      return report.at <= now ? due(facts, report.at) : waits(facts);
+      // That its time has come is not in the queue yet where nobody looks after it.
+      if (report.at > now) return waits(facts);
+      break;
     case "ready":
     case "rung":
     case "paused":
-      return isPaused ? `is due, and does not run: ${paused}.` : due(facts, report.at);
   }
+  return isPaused ? `is due, and does not run: ${paused}.` : due(facts, report.at);
 }
 
 function unknown(facts: KeyFacts): string {
