@@ -48,8 +48,10 @@ function queueInHand() {
       await queue.answer();
       queue.taken.push(...wakes);
     },
+    force: (): Promise<void> => Promise.resolve(),
     async forceAll() {
       await queue.answer();
+      await queue.force();
       queue.forcedAll++;
     },
     names: () => queue.taken.map(({ key }) => key.replace("n/", "")),
@@ -234,6 +236,20 @@ it("a queue has every key woken when another program deleted what it is owed", a
   queue.answer = () => Promise.resolve();
   await until(() => expect(delivery.lag()).toBeUndefined());
   expect([told, queue.names(), queue.forcedAll]).toEqual([["all"], ["x"], 1]);
+});
+
+it("a queue that falls behind again while its own keys are forced has them forced when it takes wakes again", async () => {
+  const queue = queueInHand();
+  queue.answer = () => Promise.reject(new Error("no"));
+  const delivery = deliver(queue);
+  await delivery.deliver(Array.from({ length: most + 1 }, (_, i) => wake(`new-${i}`)));
+  queue.force = () => {
+    queue.force = () => Promise.resolve();
+    return Promise.reject(new Error("no"));
+  };
+  queue.answer = () => Promise.resolve();
+  await until(() => expect(delivery.lag()).toBeUndefined());
+  expect(queue.forcedAll).toBe(1);
 });
 
 it("a bridge that has lost the stream records nothing for its queues", async () => {

@@ -47,6 +47,10 @@ describe("an object that selects others", () => {
     ["several", { matchLabels: { b: "2", a: "1" } }],
     ["labels as a Service has them", { a: "1", b: "2" }],
     ["one of several values", { matchExpressions: [{ key: "a", operator: "In", values: ["0", "1"] }] }],
+    [
+      "none of the values that it must not have",
+      { matchExpressions: [{ key: "a", operator: "NotIn", values: ["0"] }] },
+    ],
     ["that it has a label", { matchExpressions: [{ key: "a", operator: "Exists" }] }],
     ["that it has not", { matchExpressions: [{ key: "c", operator: "DoesNotExist" }] }],
     ["nothing at all", {}],

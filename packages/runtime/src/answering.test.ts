@@ -160,27 +160,33 @@ it("the same call is answered as before, also while it runs, and not run again",
 });
 
 describe("a newer run of a key", () => {
-  it("stops the older one, and waits for its end", async () => {
-    const call = callAt(now);
-    const [stopped, going] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
-    const story: string[] = [];
-    act = async (signal) => {
-      going.resolve(undefined);
-      await new Promise((resolve) => signal.addEventListener("abort", resolve));
-      story.push("told to stop");
-      await stopped.promise;
-      story.push("stopped");
-      return undefined;
-    };
-    const first = called(call);
-    await going.promise;
-    act = () => (story.push("newer"), Promise.resolve(undefined));
-    const second = called({ ...call, token: "newer" });
-    stopped.resolve(undefined);
-    expect(outcomeIn(await second)).toBe("done");
-    expect(outcomeIn(await first)).toBe("failed");
-    expect(story).toEqual(["told to stop", "stopped", "newer"]);
-  });
+  it.each([
+    ["dev.drover.reconcile.v2", "done"],
+    ["dev.drover.finalize.v2", "finalized"],
+  ] as const)(
+    "stops the older one, waits for its end, and does not believe it: %s",
+    async (type, success) => {
+      const call = callAt(now, { type });
+      const [stopped, going] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+      const story: string[] = [];
+      act = async (signal) => {
+        going.resolve(undefined);
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        story.push("told to stop");
+        await stopped.promise;
+        story.push("stopped");
+        return undefined;
+      };
+      const first = called(call);
+      await going.promise;
+      act = () => (story.push("newer"), Promise.resolve(undefined));
+      const second = called({ ...call, token: "newer" });
+      stopped.resolve(undefined);
+      expect(outcomeIn(await second)).toBe(success);
+      expect(outcomeIn(await first)).toBe("failed");
+      expect(story).toEqual(["told to stop", "stopped", "newer"]);
+    },
+  );
 
   it("is not followed by an older one", async () => {
     const call = object(callAt(now), { resourceVersion: "1000" });

@@ -6,12 +6,15 @@ import { nameOnce, type NameParts } from "./name-once.ts";
 
 const secret = objectKey({ namespace: "a", name: "token" });
 const cup = objectKey({ namespace: "a", name: "cup" });
+const bowl = objectKey({ namespace: "a", name: "bowl" });
 
 /** One run of a watched Secret; `order` is what was done, in turn. */
 async function name(parts: {
   readonly get?: () => Promise<unknown>;
   readonly names?: () => readonly ObjectKey[] | Promise<readonly ObjectKey[]>;
   readonly wake?: () => Promise<void>;
+  /** Whom it concerned the last time. */
+  readonly before?: readonly ObjectKey[];
   readonly signal?: AbortSignal;
 }): Promise<{ readonly verdict: string; readonly order: readonly string[] }> {
   const order: string[] = [];
@@ -30,7 +33,7 @@ async function name(parts: {
         },
       },
       named: {
-        of: () => Promise.resolve([]),
+        of: () => Promise.resolve(parts.before ?? []),
         remember: (_, keys) => Promise.resolve(void order.push(`remember ${keys.join(", ")}`)),
       },
       log: silentLog,
@@ -46,6 +49,13 @@ async function name(parts: {
 
 it("wakes whom an object concerns, and remembers them after that", async () => {
   expect(await name({})).toEqual({ verdict: "done", order: [`wake ${cup}`, `remember ${cup}`] });
+});
+
+it("wakes also whom an object does not concern any more, and forgets them", async () => {
+  const before = [bowl, cup];
+  expect((await name({ before })).order).toEqual([`wake ${bowl}, ${cup}`, `remember ${cup}`]);
+  const gone = await name({ before, get: () => Promise.resolve(undefined) });
+  expect(gone).toEqual({ verdict: "gone", order: [`wake ${bowl}, ${cup}`, "remember "] });
 });
 
 it.each<[string, Parameters<typeof name>[0]]>([
