@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import type { ServerResponse } from "node:http";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,6 +20,7 @@ import {
   refuses,
   type Script,
   scriptedServer,
+  streams,
 } from "./testing/scripted-server.ts";
 import { processTimers, type Timers } from "@drover/timers";
 
@@ -26,6 +28,7 @@ const key = objectKey({ namespace: "default", name: "a" });
 const stack: AsyncDisposableStack[] = [];
 afterEach(async () => {
   vi.restoreAllMocks();
+  vi.useRealTimers();
   while (stack.length > 0) await stack.pop()?.disposeAsync();
 });
 
@@ -200,6 +203,11 @@ describe("a refusal", () => {
     expect(String(error).length).toBeLessThan(400);
   });
 
+  test("says when to retry in its body where no header does", async () => {
+    const { client } = await against(refuses(429, "TooManyRequests", { retryAfterSeconds: 60 }));
+    expect(await failure(client.get(bucket, key))).toMatchObject({ retryAfter: 60_000 });
+  });
+
   test.each([
     ["7", 7_000],
     ["-1", undefined],
@@ -301,6 +309,84 @@ describe("no answer", () => {
     controller.abort(reason);
     expect(await call).toBe(reason);
   });
+});
+
+test("a request that is given up is cut off, so that the server need not go on with it", async () => {
+  const cut = Promise.withResolvers<undefined>();
+  const { client, server } = await against((_heard, response) => {
+    response.on("close", () => cut.resolve(undefined));
+  });
+  const controller = new AbortController();
+  const call = failure(client.get(bucket, key, { signal: controller.signal }));
+  await server.until(1);
+  controller.abort(new Error("enough"));
+  await call;
+  await cut.promise;
+});
+
+describe("a watch", () => {
+  const change = JSON.stringify({ type: "MODIFIED", object: bucketObject("a", { resourceVersion: "8" }) });
+  const frames = (client: KubeClient, opened?: () => void) =>
+    client
+      .watch(bucket, { resourceVersion: "7", ...(opened !== undefined && { opened }) })
+      [Symbol.asyncIterator]();
+
+  test("goes on for longer than its beginning may take", async () => {
+    const [open, opened] = [Promise.withResolvers<ServerResponse>(), Promise.withResolvers<undefined>()];
+    const { client } = await against((heard, response) => {
+      streams()(heard, response);
+      open.resolve(response);
+    });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const next = frames(client, () => opened.resolve(undefined)).next();
+    const response = await open.promise;
+    await opened.promise;
+    vi.advanceTimersByTime(3_600_000);
+    response.write(`${change}\n`);
+    expect(await next).toMatchObject({ value: [{ type: "MODIFIED" }] });
+  });
+
+  test("may be of any length, as long as none of its frames is too long", async () => {
+    const large = (resourceVersion: string) =>
+      `${JSON.stringify({ type: "MODIFIED", object: { ...bucketObject("a", { resourceVersion }), text: "x".repeat(2 ** 20) } })}\n`;
+    const { client } = await against(streams(...Array.from({ length: 12 }, (_, i) => large(String(8 + i)))));
+    let told = 0;
+    for await (const { length } of client.watch(bucket, { resourceVersion: "7" }))
+      if ((told += length) === 12) break;
+    expect(told).toBe(12);
+  });
+
+  test("that its caller ends says the caller's reason", async () => {
+    const { client, server } = await against(streams());
+    const controller = new AbortController();
+    const watch = client.watch(bucket, { resourceVersion: "7", signal: controller.signal });
+    const next = failure(watch[Symbol.asyncIterator]().next());
+    await server.until(1);
+    const reason = new Error("enough");
+    controller.abort(reason);
+    expect(await next).toBe(reason);
+  });
+
+  test("that is not let in lets go of the refusal before it is tried with newer credentials", async () => {
+    const dropped = Promise.withResolvers<undefined>();
+    const { client } = await against([
+      (_heard, response) => {
+        response.writeHead(401, { "content-type": "application/json" }).write("{");
+        response.on("close", () => dropped.resolve(undefined));
+      },
+      streams(`${change}\n`),
+    ]);
+    expect(await frames(client).next()).toMatchObject({ value: [{ type: "MODIFIED" }] });
+    await dropped.promise;
+  });
+});
+
+test("a server may be below a path, as behind a proxy of several clusters", async () => {
+  await using server = await scriptedServer(json(bucketObject("a")));
+  const client = await connect({ server: `${server.url}/k8s/clusters/one/` });
+  await client.get(bucket, key);
+  expect(server.heard[0]?.path).toBe("/k8s/clusters/one/apis/s3.example.com/v1/namespaces/default/buckets/a");
+  await client.close();
 });
 
 describe("without a connection", () => {

@@ -279,16 +279,22 @@ describe("TLS", () => {
     server.close();
   });
 
-  test("a rotated client certificate is read again, and no connection goes on with the old one", async () => {
+  test("a rotated client certificate is read again, and no connection goes on with the old one but for what it carries", async () => {
     let accepted = "one";
+    const [asked, answered] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
     const one = await certificate("one");
     const server = createServer(
       { ...one, requestCert: true, rejectUnauthorized: false },
       (request, response) => {
         const { socket } = request;
         const isAccepted = socket instanceof TLSSocket && socket.getPeerCertificate().subject.CN === accepted;
-        response.writeHead(isAccepted ? 200 : 401, { "content-type": "application/json" });
-        response.end(JSON.stringify(bucketObject("a")));
+        const answer = (): void => {
+          response.writeHead(isAccepted ? 200 : 401, { "content-type": "application/json" });
+          response.end(JSON.stringify(bucketObject("a")));
+        };
+        const isSlow = request.url?.endsWith("/slow") === true;
+        if (isSlow) asked.resolve(undefined);
+        void (isSlow ? answered.promise : Promise.resolve()).then(answer);
       },
     );
     const url = `https://127.0.0.1:${await listening(server)}`;
@@ -305,10 +311,14 @@ describe("TLS", () => {
     await hold(one);
     const client = await connect({ kubeconfig });
     expect(await client.get(bucket, key)).toBeDefined();
+    const underWay = client.get(bucket, objectKey({ namespace: "default", name: "slow" }), { retries: 0 });
+    await asked.promise;
 
     await hold(await certificate("two"));
     accepted = "two";
     expect(await client.get(bucket, key, { retries: 0 })).toBeDefined();
+    answered.resolve(undefined);
+    expect(await underWay).toBeDefined();
     await client.close();
     server.close();
   });

@@ -3,7 +3,13 @@ import { InvalidFieldPathError, isOfMetadata, parseFieldPath, valuesAt } from ".
 
 const object = {
   metadata: { labels: { "app.kubernetes.io/name": "a" } },
-  spec: { size: 0, none: null, volumes: [{ secret: { name: "s" } }, {}, { secret: { name: "t" } }] },
+  spec: {
+    size: 0,
+    off: false,
+    text: "",
+    none: null,
+    volumes: [{ secret: { name: "s" } }, {}, { secret: { name: "t" } }],
+  },
 };
 const at = (path: string) => valuesAt(object, parseFieldPath(path));
 
@@ -12,6 +18,7 @@ describe("a field path", () => {
     expect(at("spec.size")).toEqual([0]);
     expect(at("spec.volumes[].secret.name")).toEqual(["s", "t"]);
     expect(at('metadata.labels["app.kubernetes.io/name"]')).toEqual(["a"]);
+    expect([at("spec.off"), at("spec.text")]).toEqual([[false], [""]]);
     expect(at("spec.none")).toEqual([]);
     expect(at("spec.size[].x")).toEqual([]);
     expect(at("spec.constructor.name")).toEqual([]);
@@ -28,5 +35,6 @@ describe("a field path", () => {
   test("may be followed in metadata alone, or not", () => {
     expect(isOfMetadata(parseFieldPath("metadata.generation"))).toBe(true);
     expect(isOfMetadata(parseFieldPath("spec.size"))).toBe(false);
+    expect(isOfMetadata(parseFieldPath("spec.template.metadata.labels"))).toBe(false);
   });
 });

@@ -2,11 +2,13 @@ import type { ObjectMetadata } from "@drover/controller";
 import { describe, expect, test } from "vitest";
 import { fingerprint } from "./fingerprint.ts";
 
+const owner = { apiVersion: "v1", kind: "Owner", name: "p", uid: "p" };
 const metadata: ObjectMetadata = {
   ...{ name: "a", namespace: "ns", uid: "u", resourceVersion: "7", generation: 1 },
   labels: { a: "1", b: "2" },
   annotations: { c: "3" },
   finalizers: ["f"],
+  ownerReferences: [{ ...owner, controller: true }],
 };
 const changed = (more: Partial<ObjectMetadata>) => fingerprint({ ...metadata, ...more });
 
@@ -33,6 +35,7 @@ describe("a fingerprint", () => {
     ["annotation", { annotations: {} }],
     ["finalizer", { finalizers: [] }],
     ["owner", { ownerReferences: [{ apiVersion: "v1", kind: "Owner", name: "o", uid: "o" }] }],
+    ["controlling owner", { ownerReferences: [{ ...owner, controller: false }] }],
     ["deletion", { deletionTimestamp: "2026-01-01T00:00:00Z" }],
   ])("is another one with another %s", (_name, more) => {
     expect(changed(more)).not.toBe(fingerprint(metadata));

@@ -5,12 +5,14 @@ import { bucket, bucketList, bucketObject } from "./testing/objects.ts";
 import { bucketDefinition } from "./testing/sandbox-client.ts";
 import { json, raw, refuses, type Script, scriptedServer } from "./testing/scripted-server.ts";
 import { VirtualClock } from "@drover/timers";
+import { z } from "zod";
 
-const crd = (...conditions: readonly object[]): Script =>
+const crd = (...conditions: readonly object[]): Script => crdOf(bucketDefinition["spec"], ...conditions);
+const crdOf = (spec: unknown, ...conditions: readonly object[]): Script =>
   json({
     ...{ apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },
     metadata: { ...bucketDefinition.metadata, uid: "u", resourceVersion: "1" },
-    ...{ spec: bucketDefinition["spec"], status: { conditions } },
+    ...{ spec, status: { conditions } },
   });
 const named = { type: "NamesAccepted", status: "True" };
 const established = { type: "Established", status: "True" };
@@ -38,6 +40,16 @@ describe("a kind is there", () => {
     for (let look = 0; look < 3; look++) timers.advance(await timers.waitFor("CRD to be established"));
     expect(await there).toEqual(bucket);
     expect(api.server.heard).toHaveLength(6);
+  });
+
+  test("in the version that is stored, wherever that stands among those that are served", async () => {
+    const { spec } = z
+      .object({ spec: z.looseObject({ versions: z.array(z.looseObject({})) }) })
+      .parse(bucketDefinition);
+    const older = { name: "v1alpha1", served: true, storage: false };
+    const several = { ...spec, versions: [older, ...spec.versions] };
+    await using api = await against(crdOf(several, established), json(bucketList([])));
+    expect(await waitEstablished(api.client, bucketDefinition.metadata.name)).toEqual(bucket);
   });
 
   test("also for who may not list it", async () => {

@@ -74,6 +74,20 @@ describe("a run knows", () => {
     known.follow(pod)?.("refused");
     expect(versionsIn(next(known, news("a", 35)))).toEqual(["a 40", "b 20"]);
   });
+  it("nothing of a kind while a write of it is under way, and leaves nothing of it to the next", () => {
+    const known = asked();
+    const tell = known.follow(pod);
+    expect(known.text()).toBeUndefined();
+    tell?.("refused");
+    expect(versionsIn(next(known))).toEqual(["a 10", "b 20"]);
+  });
+  it("that an object is gone that was told of in the last version that it had", () => {
+    for (const told of [
+      [news("a", 31), news("a", 31, true)],
+      [news("a", 31, true), news("a", 31)],
+    ])
+      expect(versionsIn(next(asked(), ...told))).toEqual(["b 20"]);
+  });
   it("the answers to what was asked, and to nothing else", () => {
     expect(versionsIn(next(asked()), "others")).toBeUndefined();
     expect(next(asked()).find(builtin.node, "all", false)).toBeUndefined();
@@ -109,6 +123,13 @@ describe("a run knows nothing of a kind", () => {
     known.found(pod, "all", listed(50, podAt("a", 10)));
     expect(versionsIn(known)).toBeUndefined();
     expect(known.text()).toBeUndefined();
+  });
+  it("that may hold secrets, of which nothing is left, and no copy made", () => {
+    const secret = { ...podAt("a", 10), kind: "Secret" };
+    const known = knownObjects([builtin.secret], { versions: { secrets: "1" } });
+    known.found(builtin.secret, "all", listed(30, secret));
+    expect(known.text()).toBeUndefined();
+    expect(copyOf(secret)).toBeUndefined();
   });
   it("of which there is too much to be left", () => {
     const known = asked();

@@ -63,6 +63,21 @@ describe("a value that names an object", () => {
     expect(keys(named, { by: "label", name: "toString" })).toEqual([]);
   });
 
+  test("may leave the namespace empty where it means its own", () => {
+    const object = pod(
+      {},
+      {
+        spec: {
+          refs: [
+            { name: "a", namespace: "" },
+            { name: "b", namespace: null },
+          ],
+        },
+      },
+    );
+    expect(keys(object, { by: "field", path: parseFieldPath("spec.refs[]") })).toEqual(["ns/a", "ns/b"]);
+  });
+
   test("reaches into another namespace, or to the cluster, only where that is granted", () => {
     const elsewhere: Mapping = { by: "field", path: parseFieldPath("spec.one") };
     expect(keys(named, elsewhere)).toEqual([]);

@@ -91,9 +91,25 @@ test("who does not select an object is not concerned", () => {
   expect(means({ ...own, selector: { matchLabels: { a: "b" } } }, { labels: { a: "b" } })).toBeDefined();
 });
 
+test("who looks up whom an object concerns is told when that changes, though nothing else that matters does", () => {
+  const lookup: Subscription = {
+    ...{ id: "lookup", for: bucket, map: { by: "selectedBy", within: "namespace" } },
+    changed: [parseFieldPath("spec.size")],
+  };
+  const spec = { size: 1 };
+  const news = (before: object, now: object) =>
+    isNews(means(lookup, before, { spec }), means(lookup, now, { spec }));
+  expect(news({ labels: { a: "1" } }, { labels: { a: "2" } })).toBe(true);
+  expect(news({ labels: { a: "1" } }, { labels: { a: "1" }, annotations: { b: "2" } })).toBe(false);
+});
+
 test("metadata is enough unless a mapping or what matters is elsewhere", () => {
   expect(needsWhole(own)).toBe(false);
   expect(needsWhole({ ...own, changed: [parseFieldPath("metadata.labels")] })).toBe(false);
   expect(needsWhole({ ...own, changed: [parseFieldPath("spec.size")] })).toBe(true);
   expect(needsWhole({ ...own, map: { by: "field", path: parseFieldPath("spec.ref") } })).toBe(true);
+  expect(needsWhole({ ...own, map: { by: "field", path: parseFieldPath("metadata.name") } })).toBe(false);
+  expect(needsWhole({ ...own, changed: [parseFieldPath("spec.template.metadata.labels")] })).toBe(true);
+  expect(needsWhole({ ...own, copies: true })).toBe(true);
+  expect(needsWhole({ ...own, news: true })).toBe(true);
 });

@@ -78,6 +78,10 @@ describe("the same object", () => {
     expect(told(["u", "5"], deleted("u", "4"))).toEqual([]);
   });
 
+  test("is told once more when it concerns nobody any more", () => {
+    expect(told(["u", "5"], { ...watched("u", "6"), means: {} })).toEqual(["modified u@6"]);
+  });
+
   test("is listed once more when somebody subscribes who was not told of it", () => {
     const late = { ...own, id: "late" };
     expect(told(["u", "5"], listed("u", "5", of("u", "5", [own, late])))).toEqual(["listed u@5"]);
@@ -118,6 +122,8 @@ describe("another uid under the same name", () => {
 
   test("may itself be gone by now", () => {
     expect(told(["old", "5"], deleted("new", "9"))).toEqual(["deleted old@5", "deleted new@9"]);
+    const previous = difference(seen("old", "5"), deleted("new", "9")).map((event) => event.previous?.uid);
+    expect(previous).toEqual(["old", undefined]);
   });
 });
 

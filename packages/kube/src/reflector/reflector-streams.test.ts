@@ -44,14 +44,20 @@ describe("a reflector that streams its listing", () => {
 
   test("tells only differences after a 410, and who is gone only at its end", async () => {
     const gone = frame("ERROR", { kind: "Status", code: 410, reason: "Expired", message: "too old" });
-    const { server, log, sitOut } = await streaming([
-      streams(added("kept"), added("lost"), end("7"), gone),
-      streams(added("kept"), added("new", "90"), end("100"), added("later", "101")),
-    ]);
+    /** Of each listing, whether it was said to be of the newest state. */
+    const listings: boolean[] = [];
+    const { server, log, sitOut } = await streaming(
+      [
+        streams(added("kept"), added("lost"), end("7"), gone),
+        streams(added("kept"), added("new", "90"), end("100"), added("later", "101")),
+      ],
+      { beforeListing: (newest) => Promise.resolve(void listings.push(newest)) },
+    );
     await sitOut();
     await log.told("added later@101");
     expect(log.lines.slice(3)).toEqual(["added new@90", "deleted lost@3", "synced 100", "added later@101"]);
     expect(server.heard[1]?.query.get("resourceVersion")).toBe("7");
+    expect(listings).toEqual([true, false]);
     expect(server.heard).toHaveLength(2);
   });
 

@@ -9,11 +9,15 @@ import { runReflector } from "./run-reflector.ts";
 
 describe("a reflector", () => {
   test("lists page by page, metadata only, then watches from there", async () => {
-    const { server, log } = await following([
-      page("7", ["a", "b"], "next"),
-      page("7", ["c"]),
-      streams(frame("ADDED", at("d", "8")), bookmark("9")),
-    ]);
+    const listings: boolean[] = [];
+    const { server, log } = await following(
+      [
+        page("7", ["a", "b"], "next"),
+        page("7", ["c"]),
+        streams(frame("ADDED", at("d", "8")), bookmark("9")),
+      ],
+      { beforeListing: (newest) => Promise.resolve(void listings.push(newest)) },
+    );
     await log.told("position 9");
     expect(log.lines).toEqual([
       "listed a@3",
@@ -23,6 +27,7 @@ describe("a reflector", () => {
       "added d@8",
       "position 9",
     ]);
+    expect(listings).toEqual([true]);
     const [first, second, watch] = server.heard;
     expect(first?.query.get("limit")).toBe("500");
     expect(first?.headers.accept).toContain("as=PartialObjectMetadataList");

@@ -114,6 +114,14 @@ describe("silence", () => {
     expect(run.state).toMatchObject({ reconnects: 1, failures: 0 });
   });
 
+  test("of a watch is no failure, and forgives those before it", () => {
+    const run = watching("100");
+    run.then(failed("passing"), failed("passing"), failed("passing"), opened);
+    run.after(60_000, silent);
+    run.then(failed("passing"));
+    expect(run.waits.at(-1)).toBe(1_000);
+  });
+
   test("makes watches short until an event comes, so that their end brings a bookmark before the silence", () => {
     const run = watching("100");
     expect(run.after(60_000, silent)).toHaveProperty("timeoutSeconds", 40);
@@ -212,8 +220,16 @@ describe("what a retry seldom mends", () => {
     }
     expect(run.then(closed)).toMatchObject({ do: "list" });
     expect(run.waits).toEqual([1_000, 1_000, 2_000, 4_000, 8_000]);
-    run.then(page("100"), opened, closed);
+    expect(run.then(page("100"), opened, closed)).toMatchObject({ do: "watch", from: "100" });
     expect(run.waits.at(-1)).toBe(15_000);
+  });
+
+  test("is forgiven by progress: the next one waits as the first, and is counted as such", () => {
+    const run = watching("100");
+    for (let round = 0; round < 4; round++) run.then(closed, opened);
+    run.then(modified("a", "101"));
+    expect(run.then(failed("doubtful"))).toMatchObject({ do: "watch", from: "101" });
+    expect(run.waits.at(-1)).toBe(1_000);
   });
 
   test("so does one that repeats what it told and closes", () => {
@@ -242,6 +258,8 @@ describe("what somebody must mend", () => {
     run.random = 1;
     for (let round = 0; round < 8; round++) run.then(failed("refused"));
     expect(run.waits.at(-1)).toBe(30_000);
+    expect(run.state.degraded).toMatchObject({ reason: "Because" });
+    run.then(failed("passing"));
     expect(run.state.degraded).toMatchObject({ reason: "Because" });
     run.then(opened);
     expect(run.state.degraded).toBeUndefined();
