@@ -134,6 +134,7 @@ it("of a key's wakes the newest is kept, the most urgent class, no copy, and no 
     }),
     wake("a", { resourceVersion: "8", uid: "u0", reason: "Modified" }),
     wake("b", { news: "{}" }),
+    wake("b", { resourceVersion: "2" }),
   ]);
   const kept = await redis.hvals(`{drover-stream:stream-${streams}}:owed:q`);
   expect(kept.join()).not.toMatch(/copy|newestAfter|\{\}/);
@@ -141,7 +142,7 @@ it("of a key's wakes the newest is kept, the most urgent class, no copy, and no 
   await until(() => expect(delivery.lag()).toBeUndefined());
   expect([...queue.taken].sort((a, b) => a.key.localeCompare(b.key))).toEqual([
     wake("a", { resourceVersion: "10", uid: "u2", reason: "Listed" }),
-    wake("b", { news: "" }),
+    wake("b", { resourceVersion: "2", news: "" }),
   ]);
 });
 

@@ -105,12 +105,16 @@ it("reads whom it looks up, what is filed for that, and how far it reaches", () 
     - { ${secret}, names: { all: true, acrossNamespaces: true } }
 `;
   const [registration] = read({
-    "a.yaml": `${bucket.replace("scope: Namespaced", "scope: Namespaced, namespaces: [a]")}${more}`,
+    "a.yaml": `${bucket.replace("scope: Namespaced", "scope: Namespaced, namespaces: [a], labelSelector: { matchLabels: { on: 'yes' } }")}${more}`,
   })();
   const [, references, referencedBy, selects, selectedBy, ...all] = registration?.follows ?? [];
   expect(references).toMatchObject({
     ref: { plural: "buckets" },
-    subscription: { map: { by: "references", to: { plural: "secrets" } }, namespaces: ["a"] },
+    subscription: {
+      map: { by: "references", to: { plural: "secrets" } },
+      namespaces: ["a"],
+      selector: { matchLabels: { on: "yes" } },
+    },
   });
   expect(referencedBy).toMatchObject({
     ref: { plural: "secrets" },

@@ -76,3 +76,29 @@ it("each wake that a queue has not taken is recorded, or all keys are to be woke
   });
   await fc.assert(property, { numRuns: 200, seed: 1 });
 });
+
+it("what another program wrote in the place of a wake still wakes its key", async () => {
+  const store = openStreamStore({ ...{ fleet: fleetOf(), redis, holder: "bridge-1", lease: 60_000 } });
+  const held = await store.hold("v1/foreign", { scope: "all", listeners: ["us"], queues: ["a"] });
+  if ("heldBy" in held) throw new Error("held");
+  const owed = held.owedTo("a");
+  await owed.add(keys.slice(0, 2).map((key) => wake(key, 7)));
+  await redis.hset("{drover-stream:v1/foreign}:owed:a", keys[0] ?? "", "garbage", "no key /", "{}");
+  const [piece] = await Array.fromAsync(owed.pieces());
+  const taken = new Map(piece?.wakes.map((one) => [one.key, one]));
+  expect([...taken.keys()].sort()).toEqual(keys.slice(0, 2));
+  expect(taken.get(keys[0]!)).toMatchObject({ resourceVersion: "0", class: "change" });
+  expect(taken.get(keys[1]!)).toEqual(wake(keys[1]!, 7));
+});
+
+it("hundreds of wakes that are owed are all in the pieces, each once", async () => {
+  const store = openStreamStore({ ...{ fleet: fleetOf(), redis, holder: "bridge-1", lease: 60_000 } });
+  const held = await store.hold("v1/many", { scope: "all", listeners: ["us"], queues: ["a"] });
+  if ("heldBy" in held) throw new Error("held");
+  const many = Array.from({ length: 450 }, (_, i) => objectKey({ name: `m${i}` }));
+  await held.owedTo("a").add(many.map((key) => wake(key, 1)));
+  const pieces = await Array.fromAsync(held.owedTo("a").pieces());
+  expect(pieces.flatMap(({ wakes }) => wakes.map(({ key }) => key)).sort()).toEqual(many.toSorted());
+  for (const piece of pieces) await held.owedTo("a").settle(piece);
+  expect(await held.owedTo("a").look()).toEqual({ keys: 0, all: false });
+});

@@ -1,5 +1,5 @@
 import { queueOf } from "@drover/controller";
-import type { ResourceRef, Subscription } from "@drover/kube";
+import { parseFieldPath, type ResourceRef, type Subscription } from "@drover/kube";
 import { describe, expect, it } from "vitest";
 import { planStreams, streamOf, type StreamPlan } from "./plan-streams.ts";
 import type { Follower } from "./follows-of.ts";
@@ -136,6 +136,33 @@ describe("a listener", () => {
     ["of another controller", registration("b", follow(pods)), origins],
   ])("is another one when it is %s", (_what, other, of) => {
     expect(listeners([other], of)).not.toEqual(listeners([same]));
+  });
+
+  it("wakes the keys of the queue that it names, and is another one when that lost all that it held", () => {
+    const asking = registration("a", { ...follow(pods), queue: "b" });
+    expect(plan([asking]).audience.queues).toEqual(["b"]);
+    const lost = new Map([...origins, ["b", "2"]]);
+    expect(listeners([asking], lost)).not.toEqual(listeners([asking]));
+    expect(listeners([registration("a", follow(pods))], lost)).toEqual(listeners([same]));
+    expect(planStreams([asking], new Map([["a", "1"]]))).toEqual([]);
+  });
+
+  it("is another one for each filing that it looks into", () => {
+    const filing = (path: string) =>
+      follow(buckets, { map: { by: "selects", path: parseFieldPath(path), within: "namespace" } });
+    const lookup = (path: string) => ({
+      ...follow(pods, { map: { by: "selectedBy", within: "namespace" } }),
+      looksInto: filing(path),
+    });
+    const both = registration("a", filing("spec.a"), lookup("spec.a"), filing("spec.b"), lookup("spec.b"));
+    const plans = planStreams([both], origins);
+    const files = (of: ResourceRef) =>
+      plans.find(({ ref: { plural } }) => plural === of.plural)?.listeners ?? [];
+    const filed = files(buckets).map(({ subscription: { id } }) => id);
+    expect(new Set(filed).size).toBe(2);
+    expect(files(pods).map(({ looksInto }) => looksInto?.map(({ file }) => file))).toEqual(
+      filed.map((file) => [file]),
+    );
   });
 
   it("is another one when the ReconcileFunction is made again under its name", () => {

@@ -3,7 +3,13 @@ import { joinBridges } from "./bridges.ts";
 import { objectKey, silentLog } from "@drover/controller";
 import type { SeenChange, SeenObject } from "@drover/kube";
 import { type RedisServer, startRedis } from "@drover/local-servers";
-import { connectRedis, disconnectRedis, type RedisConnection, type RedisRole } from "@drover/queue";
+import {
+  connectRedis,
+  disconnectRedis,
+  type RedisConnection,
+  type RedisRole,
+  type Wake,
+} from "@drover/queue";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { openCampaigns } from "./campaigns.ts";
 import { openFiles } from "./files.ts";
@@ -50,6 +56,9 @@ const change = (more: Partial<SeenChange>): SeenChange => ({
   ...more,
 });
 const us = { scope: "all", listeners: ["us"], queues: ["a"] };
+const owedWake = (name: string): Wake => ({
+  ...{ key: key(name), kind: "things", resourceVersion: "1", reason: "Added", class: "change" },
+});
 const hold = async (audience: Audience = us): Promise<HeldStream> => {
   const held = await store.hold(stream, audience);
   if ("heldBy" in held) throw new Error(`held by ${held.heldBy}`);
@@ -111,11 +120,26 @@ describe("a stream", () => {
     expect(await all(second)).toEqual([seen("a")]);
   });
 
+  test("owes nothing any more to queues that nobody listens by, and the others what it did", async () => {
+    const first = await hold({ ...us, queues: ["a", "b"] });
+    for (const queue of ["a", "b"]) await first.owedTo(queue).add([owedWake(queue)]);
+    await first.release();
+    const second = await hold();
+    expect(await second.owedTo("a").look()).toEqual({ keys: 1, all: false });
+    expect(await second.owedTo("b").look()).toEqual({ keys: 0, all: false });
+    expect(await redis.keys(`{drover-stream:${stream}}:owed:*`)).toEqual([
+      `{drover-stream:${stream}}:owed:a`,
+    ]);
+  });
+
   test("is forgotten whole", async () => {
     const held = await hold();
     await held.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
+    await held.owedTo("a").add([owedWake("a")]);
+    expect(await store.known()).toContain(stream);
     await held.forget();
-    expect(await redis.exists(`{drover-stream:${stream}}:stream`, `{drover-stream:${stream}}:seen`)).toBe(0);
+    expect(await redis.keys(`{drover-stream:${stream}}*`)).toEqual([]);
+    expect(await store.known()).not.toContain(stream);
   });
 });
 
@@ -230,6 +254,20 @@ describe("a change of what was told of before", () => {
     expect(await inRedis()).toEqual(["2", "7", "6", "7"]);
   });
 
+  test("is written with the position that it came at, though what comes with it has none", async () => {
+    const ours = await held();
+    await ours.seen.write(change({ put: [seen("b", "7")] }));
+    expect(await inRedis()).toEqual(["2", "6", "6", "7"]);
+  });
+
+  test("is written at once where there are too many to be kept", async () => {
+    const ours = await hold();
+    const many = (version: string) => Array.from({ length: 1_001 }, (_, i) => seen(`o${i}`, version));
+    await ours.seen.write(change({ put: [...many("5"), seen("a")], position: "5", whole: true }));
+    await ours.seen.write(change({ put: many("6"), position: "6" }));
+    expect(await redis.hget(`{drover-stream:${stream}}:stream`, "position")).toBe("6");
+  });
+
   test("is written soon where nothing follows, and when the stream is given up", async () => {
     const ours = await held();
     await vi.waitFor(async () => expect(await inRedis()).toEqual(["2", "6", "6", null]));
@@ -311,6 +349,16 @@ describe("what somebody else wrote", () => {
       expect(await redis.get(`{drover-stream:${stream}}:quarantine`)).toBe("garbage");
     },
   );
+});
+
+test("a position stands only behind all that was told before it, also where that does not fit into one write", async () => {
+  const held = await hold();
+  await held.seen.write(change({ put: [seen("a")], position: "5", whole: true }));
+  // More than Redis takes at once.
+  const large = { ...seen("large"), uid: "x".repeat(2 ** 21) };
+  const put = [...Array.from({ length: 1_000 }, (_, i) => seen(`o${i}`)), large];
+  await expect(held.seen.write(change({ put, position: "9", whole: true }))).rejects.toThrow(StreamLostError);
+  expect(await redis.hmget(`{drover-stream:${stream}}:stream`, "writes", "position")).toEqual(["2", "5"]);
 });
 
 test("2,000 objects are written and read in one piece", async () => {
@@ -417,6 +465,8 @@ describe("what objects are filed under", () => {
     await held.file([under("b", { refs: term("s2") }), under("a", {})]);
     expect(await found("refs", "s1")).toEqual([]);
     expect(await found("refs", "s2")).toEqual([key("b")]);
+    // Nothing is kept of an object that is filed under nothing any more.
+    expect(await redis.hkeys(`{drover-stream:${stream}}:filed`)).toEqual([key("b")]);
   });
 
   test("finds those only whom it means", async () => {
@@ -457,6 +507,8 @@ describe("what objects are filed under", () => {
     const second = await hold({ ...us, listeners: ["us", "sel"] });
     expect(await found("refs", "s1")).toEqual([]);
     expect(await found("sel", "ns|")).toEqual([key("a")]);
+    await second.file([under("a", { sel: term("other|") })]);
+    expect([await found("sel", "ns|"), await found("sel", "other|")]).toEqual([[], [key("a")]]);
     await second.forget();
     expect(await redis.keys(`{drover-stream:${stream}}:*`)).toEqual([]);
   });
@@ -468,7 +520,10 @@ describe("what objects are filed under", () => {
     await redis.set(`{drover-stream:${stream}}:file:refs`, "what is this");
     await first.renew();
     expect(first.lost.aborted).toBe(true);
-    expect(await hold()).toMatchObject({ position: undefined });
+    const anew = await hold();
+    expect(anew).toMatchObject({ position: undefined });
+    // Else it would be told of nothing, and so not filed again.
+    expect(await anew.seen.get([key("a")])).toEqual([undefined]);
     expect(await redis.exists(`{drover-stream:${stream}}:quarantine`)).toBe(1);
   });
 });
@@ -487,5 +542,6 @@ test("what an object is found by is remembered", async () => {
   const held = await hold();
   const meant = { sel: { view: "5", keys: [], sought: ["ns|", "ns|a=1", key("a")] } };
   await held.seen.write(change({ put: [{ ...seen("a"), meant }], position: "7", whole: true }));
-  expect(await held.seen.get([key("a")])).toEqual([{ ...seen("a"), meant }]);
+  await held.release();
+  expect(await (await hold()).seen.get([key("a")])).toEqual([{ ...seen("a"), meant }]);
 });

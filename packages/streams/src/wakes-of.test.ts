@@ -192,6 +192,10 @@ describe("what wakes a key", () => {
     };
     expect(await woken(listed, late)).toEqual(["listing Listed default/photos"]);
     expect(await woken(listed)).toEqual([]);
+    // What a listing finds changed for those who knew is a change, and as urgent.
+    const before = { ...listed, previous: seen(means("b", "photos")) };
+    expect(await woken(before)).toEqual(["change Modified default/photos"]);
+    expect(await woken(before, late)).toEqual(["listing Listed default/photos"]);
   });
 });
 

@@ -1,0 +1,45 @@
+import { silentLog } from "@drover/controller";
+import { type RedisServer, startRedis } from "@drover/local-servers";
+import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { joinBridges } from "./bridges.ts";
+import { fleetOf } from "./fleet.ts";
+
+let server: RedisServer;
+let redis: RedisConnection;
+beforeAll(async () => {
+  server = await startRedis({ persistence: false });
+  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog });
+});
+afterAll(async () => {
+  await disconnectRedis(redis);
+  await server.stop();
+});
+beforeEach(() => redis.flushall());
+
+const fleet = fleetOf();
+const lasts = 60_000;
+const bridge = (name: string, of = fleet) => joinBridges(redis, of, name, lasts);
+/** Redis time, ms. */
+const now = async (): Promise<number> => Number((await redis.time())[0]) * 1_000;
+
+it("the bridges of a fleet see each other, until they leave", async () => {
+  const [a, b] = [bridge("a"), bridge("b")];
+  expect(await a.here()).toEqual(["a"]);
+  expect([...(await b.here())].sort()).toEqual(["a", "b"]);
+  expect(await bridge("c", fleetOf("q")).here()).toEqual(["c"]);
+  await a.leave();
+  expect(await b.here()).toEqual(["b"]);
+});
+
+it("a bridge that has said nothing for its time is gone, as is one from before the clock went back", async () => {
+  await redis.zadd(fleet.members, (await now()) - 1, "dead");
+  await redis.zadd(fleet.members, (await now()) + 11 * lasts, "from the future");
+  await redis.zadd(fleet.members, (await now()) + lasts, "alive");
+  expect([...(await bridge("a").here())].sort()).toEqual(["a", "alive"]);
+});
+
+it("what somebody else put in their place makes room", async () => {
+  await redis.set(fleet.members, "garbage");
+  expect(await bridge("a").here()).toEqual(["a"]);
+});
