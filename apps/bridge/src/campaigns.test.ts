@@ -20,6 +20,7 @@ const registration = (name: string) => registrationOf(identity, { for: kind, cam
 const [plan] = planStreams([registration("one")], new Map([[sites, "origin"]]));
 let synced: boolean;
 let followed: readonly FollowedStream[];
+let looks = 0;
 let begun: string[];
 let finished: string[];
 let campaigns: Campaigns;
@@ -36,7 +37,7 @@ beforeEach(() => {
   followed = [{ plan, reflector, counts, lags: () => [], stop: () => Promise.resolve() }];
   queue = openMemoryWorkQueue({ controller: sites, log: silentLog });
   campaigns = openCampaignRunner({
-    ...{ log: silentLog, every: 5, followed: () => followed, queueOf: () => queue },
+    ...{ log: silentLog, every: 5, followed: () => (looks++, followed), queueOf: () => queue },
     store: {
       // There are none: whatever is begun is done.
       async *objects() {},
@@ -55,17 +56,62 @@ afterEach(async () => {
   campaigns.stop();
   await queue.close();
 });
+/** It was looked twice which campaigns there should be, and so once after all before this. */
+const looked = async (): Promise<void> => {
+  const before = looks;
+  await expect.poll(() => looks).toBeGreaterThan(before + 1);
+};
 const told = () => campaigns.progress().get(sites);
 
 it("a campaign begins where its kind is followed, once all of it was told, and another name another one", async () => {
   synced = false;
   campaigns.want([registration("one")]);
+  await looked();
   campaigns.want([registration("two")]);
+  await looked();
+  expect(begun).toEqual([]);
   synced = true;
   await expect.poll(told).toMatchObject({ name: "two", state: "Done" });
   campaigns.want([registration("three")]);
   await expect.poll(told).toMatchObject({ name: "three" });
   expect(begun).toEqual(["two", "three"]);
+});
+
+it("a campaign begins where all namespaces are followed that its controller is for, and not before", async () => {
+  const both = registrationOf(identity, {
+    for: { ...kind, namespaces: ["a", "b"] },
+    campaign: { name: "one" },
+  });
+  const all = planStreams([both], new Map([[sites, "origin"]])).map((of) => ({ ...followed[0]!, plan: of }));
+  expect(all).toHaveLength(2);
+  followed = all.slice(0, 1);
+  campaigns.want([both]);
+  await looked();
+  expect(begun).toEqual([]);
+  followed = all;
+  await expect.poll(told).toMatchObject({ name: "one", state: "Done" });
+});
+
+it("a campaign goes on as it is declared now: at another pace, paused or not", async () => {
+  campaigns.stop();
+  const key = objectKey({ namespace: "web", name: "a" });
+  campaigns = openCampaignRunner({
+    ...{ followed: () => followed, queueOf: () => queue, log: silentLog, every: 1 },
+    store: {
+      async *objects() {
+        yield await Promise.resolve([key]);
+      },
+      begin: (_, now) => Promise.resolve({ startedAt: now }),
+      finish: () => Promise.resolve(),
+    },
+  });
+  const paused = (is: boolean) =>
+    registrationOf(identity, { for: kind, campaign: { name: "one", paused: is } });
+  campaigns.want([paused(true)]);
+  await expect.poll(told).toMatchObject({ state: "Paused", left: 1 });
+  campaigns.want([paused(false)]);
+  await expect.poll(told).toMatchObject({ state: "Running", left: 1 });
+  await expect.poll(() => queue.stats(1_000)).toMatchObject({ due: 1 });
 });
 
 it("a bridge says nothing of a campaign any more whose kind another one follows", async () => {

@@ -207,3 +207,95 @@ it("holds a stream once, misses none that it holds, and gives it back at the end
   await keeper.stop();
   expect(order.filter((one) => one !== "renew")).toEqual(["hold", "stop", "release", "leave"]);
 });
+
+describe("a stream that is held", () => {
+  const never = new AbortController();
+  /** A keeper of streams that are free; `asked` is what became of them, in order, without renewals. */
+  function opened(known: readonly string[] = []) {
+    const asked: string[] = [];
+    const lost = [never, never];
+    let turns = 0;
+    const keeper = keepStreams({
+      ...{ bridge: "me", log: silentLog, every: 1 },
+      bridges: {
+        here: () => Promise.resolve((turns++, ["me"])),
+        leave: () => Promise.resolve(),
+      },
+      store: {
+        hold: (stream, { listeners }) => {
+          const { signal } = lost.shift() ?? never;
+          const noting = (word: string) => () => Promise.resolve(void asked.push(`${word} ${stream}`));
+          void noting(`hold for ${listeners.join()}:`)();
+          return Promise.resolve({
+            ...{ lost: signal, position: undefined, toldToAll: false, renew: () => Promise.resolve() },
+            ...{ release: noting("release"), forget: noting("forget") },
+          } as unknown as HeldStream);
+        },
+        known: () => Promise.resolve(known),
+      },
+      follow: (plan) =>
+        ({
+          plan,
+          stop: () => Promise.resolve(void asked.push(`stop ${plan.stream}`)),
+        }) as unknown as FollowedStream,
+    });
+    const turned = async (): Promise<void> => {
+      const before = turns;
+      await expect.poll(() => turns).toBeGreaterThan(before + 1);
+    };
+    return { keeper, asked, lost, turned };
+  }
+  const of = (...listeners: readonly string[]): StreamPlan => ({
+    ...pods,
+    audience: { ...pods.audience, listeners },
+  });
+  const needed = new Set([pods.stream]);
+
+  it("is let go and taken again when it was lost, and not given back: it is another's by now", async () => {
+    const { keeper, asked, lost, turned } = opened();
+    const gone = new AbortController();
+    lost[0] = gone;
+    keeper.want([of("a")], needed);
+    await expect.poll(() => asked).toEqual(["hold for a: v1/pods"]);
+    gone.abort();
+    await expect.poll(() => asked).toHaveLength(3);
+    await turned();
+    expect(asked).toEqual(["hold for a: v1/pods", "stop v1/pods", "hold for a: v1/pods"]);
+    await keeper.stop();
+  });
+
+  it("is taken anew for others who listen, and otherwise left alone", async () => {
+    const { keeper, asked, turned } = opened();
+    keeper.want([of("a")], needed);
+    await expect.poll(() => asked).toHaveLength(1);
+    keeper.want([of("a")], needed);
+    await turned();
+    expect(asked).toHaveLength(1);
+    keeper.want([of("a", "b")], needed);
+    await expect.poll(() => asked).toHaveLength(4);
+    expect(asked.slice(1)).toEqual(["stop v1/pods", "release v1/pods", "hold for a,b: v1/pods"]);
+    await keeper.stop();
+  });
+
+  it("is forgotten when nobody needs it, and released when it is only not to be followed yet", async () => {
+    const { keeper, asked } = opened();
+    keeper.want([of("a")], needed);
+    await expect.poll(() => asked).toHaveLength(1);
+    keeper.want([], needed);
+    await expect.poll(() => asked.slice(1)).toEqual(["stop v1/pods", "release v1/pods"]);
+    keeper.want([of("a")], needed);
+    await expect.poll(() => asked).toHaveLength(4);
+    keeper.want([], new Set());
+    await expect.poll(() => asked.slice(4)).toEqual(["stop v1/pods", "forget v1/pods"]);
+    await keeper.stop();
+  });
+
+  it("by nobody is forgotten, where nobody needs it", async () => {
+    const { keeper, asked, turned } = opened(["v1/pods", "v1/old"]);
+    await turned();
+    expect(asked).toEqual([]);
+    keeper.want([], needed);
+    await expect.poll(() => asked).toEqual(["hold for : v1/old", "forget v1/old"]);
+    await keeper.stop();
+  });
+});

@@ -82,3 +82,34 @@ it("an origin that could not be forgotten is forgotten the next time, and others
   queues.want(["a", "c"]);
   await until(async () => expect([...(await known.all()).keys()].sort()).toEqual(["a", "c"]));
 });
+
+it("a controller that comes back after it was gone is not known by what its queue was before", async () => {
+  let isAway = false;
+  const queues = open({}, () => {
+    if (isAway) throw new Error("not there");
+    return own();
+  });
+  queues.want(["a"]);
+  await until(() => expect(queues.origins.size).toBe(1));
+  queues.want([]);
+  await until(async () => expect((await known.all()).size).toBe(0));
+  isAway = true;
+  queues.want(["a"]);
+  await until(() => expect([...queues.silent().keys()]).toEqual(["a"]));
+  expect([...queues.origins]).toEqual([]);
+});
+
+it("a queue whose Redis is given up is opened on the next one, and none that is gone by then", async () => {
+  let gone = new AbortController();
+  const queues = open({}, () => ({ redis, gone: gone.signal }));
+  queues.want(["a", "b"]);
+  await until(() => expect(queues.origins.size).toBe(2));
+  const first = queues.of("a");
+  queues.want(["a"]);
+  const before = gone;
+  gone = new AbortController();
+  before.abort();
+  await until(() => expect(queues.all()).toHaveLength(1));
+  expect(queues.of("a")).not.toBe(first);
+  expect(() => queues.of("b")).toThrow(/not registered/);
+});

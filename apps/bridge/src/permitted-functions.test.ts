@@ -53,9 +53,10 @@ const withdraw = async (): Promise<void> => {
 
 it("a function is followed as its permit says, and no longer than there is a permit", async () => {
   const stopping = new AbortController();
+  const registrations: (readonly number[])[] = [];
   const functions = followFunctions({
     ...{ client, log: silentLog, signal: stopping.signal, authors: "checked", namespace: own },
-    onChange: () => undefined,
+    onChange: (all) => registrations.push(all.map(({ follows }) => follows.length)),
   });
   const followed = () =>
     functions.all().map(({ registration }) => registration?.follows.map(({ ref: { plural } }) => plural));
@@ -87,6 +88,11 @@ it("a function is followed as its permit says, and no longer than there is a per
   await becomes(undefined);
   await permit();
   await becomes(["saucers"]);
+  // Most changes are no other registration: of a label, of a status.
+  const before = registrations.length;
+  await marked("last");
+  expect(registrations).toHaveLength(before);
+  expect(registrations.at(-1)).toEqual([1]);
   await client.delete(ref, objectKey(cups));
   await becomes();
   stopping.abort();

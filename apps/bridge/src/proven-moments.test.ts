@@ -15,6 +15,8 @@ function scene(copies = true, others: StreamPlan["listeners"] = []) {
   const client: Pick<KubeClient, "list"> = {
     list: () => {
       at.asked++;
+      // What is asked for after it is of a later time.
+      at.ms += 1_000;
       if (at.fails) return Promise.reject(new Error("no answer"));
       return Promise.resolve({
         ...{ resourceVersion: String(at.version), items: [] },

@@ -69,3 +69,21 @@ it("one that cannot be used says why, and others are", () => {
   expect(of(object("a", "2026-01-01", { for: { ...kind, scope: "Global" } }))[0]?.[1]).toMatch(/for\.scope/);
   expect(of(object("a", "2026-01-01", null))[0]?.[1]).toMatch(/expected object/);
 });
+
+it("a function that a new version has taken over wants what failed retried, or a campaign", () => {
+  const [key, { spec, ...rest }] = object("a", "2026-01-01");
+  const wanted = (more: object, complete: number) => {
+    const status = { rollout: { complete, revision: complete, template: "t" } };
+    const [one] = declaredFunctions(
+      new Map([[key, { ...rest, spec: { ...(spec as object), ...more }, status }]]),
+    );
+    const { campaign, retries } = one === undefined ? {} : (registered(one).registration ?? {});
+    return [campaign?.name, retries?.name];
+  };
+  expect(wanted({}, 1)).toEqual([undefined, undefined]);
+  expect(wanted({}, 2)).toEqual([undefined, "rollout-2"]);
+  expect(wanted({ onRollout: "campaign", campaign: { name: "june" } }, 3)).toEqual([
+    "june.rollout-3",
+    undefined,
+  ]);
+});

@@ -6,10 +6,21 @@ import {
   silentLog,
   type StatedCondition,
 } from "@drover/controller";
-import { connect, installCrd, keyOf, type KubeClient, type KubeObject, refOf } from "@drover/kube";
+import {
+  builtin,
+  connect,
+  installCrd,
+  keyOf,
+  type KubeClient,
+  type KubeObject,
+  refOf,
+  type ResourceRef,
+} from "@drover/kube";
 import { type AbsentPart, conditionsOf } from "@drover/runtime";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import type { FollowedStream } from "./follow-stream.ts";
+import type { QueueLag } from "./queue-delivery.ts";
 import type { Registration } from "./registration.ts";
 import { stateStatus } from "./state-status.ts";
 
@@ -161,4 +172,69 @@ it("what a bridge states is all that the status has of it afterwards, and stated
     expect(writes).toBe(0);
   }
   heal();
+});
+
+it("of a kind that several streams tell of it says the worst, with what to do, and of other functions' streams nothing", async () => {
+  type Status = Partial<ReturnType<FollowedStream["reflector"]["status"]>>;
+  const stream = (
+    kind: ResourceRef,
+    status: Status,
+    lag?: QueueLag,
+    controller = "cups",
+  ): FollowedStream => ({
+    plan: {
+      ...{ stream: "s", ref: kind, namespace: undefined, labelSelector: undefined },
+      ...{ audience: { scope: "", listeners: [], queues: [] } },
+      listeners: [{ controller, queue: "names", subscription: { id: "i", for: kind, map: { by: "self" } } }],
+    },
+    reflector: {
+      status: () => status as ReturnType<FollowedStream["reflector"]["status"]>,
+      done: Promise.resolve(),
+    },
+    ...{ counts: { wakes: 0, events: 0, missed: 0 }, lags: () => (lag === undefined ? [] : [lag]) },
+    stop: () => Promise.resolve(),
+  });
+  const { pod, node, secret, configMap, service } = builtin;
+  const following: Status = { synced: true, degraded: undefined };
+  const forbidden = { kind: "refused", reason: "Forbidden", message: "It may not." } as const;
+  const lag = { queue: "names", since: 0, why: "No." };
+  const follows = [{ ref: service, queue: "names" }, { ref: pod }];
+  await stateStatus({
+    ...{ client, deployer: undefined, log: silentLog },
+    functions: [
+      {
+        key: keyOf(object),
+        object,
+        registration: { controller: "cups", follows } as unknown as Registration,
+      },
+    ],
+    bridge: {
+      followed: () => [
+        stream(pod, following),
+        stream(pod, { ...following, synced: false }),
+        stream(node, { ...following, degraded: forbidden }),
+        stream(node, following),
+        stream(secret, following, lag),
+        stream(secret, following, { ...lag, queue: "another" }),
+        stream(configMap, following, { ...lag, queue: "another" }),
+        stream(builtin.lease, following, lag, "saucers"),
+      ],
+      campaigns: () => new Map(),
+      silent: () => new Map([["names", "It is away."]]),
+    },
+  });
+  expect((await now())["status"]).toMatchObject({
+    follows: {
+      pods: { state: "Listing", reason: "NotListedYet" },
+      nodes: {
+        state: "Degraded",
+        reason: "Forbidden",
+        message: expect.stringContaining("It may not.") as string,
+      },
+      secrets: { state: "Degraded", reason: "QueueBehind" },
+      configmaps: { state: "Following", reason: "Watching" },
+      services: { state: "Degraded", reason: "QueueSilent" },
+    },
+  });
+  expect((await now())["status"]).not.toHaveProperty(["follows", "leases.coordination.k8s.io"]);
 });

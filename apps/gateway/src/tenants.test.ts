@@ -90,6 +90,8 @@ it("takes keys of each function in its server, of one whose server is away when 
   gateway.register(functions);
   for (const namespace of ["b", "c"] as const) await worked(namespace, "one");
   expect(gateway.notes().join()).toMatch(/The Redis of a is not used/);
+  const note = expect.stringMatching(/The Redis of a is not used/) as string;
+  expect(await queuesReady(gateway, tenants, 10_000)).toEqual({ note });
   expect(gateway.queues().map(({ controller }) => controller)).not.toContain(queueIn("a"));
   await servers[1]!.restart();
   await worked("a", "one");

@@ -37,14 +37,28 @@ it("takes what is declared, and the rest as it is usual", () => {
     },
     ...{ service: { name: "my-sites", port: 80 }, rests: false, revision: 0 },
   });
+  const limits = { runs: { perSecond: 2, burst: 5 } };
+  const pace = { resyncEvery: "1h", timeout: "5s", retry: { attempts: 4 }, limits };
   const declared = of({
-    ...{ concurrency: 3, timeout: "5s", retry: { attempts: 4 }, scaling: { min: 0 }, copies: true },
+    ...{ concurrency: 3, ...pace, scaling: { min: 0 }, copies: true },
     webhook: { service: { name: "a", port: 81 }, path: "/x", finalizes: true },
   });
   expect(declared.fn).toMatchObject({
-    ...{ concurrency: 3, pace: { timeout: "5s", retry: { attempts: 4 } }, rests: true },
+    ...{ concurrency: 3, pace, rests: true },
     ...{ service: { name: "a", port: 81 }, path: "/x", finalizes: true, copies: true },
   });
+});
+
+it("is woken by others where it owns or watches kinds, or takes events", () => {
+  const verify = { bearer: { secretRef: { name: "s", key: "k" } } };
+  const by: readonly (readonly [object, boolean])[] = [
+    [{}, false],
+    [{ owns: [], watches: [], hooks: [] }, false],
+    [{ owns: [kind] }, true],
+    [{ watches: [{ ...kind, names: { label: "for" } }] }, true],
+    [{ hooks: [{ name: "h", verify, names: { field: "name" } }] }, true],
+  ];
+  expect(by.map(([spec]) => of(spec).fn?.hearsOfOthers)).toEqual(by.map(([, others]) => others));
 });
 
 it("leaves the keys of a function in the queue that has no Pods, or is paused, or pulls", () => {

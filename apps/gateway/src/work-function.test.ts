@@ -1,4 +1,4 @@
-import { customResourceDefinition, defineResource, objectKey, silentLog } from "@drover/controller";
+import { customResourceDefinition, defineResource, objectKey, queueOf, silentLog } from "@drover/controller";
 import { builtin, connect, installCrd, type KubeClient, refOf } from "@drover/kube";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import {
@@ -35,7 +35,7 @@ let fn: TestFunction;
 let queue: WorkQueue;
 let worker: FunctionWorker | undefined;
 /** How runs have ended. */
-let verdicts: Verdict["kind"][];
+let verdicts: Verdict[];
 let serial = 0;
 
 beforeAll(async () => {
@@ -65,19 +65,21 @@ afterEach(async () => {
 });
 
 /** Works off the keys of a function that is called at the test's own. */
-function work(more: Partial<WebhookFunction> = {}): FunctionWorker {
+function work(more: Partial<WebhookFunction> = {}, by: KubeClient = client): FunctionWorker {
   const url = `http://127.0.0.1:${fn.port}`;
-  const of: WebhookFunction = { ...greetings, ...more, for: Greeting, url };
+  const uid = `f-${++serial}`;
+  const own = queueOf({ namespace: "web", name: "greetings", uid });
+  const of: WebhookFunction = { ...greetings, ...more, uid, queue: own, for: Greeting, url };
   queue = openWorkQueue({ redis, controller: of.queue, log: silentLog });
   worker = workFunction(of, {
-    ...{ client, log: silentLog, pending: pendingRuns(), complete: undefined, times: {} },
+    ...{ client: by, log: silentLog, pending: pendingRuns(), complete: undefined, times: {} },
     redisFor: () => ({ redis, gone: new AbortController().signal }),
     calls: callMetrics(openRegistry()),
     rules: {
-      ...{ client, allowed: parseAllowed([url]), networks: parseNetworks(["127.0.0.0/8"]) },
+      ...{ client: by, allowed: parseAllowed([url]), networks: parseNetworks(["127.0.0.0/8"]) },
       unselected: false,
     },
-    runs: { settled: (_queue, _run, { kind }) => void verdicts.push(kind) },
+    runs: { settled: (_queue, _run, verdict) => void verdicts.push(verdict) },
   });
   return worker;
 }
@@ -98,6 +100,8 @@ const wake = (name: string, resourceVersion: string): Promise<void> =>
     { key: keyOf(name), kind: "greetings.example.com", resourceVersion, reason: "Added", class: "change" },
   ]);
 
+const settled = (runs: number) => expect.poll(() => verdicts.length).toBe(runs);
+
 it("a call that is under way when its function stops is answered, and not made again", async () => {
   const [called, answered] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
   fn.answer = (call, response) => {
@@ -110,7 +114,115 @@ it("a call that is under way when its function stops is answered, and not made a
   const stopped = working.stop(30_000);
   answered.resolve(undefined);
   await stopped;
-  expect(verdicts).toEqual(["done"]);
+  expect(verdicts).toMatchObject([{ kind: "done" }]);
   expect(fn.calls).toHaveLength(1);
   expect(await client.get(ref, keyOf(name))).toMatchObject({ status: { text: "hello" } });
+});
+
+it.each<[string, object, Partial<Verdict>]>([
+  ["done", { outcome: "done" }, { kind: "done" }],
+  [
+    "done, and soon again: after a second at least",
+    { outcome: "done", requeueAfter: "1ms" },
+    { kind: "done", after: 1_000 },
+  ],
+  ["done, and later again", { outcome: "done", requeueAfter: "7s" }, { kind: "done", after: 7_000 }],
+  ["done by an account", { outcome: "done", account: "a" }, { kind: "done", account: "a" }],
+  ["a wait", { outcome: "again", after: "9s" }, { kind: "wait", after: 9_000 }],
+  ["parked", { outcome: "parked", message: "no" }, { kind: "terminal" }],
+])("a run comes to what its function answers: %s", async (_what, body, verdict) => {
+  fn.answer = (call, response) => reply(call, response, body);
+  work();
+  await due();
+  await settled(1);
+  expect(verdicts).toMatchObject([verdict]);
+});
+
+it("a call says by when its run must have ended", async () => {
+  const from = Date.now();
+  work({ pace: { ...greetings.pace, timeout: "5m" } });
+  await due();
+  await settled(1);
+  const until = Date.parse(fn.calls[0]?.call.deadline ?? "") - 300_000;
+  expect(until).toBeGreaterThanOrEqual(from);
+  expect(until).toBeLessThanOrEqual(Date.now());
+});
+
+it("a run whose time is up counts as failed, though its function has not answered", async () => {
+  fn.answer = () => undefined;
+  work({ pace: { ...greetings.pace, timeout: "200ms" } });
+  await due();
+  await settled(1);
+  expect(verdicts).toMatchObject([{ kind: "retry" }]);
+});
+
+it("a function's pace holds for its queue", async () => {
+  const pace = {
+    ...greetings.pace,
+    retry: { first: "3s", longest: "30s", attempts: 4 },
+    limits: { runs: { perSecond: 2, burst: 5 } },
+  };
+  const { queue: own } = work({ pace, concurrency: 11, revision: 7 }).fn;
+  const read = async (part: string) => redis.hgetall(`{drover:${own}}:${part}`);
+  await expect
+    .poll(() => read("control"))
+    .toMatchObject({ first: "3000", most: "30000", attempts: "4", slots: "11", newest: "7" });
+  expect(await read("limits")).toMatchObject({ "controller every": "500", "controller burst": "5" });
+});
+
+it("as many calls are under way at once as the function takes", async () => {
+  const [all, answered] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+  fn.answer = (call, response) => {
+    if (fn.calls.length === 12) all.resolve(undefined);
+    void answered.promise.then(() => reply(call, response));
+  };
+  work({ concurrency: 12 });
+  for (let i = 0; i < 12; i++) await due();
+  await all.promise;
+  answered.resolve(undefined);
+  await settled(12);
+});
+
+it("what a function has left outside is undone before its object goes, where it says that it finalizes", async () => {
+  fn.answer = (call, response) =>
+    reply(call, response, { outcome: call.type === "dev.drover.finalize.v2" ? "finalized" : "done" });
+  const finalizers = ["drover.dev/greetings"];
+  work();
+  const name = await due();
+  await settled(1);
+  expect((await client.get(ref, keyOf(name)))?.metadata.finalizers).toEqual(finalizers);
+  await client.delete(ref, keyOf(name));
+  await wake(name, "1000000");
+  await settled(2);
+  expect(fn.calls.map(({ call: { type } }) => type)).toEqual([
+    "dev.drover.reconcile.v2",
+    "dev.drover.finalize.v2",
+  ]);
+  expect(await client.get(ref, keyOf(name))).toBeUndefined();
+});
+
+it("an object is left without a finalizer where its function does not say that it finalizes", async () => {
+  work({ finalizes: false });
+  const name = await due();
+  await settled(1);
+  expect((await client.get(ref, keyOf(name)))?.metadata.finalizers).toBeUndefined();
+});
+
+it("all that is read and written for a function is so as its ServiceAccount", async () => {
+  const accounts: unknown[] = [];
+  const nothing = () => Promise.reject(new Error("not by the gateway's own rights"));
+  work(
+    {},
+    {
+      ...client,
+      get: (of, key, options) => (of.plural === "secrets" ? client.get(of, key, options) : nothing()),
+      patch: nothing,
+      replace: nothing,
+      as: (account) => (accounts.push(account), client),
+    },
+  );
+  await due();
+  await settled(1);
+  expect(accounts).toEqual([{ namespace: "web", name: "greetings" }]);
+  expect(verdicts).toMatchObject([{ kind: "done" }]);
 });
