@@ -41,6 +41,7 @@ describe("a controller", () => {
     const controller = defineController({ for: Bucket, reconcile: nothing });
     expect(controller).toMatchObject({
       name: "buckets.s3.example.com",
+      copies: false,
       concurrency: 8,
       resyncEvery: 36_000_000,
       timeout: 60_000,
@@ -49,6 +50,28 @@ describe("a controller", () => {
       finalizer: undefined,
     });
     await expect(controller.finalize({} as Context)).resolves.toBeUndefined();
+  });
+
+  it("runs as it says", () => {
+    const accounts = { aws: { perSecond: 5, burst: 10 } };
+    const controller = defineController({
+      ...{ for: Bucket, reconcile: nothing, copies: true, concurrency: 3, resyncEvery: "1h", timeout: "9s" },
+      retry: { first: "2s", longest: "2s", attempts: 4 },
+      limits: { runs: { perSecond: 0.5, burst: 1 }, accounts },
+    });
+    expect(controller).toMatchObject({
+      ...{ copies: true, concurrency: 3, resyncEvery: 3_600_000, timeout: 9_000 },
+      retry: { first: 2_000, longest: 2_000, attempts: 4 },
+      limits: { runs: { perSecond: 0.5, burst: 1 }, accounts },
+    });
+  });
+
+  it("puts its finalizer on every object, or on those that it says need it", () => {
+    const object = { metadata: {}, spec: {} } as Pick<Context, "metadata" | "spec">;
+    const needs = (more: Partial<ControllerDefinition<typeof Bucket>>) =>
+      controllerFrom({ for: Bucket, reconcile: nothing, finalize: nothing, ...more }).needsFinalizer(object);
+    expect(needs({})).toBe(true);
+    expect(needs({ needsFinalizer: () => false })).toBe(false);
   });
 
   it("has a finalizer of its own name when it cleans up", () => {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { defineController } from "./controller.ts";
 import { defineFunction, functionManifestOf } from "./deployable-function.ts";
 import { leastPermissions } from "./least-permissions.ts";
-import { defineResource } from "./resource.ts";
+import { defineResource, foreignResource } from "./resource.ts";
 
 const kind = (scope: "Namespaced" | "Cluster") =>
   defineResource({
@@ -55,6 +55,16 @@ describe("the least permissions", () => {
     expect(verbs(cups)).toEqual(["get"]);
     const finalize = () => Promise.resolve();
     expect(verbs(defineController({ for: Cup, reconcile, finalize }))).toEqual(["get", "patch"]);
+  });
+
+  it("leave the status of a kind of others alone", () => {
+    const pods = foreignResource({
+      ...{ group: "", version: "v1", kind: "Pod", scope: "Namespaced" },
+      spec: z.object({}),
+      status: z.object({}),
+    });
+    const { cluster } = leastPermissions(defineController({ for: pods, reconcile, name: "pods" }));
+    expect(cluster?.map(({ resources }) => resources.join())).toEqual(["pods", "events"]);
   });
 
   it("read Secrets only where the function says so, and only those that it names", () => {

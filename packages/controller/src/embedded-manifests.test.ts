@@ -56,6 +56,36 @@ describe("what runs a function with a bridge in its process", () => {
     expect(JSON.stringify(spec)).toContain('{"name":"DROVER_CONCURRENCY","value":"3"},{"name":"CUPS_COLOUR"');
   });
 
+  it("has a process also where it may scale to zero: nobody would start one", () => {
+    const deployment = { container, scaling: { min: 0 } };
+    expect(made({ controller: cups, deployment }).get("Deployment")?.["spec"]).toMatchObject({ replicas: 1 });
+  });
+
+  it("has the time to end that its longest run may take, by the deployment or the code", () => {
+    const slow = defineController({ for: Cup, reconcile, timeout: "5m" });
+    const grace = (timeout?: string) => {
+      const deployment = { container, ...(timeout !== undefined && { timeout }) };
+      const spec = made({ controller: slow, deployment }).get("Deployment")?.["spec"];
+      const { template } = z
+        .object({
+          template: z.object({
+            spec: z.object({
+              terminationGracePeriodSeconds: z.number(),
+              containers: z.array(z.looseObject({})),
+            }),
+          }),
+        })
+        .parse(spec);
+      const { terminationGracePeriodSeconds: seconds, containers } = template.spec;
+      expect(containers[0]?.["env"]).toContainEqual({
+        ...{ name: "DROVER_STOP_GRACE", value: `${(seconds - 10) * 1_000}ms` },
+      });
+      return seconds;
+    };
+    expect(grace()).toBe(320);
+    expect(grace("30s")).toBe(50);
+  });
+
   it.each<[Deployment, RegExp]>([
     [{}, /deployment\.container: say which image/],
     [{ container, paused: true }, /deployment\.paused: a bridge in a function's process does not/],

@@ -22,6 +22,18 @@ describe("a resource", () => {
     expect(defineResource({ ...bucket, kind: "Policy", plural: "policies" }).plural).toBe("policies");
   });
 
+  it.each([
+    ["Policy", "policies"],
+    ["Gateway", "gateways"],
+    ["Class", "classes"],
+    ["Box", "boxes"],
+    ["Patch", "patches"],
+    ["Mesh", "meshes"],
+    ["Cup", "cups"],
+  ])("whose kind is %s has the plural %s", (kind, plural) => {
+    expect(defineResource({ ...bucket, kind }).plural).toBe(plural);
+  });
+
   it.each<[Partial<Definition>, string]>([
     [{ group: "s3" }, 'a DNS name such as "s3.example.com"'],
     [{ group: "S3.example.com" }, "a DNS name"],

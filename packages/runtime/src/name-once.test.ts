@@ -1,6 +1,6 @@
 import { objectKey, silentLog, type ObjectKey, type WatchedInCode } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
-import type { Run } from "@drover/queue";
+import type { Run, Wake } from "@drover/queue";
 import { expect, it } from "vitest";
 import { nameOnce, type NameParts } from "./name-once.ts";
 
@@ -16,6 +16,8 @@ async function name(parts: {
   /** Whom it concerned the last time. */
   readonly before?: readonly ObjectKey[];
   readonly signal?: AbortSignal;
+  readonly claim?: Partial<Run["claim"]>;
+  readonly onWakes?: (wakes: readonly Wake[]) => void;
 }): Promise<{ readonly verdict: string; readonly order: readonly string[] }> {
   const order: string[] = [];
   const object = { metadata: { name: "token", namespace: "a", resourceVersion: "7" } };
@@ -28,6 +30,7 @@ async function name(parts: {
       client: { get: parts.get ?? (() => Promise.resolve(object)) } as unknown as KubeClient,
       queue: {
         wake: async (wakes) => {
+          parts.onWakes?.(wakes);
           order.push(`wake ${wakes.map(({ key }) => key).join(", ")}`);
           await parts.wake?.();
         },
@@ -41,7 +44,7 @@ async function name(parts: {
     {
       key: secret,
       signal: parts.signal ?? new AbortController().signal,
-      claim: { reasons: ["Modified"], versions: {}, class: "normal" },
+      claim: { reasons: ["Modified"], versions: {}, class: "listing", ...parts.claim },
     } as unknown as Run,
   );
   return { verdict: kind, order };
@@ -75,4 +78,19 @@ it("wakes nobody once the run is told to stop", async () => {
     return [cup];
   };
   expect((await name({ names, signal: stopping.signal })).order).toEqual([]);
+});
+
+it("hands on what it was woken for: how urgently, why, by which version, and in which trace", async () => {
+  const woken: Wake[] = [];
+  const claim = { reasons: ["Deleted", "Listed"], trace: "00-a-b-01", versions: { secrets: "9" } };
+  const parts = { claim, before: [cup], onWakes: (wakes: readonly Wake[]) => void woken.push(...wakes) };
+  await name(parts);
+  await name({ ...parts, get: () => Promise.resolve(undefined) });
+  await name({ ...parts, claim: { reasons: [] }, get: () => Promise.resolve(undefined) });
+  const wake = { key: cup, kind: "secrets", reason: "Deleted", class: "listing", trace: "00-a-b-01" };
+  expect(woken).toEqual([
+    { ...wake, resourceVersion: "7" },
+    { ...wake, resourceVersion: "9" },
+    { key: cup, kind: "secrets", class: "listing", reason: "Modified", resourceVersion: "0" },
+  ]);
 });

@@ -102,6 +102,47 @@ it("forgets what could not be verified any more", async () => {
   expect(at).toBeLessThan(now - 600_000);
 });
 
+it("knows a call for as long as it can be verified, by a clock that is ahead, too", async () => {
+  const memory = callMemory(() => now, { calls: 10, bytes: 1e6 });
+  const [call, at] = [callAt(now), now + 299_000];
+  expect(await take(memory, call, at)).toBe("1");
+  now += 590_000;
+  await take(memory, callAt(now), now);
+  expect(await take(memory, call, at)).toBe("1");
+});
+
+it("has the room again that forgotten answers took, also those that came when they were forgotten", async () => {
+  const memory = callMemory(() => now, { calls: 12, bytes: 1_000 });
+  const late = Promise.withResolvers<{ status: number; headers: object; body: string }>();
+  const slow = callAt(now);
+  void memory.take({ call: slow, at: now, body: Buffer.from("") }, () => late.promise as Promise<never>);
+  await several(memory, 8);
+  now += 700_000;
+  await several(memory, 1);
+  late.resolve({ status: 200, headers: {}, body: "x".repeat(1_000) });
+  await late.promise;
+  const calls = await several(memory, 9);
+  const again = await Promise.all(calls.map(([call, at]) => take(memory, call, at)));
+  expect(again).not.toContain(undefined);
+});
+
+it("has room for the keys that were called last, however long ago they were called first", async () => {
+  const memory = callMemory(() => now, { calls: 3, bytes: 1e6 });
+  const [first] = (await several(memory, 2))[0] ?? fail();
+  const { metadata } = first.object;
+  const resourceVersion = `${Number(metadata.resourceVersion) + 1}`;
+  now += 1_000;
+  const between = now;
+  await take(
+    memory,
+    { ...first, token: "t", object: { ...first.object, metadata: { ...metadata, resourceVersion } } },
+    now,
+  );
+  await several(memory, 1);
+  // Sent by a gateway whose clock is a little behind.
+  expect(await take(memory, callAt(now), between)).toBeDefined();
+});
+
 function fail(): never {
   throw new Error("There is no call.");
 }

@@ -84,7 +84,11 @@ beforeEach(async () => {
   };
   server = await build(usualAdmission);
 });
-afterEach(() => server.close());
+afterEach(async () => {
+  await server.close();
+  // Whatever became of a body, it is not counted any more.
+  await expect.poll(() => admission.held()).toEqual({ strangers: 0, verified: 0 });
+});
 
 /** Room for eight connections of one peer. */
 const narrow = {
@@ -145,6 +149,14 @@ describe("an event", () => {
     );
     expect(order).toEqual(["wake", "id"]);
     expect(outcomes).toEqual(["s3 accepted 2"]);
+  });
+
+  it("that is signed counts its sender apart from strangers, who could not displace it", async () => {
+    const { connection } = usualAdmission;
+    expect((await post("s3", naming("web/a"), {})).status).toBe(401);
+    expect(admission.held().verified).toBe(0);
+    expect((await send(naming("web/a"))).status).toBe(204);
+    await expect.poll(() => admission.held().verified).toBe(connection);
   });
 
   it("that comes again wakes nobody; another body, or other keys, is another event", async () => {

@@ -1,4 +1,10 @@
-import { openAdmission, servePublicly, type PublicServer } from "@drover/runtime";
+import {
+  type Admission,
+  openAdmission,
+  type PublicServer,
+  servePublicly,
+  usualAdmission,
+} from "@drover/runtime";
 import {
   type Audience,
   type Completion,
@@ -23,6 +29,7 @@ const completion: Completion = {
 };
 
 let server: PublicServer;
+let admission: Admission;
 let isHeld: boolean;
 let taken: Completion[];
 let forget: () => void;
@@ -49,7 +56,7 @@ beforeEach(async () => {
   const run = pending.expect("t-1", { audience, key: "web/ada", held: () => isHeld });
   ({ forget } = run);
   void run.completed.then((one) => taken.push(one));
-  const admission = openAdmission(() => performance.now());
+  admission = openAdmission(() => performance.now());
   const app = completionApp({
     admission,
     secretsOf: ({ name, uid }) => (uid.startsWith("f-") ? remembered[name] : undefined),
@@ -58,7 +65,11 @@ beforeEach(async () => {
   });
   server = await servePublicly({ app, admission, host: "127.0.0.1", port: 0, settings: "" });
 });
-afterEach(() => server.close());
+afterEach(async () => {
+  await server.close();
+  // Whatever became of a body, it is not counted any more.
+  await expect.poll(() => admission.held()).toEqual({ strangers: 0, verified: 0 });
+});
 
 const send = async (
   body: string | Uint8Array<ArrayBuffer>,
@@ -83,6 +94,14 @@ it("takes a result while its run is held, once", async () => {
   expect(await send(text())).toBe(409);
   expect(taken).toHaveLength(1);
   expect(outcomes).toEqual(["taken", "not held"]);
+});
+
+it("counts who has sent a result that was signed apart from strangers, who could not displace it", async () => {
+  const { connection } = usualAdmission;
+  expect(await send(text(), { by: [otherSecret] })).toBe(401);
+  expect(admission.held().verified).toBe(0);
+  expect(await send(text())).toBe(204);
+  await expect.poll(() => admission.held().verified).toBe(connection);
 });
 
 it("believes a secret that was changed a moment ago", async () => {

@@ -11,11 +11,7 @@ describe("a reflector", () => {
   test("lists page by page, metadata only, then watches from there", async () => {
     const listings: boolean[] = [];
     const { server, log } = await following(
-      [
-        page("7", ["a", "b"], "next"),
-        page("7", ["c"]),
-        streams(frame("ADDED", at("d", "8")), bookmark("9")),
-      ],
+      [page("7", ["a", "b"], "next"), page("7", ["c"]), streams(frame("ADDED", at("d", "8")), bookmark("9"))],
       { beforeListing: (newest) => Promise.resolve(void listings.push(newest)) },
     );
     await log.told("position 9");

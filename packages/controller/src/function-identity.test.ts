@@ -1,0 +1,38 @@
+import { expect, it } from "vitest";
+import {
+  functionQueueIn,
+  isSelfNamed,
+  namespaceOfQueue,
+  namesQueueOf,
+  queueOf,
+  shownQueue,
+} from "./function-identity.ts";
+
+const own = queueOf({ namespace: "web", name: "sites.example.com", uid: "u-1" });
+const self = queueOf({ name: "sites" });
+const names = namesQueueOf(own, { plural: "secrets", group: "" });
+const selfNames = namesQueueOf(self, { plural: "cups", group: "example.com" });
+
+it("a queue says whose it is", () => {
+  const said = (queue: string) => [functionQueueIn(queue), namespaceOfQueue(queue), isSelfNamed(queue)];
+  expect(said(own)).toEqual([own, "web", false]);
+  expect(said(names)).toEqual([own, "web", false]);
+  expect(said(self)).toEqual([self, undefined, true]);
+  expect(said(selfNames)).toEqual([self, undefined, true]);
+  for (const text of [
+    "",
+    "web",
+    "web/sites",
+    "web/sites/u/names",
+    "web/sites/u/other/secrets",
+    "a/b/c/names/d/e",
+  ])
+    expect([functionQueueIn(text), namespaceOfQueue(text)]).toEqual([undefined, undefined]);
+});
+
+it("a queue is shown without what people do not know a function by", () => {
+  expect([own, names, self, selfNames, "other"].map(shownQueue)).toEqual([
+    ...["web/sites.example.com", "web/sites.example.com/names/secrets"],
+    ...["sites", "sites/names/cups.example.com", "other"],
+  ]);
+});

@@ -1,0 +1,27 @@
+import type { ObjectMetadata } from "@drover/controller";
+import { expect, it } from "vitest";
+import { authorAnnotations, authorOf, groupsText } from "./authors.ts";
+
+const named = (user?: string, groups?: string): ObjectMetadata => ({
+  ...{ name: "a", uid: "u", resourceVersion: "1" },
+  annotations: {
+    ...(user !== undefined && { [authorAnnotations.user]: user }),
+    ...(groups !== undefined && { [authorAnnotations.groups]: groups }),
+  },
+});
+
+it.each(
+  [[], ["a"], ["a", "b"], ["a\nb", "c"], ["a\\", "nb"], ["\\n"], ["a", ""]].map(
+    (groups) => [groups] as const,
+  ),
+)("an author's groups are read as they were written: %j", (groups) => {
+  expect(authorOf(named("ada", groupsText(groups)))).toEqual({ user: "ada", groups });
+});
+
+it("no author is read where none is named, or the groups are not written as they must be", () => {
+  expect(authorOf(named("ada"))).toEqual({ user: "ada", groups: [] });
+  expect(authorOf(named(undefined, "a"))).toBeUndefined();
+  expect(authorOf(named("", "a"))).toBeUndefined();
+  expect(authorOf({ name: "a", uid: "u", resourceVersion: "1" })).toBeUndefined();
+  for (const text of ["a\\", "a\\b", "a\n\\x"]) expect(authorOf(named("ada", text))).toBeUndefined();
+});
