@@ -115,6 +115,9 @@ describe("a controller", () => {
   it("asks its code about a kind once", () => {
     const kind = { group: "", version: "v1", kind: "Pod", plural: "pods", scope: "Namespaced" } as const;
     const watched = { kind, names: () => Promise.resolve([]) };
+    const namesake = { ...watched, kind: { ...kind, group: "metrics.k8s.io" } };
+    const watches = [watched, namesake];
+    expect(defineController({ for: Bucket, watches, reconcile: nothing }).watches).toEqual(watches);
     expect(() => defineController({ for: Bucket, watches: [watched, watched], reconcile: nothing })).toThrow(
       /watches .*two functions for one kind/,
     );

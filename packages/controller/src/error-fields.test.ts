@@ -95,4 +95,6 @@ it("is bounded, whatever the error", () => {
 it("scrubs before it cuts off", () => {
   const text = `${"x ".repeat(4_090)}http://me:canary${"y".repeat(100)}@host`;
   expect(errorFields(new Error(text)).message).not.toContain("canary");
+  const error = Object.assign(new RetryError("no", { reason: text }), { stack: text, name: text });
+  expect(JSON.stringify(errorFields(error))).not.toContain("canary");
 });

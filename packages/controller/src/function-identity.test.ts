@@ -30,6 +30,18 @@ it("a queue says whose it is", () => {
     expect([functionQueueIn(text), namespaceOfQueue(text)]).toEqual([undefined, undefined]);
 });
 
+it("no two kinds have one queue of names, whatever their plurals and groups are", () => {
+  const kinds = [
+    ["cups", "example.com"],
+    ["cups.example", "com"],
+    ["cups.example.com", ""],
+    ["cups", ""],
+  ] as const;
+  const queues = kinds.map(([plural, group]) => namesQueueOf(own, { plural, group }));
+  expect(new Set(queues).size).toBe(kinds.length);
+  expect(queues[0]).toBe(`${own}/names/cups.example.com`);
+});
+
 it("a queue is shown without what people do not know a function by", () => {
   expect([own, names, self, selfNames, "other"].map(shownQueue)).toEqual([
     ...["web/sites.example.com", "web/sites.example.com/names/secrets"],

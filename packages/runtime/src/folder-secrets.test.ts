@@ -43,6 +43,13 @@ it("keeps what it had while the folder cannot be read", () => {
   expect(secrets()).toEqual([secret(1)]);
   expect(String(troubles[0])).toMatch(/current is not written as whsec_<base64>/);
   expect(String(troubles[0])).not.toMatch(/half/);
+  // It is read no more often than when all is well.
+  clock += 1_999;
+  expect(secrets()).toEqual([secret(1)]);
+  expect(troubles).toHaveLength(1);
+  write("current", secret(2));
+  clock += 1;
+  expect(secrets()).toEqual([secret(2)]);
 });
 
 it("refuses to begin without one, or with one that everybody may read", () => {

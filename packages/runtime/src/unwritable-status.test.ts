@@ -202,6 +202,7 @@ describe("a result that cannot be written is refused, with the path:", () => {
 
   it.each<[string, unknown]>([
     ["fields that are undefined", { text: undefined, inner: undefined }],
+    ["what only a status itself may not have", { counts: { conditions: 1, observedGeneration: 2 } }],
     ["an object twice", { any: [condition, condition] }],
     ["an object of a class", { inner: Object.create({ inherited: 1 }) as object }],
     ["NUL, and any character", { text: "a\u0000\u{1f4a7}\u2028" }],

@@ -295,6 +295,14 @@ describe("the structural form", () => {
         z.union([z.literal("a").nullable(), z.string().max(3)]),
         { type: "string", nullable: true, anyOf: [{ allOf: [{ enum: ["a"] }] }, { maxLength: 3 }] },
       ],
+      [
+        "whole numbers of several widths",
+        z.union([z.int().min(0).max(5), z.int().min(2 ** 40)]),
+        {
+          ...{ type: "integer", format: "int64" },
+          anyOf: [{ minimum: 0, maximum: 5 }, { minimum: 2 ** 40 }],
+        },
+      ],
       ["one", z.union([z.string()]), { type: "string" }],
     ])("of %s", (_name, schema, expected) => {
       expect(form(schema)).toEqual(expected);

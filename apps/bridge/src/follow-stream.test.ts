@@ -1,0 +1,123 @@
+import { silentLog } from "@drover/controller";
+import {
+  builtin,
+  type KubeClient,
+  type KubeObject,
+  memorySeenIndex,
+  type Subscription,
+  type WatchOptions,
+} from "@drover/kube";
+import type { Wake, WorkQueue } from "@drover/queue";
+import type { Files, HeldStream, OwedWakes, StreamPlan } from "@drover/streams";
+import { expect, it } from "vitest";
+import { followStream } from "./follow-stream.ts";
+
+const ref = builtin.configMap;
+const object = (name: string, resourceVersion: string): KubeObject => ({
+  ...{ apiVersion: "v1", kind: "ConfigMap" },
+  metadata: { name, namespace: "n", uid: `u-${name}`, resourceVersion },
+});
+const self: Subscription = { id: "self", for: ref, map: { by: "self" }, copies: true };
+const all: Subscription = { id: "all", for: ref, map: { by: "presence", within: "cluster" } };
+
+/** A stream whose listing has `a` at version 3, and is of version 7; `tell` is what its watch says after that. */
+function following(wake: (wakes: readonly Wake[]) => Promise<void> = () => Promise.resolve()) {
+  const story: string[] = [];
+  const woken: Wake[] = [];
+  const lost = new AbortController();
+  let tell: (one: KubeObject) => void = () => undefined;
+  const names = (wakes: readonly { readonly key: string }[]): string => wakes.map(({ key }) => key).join();
+  async function* watch(_ref: unknown, { opened, signal }: WatchOptions) {
+    opened?.();
+    yield [
+      { type: "ADDED", object: object("a", "3") },
+      { type: "BOOKMARK", resourceVersion: "7", initialEventsEnd: true },
+    ];
+    for (;;) {
+      const next = Promise.withResolvers<KubeObject>();
+      tell = next.resolve;
+      signal?.throwIfAborted();
+      signal?.addEventListener("abort", () => next.reject(signal.reason));
+      yield [{ type: "ADDED", object: await next.promise }];
+    }
+  }
+  const seen = memorySeenIndex();
+  const held = {
+    ...{ lost: lost.signal, position: undefined, toldToAll: false },
+    file: (filings: readonly { readonly key: string }[]) =>
+      Promise.resolve(void story.push(`file ${names(filings)}`)),
+    seen: {
+      ...seen,
+      write: (change: Parameters<typeof seen.write>[0]) => {
+        if (change.position !== undefined) story.push(`at ${change.position}`);
+        return seen.write(change);
+      },
+    },
+    owedTo: (): Partial<OwedWakes> => ({
+      since: undefined,
+      add: () => Promise.resolve(void story.push("owe")),
+    }),
+  } as unknown as HeldStream;
+  const listeners = [self, all].map((subscription) => ({ controller: "c", queue: "q", subscription }));
+  const plan: StreamPlan = {
+    ...{ stream: "s", ref, namespace: undefined, labelSelector: undefined, listeners },
+    audience: { scope: "", listeners: ["self", "all"], queues: ["q"] },
+  };
+  const queue = {
+    moment: () => Promise.resolve({ era: "e", at: 5 }),
+    wake: async (wakes: readonly Wake[]) => {
+      story.push(`wake ${names(wakes)}`);
+      await wake(wakes);
+      woken.push(...wakes);
+    },
+  } as unknown as WorkQueue;
+  const stream = followStream({
+    ...{ plan, held, files: {} as Files, queueOf: () => queue, compareEvery: 1_800_000, log: silentLog },
+    client: { watch } as unknown as KubeClient,
+  });
+  return {
+    stream,
+    story,
+    woken,
+    told: (name: string, version: string) => {
+      tell(object(name, version));
+    },
+  };
+}
+
+it("what an event says is filed before anybody is woken, and the stream has told it only after both", async () => {
+  const { stream, story, told } = following();
+  await expect.poll(() => story.at(-1)).toBe("at 7");
+  told("b", "8");
+  await expect.poll(() => story.at(-1)).toBe("at 8");
+  expect(story).toEqual(["file n/a", "wake n/a", "at 7", "file n/b", "wake n/b", "at 8"]);
+  expect(stream.counts).toEqual({ wakes: 2, events: 2, missed: 0 });
+  await stream.stop();
+});
+
+it("who is brought copies knows after which moment they were made, of those that were listed and of newer ones", async () => {
+  const { stream, woken, story, told } = following();
+  await expect.poll(() => story.at(-1)).toBe("at 7");
+  told("b", "8");
+  await expect.poll(() => woken).toHaveLength(2);
+  const newestAfter = { era: "e", at: 5 };
+  expect(woken).toMatchObject(
+    [object("a", "3"), object("b", "8")].map((one) => ({ copy: JSON.stringify(one), newestAfter })),
+  );
+  await stream.stop();
+});
+
+it("a stream that stops tells to its end what it is telling", async () => {
+  const [asked, answered] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+  const { stream, story, woken } = following(async () => {
+    asked.resolve(undefined);
+    await answered.promise;
+  });
+  await asked.promise;
+  const stopped = stream.stop().then(() => story.push("stopped"));
+  answered.resolve(undefined);
+  await stopped;
+  expect(woken).toHaveLength(1);
+  expect(story.at(-1)).toBe("stopped");
+  expect(stream.reflector.status().phase).toBe("stopped");
+});
