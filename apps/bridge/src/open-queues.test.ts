@@ -113,3 +113,20 @@ it("a queue whose Redis is given up is opened on the next one, and none that is 
   expect(queues.of("a")).not.toBe(first);
   expect(() => queues.of("b")).toThrow(/not registered/);
 });
+
+it("an origin that could not be remembered at once counts as one change, however often it is tried", async () => {
+  let [gone, refusals] = [new AbortController(), 0];
+  const queues = open(
+    { remember: (queue, origin) => (refusals-- > 0 ? refused() : known.remember(queue, origin)) },
+    () => ({ redis, gone: gone.signal }),
+  );
+  queues.want(["a"]);
+  await until(() => expect(queues.origins.size).toBe(1));
+  const before = queues.origins.get("a");
+  const given = gone;
+  [gone, refusals] = [new AbortController(), 12];
+  await redis.flushall();
+  given.abort();
+  await vi.waitFor(() => expect(queues.origins.get("a")).not.toBe(before), { timeout: 10_000, interval: 5 });
+  expect(refusals).toBe(-1);
+});

@@ -1,7 +1,7 @@
 import { objectKey, silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, openWorkQueue, type RedisConnection, type Wake } from "@drover/queue";
-import { fleetOf, type HeldStream, openStreamStore } from "@drover/streams";
+import { fleetOf, type HeldStream, openStreamStore, type OwedWakes } from "@drover/streams";
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { deliverTo, type DeliveryOptions, type QueueDelivery } from "./queue-delivery.ts";
 
@@ -186,6 +186,35 @@ it("what is recorded while it is handed over is handed over, too", async () => {
     expect.arrayContaining(["n/a 1", "n/a 2", "n/b 1"]),
   );
   expect(await owed()).toEqual([]);
+});
+
+it("what is recorded while it is looked for the last time whether there is more is handed over, too", async () => {
+  const queue = queueInHand();
+  const recorded: Wake[] = [];
+  const [asked, answered] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+  let looks = 0;
+  const look = async () => {
+    const left = { keys: recorded.length, all: false };
+    if (++looks === 2) {
+      asked.resolve(undefined);
+      await answered.promise;
+    }
+    return left;
+  };
+  const owed: OwedWakes = {
+    ...{ since: Date.now(), look, tellAll: look, answers: () => Promise.resolve() },
+    add: (wakes) => Promise.resolve(void recorded.push(...wakes)),
+    settle: () => Promise.resolve({ keys: 0, all: false }),
+    async *pieces() {
+      yield await Promise.resolve({ wakes: recorded.splice(0), texts: [] });
+    },
+  };
+  const delivery = deliver(queue, { owed });
+  await asked.promise;
+  await delivery.deliver([wake("a")]);
+  answered.resolve(undefined);
+  await until(() => expect(delivery.lag()).toBeUndefined());
+  expect(queue.names()).toEqual(["a"]);
 });
 
 it("a queue that is owed more than is recorded has every key woken, also those that it alone knows, though its bridge dies meanwhile", async () => {

@@ -28,6 +28,8 @@ const secret = `whsec_${Buffer.alloc(24, 1).toString("base64")}`;
 const otherSecret = `whsec_${Buffer.alloc(24, 2).toString("base64")}`;
 
 let now: number;
+let secrets: readonly string[];
+let stopping: AbortController;
 /** Keys of the runs that there were. */
 let runs: string[];
 /** What a run does. */
@@ -36,6 +38,7 @@ let answer: (request: TakenRequest) => Promise<SentAnswer>;
 
 beforeEach(() => {
   [now, runs] = [Date.parse("2026-01-01T00:00:00Z"), []];
+  [secrets, stopping] = [[secret], new AbortController()];
   act = () => Promise.resolve({ status: { text: "hi" } });
   const controller = defineController({
     for: Greeting,
@@ -49,7 +52,14 @@ beforeEach(() => {
     },
   });
   const audience = { name: "web/greetings", uid: "f-1" };
-  answer = answering({ controller, audience, secrets: () => [secret], log: silentLog, now: () => now });
+  answer = answering({
+    controller,
+    audience,
+    secrets: () => secrets,
+    log: silentLog,
+    now: () => now,
+    stopping: stopping.signal,
+  });
 });
 const scene = (): Scene => ({ secret, otherSecret, now });
 const taken = ({ headers, body }: Sent): Promise<SentAnswer> => answer({ headers, body: Buffer.from(body) });
@@ -68,6 +78,38 @@ it("runs a call, and signs what it answers under the call's id", async () => {
   expect(claimIn({ id, timestamp, signature }, now).isMadeWith(secret, Buffer.from(said.body))).toBe(true);
   expect(id).toBe(call.token);
   expect(runs).toEqual([call.key]);
+});
+
+it("signs what it answers with all secrets that are good then, while they are changed", async () => {
+  secrets = [secret];
+  act = () => {
+    secrets = [otherSecret, secret];
+    return Promise.resolve(undefined);
+  };
+  const { headers, body } = await called(callAt(now));
+  const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature } = headers;
+  for (const one of secrets)
+    expect(claimIn({ id, timestamp, signature }, now).isMadeWith(one, Buffer.from(body))).toBe(true);
+});
+
+it.each<[string, Partial<Call>, () => void]>([
+  [
+    "at the call's deadline",
+    { deadline: new Date(Date.parse("2026-01-01T00:00:00.050Z")).toISOString() },
+    () => undefined,
+  ],
+  ["when the process must stop", {}, () => stopping.abort(new Error("stopping"))],
+])("a run is told to end %s", async (_when, more, stop) => {
+  const going = Promise.withResolvers<undefined>();
+  act = async (signal) => {
+    going.resolve(undefined);
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    return { status: { text: "too late" } };
+  };
+  const answered = called({ ...callAt(now), ...more });
+  await going.promise;
+  stop();
+  expect(outcomeIn(await answered)).toBe("failed");
 });
 
 it("finalizes, and says so", async () => {
@@ -132,6 +174,12 @@ it.each<[string, unknown, string]>([
   const said = JSON.parse((await called(callAt(now))).body) as { message: string };
   expect(said).toMatchObject({ outcome: "failed", reason: "InvalidResult" });
   expect(said.message).toContain(problem);
+});
+
+it("a call that comes after its deadline is refused, though it was sent before that", async () => {
+  const call = callAt(now, { deadline: new Date(now - 30_000).toISOString() });
+  expect((await called(call, now - 60_000)).status).toBe(408);
+  expect(runs).toEqual([]);
 });
 
 it("a spec that does not parse never reaches the function", async () => {

@@ -57,6 +57,32 @@ describe("on loopback", () => {
   );
 });
 
+it("answers below the paths that were named, and nowhere else", async () => {
+  const url = await start({});
+  expect(await ask(`${url}/of/a`)).toMatchObject({ status: 200, text: '{"is":"a"}' });
+  for (const path of ["/", "/of", "/of/", "/of/b", "/other/of/a"])
+    expect((await ask(url + path)).status, path).toBe(404);
+});
+
+it("a process is ready once nothing keeps it from that; what is only not well does not", async () => {
+  const ready = new Map<string, Check>([
+    ["starting", () => "not yet"],
+    ["failing", () => Promise.reject(new Error("no answer"))],
+    ["tenant", () => ({ note: "one is away" })],
+    ["well", () => undefined],
+  ]);
+  const url = await start({ ready });
+  const lines = ["starting: not yet", "failing: no answer", "tenant: one is away", ""];
+  expect(await ask(`${url}/readyz`)).toMatchObject({ status: 503, text: lines.join("\n") });
+  ready.delete("starting");
+  expect((await ask(`${url}/readyz`)).status).toBe(503);
+  ready.delete("failing");
+  expect(await ask(`${url}/readyz`)).toMatchObject({ status: 200, text: "ok\ntenant: one is away\n" });
+  ready.delete("tenant");
+  expect(await ask(`${url}/readyz`)).toMatchObject({ status: 200, text: "ok\n" });
+  expect((await ask(`${url}/healthz`)).status).toBe(200);
+});
+
 it("who listens on loopback needs no token, and who listens elsewhere does", () => {
   expect(["127.0.0.1", "localhost", "::1", "127.9.9.9"].map(usualMetricsAuth)).toEqual(Array(4).fill("none"));
   expect(["0.0.0.0", "::", "10.0.0.7", "localhost.example"].map(usualMetricsAuth)).toEqual(

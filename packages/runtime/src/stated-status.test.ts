@@ -1,7 +1,7 @@
-import { type StatedCondition, timestamp } from "@drover/controller";
+import { type Condition, type StatedCondition, timestamp } from "@drover/controller";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { statusToWrite } from "./stated-status.ts";
+import { isNewReady, statusToWrite } from "./stated-status.ts";
 
 it.each([32_767, 32_768])(
   "a message that is cut within a character is text, and is not written anew by each run: %i letters",
@@ -76,4 +76,20 @@ it("a condition's lastTransitionTime is when its status changed last, whatever i
     }
   });
   fc.assert(isHeld, { numRuns: 200 });
+});
+
+it.each<[string, Partial<Condition> | undefined, Partial<Condition>, boolean]>([
+  ["another status", { status: "False" }, { status: "True" }, true],
+  ["another reason", { status: "False", reason: "Waiting" }, { status: "False", reason: "Failed" }, true],
+  ["other words alone", { message: "one" }, { message: "two" }, false],
+  ["what is not well, at the first look", undefined, { status: "False" }, true],
+  ["what is well, at the first look", undefined, { status: "True" }, false],
+])("people are told of %s, or not", (_what, before, now, isNews) => {
+  const ready = { type: "Ready", status: "True" as const, reason: "Well", message: "" };
+  const stated = { ...ready, ...before, lastTransitionTime: "2026-01-01T00:00:00Z" };
+  const raw = {
+    ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "a", uid: "u", resourceVersion: "1" } },
+    status: { conditions: [{ ...stated, type: "Full", status: "False" }, ...(before ? [stated] : [])] },
+  };
+  expect(isNewReady(raw, { ...ready, ...now })).toBe(isNews);
 });

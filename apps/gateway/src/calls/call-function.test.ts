@@ -484,6 +484,15 @@ describe("accepted", () => {
       expect(await ended).toEqual(expected);
     }
   });
+  it("may come after the completion: a function that is done at once need not wait for its own answer", async () => {
+    const { call, parts, run, completion } = pendingCall();
+    fn.answer = (one, response) => {
+      expect(parts.pending.complete(completion)).toBe("taken");
+      reply(one, response, { outcome: "accepted" });
+    };
+    expect(await call(run)).toEqual({});
+    expect(parts.pending.complete(completion)).toBe("not held");
+  });
   it("ends with the run, and what comes later is refused", async () => {
     const { call, parts, run, completion } = pendingCall();
     const over = new AbortController();

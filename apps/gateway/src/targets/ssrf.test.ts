@@ -367,6 +367,9 @@ it("a Service is called by its cluster IP and port, at the path that is declared
     unselected: true,
   };
   expect((await targetOf(greetings, unselected, signal)).address).toBe("10.0.0.1");
+  const loopback = { clusterIP: "127.0.0.1", ports };
+  const inside = { ...named(), ...serviceOf(loopback), networks: parseNetworks(["127.0.0.0/8"]) };
+  expect((await targetOf(greetings, inside, signal)).address).toBe("127.0.0.1");
   expect((await at({ clusterIP: "fd00::1", ports })).url.href).toBe("http://[fd00::1]/hook");
   for (const path of ["//evil.example.com/x", "/\\evil.example.com", "/@evil"]) {
     const target = await at({ clusterIP: "10.0.0.1", ports }, path);
