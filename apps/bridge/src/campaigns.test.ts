@@ -45,8 +45,8 @@ beforeEach(() => {
         begun.push(of === "all" ? name : `${name} of what failed`);
         return Promise.resolve({ startedAt: now });
       },
-      finish({ name, of }) {
-        finished.push(of === "all" ? name : `${name} of what failed`);
+      finish({ name, of }, { total }) {
+        finished.push(of === "all" ? name : `${name} of ${total} that failed`);
         return Promise.resolve();
       },
     },
@@ -166,7 +166,7 @@ it("a campaign of what failed wakes what is parked or fails, once, and nothing e
   const next = work({ attempts: 1 });
   await expect.poll(() => runs.length).toBe(3);
   // Counted again, it finds none that has not run since, though all but one fail as before.
-  await expect.poll(() => finished).toEqual(["rollout-2 of what failed"]);
+  await expect.poll(() => finished).toEqual(["rollout-2 of 2 that failed"]);
   expect(runs.map(([of]) => of).sort()).toEqual(["web/exhausted", "web/failing", "web/terminal"]);
   expect(new Set(runs.flatMap(([, reasons]) => reasons))).toEqual(new Set(["Campaign rollout-2"]));
   expect(told()).toBeUndefined();

@@ -128,5 +128,5 @@ it("an origin that could not be remembered at once counts as one change, however
   await redis.flushall();
   given.abort();
   await vi.waitFor(() => expect(queues.origins.get("a")).not.toBe(before), { timeout: 10_000, interval: 5 });
-  expect(refusals).toBe(-1);
+  expect(refusals).toBeLessThan(0);
 });

@@ -28,10 +28,14 @@ const read = (files: Record<string, string>, path = folder) => {
 
 it("reads every ReconcileFunction of a folder, past other kinds", () => {
   const crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n";
-  expect(
-    read({ "a.yaml": `${bucket}---\n${bucket.replace("buckets.s3", "other.s3")}`, "crd.yml": crd })(),
-  ).toEqual(
-    ["buckets.s3.drover.dev", "other.s3.drover.dev"].map((controller) => ({
+  const named = (name: string): string => bucket.replace("buckets.s3", `${name}.s3`);
+  const files = {
+    "a.yaml": `${bucket}---\n${named("other")}`,
+    "b.yml": named("third"),
+    "c.yaml.old": named("fourth"),
+  };
+  expect(read({ ...files, "crd.yml": crd })()).toEqual(
+    ["buckets.s3.drover.dev", "other.s3.drover.dev", "third.s3.drover.dev"].map((controller) => ({
       controller: `-/${controller}/-`,
       follows: [
         {
@@ -160,6 +164,8 @@ it("refuses a controller that is registered twice, naming both files", () => {
   expect(read({ "a.yaml": bucket, "b.yaml": bucket })).toThrow(
     /b\.yaml: .*registered in .*a\.yaml already. Rename/,
   );
+  rmSync(join(folder, "b.yaml"));
+  expect(read({ "a.yaml": `${bucket}---\n${bucket}` })).toThrow(/registered in .*a\.yaml already. Rename/);
 });
 
 it("reads hooks of one name of two functions, and refuses one that is misspelt", () => {

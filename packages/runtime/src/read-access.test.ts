@@ -37,6 +37,21 @@ it("a decision holds for 10 seconds, for this token and this read alone", async 
   expect(await access("a", metrics)).toMatchObject({ status: 401 });
 });
 
+it("a sender is asked about with all that its token says of it, and what it reads", async () => {
+  const groups = ["system:authenticated", "ops"];
+  const user = { username: "ann", uid: "u-1", groups, extra: { scopes: ["a", "b"] } };
+  const asked: unknown[] = [];
+  const review: KubeClient["review"] = (ref, spec) => {
+    asked.push(spec);
+    return Promise.resolve(ref === builtin.tokenReview ? { authenticated: true, user } : { allowed: false });
+  };
+  const resourceAttributes = { verb: "get", group: "", resource: "pods", namespace: "a" };
+  const sender = kubernetesAccess({ review }, () => now);
+  expect(await sender("token", { resourceAttributes })).toMatchObject({ status: 403 });
+  const { username, ...more } = user;
+  expect(asked).toEqual([{ token: "token" }, { user: username, ...more, resourceAttributes }]);
+});
+
 it("no token costs the API server nothing", async () => {
   expect(await access(undefined, metrics)).toMatchObject({ status: 401 });
   expect(reviews).toEqual([]);

@@ -166,6 +166,9 @@ describe("a secret file", () => {
   it("is read without its line break", () => {
     const settings = readSettings(functionSettings, { ...redis, DROVER_REDIS_PASSWORD_FILE: path });
     expect(settings.redisPasswordFile).toBe("hunter2");
+    writeFileSync(path, " hunter2 \r\n");
+    const windows = readSettings(functionSettings, { ...redis, DROVER_REDIS_PASSWORD_FILE: path });
+    expect(windows.redisPasswordFile).toBe(" hunter2 ");
   });
   it("that everybody may read is refused, and its content is not shown", () => {
     chmodSync(path, 0o644);
