@@ -66,13 +66,14 @@ describe("several kubeconfigs", () => {
       ),
       await write(
         "two/config",
-        `current-context: x\ncontexts: [${context("x")}]\nusers: [{name: x, user: {tokenFile: ../token, exec: {command: ./plugin, args: [./kept]}}}]`,
+        `current-context: x\ncontexts: [${context("x")}]\nusers: [{name: x, user: {tokenFile: ../token, client-certificate: cert, client-key: keys/key, exec: {command: ./plugin, args: [./kept]}}}]`,
       ),
     ];
     const choice = choiceOf(await readKubeconfig(files));
     expect(choice.cluster["certificate-authority"]).toBe(at("one/ca"));
     expect(choice.user).toMatchObject({
       tokenFile: at("token"),
+      ...{ "client-certificate": at("two/cert"), "client-key": at("two/keys/key") },
       exec: { command: at("two/plugin"), args: ["./kept"] },
     });
   });
@@ -131,7 +132,7 @@ test("of content and a path to it the content counts, and of a token and a file 
     "a",
     `current-context: x
 contexts: [${context("x")}]
-clusters: [{name: x, cluster: {server: "https://x", certificate-authority: absent, certificate-authority-data: ${content}}}]
+clusters: [{name: x, cluster: {server: "https://x", tls-server-name: y, certificate-authority: absent, certificate-authority-data: ${content}}}]
 users: [{name: x, user: {client-certificate: absent, client-certificate-data: ${content}, client-key: absent,
   client-key-data: ${content}, token: given, tokenFile: token}}]
 `,
@@ -139,5 +140,6 @@ users: [{name: x, user: {client-certificate: absent, client-certificate-data: ${
   await write("token", "of the file\n");
   const { tls, headers } = await (await openCredentials({ kubeconfig })).read();
   expect([tls.ca, tls.cert, tls.key].map(String)).toEqual(["content", "content", "content"]);
+  expect(tls.servername).toBe("y");
   expect(headers).toEqual({ Authorization: "Bearer of the file" });
 });

@@ -10,6 +10,7 @@ import {
 } from "@drover/runtime";
 import type { EventIds } from "@drover/streams";
 import { connect } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hookApp } from "./hook-app.ts";
@@ -40,17 +41,18 @@ let redis: () => Promise<void>;
 let known: Set<string>;
 /** Whether Redis keeps no ids for us. */
 let denied: boolean;
-/** What the queue and the ids were told, in order. */
+/** What the queue, the ids and the sender were told, in order. */
 let order: string[];
 let clock: number;
 
 const ids: EventIds = {
   knows: (id) => (denied ? Promise.reject(new Error("NOPERM")) : Promise.resolve(known.has(id))),
-  record: (id) => {
-    if (denied) return Promise.reject(new Error("NOPERM"));
+  record: async (id) => {
+    if (denied) throw new Error("NOPERM");
+    // No answer of a server comes at once.
+    await setImmediate();
     order.push("id");
     known.add(id);
-    return Promise.resolve();
   },
 };
 const wake = async (wakes: readonly Wake[]): Promise<void> => {
@@ -76,7 +78,10 @@ beforeEach(async () => {
     app = hookApp({
       ...{ hooks: inUse, admission },
       take: eventTaker({ queueOf, idsOf: () => ids, find: byName, onTrouble, now: Date.now }),
-      onTaken: (hook, { outcome, keys }) => outcomes.push(`${named(hook)} ${outcome} ${keys}`),
+      onTaken(hook, { outcome, keys }) {
+        order.push("answer");
+        outcomes.push(`${named(hook)} ${outcome} ${keys}`);
+      },
       onRefused: (hook = "-", { refusal }) => outcomes.push(`${named(hook)} ${refusal}`),
       onError: (error) => outcomes.push(String(error)),
     });
@@ -140,14 +145,14 @@ const rawPost = (headers: Readonly<Record<string, string>>, more: string, body: 
   );
 
 describe("an event", () => {
-  it("wakes what it names, and is answered when that is recorded; the id is recorded after it", async () => {
+  it("wakes what it names, and is answered when that is recorded, and after it the id", async () => {
     const { status, text } = await send(naming("web/a", "web/b"));
     expect({ status, text }).toEqual({ status: 204, text: "" });
     expect(told).toHaveLength(1);
     expect(told[0]).toMatchObject(
       ["web/a", "web/b"].map((key) => ({ key, kind: "hook:s3", reason: "Hook s3", class: "change" })),
     );
-    expect(order).toEqual(["wake", "id"]);
+    expect(order).toEqual(["wake", "id", "answer"]);
     expect(outcomes).toEqual(["s3 accepted 2"]);
   });
 

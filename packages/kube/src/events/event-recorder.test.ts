@@ -166,6 +166,8 @@ test("an object that has too much to tell is rationed, its neighbours are not", 
   await recorder.flush();
   expect(await stored()).toHaveLength(burst + 1);
   clock.advance(refillEvery);
+  await recorder.flush();
+  expect(await stored(), "what there was no room for is not written late").toHaveLength(burst + 1);
   recorder.record(created("loud", { note: "later" }));
   recorder.record(created("loud", { note: "later still" }));
   await recorder.flush();
@@ -204,4 +206,10 @@ test("a closed recorder has written what it was told, and takes no more", async 
   recorder.record(created("b"));
   await recorder.flush();
   expect(await stored()).toHaveLength(1);
+});
+
+test("a note is scrubbed before it is cut: no half of a secret is left that nobody would recognise", async () => {
+  recorder.record(created("a", { note: `${"x".repeat(990)} http://user:${"canary".repeat(10)}@host/` }));
+  await recorder.flush();
+  expect(JSON.stringify(await stored())).not.toContain("canary");
 });

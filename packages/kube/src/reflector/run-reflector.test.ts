@@ -34,6 +34,35 @@ describe("a reflector", () => {
     expect(watch?.headers.accept).toContain("as=PartialObjectMetadata;");
   });
 
+  test("compares page by page, of which the first alone says at which version", async () => {
+    const ending = Promise.withResolvers<() => void>();
+    const { server, clock, log } = await following(
+      [
+        page("7", ["a"]),
+        (heard, response) => {
+          streams(bookmark("9"))(heard, response);
+          ending.resolve(() => void response.end());
+        },
+        ...[page("9", ["a"], "next"), page("9", ["b"]), hangs],
+      ],
+      { compareEvery: 5_000 },
+    );
+    await log.told("position 9");
+    clock.advance(5_000);
+    (await ending.promise)();
+    await log.told("synced 9");
+    const [, , first, second] = server.heard;
+    expect(Object.fromEntries(first?.query ?? [])).toMatchObject({
+      ...{ resourceVersion: "9", resourceVersionMatch: "Exact" },
+    });
+    // An API server refuses a continue token with either.
+    expect(second?.query.get("continue")).toBe("next");
+    expect([second?.query.get("resourceVersion"), second?.query.get("resourceVersionMatch")]).toEqual([
+      null,
+      null,
+    ]);
+  });
+
   test("understands metadata alone as well as whole objects", async () => {
     const partial = { ...at("a", "3"), apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" };
     const list = {

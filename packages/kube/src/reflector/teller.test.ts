@@ -35,14 +35,18 @@ async function tells(seen: SeenIndex, objects: readonly KubeObject[]) {
   return { failed, told };
 }
 
-it("what was told when its teller died is told again, and its end when it is gone by then", async () => {
-  const seen = memorySeenIndex();
+/** What it writes there is lost from the second time on: its process was killed. */
+function dyingIndex(seen: SeenIndex): SeenIndex {
   let writes = 0;
-  const dying: SeenIndex = {
+  return {
     ...seen,
     write: (change) => (++writes === 2 ? Promise.reject(new Error("killed")) : seen.write(change)),
   };
-  const before = await tells(dying, [object("stays", "3"), object("goes", "4")]);
+}
+
+it("what was told when its teller died is told again, and its end when it is gone by then", async () => {
+  const seen = memorySeenIndex();
+  const before = await tells(dyingIndex(seen), [object("stays", "3"), object("goes", "4")]);
   expect(before.failed).toBe(true);
   expect(before.told.map(([type, key]) => [type, key])).toEqual([
     ["listed", "n/stays"],
@@ -57,4 +61,19 @@ it("what was told when its teller died is told again, and its end when it is gon
     ],
   });
   expect((await tells(seen, [object("stays", "3")])).told).toEqual([]);
+});
+
+it("what a watch has shown as new when its teller died is told as gone when it is by then", async () => {
+  const seen = memorySeenIndex();
+  const dying = teller({
+    ...{ seen: dyingIndex(seen), subscriptions: [self], log: silentLog },
+    onEvents: () => undefined,
+  });
+  const shown = dying.tell([{ tell: "changed", object: object("goes", "4") }], {
+    ...{ first: false, before: "3", after: "4" },
+  });
+  await expect(shown).rejects.toThrow("killed");
+  expect((await tells(seen, [])).told).toEqual([
+    ["deleted", "n/goes", expect.objectContaining({ uid: "u-goes" }), true],
+  ]);
 });

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { bucket } from "../testing/objects.ts";
+import { eventMemory, sameWithin } from "./event-memory.ts";
+import type { RecordedEvent } from "./recorded-event.ts";
+
+const event = (name: string): RecordedEvent => ({
+  regarding: { ref: bucket, metadata: { name, namespace: "n", uid: `u-${name}`, resourceVersion: "7" } },
+  ...{ type: "Normal", reason: "Created", action: "Create", note: "It is there." },
+});
+
+test.each([
+  ["soon", 1],
+  ["as another event", sameWithin + 1],
+])("an event that is told again %s is not the one told longest ago, which makes room", (_when, later) => {
+  const memory = eventMemory(2);
+  const tell = (name: string, at: number): void => memory.tell(event(name), at, new Date(at));
+  tell("a", 0);
+  tell("b", 0);
+  tell("a", later);
+  tell("c", later);
+  expect(memory.all().map((told) => told.event.regarding.metadata.name)).toEqual(["a", "c"]);
+});
