@@ -17,9 +17,15 @@ it("a process whose settings are wrong ends with 1, and its log has all that is 
     const settings = () => readSettings(servedSettings, { DROVER_HTTP_PORT: "x" });
     await serveFunction({ name: "test", settings, controller: () => process.exit(0) });`);
   expect(code).toBe(1);
-  expect(logged).toMatchObject([{ level: "fatal", process: "test" }, { msg: "Stopped" }]);
   const all = /HTTP_PORT="x" cannot.*\n.*AUDIENCE is not set.*\n.*SECRETS is not set/;
-  expect(logged[0]).toHaveProperty("msg", expect.stringMatching(all));
+  expect(logged).toHaveLength(2);
+  // In any order: what is written as a process exits may overtake what was on its way.
+  for (const line of [
+    { level: "fatal", process: "test", msg: expect.stringMatching(all) as unknown },
+    { msg: "Stopped" },
+  ]) {
+    expect(logged).toContainEqual(expect.objectContaining(line));
+  }
 });
 
 describe("a call", () => {

@@ -37,6 +37,13 @@ it("what it has no room for is refused from then on, and never run again", async
   expect(await take(memory, callAt(now), now)).toBe("31");
 });
 
+it("nor is it of one key, called within a second, where nothing but that tells which came first", async () => {
+  const memory = callMemory(() => now, { calls: 2, bytes: 1e6 });
+  const calls = Array.from({ length: 3 }, () => callAt(now, { key: "web/ada" }));
+  for (const call of [...calls, ...calls]) await take(memory, call, now);
+  expect(runs).toBe(2);
+});
+
 it("keeps so many bytes of answers; whose answer is gone is refused, and not run again", async () => {
   const memory = callMemory(() => now, { calls: 100, bytes: 1_000 });
   const calls = await several(memory, 30);

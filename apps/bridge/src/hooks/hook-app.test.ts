@@ -26,6 +26,10 @@ const hooks = hooksIn([
     ...{ name: "git", names: { field: "repository", namespace: "web" }, id: { header: "X-Delivery" } },
     verify: { bearer: { secretRef: other } },
   },
+  {
+    ...{ ...declared, name: "batch", id: { field: "ids[]" } },
+    verify: { bearer: { secretRef: { ...other, key: "fourth" } } },
+  },
   { ...declared, name: "always", verify: { bearer: { secretRef: { ...other, key: "third" } } } },
 ]);
 const token = "sixteen-letters!";
@@ -293,6 +297,14 @@ describe("refuses", () => {
     const body = '{"repository":"a"}';
     expect((await post("git", body, bearer())).text).toMatch(/not one id where the hook wants it/);
     expect((await post("git", body, bearer({ "x-delivery": "a".repeat(501) }))).status).toBe(400);
+    for (const [ids, status] of [
+      [[], 400],
+      [["1"], 204],
+      [["1", "2"], 400],
+    ] as const) {
+      const batch = JSON.stringify({ ids, Records: [{ name: "web/a" }] });
+      expect((await post("batch", batch, bearer())).status).toBe(status);
+    }
   });
 
   it("ten thousand signatures", async () => {

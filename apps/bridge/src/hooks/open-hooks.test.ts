@@ -1,4 +1,4 @@
-import { silentLog } from "@drover/controller";
+import { type FunctionIdentity, silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, type RedisConnection, type Wake } from "@drover/queue";
 import { Registry } from "prom-client";
@@ -30,26 +30,25 @@ beforeAll(async () => {
     },
     log: { ...silentLog, warn: (fields) => warnings.push(fields) },
   });
-  hooks.register([
-    registrationOf(
-      { namespace: "web", name: "sites", uid: "u" },
-      {
-        for: { group: "example.com", version: "v1", kind: "Site", plural: "sites", scope: "Namespaced" },
-        hooks: [
-          {
-            ...{ name: "s3", names: { field: "bucket", heldBy: "status.bucketName" } },
-            verify: { standardWebhooks: { secretRef: { name: "hooks", key: "s3" } } },
-          },
-        ],
-      },
-    ),
-  ]);
+  hooks.register([sitesOf({ namespace: "web", name: "sites", uid: "u" }, "s3")]);
 });
 afterAll(async () => {
   await hooks.close();
   await disconnectRedis(redis);
   await server.stop();
 });
+
+/** A controller with a hook whose secret has this key. */
+const sitesOf = (identity: FunctionIdentity, key: string) =>
+  registrationOf(identity, {
+    for: { group: "example.com", version: "v1", kind: "Site", plural: "sites", scope: "Namespaced" },
+    hooks: [
+      {
+        ...{ name: "s3", names: { field: "bucket", heldBy: "status.bucketName" } },
+        verify: { standardWebhooks: { secretRef: { name: "hooks", key } } },
+      },
+    ],
+  });
 
 const send = async () => {
   const body = JSON.stringify({ bucket: "photos" });
@@ -71,4 +70,11 @@ it("an event whose objects cannot be looked up is to be sent again, and wakes th
   holders = (_controller, _path, value) => Promise.resolve([`web/${value}` as never]);
   expect((await send()).status).toBe(204);
   expect(woken).toMatchObject([{ key: "web/photos", kind: "hook:s3" }]);
+});
+
+it("a secret that is a file must be there at once, one of a cluster may come later", async () => {
+  await hooks.checkFiles([sitesOf({ namespace: "web", name: "sites", uid: "u" }, "later")]);
+  await expect(hooks.checkFiles([sitesOf({ name: "sites" }, "later")])).rejects.toThrow(
+    "DROVER_HOOK_SECRETS",
+  );
 });

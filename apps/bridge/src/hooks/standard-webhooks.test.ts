@@ -61,6 +61,8 @@ describe("does not believe", () => {
     ["a time as a date", { "webhook-timestamp": "2021-02-25T15:02:10Z" }],
     ["an endless time", { "webhook-timestamp": "1".repeat(400) }],
     ["no signature", { "webhook-signature": "" }],
+    ["two headers, the first of them good", { "webhook-signature": `${sent["webhook-signature"]}, v1,x` }],
+    ["two headers, the last of them good", { "webhook-signature": `v1,x, ${sent["webhook-signature"]}` }],
   ])("%s", (_what, more) => {
     expect(() => claimOf(more)).toThrow(/no such hook, or the event is not signed/);
   });
