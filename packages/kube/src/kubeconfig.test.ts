@@ -76,6 +76,8 @@ describe("several kubeconfigs", () => {
       ...{ "client-certificate": at("two/cert"), "client-key": at("two/keys/key") },
       exec: { command: at("two/plugin"), args: ["./kept"] },
     });
+    const inPath = await write("three", "users: [{name: x, user: {exec: {command: plugin}}}]");
+    expect((await readKubeconfig(inPath)).users.get("x")?.exec?.command).toBe("plugin");
   });
 
   test("may be missing, empty or null, but for one of them", async () => {
@@ -121,6 +123,12 @@ describe("refuses", () => {
     expect(await refusal([good, join(good, "below")])).toMatch(/cannot be read: ENOTDIR/);
   });
 
+  test.each(["clusters", "contexts", "users"])("a name twice among its %s", async (what) => {
+    expect(await refusal(await write("a", `${what}: [{name: a}, {name: a}]`))).toContain(
+      `has "a" twice among its ${what}`,
+    );
+  });
+
   test("one file that was named and does not exist", async () => {
     expect(await refusal(at("absent"))).toMatch(/absent does not exist/);
   });
@@ -132,7 +140,7 @@ test("of content and a path to it the content counts, and of a token and a file 
     "a",
     `current-context: x
 contexts: [${context("x")}]
-clusters: [{name: x, cluster: {server: "https://x", tls-server-name: y, certificate-authority: absent, certificate-authority-data: ${content}}}]
+clusters: [{name: x, cluster: {server: "https://x", tls-server-name: y, certificate-authority: absent, certificate-authority-data: "${content.slice(0, 4)}\\r\\n${content.slice(4, 8)}\\n${content.slice(8)}\\n"}}]
 users: [{name: x, user: {client-certificate: absent, client-certificate-data: ${content}, client-key: absent,
   client-key-data: ${content}, token: given, tokenFile: token}}]
 `,

@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { here, loggedProcess } from "./logged-process.fixture.ts";
 
 /** Runs a process whose main is `main`, which may use the `port` at which it is served, to its end. */
-async function ended(main: string) {
+async function ended(main: string, settings: Readonly<Record<string, string>> = {}) {
   const folder = mkdtempSync(join(tmpdir(), "drover-process-"));
   const [sandbox, redis] = await Promise.all([startSandbox({}), startRedis({ persistence: false })]);
   onTestFinished(async () => {
@@ -16,7 +16,7 @@ async function ended(main: string) {
   });
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, sandbox.kubeconfig());
-  const env = { DROVER_REDIS_URL: redis.url, DROVER_KUBECONFIG: kubeconfig };
+  const env = { DROVER_REDIS_URL: redis.url, DROVER_KUBECONFIG: kubeconfig, ...settings };
   const { code, logged } = await loggedProcess(`
     import { processSettings } from "${here}function-settings.ts";
     import { runProcess } from "${here}run-process.ts";
@@ -75,4 +75,33 @@ it("is not ready before all that it does has begun, and is then", async () => {
   }`);
   expect(code).toBe(0);
   expectLines(logged, [{ status: 503, msg: "Beginning" }, { msg: "Ready" }]);
+});
+
+it("uses the context that its settings name, and no other", async () => {
+  const { code, logged } = await ended("() => undefined", { DROVER_KUBE_CONTEXT: "absent" });
+  expect(code).toBe(1);
+  expectLines(logged, [{ level: "fatal", msg: expect.stringContaining('no context "absent"') as unknown }]);
+});
+
+/** This, too, is the machine's own address, but not as anybody writes it. */
+const elsewhere = { DROVER_HTTP_HOST: "0x7f.1" };
+it.each<[number, string, Record<string, string>]>([
+  [200, "where it is served to its machine alone", {}],
+  [401, "where others may reach it", elsewhere],
+  [401, "where its settings say so", { DROVER_METRICS_AUTH: "kubernetes" }],
+  [
+    200,
+    "though others may reach it, where its settings say so",
+    { ...elsewhere, DROVER_METRICS_AUTH: "none" },
+  ],
+])("answers %i to who reads its metrics without a token %s", async (status, _where, settings) => {
+  const { logged } = await ended(
+    `async ({ log }) => {
+      const { status } = await fetch(\`http://127.0.0.1:\${port}/metrics\`);
+      log.info({ status }, "Read");
+      process.kill(process.pid, "SIGTERM");
+    }`,
+    settings,
+  );
+  expectLines(logged, [{ status, msg: "Read" }]);
 });

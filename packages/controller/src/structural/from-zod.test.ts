@@ -232,6 +232,11 @@ describe("the structural form", () => {
       expect(rules["x-kubernetes-validations"]).toEqual([...(immutable.cel ?? []), { rule: "self != ''" }]);
     });
 
+    it("has the most fields that a record may have", () => {
+      const record = z.record(z.string(), z.string()).meta({ kubernetes: { maxProperties: 3 } });
+      expect(form(record)).toMatchObject({ maxProperties: 3 });
+    });
+
     it("has lists that merge by key", () => {
       const list = z.array(listed).meta({ kubernetes: { listType: "map", listMapKeys: ["name"] } });
       expect(form(list)).toMatchObject({

@@ -103,6 +103,7 @@ describe("a schema that a CRD cannot carry is refused, with what to write instea
     ["an ISO duration", z.iso.duration(), "look-ahead"],
     ["an IBAN, which has a checksum", z.iban(), "checked by code"],
     ["a credit card, which has a checksum", z.creditCard(), "checked by code"],
+    ["an IBAN, of some length besides", z.iban().min(20), "checked by code"],
     ["a token", z.jwt(), "checked by code"],
     ["a format in code", z.stringFormat("even", (text) => text.length % 2 === 0), "checked by code"],
     ["a url of one protocol", z.httpUrl(), ".startsWith()"],
