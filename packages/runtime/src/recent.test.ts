@@ -25,3 +25,19 @@ it("does not keep what fails", async () => {
   await expect(value()).rejects.toThrow("away");
   expect(await value()).toBe(2);
 });
+
+it("keeps what was made since, where what was made before fails late", async () => {
+  let [now, made] = [0, 0];
+  const first = Promise.withResolvers<number>();
+  const value = recent(
+    () => (++made === 1 ? first.promise : Promise.resolve(made)),
+    1_000,
+    () => now,
+  );
+  const late = value();
+  now = 1_000;
+  expect(await value()).toBe(2);
+  first.reject(new Error("late"));
+  await expect(late).rejects.toThrow("late");
+  expect(await value()).toBe(2);
+});

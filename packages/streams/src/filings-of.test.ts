@@ -37,5 +37,7 @@ it("files what stands at the end of several changes", () => {
 it("files an object that is gone, or concerns the controller no more, under nothing", () => {
   const nothing = [{ key, files: { refs: [] } }];
   expect(filed(event({}, refs("x"), { type: "deleted" }))).toEqual(nothing);
+  // What was before is not known where that was lost.
+  expect(filed(event({}, undefined, { type: "deleted" }))).toEqual(nothing);
   expect(filed(event({}, refs("x")))).toEqual(nothing);
 });

@@ -125,6 +125,11 @@ describe("refuses", () => {
       401,
     ],
     ["a neighbour's URL with our secret and our name", () => send(text(), { to: neighbour }), 401],
+    [
+      "our URL with the uid of a namesake in the body",
+      () => send(text({ audience: { ...audience, uid: "f-9" } })),
+      401,
+    ],
     ["our URL with a neighbour's name in the body", () => send(text({ audience: neighbour })), 401],
     ["a function that there is not", () => send(text(), { to: { ...audience, uid: "g-1" } }), 401],
     [

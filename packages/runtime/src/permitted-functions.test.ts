@@ -1,0 +1,53 @@
+import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/controller";
+import { builtin, connect, installCrd, refOf } from "@drover/kube";
+import { startSandbox } from "@drover/sandbox";
+import { expect, it, onTestFinished } from "vitest";
+import { followPermittedFunctions } from "./permitted-functions.ts";
+import { permitLabel, permitName, useAskedFor } from "./permits.ts";
+
+it("functions are told of once all permits are listed, each of which permits one use and no other", async () => {
+  const sandbox = await startSandbox({});
+  const client = await connect({ server: sandbox.url, token: sandbox.token });
+  const stopping = new AbortController();
+  onTestFinished(async () => {
+    stopping.abort();
+    await client.close();
+    await sandbox.close();
+  });
+  await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
+  await client.create(builtin.namespace, { metadata: { name: "drover" } });
+  const kind = { group: "a.dev", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" };
+  for (const name of ["followed", "called"] as const) {
+    const { metadata, spec } = await client.create(refOf(ReconcileFunction), {
+      metadata: { name, namespace: "default" },
+      spec: { for: kind },
+    });
+    const asked = useAskedFor(metadata, ReconcileFunction.spec.parse(spec));
+    const none = { followed: "", called: "" };
+    await client.create(builtin.configMap, {
+      metadata: { name: permitName(metadata.uid), namespace: "drover", labels: { [permitLabel]: "true" } },
+      data: { uid: metadata.uid, ...none, [name]: asked[name] },
+    });
+  }
+  let isFollowed = false;
+  sandbox.faults.respond(({ path, query }) => {
+    if (path.includes("reconcilefunctions") && query.get("watch") !== null) isFollowed = true;
+    return path.includes("configmaps") && !isFollowed ? { status: 503 } : undefined;
+  });
+  const told: Readonly<Record<string, object>>[] = [];
+  followPermittedFunctions({
+    ...{ client, log: silentLog, signal: stopping.signal, authors: "checked", namespace: "drover" },
+    onChange(functions, permits) {
+      const uses = functions.map(({ object, spec = expect.fail("it is well") }) => {
+        const allows = (use: "followed" | "called") => permits?.allows(object, spec, use);
+        return [object.metadata.name, { followed: allows("followed"), called: allows("called") }];
+      });
+      told.push(Object.fromEntries(uses) as Record<string, object>);
+    },
+  });
+  await expect.poll(() => told.length).toBeGreaterThan(0);
+  expect(told[0]).toEqual({
+    followed: { followed: true, called: false },
+    called: { followed: false, called: true },
+  });
+});
