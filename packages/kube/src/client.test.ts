@@ -458,6 +458,19 @@ describe("writing", () => {
   });
 });
 
+test("a client that acts as an account does so also where its own user acts as another", async () => {
+  await using server = await scriptedServer(json(bucketObject("a")));
+  await writeFile(server.kubeconfig, kubeconfigOf(server.url, { as: "somebody" }));
+  const client = await connect({ kubeconfig: server.kubeconfig });
+  await client.get(bucket, key);
+  await client.as({ namespace: "team", name: "one" }).get(bucket, key);
+  expect(server.heard.map(({ headers }) => headers["impersonate-user"])).toEqual([
+    "somebody",
+    "system:serviceaccount:team:one",
+  ]);
+  await client.close();
+});
+
 test("a client that acts as an account says so with every request, reads, writes and watches, and guards it, too", async () => {
   const answers = [json(bucketObject("a")), json(bucketList([bucketObject("a")])), json(bucketObject("a"))];
   const { server, client } = await against([...answers, refuses(403, "Forbidden"), json(bucketObject("a"))]);

@@ -12,6 +12,7 @@ import {
 /** What a request needs to be let in: where, as whom, and over which TLS. */
 export interface Credentials {
   readonly server: URL;
+  /** By their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: TlsMaterial;
   /** An HTTP proxy to go through. */
@@ -53,7 +54,7 @@ export interface CredentialReader {
 export async function openCredentials(source: CredentialSource): Promise<CredentialReader> {
   if (source.server !== undefined) {
     const headers: Readonly<Record<string, string>> =
-      source.token === undefined ? {} : { Authorization: `Bearer ${source.token}` };
+      source.token === undefined ? {} : { authorization: `Bearer ${source.token}` };
     const fixed = { server: new URL(source.server), headers, tls: {}, proxy: undefined };
     return { read: () => Promise.resolve(fixed) };
   }
@@ -214,12 +215,13 @@ function withoutUser(url: URL): { server: URL; basic: Record<string, string> } {
 }
 
 const basicHeader = (auth: string): Record<string, string> => ({
-  Authorization: `Basic ${Buffer.from(auth).toString("base64")}`,
+  authorization: `Basic ${Buffer.from(auth).toString("base64")}`,
 });
 
+/** In lower case: what is to replace one of them, such as the account that a client acts as, has the same name. */
 function headersOf({ headers, auth }: RequestOptions): Record<string, string> {
   const pairs = Object.entries(headers ?? {}).map(([name, value]): [string, string] => [
-    name,
+    name.toLowerCase(),
     String(value).trim(),
   ]);
   return { ...(auth == null ? {} : basicHeader(auth)), ...Object.fromEntries(pairs) };

@@ -31,7 +31,7 @@ describe("several kubeconfigs", () => {
     const kubeconfig = [await write("a", whole("a")), await write("b", whole("b", "current-context: b"))];
     expect(await (await openCredentials({ kubeconfig })).read()).toMatchObject({
       server: new URL("http://b"),
-      headers: { Authorization: "Bearer b" },
+      headers: { authorization: "Bearer b" },
     });
     expect(await namespaceOf({ kubeconfig })).toBe("b");
     expect(await namespaceOf({ kubeconfig, context: "a" })).toBe("a");
@@ -43,7 +43,7 @@ describe("several kubeconfigs", () => {
       await write("b", `clusters: [${cluster("x")}]\nusers: [${user("x")}]`),
     ];
     expect(await (await openCredentials({ kubeconfig })).read()).toMatchObject({
-      headers: { Authorization: "Bearer x" },
+      headers: { authorization: "Bearer x" },
     });
   });
 
@@ -149,5 +149,5 @@ users: [{name: x, user: {client-certificate: absent, client-certificate-data: ${
   const { tls, headers } = await (await openCredentials({ kubeconfig })).read();
   expect([tls.ca, tls.cert, tls.key].map(String)).toEqual(["content", "content", "content"]);
   expect(tls.servername).toBe("y");
-  expect(headers).toEqual({ Authorization: "Bearer of the file" });
+  expect(headers).toEqual({ authorization: "Bearer of the file" });
 });
