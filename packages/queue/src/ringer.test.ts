@@ -100,6 +100,38 @@ it("rings at the end of a timer that it was told of, though it sleeps", async ()
   await stop();
 });
 
+it.each([
+  ["before another one was told of", 20, 900],
+  ["after another one was told of", 900, 20],
+])("rings at the end of the first of two timers that it was told of: %s", async (_, ...spans) => {
+  const opened = await ringing(() => true, 1_000);
+  const { added, ringer, stop } = opened;
+  await vi.advanceTimersByTimeAsync(1);
+  await waits(opened, 20);
+  for (const span of spans) ringer.expect(span);
+  await vi.advanceTimersByTimeAsync(20);
+  expect(added).toHaveLength(2);
+  await stop();
+});
+
+it("rings at the end of a timer that it was told of while it rang", async () => {
+  const opened = await ringing(() => true, 1_000);
+  const { added, ledger, ringer, stop } = opened;
+  await ledger.claim(key, "t");
+  const ring = ledger.ring.bind(ledger);
+  vi.spyOn(ledger, "ring").mockImplementationOnce(async () => {
+    const answer = await ring();
+    await ledger.settle(key, "t", { kind: "wait", after: 20 });
+    ringer.expect(20);
+    return answer;
+  });
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(added).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(20);
+  expect(added).toHaveLength(2);
+  await stop();
+});
+
 it("takes back a lease that has ended, within a second, though no worker is alive", async () => {
   const { added, ledger, stop } = await ringing(() => true, 1_000);
   await ledger.claim(key, "t");

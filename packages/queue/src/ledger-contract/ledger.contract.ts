@@ -7,6 +7,7 @@ import { copiesContract } from "./copies.contract.ts";
 import { listsContract } from "./lists.contract.ts";
 import { type LedgerUnderTest, ledgerUnderTest, type OpenLedger } from "./ledger-under-test.ts";
 import { handingOverContract } from "./handing-over.contract.ts";
+import { nextRunsContract } from "./next-runs.contract.ts";
 import { offersContract } from "./offers.contract.ts";
 import { orderContract } from "./order.contract.ts";
 import { pausesContract } from "./pauses.contract.ts";
@@ -22,6 +23,7 @@ export function ledgerContract(open: OpenLedger): void {
     copies: copiesContract,
     lists: listsContract,
     pauses: pausesContract,
+    "one run after another": nextRunsContract,
     "another server": serversContract,
   };
   for (const [about, contract] of Object.entries(contracts)) {

@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import type { Verdict } from "../work-queue.ts";
+import { done, failed, key, lease, type LedgerUnderTest, settling } from "./ledger-under-test.ts";
+
+/** What a run must not inherit from the one before it, which failed, died or was another server's. */
+export function nextRunsContract(t: LedgerUnderTest): void {
+  const begin = async (token: string): Promise<void> => {
+    await t.rung();
+    await t.claim(key, token);
+  };
+
+  describe("the run after one that died", () => {
+    it("answers a force that came during that one: the key does not run a third time", async () => {
+      await t.wake(key);
+      await begin("t1");
+      await t.wake(key, {}, true);
+      t.clock += lease;
+      await begin("t2");
+      expect(await t.ledger.settle(key, "t2", done)).toMatchObject({ bells: [], dueIn: undefined });
+      expect((await t.ledger.inspect(key)).key.state).toBe("idle");
+    });
+    it("counts its failure against the object that it saw itself", async () => {
+      await t.wake(key, { uid: "u1" });
+      await begin("t1");
+      t.clock += lease;
+      await t.rung();
+      await t.wake(key, { uid: "u2" });
+      await begin("t2");
+      await t.wake(key, { uid: "u2" });
+      await t.ledger.settle(key, "t2", failed);
+      expect((await t.ledger.inspect(key)).key.fails).toBe(1);
+    });
+    it("begins at once where that one announced itself: more may have been heard than is known", async () => {
+      await t.wake(key);
+      await t.run(key, failed); // what dies next is not forgiven
+      t.clock += lease;
+      await t.rung();
+      const failOver = await t.backup();
+      await t.claim(key, "t");
+      await t.wake(key);
+      await failOver();
+      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual([]);
+      t.clock += settling + lease;
+      expect(await t.rung()).toEqual([key]);
+    });
+  });
+
+  it("conflicts that became a failure are counted anew", async () => {
+    await t.wake(key);
+    for (let i = 0; i < 9; i++) t.clock += (await conflict(`t${i}`)) ?? 0;
+    expect((await t.ledger.inspect(key)).key.fails).toBe(1);
+    expect(await conflict("next")).toBe(19);
+  });
+  it.each<Verdict>([done, { kind: "wait", after: 1 }, failed, { kind: "interrupted" }])(
+    "conflicts before a run that ended otherwise do not count: %j",
+    async (verdict) => {
+      await t.wake(key);
+      for (let i = 0; i < 5; i++) t.clock += (await conflict(`t${i}`)) ?? 0;
+      await begin("otherwise");
+      await t.ledger.settle(key, "otherwise", verdict);
+      t.clock += lease;
+      await t.wake(key);
+      expect(await conflict("next")).toBe(19);
+    },
+  );
+  const conflict = async (token: string): Promise<number | undefined> => {
+    await begin(token);
+    const answer = await t.ledger.settle(key, token, { kind: "conflict" });
+    return answer.kind === "stale" ? expect.fail("stale") : answer.dueIn;
+  };
+}
