@@ -135,6 +135,24 @@ describe("one server", () => {
     expect(await queue.stats(10_000)).toMatchObject({ due: 1, failing: 0 });
   });
 
+  it("is given them again where it refused them for a while", async () => {
+    const redis = admin(server.url);
+    const refused = Promise.withResolvers<undefined>();
+    const warn = (_fields: object, message: string): void => {
+      if (message.includes("Could not load scripts")) refused.resolve(undefined);
+    };
+    const url = server.url.replace("//", "//bridge:secret@");
+    const bridge = await connectRedis({ url, clientName: "bridge", log: { ...silentLog, warn } });
+    closing.unshift(() => disconnectRedis(bridge));
+    await redis.call("ACL", "SETUSER", "bridge", "-script|load");
+    await redis.script("FLUSH");
+    await refused.promise;
+    expect(await has(redis)).toBe(0);
+    await redis.call("ACL", "SETUSER", "bridge", "+script|load");
+    await expect.poll(() => has(redis)).toBe(loadedScripts.length);
+    await redis.acl("LOG", "RESET");
+  });
+
   it("that lacks them keeps a function waiting, which says so, is not ready, and counts nothing as failed", async () => {
     const redis = admin(server.url);
     const queue = open(await as("function", server.url));

@@ -32,6 +32,18 @@ const endsOf = (...kinds: readonly string[]) =>
   Promise.all(kinds.map((kind) => at.redis.pexpiretime(`${at.prefix}:${kind}:${key}`)));
 const past = { at: "2026-01-01T00:00:00Z", trigger: [], duration: 1, verdict: "done" } as const;
 
+it("keeps no more runs of a key in Redis than it shows", async () => {
+  const past = { trigger: [], duration: 1, verdict: "done" } as const;
+  for (let i = 0; i < 13; i++) {
+    await t.wake(key);
+    await t.claim(key, `t${i}`);
+    await t.ledger.settle(key, `t${i}`, { kind: "done" }, past);
+  }
+  const { runs } = await t.ledger.inspect(key);
+  expect(runs).toHaveLength(10);
+  expect(await at.redis.llen(`${at.prefix}:history:${key}`)).toBe(runs.length);
+});
+
 it("what is left of a key that is gone stays for the whole minute", async () => {
   await t.wake(key);
   await t.claim(key, "t");

@@ -35,6 +35,23 @@ describe("what somebody else changed", () => {
     expect(await repairAll()).toEqual([]);
     expect(await t.ledger.count()).toEqual(before);
   });
+  it("is left alone where keys wait behind a pause or a closed account: they keep their place", async () => {
+    await t.enlist({ slots: 4 });
+    const [throttled, held] = [keysIn("b", 2), keysIn("held", 2)];
+    for (const each of throttled) await t.wake(each);
+    await t.run(throttled[0]!, { kind: "done", account: "aws" });
+    await t.run(throttled[1]!, { kind: "throttled", account: "aws", after: 600_000 });
+    await t.ledger.pause({ kind: "namespace", namespace: "held" }, "tests");
+    for (const each of [throttled[0]!, ...held]) {
+      t.clock += 10;
+      expect(await t.wake(each)).toEqual([]);
+    }
+    t.clock += 10;
+    const before = await t.list("ready");
+    expect(before.map((report) => report.key)).toEqual([throttled[1], throttled[0], ...held]);
+    expect(await repairAll()).toEqual([]);
+    expect(await t.list("ready")).toEqual(before);
+  });
   it.each(["waits", "ready", "rung", "parked", "queue:change:default/", "turns:change"])(
     "%s removed: every key that stood there runs",
     async (set) => {
@@ -86,6 +103,29 @@ describe("what somebody else changed", () => {
     await t.rung();
     expect(await t.refusal(key, "t")).toBe("claimed");
     expect(await at.redis.get(rest(`quarantine:${set}`))).toBe("garbage");
+  });
+  it.each(["control", "waits", "ready", "rung", "leases", "shut", "offers", "offered", "given"])(
+    "%s of another type is put aside also by the server that takes over, and its keys run",
+    async (set) => {
+      await t.wake(key);
+      await at.redis.del(rest(set));
+      await at.redis.set(rest(set), "garbage");
+      t.server = "another";
+      await t.ledger.ring();
+      await repairAll();
+      t.clock += settling;
+      await t.rung();
+      expect(await t.refusal(key, "t")).toBe("claimed");
+    },
+  );
+  it("news of another type are put aside, and a run that comes reads live", async () => {
+    const saw = { kind: "buckets", uid: "u1", resourceVersion: "1", lists: "[]" };
+    await t.wake(key, { uid: "u1", resourceVersion: "1" });
+    await t.run(key, { kind: "done", saw });
+    await t.wake(key, { kind: "pods", news: "pod" });
+    await at.redis.set(rest(`news:${key}`), "garbage");
+    const claim = await t.claim(key);
+    expect([claim.fails, claim.lists]).toEqual([0, undefined]);
   });
   it.each(["garbage", ""])(
     "a key's entry of another type is put aside, and the key runs: %j",
