@@ -37,6 +37,7 @@ let fault: {
   claimed?: Promise<unknown>;
 };
 
+const handler = (run: Run) => new Promise<Verdict>((end) => void runs.push({ run, end }));
 beforeEach(async () => {
   [runs, added, settled, enlisted, fault] = [[], [], [], [], {}];
   clock = new VirtualClock(1_000_000);
@@ -56,7 +57,7 @@ beforeEach(async () => {
     },
     ...{ log: silentLog, timers: clock, times, onIncarnation: undefined, ping: () => Promise.resolve() },
   });
-  worker = queue.work((run) => new Promise((end) => void runs.push({ run, end })), {
+  worker = queue.work(handler, {
     ...{ concurrency: 1, timeout: 10_000_000, onSettled: ({ key }) => void settled.push(key) },
   });
   await pass(2 * times.settling);
@@ -85,6 +86,7 @@ function faulty(real: Ledger): Ledger {
       await fault.claimed;
       return answer;
     },
+    renew: (leases) => refuse("renew") ?? real.renew(leases),
     enlist(enlistment) {
       enlisted.push(enlistment);
       return real.enlist(enlistment);
@@ -256,11 +258,58 @@ it.each<Verdict>([
   expect(added.map(({ key }) => key)).toEqual([second]);
 });
 
+describe("a run that is stopped", () => {
+  /** A worker in the place of the other one, whose run of the first key has begun. */
+  const begun = async (timeout: number): Promise<void> => {
+    await worker.drain(grace);
+    worker = queue.work(handler, { concurrency: 1, timeout });
+    await pass(times.settling);
+    await wake(first);
+    expect(ran()).toEqual([first]);
+  };
+  const verdicts = async () => (await queue.inspect(first)).runs.map(({ verdict }) => verdict);
+
+  it("since it took too long has failed, where it does not return within a second", async () => {
+    await begun(3_000);
+    await pass(4_000);
+    expect(runs[0]!.run.signal.aborted).toBe(true);
+    const { key } = await queue.inspect(first);
+    expect([key.fails, key.error]).toEqual([1, "The run of first took longer than 3000 ms."]);
+    expect(await verdicts()).toEqual(["retry"]);
+  });
+  it("since it took too long comes to its own verdict, where it returns within a second", async () => {
+    await begun(3_000);
+    await pass(3_900);
+    await end(done);
+    expect(await verdicts()).toEqual(["done"]);
+  });
+  it("before it began, since its claim was answered when the lease was about to end, has not failed", async () => {
+    const answer = Promise.withResolvers<undefined>();
+    fault = { claimed: answer.promise };
+    const bell = ring(first);
+    await pass(times.lease - times.renewal);
+    answer.resolve(undefined);
+    fault = {};
+    await pass(0);
+    expect(await verdicts()).toEqual(["interrupted"]);
+    expect(runs.map(({ run }) => [run.claim.fails, run.signal.aborted])).toEqual([[0, false]]); // the next one
+    await end(done);
+    await bell;
+  });
+});
+
 describe("a worker that is told to stop", () => {
+  it("has gone once its verdicts were refused for a lease, though Redis takes none", async () => {
+    await wake(first);
+    fault = { refused: "settle" };
+    const left = vi.fn();
+    void worker.drain(0).then(left);
+    await end(done);
+    await pass(2 * times.lease);
+    expect(left).toHaveBeenCalled();
+  });
   it("is given nothing more from that moment on, while its runs end", async () => {
-    const other = queue.work((run) => new Promise((end) => void runs.push({ run, end })), {
-      ...{ concurrency: 2, timeout: 10_000_000 },
-    });
+    const other = queue.work(handler, { concurrency: 2, timeout: 10_000_000 });
     const drained = worker.drain(grace);
     await drained;
     await pass(1_000);

@@ -1,5 +1,5 @@
 import { silentLog } from "@drover/controller";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { namesPerScript } from "./script-bounds.ts";
 import { keysIn, ledgerUnderTest } from "./ledger-contract/ledger-under-test.ts";
 import { patrol } from "./patrol.ts";
@@ -65,5 +65,59 @@ it("queues of one connection share a walk, and one that cannot be looked over ke
   await one.step();
   expect(looked).toEqual(["one"]);
   expect(scans).toHaveLength(1);
+  await redis.quit();
+});
+
+it("comes round to every key, however many there are, and goes round again", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  const redis = at.redis.duplicate();
+  const names = Array.from({ length: 3_500 }, (_, i) => `${at.prefix}:key:a/n${i}`);
+  await redis.mset(Object.fromEntries(names.map((name) => [name, ""])));
+  const looked = new Map<string, number>();
+  const ledger = {
+    repairSets: () => Promise.resolve([]),
+    repair(some: readonly string[]) {
+      for (const name of some) looked.set(name, (looked.get(name) ?? 0) + 1);
+      return Promise.resolve([]);
+    },
+  };
+  const walking = patrol({ ...{ redis, prefix: at.prefix, ledger }, log: silentLog, mayScan: true });
+  const round = async (): Promise<void> => {
+    const before = new Map(looked);
+    for (let i = 0; i < 20 && names.some((name) => looked.get(name) === before.get(name)); i++) {
+      vi.advanceTimersByTime(1_000);
+      await walking.step();
+    }
+    expect(names.filter((name) => looked.get(name) === before.get(name))).toEqual([]);
+  };
+  await round();
+  await round();
+  vi.useRealTimers();
+  await redis.quit();
+});
+
+it("goes on for a queue that was opened again before it was closed", async () => {
+  const redis = at.redis.duplicate();
+  await redis.set(`${at.prefix}:key:a/b`, "");
+  const looked: string[] = [];
+  const open = (name: string) => {
+    const repair = () => (looked.push(name), Promise.resolve([]));
+    const ledger = { repairSets: () => Promise.resolve([]), repair };
+    return patrol({ ...{ redis, prefix: at.prefix, ledger }, log: silentLog, mayScan: true });
+  };
+  const [before, after] = [open("before"), open("after")];
+  before.end();
+  await after.step();
+  expect(looked).toEqual(["after"]);
+  await redis.quit();
+});
+
+it("scans nothing where it may not", async () => {
+  const redis = at.redis.duplicate();
+  const scan = vi.spyOn(redis, "scan");
+  const repairSets = vi.fn(() => Promise.resolve([]));
+  const ledger = { repairSets, repair: () => Promise.resolve([]) };
+  await patrol({ ...{ redis, prefix: at.prefix, ledger }, log: silentLog, mayScan: false }).step();
+  expect([repairSets.mock.calls.length, scan.mock.calls.length]).toEqual([1, 0]);
   await redis.quit();
 });

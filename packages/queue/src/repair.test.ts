@@ -1,6 +1,6 @@
 import type { ObjectKey } from "@drover/controller";
 import { describe, expect, it } from "vitest";
-import { done, key, keysIn, ledgerUnderTest, settling } from "./ledger-contract/ledger-under-test.ts";
+import { done, key, keysIn, lease, ledgerUnderTest, settling } from "./ledger-contract/ledger-under-test.ts";
 import { redisUnderTest } from "./redis-ledger.fixture.ts";
 
 const at = redisUnderTest();
@@ -71,6 +71,44 @@ describe("what somebody else changed", () => {
       expect(await t.refusal(key, "t")).toBe("claimed");
     },
   );
+  it("a key that stands in two sets stands in one, and is put right once", async () => {
+    await t.wake(key);
+    await t.run(key, { kind: "terminal", error: "no" });
+    await at.redis.zadd(rest("waits"), t.clock + 60_000, key);
+    expect(await repairAll()).toEqual([`key:${key}`]);
+    expect(await repairAll()).toEqual([]);
+    expect(await t.ledger.count()).toMatchObject({ due: 1, parked: 0, scheduled: 0 });
+  });
+  it("a lease that was removed is taken back when it ends", async () => {
+    await t.wake(key);
+    await t.claim(key, "t");
+    await at.redis.zrem(rest("leases"), key);
+    await at.redis.hdel(rest(`key:${key}`), "state");
+    await repairAll();
+    expect(await t.refusal(key)).toBe("leased");
+    t.clock += lease;
+    expect(await t.rung()).toEqual([key]);
+  });
+  it("keys that fail are listed again, and none that does not", async () => {
+    await t.wake(other);
+    await t.run(other, { kind: "retry", error: "no" });
+    await t.wake(key);
+    await t.run(key, done);
+    await at.redis.del(rest("failing"));
+    await at.redis.zadd(rest("failing"), 1, key);
+    await repairAll();
+    expect((await t.list("failing")).map((report) => report.key)).toEqual([other]);
+  });
+  it("a key that was put right is read live: what is kept of its object may be changed, too", async () => {
+    const saw = { kind: "buckets", uid: "u1", resourceVersion: "1" };
+    await t.wake(key, { uid: "u1", resourceVersion: "1" });
+    await t.run(key, { kind: "done", saw });
+    await t.wake(key, { uid: "u1", resourceVersion: "2", copy: "{}" });
+    await at.redis.del(rest("rung"));
+    await repairAll();
+    await t.rung();
+    expect((await t.claim(key)).copy).toBeUndefined();
+  });
   it("a paused key that was taken out of its set is found again, and one whose pause was lost runs", async () => {
     await t.ledger.pause({ kind: "object", key }, "tests");
     await t.wake(key);

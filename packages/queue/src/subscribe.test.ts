@@ -6,11 +6,12 @@ import {
   startForwarder,
   startRedis,
 } from "@drover/local-servers";
-import type { Timers } from "@drover/timers";
+import { type Timers, VirtualClock } from "@drover/timers";
 import type { Redis } from "ioredis";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { EventEmitter } from "node:events";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { connectRedis } from "./redis-connection.ts";
-import { subscribe } from "./subscribe.ts";
+import { listenOn, type ListeningConnection, subscribe } from "./subscribe.ts";
 
 let server: RedisServer;
 let network: Forwarder;
@@ -80,4 +81,65 @@ it("is stopped in peace while it subscribes again and gets no answer: nothing fa
   });
   await breakIt();
   await stopped;
+});
+
+describe("where a connection that has ended is not opened again, as one to a node of a cluster", () => {
+  class Node extends EventEmitter implements ListeningConnection {
+    readonly subscribe = vi.fn(() => this.answers);
+    readonly ping = vi.fn(() => Promise.resolve());
+    readonly disconnect = vi.fn(() => void this.emit("end"));
+    /** What it answers to a subscription; none, where it is gone before. */
+    readonly answers: Promise<void>;
+    constructor(answers: Promise<void>) {
+      super();
+      this.answers = answers;
+    }
+  }
+  const never = new Promise<void>(() => undefined);
+  const open = (isThere: () => boolean = () => true, answers = Promise.resolve()) => {
+    const [clock, nodes, heard] = [new VirtualClock(), [] as Node[], [] as string[]];
+    const listening = listenOn({
+      ...{ channel: "news", heard: (message) => heard.push(message), timers: clock },
+      connect: () => (isThere() ? (nodes.push(new Node(answers)), nodes.at(-1)) : undefined),
+    });
+    return { clock, nodes, heard, listening };
+  };
+
+  it.each([
+    ["was answered", Promise.resolve()],
+    ["was not answered", never],
+  ])("hears on from another, as often as one ends whose subscription %s", (_, answers) => {
+    const { clock, nodes, heard, listening } = open(() => true, answers);
+    for (const news of ["one", "two", "three"]) {
+      expect(nodes.at(-1)?.subscribe.mock.calls).toEqual([["news"]]);
+      nodes.at(-1)?.emit("message", "news", news);
+      nodes.at(-1)?.emit("end");
+      clock.advance(500);
+    }
+    expect(heard).toEqual(["one", "two", "three"]);
+    expect(nodes).toHaveLength(4);
+    listening.stop();
+  });
+  it("looks for another until one is there", () => {
+    let isThere = false;
+    const { clock, nodes, listening } = open(() => isThere);
+    clock.advance(60_000);
+    isThere = true;
+    clock.advance(500);
+    expect(nodes.at(-1)?.subscribe.mock.calls).toEqual([["news"]]);
+    listening.stop();
+  });
+  it.each(["before", "after"])("opens none any more where it is stopped %s its own has ended", (when) => {
+    const { clock, nodes, listening } = open();
+    if (when === "after") nodes[0]?.emit("end");
+    listening.stop();
+    expect(clock.next).toBeUndefined();
+    expect(nodes).toHaveLength(1);
+  });
+  it("asks now and then whether the other side is still there", () => {
+    const { clock, nodes, listening } = open();
+    clock.advance(60_000);
+    expect(nodes[0]?.ping.mock.calls.length).toBe(12);
+    listening.stop();
+  });
 });

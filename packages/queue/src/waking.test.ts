@@ -1,0 +1,155 @@
+import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
+import { VirtualClock } from "@drover/timers";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { Bell } from "./bells.ts";
+import { type LedgerWorkQueueParts, openLedgerWorkQueue } from "./ledger-work-queue.ts";
+import { newsKept } from "./ledger.ts";
+import { memoryBells } from "./memory-bells.ts";
+import { type MemoryLedger, openMemoryLedger } from "./memory-ledger.ts";
+import { wakeOf } from "./work-queue.contract.ts";
+import type { Wake, WorkQueue } from "./work-queue.ts";
+
+// How wakes, pauses and other words of the ledger's callers reach it.
+const times = { lease: 6_000, renewal: 500, settling: 1_500 };
+const key = objectKey({ namespace: "a", name: "b" });
+
+let clock: VirtualClock;
+let ledger: MemoryLedger;
+let told: (readonly Wake[])[];
+let added: ObjectKey[];
+let eras: string[];
+let server: string;
+const queues: WorkQueue[] = [];
+
+beforeEach(() => {
+  [told, added, eras, server] = [[], [], [], "first"];
+  clock = new VirtualClock(1_000_000);
+});
+afterEach(async () => {
+  await settled(...queues.splice(0).map((queue) => queue.close()));
+});
+
+async function open(parts: Partial<LedgerWorkQueueParts> = {}): Promise<WorkQueue> {
+  const queue = openLedgerWorkQueue({
+    controller: "buckets",
+    openLedger(own, onEra) {
+      ledger = openMemoryLedger({ ...own, onEra, now: () => Math.floor(clock.now()), server: () => server });
+      const wake = ledger.wake.bind(ledger);
+      const heard = (wakes: readonly Wake[], force?: boolean) => (told.push(wakes), wake(wakes, force));
+      ledger = { ...ledger, wake: heard };
+      return { ledger, keys: () => [[]] as never };
+    },
+    bells: { ...memoryBells(), add: (bells: readonly Bell[]) => (rung(bells), Promise.resolve()) },
+    ...{ log: silentLog, timers: clock, times, onIncarnation: (era) => void eras.push(era) },
+    ping: () => Promise.resolve(),
+    ...parts,
+  });
+  queues.push(queue);
+  await ledger.count(); // it begins
+  await pass(2 * times.settling);
+  return queue;
+}
+const rung = (bells: readonly Bell[]): void => void added.push(...bells.map((bell) => bell.key));
+async function pass(span: number): Promise<void> {
+  const end = clock.now() + span;
+  do for (let turn = 0; turn < 4; turn++) await nextTurn();
+  while (clock.step(end));
+}
+/** Waits while the clock goes on. */
+async function settled(...work: readonly Promise<unknown>[]): Promise<void> {
+  const over = vi.fn();
+  void Promise.allSettled(work).then(over);
+  for (let i = 0; i < 200 && over.mock.calls.length === 0; i++) await pass(100);
+  expect(over).toHaveBeenCalled();
+}
+
+it.each([
+  ["many", Array.from({ length: 450 }, () => 0), [200, 200, 50]],
+  ["as many as fit", Array.from({ length: 200 }, () => 0), [200]],
+  ["large ones", [60_000, 60_000, 60_000, 60_000, 10], [2, 3]],
+  ["one that is larger than a call takes", [10, 200_000, 10], [1, 1, 1]],
+])("all wakes reach the ledger, in their order, in calls that it takes: %s", async (_, sizes, calls) => {
+  const queue = await open();
+  const wakes = sizes.map((size, i) => ({
+    ...wakeOf(objectKey({ name: `n${i}` })),
+    ...(size > 0 && { copy: "c".repeat(size) }),
+  }));
+  await queue.wake(wakes);
+  expect(told.flat()).toEqual(wakes);
+  expect(told.map(({ length }) => length)).toEqual(calls);
+});
+
+it.each([
+  ["as long as they may be", "n".repeat(newsKept), true],
+  ["longer", "n".repeat(newsKept + 1), false],
+  ["as many letters, in more bytes", "\u{e9}".repeat(newsKept), false],
+])("news are sent with their text where a key may be given them: %s", async (_, news, isSent) => {
+  const queue = await open();
+  await queue.wake([{ ...wakeOf(key), news }]);
+  expect(told).toEqual([[{ ...wakeOf(key), news: isSent ? news : "" }]]);
+});
+
+it("a queue that is closed ends the wait for a wake, also where its caller would wait on", async () => {
+  const queue = await open();
+  vi.spyOn(ledger, "wake").mockRejectedValue(new Error("OOM"));
+  const waking = queue.wake([wakeOf(key)], { signal: new AbortController().signal });
+  const refused = expect(waking).rejects.toThrow("The queue of buckets was closed before Redis took a wake.");
+  await pass(1_000);
+  await settled(queue.close(), refused);
+});
+
+it("a key that is woken, or goes on after a pause, is rung for at once", async () => {
+  const queue = await open({ rings: false });
+  const other = objectKey({ namespace: "b", name: "c" });
+  await ledger.enlist({
+    ...{ worker: "w", slots: 5, version: 0, lasts: 1_000_000, accounts: {} },
+    backoff: { first: 1, longest: 1 },
+  });
+  for (const scope of [{ kind: "controller" }, { kind: "namespace", namespace: "a" }] as const) {
+    await queue.pause(scope, "tests");
+    await queue.wake([wakeOf(key)]);
+    expect(added).toEqual([]);
+    await queue.resume(scope);
+    expect(added).toEqual([key]);
+    await ledger.claim(key, scope.kind);
+    await ledger.settle(key, scope.kind, { kind: "done" });
+    added = [];
+  }
+  await queue.wake([wakeOf(other)]);
+  expect(added).toEqual([other]);
+});
+
+it("is told of another server, each time, and not of the first one", async () => {
+  const queue = await open();
+  await queue.stats(1_000);
+  expect(eras).toEqual([]);
+  for (const name of ["second", "third"]) {
+    server = name;
+    await queue.stats(1_000);
+  }
+  expect(eras).toHaveLength(2);
+});
+
+it("says of which data others' may be: on one server since these began, on a cluster since this server has them", async () => {
+  const [one, cluster] = [await open(), await open({ onCluster: true })];
+  const [before, beforeOnCluster] = [await one.origin(), await cluster.origin()];
+  server = "second";
+  expect(await cluster.origin()).not.toBe(beforeOnCluster);
+  expect(await one.origin()).toBe(before);
+});
+
+it("the moment of a server that took over is one at which it has settled", async () => {
+  const queue = await open({ rings: false });
+  server = "second";
+  const since = clock.now();
+  const moment = queue.moment();
+  await settled(moment);
+  expect((await moment).at).toBeGreaterThanOrEqual(since + times.settling);
+});
+
+it("nothing is left of a queue that is closed", async () => {
+  const queue = await open();
+  await settled(queue.close());
+  expect(clock.next).toBeUndefined();
+});
