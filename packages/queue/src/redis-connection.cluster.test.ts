@@ -211,6 +211,17 @@ describe("on primaries with replicas", () => {
     for (const each of await users()) expect(each).toMatch(/not found/);
   });
 
+  it("a user that is left on one of its nodes is named, and taken away", async () => {
+    const redis = await connect(cluster.url);
+    const accounts = redisAccounts(redis);
+    for (const { port } of cluster.nodes.slice(0, 3)) {
+      await redisRequest(port, ["ACL", "SETUSER", "left", "on"]);
+      expect(await accounts.names()).toContain("left");
+      await accounts.revoke("left");
+      expect(await accounts.names()).not.toContain("left");
+    }
+  });
+
   it.each([
     ["SIGKILL", "a"],
     ["SIGSTOP", "b"],

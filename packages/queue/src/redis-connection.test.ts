@@ -261,6 +261,50 @@ describe("on a pair behind one address", () => {
   );
 });
 
+/** What connects under a name to a server. */
+const clients = async (port: number, name: string): Promise<number> =>
+  ((await redisRequest(port, ["CLIENT", "LIST"])) ?? "").split(` name=${name} `).length - 1;
+
+it("a connection to a server that is refused is closed", async () => {
+  const args = ["--maxmemory-policy", "allkeys-lru"];
+  const unfit = await startRedis({ persistence: false, args });
+  await expect(connectRedis({ url: unfit.url, clientName: "refused", log })).rejects.toThrow(/evicts keys/);
+  await expect.poll(() => clients(unfit.port, "refused")).toBe(0);
+  await unfit.stop();
+});
+
+it("is given up when its caller's signal fires, though the server stopped answering, and not once it is made", async () => {
+  const server = await startRedis({ persistence: false });
+  const made = new AbortController();
+  const redis = await connectRedis({ url: server.url, clientName: "made", log, signal: made.signal });
+  opened.push(redis);
+  made.abort(new Error("too late"));
+  expect(await redis.ping()).toBe("PONG");
+  // It answers until the connection is ready, and to nothing after that.
+  const asked = Promise.withResolvers<undefined>();
+  const port = await freePort();
+  const info = "redis_version:7.4.6\r\nrole:master\r\nmaxmemory_policy:noeviction\r\n";
+  let infos = 0;
+  const mute = createServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.on("data", (data) => {
+      for (const [, name] of data.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)) {
+        if (name?.toLowerCase() !== "info") socket.write("+OK\r\n");
+        else if (++infos === 1) socket.write(`$${info.length}\r\n${info}\r\n`);
+        else asked.resolve(undefined);
+      }
+    });
+  }).listen(port, "127.0.0.1");
+  const leave = new AbortController();
+  const url = `redis://127.0.0.1:${port}`;
+  const connecting = connectRedis({ url, clientName: "left", log, signal: leave.signal });
+  await asked.promise;
+  leave.abort(new Error("waited long enough"));
+  await expect(connecting).rejects.toThrow();
+  mute.close();
+  await server.stop();
+});
+
 it("a Redis that is too old is refused", async () => {
   const port = await freePort();
   const old = createServer((socket) => {

@@ -7,6 +7,7 @@ import { type LedgerWorkQueueParts, openLedgerWorkQueue } from "./ledger-work-qu
 import { newsKept } from "./ledger.ts";
 import { memoryBells } from "./memory-bells.ts";
 import { type MemoryLedger, openMemoryLedger } from "./memory-ledger.ts";
+import type { Patrol } from "./patrol.ts";
 import { wakeOf } from "./work-queue.contract.ts";
 import type { Wake, WorkQueue } from "./work-queue.ts";
 
@@ -20,6 +21,7 @@ let told: (readonly Wake[])[];
 let added: ObjectKey[];
 let eras: string[];
 let server: string;
+let patrolled: Patrol;
 const queues: WorkQueue[] = [];
 
 beforeEach(() => {
@@ -38,7 +40,8 @@ async function open(parts: Partial<LedgerWorkQueueParts> = {}): Promise<WorkQueu
       const wake = ledger.wake.bind(ledger);
       const heard = (wakes: readonly Wake[], force?: boolean) => (told.push(wakes), wake(wakes, force));
       ledger = { ...ledger, wake: heard };
-      return { ledger, keys: () => [[]] as never };
+      patrolled = { step: () => Promise.resolve(), end: vi.fn() };
+      return { ledger, patrol: patrolled, keys: () => [[]] as never };
     },
     bells: { ...memoryBells(), add: (bells: readonly Bell[]) => (rung(bells), Promise.resolve()) },
     ...{ log: silentLog, timers: clock, times, onIncarnation: (era) => void eras.push(era) },
@@ -151,5 +154,6 @@ it("the moment of a server that took over is one at which it has settled", async
 it("nothing is left of a queue that is closed", async () => {
   const queue = await open();
   await settled(queue.close());
+  expect(patrolled.end).toHaveBeenCalledTimes(1);
   expect(clock.next).toBeUndefined();
 });

@@ -63,6 +63,12 @@ export function nextRunsContract(t: LedgerUnderTest): void {
       expect(await conflict("next")).toBe(19);
     },
   );
+  it("conflicts of an object that was made anew since do not count", async () => {
+    await t.wake(key, { uid: "u1" });
+    for (let i = 0; i < 5; i++) t.clock += (await conflict(`t${i}`)) ?? 0;
+    await t.wake(key, { uid: "u2" });
+    expect(await conflict("next")).toBe(19);
+  });
   const conflict = async (token: string): Promise<number | undefined> => {
     await begin(token);
     const answer = await t.ledger.settle(key, token, { kind: "conflict" });

@@ -177,6 +177,17 @@ export function pausesContract(t: LedgerUnderTest): void {
       await t.ledger.resume({ kind: "namespace", namespace: "held" });
       expect(await t.ledger.count()).toMatchObject({ due: 4, oldestDue: 50_007, paused: 0 });
     });
+    it("says how long a key waits behind an account that is closed, also beside a paused namespace", async () => {
+      await t.enlist({ slots: 10 });
+      const [throttled, held] = [...keysIn("free", 1), ...keysIn("held", 1)] as [ObjectKey, ObjectKey];
+      await t.wake(throttled);
+      await t.run(throttled, { kind: "throttled", account: "aws", after: 60_000 });
+      await t.rung();
+      await t.ledger.pause({ kind: "namespace", namespace: "held" }, "tests");
+      t.clock += 30_000;
+      await t.wake(held);
+      expect(await t.ledger.count()).toMatchObject({ due: 1, oldestDue: 30_000, paused: 1 });
+    });
     it("does not count anything while all is paused, but what runs", async () => {
       await t.enlist({ slots: 2 });
       const [other] = keysIn("a", 1) as [ObjectKey];

@@ -153,6 +153,18 @@ export function serversContract(t: LedgerUnderTest): void {
       expect(await t.ledger.renew([{ key, token: "older" }])).toEqual({ lost: ["older"], announced: [] });
       expect(await t.ledger.settle(key, "older", done)).toEqual({ kind: "stale" });
     });
+    it("believes the run that it knows, once that has renewed, not one from which the key was taken before", async () => {
+      await t.wake(key);
+      await t.claim(key, "before");
+      t.clock += lease;
+      await t.rung();
+      await t.claim(key, "t");
+      t.server = "another";
+      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual([]);
+      expect(await t.ledger.renew([{ key, token: "before" }])).toEqual(["before"]);
+      t.clock += settling;
+      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual([]);
+    });
     it("takes the verdict of a run that it does not know of, and has the key looked at once more", async () => {
       await t.wake(key);
       const failOver = await t.backup();
