@@ -1,3 +1,4 @@
+import { objectKey } from "@drover/controller";
 import { expect, it, vi } from "vitest";
 import { key, ledgerUnderTest, lease, settling, staying } from "./ledger-contract/ledger-under-test.ts";
 import { ledgerContract } from "./ledger-contract/ledger.contract.ts";
@@ -42,6 +43,14 @@ it("keeps no more runs of a key in Redis than it shows", async () => {
   const { runs } = await t.ledger.inspect(key);
   expect(runs).toHaveLength(10);
   expect(await at.redis.llen(`${at.prefix}:history:${key}`)).toBe(runs.length);
+});
+
+it("renews every lease, however many a worker has", async () => {
+  const lost = Array.from({ length: 2_500 }, (_, i) => ({
+    key: objectKey({ name: `n${i}` }),
+    token: `t${i}`,
+  }));
+  expect(await t.ledger.renew(lost)).toEqual(lost.map(({ token }) => token));
 });
 
 it("what is left of a key that is gone stays for the whole minute", async () => {

@@ -7,7 +7,6 @@ import { type LedgerWorkQueueParts, openLedgerWorkQueue } from "./ledger-work-qu
 import { newsKept } from "./ledger.ts";
 import { memoryBells } from "./memory-bells.ts";
 import { type MemoryLedger, openMemoryLedger } from "./memory-ledger.ts";
-import type { Patrol } from "./patrol.ts";
 import { wakeOf } from "./work-queue.contract.ts";
 import type { Wake, WorkQueue } from "./work-queue.ts";
 
@@ -21,7 +20,8 @@ let told: (readonly Wake[])[];
 let added: ObjectKey[];
 let eras: string[];
 let server: string;
-let patrolled: Patrol;
+/** The end of the ledger's patrol. */
+const patrolEnds = vi.fn();
 const queues: WorkQueue[] = [];
 
 beforeEach(() => {
@@ -40,8 +40,11 @@ async function open(parts: Partial<LedgerWorkQueueParts> = {}): Promise<WorkQueu
       const wake = ledger.wake.bind(ledger);
       const heard = (wakes: readonly Wake[], force?: boolean) => (told.push(wakes), wake(wakes, force));
       ledger = { ...ledger, wake: heard };
-      patrolled = { step: () => Promise.resolve(), end: vi.fn() };
-      return { ledger, patrol: patrolled, keys: () => [[]] as never };
+      return {
+        ledger,
+        patrol: { step: () => Promise.resolve(), end: patrolEnds },
+        keys: () => [[]] as never,
+      };
     },
     bells: { ...memoryBells(), add: (bells: readonly Bell[]) => (rung(bells), Promise.resolve()) },
     ...{ log: silentLog, timers: clock, times, onIncarnation: (era) => void eras.push(era) },
@@ -153,7 +156,8 @@ it("the moment of a server that took over is one at which it has settled", async
 
 it("nothing is left of a queue that is closed", async () => {
   const queue = await open();
+  patrolEnds.mockClear();
   await settled(queue.close());
-  expect(patrolled.end).toHaveBeenCalledTimes(1);
+  expect(patrolEnds).toHaveBeenCalledTimes(1);
   expect(clock.next).toBeUndefined();
 });

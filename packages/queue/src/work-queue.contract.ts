@@ -352,6 +352,7 @@ export function workQueueContract(open: OpenWorkQueue): void {
 
   it.each([
     [{ lease: 2_000, renewal: 2_000 }, /at least twice its renewal: 4000 ms/],
+    [{ renewal: 400, settling: 799 }, /renew at least every 399.5 ms, not every 400/],
     [{ lease: NaN }, /between 1 ms and 24 days/],
     [{ lease: -1 }, /between 1 ms/],
     [{ settling: 2 ** 31 }, /between 1 ms and 24 days/],
