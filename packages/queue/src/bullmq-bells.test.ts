@@ -2,7 +2,7 @@ import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { Queue } from "bullmq";
 import { isDeepStrictEqual } from "node:util";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type Bells, RunFailedError } from "./bells.ts";
 import { bullmqBells } from "./bullmq-bells.ts";
 import { connectRedis, type RedisConnection } from "./redis-connection.ts";
@@ -88,6 +88,23 @@ it("are asked for again now and then while Redis refuses it, and answered once i
   await expect.poll(() => answered, { timeout: 10_000 }).toEqual([key]);
   await Promise.all([listener.stop(), mine.close()]);
   poor.disconnect();
+});
+
+it("are listened to until the last answer has come to its end, however long that takes", async () => {
+  const answer = Promise.withResolvers<undefined>();
+  const taken = Promise.withResolvers<undefined>();
+  const listener = bells.listen(() => (taken.resolve(undefined), answer.promise), 1);
+  await bells.add([{ key, number: "4" }]);
+  await taken.promise;
+  const timers = vi.spyOn(globalThis, "setInterval");
+  const stopped = vi.fn();
+  const stopping = listener.stop().then(stopped);
+  for (let i = 0; i < 5; i++) for (const [goOff] of timers.mock.calls) goOff();
+  await redis.ping();
+  expect(stopped).not.toHaveBeenCalled();
+  answer.resolve(undefined);
+  await stopping;
+  timers.mockRestore();
 });
 
 it("wait until a worker takes them, and no longer, though it never answers", async () => {

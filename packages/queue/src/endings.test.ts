@@ -8,7 +8,7 @@ import type { Enlistment, Given, Ledger } from "./ledger.ts";
 import { memoryBells } from "./memory-bells.ts";
 import { openMemoryLedger } from "./memory-ledger.ts";
 import { wakeOf } from "./work-queue.contract.ts";
-import type { QueueWorker, Run, Verdict, WorkQueue } from "./work-queue.ts";
+import type { QueueWorker, Run, Verdict, WorkOptions, WorkQueue } from "./work-queue.ts";
 
 // How runs end, and workers: by a clock that a test moves, and bells that it rings by hand.
 const times = { lease: 6_000, renewal: 500, settling: 1_500 };
@@ -29,6 +29,8 @@ let ring: (key: ObjectKey) => Promise<void>;
 let added: Bell[];
 let settled: ObjectKey[];
 let enlisted: Enlistment[];
+/** Under which workers listen. */
+let names: string[];
 /** What is wrong with the ledger. Its letters: what it tells workers that they were given. */
 let fault: {
   refused?: "settle" | "claim" | "offer";
@@ -39,7 +41,7 @@ let fault: {
 
 const handler = (run: Run) => new Promise<Verdict>((end) => void runs.push({ run, end }));
 beforeEach(async () => {
-  [runs, added, settled, enlisted, fault] = [[], [], [], [], {}];
+  [runs, added, settled, enlisted, names, fault] = [[], [], [], [], [], {}];
   clock = new VirtualClock(1_000_000);
   queue = openLedgerWorkQueue({
     controller: "buckets",
@@ -97,8 +99,10 @@ function faulty(real: Ledger): Ledger {
       await fault.answer;
       return answer;
     },
-    listen: (name, hear) =>
-      real.listen(name, (given: Given) => (fault.letters === "lost" ? undefined : hear(given))),
+    listen(name, hear) {
+      names.push(name);
+      return real.listen(name, (given: Given) => (fault.letters === "lost" ? undefined : hear(given)));
+    },
     async settle(...verdict) {
       await refuse("settle");
       const answer = await real.settle(...verdict);
@@ -124,6 +128,19 @@ const counts = async () => {
   const { due, running } = await ledger.count();
   return { due, running };
 };
+
+/** Another worker takes the place of the one that is there. */
+const replaced = async (options: Partial<WorkOptions>): Promise<void> => {
+  await worker.drain(grace);
+  worker = queue.work(handler, { concurrency: 1, timeout: 10_000_000, ...options });
+  await pass(times.settling);
+};
+/** There are workers elsewhere that are idle, and offer no slot. */
+const others = (): Promise<void> =>
+  ledger.enlist({
+    ...{ worker: "elsewhere", slots: 9, version: 0, lasts: 1_000_000, accounts: {} },
+    backoff: { first: 500, longest: 300_000 },
+  });
 
 describe("a verdict that Redis refuses", () => {
   it.each<Verdict>([
@@ -229,6 +246,65 @@ describe("a slot", () => {
     await end(done);
     await bell;
   });
+  it.each(["rung", "handed over"])(
+    "gives back what it is given by an offer that came late, while it runs a key that was %s",
+    async (how) => {
+      const bell = how === "rung" ? ring(second) : undefined;
+      if (bell === undefined) {
+        await wake(first);
+        await wake(second);
+        await end(done);
+      }
+      await pass(0);
+      expect(ran().at(-1)).toBe(second);
+      await others();
+      const { key, token } = runs.at(-1)!.run;
+      await ledger.offer({ worker: names[0]!, askedAt: 1, version: 0, tokens: [token] });
+      const running = ran().length;
+      const late = objectKey({ name: "late" });
+      await wake(late);
+      expect(ran()).toHaveLength(running);
+      expect((await ledger.inspect(late)).key.state).not.toBe("leased");
+      expect((await ledger.inspect(key)).key.state).toBe("leased");
+      await end(done);
+      await bell;
+    },
+  );
+  it("that was given a key before its verdict was answered is one slot, as before", async () => {
+    await others();
+    const answer = Promise.withResolvers<undefined>();
+    fault = { answer: answer.promise };
+    await wake(first);
+    await end(done);
+    await wake(second);
+    expect(ran()).toEqual([first, second]);
+    answer.resolve(undefined);
+    fault = {};
+    await pass(times.settling);
+    await wake(third);
+    expect(ran()).toEqual([first, second]);
+    await end(done);
+    await pass(times.settling);
+    for (const name of ["x", "y", "z"]) await wake(objectKey({ name }));
+    expect(ran()).toHaveLength(3);
+  });
+  it("and others hear of all that they were given when they are offered again", async () => {
+    await replaced({ concurrency: 3 });
+    fault = { letters: "lost" };
+    for (const key of [first, second, third]) await wake(key);
+    expect([ran(), await counts()]).toEqual([[], { due: 0, running: 3 }]);
+    await pass(times.renewal);
+    expect(ran().toSorted()).toEqual([first, second, third].toSorted());
+  });
+  it("claims the key of a bell for the version of its worker", async () => {
+    await replaced({ version: 3 });
+    const claim = vi.spyOn(ledger, "claim");
+    const bell = ring(first);
+    await pass(0);
+    expect(claim.mock.calls).toEqual([[first, runs[0]!.run.token, 3]]);
+    await end(done);
+    await bell;
+  });
   it("is free again where Redis refused the claim of a bell", async () => {
     fault = { refused: "claim" };
     await expect(ring(first)).rejects.toThrow("OOM");
@@ -259,11 +335,9 @@ it.each<Verdict>([
 });
 
 describe("a run that is stopped", () => {
-  /** A worker in the place of the other one, whose run of the first key has begun. */
+  /** The run of the first key has begun. */
   const begun = async (timeout: number): Promise<void> => {
-    await worker.drain(grace);
-    worker = queue.work(handler, { concurrency: 1, timeout });
-    await pass(times.settling);
+    await replaced({ timeout });
     await wake(first);
     expect(ran()).toEqual([first]);
   };

@@ -2,6 +2,7 @@ import { queueOf, silentLog } from "@drover/controller";
 import { type RedisCluster, startRedisCluster } from "@drover/local-servers";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { prefixOf } from "./prefix-of.ts";
+import { ledgerKeys } from "./ledger-keys.ts";
 import { deleteKeys, type QueueKey, walkQueueKeys } from "./queue-keys.ts";
 import { connectRedis, disconnectRedis, type RedisConnection } from "./redis-connection.ts";
 import { redisUserRules } from "./redis-users.ts";
@@ -31,6 +32,12 @@ it("the keys of queues are found and deleted on all primaries, as the deployer's
     const walk = walkQueueKeys(redis);
     while (await walk.step(use));
   };
+  for (const queue of queues) {
+    const keys: string[] = [];
+    for await (const piece of ledgerKeys(redis, prefixOf(queue))) keys.push(...piece);
+    expect(keys.toSorted()).toEqual(["a", "b", "c"]);
+  }
+
   const found = new Set<string>();
   await walked((keys) => {
     for (const { name } of keys) found.add(name);

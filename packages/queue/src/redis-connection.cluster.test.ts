@@ -207,6 +207,9 @@ describe("on primaries with replicas", () => {
     const accounts = redisAccounts(redis);
     await accounts.grant("gadgets", { role: "function", controllers: ["gadgets"] }, ["secret"]);
     expect(await users()).toEqual(cluster.nodes.map(() => "OK"));
+    const url = cluster.url.replaceAll("redis://", "redis://gadgets:secret@");
+    const user = await connect(url, { loadsScripts: false }); // it finds the nodes
+    expect(await user.exists("{drover:gadgets}:control")).toBe(0);
     await accounts.revoke("gadgets");
     for (const each of await users()) expect(each).toMatch(/not found/);
   });

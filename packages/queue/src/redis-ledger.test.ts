@@ -1,6 +1,7 @@
 import { objectKey } from "@drover/controller";
 import { expect, it, vi } from "vitest";
 import { key, ledgerUnderTest, lease, settling, staying } from "./ledger-contract/ledger-under-test.ts";
+import { errorKept, pauserKept } from "./ledger.ts";
 import { ledgerContract } from "./ledger-contract/ledger.contract.ts";
 import { redisUnderTest } from "./redis-ledger.fixture.ts";
 import { openRedisLedger } from "./redis-ledger.ts";
@@ -43,6 +44,14 @@ it("keeps no more runs of a key in Redis than it shows", async () => {
   const { runs } = await t.ledger.inspect(key);
   expect(runs).toHaveLength(10);
   expect(await at.redis.llen(`${at.prefix}:history:${key}`)).toBe(runs.length);
+});
+
+it("keeps no more of an error, nor of who paused, than is of use", async () => {
+  await t.wake(key);
+  await t.run(key, { kind: "terminal", error: "e".repeat(5_000) });
+  await t.ledger.pause({ kind: "object", key }, "p".repeat(5_000));
+  const { error, pauses } = (await t.ledger.inspect(key)).key;
+  expect([error, pauses[0]?.by]).toEqual(["e".repeat(errorKept), "p".repeat(pauserKept)]);
 });
 
 it("renews every lease, however many a worker has", async () => {

@@ -1,5 +1,6 @@
 import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
 import { VirtualClock } from "@drover/timers";
+import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Bell } from "./bells.ts";
@@ -32,7 +33,12 @@ afterEach(async () => {
   await settled(...queues.splice(0).map((queue) => queue.close()));
 });
 
-async function open(parts: Partial<LedgerWorkQueueParts> = {}): Promise<WorkQueue> {
+async function open({
+  keys = [],
+  ...parts
+}: Partial<LedgerWorkQueueParts> & {
+  readonly keys?: readonly (readonly ObjectKey[])[];
+} = {}): Promise<WorkQueue> {
   const queue = openLedgerWorkQueue({
     controller: "buckets",
     openLedger(own, onEra) {
@@ -43,7 +49,7 @@ async function open(parts: Partial<LedgerWorkQueueParts> = {}): Promise<WorkQueu
       return {
         ledger,
         patrol: { step: () => Promise.resolve(), end: patrolEnds },
-        keys: () => [[]] as never,
+        keys: () => Readable.from(keys),
       };
     },
     bells: { ...memoryBells(), add: (bells: readonly Bell[]) => (rung(bells), Promise.resolve()) },
@@ -103,6 +109,38 @@ it("a queue that is closed ends the wait for a wake, also where its caller would
   const refused = expect(waking).rejects.toThrow("The queue of buckets was closed before Redis took a wake.");
   await pass(1_000);
   await settled(queue.close(), refused);
+});
+
+it("a wake that Redis refused is recorded within a second after it does not refuse it any more", async () => {
+  const queue = await open();
+  const refusing = vi.spyOn(ledger, "wake").mockRejectedValue(new Error("OOM"));
+  const waking = queue.wake([wakeOf(key)]);
+  await pass(600_000);
+  refusing.mockRestore();
+  await pass(1_000);
+  expect(told).toEqual([[wakeOf(key)]]);
+  await waking;
+});
+
+it("what is forced comes before what was listed; all that are known come as if they were listed, and go on", async () => {
+  const queue = await open({ keys: [[key], [objectKey({ name: "other" })]] });
+  await queue.force([key]);
+  expect(told).toMatchObject([[{ key, class: "change" }]]);
+  told = [];
+  await queue.forceAll();
+  const listed = { class: "listing", paused: false };
+  expect(told).toMatchObject([[{ key, ...listed }], [{ key: "other", ...listed }]]);
+});
+
+it("no timer is left of an answer that came in time", async () => {
+  const queue = await open();
+  const [set, cleared] = [vi.spyOn(globalThis, "setTimeout"), vi.spyOn(globalThis, "clearTimeout")];
+  await queue.stats(54_321);
+  await queue.ping(54_321);
+  const timers = set.mock.results.filter((_, i) => set.mock.calls[i]?.[1] === 54_321);
+  expect(timers).toHaveLength(2);
+  for (const { value } of timers) expect(cleared).toHaveBeenCalledWith(value);
+  vi.restoreAllMocks();
 });
 
 it("a key that is woken, or goes on after a pause, is rung for at once", async () => {

@@ -45,6 +45,11 @@ export function nextRunsContract(t: LedgerUnderTest): void {
     });
   });
 
+  it("is told of eight reasons at most, the first ones, and of each once", async () => {
+    const reasons = Array.from({ length: 12 }, (_, i) => `r${i}`);
+    for (const reason of [...reasons, ...reasons]) await t.wake(key, { reason });
+    expect((await t.claim(key, "t")).reasons).toEqual(reasons.slice(0, 8));
+  });
   it("conflicts that became a failure are counted anew", async () => {
     await t.wake(key);
     for (let i = 0; i < 9; i++) t.clock += (await conflict(`t${i}`)) ?? 0;
