@@ -106,6 +106,19 @@ it("time is the server's, whatever a client's clock says", async () => {
   expect(now).toBeLessThanOrEqual(await time());
 });
 
+it("a server that was demoted and promoted again is another one: it may have lost what it had", async () => {
+  const eras: string[] = [];
+  const onEra = (era: string): void => void eras.push(era);
+  const ledger = openRedisLedger({ redis: at.redis, prefix: at.prefix, lease, settling, onEra });
+  await ledger.moment();
+  await ledger.moment();
+  expect(eras).toHaveLength(1);
+  await at.redis.replicaof("127.0.0.1", 1);
+  await at.redis.replicaof("NO", "ONE");
+  await ledger.moment();
+  expect(eras).toHaveLength(2);
+});
+
 it("a copy and lists that a run leaves go away after ten seconds, and the news with them", async () => {
   await t.wake(key, { uid: "u1", resourceVersion: "1" });
   await t.claim(key, "t");

@@ -3,7 +3,11 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { openSteppedQueue, type SteppedQueue } from "./stepped-queue.ts";
 import { wakeOf } from "./work-queue.contract.ts";
 
-const [a, b] = ["a", "b"].map((name) => objectKey({ namespace: "default", name })) as [ObjectKey, ObjectKey];
+const [a, b, c] = ["a", "b", "c"].map((name) => objectKey({ namespace: "default", name })) as [
+  ObjectKey,
+  ObjectKey,
+  ObjectKey,
+];
 let now = 0;
 let queue: SteppedQueue;
 beforeEach(async () => {
@@ -44,6 +48,14 @@ describe("a stepped queue", () => {
     expect(await queue.waiting()).toMatchObject([{ key: a, state: "leased", at: turn!.until }]);
     now = turn!.until;
     expect(await taken()).toEqual([a]);
+  });
+
+  it("tells of what is leased and of what waits by when that ends", async () => {
+    await queue.wake([wakeOf(a), wakeOf(b), wakeOf(c)]);
+    await queue.settle((await queue.take())!, { kind: "wait", after: 60_000 });
+    await queue.settle((await queue.take())!, { kind: "wait", after: 10 });
+    await queue.take();
+    expect((await queue.waiting()).map(({ key }) => key)).toEqual([b, c, a]);
   });
 
   it("keeps those apart that are given up on", async () => {
