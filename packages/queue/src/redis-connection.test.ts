@@ -232,7 +232,7 @@ describe("on one server", () => {
 
   it("a goodbye to a silent server is not waited for", async () => {
     const network = await startForwarder(server.port);
-    const redis = await connect(`redis://127.0.0.1:${network.port}`);
+    const redis = await connect(`redis://127.0.0.1:${network.port}`, { silence: 3_600_000 });
     network.hold();
     await disconnectRedis(redis);
     await expect.poll(() => redis.status).toBe("end");
