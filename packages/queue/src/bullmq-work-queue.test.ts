@@ -136,32 +136,6 @@ it("ends the wait for a wake when the caller's signal fires, though Redis is awa
   await vi.waitFor(async () => expect(await t.queue.stats(10_000)).toMatchObject({ due: 1 }), 20_000);
 });
 
-it("forces every key that it knows of, also those that nothing is due for", async () => {
-  const keys = Array.from({ length: 5 }, (_, i) => objectKey({ namespace: "a", name: `n${i}` }));
-  const ran: ObjectKey[] = [];
-  t.work((run) => {
-    ran.push(run.key);
-    return Promise.resolve({ kind: "done" });
-  });
-  await t.queue.wake(keys.map(wakeOf));
-  await vi.waitFor(() => expect(ran.toSorted()).toEqual(keys), { timeout: 10_000 });
-  await vi.waitFor(async () => expect(await t.queue.stats(10_000)).toMatchObject({ due: 0, running: 0 }));
-  await t.queue.forceAll();
-  await vi.waitFor(() => expect(ran.toSorted()).toEqual([...keys, ...keys].toSorted()), { timeout: 10_000 });
-});
-
-it("forces also keys that it holds for paused: what ended a pause may be lost", async () => {
-  const ran: ObjectKey[] = [];
-  t.work((run) => {
-    ran.push(run.key);
-    return Promise.resolve({ kind: "done" });
-  });
-  await t.queue.wake([{ ...wakeOf(key), uid: "u1", paused: true }]);
-  expect((await t.queue.inspect(key)).key.state).toBe("paused");
-  await t.queue.forceAll();
-  await vi.waitFor(() => expect(ran).toEqual([key]), { timeout: 10_000 });
-});
-
 it("begins once it may, where its user was permitted nothing when it was opened", async () => {
   await redis.call("ACL", "SETUSER", "late", "reset", "on", ">secret", "~*", "+@all");
   const url = server.url.replace("//", "//late:secret@");

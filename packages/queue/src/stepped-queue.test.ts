@@ -58,6 +58,14 @@ describe("a stepped queue", () => {
     expect((await queue.waiting()).map(({ key }) => key)).toEqual([b, c, a]);
   });
 
+  it("tells of all that wait, however many", async () => {
+    const keys = Array.from({ length: 1_500 }, (_, i) => objectKey({ name: `n${i}` }));
+    await queue.wake(keys.map(wakeOf));
+    for (let turn = await queue.take(); turn; turn = await queue.take())
+      await queue.settle(turn, { kind: "wait", after: 60_000 });
+    expect((await queue.waiting()).map(({ key }) => key).sort()).toEqual(keys.toSorted());
+  });
+
   it("keeps those apart that are given up on", async () => {
     await queue.wake([wakeOf(a)]);
     await queue.settle((await queue.take())!, { kind: "terminal", error: "never" });

@@ -344,6 +344,32 @@ export function workQueueContract(open: OpenWorkQueue): void {
     await eventually(() => expect(runs).toBe(2));
   });
 
+  it("forces every key that it knows of, also those that nothing is due for", async () => {
+    const keys = Array.from({ length: 5 }, (_, i) => objectKey({ namespace: "a", name: `n${i}` }));
+    const ran: ObjectKey[] = [];
+    t.work((run) => {
+      ran.push(run.key);
+      return Promise.resolve({ kind: "done" });
+    });
+    await t.queue.wake(keys.map(wakeOf));
+    await eventually(() => expect(ran.toSorted()).toEqual(keys));
+    await eventually(async () => expect(await t.queue.stats(10_000)).toMatchObject({ due: 0, running: 0 }));
+    await t.queue.forceAll();
+    await eventually(() => expect(ran.toSorted()).toEqual([...keys, ...keys].toSorted()));
+  });
+
+  it("forces also keys that it holds for paused: what ended a pause may be lost", async () => {
+    const ran: ObjectKey[] = [];
+    t.work((run) => {
+      ran.push(run.key);
+      return Promise.resolve({ kind: "done" });
+    });
+    await t.queue.wake([{ ...wakeOf(key), uid: "u1", paused: true }]);
+    expect((await t.queue.inspect(key)).key.state).toBe("paused");
+    await t.queue.forceAll();
+    await eventually(() => expect(ran).toEqual([key]));
+  });
+
   it("answers that it is there, and how much there is to do", async () => {
     await t.queue.wake([wakeOf(key), wakeOf(objectKey({ name: "other" }))]);
     await t.queue.ping(10_000);
