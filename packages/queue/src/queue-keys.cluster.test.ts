@@ -1,6 +1,7 @@
 import { queueOf, silentLog } from "@drover/controller";
 import { type RedisCluster, startRedisCluster } from "@drover/local-servers";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { patrol } from "./patrol.ts";
 import { prefixOf } from "./prefix-of.ts";
 import { ledgerKeys } from "./ledger-keys.ts";
 import { deleteKeys, type QueueKey, walkQueueKeys } from "./queue-keys.ts";
@@ -53,4 +54,32 @@ it("the keys of queues are found and deleted on all primaries, as the deployer's
   );
   const left = await Promise.all(names.map((name) => redis.exists(name)));
   expect(left).toEqual(names.map((name) => (name.startsWith(prefixOf(queues[0]!)) ? 1 : 0)));
+});
+
+it("a patrol comes round to the keys on all primaries, however many there are on each", async () => {
+  const clock = vi.spyOn(performance, "now");
+  let now = 0;
+  clock.mockImplementation(() => now);
+  const queues = Array.from({ length: 6 }, (_, i) => queueOf({ namespace: "web", name: `p${i}`, uid: "u" }));
+  const primaries = await Promise.all(queues.map((queue) => cluster.primaryOf(prefixOf(queue))));
+  expect(new Set(primaries.map(({ port }) => port)).size).toBe(3);
+  const names = queues.flatMap((queue) =>
+    Array.from({ length: 1_200 }, (_, i) => `${prefixOf(queue)}:key:a/n${i}`),
+  );
+  await Promise.all(names.map((name) => redis.hset(name, "f", "v")));
+  const left = new Set(names);
+  const patrols = queues.map((queue) => {
+    const repair = (some: readonly string[]) => {
+      for (const name of some) left.delete(name);
+      return Promise.resolve([]);
+    };
+    const ledger = { repairSets: () => Promise.resolve([]), repair };
+    return patrol({ ...{ redis, prefix: prefixOf(queue), ledger }, log: silentLog, mayScan: true });
+  });
+  for (let i = 0; i < 30 && left.size > 0; i++) {
+    now += 1_000;
+    await patrols[0]?.step();
+  }
+  clock.mockRestore();
+  expect([...left]).toEqual([]);
 });
