@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type Bells, RunFailedError } from "./bells.ts";
 import { bullmqBells } from "./bullmq-bells.ts";
 import { connectRedis, type RedisConnection } from "./redis-connection.ts";
+import { RedisRefusalError } from "./redis-errors.ts";
 import { redisUserRules } from "./redis-users.ts";
 
 const prefix = "{drover:bells.test}";
@@ -62,6 +63,35 @@ it("tell of one failed run of a key at a time, and of the next when that one was
   await bells.tell(new RunFailedError(failing, "no"));
   await expect.poll(shown, { timeout: 10_000 }).toHaveLength(2);
   await listener.stop();
+});
+
+it("tell of each key whose run failed", async () => {
+  const keys = ["one", "two"].map((name) => objectKey({ namespace: "a", name }));
+  for (const each of keys) await bells.tell(new RunFailedError(each, "no"));
+  expect(await dashboard.getWaitingCount()).toBe(2);
+  const listener = bells.listen(() => Promise.resolve(), 1);
+  const shown = async () => (await dashboard.getFailed()).map((bell) => bell.data);
+  await expect
+    .poll(shown, { timeout: 10_000 })
+    .toEqual(expect.arrayContaining(keys.map((each) => ({ key: each, failed: "no" }))));
+  await listener.stop();
+});
+
+it("say what Redis refused to whoever adds them, or tells of a failed run", async () => {
+  await redis.call(
+    "ACL",
+    "SETUSER",
+    "mute",
+    ...redisUserRules({ role: "function", controllers: ["another"] }).split(" "),
+    ">secret",
+  );
+  const url = server.url.replace("//", "//mute:secret@");
+  const mute = await connectRedis({ url, clientName: "mute", log: silentLog, loadsScripts: false });
+  const mine = bullmqBells({ redis: mute, prefix, log: silentLog });
+  await expect(mine.add([{ key, number: "5" }])).rejects.toThrow(RedisRefusalError);
+  await expect(mine.tell(new RunFailedError(key, "no"))).rejects.toThrow(RedisRefusalError);
+  await mine.close();
+  mute.disconnect();
 });
 
 it("are asked for again now and then while Redis refuses it, and answered once it does not", async () => {

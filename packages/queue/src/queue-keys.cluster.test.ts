@@ -56,7 +56,7 @@ it("the keys of queues are found and deleted on all primaries, as the deployer's
   expect(left).toEqual(names.map((name) => (name.startsWith(prefixOf(queues[0]!)) ? 1 : 0)));
 });
 
-it("a patrol comes round to the keys on all primaries, however many there are on each", async () => {
+it("a patrol, and a walk, come round to the keys on all primaries, however many there are on each", async () => {
   const clock = vi.spyOn(performance, "now");
   let now = 0;
   clock.mockImplementation(() => now);
@@ -82,4 +82,12 @@ it("a patrol comes round to the keys on all primaries, however many there are on
   }
   clock.mockRestore();
   expect([...left]).toEqual([]);
+  const walked = new Set<string>();
+  const walk = walkQueueKeys(redis);
+  const use = (keys: readonly QueueKey[]) => (
+    keys.forEach(({ name }) => walked.add(name)),
+    Promise.resolve()
+  );
+  while (await walk.step(use));
+  expect(names.filter((name) => !walked.has(name))).toEqual([]);
 });

@@ -298,6 +298,17 @@ export function offersContract(t: LedgerUnderTest): void {
       await t.rung();
       expect(await givenKeys()).toEqual([`t2 ${first}`]);
     });
+    it("of an account that was closed after the bell was rung", async () => {
+      await t.ledger.withdraw(slots("t1"));
+      for (const each of [first, second]) await t.wake(each);
+      await t.run(first, { kind: "done", account: "aws" });
+      await t.wake(first);
+      await t.run(second, { kind: "throttled", account: "aws", after: 5_000 });
+      t.clock += 1_000; // nobody has answered it
+      await t.ledger.offer(slots("t2"));
+      expect(await given()).toEqual([]);
+      expect((await t.ledger.inspect(first)).key.state).not.toBe("leased");
+    });
     it("beyond a rate", async () => {
       await t.enlist({ slots: 2, runs: { perSecond: 10, burst: 1 } });
       await t.ledger.offer(slots("t1", "t2"));

@@ -162,6 +162,15 @@ export function pausesContract(t: LedgerUnderTest): void {
     expect((await t.ledger.notRunSince([key, idle], t.clock)).keys).toEqual([key, idle]);
   });
 
+  it("of one scope is the last one's who asked for it", async () => {
+    for (const by of ["one", "another"]) {
+      t.clock += 10;
+      await t.ledger.pause({ kind: "object", key }, by);
+    }
+    const pauses = [{ scope: "object", since: t.clock, by: "another" }];
+    expect((await t.ledger.inspect(key)).key).toMatchObject({ pauses });
+  });
+
   describe("how much is due", () => {
     it("does not count a paused namespace, nor how long its keys wait", async () => {
       await t.enlist({ slots: 10 });
