@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Verdict } from "../work-queue.ts";
-import { done, failed, key, lease, type LedgerUnderTest, settling } from "./ledger-under-test.ts";
+import type { Verdict, Wake } from "../work-queue.ts";
+import { done, failed, key, keysIn, lease, type LedgerUnderTest, settling } from "./ledger-under-test.ts";
 
 /** What a run must not inherit from the one before it, which failed, died or was another server's. */
 export function nextRunsContract(t: LedgerUnderTest): void {
@@ -45,6 +45,18 @@ export function nextRunsContract(t: LedgerUnderTest): void {
     });
   });
 
+  it("is forced of every key that a call names", async () => {
+    const keys = keysIn("a", 3);
+    await t.enlist({ slots: 3 });
+    for (const each of keys) {
+      await t.wake(each);
+      await t.run(each, { kind: "terminal", error: "no" });
+    }
+    const wakes = keys.map((each): Wake => ({
+      ...{ key: each, kind: "force", resourceVersion: "0", reason: "Forced", class: "resync" },
+    }));
+    expect((await t.ledger.wake(wakes, true)).map((bell) => bell.key)).toEqual(keys);
+  });
   it("is told of eight reasons at most, the first ones, and of each once", async () => {
     const reasons = Array.from({ length: 12 }, (_, i) => `r${i}`);
     for (const reason of [...reasons, ...reasons]) await t.wake(key, { reason });
