@@ -88,7 +88,6 @@ function faulty(real: Ledger): Ledger {
       await fault.claimed;
       return answer;
     },
-    renew: (leases) => refuse("renew") ?? real.renew(leases),
     enlist(enlistment) {
       enlisted.push(enlistment);
       return real.enlist(enlistment);
