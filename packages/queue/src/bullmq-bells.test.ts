@@ -148,7 +148,9 @@ it("wait until a worker takes them, and no longer, though it never answers", asy
     return answer.promise;
   }, 1);
   await taken.promise;
-  expect(await bells.waiting([bell])).toEqual([]);
+  const next = { ...bell, number: "next" };
+  await bells.add([next]);
+  expect(await bells.waiting([bell, next])).toEqual([next]);
   answer.resolve(undefined);
   await listener.stop();
 });

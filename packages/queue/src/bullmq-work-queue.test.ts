@@ -52,6 +52,15 @@ it("rings again when every bell is lost", async () => {
   await vi.waitFor(() => expect(verdicts).toEqual(["done"]), { timeout: 10_000 });
 });
 
+it("finds a key again that somebody else took out of all its sets, and every bell of it", async () => {
+  await t.queue.wake([wakeOf(key)]);
+  const names = await redis.keys(`{drover:${t.queue.controller}}:*`);
+  const isElsewhere = /:(rung|ready|turns:change|queue:.*|bells:.*)$/;
+  await redis.del(names.filter((name) => isElsewhere.test(name)));
+  const { verdicts } = t.work(() => Promise.resolve({ kind: "done" }));
+  await vi.waitFor(() => expect(verdicts).toEqual(["done"]), { timeout: 20_000 });
+});
+
 it("fails the bell of a failed run and completes every other, also one that finds nothing to do", async () => {
   const bells = new Queue("bells", { connection: redis, prefix: `{drover:${t.queue.controller}}` });
   const { verdicts } = t.work(() =>

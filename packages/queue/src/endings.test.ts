@@ -210,6 +210,7 @@ it("a worker says at once what it asks for, then as often as it rings, and no mo
     ...{ concurrency: 3, timeout: 1_000, version: 2, backoff: { first: 7 }, limits },
   });
   await pass(0);
+  expect(enlisted[0]).toMatchObject({ slots: 1, backoff: { first: 500, longest: 300_000 } });
   const { worker: name, ...asked } = enlisted.at(-1)!;
   expect(asked).toMatchObject({ slots: 3, version: 2, ...limits, backoff: { first: 7, longest: 300_000 } });
   enlisted = [];
@@ -449,6 +450,29 @@ describe("a worker that is told to stop", () => {
     void queue.close().then(gone);
     await pass(0);
     expect(gone).toHaveBeenCalled();
+  });
+  it("stops all its runs when its grace is over", async () => {
+    await replaced({ concurrency: 3 });
+    for (const key of [first, second, third]) await wake(key);
+    const drained = worker.drain(1_000);
+    await pass(999);
+    expect(runs.map(({ run }) => run.signal.aborted)).toEqual([false, false, false]);
+    await pass(1);
+    expect(runs.map(({ run }) => run.signal.aborted)).toEqual([true, true, true]);
+    for (const run of runs) run.end({ kind: "interrupted" });
+    await drained;
+    expect(await counts()).toEqual({ due: 3, running: 0 });
+  });
+  it("gives back all that it was given, and lets all bells go", async () => {
+    await replaced({ concurrency: 3 });
+    fault = { letters: "lost" };
+    for (const key of [first, second, third]) await wake(key);
+    expect(await counts()).toEqual({ due: 0, running: 3 });
+    const bells = [first, second, third].map((key) => ring(key));
+    await pass(0);
+    await worker.drain(grace);
+    await Promise.all(bells);
+    expect([ran(), await counts()]).toEqual([[], { due: 3, running: 0 }]);
   });
   it("begins no run of a claim that is answered when it has gone", async () => {
     const answer = Promise.withResolvers<undefined>();

@@ -90,6 +90,16 @@ it("tells a run to stop before its lease can end", async () => {
   expect(await ledger.claim(key, "u")).toEqual({ refused: "leased" });
 });
 
+it("tells all runs to stop whose leases are about to end", async () => {
+  answers = false;
+  const lost: string[] = [];
+  const askedAt = performance.now();
+  for (const token of ["a", "b", "c", "d", "e"])
+    keeper.keep({ key, token, askedAt }, () => void lost.push(token));
+  await vi.advanceTimersByTimeAsync(times.lease - times.renewal / 2);
+  expect(lost).toEqual(["a", "b", "c", "d", "e"]);
+});
+
 it("tells a run to stop whose key somebody else has", async () => {
   const { lease, lost } = await claimed();
   await ledger.settle(key, "t", { kind: "interrupted" });

@@ -60,6 +60,16 @@ it("rings no bell again that waits in BullMQ for a free worker", async () => {
   await stop();
 });
 
+it("rings none of several bells again that wait in BullMQ", async () => {
+  const { added, ledger, stop } = await ringing(() => true);
+  const backoff = { first: 1, longest: 1 };
+  await ledger.enlist({ worker: "w", slots: 3, version: 0, lasts: 1_000_000, backoff, accounts: {} });
+  for (const name of ["x", "y"]) expect(await ledger.wake([wakeOf(objectKey({ name }))])).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(added).toHaveLength(1);
+  await stop();
+});
+
 /** Runs the key that was rung, and has it wait. */
 async function waits({ ledger }: Awaited<ReturnType<typeof ringing>>, after: number): Promise<void> {
   await ledger.claim(key, `run ${after}`);

@@ -164,6 +164,26 @@ it("a key that is woken, or goes on after a pause, is rung for at once", async (
   expect(added).toEqual([other]);
 });
 
+it("keys are listed page by page", async () => {
+  const queue = await open();
+  const keys = ["x", "y", "z"].map((name) => objectKey({ name }));
+  await queue.pause({ kind: "controller" }, "tests");
+  await queue.wake(keys.map(wakeOf));
+  const first = await queue.list("ready", { limit: 2 });
+  const second = await queue.list("ready", { limit: 2, after: first.next });
+  expect([first, second].map((page) => page.keys.map((report) => report.key))).toEqual([["x", "y"], ["z"]]);
+});
+
+it("the key of a worker that died is due again within seven seconds, by default", async () => {
+  const queue = await open({ times: {} });
+  await queue.wake([wakeOf(key)]);
+  await ledger.claim(key, "of one that has died");
+  await pass(5_000);
+  expect(await queue.stats(1_000)).toMatchObject({ due: 0, running: 1 });
+  await pass(2_000);
+  expect(await queue.stats(1_000)).toMatchObject({ due: 1, running: 0 });
+});
+
 it("is told of another server, each time, and not of the first one", async () => {
   const queue = await open();
   await queue.stats(1_000);
