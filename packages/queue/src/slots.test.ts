@@ -258,18 +258,6 @@ it("shows on dashboards that a run failed which no bell had asked for", async ()
   await until(() => expect(shown).toMatchObject([{ key: first, message: "no" }]));
 });
 
-it("offers nothing once it is told to stop, and gives back what comes then", async () => {
-  deaf = true;
-  const { worker, ran } = await work(1);
-  await queue.wake([wakeOf(first)]);
-  expect(await queue.stats(1_000)).toMatchObject({ running: 1 });
-  await worker.drain(1_000);
-  expect(await queue.stats(1_000)).toMatchObject({ due: 1, running: 0 });
-  await queue.wake([wakeOf(second)]);
-  expect(await queue.stats(1_000)).toMatchObject({ due: 2, running: 0 });
-  expect(ran).toEqual([]);
-});
-
 it("gives back what was given to a slot that it does not know", async () => {
   const { ran } = await work(1);
   const outcome = await ledger.claim(third, "of a life before");
