@@ -33,7 +33,7 @@ let enlisted: Enlistment[];
 let names: string[];
 /** What is wrong with the ledger. Its letters: what it tells workers that they were given. */
 let fault: {
-  refused?: "settle" | "claim" | "offer";
+  refused?: "settle" | "claim" | "offer" | "ring";
   letters?: "lost";
   answer?: Promise<unknown>;
   claimed?: Promise<unknown>;
@@ -88,6 +88,7 @@ function faulty(real: Ledger): Ledger {
       await fault.claimed;
       return answer;
     },
+    ring: () => refuse("ring") ?? real.ring(),
     enlist(enlistment) {
       enlisted.push(enlistment);
       return real.enlist(enlistment);
@@ -221,6 +222,16 @@ it("a worker says at once what it asks for, then as often as it rings, and no mo
   enlisted = [];
   await pass(10_000);
   expect(enlisted.map((each) => each.worker)).not.toContain(name);
+});
+
+it("a key whose time has come runs, though Redis refused to ring for a while", async () => {
+  await wake(first);
+  await end({ kind: "wait", after: 10_000 });
+  fault = { refused: "ring" };
+  await pass(9_000);
+  fault = {};
+  await pass(2_000);
+  expect(ran()).toEqual([first, first]);
 });
 
 describe("a slot", () => {
@@ -473,6 +484,11 @@ describe("a worker that is told to stop", () => {
     await worker.drain(grace);
     await Promise.all(bells);
     expect([ran(), await counts()]).toEqual([[], { due: 3, running: 0 }]);
+  });
+  it("begins no run of a bell that comes late", async () => {
+    await worker.drain(grace);
+    await ring(first);
+    expect([ran(), await counts()]).toEqual([[], { due: 0, running: 0 }]);
   });
   it("begins no run of a claim that is answered when it has gone", async () => {
     const answer = Promise.withResolvers<undefined>();
