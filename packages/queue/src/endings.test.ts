@@ -485,6 +485,21 @@ describe("a worker that is told to stop", () => {
     await Promise.all(bells);
     expect([ran(), await counts()]).toEqual([[], { due: 3, running: 0 }]);
   });
+  it("runs the key that it was handed by a verdict whose answer came late", async () => {
+    const answer = Promise.withResolvers<undefined>();
+    fault = { answer: answer.promise };
+    await wake(first);
+    await wake(second);
+    await end(done);
+    fault = {};
+    const drained = worker.drain(grace);
+    answer.resolve(undefined);
+    await pass(0);
+    expect(ran()).toEqual([first, second]);
+    await end(done);
+    await drained;
+    expect(await counts()).toEqual({ due: 0, running: 0 });
+  });
   it("begins no run of a bell that comes late", async () => {
     await worker.drain(grace);
     await ring(first);

@@ -122,6 +122,14 @@ it("a wake that Redis refused is recorded within a second after it does not refu
   await waking;
 });
 
+it("a wake that Redis refused is told once, for a caller that wants no retry", async () => {
+  const queue = await open();
+  const refusing = vi.spyOn(ledger, "wake").mockRejectedValue(new Error("OOM"));
+  await expect(queue.wake([wakeOf(key)], { retry: false })).rejects.toThrow("OOM");
+  expect(refusing).toHaveBeenCalledTimes(1);
+  refusing.mockRestore();
+});
+
 it("what is forced comes before what was listed; all that are known come as if they were listed, and go on", async () => {
   const queue = await open({ keys: [[key], [objectKey({ name: "other" })]] });
   await queue.force([key]);
