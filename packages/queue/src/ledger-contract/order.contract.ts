@@ -363,6 +363,16 @@ export function orderContract(t: LedgerUnderTest): void {
     expect(await t.ledger.inspect(key)).toMatchObject({ key: { state: "unknown", fails: 0 }, runs: [] });
   });
 
+  it("lists all pages, also where more is asked for than a page takes", async () => {
+    const keys = keysIn("a", 1_500);
+    await t.ledger.pause({ kind: "controller" }, "tests");
+    await wakeAll(keys);
+    const first = await t.ledger.list("ready", 5_000);
+    const second = await t.ledger.list("ready", 5_000, first.next);
+    expect([...first.keys, ...second.keys].map((report) => report.key).sort()).toEqual(keys.toSorted());
+    expect(second.next).toBeUndefined();
+  });
+
   it("a page begins behind the last one, also where its keys have left since or are of one time", async () => {
     const keys = keysIn("a", 9);
     for (const each of keys) await t.run(each, { kind: "terminal", error: "no" });

@@ -67,11 +67,12 @@ export function list(moment: Moment, state: ListedState, limit: number, after?: 
   const set = state === "failing" ? data.failing : data.states[state];
   const [, at, last] = /^(\S+) (.*)$/s.exec(after ?? "") ?? [];
   const from = at === undefined ? 0 : placeBehind(set, Number(at), last as ObjectKey);
-  const keys = set.members.slice(from, from + Math.max(0, Math.min(limit, mostListed)));
+  const most = Math.max(0, Math.min(limit, mostListed));
+  const keys = set.members.slice(from, from + most);
   const end = keys.at(-1);
   return {
     keys: keys.map((key) => report(moment, key)),
-    next: end !== undefined && keys.length === limit ? `${set.scores.get(end)} ${end}` : undefined,
+    next: end !== undefined && keys.length === most ? `${set.scores.get(end)} ${end}` : undefined,
   };
 }
 
