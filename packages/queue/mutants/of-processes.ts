@@ -164,7 +164,7 @@ export const mutantsOfProcesses: readonly Mutant[] = here([
     promise: "server-9",
     wrong: "a run that announced itself late goes on",
     file: "lease-keeper.ts",
-    from: "announced.has(one.token) && !isRecent(one)",
+    from: "announced.has(one.token) && one.announcedIn !== answer.era && !isRecent(one)",
     to: "false",
   },
   {

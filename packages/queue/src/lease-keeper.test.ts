@@ -146,6 +146,10 @@ it("lets a run go on that a new server did not know of and hears of in time", as
   await takenOver();
   await vi.advanceTimersByTimeAsync(times.renewal);
   expect(lease.held()).toBe(true);
+  // It is known from then on: a silence is but a silence.
+  answers = false;
+  await vi.advanceTimersByTimeAsync(times.settling);
+  answers = true;
   await vi.advanceTimersByTimeAsync(60_000);
   expect([lease.held(), lost()]).toEqual([true, undefined]);
 });

@@ -29,6 +29,8 @@ export class LeaseLostError extends Error {
 interface Kept extends Holding {
   /** When the ledger last said that it is ours, at the earliest. */
   heardAt: number;
+  /** The era in which it announced itself in time, if it has. */
+  announcedIn: string | undefined;
   readonly lose: (reason: LeaseLostError) => void;
 }
 
@@ -68,9 +70,12 @@ export function keepLeases(options: {
       const [lost, announced] = [new Set(answer.lost), new Set(answer.announced)];
       for (const one of mine) {
         if (lost.has(one.token)) lose(one, "was taken over");
-        else if (announced.has(one.token) && !isRecent(one))
+        else if (announced.has(one.token) && one.announcedIn !== answer.era && !isRecent(one))
           lose(one, "was not known to a server that took over, and another run may have been there");
-        else one.heardAt = askedAt;
+        else {
+          one.heardAt = askedAt;
+          if (announced.has(one.token)) one.announcedIn = answer.era;
+        }
       }
     } catch (error) {
       // The next renewal may get through; if none does, the leases end.
@@ -88,7 +93,7 @@ export function keepLeases(options: {
 
   return {
     keep({ key, token, askedAt }, onLost) {
-      const one: Kept = { key, token, heardAt: askedAt, lose: onLost };
+      const one: Kept = { key, token, heardAt: askedAt, announcedIn: undefined, lose: onLost };
       kept.set(token, one);
       if (endsAt(one) <= timers.now()) lose(one, "was about to end when it was heard of");
       return {

@@ -108,6 +108,8 @@ export interface Holding {
 
 /** What a ledger answers to those who renew. */
 export interface Renewal {
+  /** Another one than before: another server, or other data. */
+  readonly era: string;
   /** The tokens of leases that are another's, or nobody's. */
   readonly lost: readonly string[];
   /** The tokens of runs that the ledger knows only because they renewed: others may have run since they were claimed. */

@@ -21,7 +21,7 @@ const reasons = z.string().transform(json).pipe(z.array(z.string())).catch([]);
 /** Every answer: the era, and what the script says. */
 export const every = z.tuple([z.string(), z.unknown()]);
 export const texts = z.array(z.string());
-export const renewal = z.tuple([texts, texts]);
+export const renewal = z.tuple([z.string(), texts, texts]);
 export const claim = z.union([
   z.tuple([z.literal("claimed"), z.string(), z.string(), z.string()]),
   z.tuple([

@@ -59,7 +59,7 @@ it("renews every lease, however many a worker has", async () => {
     key: objectKey({ name: `n${i}` }),
     token: `t${i}`,
   }));
-  expect(await t.ledger.renew(lost)).toEqual(lost.map(({ token }) => token));
+  expect((await t.ledger.renew(lost)).lost).toEqual(lost.map(({ token }) => token));
 });
 
 it("what is left of a key that is gone stays for the whole minute", async () => {

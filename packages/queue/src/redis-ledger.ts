@@ -116,13 +116,15 @@ const renewing =
   (run: Call): Ledger["renew"] =>
   async (leases) => {
     const [lost, announced]: [string[], string[]] = [[], []];
+    let era = "";
     for (let i = 0; i === 0 || i < leases.length; i += mostListed) {
       const piece = JSON.stringify(leases.slice(i, i + mostListed));
-      const [these, those] = await run(renew, { leases: piece }, answers.renewal);
+      const [now, these, those] = await run(renew, { leases: piece }, answers.renewal);
+      era = now;
       lost.push(...these);
       announced.push(...those);
     }
-    return { lost, announced };
+    return { era, lost, announced };
   };
 
 /** What is offered, and given. */

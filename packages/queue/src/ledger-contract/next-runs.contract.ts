@@ -39,7 +39,7 @@ export function nextRunsContract(t: LedgerUnderTest): void {
       await t.claim(key, "t");
       await t.wake(key);
       await failOver();
-      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual([]);
+      expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual([]);
       t.clock += settling + lease;
       expect(await t.rung()).toEqual([key]);
     });

@@ -111,10 +111,10 @@ export function serversContract(t: LedgerUnderTest): void {
       await t.claim(key, "t");
       await failOver();
       const heard = { lost: [], announced: ["t"] };
-      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual(heard);
+      expect(await t.ledger.renew([{ key, token: "t" }])).toMatchObject(heard);
       t.clock += settling;
       // Its answer may have been lost.
-      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual(heard);
+      expect(await t.ledger.renew([{ key, token: "t" }])).toMatchObject(heard);
       expect(await t.refusal(key, "u")).toBe("leased");
       expect(await t.ledger.settle(key, "t", done)).toMatchObject({ kind: "settled" });
       expect(await t.rung()).toEqual([]); // rung by settle: what was heard since is not known
@@ -150,7 +150,10 @@ export function serversContract(t: LedgerUnderTest): void {
       await t.claim(key, "t");
       await failOver();
       expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual([]);
-      expect(await t.ledger.renew([{ key, token: "older" }])).toEqual({ lost: ["older"], announced: [] });
+      expect(await t.ledger.renew([{ key, token: "older" }])).toMatchObject({
+        lost: ["older"],
+        announced: [],
+      });
       expect(await t.ledger.settle(key, "older", done)).toEqual({ kind: "stale" });
     });
     it("believes the run that it knows, once that has renewed, not one from which the key was taken before", async () => {
@@ -160,10 +163,10 @@ export function serversContract(t: LedgerUnderTest): void {
       await t.rung();
       await t.claim(key, "t");
       t.server = "another";
-      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual([]);
-      expect(await t.ledger.renew([{ key, token: "before" }])).toEqual(["before"]);
+      expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual([]);
+      expect((await t.ledger.renew([{ key, token: "before" }])).lost).toEqual(["before"]);
       t.clock += settling;
-      expect(await t.ledger.renew([{ key, token: "t" }])).toEqual([]);
+      expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual([]);
     });
     it("takes the verdict of a run that it does not know of, and has the key looked at once more", async () => {
       await t.wake(key);

@@ -96,7 +96,10 @@ async function wakeListed(
 
 const renew = (leases: readonly Holding[]): PlayableCall => ({
   text: `renew ${JSON.stringify(leases)}`,
-  on: (ledger) => ledger.renew(leases),
+  async on(ledger) {
+    const { lost, announced } = await ledger.renew(leases); // each names its eras in its own way
+    return { lost, announced };
+  },
 });
 
 const settle = ({ key, token }: Holding, verdict: Verdict, trigger: string, next?: Taker): PlayableCall => ({

@@ -9,7 +9,7 @@ import { enter } from "./places.ts";
  * tail that told of it, announces itself by renewing. Its lease then stands against whatever the old data say.
  */
 export function renew(moment: Moment, leases: readonly Holding[]): Renewal {
-  const answer = { lost: [] as string[], announced: [] as string[] };
+  const answer = { era: moment.data.era, lost: [] as string[], announced: [] as string[] };
   for (const lease of leases) {
     const is = renewOne(moment, lease);
     if (is !== "kept") answer[is].push(lease.token);

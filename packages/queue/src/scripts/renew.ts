@@ -1,8 +1,8 @@
 import { defineScript } from "../script.ts";
 
 /**
- * Hold leases for longer: `leases` is a JSON list of `{ key, token }`. Answers the tokens whose lease is no longer
- * theirs, whose runs must stop, and those of runs that announced themselves.
+ * Hold leases for longer: `leases` is a JSON list of `{ key, token }`. Answers the era, the tokens whose lease is no
+ * longer theirs, whose runs must stop, and those of runs that announced themselves.
  *
  * In the first moments on a new server nobody claims, and a run that the server does not know of, because it lost the
  * tail that told of it, announces itself by renewing. Its lease then stands against whatever the old data say.
@@ -31,6 +31,6 @@ for _, mine in ipairs(listed(leases)) do
     lost[#lost + 1] = mine.token
   end
 end
-return { lost, announced }
+return { control.era, lost, announced }
 `,
 });
