@@ -1,25 +1,15 @@
 import { type Log, silentLog } from "@drover/controller";
-import { type RedisServer, startRedis } from "@drover/local-servers";
-import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
 import { fleetOf, type KnownOrigins, openKnownOrigins } from "@drover/streams";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { redisOfFile } from "../../../packages/queue/src/redis.fixture.ts";
 import { openQueues, type Queues } from "./open-queues.ts";
 
-let server: RedisServer;
-let redis: RedisConnection;
 let known: KnownOrigins;
 let opened: Queues | undefined;
 let warnings: unknown[];
 const log: Log = { ...silentLog, warn: (fields, message) => warnings.push([message, fields]) };
 
-beforeAll(async () => {
-  server = await startRedis({ persistence: false });
-  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog });
-});
-afterAll(async () => {
-  await disconnectRedis(redis);
-  await server.stop();
-});
+const { redis } = await redisOfFile();
 beforeEach(async () => {
   warnings = [];
   await redis.flushall();

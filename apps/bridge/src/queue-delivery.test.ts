@@ -1,24 +1,15 @@
 import { objectKey, silentLog } from "@drover/controller";
-import { type RedisServer, startRedis } from "@drover/local-servers";
-import { connectRedis, disconnectRedis, openWorkQueue, type RedisConnection, type Wake } from "@drover/queue";
+import { openWorkQueue, type Wake } from "@drover/queue";
 import { fleetOf, type HeldStream, openStreamStore, type OwedWakes } from "@drover/streams";
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
+import { redisOfFile } from "../../../packages/queue/src/redis.fixture.ts";
 import { deliverTo, type DeliveryOptions, type QueueDelivery } from "./queue-delivery.ts";
 
-let server: RedisServer;
-let redis: RedisConnection;
 let streams = 0;
 let held: HeldStream;
 let stop: AbortController;
 
-beforeAll(async () => {
-  server = await startRedis({ persistence: false });
-  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog });
-});
-afterAll(async () => {
-  await disconnectRedis(redis);
-  await server.stop();
-});
+const { redis } = await redisOfFile();
 beforeEach(async () => {
   held = await take(`stream-${++streams}`);
   stop = new AbortController();

@@ -1,19 +1,11 @@
 import { namesQueueOf, queueOf, RetryAfterError, silentLog } from "@drover/controller";
-import { type RedisServer, startRedis } from "@drover/local-servers";
-import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { startRedis } from "@drover/local-servers";
+import { connectRedis, disconnectRedis } from "@drover/queue";
+import { beforeEach, expect, it, vi } from "vitest";
+import { redisOfFile } from "../../../packages/queue/src/redis.fixture.ts";
 import { functionKeys, type FunctionKeys } from "./function-keys.ts";
 
-let server: RedisServer;
-let redis: RedisConnection;
-beforeAll(async () => {
-  server = await startRedis({ persistence: false });
-  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog });
-});
-afterAll(async () => {
-  await disconnectRedis(redis);
-  await server.stop();
-});
+const { redis } = await redisOfFile();
 beforeEach(() => redis.flushall());
 
 const gone = { namespace: "web", name: "sites", uid: "u1" };

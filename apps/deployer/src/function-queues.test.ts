@@ -6,25 +6,16 @@ import {
   ReconcileFunction,
   silentLog,
 } from "@drover/controller";
-import { type RedisServer, startRedis } from "@drover/local-servers";
-import { connectRedis, disconnectRedis, openWorkQueue, type RedisConnection } from "@drover/queue";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { connectRedis, disconnectRedis, openWorkQueue } from "@drover/queue";
+import { expect, it } from "vitest";
+import { redisOfFile } from "../../../packages/queue/src/redis.fixture.ts";
 import { openFunctionQueues, queuesOf } from "./function-queues.ts";
 
 const kind = { group: "example.com", version: "v1", kind: "Gadget", plural: "gadgets", scope: "Namespaced" };
 const spec = ReconcileFunction.spec.parse({ for: kind });
 const functions = { name: "functions" };
 const gadgets = { namespace: "a", name: "gadgets", uid: "u" };
-let server: RedisServer;
-let redis: RedisConnection;
-beforeAll(async () => {
-  server = await startRedis({ persistence: false });
-  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog });
-});
-afterAll(async () => {
-  await disconnectRedis(redis);
-  await server.stop();
-});
+const { server, redis } = await redisOfFile();
 
 it("the deployer does not count the run that asks: it would ask for ever", async () => {
   const queues = openFunctionQueues({

@@ -7,10 +7,9 @@ import {
   type QueueName,
   queueOf,
 } from "@drover/controller";
-import { type RedisServer, startRedis } from "@drover/local-servers";
 import fc from "fast-check";
-import { Redis } from "ioredis";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { redisOfFile } from "./redis.fixture.ts";
 import { prefixOf } from "./prefix-of.ts";
 import { redisUserRules } from "./redis-users.ts";
 
@@ -104,16 +103,7 @@ it("no two functions have one address of a hook, also when a URL is made of it",
   fc.assert(property, { ...runs, numRuns: 50 });
 });
 
-let server: RedisServer;
-let admin: Redis;
-beforeAll(async () => {
-  server = await startRedis({ persistence: false });
-  admin = new Redis(server.url);
-});
-afterAll(async () => {
-  admin.disconnect();
-  await server.stop();
-});
+const { redis: admin } = await redisOfFile();
 
 /** What a queue has in Redis. */
 const keysOf = (queue: QueueName): readonly string[] => [

@@ -1,20 +1,10 @@
 import { namesQueueOf, queueOf } from "@drover/controller";
-import { type RedisServer, startRedis } from "@drover/local-servers";
-import { Redis } from "ioredis";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { redisOfFile } from "./redis.fixture.ts";
 import { prefixOf } from "./prefix-of.ts";
 import { deleteKeys, type KeyWalk, type QueueKey, walkQueueKeys } from "./queue-keys.ts";
 
-let server: RedisServer;
-let redis: Redis;
-beforeAll(async () => {
-  server = await startRedis({ persistence: false });
-  redis = new Redis(server.url);
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
+const { redis } = await redisOfFile();
 beforeEach(() => redis.flushall());
 
 const mine = { namespace: "web", name: "shop" } as const;

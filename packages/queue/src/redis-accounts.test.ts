@@ -1,18 +1,9 @@
-import { type RedisServer, startRedis } from "@drover/local-servers";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { redisOfFile } from "./redis.fixture.ts";
 import { redisAccounts } from "./redis-accounts.ts";
 
-let server: RedisServer;
-let admin: Redis;
-beforeAll(async () => {
-  server = await startRedis({ persistence: false });
-  admin = new Redis(server.url);
-});
-afterAll(async () => {
-  admin.disconnect();
-  await server.stop();
-});
+const { server, redis: admin } = await redisOfFile();
 
 /** What the server answers who logs in so: what it may read, or why it may not. */
 async function loggedIn(username: string, password: string, key: string): Promise<string> {

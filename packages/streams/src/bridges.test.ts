@@ -1,20 +1,9 @@
-import { silentLog } from "@drover/controller";
-import { type RedisServer, startRedis } from "@drover/local-servers";
-import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { redisOfFile } from "../../queue/src/redis.fixture.ts";
 import { joinBridges } from "./bridges.ts";
 import { fleetOf } from "./fleet.ts";
 
-let server: RedisServer;
-let redis: RedisConnection;
-beforeAll(async () => {
-  server = await startRedis({ persistence: false });
-  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog });
-});
-afterAll(async () => {
-  await disconnectRedis(redis);
-  await server.stop();
-});
+const { redis } = await redisOfFile();
 beforeEach(() => redis.flushall());
 
 const fleet = fleetOf();

@@ -1,20 +1,10 @@
-import { silentLog } from "@drover/controller";
-import { type RedisServer, startRedis } from "@drover/local-servers";
-import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { disconnectRedis } from "@drover/queue";
+import { beforeEach, expect, test } from "vitest";
+import { redisOfFile } from "../../queue/src/redis.fixture.ts";
 import { openEventIds } from "./event-ids.ts";
 import { connectAs } from "./redis-user.fixture.ts";
 
-let server: RedisServer;
-let redis: RedisConnection;
-beforeAll(async () => {
-  server = await startRedis({ persistence: false });
-  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog });
-});
-afterAll(async () => {
-  await disconnectRedis(redis);
-  await server.stop();
-});
+const { server, redis } = await redisOfFile();
 beforeEach(() => redis.flushall());
 
 const of = { queue: "a", hook: "s3" };

@@ -1,21 +1,12 @@
-import { objectKey, silentLog } from "@drover/controller";
-import { type RedisServer, startRedis } from "@drover/local-servers";
-import { connectRedis, disconnectRedis, type RedisConnection, type Wake } from "@drover/queue";
+import { objectKey } from "@drover/controller";
+import { type Wake } from "@drover/queue";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { redisOfFile } from "../../queue/src/redis.fixture.ts";
 import { fleetOf } from "./fleet.ts";
 import { openStreamStore } from "./stream-store.ts";
 
-let server: RedisServer;
-let redis: RedisConnection;
-beforeAll(async () => {
-  server = await startRedis({ persistence: false });
-  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog });
-});
-afterAll(async () => {
-  await disconnectRedis(redis);
-  await server.stop();
-});
+const { redis } = await redisOfFile();
 
 const keys = Array.from({ length: 6 }, (_, i) => objectKey({ namespace: "default", name: `n${i}` }));
 const wake = (key: (typeof keys)[number], version: number): Wake => ({

@@ -1,16 +1,10 @@
 import { once } from "node:events";
+import { redisOfFile } from "../../queue/src/redis.fixture.ts";
 import { joinBridges } from "./bridges.ts";
 import { objectKey, silentLog } from "@drover/controller";
 import type { SeenChange, SeenObject } from "@drover/kube";
-import { type RedisServer, startRedis } from "@drover/local-servers";
-import {
-  connectRedis,
-  disconnectRedis,
-  type RedisConnection,
-  type RedisRole,
-  type Wake,
-} from "@drover/queue";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { connectRedis, disconnectRedis, type RedisRole, type Wake } from "@drover/queue";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { openCampaigns } from "./campaigns.ts";
 import { openFiles } from "./files.ts";
 import { fleetOf } from "./fleet.ts";
@@ -26,20 +20,11 @@ import {
 
 const lease = 60_000;
 const fleet = fleetOf();
-let server: RedisServer;
-let redis: RedisConnection;
 let stream: string;
 let store: StreamStore;
 let streams = 0;
 
-beforeAll(async () => {
-  server = await startRedis({ persistence: false });
-  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog });
-});
-afterAll(async () => {
-  await disconnectRedis(redis);
-  await server.stop();
-});
+const { server, redis } = await redisOfFile();
 beforeEach(() => {
   stream = `apps/v1/things-${streams++}`;
   store = openStreamStore({ fleet, redis, holder: "bridge-1", lease });

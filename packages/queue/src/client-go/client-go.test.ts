@@ -1,8 +1,7 @@
 import { readScenarios } from "@drover/client-go-queue";
-import { type RedisServer, startRedis } from "@drover/local-servers";
-import { Redis } from "ioredis";
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { redisOfFile } from "../redis.fixture.ts";
 import { openMemoryLedger } from "../memory-ledger.ts";
 import { openRedisLedger } from "../redis-ledger.ts";
 import { otherwise } from "./otherwise.ts";
@@ -12,16 +11,7 @@ import { advance, look, type OpenLedger, say, scenarioQueue } from "./scenario-q
 const scenarios = readScenarios();
 const differences = new Map(otherwise.flatMap(({ scenarios: named }) => Object.entries(named)));
 
-let server: RedisServer;
-let redis: Redis;
-beforeAll(async () => {
-  server = await startRedis({ persistence: false });
-  redis = new Redis(server.url);
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
+const { redis } = await redisOfFile();
 const ledgers: Readonly<Record<string, OpenLedger>> = {
   Redis: (options) => openRedisLedger({ ...options, redis, prefix: `{drover:${randomUUID()}}` }),
   memory: (options) => openMemoryLedger(options),
