@@ -6,38 +6,23 @@ import {
   silentLog,
   type StatedCondition,
 } from "@drover/controller";
-import {
-  builtin,
-  connect,
-  installCrd,
-  keyOf,
-  type KubeClient,
-  type KubeObject,
-  refOf,
-  type ResourceRef,
-} from "@drover/kube";
+import { builtin, installCrd, keyOf, type KubeObject, refOf, type ResourceRef } from "@drover/kube";
 import { type AbsentPart, conditionsOf } from "@drover/runtime";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeAll, beforeEach, expect, it } from "vitest";
+import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import type { FollowedStream } from "./follow-stream.ts";
 import type { QueueLag } from "./queue-delivery.ts";
 import type { Registration } from "./registration.ts";
 import { stateStatus } from "./state-status.ts";
 
+const { sandbox, client } = await sandboxOfFile();
+
 const ref = refOf(ReconcileFunction);
 const type = "DeployerNotRunning";
-let sandbox: Sandbox;
-let client: KubeClient;
 let object: KubeObject;
 let made = 0;
 beforeAll(async () => {
-  sandbox = await startSandbox({});
-  client = await connect({ server: sandbox.url, token: sandbox.token });
   await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
-});
-afterAll(async () => {
-  await client.close();
-  await sandbox.close();
 });
 
 const now = async (): Promise<KubeObject> => {

@@ -1,23 +1,17 @@
 import { customResourceDefinition, objectKey, ReconcileFunction } from "@drover/controller";
-import { builtin, connect, createOrReplace, installCrd, type KubeClient, refOf } from "@drover/kube";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { builtin, createOrReplace, installCrd, refOf } from "@drover/kube";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import { absentFor, absentNow } from "./absent-now.ts";
 import { deployedFunctions } from "./deployed-functions.ts";
 
+const { sandbox, client } = await sandboxOfFile();
+
 const ref = refOf(ReconcileFunction);
 const namespace = "drover";
-let sandbox: Sandbox;
-let client: KubeClient;
 beforeAll(async () => {
-  sandbox = await startSandbox({});
-  client = await connect({ server: sandbox.url, token: sandbox.token });
   await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
   for (const name of ["drover", "bare"]) await client.create(builtin.namespace, { metadata: { name } });
-});
-afterAll(async () => {
-  await client.close();
-  await sandbox.close();
 });
 
 const hour = 3_600_000;

@@ -1,11 +1,13 @@
 import { customResourceDefinition, objectKey, ReconcileFunction, silentLog } from "@drover/controller";
-import { builtin, connect, installCrd, keyOf, type KubeClient, listAll, refOf } from "@drover/kube";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { builtin, installCrd, keyOf, listAll, refOf } from "@drover/kube";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import { deploy } from "./deploy.ts";
 import type { FunctionLoad } from "./function-queues.ts";
 import { homeOf, ownedBy } from "./home.ts";
 import type { Step } from "./step.ts";
+
+const { client } = await sandboxOfFile({ controllers: false });
 
 const idle: FunctionLoad = {
   ...{ due: 0, oldestDue: 0, running: 0, runTime: 0, paused: 0, allPaused: false, parked: 0, failing: 0 },
@@ -13,22 +15,14 @@ const idle: FunctionLoad = {
 const ref = refOf(ReconcileFunction);
 const cups = objectKey({ namespace: "tea", name: "cups" });
 const cup = { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" };
-let sandbox: Sandbox;
-let client: KubeClient;
 let load: FunctionLoad;
 let absent: ReturnType<Step["absent"]>;
 /** What was done in Redis, in turn. */
 let done: string[];
 let now: number;
 beforeAll(async () => {
-  sandbox = await startSandbox({ controllers: false });
-  client = await connect({ server: sandbox.url, token: sandbox.token });
   await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
   await client.create(builtin.namespace, { metadata: { name: "tea" } });
-});
-afterAll(async () => {
-  await client.close();
-  await sandbox.close();
 });
 beforeEach(async () => {
   [load, absent, done, now] = [idle, [], [], Date.UTC(2026, 0, 1)];

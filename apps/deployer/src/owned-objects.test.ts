@@ -1,32 +1,26 @@
 import { objectKey, RetryAfterError, silentLog } from "@drover/controller";
-import { ApiError, builtin, connect, isApiError, keyOf, type KubeClient, type NewObject } from "@drover/kube";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ApiError, builtin, isApiError, keyOf, type KubeClient, type NewObject } from "@drover/kube";
+import { beforeAll, describe, expect, it } from "vitest";
+import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import { boundRole } from "./bound-role.ts";
 import type { FunctionObject } from "./function-objects.ts";
 import { ownedBy, ownedElsewhere, ownedInCluster } from "./home.ts";
 import { adoptBindings, type Installation, installationOf, ownedByInstallation } from "./installation.ts";
 import { dropObject, keepObject, ownerAnnotation } from "./keep-object.ts";
 
+const { sandbox, client } = await sandboxOfFile();
+
 const former = { namespace: "tea", name: "cups", uid: "1" };
 const home = { ...former, uid: "2" };
 const namesake = { ...home, namespace: "milk", uid: "3" };
 const { signal } = new AbortController();
-let sandbox: Sandbox;
-let client: KubeClient;
 let installation: Installation;
 beforeAll(async () => {
-  sandbox = await startSandbox({});
-  client = await connect({ server: sandbox.url, token: sandbox.token });
   for (const name of ["tea", "coffee", "milk", "drover"])
     await client.create(builtin.namespace, { metadata: { name } });
   const found = await installationOf(client, "drover");
   if (found === undefined) throw new Error("There is no namespace drover.");
   installation = found;
-});
-afterAll(async () => {
-  await client.close();
-  await sandbox.close();
 });
 
 const rules = [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }];

@@ -1,24 +1,18 @@
 import { objectKey, RetryAfterError } from "@drover/controller";
-import { builtin, connect, type KubeClient } from "@drover/kube";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
+import { builtin } from "@drover/kube";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
+import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import { ownedBy } from "./home.ts";
 import { digest } from "./names.ts";
 import { keepRotatingSecret, type RotatingSecret } from "./rotating-secret.ts";
 
+const { client } = await sandboxOfFile();
+
 const home = { namespace: "tea", name: "cups", uid: "1" };
 const rotateEvery = 60_000;
-let sandbox: Sandbox;
-let client: KubeClient;
 beforeAll(async () => {
-  sandbox = await startSandbox({});
-  client = await connect({ server: sandbox.url, token: sandbox.token });
   await client.create(builtin.namespace, { metadata: { name: home.namespace } });
-});
-afterAll(async () => {
-  await client.close();
-  await sandbox.close();
 });
 
 let names = 0;

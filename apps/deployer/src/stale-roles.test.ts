@@ -1,7 +1,7 @@
 import { objectKey, ReconcileFunction, silentLog } from "@drover/controller";
-import { builtin, connect, type KubeClient, listAll, type NewObject, type ResourceRef } from "@drover/kube";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { builtin, listAll, type NewObject, type ResourceRef } from "@drover/kube";
+import { beforeAll, expect, it } from "vitest";
+import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import { bridgeRoleOf, bridgeRoles } from "./bridge-roles.ts";
 import { ownedInCluster } from "./home.ts";
 import { keepObject } from "./keep-object.ts";
@@ -9,20 +9,14 @@ import { keepObjects } from "./keep-objects.ts";
 import { dropStaleRoles } from "./stale-roles.ts";
 import type { Step } from "./step.ts";
 
+const { client } = await sandboxOfFile();
+
 const home = { namespace: "tea", name: "cups", uid: "1" };
 const account = { namespace: "drover", name: "bridge" };
 const { signal } = new AbortController();
-let sandbox: Sandbox;
-let client: KubeClient;
 beforeAll(async () => {
-  sandbox = await startSandbox({});
-  client = await connect({ server: sandbox.url, token: sandbox.token });
   for (const name of ["tea", "coffee", "milk"])
     await client.create(builtin.namespace, { metadata: { name } });
-});
-afterAll(async () => {
-  await client.close();
-  await sandbox.close();
 });
 
 const rolesFor = (namespaces: readonly string[] | undefined, of = home) =>

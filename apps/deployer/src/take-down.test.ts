@@ -1,7 +1,7 @@
 import { objectKey, ReconcileFunction, RetryAfterError } from "@drover/controller";
-import { builtin, connect, type KubeClient } from "@drover/kube";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { builtin, type KubeClient } from "@drover/kube";
+import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import { boundRole } from "./bound-role.ts";
 import type { FunctionContext } from "./function-objects.ts";
 import { type Home, ownedBy, ownedElsewhere, ownedInCluster } from "./home.ts";
@@ -9,26 +9,20 @@ import { observePods } from "./observe-pods.ts";
 import type { Step } from "./step.ts";
 import { takeDown, withdraw } from "./take-down.ts";
 
+const { sandbox, client } = await sandboxOfFile({ controllers: false });
+
 const home: Home = { namespace: "tea", name: "cups", uid: "1" };
 const namesake: Home = { namespace: "milk", name: "cups", uid: "2" };
 const { signal } = new AbortController();
 const spec = ReconcileFunction.spec.parse({
   for: { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" },
 });
-let sandbox: Sandbox;
-let client: KubeClient;
 let heal: () => void;
 /** What was taken away, in turn. */
 let taken: string[];
 beforeAll(async () => {
-  sandbox = await startSandbox({ controllers: false });
-  client = await connect({ server: sandbox.url, token: sandbox.token });
   for (const name of ["tea", "coffee", "milk"])
     await client.create(builtin.namespace, { metadata: { name } });
-});
-afterAll(async () => {
-  await client.close();
-  await sandbox.close();
 });
 beforeEach(() => {
   taken = [];

@@ -1,27 +1,19 @@
 import type { Announcement, ReconcileContext } from "@drover/controller";
-import { builtin, connect, isApiError, keyOf, type KubeClient, type KubeObject, listAll } from "@drover/kube";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
+import { builtin, isApiError, keyOf, type KubeObject, listAll } from "@drover/kube";
 import { controllerReference, replicaSetSchema } from "@drover/workloads";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import { carryOut } from "./carry-out.ts";
 import { decide } from "./decide.ts";
 import { type Deployment, deploymentSchema } from "./deployment.ts";
 import { type Draft, draftOf } from "./draft.ts";
 import { sometime, template } from "./testing/drafts.ts";
 
-let sandbox: Sandbox;
-let client: KubeClient;
+const { sandbox, client } = await sandboxOfFile({ controllers: false });
+
 /** What was written and said, in turn. */
 let done: string[];
 let heal: () => void;
-beforeAll(async () => {
-  sandbox = await startSandbox({ controllers: false });
-  client = await connect({ server: sandbox.url, token: sandbox.token, userAgent: "test" });
-});
-afterAll(async () => {
-  await client.close();
-  await sandbox.close();
-});
 beforeEach(async () => {
   for (const ref of [builtin.deployment, builtin.replicaSet])
     for (const one of await listAll(client, ref, { namespace: "default" }))

@@ -1,22 +1,14 @@
-import { builtin, connect, keyOf, type KubeClient, listAll, type NewObject } from "@drover/kube";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
+import { builtin, keyOf, listAll, type NewObject } from "@drover/kube";
 import { controllerReference, type ReplicaSetObject } from "@drover/workloads";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import { draftOf } from "./draft.ts";
 import { oldPodsMayRun } from "./find-sets.ts";
 import type { DeploymentStep } from "./reconcile-deployment.ts";
 import { deploymentOf, setOf, type SetLooks, sometime } from "./testing/drafts.ts";
 
-let sandbox: Sandbox;
-let client: KubeClient;
-beforeAll(async () => {
-  sandbox = await startSandbox({ controllers: false });
-  client = await connect({ server: sandbox.url, token: sandbox.token, userAgent: "test" });
-});
-afterAll(async () => {
-  await client.close();
-  await sandbox.close();
-});
+const { client } = await sandboxOfFile({ controllers: false });
+
 beforeEach(async () => {
   for (const pod of await listAll(client, builtin.pod, { namespace: "default" }))
     await client.delete(builtin.pod, keyOf(pod));

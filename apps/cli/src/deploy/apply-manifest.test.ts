@@ -1,20 +1,14 @@
 import { customResourceDefinition, defineResource, objectKey } from "@drover/controller";
-import { connect, installCrd, type KubeClient, refOf } from "@drover/kube";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { installCrd, type KubeClient, refOf } from "@drover/kube";
+import { beforeAll, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
+import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { applyManifest } from "./apply-manifest.ts";
 
-let sandbox: Sandbox;
-let client: KubeClient;
+const { client } = await sandboxOfFile();
+
 beforeAll(async () => {
-  sandbox = await startSandbox({});
-  client = await connect({ server: sandbox.url, token: sandbox.token });
   await installCrd(client, { ...customResourceDefinition(Cup) });
-});
-afterAll(async () => {
-  await client.close();
-  await sandbox.close();
 });
 
 const Cup = defineResource({

@@ -1,9 +1,11 @@
 import { customResourceDefinition, defineResource, objectKey, ReconcileFunction } from "@drover/controller";
-import { connect, installCrd, type KubeClient, refOf } from "@drover/kube";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { installCrd, refOf } from "@drover/kube";
+import { beforeAll, expect, it } from "vitest";
 import { z } from "zod";
+import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { orphanedWords } from "./orphaned-object.ts";
+
+const { sandbox, client } = await sandboxOfFile();
 
 const kindOf = (group: string, scope: "Namespaced" | "Cluster", kind = "Fork") =>
   defineResource({ group, version: "v1", kind, scope, spec: z.object({}), status: z.object({}) });
@@ -11,20 +13,12 @@ const fork = kindOf("left.example.com", "Namespaced");
 const otherFork = kindOf("kept.example.com", "Namespaced");
 const table = kindOf("left.example.com", "Cluster", "Table");
 const finalizers = ["drover.dev/forks"];
-let sandbox: Sandbox;
-let client: KubeClient;
 beforeAll(async () => {
-  sandbox = await startSandbox({});
-  client = await connect({ server: sandbox.url, token: sandbox.token });
   for (const kind of [fork, otherFork, table])
     await installCrd(client, { ...customResourceDefinition(kind) });
   for (const kind of [fork, otherFork])
     await client.create(refOf(kind), { metadata: { name: "a", namespace: "default", finalizers }, spec: {} });
   await client.create(refOf(table), { metadata: { name: "a", finalizers }, spec: {} });
-});
-afterAll(async () => {
-  await client.close();
-  await sandbox.close();
 });
 
 const wordsOf = (kind: string) =>

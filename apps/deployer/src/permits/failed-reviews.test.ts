@@ -1,24 +1,18 @@
 import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/controller";
-import { builtin, connect, keyOf, type KubeClient, refOf } from "@drover/kube";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { builtin, keyOf, refOf } from "@drover/kube";
+import { beforeAll, beforeEach, expect, it } from "vitest";
+import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { type Home, homeOf, ownedBy } from "../home.ts";
 import { redisUserOf } from "../names.ts";
 import type { PermitRecord } from "./permit-records.ts";
 import { type PermitReviewOptions, reviewOnce, reviewPermits } from "./review-permits.ts";
 
-let sandbox: Sandbox;
-let client: KubeClient;
+const { client } = await sandboxOfFile({ controllers: false });
+
 beforeAll(async () => {
-  sandbox = await startSandbox({ controllers: false });
-  client = await connect({ server: sandbox.url, token: sandbox.token });
   await client.create(builtin.crd, { ...customResourceDefinition(ReconcileFunction) });
   for (const name of ["tea", "drover"]) await client.create(builtin.namespace, { metadata: { name } });
   for (const name of ["cups", "pots"]) homes.push(await addFunction(name));
-});
-afterAll(async () => {
-  await client.close();
-  await sandbox.close();
 });
 
 /** Two functions, each with a Pod, a permit and a Redis user. */

@@ -6,16 +6,18 @@ import {
   ReconcileFunction,
   silentLog,
 } from "@drover/controller";
-import { builtin, connect, installCrd, type KubeClient, listAll, refOf } from "@drover/kube";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
+import { builtin, installCrd, type KubeClient, listAll, refOf } from "@drover/kube";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { z } from "zod";
+import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { boundRole } from "../bound-role.ts";
 import { homeOf, ownedBy } from "../home.ts";
 import { redisUserOf } from "../names.ts";
 import { permitRecords } from "./permit-records.ts";
 import { reviewOnce } from "./review-permits.ts";
+
+const { client } = await sandboxOfFile();
 
 const namespace = "tea";
 const names = Array.from({ length: 11 }, (_, i) => `cups-${i}`);
@@ -34,17 +36,9 @@ const askingSchema = z.object({
     namespace: z.string(),
   }),
 });
-let sandbox: Sandbox;
-let client: KubeClient;
 beforeAll(async () => {
-  sandbox = await startSandbox({});
-  client = await connect({ server: sandbox.url, token: sandbox.token });
   for (const name of [namespace, "drover"]) await client.create(builtin.namespace, { metadata: { name } });
   await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
-});
-afterAll(async () => {
-  await client.close();
-  await sandbox.close();
 });
 
 /** Functions with a permit, a Role and a Redis user each, and the reviewer of their permits. */
