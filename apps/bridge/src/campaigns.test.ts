@@ -61,9 +61,9 @@ const looked = async (): Promise<void> => {
   const before = looks;
   await expect.poll(() => looks).toBeGreaterThan(before + 1);
 };
-const told = () => campaigns.progress().get(sites);
+const reported = () => campaigns.progress().get(sites);
 
-it("a campaign begins where its kind is followed, once all of it was told, and another name another one", async () => {
+it("a campaign begins where its kind is followed, once all its objects have been delivered, and one of another name is another campaign", async () => {
   synced = false;
   campaigns.want([registration("one")]);
   await looked();
@@ -71,9 +71,9 @@ it("a campaign begins where its kind is followed, once all of it was told, and a
   await looked();
   expect(begun).toEqual([]);
   synced = true;
-  await expect.poll(told).toMatchObject({ name: "two", state: "Done" });
+  await expect.poll(reported).toMatchObject({ name: "two", state: "Done" });
   campaigns.want([registration("three")]);
-  await expect.poll(told).toMatchObject({ name: "three" });
+  await expect.poll(reported).toMatchObject({ name: "three" });
   expect(begun).toEqual(["two", "three"]);
 });
 
@@ -89,7 +89,7 @@ it("a campaign begins where all namespaces are followed that its controller is f
   await looked();
   expect(begun).toEqual([]);
   followed = all;
-  await expect.poll(told).toMatchObject({ name: "one", state: "Done" });
+  await expect.poll(reported).toMatchObject({ name: "one", state: "Done" });
 });
 
 it("a campaign goes on as it is declared now: at another pace, paused or not", async () => {
@@ -108,17 +108,17 @@ it("a campaign goes on as it is declared now: at another pace, paused or not", a
   const paused = (is: boolean) =>
     registrationOf(identity, { for: kind, campaign: { name: "one", paused: is } });
   campaigns.want([paused(true)]);
-  await expect.poll(told).toMatchObject({ state: "Paused", left: 1 });
+  await expect.poll(reported).toMatchObject({ state: "Paused", left: 1 });
   campaigns.want([paused(false)]);
-  await expect.poll(told).toMatchObject({ state: "Running", left: 1 });
+  await expect.poll(reported).toMatchObject({ state: "Running", left: 1 });
   await expect.poll(() => queue.stats(1_000)).toMatchObject({ due: 1 });
 });
 
 it("a bridge says nothing of a campaign any more whose kind another one follows", async () => {
   campaigns.want([registration("one")]);
-  await expect.poll(told).toBeDefined();
+  await expect.poll(reported).toBeDefined();
   followed = [];
-  await expect.poll(told).toBeUndefined();
+  await expect.poll(reported).toBeUndefined();
 });
 
 it("a campaign of what failed wakes what is parked or fails, once, and nothing else", async () => {
@@ -169,7 +169,7 @@ it("a campaign of what failed wakes what is parked or fails, once, and nothing e
   await expect.poll(() => finished).toEqual(["rollout-2 of 2 that failed"]);
   expect(runs.map(([of]) => of).sort()).toEqual(["web/exhausted", "web/failing", "web/terminal"]);
   expect(new Set(runs.flatMap(([, reasons]) => reasons))).toEqual(new Set(["Campaign rollout-2"]));
-  expect(told()).toBeUndefined();
+  expect(reported()).toBeUndefined();
   await next.drain(0);
 });
 
@@ -180,7 +180,7 @@ it("a campaign begins by the queue's clock, by which it is known when keys ran",
     now: 5,
   }));
   campaigns.want([registration("one")]);
-  await expect.poll(told).toMatchObject({ startedAt: new Date(5).toISOString() });
+  await expect.poll(reported).toMatchObject({ startedAt: new Date(5).toISOString() });
 });
 
 it("a campaign whose beginning Redis refused goes on when it can", async () => {
@@ -196,6 +196,6 @@ it("a campaign whose beginning Redis refused goes on when it can", async () => {
     },
   });
   campaigns.want([registration("one")]);
-  await expect.poll(told).toMatchObject({ name: "one", state: "Done" });
+  await expect.poll(reported).toMatchObject({ name: "one", state: "Done" });
   expect(refusals).toBe(-1);
 });

@@ -79,26 +79,26 @@ function following(wake: (wakes: readonly Wake[]) => Promise<void> = () => Promi
     stream,
     story,
     woken,
-    told: (name: string, version: string) => {
+    change: (name: string, version: string) => {
       tell(object(name, version));
     },
   };
 }
 
-it("what an event says is filed before anybody is woken, and the stream has told it only after both", async () => {
-  const { stream, story, told } = following();
+it("an event is filed before its keys are woken, and the position of the stream moves only after both", async () => {
+  const { stream, story, change } = following();
   await expect.poll(() => story.at(-1)).toBe("at 7");
-  told("b", "8");
+  change("b", "8");
   await expect.poll(() => story.at(-1)).toBe("at 8");
   expect(story).toEqual(["file n/a", "wake n/a", "at 7", "file n/b", "wake n/b", "at 8"]);
   expect(stream.counts).toEqual({ wakes: 2, events: 2, missed: 0 });
   await stream.stop();
 });
 
-it("who is brought copies knows after which moment they were made, of those that were listed and of newer ones", async () => {
-  const { stream, woken, story, told } = following();
+it("a wake with a copy says after which moment the copy was made, of listed objects and of newer ones", async () => {
+  const { stream, woken, story, change } = following();
   await expect.poll(() => story.at(-1)).toBe("at 7");
-  told("b", "8");
+  change("b", "8");
   await expect.poll(() => woken).toHaveLength(2);
   const newestAfter = { era: "e", at: 5 };
   expect(woken).toMatchObject(

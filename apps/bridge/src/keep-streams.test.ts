@@ -264,7 +264,7 @@ describe("a stream that is held", () => {
     await keeper.stop();
   });
 
-  it("is taken anew for others who listen, and otherwise left alone", async () => {
+  it("is started again when other queues listen, and otherwise left as it is", async () => {
     const { keeper, asked, turned } = opened();
     keeper.want([of("a")], needed);
     await expect.poll(() => asked).toHaveLength(1);
@@ -277,7 +277,7 @@ describe("a stream that is held", () => {
     await keeper.stop();
   });
 
-  it("is forgotten when nobody needs it, and released when it is only not to be followed yet", async () => {
+  it("is deleted when no function needs it, and only released while one needs it and it is not followed", async () => {
     const { keeper, asked } = opened();
     keeper.want([of("a")], needed);
     await expect.poll(() => asked).toHaveLength(1);
@@ -290,7 +290,7 @@ describe("a stream that is held", () => {
     await keeper.stop();
   });
 
-  it("by nobody is forgotten, where nobody needs it", async () => {
+  it("that no bridge follows is deleted, where no function needs it", async () => {
     const { keeper, asked, turned } = opened(["v1/pods", "v1/old"]);
     await turned();
     expect(asked).toEqual([]);

@@ -15,7 +15,7 @@ function scene(copies = true, others: StreamPlan["listeners"] = []) {
   const client: Pick<KubeClient, "list"> = {
     list: () => {
       at.asked++;
-      // What is asked for after it is of a later time.
+      // A moment that is asked for after a list is later.
       at.ms += 1_000;
       if (at.fails) return Promise.reject(new Error("no answer"));
       return Promise.resolve({

@@ -77,12 +77,12 @@ it("a variable that Drover sets, too, is found", () => {
   expect(setTwice([{ name: "C" }], ours)).toBeUndefined();
 });
 
-it("a process is told all of its pace that is to be another than its code says", () => {
+it("a process gets a variable for each setting of its pace that the spec changes", () => {
   expect(paceVariables({})).toEqual([]);
   const retry = { first: "1s", longest: "2m", attempts: 4 };
   const limits = { runs: { perSecond: 0.5, burst: 9 } };
-  const told = paceVariables({ concurrency: 3, resyncEvery: "1h", timeout: "30s", retry, limits });
-  expect(Object.fromEntries(told.map(({ name, value }) => [name, value]))).toEqual({
+  const variables = paceVariables({ concurrency: 3, resyncEvery: "1h", timeout: "30s", retry, limits });
+  expect(Object.fromEntries(variables.map(({ name, value }) => [name, value]))).toEqual({
     ...{ DROVER_CONCURRENCY: "3", DROVER_RESYNC_EVERY: "1h", DROVER_TIMEOUT: "30s" },
     ...{ DROVER_RETRY_FIRST: "1s", DROVER_RETRY_LONGEST: "2m", DROVER_RETRY_ATTEMPTS: "4" },
     ...{ DROVER_RUNS_PER_SECOND: "0.5", DROVER_RUNS_BURST: "9" },

@@ -163,7 +163,7 @@ describe("a verdict that Redis refuses", () => {
     expect(ran()).toContain(second);
   });
   it.each([0, 3 * times.lease])(
-    "is told again for a whole lease, though its run took %d ms",
+    "is sent again for a whole lease, though its run took %d ms",
     async (took) => {
       await wake(first);
       await pass(took);
@@ -383,7 +383,7 @@ describe("a run that is stopped", () => {
   });
 });
 
-describe("a worker that is told to stop", () => {
+describe("a worker that is stopping", () => {
   it("has gone once its verdicts were refused for a lease, though Redis takes none", async () => {
     await wake(first);
     fault = { refused: "settle" };

@@ -17,7 +17,7 @@ const key = objectKey({ namespace: "a", name: "b" });
 
 let clock: VirtualClock;
 let ledger: MemoryLedger;
-let told: (readonly Wake[])[];
+let received: (readonly Wake[])[];
 let added: ObjectKey[];
 let eras: string[];
 let server: string;
@@ -26,7 +26,7 @@ const patrolEnds = vi.fn();
 const queues: WorkQueue[] = [];
 
 beforeEach(() => {
-  [told, added, eras, server] = [[], [], [], "first"];
+  [received, added, eras, server] = [[], [], [], "first"];
   clock = new VirtualClock(1_000_000);
 });
 afterEach(async () => {
@@ -44,7 +44,7 @@ async function open({
     openLedger(own, onEra) {
       ledger = openMemoryLedger({ ...own, onEra, now: () => Math.floor(clock.now()), server: () => server });
       const wake = ledger.wake.bind(ledger);
-      const heard = (wakes: readonly Wake[], force?: boolean) => (told.push(wakes), wake(wakes, force));
+      const heard = (wakes: readonly Wake[], force?: boolean) => (received.push(wakes), wake(wakes, force));
       ledger = { ...ledger, wake: heard };
       return {
         ledger,
@@ -88,8 +88,8 @@ it.each([
     ...(size > 0 && { copy: "c".repeat(size) }),
   }));
   await queue.wake(wakes);
-  expect(told.flat()).toEqual(wakes);
-  expect(told.map(({ length }) => length)).toEqual(calls);
+  expect(received.flat()).toEqual(wakes);
+  expect(received.map(({ length }) => length)).toEqual(calls);
 });
 
 it.each([
@@ -99,7 +99,7 @@ it.each([
 ])("news are sent with their text where a key may be given them: %s", async (_, news, isSent) => {
   const queue = await open();
   await queue.wake([{ ...wakeOf(key), news }]);
-  expect(told).toEqual([[{ ...wakeOf(key), news: isSent ? news : "" }]]);
+  expect(received).toEqual([[{ ...wakeOf(key), news: isSent ? news : "" }]]);
 });
 
 it("a queue that is closed ends the wait for a wake, also where its caller would wait on", async () => {
@@ -118,11 +118,11 @@ it("a wake that Redis refused is recorded within a second after it does not refu
   await pass(600_000);
   refusing.mockRestore();
   await pass(1_000);
-  expect(told).toEqual([[wakeOf(key)]]);
+  expect(received).toEqual([[wakeOf(key)]]);
   await waking;
 });
 
-it("a wake that Redis refused is told once, for a caller that wants no retry", async () => {
+it("a wake that Redis refused is sent once, for a caller that wants no retry", async () => {
   const queue = await open();
   const refusing = vi.spyOn(ledger, "wake").mockRejectedValue(new Error("OOM"));
   await expect(queue.wake([wakeOf(key)], { retry: false })).rejects.toThrow("OOM");
@@ -133,11 +133,11 @@ it("a wake that Redis refused is told once, for a caller that wants no retry", a
 it("what is forced comes before what was listed; all that are known come as if they were listed, and go on", async () => {
   const queue = await open({ keys: [[key], [objectKey({ name: "other" })]] });
   await queue.force([key]);
-  expect(told).toMatchObject([[{ key, class: "change" }]]);
-  told = [];
+  expect(received).toMatchObject([[{ key, class: "change" }]]);
+  received = [];
   await queue.forceAll();
   const listed = { class: "listing", paused: false };
-  expect(told).toMatchObject([[{ key, ...listed }], [{ key: "other", ...listed }]]);
+  expect(received).toMatchObject([[{ key, ...listed }], [{ key: "other", ...listed }]]);
 });
 
 it("no timer is left of an answer that came in time", async () => {
@@ -192,7 +192,7 @@ it("the key of a worker that died is due again within seven seconds, by default"
   expect(await queue.stats(1_000)).toMatchObject({ due: 1, running: 0 });
 });
 
-it("is told of another server, each time, and not of the first one", async () => {
+it("reports another server, each time, and not the first one", async () => {
   const queue = await open();
   await queue.stats(1_000);
   expect(eras).toEqual([]);

@@ -65,7 +65,7 @@ it.each<[string, string | undefined]>([
   expect(failures[0]).toBeInstanceOf(FunctionGoneError);
 });
 
-it("a process that is told which function it runs for asks nobody, and one that is stopped waits no longer", async () => {
+it("a process whose settings name its function does not look it up, and one that is stopped waits no longer", async () => {
   const { process, stopping } = processFor({ error: new Error("no answer") });
   expect(await identityOf({ ...cups, uid: "u-3" }, process, 1)).toEqual({ ...cups, uid: "u-3" });
   const waiting = identityOf(cups, process, 1_000_000);

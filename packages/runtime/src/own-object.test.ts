@@ -27,13 +27,13 @@ function running(claim: Partial<Claim> = {}, { copies = true, live = at("9") } =
 }
 
 it.each<[string, Partial<Claim>, boolean]>([
-  ["that was told of last", { copy: copy(at("7")), uid: "u", versions: { [kind]: "7" } }, false],
+  ["of the version that woke the run", { copy: copy(at("7")), uid: "u", versions: { [kind]: "7" } }, false],
   [
-    "of another version than was told of last",
+    "of another version than woke the run",
     { copy: copy(at("7")), uid: "u", versions: { [kind]: "8" } },
     true,
   ],
-  ["of a version that nobody was told of", { copy: copy(at("7")), uid: "u", versions: {} }, true],
+  ["of a run that no version woke", { copy: copy(at("7")), uid: "u", versions: {} }, true],
   ["of another object of the name", { copy: copy(at("7")), uid: "v", versions: { [kind]: "7" } }, true],
   [
     "of an object of another name",

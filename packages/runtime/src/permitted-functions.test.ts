@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { followPermittedFunctions } from "./permitted-functions.ts";
 import { permitLabel, permitName, useAskedFor } from "./permits.ts";
 
-it("functions are told of once all permits are listed, each of which permits one use and no other", async () => {
+it("functions are reported once all permits are listed, each of which permits one use and no other", async () => {
   const sandbox = await startSandbox({});
   const client = await connect({ server: sandbox.url, token: sandbox.token });
   const stopping = new AbortController();
@@ -34,7 +34,7 @@ it("functions are told of once all permits are listed, each of which permits one
     if (path.includes("reconcilefunctions") && query.get("watch") !== null) isFollowed = true;
     return path.includes("configmaps") && !isFollowed ? { status: 503 } : undefined;
   });
-  const told: Readonly<Record<string, object>>[] = [];
+  const reported: Readonly<Record<string, object>>[] = [];
   followPermittedFunctions({
     ...{ client, log: silentLog, signal: stopping.signal, authors: "checked", namespace: "drover" },
     onChange(functions, permits) {
@@ -42,11 +42,11 @@ it("functions are told of once all permits are listed, each of which permits one
         const allows = (use: "followed" | "called") => permits?.allows(object, spec, use);
         return [object.metadata.name, { followed: allows("followed"), called: allows("called") }];
       });
-      told.push(Object.fromEntries(uses) as Record<string, object>);
+      reported.push(Object.fromEntries(uses) as Record<string, object>);
     },
   });
-  await expect.poll(() => told.length).toBeGreaterThan(0);
-  expect(told[0]).toEqual({
+  await expect.poll(() => reported.length).toBeGreaterThan(0);
+  expect(reported[0]).toEqual({
     followed: { followed: true, called: false },
     called: { followed: false, called: true },
   });

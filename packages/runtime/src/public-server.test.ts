@@ -33,7 +33,7 @@ it("a server that closes lets the requests under way end, and lets nothing new i
   await closed;
 });
 
-it("a server that closes waits no longer than it is told, and cuts off what is under way then", async () => {
+it("a server that closes waits for its grace at most, and then cuts off what is under way", async () => {
   const { server, asked } = await serving();
   const answer = fetch(server.url).then(
     () => "answered",

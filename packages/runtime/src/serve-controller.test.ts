@@ -111,7 +111,7 @@ it("a run that is under way when its process stops ends, before what its control
         begun.resolve(undefined);
         await ended.promise;
         for (let reads = 0; reads < 5; reads++) await readSecret("none");
-        story.push(signal.aborted ? "the run was told to end" : "the run ended");
+        story.push(signal.aborted ? "the run was aborted" : "the run ended");
         return undefined;
       },
     },
@@ -156,7 +156,7 @@ it("as many objects are reconciled at once as its settings say", async () => {
   await both.promise;
 });
 
-it("a run is told to end when its time is up", async () => {
+it("a run is aborted when its time is up", async () => {
   const { queue } = serve(
     {
       reconcile: ({ signal }) =>

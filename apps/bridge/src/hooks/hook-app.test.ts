@@ -45,7 +45,7 @@ let redis: () => Promise<void>;
 let known: Set<string>;
 /** Whether Redis keeps no ids for us. */
 let denied: boolean;
-/** What the queue, the ids and the sender were told, in order. */
+/** The calls of queue and ids, and the answers to the sender, in order. */
 let order: string[];
 let clock: number;
 

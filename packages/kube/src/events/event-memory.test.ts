@@ -11,12 +11,12 @@ const event = (name: string): RecordedEvent => ({
 test.each([
   ["soon", 1],
   ["as another event", sameWithin + 1],
-])("an event that is told again %s is not the one told longest ago, which makes room", (_when, later) => {
+])("an event that is reported again %s is not the oldest, which is dropped for a new one", (_when, later) => {
   const memory = eventMemory(2);
   const tell = (name: string, at: number): void => memory.tell(event(name), at, new Date(at));
   tell("a", 0);
   tell("b", 0);
   tell("a", later);
   tell("c", later);
-  expect(memory.all().map((told) => told.event.regarding.metadata.name)).toEqual(["a", "c"]);
+  expect(memory.all().map((one) => one.event.regarding.metadata.name)).toEqual(["a", "c"]);
 });
