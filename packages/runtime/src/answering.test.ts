@@ -236,6 +236,29 @@ describe("a newer run of a key", () => {
     },
   );
 
+  it("waits for the one that goes on, also where one between them was superseded while it waited", async () => {
+    const call = callAt(now);
+    const stopped = Promise.withResolvers<undefined>();
+    const story: string[] = [];
+    act = async () => {
+      await stopped.promise;
+      story.push("the first has ended");
+      return undefined;
+    };
+    const first = called(call);
+    await expect.poll(() => runs).toHaveLength(1);
+    act = () => (story.push("another runs"), Promise.resolve(undefined));
+    const second = called({ ...call, token: "second" });
+    const third = called({ ...call, token: "third" });
+    expect(outcomeIn(await second)).toBe("failed");
+    // Whatever the second one's end sets going begins before the next turn of the event loop.
+    await new Promise(setImmediate);
+    stopped.resolve(undefined);
+    expect(outcomeIn(await first)).toBe("failed");
+    expect(outcomeIn(await third)).toBe("done");
+    expect(story).toEqual(["the first has ended", "another runs"]);
+  });
+
   it("is not followed by an older one", async () => {
     const call = object(callAt(now), { resourceVersion: "1000" });
     await called(call);

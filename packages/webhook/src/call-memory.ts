@@ -65,21 +65,20 @@ export function callMemory(now: () => Milliseconds, limits: MemoryLimits = usual
   let floor = 0;
   let bytes = 0;
 
+  const isOver = (one: { readonly at: Milliseconds }): boolean => one.at + keptFor < now();
   const forget = (token: string, one: Known): void => {
     known.delete(token);
     bytes -= one.bytes;
   };
   const makeRoom = (): void => {
     for (const [token, one] of known) {
-      const isOver = one.at + keptFor < now();
-      if (!isOver && known.size < limits.calls) break;
-      if (!isOver) floor = Math.max(floor, one.at);
+      if (!isOver(one) && known.size < limits.calls) break;
+      if (!isOver(one)) floor = Math.max(floor, one.at);
       forget(token, one);
     }
     for (const [key, one] of latest) {
-      const isOver = one.at + keptFor < now();
-      if (!isOver && latest.size < limits.calls) break;
-      if (!isOver) floor = Math.max(floor, one.at);
+      if (!isOver(one) && latest.size < limits.calls) break;
+      if (!isOver(one)) floor = Math.max(floor, one.at);
       latest.delete(key);
     }
     for (const one of known.values()) {
@@ -117,7 +116,9 @@ export function callMemory(now: () => Milliseconds, limits: MemoryLimits = usual
       const answer = run({ superseded: superseding.signal, before: before?.ended ?? Promise.resolve() });
       remember(token, { at, digest, answer, bytes: 0 });
       latest.delete(key);
-      latest.set(key, { at, version, superseding, ended: answer.catch(() => undefined) });
+      // One that is superseded while it waits has ended, and the one that it waited for may go on.
+      const ended = Promise.allSettled([before?.ended, answer]).then(() => undefined);
+      latest.set(key, { at, version, superseding, ended });
       return answer;
     },
   };
