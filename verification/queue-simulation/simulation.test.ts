@@ -20,7 +20,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-const schedules = 1_500;
+const schedules = 1_000;
 
 it(
   `keeps its promises in ${schedules} random schedules of producers, workers, crashes and lost servers`,
