@@ -149,7 +149,7 @@ export class ObservedLedger {
         // What its slot was given before has come to its end.
         for (const given of this.#given.keys()) if (slotOf(given) === token) this.#given.delete(given);
         if (!knownWhenGiven.has(token)) knownWhenGiven.set(token, known);
-        scene.checked(() => truth.granted(key, token, answer.claimed, version, this.#now));
+        scene.checked(() => truth.granted({ key, token, claim: answer.claimed, known }, version, this.#now));
       } else {
         say(`was refused: ${answer.refused}`);
         if (answer.refused === "slot taken") this.#taken.add(token);
@@ -200,7 +200,7 @@ export class ObservedLedger {
       const known = before.get(key);
       if (!known) throw new Violation(`${key} was handed over, which nobody ever woke`);
       if (!scene.knownWhenGiven.has(token)) scene.knownWhenGiven.set(token, known);
-      scene.truth.granted(key, token, claim, version, this.#now);
+      scene.truth.granted({ key, token, claim, known }, version, this.#now);
     });
     say(`is handed ${key} as ${this.#short(token)}`);
   }

@@ -83,11 +83,12 @@ export function surroundings(
     for (const { worker, message, given: what } of await post.collect(prefix)) {
       const { slot, token, key, claim } = what;
       self.say(`${key} is given to ${self.short(token)}`);
+      const known = self.truth.known(key);
       self.checked(() => {
         if (knownWhenGiven.has(token)) throw new Violation(`${token} was given twice, and at last ${key}`);
-        self.truth.granted(key, token, claim, offered.get(slot) ?? 0, self.local + self.hurried);
+        self.truth.granted({ key, token, claim, known }, offered.get(slot) ?? 0, self.local + self.hurried);
       });
-      knownWhenGiven.set(token, self.truth.known(key));
+      knownWhenGiven.set(token, known);
       given.set(token, { at: self.local, losses: self.truth.losses });
       if (!channels.publish(worker, message)) self.say(`nobody listens for ${self.short(token)}`);
     }

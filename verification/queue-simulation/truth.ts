@@ -20,11 +20,15 @@ export interface ObservedRun {
   readonly known: Knowledge;
 }
 
+type Granted = Pick<ObservedRun, "key" | "token" | "claim" | "known">;
+
 export interface Knowledge {
   /** Wakes of the key that had reached Redis, or may have. */
   readonly wakes: number;
   /** Losses of data that had happened. */
   readonly losses: number;
+  /** When the account opens that was known to be closed, as `now` counts; some time gone by where none was. */
+  readonly closedUntil: number;
 }
 
 /** A version of a key's object. */
@@ -167,7 +171,7 @@ export class Truth {
   }
 
   known(key: ObjectKey): Knowledge {
-    return { wakes: this.of(key).wakes, losses: this.losses };
+    return { wakes: this.of(key).wakes, losses: this.losses, closedUntil: this.#closedUntil };
   }
 
   /** A worker is here until then, of this version; undefined when it went. */
@@ -182,8 +186,8 @@ export class Truth {
     truth.told = Math.max(truth.told, version);
   }
 
-  /** The ledger gave a key to a token, whether or not the worker hears of it. */
-  granted(key: ObjectKey, token: string, claim: Claim, version: number, now: number): void {
+  /** The ledger gave a key to a token, whether or not the worker hears of it. `known` is from before it was asked to. */
+  granted({ key, token, claim, known }: Granted, version: number, now: number): void {
     const grant = `${key} to ${token}`;
     if (this.#granted.has(grant)) return; // asked again
     this.#granted.add(grant);
@@ -194,17 +198,18 @@ export class Truth {
         `${key} was given a copy of version ${copy}; ${truth.told} was told of, and ${truth.written} written by a run`,
       );
     }
-    partsIn(claim)?.forEach((known, part) => {
+    partsIn(claim)?.forEach((at, part) => {
       const { told, written } = this.part(key, part);
-      if (known < Math.max(told, written))
+      if (at < Math.max(told, written))
         throw new Violation(
-          `${key} was given part ${part} at ${known}; ${told} was told of, and ${written} written by a run`,
+          `${key} was given part ${part} at ${at}; ${told} was told of, and ${written} written by a run`,
         );
     });
     for (const scope of this.#paused) {
       if (this.#covers(scope, key)) throw new Violation(`${key} runs though it is paused`);
     }
-    if (truth.account && now < this.#closedUntil)
+    // Answers may come in another order than Redis gave them: what closed meanwhile may have closed after this.
+    if (truth.account && now < Math.min(known.closedUntil, this.#closedUntil))
       throw new Violation(`${key} runs though its account is closed`);
     if (now < truth.quietUntil)
       throw new Violation(`${key} runs though nothing was heard and no time had come`);
