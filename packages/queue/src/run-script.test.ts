@@ -44,6 +44,8 @@ it.each([15, 1_000, 60_000])(
     expect(await run(redis)).toBe("done");
     expect(now() - there).toBeLessThanOrEqual(250);
     expect(pauses[0]).toBeLessThanOrEqual(10);
+    vi.advanceTimersByTime(60_000);
+    expect(scriptsMissing(redis), "long after they were there").toBeUndefined();
   },
 );
 
