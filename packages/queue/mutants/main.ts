@@ -11,30 +11,11 @@ import { join } from "node:path";
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { allMutants as all } from "./all-mutants.ts";
 import type { Mutant } from "./mutant.ts";
-import { mutantsOfCopies } from "./of-copies.ts";
-import { mutantsOfLists } from "./of-lists.ts";
-import { mutantsOfKeys } from "./of-keys.ts";
-import { mutantsOfOffers } from "./of-offers.ts";
-import { mutantsOfOrder } from "./of-order.ts";
-import { mutantsOfPeople } from "./of-people.ts";
-import { mutantsOfProcesses } from "./of-processes.ts";
-import { mutantsOfScripts } from "./of-scripts.ts";
-import { mutantsOfSettling } from "./of-settling.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const { values } = parseArgs({ options: { only: { type: "string" } } });
-const all = [
-  ...mutantsOfKeys,
-  ...mutantsOfCopies,
-  ...mutantsOfLists,
-  ...mutantsOfOffers,
-  ...mutantsOfPeople,
-  ...mutantsOfSettling,
-  ...mutantsOfOrder,
-  ...mutantsOfProcesses,
-  ...mutantsOfScripts,
-];
 const { only } = values;
 const chosen = all.filter(
   ({ promise }) => only === undefined || promise === only || promise.startsWith(`${only}-`),

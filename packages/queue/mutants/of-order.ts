@@ -47,14 +47,14 @@ const ofOrder = script("order", [
   {
     promise: "bell-6",
     wrong: "what is heard of alone is given where all slots are busy",
-    from: "return nobodyWaits and roomFor() > 0 and give(e)",
-    to: "return nobodyWaits and give(e)",
+    from: "return roomFor() > 0 and give(e)",
+    to: "return give(e)",
   },
   {
     promise: "order-1",
     wrong: "what is heard of alone goes before whose timer is over",
-    from: "return nobodyWaits and roomFor() > 0 and give(e)",
-    to: "return roomFor() > 0 and give(e)",
+    from: "'LIMIT', 0, 1) > 0 then return false end",
+    to: "'LIMIT', 0, 1) > 1 then return false end",
   },
   {
     promise: "order-3",

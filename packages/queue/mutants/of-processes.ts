@@ -101,7 +101,7 @@ export const mutantsOfProcesses: readonly Mutant[] = here([
     promise: "claim-1",
     wrong: "a worker has one token",
     file: "slots.ts",
-    from: "const token = randomUUID();\n    const isOneMore",
+    from: "const token = this.#parts.newId();\n    const isOneMore",
     to: "const token = String(process.pid);\n    const isOneMore",
   },
   {
