@@ -115,10 +115,11 @@ describe("with ours in their place, which are pods that the deployer made", pati
 
 /**
  * What it takes to be an owner that blocks deletion is asked by admission, and is no request of theirs. Something is looked up
- * by its name when an earlier run that died half-way has made it. Whether an Event is told again is chance.
+ * by its name when an earlier run that died half-way has made it. Whether an Event is told again is chance. What a
+ * controller owns it is granted to write in every way, and a ReplicaSet's pods are only created, patched and deleted.
  */
 const rare: Readonly<Record<string, readonly string[]>> = {
-  replicaset: ["update replicasets/finalizers.apps", "get pods", "patch events.events.k8s.io"],
+  replicaset: ["update replicasets/finalizers.apps", "get pods", "update pods", "patch events.events.k8s.io"],
   deployment: ["update deployments/finalizers.apps", "get replicasets.apps", "patch events.events.k8s.io"],
 };
 
