@@ -234,7 +234,8 @@ const crashes = (facts: readonly Fact[]): readonly Violation[] =>
 
 /**
  * I14. A key has one bell waiting, and one more where a bell was late. A bell stays active, until BullMQ looks, whose
- * worker died, or whose connection broke while BullMQ handed it out.
+ * worker died, or whose connection broke while BullMQ handed it out. So does a forged one that BullMQ shall keep once its run
+ * has failed: that is refused, as it could fill the server.
  */
 function tooManyBells(facts: readonly Fact[], { keys, slots }: Expectations): readonly Violation[] {
   let stranded = 0;
@@ -246,7 +247,7 @@ function tooManyBells(facts: readonly Fact[], { keys, slots }: Expectations): re
       stranded += (fact.kind === "redis-cut" ? 8 : 1) * slots;
     if (fact.fact !== "bells") return [];
     const { waiting, active } = fact;
-    if (waiting <= 2 * keys + forged && active <= slots + stranded) return [];
+    if (waiting <= 2 * keys + forged && active <= slots + stranded + forged) return [];
     return [{ rule: "I14", what: `${waiting} bells wait and ${active} are active, for ${keys} keys` }];
   });
 }
