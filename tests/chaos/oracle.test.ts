@@ -180,6 +180,15 @@ it("there are not more bells than keys, but for late ones and those of the dead"
   expect(story().exits(0, true).bells(1, 0, 4).violations()).toEqual([]);
 });
 
+it("as many forged bells may stay active as runs have failed since they were forged", () => {
+  const forged = () => story().fault(0, 1, "bells-forge", "nothing");
+  expect(forged().bells(9, 99, 4).violations()).toEqual([]);
+  expect(forged().run(2, "a").bells(9, 0, 5).violations()).toEqual(["I14"]);
+  expect(forged().run(2, "a", "terminal").bells(9, 0, 5).violations()).toEqual([]);
+  expect(forged().run(2, "a", "terminal").bells(9, 0, 6).violations()).toEqual(["I14"]);
+  expect(story().run(2, "a", "terminal").bells(9, 0, 3).violations()).toEqual(["I14"]);
+});
+
 describe("a key is at rest", () => {
   const restOf = (told: ReturnType<typeof story>, behaviour: "works" | "later" = "works") => {
     const rest = followRest(new Map([[key, behaviour]]));

@@ -234,8 +234,8 @@ const crashes = (facts: readonly Fact[]): readonly Violation[] =>
 
 /**
  * I14. A key has one bell waiting, and one more where a bell was late. A bell stays active, until BullMQ looks, whose
- * worker died, or whose connection broke while BullMQ handed it out. So does a forged one that BullMQ shall keep once its run
- * has failed: that is refused, as it could fill the server.
+ * worker died, or whose connection broke while BullMQ handed it out. So does a forged bell whose run failed: its job asks
+ * BullMQ to keep it with no bound on how many, and that is refused.
  */
 function tooManyBells(facts: readonly Fact[], { keys, slots }: Expectations): readonly Violation[] {
   let stranded = 0;
@@ -243,11 +243,13 @@ function tooManyBells(facts: readonly Fact[], { keys, slots }: Expectations): re
   return facts.flatMap((fact) => {
     if (fact.fact === "exited") stranded += slots;
     if (fact.fact === "fault" && fact.kind === "bells-forge") forged = Infinity;
+    const hasFailed = fact.fact === "ended" && (fact.verdict === "retry" || fact.verdict === "terminal");
+    if (hasFailed && forged > 0) stranded++;
     if (fact.fact === "fault" && fact.phase === "begins")
       stranded += (fact.kind === "redis-cut" ? 8 : 1) * slots;
     if (fact.fact !== "bells") return [];
     const { waiting, active } = fact;
-    if (waiting <= 2 * keys + forged && active <= slots + stranded + forged) return [];
+    if (waiting <= 2 * keys + forged && active <= slots + stranded) return [];
     return [{ rule: "I14", what: `${waiting} bells wait and ${active} are active, for ${keys} keys` }];
   });
 }
