@@ -114,9 +114,9 @@ describe("with ours in their place, which are pods that the deployer made", pati
 });
 
 /**
- * What it takes to be an owner that blocks deletion is asked by admission, and is no request of theirs. Something is looked up
- * by its name when an earlier run that died half-way has made it. Whether an Event is told again is chance. What a
- * controller owns it is granted to write in every way, and a ReplicaSet's pods are only created, patched and deleted.
+ * Granted and seldom requested, or never. Admission itself checks the right to set owners that block deletion. An object is
+ * looked up by its name only after an earlier run crashed between creating it and recording it. An Event is patched only
+ * where it repeats. A controller may write what it owns in every way, and a ReplicaSet's pods are never replaced whole.
  */
 const rare: Readonly<Record<string, readonly string[]>> = {
   replicaset: ["update replicasets/finalizers.apps", "get pods", "update pods", "patch events.events.k8s.io"],

@@ -186,7 +186,7 @@ export class Truth {
     truth.told = Math.max(truth.told, version);
   }
 
-  /** The ledger gave a key to a token, whether or not the worker hears of it. `known` is from before it was asked to. */
+  /** The ledger gave a key to a token, whether or not its answer arrives. `known` was read before the ledger was called. */
   granted({ key, token, claim, known }: Granted, version: number, now: number): void {
     const grant = `${key} to ${token}`;
     if (this.#granted.has(grant)) return; // asked again
@@ -195,14 +195,14 @@ export class Truth {
     const copy = copyIn(claim);
     if (copy !== undefined && copy < Math.max(truth.written, truth.told)) {
       throw new Violation(
-        `${key} was given a copy of version ${copy}; ${truth.told} was told of, and ${truth.written} written by a run`,
+        `${key} was given a copy of version ${copy}; the ledger had acknowledged version ${truth.told}, and a run had written ${truth.written}`,
       );
     }
-    partsIn(claim)?.forEach((at, part) => {
+    partsIn(claim)?.forEach((given, part) => {
       const { told, written } = this.part(key, part);
-      if (at < Math.max(told, written))
+      if (given < Math.max(told, written))
         throw new Violation(
-          `${key} was given part ${part} at ${at}; ${told} was told of, and ${written} written by a run`,
+          `${key} was given version ${given} of part ${part}; the ledger had acknowledged version ${told}, and a run had written ${written}`,
         );
     });
     for (const scope of this.#paused) {
