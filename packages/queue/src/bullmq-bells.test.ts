@@ -1,32 +1,23 @@
 import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
-import { type RedisServer, startRedis } from "@drover/local-servers";
 import { Queue } from "bullmq";
 import { isDeepStrictEqual } from "node:util";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { type Bells, RunFailedError } from "./bells.ts";
+import { afterAll, expect, it, vi } from "vitest";
+import { RunFailedError } from "./bells.ts";
 import { bullmqBells } from "./bullmq-bells.ts";
-import { connectRedis, type RedisConnection } from "./redis-connection.ts";
+import { connectRedis } from "./redis-connection.ts";
 import { RedisRefusalError } from "./redis-errors.ts";
 import { redisUserRules } from "./redis-users.ts";
+import { redisOfFile } from "./redis.fixture.ts";
 
 const prefix = "{drover:bells.test}";
 const key = objectKey({ namespace: "a", name: "first" });
-let server: RedisServer;
-let redis: RedisConnection;
-let bells: Bells;
-let dashboard: Queue<unknown>;
+const { server, redis } = await redisOfFile();
+const bells = bullmqBells({ redis, prefix, log: silentLog });
+const dashboard = new Queue<unknown>("bells", { connection: redis, prefix });
 
-beforeAll(async () => {
-  server = await startRedis({ persistence: false });
-  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog });
-  bells = bullmqBells({ redis, prefix, log: silentLog });
-  dashboard = new Queue<unknown>("bells", { connection: redis, prefix });
-});
 afterAll(async () => {
   await bells.close();
   await dashboard.close();
-  redis.disconnect();
-  await server.stop();
 });
 
 it("ring for a key anew, also while the failed bell of a run before is kept", async () => {

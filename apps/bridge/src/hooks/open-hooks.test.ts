@@ -1,14 +1,13 @@
 import { type FunctionIdentity, silentLog } from "@drover/controller";
-import { type RedisServer, startRedis } from "@drover/local-servers";
-import { connectRedis, disconnectRedis, type RedisConnection, type Wake } from "@drover/queue";
+import type { Wake } from "@drover/queue";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { redisOfFile } from "../../../../packages/queue/src/redis.fixture.ts";
 import { registrationOf } from "../registration.ts";
 import { signed, whsec } from "./hook.fixture.ts";
 import { type Hooks, type HooksOptions, openHooks } from "./open-hooks.ts";
 
-let server: RedisServer;
-let redis: RedisConnection;
+const { redis } = await redisOfFile();
 let hooks: Hooks;
 const registry = new Registry();
 const woken: Wake[] = [];
@@ -17,8 +16,6 @@ const warnings: object[] = [];
 let holders: HooksOptions["bridge"]["holders"];
 
 beforeAll(async () => {
-  server = await startRedis({ persistence: false });
-  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog });
   const secret = { metadata: { name: "hooks", namespace: "web" }, data: { s3: btoa(whsec) } };
   hooks = await openHooks({
     ...{ host: "127.0.0.1", port: 0, secrets: undefined, redis, registry },
@@ -32,11 +29,7 @@ beforeAll(async () => {
   });
   hooks.register([sitesOf({ namespace: "web", name: "sites", uid: "u" }, "s3")]);
 });
-afterAll(async () => {
-  await hooks.close();
-  await disconnectRedis(redis);
-  await server.stop();
-});
+afterAll(() => hooks.close());
 
 /** A controller with a hook whose secret has this key. */
 const sitesOf = (identity: FunctionIdentity, key: string) =>
