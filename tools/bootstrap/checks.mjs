@@ -2,18 +2,19 @@ import { join } from "node:path";
 import { run } from "./children.mjs";
 
 const CHECKS = {
-  types: ["typescript/bin/tsc", "-p", ".", "--noEmit"],
-  lint: ["eslint/bin/eslint.js", "."],
-  format: ["prettier/bin/prettier.cjs", "--check", "--log-level=warn", "."],
+  types: ["node_modules/typescript/bin/tsc", "-p", ".", "--noEmit"],
+  lint: ["node_modules/eslint/bin/eslint.js", "."],
+  format: ["node_modules/prettier/bin/prettier.cjs", "--check", "--log-level=warn", "."],
+  words: ["verification/plain-words/check.ts"],
 };
 
-/** Types, lint and format, all at once; each one's output is shown in one piece when it has ended. */
+/** Types, lint, format and words, all at once; each one's output is shown in one piece when it has ended. */
 export async function checkAll({ root, node, env }) {
   const coloured = process.stdout.isTTY ? { ...env, FORCE_COLOR: env["FORCE_COLOR"] ?? "1" } : env;
   const codes = await Promise.all(
     Object.entries(CHECKS).map(async ([name, [file, ...args]]) => {
       const begun = performance.now();
-      const { code, output } = await run(node, [join(root, "node_modules", file), ...args], {
+      const { code, output } = await run(node, [join(root, file), ...args], {
         cwd: root,
         env: coloured,
         collect: ["stdout", "stderr"],
