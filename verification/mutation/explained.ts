@@ -69,6 +69,18 @@ const EXPLAINED: readonly Explained[] = [
     replacement: "[]",
     reason: "The advice in a message.",
   },
+  {
+    file: "apps/bridge/src/queue-delivery.ts",
+    original: "performance.now() >= directFrom",
+    replacement: "performance.now() > directFrom",
+    reason: "A wake in the very instant in which the probation ends may go either way.",
+  },
+  {
+    file: "apps/gateway/src/main.ts",
+    original: '"gateway"',
+    replacement: '""',
+    reason: "The name of its connections in Redis' CLIENT LIST, for people.",
+  },
 ];
 
 /** Why a mutant may survive, where that is known. */

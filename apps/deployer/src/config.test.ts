@@ -69,7 +69,22 @@ it.each([
     { DROVER_MONITORING_NAMESPACES: "monitoring Prometheus" },
     /DROVER_MONITORING_NAMESPACES=.*name of a namespace/,
   ],
+  ...["gateway", "drover/gateway/1", "Drover/gateway", "drover/", "/gateway", "drover/my gateway"].map(
+    (account): [Record<string, string>, RegExp] => [
+      { DROVER_GATEWAY_ACCOUNT: account },
+      /DROVER_GATEWAY_ACCOUNT=.* give namespace and name, such as drover\/gateway/,
+    ],
+  ),
 ])("refuses %j, and says what to write", (env, problem) => expect(() => given(env)).toThrow(problem));
+
+it("takes ServiceAccounts as namespace and name", () => {
+  const accounts = { DROVER_BRIDGE_ACCOUNT: "team-a/bridge.v2", DROVER_KEDA_ACCOUNT: "scaling/keda-1" };
+  expect(given(accounts)).toMatchObject({
+    bridgeAccount: { namespace: "team-a", name: "bridge.v2" },
+    gatewayAccount: { namespace: "drover", name: "gateway" },
+    kedaAccount: { namespace: "scaling", name: "keda-1" },
+  });
+});
 
 it("takes several namespaces of what scrapes", () => {
   expect(given({ DROVER_MONITORING_NAMESPACES: "monitoring, metrics" }).monitoringNamespaces).toEqual([

@@ -2,6 +2,7 @@ import {
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
   ListMultipartUploadsCommand,
+  ListObjectsV2Command,
   PutBucketVersioningCommand,
 } from "@aws-sdk/client-s3";
 import { RetryAfterError } from "@drover/controller";
@@ -26,6 +27,11 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 beforeEach(() => scene.proxy.forget());
+
+async function keysIn(bucket: string): Promise<readonly (string | undefined)[]> {
+  const { Contents = [] } = await scene.s3.send(new ListObjectsV2Command({ Bucket: bucket }));
+  return Contents.map(({ Key }) => Key);
+}
 
 describe("onDelete: Retain, the default", () => {
   test("keeps the bucket, its content and its tags, and takes off only Drover's marks", async () => {
@@ -105,16 +111,19 @@ describe("onDelete: Delete", () => {
     expect(await refusal(object.finalize())).toMatchObject({ reason: "BucketNotEmpty" });
   });
 
-  test("an object that is written at the last moment keeps the bucket", async () => {
-    const object = scene.object({ onDelete: "Delete" });
-    await object.settle();
-    scene.proxy.fault = async ({ operation }) => {
-      if (operation === "DeleteBucket") await putObject(scene.s3, object.bucketName);
-      return "none" as const;
-    };
-    expect(await refusal(object.finalize())).toMatchObject({ reason: "BucketNotEmpty" });
-    expect(await bucketIn(scene.s3, object.bucketName)).toBeDefined();
-  });
+  test.each(["PutBucketTagging", "DeleteBucket"])(
+    "an object that is written just before %s keeps the bucket, and is kept",
+    async (moment) => {
+      const object = scene.object({ onDelete: "Delete" });
+      await object.settle();
+      scene.proxy.fault = async ({ operation }) => {
+        if (operation === moment) await putObject(scene.s3, object.bucketName);
+        return "none" as const;
+      };
+      expect(await refusal(object.finalize())).toMatchObject({ reason: "BucketNotEmpty" });
+      expect(await keysIn(object.bucketName)).toEqual(["a"]);
+    },
+  );
 
   test("with emptyOnDelete, everything goes: objects, versions, delete markers, unfinished uploads", async () => {
     const object = scene.object({ onDelete: "Delete", emptyOnDelete: true, versioning: "Enabled" });
@@ -194,6 +203,21 @@ describe("a bucket that is not the object's", () => {
       expect(scene.proxy.writes()).not.toContain("DeleteBucket");
     },
   );
+
+  test("any more, because somebody took it over after it was marked, keeps its content", async () => {
+    const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
+    await object.settle();
+    await putObject(scene.s3, object.bucketName);
+    scene.proxy.forget();
+    scene.proxy.fault = async ({ operation }): Promise<Fault> => {
+      const isMarked = scene.proxy.writes().includes("PutBucketTagging") && operation !== "PutBucketTagging";
+      if (isMarked) await setTags(scene.s3, object.bucketName, { "drover.dev/owner-uid": "another" });
+      return "none";
+    };
+    await object.finalize();
+    expect(scene.proxy.writes()).toEqual(["PutBucketTagging"]);
+    expect(await keysIn(object.bucketName)).toEqual(["a"]);
+  });
 
   test("because the name is another account's, does not hold the object", async () => {
     const object = scene.object({ onDelete: "Delete" });
