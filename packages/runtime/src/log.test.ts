@@ -1,6 +1,9 @@
+import { type Log, objectKey } from "@drover/controller";
+import type { Verdict } from "@drover/queue";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
+import { tellOfRun } from "./log.ts";
 
 const run = promisify(execFile);
 const here = new URL(".", import.meta.url).href;
@@ -71,4 +74,35 @@ it("ends a process with 1 for an error that nothing caught", async () => {
   await expect(run(process.execPath, ["--input-type=module", "-e", script])).rejects.toMatchObject({
     code: 1,
   });
+});
+
+it.each<[string, Verdict]>([
+  ["debug", { kind: "done" }],
+  ["debug", { kind: "gone" }],
+  ["info", { kind: "wait", after: 1_000 }],
+  ["info", { kind: "retry", error: "it" }],
+  ["info", { kind: "conflict" }],
+  ["info", { kind: "terminal", error: "it" }],
+  ["info", { kind: "interrupted" }],
+])("logs at %s a run that ended with %j", (level, verdict) => {
+  const logged: unknown[] = [];
+  const at = (name: keyof Log) => (fields: object, message: string) =>
+    void logged.push([name, fields, message]);
+  const log: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  const run = {
+    key: objectKey({ namespace: "web", name: "a" }),
+    token: "t",
+    claim: { fails: 0, reasons: ["Modified"], class: "change", versions: {} } as const,
+    signal: new AbortController().signal,
+    held: () => true,
+  };
+  tellOfRun(log, "Called", run, verdict, 12.4, { function: "web/greetings" });
+  const fields = {
+    function: "web/greetings",
+    key: "web/a",
+    verdict: verdict.kind,
+    ms: 12,
+    why: ["Modified"],
+  };
+  expect(logged).toEqual([[level, fields, "Called"]]);
 });
