@@ -81,6 +81,42 @@ const EXPLAINED: readonly Explained[] = [
     replacement: '""',
     reason: "The name of its connections in Redis' CLIENT LIST, for people.",
   },
+  {
+    file: "apps/bridge/src/hooks/bearer.ts",
+    original: "[]",
+    replacement: '["Stryker was here"]',
+    reason: "Only the second item is used, and neither list has one.",
+  },
+  {
+    file: "packages/queue/src/scripts/scene.ts",
+    original: "mostMembers - 1",
+    replacement: "mostMembers + 1",
+    reason: "1,002 members in place of 1,000: the bound is far from what a call may cost.",
+  },
+  {
+    file: "packages/runtime/src/reconcile-once.ts",
+    original: "{ key: run.key, verdict: outcome.verdict.kind, err: error }",
+    replacement: "{}",
+    reason: "Fields of a log line.",
+  },
+  {
+    file: "packages/runtime/src/answering.ts",
+    original: "{ key: call.key, err: error }",
+    replacement: "{}",
+    reason: "Fields of a log line.",
+  },
+  {
+    file: "apps/gateway/src/calls/call-function.ts",
+    original: "performance.now() < end",
+    replacement: "performance.now() <= end",
+    reason: "In the very instant in which the time is over, one more try may be made or not.",
+  },
+  {
+    file: "packages/streams/src/parsed-json.ts",
+    original: "{\n    return undefined;\n  }",
+    replacement: "{}",
+    reason: "A function that returns nothing returns undefined.",
+  },
 ];
 
 /** Why a mutant may survive, where that is known. */

@@ -49,6 +49,12 @@ it("the deployer does not count the run that asks: it would ask for ever", async
   await queues.close();
 });
 
+it("the deployer's own queue never has fewer than no runs", async () => {
+  const queues = opened();
+  expect(await queues.load(functions, spec)).toMatchObject({ running: 0 });
+  await queues.close();
+});
+
 it("a queue is not used any more once its Redis is given up", async () => {
   let gone = new AbortController();
   const queues = openFunctionQueues({

@@ -1,11 +1,11 @@
 import { builtin, keyOf, listAll, type NewObject } from "@drover/kube";
-import { controllerReference, type ReplicaSetObject } from "@drover/workloads";
+import { controllerReference, isControlledBy, type ReplicaSetObject } from "@drover/workloads";
 import { beforeEach, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import { draftOf } from "./draft.ts";
-import { oldPodsMayRun } from "./find-sets.ts";
+import { findSets, oldPodsMayRun } from "./find-sets.ts";
 import type { DeploymentStep } from "./reconcile-deployment.ts";
-import { deploymentOf, setOf, type SetLooks, sometime } from "./testing/drafts.ts";
+import { deploymentOf, setOf, type SetLooks, sometime, template } from "./testing/drafts.ts";
 
 const { client } = await sandboxOfFile({ controllers: false });
 
@@ -49,6 +49,44 @@ function mayRun(spec: object, ...sets: readonly ReplicaSetObject[]): Promise<boo
   } as unknown as DeploymentStep;
   return oldPodsMayRun(step, draftOf(deployment, sets, sometime));
 }
+
+/** Sets that the Deployment controls, by their labels; answers those that it still does after a look at its sets. */
+async function keptOf(labels: readonly string[], reported: number): Promise<readonly string[]> {
+  const deployment = deploymentOf({}, { status: { replicas: reported } });
+  const owner = {
+    ref: builtin.deployment,
+    metadata: deployment.metadata,
+    selector: deployment.spec.selector,
+  };
+  for (const app of labels) {
+    const selector = { matchLabels: { app } };
+    await client.create(builtin.replicaSet, {
+      metadata: {
+        name: app,
+        namespace: "default",
+        labels: { app },
+        ownerReferences: [controllerReference(owner)],
+      },
+      spec: { replicas: 0, selector, template: { ...template("a"), metadata: { labels: { app } } } },
+    });
+  }
+  const context = { signal: AbortSignal.timeout(30_000) };
+  await findSets({ client, owner, context, deployment } as unknown as DeploymentStep);
+  const sets = await listAll(client, builtin.replicaSet, { namespace: "default" });
+  for (const one of sets) await client.delete(builtin.replicaSet, keyOf(one));
+  return sets
+    .filter(({ metadata }) => isControlledBy(metadata, deployment.metadata))
+    .map(({ metadata }) => metadata.name);
+}
+
+it.each<[string, string[], number, string[]]>([
+  ["released where the Deployment has no other", ["strayed"], 0, []],
+  ["released where fewer replicas are found than were reported", ["strayed", "web"], 1, ["web"]],
+  ["not looked for where all is found that was reported", ["strayed", "web"], 0, ["strayed", "web"]],
+])("a set whose labels have been changed is %s", async (_, labels, reported, kept) => {
+  expect(await keptOf(labels, reported)).toEqual(kept);
+});
+
 const olds = [set("web:a"), set("web:b", { age: 1 })];
 
 it.each([
