@@ -117,6 +117,37 @@ const EXPLAINED: readonly Explained[] = [
     replacement: "{}",
     reason: "A function that returns nothing returns undefined.",
   },
+  {
+    file: "functions/replicaset/src/main.ts",
+    original: '"replicaset"',
+    replacement: '""',
+    reason: "The name of the process in its log. Its main is run by the suites of real clusters only.",
+  },
+  {
+    file: "functions/deployment/src/main.ts",
+    original: '"deployment"',
+    replacement: '""',
+    reason: "The name of the process in its log. Its main is run by the suites of real clusters only.",
+  },
+  {
+    file: "packages/queue/src/scripts/offer.ts",
+    original: '"offer"',
+    replacement: '""',
+    reason: "Names the script in messages.",
+  },
+  {
+    file: "functions/deployment/src/reconcile-deployment.ts",
+    original: "draft.sets.every(isSeen)",
+    replacement: "draft.sets.some(isSeen)",
+    reason:
+      "A look more at the namespace: a set that its controller has not seen yet causes another run, which looks too.",
+  },
+  {
+    file: "packages/runtime/src/run-function.ts",
+    original: '"Reconciled"',
+    replacement: '""',
+    reason: "The text of a log line.",
+  },
 ];
 
 /** Why a mutant may survive, where that is known. */

@@ -20,12 +20,19 @@ const object = (name: string, resourceVersion: string): KubeObject => ({
 const self: Subscription = { id: "self", for: ref, map: { by: "self" }, copies: true };
 const all: Subscription = { id: "all", for: ref, map: { by: "presence", within: "cluster" } };
 
-/** A stream whose listing has `a` at version 3, and is of version 7; `tell` is what its watch says after that. */
-function following(wake: (wakes: readonly Wake[]) => Promise<void> = () => Promise.resolve()) {
+/**
+ * A stream whose first listing has `a` at version 3, and is of version 7. `change` is an event of its watch, `end` its end.
+ *
+ * @param listed what a comparison lists, at once after the watch has ended.
+ */
+function following(
+  wake: (wakes: readonly Wake[]) => Promise<void> = () => Promise.resolve(),
+  listed?: readonly KubeObject[],
+) {
   const story: string[] = [];
   const woken: Wake[] = [];
   const lost = new AbortController();
-  let tell: (one: KubeObject) => void = () => undefined;
+  let tell: (one: KubeObject | undefined) => void = () => undefined;
   const names = (wakes: readonly { readonly key: string }[]): string => wakes.map(({ key }) => key).join();
   async function* watch(_ref: unknown, { opened, signal }: WatchOptions) {
     opened?.();
@@ -34,11 +41,13 @@ function following(wake: (wakes: readonly Wake[]) => Promise<void> = () => Promi
       { type: "BOOKMARK", resourceVersion: "7", initialEventsEnd: true },
     ];
     for (;;) {
-      const next = Promise.withResolvers<KubeObject>();
+      const next = Promise.withResolvers<KubeObject | undefined>();
       tell = next.resolve;
       signal?.throwIfAborted();
       signal?.addEventListener("abort", () => next.reject(signal.reason));
-      yield [{ type: "ADDED", object: await next.promise }];
+      const one = await next.promise;
+      if (one === undefined) return;
+      yield [{ type: "ADDED", object: one }];
     }
   }
   const seen = memorySeenIndex();
@@ -72,8 +81,12 @@ function following(wake: (wakes: readonly Wake[]) => Promise<void> = () => Promi
     },
   } as unknown as WorkQueue;
   const stream = followStream({
-    ...{ plan, held, files: {} as Files, queueOf: () => queue, compareEvery: 1_800_000, log: silentLog },
-    client: { watch } as unknown as KubeClient,
+    ...{ plan, held, files: {} as Files, queueOf: () => queue, log: silentLog },
+    compareEvery: listed === undefined ? 1_800_000 : 1,
+    client: {
+      watch,
+      list: () => Promise.resolve({ items: listed, resourceVersion: "7" }),
+    } as unknown as KubeClient,
   });
   return {
     stream,
@@ -82,6 +95,7 @@ function following(wake: (wakes: readonly Wake[]) => Promise<void> = () => Promi
     change: (name: string, version: string) => {
       tell(object(name, version));
     },
+    end: () => tell(undefined),
   };
 }
 
@@ -92,6 +106,16 @@ it("an event is filed before its keys are woken, and the position of the stream 
   await expect.poll(() => story.at(-1)).toBe("at 8");
   expect(story).toEqual(["file n/a", "wake n/a", "at 7", "file n/b", "wake n/b", "at 8"]);
   expect(stream.counts).toEqual({ wakes: 2, events: 2, missed: 0 });
+  await stream.stop();
+});
+
+it("what a comparison finds that no watch had told is counted, and wakes its keys", async () => {
+  const { stream, story, end } = following(undefined, [object("a", "3"), object("b", "6")]);
+  await expect.poll(() => story.at(-1)).toBe("at 7");
+  end();
+  await expect.poll(() => stream.counts.missed).not.toBe(0);
+  expect(stream.counts).toEqual({ wakes: 2, events: 2, missed: 1 });
+  expect(story).toContain("wake n/b");
   await stream.stop();
 });
 

@@ -190,6 +190,11 @@ it.each([
     bucket.replace("plural", "plurals"),
     /spec\.for\.plurals is not known\. Did you mean plural\?/,
   ],
+  [
+    "a misspelled field of every object",
+    `${bucket}metadat: {}\n`,
+    /metadat is not known\. Did you mean metadata\?/,
+  ],
   ["a top-level field it does not know", `${bucket}specs: {}\n`, /specs is not known\. Did you mean spec\?/],
   ["a scope that there is not", bucket.replace("Namespaced", "Global"), /spec\.for\.scope/],
   [

@@ -36,6 +36,7 @@ it.each([
     ]);
     const binding = rolesOf(webhook).find((one) => words(one) === "RoleBinding tea cups-gateway");
     expect(binding?.object["subjects"]).toEqual([{ kind: "ServiceAccount", ...gateway }]);
+    expect([role?.wanted, binding?.wanted]).toEqual([true, true]);
   },
 );
 

@@ -138,6 +138,21 @@ it.each<[string, object, Partial<Verdict>]>([
   expect(verdicts).toMatchObject([verdict]);
 });
 
+it("calls one after another go over one connection", async () => {
+  const ports: (number | undefined)[] = [];
+  fn.answer = (call, response) => {
+    ports.push(response.socket?.remotePort);
+    reply(call, response);
+  };
+  work({ concurrency: 1 });
+  await due();
+  await settled(1);
+  await due();
+  await settled(2);
+  expect(ports).toEqual([ports[0], ports[0]]);
+  expect(ports[0]).toBeGreaterThan(0);
+});
+
 it("a call says by when its run must have ended", async () => {
   const from = Date.now();
   work({ pace: { ...greetings.pace, timeout: "5m" } });
