@@ -65,3 +65,22 @@ it("keeps what is found otherwise within the same reach", async () => {
   const event = { headers: headersOf({}), body: Buffer.from(""), content: { Records: [{ name: "x" }] } };
   expect(await namedKeys(named({}), { ...event, signedId: undefined }, find)).toEqual(["web/a"]);
 });
+
+it("refuses an event whose names are found in more than a thousand objects", async () => {
+  const found = (count: number) =>
+    namedKeys(
+      named({}),
+      {
+        headers: headersOf({}),
+        body: Buffer.from(""),
+        content: { Records: [{ name: "assets" }] },
+        signedId: undefined,
+      },
+      () =>
+        Promise.resolve(
+          Array.from({ length: count }, (_, i) => objectKey({ namespace: "web", name: `w${i}` })),
+        ),
+    );
+  expect(await found(1_000)).toHaveLength(1_000);
+  await expect(found(1_001)).rejects.toThrow(/may name 1000 objects, not 1001/);
+});

@@ -90,6 +90,19 @@ describe("an event", () => {
     expect(await stored()).toMatchObject([{ metadata: { name: matching(/^event\./) } }]);
   });
 
+  test.each([
+    ["photos-2026.web", /^photos-2026\.web\.[0-9a-f]{16}$/],
+    [`${"a".repeat(199)}-b`, /^a{199}\.[0-9a-f]{16}$/],
+    ["a--b.c", /^a--b\.c\.[0-9a-f]{16}$/],
+    ["photos-", /^event\./],
+    ["Photos", /^event\./],
+    ["a..b", /^event\./],
+  ])("is named for its object where an Event may have such a name: %s", async (name, expected) => {
+    recorder.record(created(name));
+    await recorder.flush();
+    expect(await stored()).toMatchObject([{ metadata: { name: matching(expected) } }]);
+  });
+
   test("has a note of 1 kB at most", async () => {
     recorder.record(created("a", { note: "é".repeat(2_000) }));
     await recorder.flush();
