@@ -172,3 +172,15 @@ it("a function goes though its Redis is away, and what it left there is taken wh
   await eventually(async () => expect(await keysIn("one", "{drover*")).toEqual([]));
   await reconciled("two", "last");
 });
+
+it.each(["bridge", "deployer", "gateway"])(
+  "the %s does not start where a tenant's Redis has Drover's own namespace, from which permissions are granted",
+  async (part) => {
+    const file = join(world.folder, "own-tenant.yaml");
+    writeFileSync(file, JSON.stringify([{ namespaces: ["two", "drover"], url: servers.two.url }]));
+    const started = world.startProcess(part, `apps/${part}/src/main.ts`, "; watching", {
+      DROVER_TENANTS_FILE: file,
+    });
+    await expect(started).rejects.toThrow("the namespace drover is the deployer's own");
+  },
+);

@@ -1,0 +1,22 @@
+import { expect, it } from "vitest";
+import { advanced, newStream } from "./stream-state.ts";
+
+const failing = { ...newStream({ position: "7" }), failures: 3 };
+
+it.each(["7", "6"])("no progress is made by version %s, and nothing is forgiven for it", (version) => {
+  expect(advanced(failing, version)).toBe(failing);
+});
+
+it.each([
+  ["a newer version", failing],
+  ["a first version", { ...newStream(), failures: 3 }],
+])("%s is progress, which forgives what failed", (_, state) => {
+  expect(advanced(state, "8")).toMatchObject({ position: "8", following: true, failures: 0 });
+});
+
+it("a watch has made progress by a newer version only", () => {
+  const phase = { name: "watching", since: 0, progressed: false } as const;
+  const watching = { ...failing, phase } as typeof failing;
+  expect(advanced(watching, "7").phase).toMatchObject({ progressed: false });
+  expect(advanced(watching, "8").phase).toMatchObject({ progressed: true });
+});
