@@ -98,9 +98,10 @@ async function runTests(files: readonly TestFile[], { tree, env, signal }: Judgi
   killMarked(tree.root, mark);
   signal.throwIfAborted();
   if (code === 0) return { kind: "passed" };
-  const { testResults } = reportSchema.parse(
-    JSON.parse(await readFile(report, "utf8").catch(() => '{"testResults":[]}')),
-  );
+  const text = await readFile(report, "utf8").catch(() => undefined);
+  // A test that fails to load is reported, too: vitest itself did not start, and no mutant can be the reason.
+  if (text === undefined && killed === null) throw new Error(`vitest ended with ${code}, and no report.`);
+  const { testResults } = reportSchema.parse(JSON.parse(text ?? '{"testResults":[]}'));
   return {
     kind: killed === null ? "failed" : "late",
     failed: testResults
