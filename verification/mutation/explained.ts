@@ -154,6 +154,25 @@ const EXPLAINED: readonly Explained[] = [
     replacement: "false",
     reason: "Stops the start with a BullMQ whose scripts have another text; there is one exact version.",
   },
+  {
+    file: "packages/queue/src/redis-connection.ts",
+    original: "/CERT|^ERR_TLS|^UNABLE_TO_|^INVALID_(CA|PURPOSE)$|^(PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$/",
+    replacement:
+      "/CERT|^ERR_TLS|^UNABLE_TO_|^INVALID_(CA|PURPOSE)$|^(PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)/",
+    reason: "Node has no code that begins with one of these and goes on.",
+  },
+  {
+    file: "packages/kube/src/session.ts",
+    original: "timers.now() - readAt < freshFor",
+    replacement: "timers.now() - readAt <= freshFor",
+    reason: "In the very instant in which credentials are no longer fresh, they may be used or read again.",
+  },
+  {
+    file: "packages/runtime/src/finalizer.ts",
+    original: "[]",
+    replacement: '["Stryker was here"]',
+    reason: "A finalizer is only taken off an object that has it.",
+  },
 ];
 
 /** Why a mutant may survive, where that is known. */
