@@ -82,3 +82,27 @@ it("keeps the newest old sets up to revisionHistoryLimit, those with pods, and t
     { numRuns: 500 },
   );
 });
+
+it("keeps a set that is only now told to be empty: its controller may be making a pod", () => {
+  const deployment = deploymentSchema.parse({
+    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { ...metadata, name: "web" } },
+    spec: {
+      selector: { matchLabels: { app: "web" } },
+      template: template("web:now"),
+      revisionHistoryLimit: 0,
+    },
+  });
+  const empty = {
+    revision: 1n,
+    running: 0,
+    wanted: 0,
+    generation: 9,
+    observedGeneration: 9,
+    isDeleting: false,
+  };
+  const sets = [setOf("web-0", "web:0", { ...empty, wanted: 1 }), setOf("web-1", "web:1", empty)];
+  const draft = draftOf(deployment, sets, new Date("2026-01-03T00:00:00Z"));
+  for (const one of draft.sets) one.replicas = 0;
+  forgetOldSets(draft);
+  expect(draft.sets.filter(({ isGone }) => isGone).map(({ set }) => set.metadata.name)).toEqual(["web-1"]);
+});

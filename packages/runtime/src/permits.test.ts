@@ -1,7 +1,8 @@
-import { type ObjectMetadata, ReconcileFunction } from "@drover/controller";
+import { type ObjectMetadata, ReconcileFunction, silentLog } from "@drover/controller";
+import type { KubeClient, WatchFrame, WatchOptions } from "@drover/kube";
 import { expect, it } from "vitest";
 import { authorAnnotations } from "./authors.ts";
-import { deniedOf, useAskedFor } from "./permits.ts";
+import { deniedOf, followPermits, permitName, useAskedFor } from "./permits.ts";
 
 const kind = (plural: string) => ({
   ...{ group: "example.com", version: "v1", kind: "Cup", plural, scope: "Namespaced" },
@@ -69,4 +70,51 @@ it("of what is needed all is reviewed, some at once, and no more than who asks w
   expect(reviewed).toHaveLength(8);
   expect(await Array.fromAsync(denied)).toEqual([3, 9, 19]);
   expect(reviewed).toEqual(needed);
+});
+
+it("permits are known only once all of them are listed, and changes are noticed from then on", async () => {
+  const given = new AbortController();
+  const sent: WatchFrame[][] = [];
+  let arrived = Promise.withResolvers<undefined>();
+  const send = (...frames: WatchFrame[]): void => {
+    sent.push(frames);
+    arrived.resolve(undefined);
+  };
+  async function* watch(_ref: unknown, { opened }: WatchOptions) {
+    opened?.();
+    for (;;) {
+      await arrived.promise;
+      arrived = Promise.withResolvers();
+      yield* sent.splice(0);
+    }
+  }
+  given.signal.addEventListener("abort", () => send());
+  const permit = (uid: string, resourceVersion: string) => ({
+    ...{ apiVersion: "v1", kind: "ConfigMap", data: { uid, followed: "f", called: "c" } },
+    metadata: { name: permitName(uid), namespace: "drover", uid: `uid-${uid}`, resourceVersion },
+  });
+  const seen: boolean[][] = [];
+  const has = (): boolean[] => ["u", "v"].map((uid) => permits.has(uid));
+  const permits = followPermits({
+    ...{
+      client: { watch } as unknown as KubeClient,
+      namespace: "drover",
+      log: silentLog,
+      signal: given.signal,
+    },
+    onChange: () => seen.push(has()),
+  });
+  send({ type: "ADDED", object: permit("u", "1") });
+  await expect.poll(() => permits.has("u")).toBe(true);
+  expect([permits.synced(), seen]).toEqual([false, []]);
+  send(
+    { type: "ADDED", object: permit("v", "2") },
+    { type: "BOOKMARK", resourceVersion: "2", initialEventsEnd: true },
+  );
+  await expect.poll(() => permits.synced()).toBe(true);
+  expect(seen.at(-1)).toEqual([true, true]);
+  send({ type: "DELETED", object: permit("u", "3") });
+  await expect.poll(() => seen.at(-1)).toEqual([false, true]);
+  given.abort();
+  await permits.reflector.done;
 });

@@ -273,9 +273,14 @@ describe("refuses", () => {
   it("other methods and paths", async () => {
     const put = await fetch(`${server.url}/hooks/web/sites/s3`, { method: "PUT" });
     expect([put.status, put.headers.get("allow")]).toEqual([405, "POST"]);
+    expect(await put.json()).toEqual({ error: "Events are sent with POST." });
     expect((await fetch(`${server.url}/hooks/web/sites/s3`)).status).toBe(405);
     for (const path of ["/", "/hooks", "/hooks/s3", "/hooks/a/b", "/metrics", "/hooks/web/sites/s3/"]) {
-      expect((await fetch(server.url + path, { method: "POST" })).status, path).toBe(404);
+      const answer = await fetch(server.url + path, { method: "POST" });
+      expect(answer.status, path).toBe(404);
+      expect(await answer.json()).toEqual({
+        error: "Events are sent to /hooks/<namespace>/<function>/<hook>.",
+      });
     }
   });
 
