@@ -173,6 +173,24 @@ const EXPLAINED: readonly Explained[] = [
     replacement: '["Stryker was here"]',
     reason: "A finalizer is only taken off an object that has it.",
   },
+  {
+    file: "packages/streams/src/invalid-registration.ts",
+    original: '"InvalidRegistrationError"',
+    replacement: '""',
+    reason: "A name for logs; the class is what the code looks at.",
+  },
+  {
+    file: "apps/deployer/src/rescale.ts",
+    original: "Date.parse(time) <= now.getTime()",
+    replacement: "Date.parse(time) < now.getTime()",
+    reason: "A time that is this very millisecond is taken, or is replaced by itself.",
+  },
+  {
+    file: "functions/s3-bucket/src/main.ts",
+    original: '"s3-bucket"',
+    replacement: '""',
+    reason: "The name of the process in its log.",
+  },
 ];
 
 /** Why a mutant may survive, where that is known. */
