@@ -191,6 +191,30 @@ const EXPLAINED: readonly Explained[] = [
     replacement: '""',
     reason: "The name of the process in its log.",
   },
+  {
+    file: "functions/deployment/src/roll-back.ts",
+    original: '""',
+    replacement: '"Stryker was here!"',
+    reason: "Neither text is a revision.",
+  },
+  {
+    file: "apps/bridge/src/state-status.ts",
+    original: "{ err: error, function: key }",
+    replacement: "{}",
+    reason: "Fields of a log line.",
+  },
+  {
+    file: "apps/deployer/src/egress.ts",
+    original: '""',
+    replacement: '"Stryker was here!"',
+    reason: "For the type checker: the first part of a text that is split is always there.",
+  },
+  {
+    file: "packages/queue/src/memory-ledger/pause.ts",
+    original: "!note",
+    replacement: "true",
+    reason: "A namespace that is paused is looked at, and passed over.",
+  },
 ];
 
 /** Why a mutant may survive, where that is known. */

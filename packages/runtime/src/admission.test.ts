@@ -51,7 +51,7 @@ const limits: AdmissionLimits = {
 };
 beforeEach(async () => {
   gates = new Map();
-  [clock, sockets, refused] = [0, [], []];
+  [clock, sockets, refused] = [1_000_000, [], []];
   await start(limits);
 });
 afterEach(async () => {
