@@ -173,6 +173,14 @@ it("a function goes though its Redis is away, and what it left there is taken wh
   await reconciled("two", "last");
 });
 
+it("a deployer without a bridge gives Redis the scripts that it lacks", async () => {
+  await parts[0]!.stop();
+  const cached = async () =>
+    Number(/number_of_cached_scripts:(\d+)/.exec(await admins.main.info("memory"))?.[1]);
+  await admins.main.script("FLUSH");
+  await eventually(async () => expect(await cached()).toBeGreaterThan(10));
+});
+
 it.each(["bridge", "deployer", "gateway"])(
   "the %s does not start where a tenant's Redis has Drover's own namespace, from which permissions are granted",
   async (part) => {

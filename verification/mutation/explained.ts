@@ -215,6 +215,42 @@ const EXPLAINED: readonly Explained[] = [
     replacement: "true",
     reason: "A namespace that is paused is looked at, and passed over.",
   },
+  {
+    file: "apps/deployer/src/permits/review-permits.ts",
+    original: "signal.throwIfAborted();",
+    replacement: ";",
+    reason: "A process that stops logs a line more.",
+  },
+  {
+    file: "apps/deployer/src/permits/permit-records.ts",
+    original: "{ signal }",
+    replacement: "{}",
+    reason: "A process that stops waits for the answer, instead of cutting the request off.",
+  },
+  {
+    file: "packages/kube/src/oldest-first.ts",
+    original: "born(a) < born(b)",
+    replacement: "born(a) <= born(b)",
+    reason: "No two objects have one key.",
+  },
+  {
+    file: "packages/runtime/src/live-object.ts",
+    original: "partials.set(status, partial);",
+    replacement: ";",
+    reason: "Costs time: a schema is made again for each status.",
+  },
+  {
+    file: "apps/bridge/src/hooks/sent-headers.ts",
+    original: "i + 1 < raw.length",
+    replacement: "i + 1 <= raw.length",
+    reason: "A list of names and values in turn has an even length.",
+  },
+  {
+    file: "apps/gateway/src/main.ts",
+    original: '"completions"',
+    replacement: '""',
+    reason: "Names a part in the log line that says that it could not be closed.",
+  },
 ];
 
 /** Why a mutant may survive, where that is known. */

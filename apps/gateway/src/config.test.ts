@@ -9,7 +9,7 @@ const given = (env: Readonly<Record<string, string>>) => {
   return gatewayConfig();
 };
 
-it.each(["ftp://gateway:1", "javascript:alert(1)", "file:///etc", "gateway"])(
+it.each(["ftp://gateway:1", "xhttp://gateway:1", "javascript:alert(1)", "file:///etc", "gateway"])(
   "functions are not told to send results to %s",
   (url) => {
     expect(() => given({ DROVER_COMPLETIONS_URL: url })).toThrow("DROVER_COMPLETIONS_URL");
