@@ -251,6 +251,12 @@ const EXPLAINED: readonly Explained[] = [
     replacement: '""',
     reason: "Names a part in the log line that says that it could not be closed.",
   },
+  {
+    file: "functions/s3-bucket/src/claim-bucket.ts",
+    original: "[`Wait, or ${rename.toLowerCase()}.`]",
+    replacement: "[]",
+    reason: "The advice in a message.",
+  },
 ];
 
 /** Why a mutant may survive, where that is known. */

@@ -307,6 +307,16 @@ describe("a bucket", () => {
     expect(scene.proxy.calls).toHaveLength(2);
   });
 
+  test("that is refused by the region in which it was asked for is not asked for again", async () => {
+    const object = scene.object();
+    scene.proxy.fault = () => ({
+      ...{ status: 403, code: "AccessDenied" },
+      headers: { "x-amz-bucket-region": "us-east-1" },
+    });
+    await refusal(object.reconcile());
+    expect(scene.proxy.calls.filter(({ operation }) => operation === "GetBucketTagging")).toHaveLength(1);
+  });
+
   test("with as many tags as S3 takes is tagged; with one more it is left as it is", async () => {
     const [object, full] = [scene.object({ adopt: "IfUnowned" }), scene.object({ adopt: "IfUnowned" })];
     const some = (count: number) =>
