@@ -257,6 +257,18 @@ const EXPLAINED: readonly Explained[] = [
     replacement: "[]",
     reason: "The advice in a message.",
   },
+  {
+    file: "apps/gateway/src/completions/received-completion.ts",
+    original: '"CompletionRefusedError"',
+    replacement: '""',
+    reason: "A name for logs; the class is what the code looks at.",
+  },
+  {
+    file: "packages/runtime/src/tenants-file.ts",
+    original: "{ maxAliasCount: 100 }",
+    replacement: "{}",
+    reason: "It is the parser's default, written out.",
+  },
 ];
 
 /** Why a mutant may survive, where that is known. */

@@ -29,3 +29,17 @@ test("all clients share one pool of connections, so that one that goes takes non
   const [a, b] = [clients.get(keys("a"), "eu-west-1"), clients.get(keys("b"), "eu-west-2")];
   expect(a.config.requestHandler).toBe(b.config.requestHandler);
 });
+
+test.each([
+  ["AWS", {}, false],
+  ["a server of one's own", { s3Endpoint: "http://127.0.0.1:9000" }, true],
+  [
+    "one with a name for each bucket",
+    { s3Endpoint: "http://s3.example.com", s3ForcePathStyle: "false" },
+    false,
+  ],
+])("the bucket is in the path of a URL of %s: %j %s", (_, config, isInPath) => {
+  const some = s3Clients(s3ConfigSchema.parse(config));
+  expect(some.get(keys("1"), "eu-west-1").config.forcePathStyle).toBe(isInPath);
+  some.close();
+});
