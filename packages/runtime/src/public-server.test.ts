@@ -53,3 +53,14 @@ it("a connection on which nothing was asked does not keep a server from closing"
   await server.close(10);
   await ended;
 });
+
+it("a request of HTTP/1.0, which names no host, is answered as any other", async () => {
+  const { server, answered } = await serving();
+  answered.resolve(undefined);
+  const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+  socket.end("GET / HTTP/1.0\r\n\r\n");
+  let text = "";
+  for await (const chunk of socket) text += String(chunk);
+  expect(text).toMatch(/^HTTP\/1\.1 200 [^]*well$/);
+  await server.close();
+});

@@ -26,7 +26,7 @@ it.each<[string, ApiErrorKind]>([
   ["refused", "NotFound"],
   ["refused", "Invalid"],
 ])("is %s where the API server has answered %s, and keeps to its Retry-After", (kind, reason) => {
-  expect(failureOf(answered(reason as ApiErrorKind))).toMatchObject({ kind, reason, retryAfter: 7 });
+  expect(failureOf(answered(reason))).toMatchObject({ kind, reason, retryAfter: 7 });
 });
 
 it("passes where the receiver of events failed, whatever it failed with", () => {
