@@ -2,7 +2,7 @@ import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/
 import { builtin, connect, installCrd, refOf } from "@drover/kube";
 import { startSandbox } from "@drover/sandbox";
 import { expect, it, onTestFinished } from "vitest";
-import { followPermittedFunctions } from "./permitted-functions.ts";
+import { followPermittedFunctions, notListed } from "./permitted-functions.ts";
 import { permitLabel, permitName, useAskedFor } from "./permits.ts";
 
 it("functions are reported once all permits are listed, each of which permits one use and no other", async () => {
@@ -50,4 +50,15 @@ it("functions are reported once all permits are listed, each of which permits on
     followed: { followed: true, called: false },
     called: { followed: false, called: true },
   });
+});
+
+it.each([
+  [{ synced: true }, undefined],
+  [{ synced: false }, "ReconcileFunctions and their permits are not listed yet: asked for"],
+  [
+    { synced: false, lastFailure: { message: "no permission" } },
+    "ReconcileFunctions and their permits are not listed yet: no permission",
+  ],
+])("why functions are not known yet: %j", (status, why) => {
+  expect(notListed({ status: () => status } as unknown as Parameters<typeof notListed>[0])).toBe(why);
 });
