@@ -294,6 +294,18 @@ const EXPLAINED: readonly Explained[] = [
     replacement: "() => undefined",
     reason: "Only logs.",
   },
+  {
+    file: "packages/queue/src/memory-ledger/ledger-data.ts",
+    original: "false",
+    replacement: "true",
+    reason: "Of a new entry: it is taken, which clears this, before anything reads it.",
+  },
+  {
+    file: "apps/gateway/src/calls/post.ts",
+    original: String.raw`/^\[(.*)\]$/`,
+    replacement: String.raw`/\[(.*)\]$/`,
+    reason: "A host's name has a bracket nowhere but around an address.",
+  },
 ];
 
 /** Why a mutant may survive, where that is known. */
