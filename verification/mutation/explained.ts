@@ -306,6 +306,12 @@ const EXPLAINED: readonly Explained[] = [
     replacement: String.raw`/\[(.*)\]$/`,
     reason: "A host's name has a bracket nowhere but around an address.",
   },
+  {
+    file: "apps/bridge/src/hooks/hook-secrets.ts",
+    original: '"HookSecretError"',
+    replacement: '""',
+    reason: "A name for logs; the class is what the code looks at.",
+  },
 ];
 
 /** Why a mutant may survive, where that is known. */
