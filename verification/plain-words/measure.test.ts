@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { commentsOf, countIn, proseOf } from "./measure.ts";
+import { commentsOf, countIn, type Measure, proseOf } from "./measure.ts";
 
-const WHO = { name: "who", words: /\bwho\b/gi };
-const OPENING = { name: "openings", opening: /^What\b/ };
+const WHO: Measure = { name: "who", pattern: /\bwho\b/gi, per: "1,000 words" };
+const OPENING: Measure = { name: "openings", pattern: /^What\b/g, per: "100 parts" };
 
 it("takes block comments, and lines that follow each other as one", () => {
   const text =

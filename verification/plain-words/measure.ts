@@ -4,33 +4,31 @@ export interface Prose {
   readonly parts: readonly string[];
 }
 
-/** Counts words, or the openings of parts. */
-export type Measure =
-  | { readonly name: string; readonly words: RegExp; readonly opening?: undefined }
-  | { readonly name: string; readonly opening: RegExp };
+export interface Measure {
+  readonly name: string;
+  /** Global: what is counted in each part. */
+  readonly pattern: RegExp;
+  readonly per: "1,000 words" | "100 parts";
+}
 
 export interface Count {
-  /** Per 1,000 words; of openings, per 100 parts. */
   readonly share: number;
   /** The five files that have the most. */
   readonly most: readonly { readonly path: string; readonly count: number }[];
 }
 
-export function countIn(files: readonly Prose[], measure: Measure): Count {
-  const isOpening = measure.opening !== undefined;
-  const countOf = (part: string): number =>
-    isOpening ? Number(measure.opening.test(part)) : (part.match(measure.words)?.length ?? 0);
-  const counts = files.map(({ path, parts }) => ({ path, count: sum(parts.map(countOf)) }));
+export function countIn(files: readonly Prose[], { pattern, per }: Measure): Count {
+  const counts = files.map(({ path, parts }) => ({ path, count: matchesIn(parts, pattern) }));
   const parts = files.flatMap((file) => file.parts);
-  const size = isOpening
-    ? parts.length / 100
-    : sum(parts.map((part) => part.match(/[A-Za-z']+/g)?.length ?? 0)) / 1_000;
+  const size = per === "100 parts" ? parts.length / 100 : matchesIn(parts, /[A-Za-z']+/g) / 1_000;
   return {
     share: size === 0 ? 0 : sum(counts.map(({ count }) => count)) / size,
     most: counts.toSorted((a, b) => b.count - a.count).slice(0, 5),
   };
 }
 
+const matchesIn = (parts: readonly string[], pattern: RegExp): number =>
+  sum(parts.map((part) => part.match(pattern)?.length ?? 0));
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
 /** The comments of TypeScript, and of Lua in it. Lines of `//` or `--` that follow each other are one comment. */
