@@ -1,10 +1,11 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Mutant } from "./mutants.ts";
 
 /** A change that no test can notice, or that none should be written for. */
-interface Explained {
-  readonly file: string;
-  readonly original: string;
-  readonly replacement: string;
+interface Explained extends Pick<Mutant, "file" | "original" | "replacement"> {
+  /** The line of code up to the change, where the file has the same text elsewhere, too. */
+  readonly behind?: string;
   readonly reason: string;
 }
 
@@ -77,6 +78,7 @@ const EXPLAINED: readonly Explained[] = [
   },
   {
     file: "apps/gateway/src/main.ts",
+    behind: "const tenants = serveTenants(process, { name: ",
     original: '"gateway"',
     replacement: '""',
     reason: "The name of its connections in Redis' CLIENT LIST, for people.",
@@ -169,6 +171,7 @@ const EXPLAINED: readonly Explained[] = [
   },
   {
     file: "packages/runtime/src/finalizer.ts",
+    behind: "(target.object.metadata.finalizers ?? ",
     original: "[]",
     replacement: '["Stryker was here"]',
     reason: "A finalizer is only taken off an object that has it.",
@@ -205,9 +208,10 @@ const EXPLAINED: readonly Explained[] = [
   },
   {
     file: "apps/deployer/src/egress.ts",
+    behind: 'const [address = "", size = ',
     original: '""',
     replacement: '"Stryker was here!"',
-    reason: "For the type checker: the first part of a text that is split is always there.",
+    reason: "Neither text is the size of a network: both are refused, with one message.",
   },
   {
     file: "packages/queue/src/memory-ledger/pause.ts",
@@ -223,6 +227,7 @@ const EXPLAINED: readonly Explained[] = [
   },
   {
     file: "apps/deployer/src/permits/permit-records.ts",
+    behind: 'await client.patch(builtin.configMap, key, { type: "merge", body: { metadata, data } }, ',
     original: "{ signal }",
     replacement: "{}",
     reason: "A process that stops waits for the answer, instead of cutting the request off.",
@@ -271,9 +276,10 @@ const EXPLAINED: readonly Explained[] = [
   },
   {
     file: "apps/bridge/src/main.ts",
+    behind: "readiness(",
     original: '"functions"',
     replacement: '""',
-    reason: "Names a part in the log line that says that it could not be closed.",
+    reason: "Names a part that is not ready, in /readyz and the log.",
   },
   {
     file: "packages/kube/src/managed-fields.ts",
@@ -296,6 +302,7 @@ const EXPLAINED: readonly Explained[] = [
   },
   {
     file: "packages/queue/src/memory-ledger/ledger-data.ts",
+    behind: "forced: ",
     original: "false",
     replacement: "true",
     reason: "Of a new entry: it is taken, which clears this, before anything reads it.",
@@ -314,7 +321,19 @@ const EXPLAINED: readonly Explained[] = [
   },
 ];
 
+const repository = join(import.meta.dirname, "../..");
+
 /** Why a mutant may survive, where that is known. */
-export const explanation = ({ file, original, replacement }: Mutant): string | undefined =>
-  EXPLAINED.find((one) => one.file === file && one.original === original && one.replacement === replacement)
-    ?.reason;
+export const explanation = (mutant: Mutant): string | undefined =>
+  EXPLAINED.find(
+    ({ file, behind, original, replacement }) =>
+      mutant.file === file &&
+      mutant.original === original &&
+      mutant.replacement === replacement &&
+      (behind === undefined || lineUpTo(mutant) === behind),
+  )?.reason;
+
+function lineUpTo({ file, start }: Mutant): string {
+  const text = readFileSync(join(repository, file), "utf8");
+  return text.slice(text.lastIndexOf("\n", start - 1) + 1, start).trimStart();
+}
