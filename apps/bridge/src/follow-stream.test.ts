@@ -109,7 +109,7 @@ it("an event is filed before its keys are woken, and the position of the stream 
   await stream.stop();
 });
 
-it("what a comparison finds that no watch had told is counted, and wakes its keys", async () => {
+it("a change that only a comparison finds is counted as missed, and wakes its keys", async () => {
   const { stream, story, end } = following(undefined, [object("a", "3"), object("b", "6")]);
   await expect.poll(() => story.at(-1)).toBe("at 7");
   end();

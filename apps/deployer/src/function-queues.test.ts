@@ -16,14 +16,16 @@ const spec = ReconcileFunction.spec.parse({ for: kind });
 const functions = { name: "functions" };
 const gadgets = { namespace: "a", name: "gadgets", uid: "u" };
 const { server, redis } = await redisOfFile();
-
-it("the deployer does not count the run that asks: it would ask for ever", async () => {
-  const queues = openFunctionQueues({
+const opened = () =>
+  openFunctionQueues({
     redisFor: () => ({ redis, gone: new AbortController().signal }),
     own: queueOf(functions),
     log: silentLog,
     onIncarnation: () => {},
   });
+
+it("the deployer does not count the run that asks: it would ask for ever", async () => {
+  const queues = opened();
   const loads = Promise.withResolvers<readonly number[]>();
   for (const identity of [functions, gadgets]) {
     const { name } = identity;
@@ -73,13 +75,6 @@ it("a queue is not used any more once its Redis is given up", async () => {
   await queues.close();
 });
 
-const opened = () =>
-  openFunctionQueues({
-    redisFor: () => ({ redis, gone: new AbortController().signal }),
-    own: queueOf(functions),
-    log: silentLog,
-    onIncarnation: () => {},
-  });
 const pods = { group: "", version: "v1", kind: "Pod", plural: "pods", scope: "Namespaced" };
 const asking = ReconcileFunction.spec.parse({
   for: kind,

@@ -13,7 +13,7 @@ const { sandbox, client } = await sandboxOfFile({ controllers: false });
 
 /** What was written and said, in turn. */
 let done: string[];
-/** Whether something was written that wakes the Deployment again. */
+/** True if the last step wrote something that wakes the Deployment again. */
 let isWokenAgain: boolean;
 let heal: () => void;
 beforeEach(async () => {

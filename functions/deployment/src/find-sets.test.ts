@@ -1,7 +1,8 @@
 import { builtin, keyOf, listAll, type NewObject } from "@drover/kube";
-import { controllerReference, isControlledBy, type ReplicaSetObject } from "@drover/workloads";
+import { controllerReference, isControlledBy, type Owner, type ReplicaSetObject } from "@drover/workloads";
 import { beforeEach, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
+import type { DeploymentObject } from "./deployment.ts";
 import { draftOf } from "./draft.ts";
 import { findSets, oldPodsMayRun } from "./find-sets.ts";
 import type { DeploymentStep } from "./reconcile-deployment.ts";
@@ -35,29 +36,24 @@ async function addPod(
   await client.replace(builtin.pod, { ...made, status }, { subresource: "status" });
 }
 const recreated = { replicas: 2, strategy: { type: "Recreate" } };
+const ownerOf = ({ metadata, spec: { selector } }: DeploymentObject): Owner => ({
+  ref: builtin.deployment,
+  ...{ metadata, selector },
+});
+/** As much of a step as looking for sets takes. */
+const stepOf = (deployment: DeploymentObject): DeploymentStep =>
+  ({
+    ...{ client, deployment, owner: ownerOf(deployment) },
+    context: { signal: AbortSignal.timeout(30_000) },
+  }) as unknown as DeploymentStep;
 function mayRun(spec: object, ...sets: readonly ReplicaSetObject[]): Promise<boolean> {
   const deployment = deploymentOf(spec);
-  const owner = {
-    ref: builtin.deployment,
-    metadata: deployment.metadata,
-    selector: deployment.spec.selector,
-  };
-  const step = {
-    client,
-    owner,
-    context: { signal: AbortSignal.timeout(30_000) },
-  } as unknown as DeploymentStep;
-  return oldPodsMayRun(step, draftOf(deployment, sets, sometime));
+  return oldPodsMayRun(stepOf(deployment), draftOf(deployment, sets, sometime));
 }
 
 /** Sets that the Deployment controls, by their labels; answers those that it still does after a look at its sets. */
 async function keptOf(labels: readonly string[], reported: number): Promise<readonly string[]> {
   const deployment = deploymentOf({}, { status: { replicas: reported } });
-  const owner = {
-    ref: builtin.deployment,
-    metadata: deployment.metadata,
-    selector: deployment.spec.selector,
-  };
   for (const app of labels) {
     const selector = { matchLabels: { app } };
     await client.create(builtin.replicaSet, {
@@ -65,13 +61,12 @@ async function keptOf(labels: readonly string[], reported: number): Promise<read
         name: app,
         namespace: "default",
         labels: { app },
-        ownerReferences: [controllerReference(owner)],
+        ownerReferences: [controllerReference(ownerOf(deployment))],
       },
       spec: { replicas: 0, selector, template: { ...template("a"), metadata: { labels: { app } } } },
     });
   }
-  const context = { signal: AbortSignal.timeout(30_000) };
-  await findSets({ client, owner, context, deployment } as unknown as DeploymentStep);
+  await findSets(stepOf(deployment));
   const sets = await listAll(client, builtin.replicaSet, { namespace: "default" });
   for (const one of sets) await client.delete(builtin.replicaSet, keyOf(one));
   return sets

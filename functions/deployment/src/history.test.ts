@@ -4,12 +4,9 @@ import { expect, it } from "vitest";
 import { deploymentSchema } from "./deployment.ts";
 import { draftOf } from "./draft.ts";
 import { forgetOldSets } from "./history.ts";
+import { deploymentOf, setOf as setLike, sometime, template } from "./testing/drafts.ts";
 
 const metadata = { namespace: "default", uid: "u", resourceVersion: "1" };
-const template = (image: string) => ({
-  metadata: { labels: { app: "web" } },
-  spec: { containers: [{ name: "web", image }] },
-});
 
 interface Old {
   readonly revision: bigint;
@@ -83,26 +80,10 @@ it("keeps the newest old sets up to revisionHistoryLimit, those with pods, and t
   );
 });
 
-it("keeps a set that is only now told to be empty: its controller may be making a pod", () => {
-  const deployment = deploymentSchema.parse({
-    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { ...metadata, name: "web" } },
-    spec: {
-      selector: { matchLabels: { app: "web" } },
-      template: template("web:now"),
-      revisionHistoryLimit: 0,
-    },
-  });
-  const empty = {
-    revision: 1n,
-    running: 0,
-    wanted: 0,
-    generation: 9,
-    observedGeneration: 9,
-    isDeleting: false,
-  };
-  const sets = [setOf("web-0", "web:0", { ...empty, wanted: 1 }), setOf("web-1", "web:1", empty)];
-  const draft = draftOf(deployment, sets, new Date("2026-01-03T00:00:00Z"));
+it("keeps a set that is scaled to zero in the same run: its controller may be making a pod", () => {
+  const sets = [setLike("web:a", { size: 1, status: { replicas: 0 } }), setLike("web:b", { size: 0 })];
+  const draft = draftOf(deploymentOf({ revisionHistoryLimit: 0 }), sets, sometime);
   for (const one of draft.sets) one.replicas = 0;
   forgetOldSets(draft);
-  expect(draft.sets.filter(({ isGone }) => isGone).map(({ set }) => set.metadata.name)).toEqual(["web-1"]);
+  expect(draft.sets.filter(({ isGone }) => isGone).map(({ set }) => set.metadata.name)).toEqual(["web:b"]);
 });

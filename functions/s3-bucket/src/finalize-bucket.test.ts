@@ -204,7 +204,7 @@ describe("a bucket that is not the object's", () => {
     },
   );
 
-  test("any more, because somebody took it over after it was marked, keeps its content", async () => {
+  test("any more, because another owner took it over after it was marked, keeps its content", async () => {
     const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
     await object.settle();
     await putObject(scene.s3, object.bucketName);

@@ -1,9 +1,10 @@
-import { type Log, objectKey } from "@drover/controller";
+import type { Log } from "@drover/controller";
 import type { Verdict } from "@drover/queue";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { tellOfRun } from "./log.ts";
+import { runOf } from "./widgets.fixture.ts";
 
 const run = promisify(execFile);
 const here = new URL(".", import.meta.url).href;
@@ -89,17 +90,11 @@ it.each<[string, Verdict]>([
   const at = (name: keyof Log) => (fields: object, message: string) =>
     void logged.push([name, fields, message]);
   const log: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
-  const run = {
-    key: objectKey({ namespace: "web", name: "a" }),
-    token: "t",
-    claim: { fails: 0, reasons: ["Modified"], class: "change", versions: {} } as const,
-    signal: new AbortController().signal,
-    held: () => true,
-  };
-  tellOfRun(log, "Called", run, verdict, 12.4, { function: "web/greetings" });
+  const claim = { ...runOf("a").claim, reasons: ["Modified"] };
+  tellOfRun(log, "Called", runOf("a", { claim }), verdict, 12.4, { function: "web/greetings" });
   const fields = {
     function: "web/greetings",
-    key: "web/a",
+    key: "default/a",
     verdict: verdict.kind,
     ms: 12,
     why: ["Modified"],

@@ -2,9 +2,14 @@ import { objectKey } from "@drover/controller";
 import { expect, it } from "vitest";
 import { headersOf, hookOf } from "./hook.fixture.ts";
 import type { Hook } from "./hook.ts";
-import { byName, namedKeys } from "./named-keys.ts";
+import { byName, type Find, namedKeys } from "./named-keys.ts";
 
-const keysIn = (hook: Hook, names: readonly unknown[], headers: Record<string, string> = {}) =>
+const keysIn = (
+  hook: Hook,
+  names: readonly unknown[],
+  headers: Record<string, string> = {},
+  find: Find = byName,
+) =>
   namedKeys(
     hook,
     {
@@ -13,7 +18,7 @@ const keysIn = (hook: Hook, names: readonly unknown[], headers: Record<string, s
       content: { Records: names.map((name) => ({ name })) },
       signedId: undefined,
     },
-    byName,
+    find,
   );
 const named = (more: object, where: Parameters<typeof hookOf>[1] = {}): Hook =>
   hookOf({ names: { field: "Records[].name", ...more } }, where);
@@ -62,24 +67,15 @@ it("refuses an event that names more than a thousand", async () => {
 it("keeps what is found otherwise within the same reach", async () => {
   const find = () =>
     Promise.resolve(["web", "other"].map((namespace) => objectKey({ namespace, name: "a" })));
-  const event = { headers: headersOf({}), body: Buffer.from(""), content: { Records: [{ name: "x" }] } };
-  expect(await namedKeys(named({}), { ...event, signedId: undefined }, find)).toEqual(["web/a"]);
+  expect(await keysIn(named({}), ["x"], {}, find)).toEqual(["web/a"]);
 });
 
 it("refuses an event whose names are found in more than a thousand objects", async () => {
   const found = (count: number) =>
-    namedKeys(
-      named({}),
-      {
-        headers: headersOf({}),
-        body: Buffer.from(""),
-        content: { Records: [{ name: "assets" }] },
-        signedId: undefined,
-      },
-      () =>
-        Promise.resolve(
-          Array.from({ length: count }, (_, i) => objectKey({ namespace: "web", name: `w${i}` })),
-        ),
+    keysIn(named({}), ["assets"], {}, () =>
+      Promise.resolve(
+        Array.from({ length: count }, (_, i) => objectKey({ namespace: "web", name: `w${i}` })),
+      ),
     );
   expect(await found(1_000)).toHaveLength(1_000);
   await expect(found(1_001)).rejects.toThrow(/may name 1000 objects, not 1001/);

@@ -36,8 +36,8 @@ let forget: () => void;
 let outcomes: string[];
 /** The body of the last answer. */
 let said: string;
-/** What the last answer has in its header Connection. */
-let connection: string | null;
+/** The header `Connection` of the last answer. */
+let connectionHeader: string | null;
 /** What the Secret of a function holds. */
 let secrets: Record<string, string[] | undefined>;
 
@@ -85,7 +85,7 @@ const send = async (
   const all = { ...signed(by, { id: "c-1", at }, body), ...headers };
   const url = completionUrl(`${server.url}/`, to);
   const answer = await fetch(url, { method: "POST", body, headers: all });
-  [said, connection] = [await answer.text(), answer.headers.get("connection")];
+  [said, connectionHeader] = [await answer.text(), answer.headers.get("connection")];
   return answer.status;
 };
 const text = (more: object = {}): string => JSON.stringify({ ...completion, ...more });
@@ -108,7 +108,7 @@ it("counts who has sent a result that was signed apart from strangers, who could
 
 it("leaves the connection open after a refusal whose body was read to its end", async () => {
   expect(await send(text(), { by: [otherSecret] })).toBe(401);
-  expect(connection).toBe("keep-alive");
+  expect(connectionHeader).toBe("keep-alive");
 });
 
 it("believes a secret that was changed a moment ago", async () => {
