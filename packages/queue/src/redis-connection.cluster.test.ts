@@ -158,7 +158,7 @@ describe("on three primaries", () => {
       prefix,
       concurrency: 4,
       runRetryDelay: 50,
-      drainDelay: 1, // it gives a blocking read up for lost after two seconds, and connects anew
+      drainDelay: 2, // it gives a blocking read up for lost a second later, and connects anew
     });
     worker.on("error", () => undefined);
     await ring(["a", "b"]);
@@ -169,11 +169,13 @@ describe("on three primaries", () => {
     );
     expect(blocking).toHaveLength(1);
     const connectedAnew = blocking.map((read) => new Promise((resolve) => void read.once("end", resolve)));
-    // The node goes at the start of a blocking read, which is given up; any other call would wait for the node.
+    // The node goes at the start of a read that blocks, which is given up; any other call would wait for the node.
     for (const read of blocking) {
       const reads = vi.spyOn(read, "bzpopmin").mock.calls;
       await expect.poll(() => reads.length, { interval: 1 }).toBeGreaterThan(0);
     }
+    // What BullMQ left for a reader to find ends a read at once.
+    await expect.poll(() => ask(owner, "INFO", "clients"), { interval: 1 }).toMatch(/blocked_clients:1\b/);
     await owner.kill();
     await Promise.all(connectedAnew);
     const ringing = ring(["c", "d", "e"]);
