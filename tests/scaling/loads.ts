@@ -3,6 +3,7 @@ import { functionSettings, readSettings, runFunction } from "@drover/runtime";
 import { appendFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
+import { now } from "../chaos/clock.ts";
 
 /** What functions are loaded with: each run waits 50 ms for something outside. */
 export const Load = defineResource({
@@ -13,6 +14,7 @@ export const Load = defineResource({
 
 /** A line of the journal that all processes of all functions write. */
 export const journalLine = z.object({
+  /** {@link now}, which all processes of the machine share. */
   at: z.number(),
   what: z.enum(["begins", "ends"]),
   /** The Pod. */
@@ -32,7 +34,7 @@ export const loadController = (name: string, journal = "", by = "") =>
     retry: { first: "100ms" },
     async reconcile({ key, spec: { n }, signal }) {
       const note = (what: JournalLine["what"]): void => {
-        const line: JournalLine = { at: Date.now(), what, by, key, n };
+        const line: JournalLine = { at: now(), what, by, key, n };
         appendFileSync(journal, `${JSON.stringify(line)}\n`);
       };
       note("begins");

@@ -14,6 +14,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { wholeNumber } from "../../verification/harness/whole-number.ts";
 import { random, type Random } from "@drover/fault-proxy";
+import { now } from "../chaos/clock.ts";
 import { type Ground, startGround } from "./ground.ts";
 import { type Kill, violationsIn } from "./judge.ts";
 import { type JournalLine, journalLine } from "./loads.ts";
@@ -84,7 +85,7 @@ async function runCycle(
 ): Promise<Cycle> {
   const { cluster } = ground;
   const violations: string[] = [];
-  const begun = Date.now();
+  const begun = now();
   let firstPod = Infinity;
   let mostPods = 0;
   const killing = dice.between(0, 3);
@@ -105,10 +106,10 @@ async function runCycle(
       ...strangers.map((pod) => `cycle ${n}: ${pod.name} was made, though only ${name} had to work`),
     );
     mostPods = Math.max(mostPods, mine.length);
-    if (mine.length > 0) firstPod = Math.min(firstPod, Date.now());
+    if (mine.length > 0) firstPod = Math.min(firstPod, now());
     if (!at.rest && killed < killing && dice.chance(0.15)) killed += kill(dice, mine, kills);
     if (at.rest && mine.length === 0) break;
-    if (Date.now() - begun > 3 * patience) {
+    if (now() - begun > 3 * patience) {
       violations.push(`cycle ${n}: ${name} does not come to rest: ${JSON.stringify(mine)}`);
       break;
     }
@@ -116,7 +117,8 @@ async function runCycle(
   }
   await settled;
   const first = (await journalOf(ground)).find(({ at, key }) => at >= begun && key.startsWith(`${name}/`));
-  return { toPod: firstPod - begun, toRun: (first?.at ?? Infinity) - begun, mostPods, violations };
+  const toRun = Math.round((first?.at ?? Infinity) - begun);
+  return { toPod: Math.round(firstPod - begun), toRun, mostPods, violations };
 }
 
 /** Kills one of the Pods' processes, if there is one. */
@@ -133,7 +135,7 @@ function kill(
   } catch {
     return 0; // it ended by itself a moment ago
   }
-  kills.push({ pod: name, at: Date.now() });
+  kills.push({ pod: name, at: now() });
   return 1;
 }
 

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
+import { now } from "../chaos/clock.ts";
 import type { Ground } from "./ground.ts";
 import { journalLine } from "./loads.ts";
 import { changeAll, untilSeen } from "./objects.ts";
@@ -22,7 +23,7 @@ export async function openNeighbour(ground: Ground, name: string): Promise<Neigh
   const stopping = new AbortController();
   const changing = (async () => {
     while (!stopping.signal.aborted) {
-      changed.set(n + 1, Date.now());
+      changed.set(n + 1, now());
       await change();
       await delay(300);
     }
