@@ -22,22 +22,31 @@ const pod = (i: number): object => ({
 });
 
 const metadataOf = (i: number): object => ({
-  ...{
-    name: `web-7d9c5b6f4d-${hex(String(i)).slice(0, 5)}`,
-    generateName: "web-7d9c5b6f4d-",
-    namespace: "default",
-  },
-  ...{ uid: uid(`pod ${i}`), resourceVersion: String(1_234_567 + i), generation: 1, creationTimestamp: at },
+  name: `web-7d9c5b6f4d-${hex(String(i)).slice(0, 5)}`,
+  generateName: "web-7d9c5b6f4d-",
+  namespace: "default",
+  uid: uid(`pod ${i}`),
+  resourceVersion: String(1_234_567 + i),
+  generation: 1,
+  creationTimestamp: at,
   labels: { app: "web", "pod-template-hash": "7d9c5b6f4d" },
   annotations: { "checksum/config": hex("config"), "kubectl.kubernetes.io/restartedAt": at },
   ownerReferences: [
     {
-      ...{ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-7d9c5b6f4d", uid: uid("set") },
-      ...{ controller: true, blockOwnerDeletion: true },
+      apiVersion: "apps/v1",
+      kind: "ReplicaSet",
+      name: "web-7d9c5b6f4d",
+      uid: uid("set"),
+      controller: true,
+      blockOwnerDeletion: true,
     },
   ],
   managedFields: ["kube-controller-manager", "kubelet"].map((manager) => ({
-    ...{ manager, operation: "Update", apiVersion: "v1", time: at, fieldsType: "FieldsV1" },
+    manager,
+    operation: "Update",
+    apiVersion: "v1",
+    time: at,
+    fieldsType: "FieldsV1",
     fieldsV1: {
       "f:metadata": { "f:labels": owned("app", "pod-template-hash"), "f:ownerReferences": {} },
       "f:spec": {
@@ -59,25 +68,24 @@ const specOf = (i: number): object => ({
   ],
   containers: [
     {
-      ...{
-        name: "web",
-        image: `registry.example.com/web@sha256:${hex("image")}`,
-        imagePullPolicy: "IfNotPresent",
-      },
+      name: "web",
+      image: `registry.example.com/web@sha256:${hex("image")}`,
+      imagePullPolicy: "IfNotPresent",
       ports: [{ containerPort: 8080, protocol: "TCP" }],
       resources: { limits: { cpu: "1", memory: "512Mi" }, requests: { cpu: "100m", memory: "256Mi" } },
       volumeMounts: [
         { name: "token", readOnly: true, mountPath: "/var/run/secrets/kubernetes.io/serviceaccount" },
       ],
-      ...{ terminationMessagePath: "/dev/termination-log", terminationMessagePolicy: "File" },
+      terminationMessagePath: "/dev/termination-log",
+      terminationMessagePolicy: "File",
     },
   ],
-  ...{ restartPolicy: "Always", terminationGracePeriodSeconds: 30, dnsPolicy: "ClusterFirst" },
-  ...{
-    serviceAccountName: "default",
-    nodeName: `node-${i % 20}`,
-    securityContext: { runAsUser: "the user" },
-  },
+  restartPolicy: "Always",
+  terminationGracePeriodSeconds: 30,
+  dnsPolicy: "ClusterFirst",
+  serviceAccountName: "default",
+  nodeName: `node-${i % 20}`,
+  securityContext: { runAsUser: "the user" },
   tolerations: [
     {
       key: "node.kubernetes.io/not-ready",
@@ -89,13 +97,11 @@ const specOf = (i: number): object => ({
 });
 
 const statusOf = (i: number): object => ({
-  ...{
-    phase: "Running",
-    hostIP: "10.0.0.7",
-    podIP: `10.1.${i % 250}.7`,
-    startTime: at,
-    qosClass: "Burstable",
-  },
+  phase: "Running",
+  hostIP: "10.0.0.7",
+  podIP: `10.1.${i % 250}.7`,
+  startTime: at,
+  qosClass: "Burstable",
   conditions: conditions.map((type) => ({
     type,
     status: "True",
@@ -104,19 +110,15 @@ const statusOf = (i: number): object => ({
   })),
   containerStatuses: [
     {
-      ...{
-        name: "web",
-        state: { running: { startedAt: at } },
-        lastState: {},
-        ready: true,
-        restartCount: 0,
-      },
-      ...{
-        image: "web",
-        imageID: `sha256:${hex("image")}`,
-        containerID: `containerd://${hex(`c ${i}`)}`,
-        started: true,
-      },
+      name: "web",
+      state: { running: { startedAt: at } },
+      lastState: {},
+      ready: true,
+      restartCount: 0,
+      image: "web",
+      imageID: `sha256:${hex("image")}`,
+      containerID: `containerd://${hex(`c ${i}`)}`,
+      started: true,
     },
   ],
 });

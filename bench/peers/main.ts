@@ -133,7 +133,9 @@ async function textOf(): Promise<string> {
   const args = process.argv.slice(2);
   const conditions: Conditions = {
     command: ["npm run bench:peers", ...(args.length > 0 ? ["--", ...args] : [])].join(" "),
-    ...{ machine: `${cpus().length} cores`, plan, notRun },
+    machine: `${cpus().length} cores`,
+    plan,
+    notRun,
     busy: [busyBefore, await machineLoad()],
   };
   return part ? reportOfPart(turns, conditions) : report(turns, slowTurns, conditions);

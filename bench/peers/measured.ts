@@ -60,7 +60,10 @@ export async function measured(
     [servers]: serving.reduce((sum, pid) => sum + taken(pid), 0),
   };
   return {
-    ...{ step, ...done, cpu, requests: countedByWhat(lines, isTheirs) },
+    step,
+    ...done,
+    cpu,
+    requests: countedByWhat(lines, isTheirs),
     ...(step === "reaction" && { legs: medianLegs(lines) }),
   };
 }

@@ -35,7 +35,9 @@ export async function crashUnderLoad(server: Crashable, load: Load): Promise<Cra
   const redis = await connectRedis({ url: server.url, clientName: "bench", log: silentLog });
   const eras: string[] = [];
   const queue = openWorkQueue({
-    ...{ redis, controller: randomUUID(), log: silentLog },
+    redis,
+    controller: randomUUID(),
+    log: silentLog,
     onIncarnation: (era) => void eras.push(era),
   });
   try {
@@ -45,7 +47,8 @@ export async function crashUnderLoad(server: Crashable, load: Load): Promise<Cra
     const keys = [...acknowledged.keys()];
     const ran = new Set<ObjectKey>();
     const worker = queue.work((run) => (ran.add(run.key), Promise.resolve({ kind: "done" })), {
-      ...{ concurrency: 64, timeout: 60_000 },
+      concurrency: 64,
+      timeout: 60_000,
     });
     const missing = (): readonly ObjectKey[] => keys.filter((key) => !ran.has(key));
     await untilIdle(queue);
@@ -96,5 +99,9 @@ async function untilIdle(queue: WorkQueue): Promise<void> {
 }
 
 const wakeOf = (key: ObjectKey, of: WakeClass) => ({
-  ...{ key, kind: "benches", resourceVersion: "1", reason: "Added", class: of },
+  key,
+  kind: "benches",
+  resourceVersion: "1",
+  reason: "Added",
+  class: of,
 });

@@ -31,7 +31,9 @@ const alone = (
   async start() {
     const server = await startRedis({ persistence: false, args });
     return {
-      ...{ url: server.url, description: server.description, stop: () => server.stop() },
+      url: server.url,
+      description: server.description,
+      stop: () => server.stop(),
       async crash(killed) {
         const whileDead = await before?.(server);
         killed();
@@ -72,7 +74,9 @@ const inPair = (name: string, args: readonly string[], before: (pair: RedisPair)
   async start() {
     const pair = await startRedisPair({ persistence: false, args });
     return {
-      ...{ url: pair.url, description: pair.primary.description, stop: () => pair.stop() },
+      url: pair.url,
+      description: pair.primary.description,
+      stop: () => pair.stop(),
       async crash(killed) {
         await before(pair);
         killed();

@@ -28,7 +28,10 @@ export async function setStage(objects: number): Promise<Stage> {
   const start = async (name: string, main: string, awaited: string, env: NodeJS.ProcessEnv) => {
     const ready = Promise.withResolvers<undefined>();
     const child = await spawnTied({
-      ...{ command: process.execPath, args: [join(root, main)], name, logFile: join(folder, `${name}.log`) },
+      command: process.execPath,
+      args: [join(root, main)],
+      name,
+      logFile: join(folder, `${name}.log`),
       env: { DROVER_LOG_LEVEL: "info", ...env },
       onLine: (line) => line.includes(awaited) && ready.resolve(undefined),
     });
@@ -44,13 +47,15 @@ export async function setStage(objects: number): Promise<Stage> {
       DROVER_AUTHORS: "trusted",
     }),
     start("push", "bench/push/push.ts", "Answering calls", {
-      ...{ DROVER_HTTP_PORT: String(port), DROVER_WEBHOOK_AUDIENCE: "default/push" },
+      DROVER_HTTP_PORT: String(port),
+      DROVER_WEBHOOK_AUDIENCE: "default/push",
       DROVER_WEBHOOK_SECRETS: join(folder, "secrets"),
     }),
   ]);
   const [pull, gateway, push] = started;
   return {
-    ...{ redis, pushUid },
+    redis,
+    pushUid,
     pids: { pull: pull.pid, gateway: gateway.pid, push: push.pid },
     stop: () => takeDown(started, redis, sandbox, folder),
   };
@@ -77,7 +82,8 @@ async function fill(kubeconfig: string, objects: number, port: number, folder: s
     ...at("push"),
     spec: {
       for: { group, version, kind, plural, scope },
-      ...{ delivery: "webhook", webhook: { service: { name: "push", port } } },
+      delivery: "webhook",
+      webhook: { service: { name: "push", port } },
     },
   });
   for (let i = 0; i < objects; i++) await client.create(refOf(Noop), { ...at(`noop-${i}`), spec: {} });

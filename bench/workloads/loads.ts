@@ -64,9 +64,12 @@ async function applied(
 ): Promise<number> {
   const labels = { app: name };
   const content = {
-    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name } },
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name },
     spec: {
-      ...{ replicas, selector: { matchLabels: labels } },
+      replicas,
+      selector: { matchLabels: labels },
       template: { metadata: { labels }, spec: { containers: [{ name: "main", image: "web:1" }] } },
     },
   };

@@ -23,7 +23,10 @@ export async function setStage(log: (line: string) => void): Promise<Stage> {
   const api = openApi(cluster.kubeconfig);
   const deployments = watchDeployments(api);
   return {
-    ...{ cluster, api, deployments, audit },
+    cluster,
+    api,
+    deployments,
+    audit,
     async stop() {
       deployments.stop();
       api.close();

@@ -62,7 +62,9 @@ export async function runSchedule(schedule: Schedule, options: RunOptions): Prom
   const { linger, objects, pace } = schedule;
   const reader = await startReader({ api, kind, journal, redisUrl, controller, linger, logFile });
   const bridge = bridgeProcess({
-    ...{ journal, program, folder },
+    journal,
+    program,
+    folder,
     env: { ...(await bridgeSettings(folder, proxy, lane, registration)), ...comparing(schedule) },
     onStart: () => proxy.nextLife(),
   });

@@ -36,7 +36,9 @@ const called = () => {
   };
 };
 const greeting = (who: string, spec: object = {}) => ({
-  ...{ apiVersion: Greeting.apiVersion, kind: Greeting.kind, metadata: { name: who } },
+  apiVersion: Greeting.apiVersion,
+  kind: Greeting.kind,
+  metadata: { name: who },
   spec: { name: who, ...spec },
 });
 const textSchema = z.object({ status: z.object({ text: z.string() }) });

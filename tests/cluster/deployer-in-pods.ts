@@ -60,7 +60,11 @@ export async function startDeployerInPods(): Promise<DeployerInPods> {
     const s3Url = `http://127.0.0.1:${await reached(cluster, home, "s3", 5000)}`;
     const redisUrl = `redis://admin:admin@127.0.0.1:${await reached(cluster, "drover", "valkey", 6379)}`;
     return {
-      ...{ ...cluster, s3Url, redisUrl, stop, audited: audit.read },
+      ...cluster,
+      s3Url,
+      redisUrl,
+      stop,
+      audited: audit.read,
       async applyAs(user, ...items) {
         const input = JSON.stringify({ apiVersion: "v1", kind: "List", items });
         const as = user === undefined ? [] : ["--as", user, "--as-group", "makers"];

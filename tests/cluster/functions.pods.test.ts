@@ -86,11 +86,7 @@ it("whoever may gets it; its container is tried, and nothing runs until there is
 
 it("the first object has a Pod started, where only locked down ones may be, which does the work; idle, it goes", async () => {
   await expect(inHome("run", "loose", "--image=any")).rejects.toThrow(/violates PodSecurity "restricted/);
-  const truth = s3Truth({
-    ...{ url: drover.s3Url, region: "us-east-1" },
-    accessKeyId: "x",
-    secretAccessKey: "x",
-  });
+  const truth = s3Truth({ url: drover.s3Url, region: "us-east-1", accessKeyId: "x", secretAccessKey: "x" });
   const asked = Date.now();
   await drover.applyAs(undefined, bucket("first"));
   await waitFor("condition=Ready", "bucket/first");
@@ -363,11 +359,7 @@ it.each([
   ["update", "reconcilefunctions/finalizers", undefined],
 ])("without %s of %s the API server refuses the deployer", async (verb, resource, object) => {
   const name = "tried";
-  const owner = {
-    ...{ apiVersion: "drover.dev/v1alpha1", kind: "ReconcileFunction" },
-    name: "any",
-    uid: "1",
-  };
+  const owner = { apiVersion: "drover.dev/v1alpha1", kind: "ReconcileFunction", name: "any", uid: "1" };
   const ownerReferences = [{ ...owner, controller: true, blockOwnerDeletion: true }];
   const tried = object
     ? { apiVersion: `${rbac}/v1`, ...object, metadata: { name } }

@@ -37,10 +37,14 @@ const installed = [
 export async function installDeployer(cluster: PodCluster, home: string): Promise<void> {
   const restricted = { "pod-security.kubernetes.io/enforce": "restricted" };
   const namespaces = ["drover", home].map((name) => ({
-    ...{ apiVersion: "v1", kind: "Namespace", metadata: { name, labels: restricted } },
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name, labels: restricted },
   }));
   const secrets = parts.map((name) => ({
-    ...{ apiVersion: "v1", kind: "Secret", metadata: { name: `${name}-redis` } },
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: `${name}-redis` },
     stringData: { password: `secret-of-${name}` },
   }));
   await cluster.apply(...namespaces);

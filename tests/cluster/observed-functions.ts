@@ -3,7 +3,10 @@ import type { DeployerInPods } from "./deployer-in-pods.ts";
 import { podSchema } from "./pod-cluster.ts";
 
 const conditionSchema = z.object({
-  ...{ type: z.string(), status: z.string(), reason: z.string(), message: z.string() },
+  type: z.string(),
+  status: z.string(),
+  reason: z.string(),
+  message: z.string(),
 });
 const functionSchema = z.object({
   status: z.object({ conditions: z.array(conditionSchema).default([]) }).default({ conditions: [] }),

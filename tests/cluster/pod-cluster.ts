@@ -64,7 +64,9 @@ export const scriptPod = (name: string, script: string, spec: object = {}) => ({
   spec: { containers: [scriptContainer(script)], terminationGracePeriodSeconds: 1, ...spec },
 });
 export const scriptContainer = (script: string) => ({
-  ...{ name: "main", image: nodeImage, command: ["node", "--input-type=module", "-e", script] },
+  name: "main",
+  image: nodeImage,
+  command: ["node", "--input-type=module", "-e", script],
 });
 
 /** What tests look at of a pod. */

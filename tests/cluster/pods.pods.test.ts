@@ -77,11 +77,15 @@ it("in a pod, a ServiceAccount may do what its Role says, and nothing else", asy
   await cluster.apply(
     { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "reader" } },
     {
-      ...{ apiVersion: `${group}/v1`, kind: "Role", metadata: { name: "reader" } },
+      apiVersion: `${group}/v1`,
+      kind: "Role",
+      metadata: { name: "reader" },
       rules: [{ apiGroups: [""], resources: ["configmaps"], verbs: ["list"] }],
     },
     {
-      ...{ apiVersion: `${group}/v1`, kind: "RoleBinding", metadata: { name: "reader" } },
+      apiVersion: `${group}/v1`,
+      kind: "RoleBinding",
+      metadata: { name: "reader" },
       roleRef: { apiGroup: group, kind: "Role", name: "reader" },
       subjects: [{ kind: "ServiceAccount", name: "reader" }],
     },

@@ -33,7 +33,9 @@ beforeAll(async () => {
     ...partImages,
     ...names.map((name) => ({ of: name, as: `drover/${name}:0.1.0` })),
     ...[images.first, images.second].map((as) => ({
-      ...{ of: "web-server", entry: "tests/cluster/web-server.ts", as },
+      of: "web-server",
+      entry: "tests/cluster/web-server.ts",
+      as,
     })),
   );
   open.unshift(() => cluster.stop());

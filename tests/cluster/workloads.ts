@@ -23,8 +23,11 @@ export const deployment = (name: string, replicas: number, spec: object) => ({
 
 /** Not root, with no capability, and nothing of the image can be written to. */
 export const locked = {
-  ...{ runAsNonRoot: true, readOnlyRootFilesystem: true, allowPrivilegeEscalation: false },
-  ...{ capabilities: { drop: ["ALL"] }, seccompProfile: { type: "RuntimeDefault" } },
+  runAsNonRoot: true,
+  readOnlyRootFilesystem: true,
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ["ALL"] },
+  seccompProfile: { type: "RuntimeDefault" },
 };
 
 export interface Rule {
@@ -50,7 +53,9 @@ export const droverProcess = (name: string, image: string, env: Readonly<Record<
   serviceAccountName: name,
   containers: [
     {
-      ...{ name, image, securityContext: locked },
+      name,
+      image,
+      securityContext: locked,
       env: Object.entries({ ...everyProcess, ...env }).map(([name, value]) => ({ name, value })),
       readinessProbe: { httpGet: { path: "/readyz", port: 8080 }, periodSeconds: 1 },
       livenessProbe: { httpGet: { path: "/healthz", port: 8080 } },
@@ -72,7 +77,9 @@ export const valkey = (image: string, users: readonly string[] = []): readonly o
   deployment("valkey", 1, {
     containers: [
       {
-        ...{ name: "valkey", image, securityContext: { ...locked, runAsUser: 999, runAsGroup: 999 } },
+        name: "valkey",
+        image,
+        securityContext: { ...locked, runAsUser: 999, runAsGroup: 999 },
         args: [
           ...["valkey-server", "--appendonly", "yes", "--appendfsync", "always", "--save", ""],
           ...["--maxmemory-policy", "noeviction", "--protected-mode", "no"],
@@ -93,7 +100,9 @@ export const s3 = (image: string): readonly object[] => [
   deployment("s3", 1, {
     containers: [
       {
-        ...{ name: "s3", image, securityContext: { ...locked, runAsUser: 65532 } },
+        name: "s3",
+        image,
+        securityContext: { ...locked, runAsUser: 65532 },
         readinessProbe: { httpGet: { path: "/", port: 5000 }, periodSeconds: 1 },
         volumeMounts: [{ name: "tmp", mountPath: "/tmp" }],
       },

@@ -14,7 +14,9 @@ export function calledAccount(
   return [
     { ...rbac, kind: "ClusterRole", metadata, rules: calledRules(kind) },
     {
-      ...{ ...rbac, kind: "ClusterRoleBinding", metadata },
+      ...rbac,
+      kind: "ClusterRoleBinding",
+      metadata,
       roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: metadata.name },
       subjects: [{ kind: "ServiceAccount", name, namespace: "default" }],
     },

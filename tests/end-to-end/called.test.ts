@@ -29,7 +29,9 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 const greeting = (name: string) => ({
-  ...{ apiVersion: Greeting.apiVersion, kind: Greeting.kind, metadata: { name, namespace: "default" } },
+  apiVersion: Greeting.apiVersion,
+  kind: Greeting.kind,
+  metadata: { name, namespace: "default" },
   spec: { name },
 });
 const textOf = (object: TestObject | undefined): unknown => object?.status?.["text"];

@@ -28,12 +28,15 @@ afterAll(async () => {
 
 const { metadata, ...manifest } = reconcileFunctionOf(gadgetController);
 const registration = (campaign?: object) => ({
-  ...{ ...manifest, metadata: { ...metadata, namespace: "default" } },
+  ...manifest,
+  metadata: { ...metadata, namespace: "default" },
   spec: { ...manifest.spec, ...(campaign && { campaign }) },
 });
 const names = Array.from({ length: 40 }, (_, n) => `g${n}`);
 const gadget = (name: string) => ({
-  ...{ apiVersion: "example.com/v1", kind: "Gadget", spec: {} },
+  apiVersion: "example.com/v1",
+  kind: "Gadget",
+  spec: {},
   metadata: { name, namespace: "default" },
 });
 const ledger = async (field: string) => {

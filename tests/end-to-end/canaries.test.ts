@@ -68,7 +68,9 @@ describe("a canary that a process is started with is nowhere in what it prints",
   };
   const kubeconfig = (change: (config: KubeconfigFile) => void): string => {
     const config: KubeconfigFile = {
-      ...{ apiVersion: "v1", kind: "Config", "current-context": "c" },
+      apiVersion: "v1",
+      kind: "Config",
+      "current-context": "c",
       clusters: [{ name: "c", cluster: { server: "http://127.0.0.1:1" } }],
       contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
       users: [{ name: "u", user: { token: `${canary}-token` } }],
@@ -149,7 +151,8 @@ describe("a canary that a process is started with is nowhere in what it prints",
             DROVER_KUBECONFIG: world.cluster.kubeconfig,
             DROVER_LOG_LEVEL: "debug",
             // Of the tests, and no setting of theirs.
-            ...{ DROVER_TEST_CLUSTER: undefined, DROVER_KUBECTL: undefined },
+            DROVER_TEST_CLUSTER: undefined,
+            DROVER_KUBECTL: undefined,
             ...(path === leaky && { DROVER_LEAKY_SECRET: canary }),
             ...variables,
           },
@@ -172,7 +175,9 @@ describe("a canary that a process is started with is nowhere in what it prints",
   it("a setting of a function's own, and the sandbox's token", async () => {
     const run = async (path: string, env: Record<string, string>, index: number): Promise<string> => {
       const child = await spawnTied({
-        ...{ name: path, command: process.execPath, args: [join(import.meta.dirname, "../..", path)] },
+        name: path,
+        command: process.execPath,
+        args: [join(import.meta.dirname, "../..", path)],
         logFile: join(world.folder, `setting-${index}.log`),
         env: { DROVER_REDIS_URL: world.redis.url, DROVER_KUBECONFIG: world.cluster.kubeconfig, ...env },
       });
@@ -195,7 +200,8 @@ describe("a canary that a process is started with is nowhere in what it prints",
 
 describe("a canary that an error carries is nowhere in logs, conditions, Events, and Redis", () => {
   const registration = (kind: typeof Leak, more: object = {}): Manifest => ({
-    ...{ apiVersion: ReconcileFunction.apiVersion, kind: ReconcileFunction.kind },
+    apiVersion: ReconcileFunction.apiVersion,
+    kind: ReconcileFunction.kind,
     metadata: { name: kind.plural, namespace: "default" },
     spec: {
       for: {
@@ -210,7 +216,9 @@ describe("a canary that an error carries is nowhere in logs, conditions, Events,
     },
   });
   const object = (kind: typeof Leak, way: string): Manifest => ({
-    ...{ apiVersion: kind.apiVersion, kind: kind.kind, metadata: { name: way, namespace: "default" } },
+    apiVersion: kind.apiVersion,
+    kind: kind.kind,
+    metadata: { name: way, namespace: "default" },
     spec: { way },
   });
   const all = [...Object.keys(ways), "condition"];
@@ -227,12 +235,10 @@ describe("a canary that an error carries is nowhere in logs, conditions, Events,
     writeFileSync(join(folder, "current"), secret, { mode: 0o600 });
     const data = { current: Buffer.from(secret).toString("base64") };
     await world.cluster.apply({
-      ...{
-        apiVersion: "v1",
-        kind: "Secret",
-        metadata: { name: `${Drip.plural}-webhook`, namespace: "default" },
-        data,
-      },
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: `${Drip.plural}-webhook`, namespace: "default" },
+      data,
     });
     await world.cluster.apply(registration(Leak));
     const webhook = { url: `http://127.0.0.1:${port}` };
@@ -247,11 +253,9 @@ describe("a canary that an error carries is nowhere in logs, conditions, Events,
         main("gateway"),
         "Taking keys",
         {
-          ...{
-            DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8",
-            DROVER_WEBHOOK_ALLOW: webhook.url,
-            DROVER_AUTHORS: "trusted",
-          },
+          DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8",
+          DROVER_WEBHOOK_ALLOW: webhook.url,
+          DROVER_AUTHORS: "trusted",
           ...debug,
         },
         "caller",
@@ -262,7 +266,9 @@ describe("a canary that an error carries is nowhere in logs, conditions, Events,
         leaky,
         "Answering calls",
         {
-          ...{ DROVER_REDIS_URL: undefined, DROVER_KUBECONFIG: undefined, DROVER_HTTP_PORT: String(port) },
+          DROVER_REDIS_URL: undefined,
+          DROVER_KUBECONFIG: undefined,
+          DROVER_HTTP_PORT: String(port),
           DROVER_WEBHOOK_AUDIENCE: `default/${Drip.plural}`,
           DROVER_WEBHOOK_SECRETS: folder,
           ...leakySecret,

@@ -56,7 +56,10 @@ export async function startDeployedWorld(
   await cluster.apply(registrationOfDeployer());
   const client = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test", log: silentLog });
   const node = await startNode({
-    ...{ client, name: "local", images, folder: join(folder, "pods") },
+    client,
+    name: "local",
+    images,
+    folder: join(folder, "pods"),
     env: {
       KUBECONFIG: cluster.kubeconfig,
       NODE_COMPILE_CACHE: join(root, ".cache/compiled"),
@@ -67,7 +70,8 @@ export async function startDeployedWorld(
   const asPart = async (part: string): Promise<Record<string, string>> =>
     env["DROVER_AUTHORS"] === "checked" ? { DROVER_KUBECONFIG: await kubeconfigOf(world, part) } : {};
   const bridge = await world.startBridge({
-    ...{ functions: ofCluster, awaited: "; watching" },
+    functions: ofCluster,
+    awaited: "; watching",
     env: {
       ...(await asPart("bridge")),
       ...(env["DROVER_PART_LEASE"] !== undefined && { DROVER_PART_LEASE: env["DROVER_PART_LEASE"] }),
@@ -85,7 +89,11 @@ export async function startDeployedWorld(
   const deployer = await startDeployer();
   return {
     ...world,
-    ...{ node, client, bridge, deployer, startDeployer },
+    node,
+    client,
+    bridge,
+    deployer,
+    startDeployer,
     async pods(name) {
       const selector = encodeURIComponent(`drover.dev/function=${name}`);
       const path = `/api/v1/namespaces/default/pods?labelSelector=${selector}`;
@@ -105,7 +113,8 @@ async function kubeconfigOf({ cluster, folder }: World, part: string): Promise<s
   const metadata = { name: part, namespace: "drover" };
   await cluster.apply({ apiVersion: "v1", kind: "ServiceAccount", metadata });
   await cluster.apply({
-    ...{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRoleBinding" },
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRoleBinding",
     metadata: { name: `drover-${part}` },
     roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
     subjects: [{ kind: "ServiceAccount", ...metadata }],

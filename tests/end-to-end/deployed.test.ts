@@ -29,7 +29,9 @@ const named = (image: string, more: object = {}) => {
   return { ...rest, metadata: { ...metadata, namespace: "default" } };
 };
 const gadget = (name: string) => ({
-  ...{ apiVersion: "example.com/v1", kind: "Gadget", spec: {} },
+  apiVersion: "example.com/v1",
+  kind: "Gadget",
+  spec: {},
   metadata: { name, namespace: "default" },
 });
 

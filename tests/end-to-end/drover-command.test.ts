@@ -93,8 +93,11 @@ it(
     expect(why).toMatch(/ago +\w+ +done +Added/);
     const { stdout: whyJson } = await drover("why", "Greeting/hello", "-o", "json");
     expect(JSON.parse(whyJson)).toMatchObject({
-      ...{ kind: "Greeting", key: "default/hello", queue: { state: "waits", why: "again", fails: 0 } },
-      ...{ runs: [{ verdict: "done" }], object: { ready: { status: "True" } } },
+      kind: "Greeting",
+      key: "default/hello",
+      queue: { state: "waits", why: "again", fails: 0 },
+      runs: [{ verdict: "done" }],
+      object: { ready: { status: "True" } },
     });
 
     expect((await drover("deploy")).stdout).toMatch(/: unchanged, and served\n.*: unchanged\n.* is Ready/);

@@ -29,7 +29,9 @@ const start = (awaited = "; watching"): Promise<Started> =>
     DROVER_LEASE_RENEWAL: "300ms",
   });
 const gadget = (name: string) => ({
-  ...{ apiVersion: "example.com/v1", kind: "Gadget", spec: {} },
+  apiVersion: "example.com/v1",
+  kind: "Gadget",
+  spec: {},
   metadata: { name, namespace: "default" },
 });
 const areReady = async (...names: readonly string[]): Promise<void> => {
@@ -53,7 +55,9 @@ it("a function with a bridge in its process needs no other, and several share th
   // Code is asked whom an object of another kind concerns, by a queue of its own.
   const before = await wakes("one");
   await world.cluster.apply({
-    ...{ apiVersion: "v1", kind: "ConfigMap", data: { names: "one" } },
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    data: { names: "one" },
     metadata: { name: "m", namespace: "default", labels: { gadgets: "yes" } },
   });
   await eventually(async () => expect(await wakes("one")).toBeGreaterThan(before));

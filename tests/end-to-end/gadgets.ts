@@ -4,7 +4,10 @@ import { z } from "zod";
 
 /** A kind whose objects are concerned by ConfigMaps in a way that only code can tell. */
 export const Gadget = defineResource({
-  ...{ group: "example.com", version: "v1", kind: "Gadget", scope: "Namespaced" },
+  group: "example.com",
+  version: "v1",
+  kind: "Gadget",
+  scope: "Namespaced",
   spec: z.object({}),
   status: z.object({}),
 });

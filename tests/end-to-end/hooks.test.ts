@@ -34,7 +34,9 @@ const registration = {
   },
 };
 const secretOf = (secret: string) => ({
-  ...{ apiVersion: "v1", kind: "Secret", metadata: { name: "hooks", namespace: "default" } },
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name: "hooks", namespace: "default" },
   data: { sites: Buffer.from(secret).toString("base64") },
 });
 

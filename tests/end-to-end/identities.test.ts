@@ -43,11 +43,15 @@ const gadgets = (metadata: { namespace: string; name: string }, more: Deployment
 };
 const own = { namespace: "default", name: "gadgets" };
 const gadget = (name: string) => ({
-  ...{ apiVersion: "example.com/v1", kind: "Gadget", spec: {} },
+  apiVersion: "example.com/v1",
+  kind: "Gadget",
+  spec: {},
   metadata: { name, namespace: "default" },
 });
 const configMap = (names: string) => ({
-  ...{ apiVersion: "v1", kind: "ConfigMap", data: { names } },
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  data: { names },
   metadata: { name: "m", namespace: "default", labels: { gadgets: "yes" } },
 });
 /** The keys in Redis in whose name a text stands. */

@@ -51,7 +51,9 @@ const asIs = (text: string): unknown =>
   );
 
 const object = ({ apiVersion, kind }: { apiVersion: string; kind: string }, name: string, spec?: object) => ({
-  ...{ apiVersion, kind, metadata: { name, namespace: "default" } },
+  apiVersion,
+  kind,
+  metadata: { name, namespace: "default" },
   ...(spec && { spec }),
 });
 const textOf = ({ kind, metadata: { name } }: Manifest): Promise<string> =>
@@ -101,7 +103,9 @@ describe("integers keep their digits", () => {
     const { group, version, kind, plural, scope } = Posting;
     const data = { current: Buffer.from(secret).toString("base64") };
     await world.cluster.apply({
-      ...{ apiVersion: "v1", kind: "Secret", data },
+      apiVersion: "v1",
+      kind: "Secret",
+      data,
       metadata: { name: "postings-webhook", namespace: "default" },
     });
     for (const one of calledAccount("postings", Posting)) await world.cluster.apply(one);
@@ -109,7 +113,9 @@ describe("integers keep their digits", () => {
       ...object(ReconcileFunction, "postings"),
       spec: {
         for: { group, version, kind, plural, scope },
-        ...{ delivery: "webhook", webhook: { url: `http://127.0.0.1:${port}` }, copies: true },
+        delivery: "webhook",
+        webhook: { url: `http://127.0.0.1:${port}` },
+        copies: true,
       },
     });
     await world.startProcess(
@@ -117,8 +123,11 @@ describe("integers keep their digits", () => {
       "tests/end-to-end/served-postings.ts",
       "Answering calls",
       {
-        ...{ DROVER_REDIS_URL: undefined, DROVER_KUBECONFIG: undefined, DROVER_HTTP_PORT: String(port) },
-        ...{ DROVER_WEBHOOK_AUDIENCE: "default/postings", DROVER_WEBHOOK_SECRETS: mounted },
+        DROVER_REDIS_URL: undefined,
+        DROVER_KUBECONFIG: undefined,
+        DROVER_HTTP_PORT: String(port),
+        DROVER_WEBHOOK_AUDIENCE: "default/postings",
+        DROVER_WEBHOOK_SECRETS: mounted,
       },
       "caller",
     );
@@ -128,7 +137,8 @@ describe("integers keep their digits", () => {
         "apps/gateway/src/main.ts",
         "Taking keys",
         {
-          ...{ DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8", DROVER_WEBHOOK_ALLOW: `http://127.0.0.1:${port}` },
+          DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8",
+          DROVER_WEBHOOK_ALLOW: `http://127.0.0.1:${port}`,
           DROVER_AUTHORS: "trusted",
         },
         "caller",

@@ -5,7 +5,10 @@ import { z } from "zod";
 
 const kindOf = (kind: string) =>
   defineResource({
-    ...{ group: "example.com", version: "v1", kind, scope: "Namespaced" },
+    group: "example.com",
+    version: "v1",
+    kind,
+    scope: "Namespaced",
     spec: z.object({ way: z.string() }),
     status: z.object({}),
   });
@@ -21,7 +24,9 @@ type Ask = (command: string, ...args: string[]) => Promise<unknown>;
 export const ways: Readonly<Record<string, (canary: string, ask: Ask) => unknown>> = {
   "http-client": (canary) =>
     Object.assign(new Error("http-client failed: GET https://me:" + canary + "@api.example.com/"), {
-      ...{ name: "AxiosError", code: "ERR_BAD_REQUEST", isAxiosError: true },
+      name: "AxiosError",
+      code: "ERR_BAD_REQUEST",
+      isAxiosError: true,
       config: { headers: { Authorization: `Bearer ${canary}` }, auth: { password: canary }, data: canary },
       request: { _header: `Authorization: Bearer ${canary}` },
       response: { status: 401, data: canary, headers: { "set-cookie": [canary] } },
@@ -30,7 +35,8 @@ export const ways: Readonly<Record<string, (canary: string, ask: Ask) => unknown
   fetch: (canary) =>
     new TypeError("fetch failed", {
       cause: Object.assign(new Error(`connect ECONNREFUSED of https://${canary}@10.0.0.1`), {
-        ...{ code: "ECONNREFUSED", headers: [["authorization", `Bearer ${canary}`]] },
+        code: "ECONNREFUSED",
+        headers: [["authorization", `Bearer ${canary}`]],
       }),
     }),
   causes: (canary) => {

@@ -10,7 +10,10 @@ const anything = z
 /** Kinds that hold integers of 64 bits: in a field that says so, and anywhere in another. */
 const ledgerOf = (kind: string) =>
   defineResource({
-    ...{ group: "example.com", version: "v1", kind, scope: "Namespaced" },
+    group: "example.com",
+    version: "v1",
+    kind,
+    scope: "Namespaced",
     spec: z.object({ amount: z.bigint(), count: z.number().optional(), any: anything }),
     status: z.object({ amount: z.bigint().optional(), any: anything, pages: z.int().optional() }),
   });
@@ -20,7 +23,10 @@ export const Ledger = ledgerOf("Ledger");
 export const Posting = ledgerOf("Posting");
 /** What a Ledger makes. */
 export const Page = defineResource({
-  ...{ group: "example.com", version: "v1", kind: "Page", scope: "Namespaced" },
+  group: "example.com",
+  version: "v1",
+  kind: "Page",
+  scope: "Namespaced",
   spec: z.object({ any: anything, replaced: anything, patched: anything }),
   status: z.object({}),
 });

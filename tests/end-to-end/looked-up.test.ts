@@ -25,27 +25,39 @@ const names = { plural: "gadgets", singular: "gadget", kind: "Gadget", listKind:
 const spec = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 const schema = { openAPIV3Schema: { type: "object", properties: { spec } } };
 const gadgets: Manifest = {
-  ...{ apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
   metadata: { name: "gadgets.example.com" },
   spec: {
-    ...{ group: "example.com", scope: "Namespaced", names },
+    group: "example.com",
+    scope: "Namespaced",
+    names,
     versions: [{ name: "v1", served: true, storage: true, schema }],
   },
 };
 const gadget = (name: string, of: object): Manifest => ({
-  ...{ apiVersion: "example.com/v1", kind: "Gadget", spec: of },
+  apiVersion: "example.com/v1",
+  kind: "Gadget",
+  spec: of,
   metadata: { name, namespace: "default" },
 });
 const core = (kind: string, name: string, labels: object = {}, data: object = {}, namespace = "default") => ({
-  ...{ apiVersion: "v1", kind, data },
+  apiVersion: "v1",
+  kind,
+  data,
   metadata: { name, namespace, labels },
 });
 const watched = (kind: string, more: object) => ({
-  ...{ group: "", version: "v1", kind, plural: `${kind.toLowerCase()}s`, scope: "Namespaced" },
+  group: "",
+  version: "v1",
+  kind,
+  plural: `${kind.toLowerCase()}s`,
+  scope: "Namespaced",
   ...more,
 });
 const registration = (...watches: readonly object[]): Manifest => ({
-  ...{ apiVersion: ReconcileFunction.apiVersion, kind: ReconcileFunction.kind },
+  apiVersion: ReconcileFunction.apiVersion,
+  kind: ReconcileFunction.kind,
   metadata: { name: "gadgets", namespace: "default" },
   spec: {
     for: { group: "example.com", version: "v1", kind: "Gadget", plural: "gadgets", scope: "Namespaced" },

@@ -33,11 +33,15 @@ afterAll(async () => {
 });
 
 const gadget = (name: string) => ({
-  ...{ apiVersion: "example.com/v1", kind: "Gadget", spec: {} },
+  apiVersion: "example.com/v1",
+  kind: "Gadget",
+  spec: {},
   metadata: { name, namespace: "default" },
 });
 const map = (names: string) => ({
-  ...{ apiVersion: "v1", kind: "ConfigMap", data: { names } },
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  data: { names },
   metadata: { name: "m", namespace: "default", labels: { gadgets: "yes" } },
 });
 const all = ["a", "b", "c"];

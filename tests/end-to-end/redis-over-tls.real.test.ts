@@ -58,7 +58,9 @@ it("a function's Pod connects with the authority that the deployer was given, an
     scaling: { min: 1 },
   });
   const task = {
-    ...{ apiVersion: "example.com/v1", kind: "Task", spec: { ms: 1 } },
+    apiVersion: "example.com/v1",
+    kind: "Task",
+    spec: { ms: 1 },
     metadata: { name: "encrypted", namespace: "default" },
   };
   await cluster.apply({ ...rest, metadata: { ...metadata, namespace: "default" } });
@@ -94,16 +96,16 @@ async function startedAsItsPod({ without }: { readonly without?: string }): Prom
       value.replace("/var/run/drover/redis", mount),
     ]);
   const child = await spawnTied({
-    ...{
-      name: "tasks",
-      command: process.execPath,
-      args: [main],
-      logFile: join(folder, `${without ?? "all"}.log`),
-    },
+    name: "tasks",
+    command: process.execPath,
+    args: [main],
+    logFile: join(folder, `${without ?? "all"}.log`),
     env: {
-      ...{ DROVER_TEST_CLUSTER: undefined, DROVER_KUBECTL: undefined },
+      DROVER_TEST_CLUSTER: undefined,
+      DROVER_KUBECTL: undefined,
       ...Object.fromEntries(env),
-      ...{ DROVER_HTTP_PORT: "0", DROVER_KUBECONFIG: cluster.kubeconfig },
+      DROVER_HTTP_PORT: "0",
+      DROVER_KUBECONFIG: cluster.kubeconfig,
     },
   });
   const isDone = (log: string) => /Taking keys|not believed/.test(log);

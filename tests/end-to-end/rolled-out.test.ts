@@ -40,7 +40,9 @@ const deployed = (image: string, more: Deployment = {}) => {
   return { ...rest, metadata: { ...metadata, namespace: "default" } };
 };
 const task = (name: string, ms: number) => ({
-  ...{ apiVersion: "example.com/v1", kind: "Task", spec: { ms } },
+  apiVersion: "example.com/v1",
+  kind: "Task",
+  spec: { ms },
   metadata: { name, namespace: "default" },
 });
 /** All its Pods are of the newest revision. */
@@ -127,7 +129,10 @@ it("a paused function starts nothing, and says so; resumed, it does what was due
   await cluster.apply(task("held", 1));
   await eventually(async () =>
     expect((await cluster.get(deployed("any")))?.status).toMatchObject({
-      ...{ due: 0, oldestDueSeconds: 0, pausedKeys: 1, paused: true },
+      due: 0,
+      oldestDueSeconds: 0,
+      pausedKeys: 1,
+      paused: true,
     }),
   );
   expect(lines()).toEqual([]);

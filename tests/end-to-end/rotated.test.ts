@@ -39,7 +39,9 @@ it("a function's password is changed while it works, and the old one is good for
   });
   const deployed = { ...rest, metadata: { ...metadata, namespace: "default" } };
   const task = (name: string) => ({
-    ...{ apiVersion: "example.com/v1", kind: "Task", spec: { ms: 1 } },
+    apiVersion: "example.com/v1",
+    kind: "Task",
+    spec: { ms: 1 },
     metadata: { name, namespace: "default" },
   });
   await cluster.apply(deployed);

@@ -32,28 +32,30 @@ const kindOfKeda = (kind: string) => ({
   spec: {
     group: "keda.sh",
     scope: "Namespaced",
-    names: {
-      ...{ plural: `${kind.toLowerCase()}s`, singular: kind.toLowerCase() },
-      ...{ kind, listKind: `${kind}List` },
-    },
+    names: { plural: `${kind.toLowerCase()}s`, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
     versions: [
       {
-        ...{ name: "v1alpha1", served: true, storage: true },
+        name: "v1alpha1",
+        served: true,
+        storage: true,
         schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
       },
     ],
   },
 });
 const authentication = {
-  ...{ apiVersion: "keda.sh/v1alpha1", kind: "TriggerAuthentication" },
+  apiVersion: "keda.sh/v1alpha1",
+  kind: "TriggerAuthentication",
   metadata: { name: "tasks-scaling", namespace: "default" },
 };
 const roleNamed = (name: string) => ({
-  ...{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role" },
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "Role",
   metadata: { name, namespace: "default" },
 });
 const scaledObject = {
-  ...{ apiVersion: "keda.sh/v1alpha1", kind: "ScaledObject" },
+  apiVersion: "keda.sh/v1alpha1",
+  kind: "ScaledObject",
   metadata: { name: "tasks", namespace: "default" },
 };
 
@@ -86,7 +88,9 @@ it("KEDA is told what to ask, is answered what Drover would do, and what it writ
     expect((await ask("tasks", "stranger")).status).toBe(403);
   };
   const task = (name: string) => ({
-    ...{ apiVersion: "example.com/v1", kind: "Task", spec: { ms: 1 } },
+    apiVersion: "example.com/v1",
+    kind: "Task",
+    spec: { ms: 1 },
     metadata: { name, namespace: "default" },
   });
 
@@ -95,12 +99,15 @@ it("KEDA is told what to ask, is answered what Drover would do, and what it writ
     expect(await cluster.get(scaledObject)).toMatchObject({
       spec: {
         scaleTargetRef: { kind: "ReconcileFunction", name: "tasks" },
-        ...{ minReplicaCount: 0, maxReplicaCount: 3, cooldownPeriod: 90 },
+        minReplicaCount: 0,
+        maxReplicaCount: 3,
+        cooldownPeriod: 90,
         triggers: [
           {
             metadata: {
               url: "http://deployer.drover:8080/scaling/default/tasks",
-              ...{ valueLocation: "wanted", authMode: "bearer" },
+              valueLocation: "wanted",
+              authMode: "bearer",
             },
             authenticationRef: { name: "tasks-scaling" },
           },
@@ -115,7 +122,9 @@ it("KEDA is told what to ask, is answered what Drover would do, and what it writ
   expect(await cluster.get(roleNamed("tasks-scaling-token"))).toMatchObject({
     rules: [
       {
-        ...{ apiGroups: [""], resources: ["serviceaccounts/token"], verbs: ["create"] },
+        apiGroups: [""],
+        resources: ["serviceaccounts/token"],
+        verbs: ["create"],
         resourceNames: ["tasks-scaling"],
       },
     ],
@@ -123,7 +132,9 @@ it("KEDA is told what to ask, is answered what Drover would do, and what it writ
   expect(await cluster.get(roleNamed("tasks-scaling"))).toMatchObject({
     rules: [
       {
-        ...{ apiGroups: ["drover.dev"], resources: ["reconcilefunctions/scale"], verbs: ["get"] },
+        apiGroups: ["drover.dev"],
+        resources: ["reconcilefunctions/scale"],
+        verbs: ["get"],
         resourceNames: ["tasks"],
       },
     ],

@@ -6,7 +6,10 @@ import { z } from "zod";
 
 /** Something that takes its time. */
 export const Task = defineResource({
-  ...{ group: "example.com", version: "v1", kind: "Task", scope: "Namespaced" },
+  group: "example.com",
+  version: "v1",
+  kind: "Task",
+  scope: "Namespaced",
   spec: z.object({ ms: z.int() }),
   status: z.object({ by: z.string() }),
 });

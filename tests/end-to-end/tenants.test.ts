@@ -70,7 +70,9 @@ const gadgets = (namespace: string) => {
   };
 };
 const gadget = (namespace: string, name: string) => ({
-  ...{ apiVersion: "example.com/v1", kind: "Gadget", spec: {} },
+  apiVersion: "example.com/v1",
+  kind: "Gadget",
+  spec: {},
   metadata: { name, namespace },
 });
 const reconciled = async (namespace: string, name: string): Promise<void> => {

@@ -42,15 +42,23 @@ const declared = (name: string): Manifest => ({
   metadata: { name, namespace: "default" },
   spec: {
     for: {
-      ...{ group: Greeting.group, version: Greeting.version, kind: Greeting.kind },
-      ...{ plural: Greeting.plural, scope: Greeting.scope },
+      group: Greeting.group,
+      version: Greeting.version,
+      kind: Greeting.kind,
+      plural: Greeting.plural,
+      scope: Greeting.scope,
     },
-    ...{ delivery: "webhook", webhook: { url: `http://127.0.0.1:${port}` }, timeout: "60s" },
-    ...{ retry: { first: "100ms", longest: "1s" }, concurrency: 2 },
+    delivery: "webhook",
+    webhook: { url: `http://127.0.0.1:${port}` },
+    timeout: "60s",
+    retry: { first: "100ms", longest: "1s" },
+    concurrency: 2,
   },
 });
 const secretFor = (name: string): Manifest => ({
-  ...{ apiVersion: "v1", kind: "Secret", metadata: { name: `${name}-webhook`, namespace: "default" } },
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name: `${name}-webhook`, namespace: "default" },
   data: { current: Buffer.from(secret).toString("base64") },
 });
 
@@ -88,13 +96,12 @@ const startGateway = async (): Promise<Started & { readonly complete: string }> 
     "apps/gateway/src/main.ts",
     "Taking keys",
     {
-      ...{ DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8", DROVER_WEBHOOK_ALLOW: `http://127.0.0.1:${port}` },
-      ...{
-        DROVER_AUTHORS: "trusted",
-        DROVER_COMPLETIONS_PORT: "0",
-        DROVER_LEASE: "1s",
-        DROVER_LEASE_RENEWAL: "300ms",
-      },
+      DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8",
+      DROVER_WEBHOOK_ALLOW: `http://127.0.0.1:${port}`,
+      DROVER_AUTHORS: "trusted",
+      DROVER_COMPLETIONS_PORT: "0",
+      DROVER_LEASE: "1s",
+      DROVER_LEASE_RENEWAL: "300ms",
     },
     thisMachine,
   );
@@ -104,7 +111,9 @@ const startGateway = async (): Promise<Started & { readonly complete: string }> 
   return { ...started, complete: complete() };
 };
 const greeting = (name: string): Manifest => ({
-  ...{ apiVersion: Greeting.apiVersion, kind: Greeting.kind, metadata: { name, namespace: "default" } },
+  apiVersion: Greeting.apiVersion,
+  kind: Greeting.kind,
+  metadata: { name, namespace: "default" },
   spec: { name },
 });
 const callsFor = (name: string): readonly Calling[] =>

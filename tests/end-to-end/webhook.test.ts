@@ -21,7 +21,9 @@ let functionProcess: Started;
 let gateway: Started;
 
 const secretOf = (data: Readonly<Record<string, string | null>>): Manifest => ({
-  ...{ apiVersion: "v1", kind: "Secret", metadata: { name: `${controller}-webhook`, namespace: "default" } },
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name: `${controller}-webhook`, namespace: "default" },
   data: Object.fromEntries(
     Object.entries(data).map(([key, value]) => [key, value && Buffer.from(value).toString("base64")]),
   ),
@@ -42,8 +44,11 @@ const registration = (more: object = {}): Manifest => ({
   metadata: { name: controller, namespace: "default" },
   spec: {
     for: {
-      ...{ group: Greeting.group, version: Greeting.version, kind: Greeting.kind },
-      ...{ plural: Greeting.plural, scope: Greeting.scope },
+      group: Greeting.group,
+      version: Greeting.version,
+      kind: Greeting.kind,
+      plural: Greeting.plural,
+      scope: Greeting.scope,
     },
     delivery: "webhook",
     // A real cluster gives no Service an address on loopback.
@@ -56,7 +61,9 @@ const registration = (more: object = {}): Manifest => ({
   },
 });
 const greeting = (name: string, spec: object = {}): Manifest => ({
-  ...{ apiVersion: Greeting.apiVersion, kind: Greeting.kind, metadata: { name, namespace: "default" } },
+  apiVersion: Greeting.apiVersion,
+  kind: Greeting.kind,
+  metadata: { name, namespace: "default" },
   spec: { name, ...spec },
 });
 
@@ -104,7 +111,9 @@ beforeAll(async () => {
   await world.cluster.apply(secretOf({ current: secrets[0] }));
   if (!isReal) {
     await world.cluster.apply({
-      ...{ apiVersion: "v1", kind: "Service", metadata: { name: "greetings", namespace: "default" } },
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name: "greetings", namespace: "default" },
       spec: { clusterIP: "127.0.0.1", selector: { app: "greetings" }, ports: [{ port }] },
     });
   }

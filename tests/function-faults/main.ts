@@ -19,7 +19,8 @@ if (chosen.length < named.length) {
 }
 
 const cluster = await startClusterWithFakeNodes({
-  ...{ nodes: 0, controllers: ["garbage-collector-controller", "serviceaccount-controller"] },
+  nodes: 0,
+  controllers: ["garbage-collector-controller", "serviceaccount-controller"],
   log: (line) => console.error(line),
 });
 const { kubeconfig } = cluster;

@@ -5,7 +5,10 @@ import { z } from "zod";
 
 /** What every controller in this folder looks after. Each uses the fields that it needs. */
 export const App = defineResource({
-  ...{ group: "example.com", version: "v1", kind: "App", scope: "Namespaced" },
+  group: "example.com",
+  version: "v1",
+  kind: "App",
+  scope: "Namespaced",
   spec: z.object({
     text: z.string().default("").meta({ description: "What its children say." }),
     child: z.string().default("").meta({ description: "What its child is called, or where it is." }),
@@ -19,7 +22,10 @@ export const App = defineResource({
 });
 
 export const app = (spec: Partial<SpecOf<typeof App>>, name = "a"): Manifest => ({
-  ...{ apiVersion: "example.com/v1", kind: "App", metadata: { name }, spec },
+  apiVersion: "example.com/v1",
+  kind: "App",
+  metadata: { name },
+  spec,
 });
 export const configMapKind = { apiVersion: "v1", kind: "ConfigMap" } as const;
 

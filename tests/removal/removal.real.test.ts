@@ -27,11 +27,17 @@ beforeAll(async () => {
 afterAll(() => drover.stop());
 
 const forConfigMaps = (more: object = {}) => ({
-  ...{ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", scope: "Namespaced" },
+  group: "",
+  version: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
+  scope: "Namespaced",
   ...more,
 });
 const functionOf = (name: string, spec: object) => ({
-  ...{ apiVersion: "drover.dev/v1alpha1", kind: "ReconcileFunction", metadata: { name, namespace: "tea" } },
+  apiVersion: "drover.dev/v1alpha1",
+  kind: "ReconcileFunction",
+  metadata: { name, namespace: "tea" },
   spec: { container: { image: `${name}:1` }, permissions: { cluster: inCluster, namespace: inTea }, ...spec },
 });
 const functions = [

@@ -35,7 +35,9 @@ export async function startGround(functions: ReadonlyMap<string, number>): Promi
   await cluster.apply({ ...customResourceDefinition(Load) });
   await cluster.apply(registrationOfDeployer());
   const node = await startNode({
-    ...{ client, name: "local", folder: join(folder, "pods") },
+    client,
+    name: "local",
+    folder: join(folder, "pods"),
     images: { [image]: { command: [process.execPath, join(root, "tests/scaling/loads.ts")] } },
     env: { KUBECONFIG: cluster.kubeconfig, PATH: process.env["PATH"] ?? "", ...compiled },
   });
@@ -53,7 +55,9 @@ export async function startGround(functions: ReadonlyMap<string, number>): Promi
     await cluster.apply(deployed(name, { min, journal }));
   }
   return {
-    ...{ cluster, client, journal },
+    cluster,
+    client,
+    journal,
     async stop() {
       await Promise.all(processes.map((child) => child.stop()));
       await node.stop();
@@ -94,8 +98,11 @@ async function startProcess(
     args: [join(root, `apps/${name}/src/main.ts`)],
     logFile: join(folder, `${name}.log`),
     env: {
-      ...{ DROVER_TEST_CLUSTER: undefined, DROVER_KUBECTL: undefined },
-      ...{ DROVER_REDIS_URL: redis.url, DROVER_KUBECONFIG: cluster.kubeconfig, ...env },
+      DROVER_TEST_CLUSTER: undefined,
+      DROVER_KUBECTL: undefined,
+      DROVER_REDIS_URL: redis.url,
+      DROVER_KUBECONFIG: cluster.kubeconfig,
+      ...env,
     },
   });
 }

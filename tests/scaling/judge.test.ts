@@ -3,7 +3,11 @@ import { violationsIn } from "./judge.ts";
 import type { JournalLine } from "./loads.ts";
 
 const line = (at: number, what: JournalLine["what"], by: string, n = 1): JournalLine => ({
-  ...{ at, what, by, n, key: "a/b" },
+  at,
+  what,
+  by,
+  n,
+  key: "a/b",
 });
 const once = [line(1, "begins", "p"), line(2, "ends", "p")];
 

@@ -7,7 +7,10 @@ import { now } from "../chaos/clock.ts";
 
 /** What functions are loaded with: each run waits 50 ms for something outside. */
 export const Load = defineResource({
-  ...{ group: "example.com", version: "v1", kind: "Load", scope: "Namespaced" },
+  group: "example.com",
+  version: "v1",
+  kind: "Load",
+  scope: "Namespaced",
   spec: z.object({ n: z.int() }),
   status: z.object({ seen: z.int() }),
 });

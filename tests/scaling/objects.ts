@@ -16,7 +16,8 @@ export async function changeAll({ cluster }: Ground, { namespace, objects, n }: 
   await Promise.all(
     names.map((name) =>
       cluster.apply({
-        ...{ apiVersion: Load.apiVersion, kind: Load.kind },
+        apiVersion: Load.apiVersion,
+        kind: Load.kind,
         metadata: { name, namespace },
         spec: { n },
       }),

@@ -52,8 +52,13 @@ async function main(): Promise<number> {
   const witness = await startWitness(api, kind, journal);
   const controller = `widgets.${kind.group}`;
   const reader = await startReader({
-    ...{ api, kind, journal, redisUrl, controller },
-    ...{ linger: 0, logFile: join(folder, "reader.log") },
+    api,
+    kind,
+    journal,
+    redisUrl,
+    controller,
+    linger: 0,
+    logFile: join(folder, "reader.log"),
   });
   const load = openLoad({ api, kind, seed, objects, pace: 20, references: false });
   const team = await startTeam({

@@ -46,7 +46,10 @@ export async function startTeam(options: {
     const name = `bridge-${lives++}`;
     const known = Promise.withResolvers<TiedProcess>();
     const child = await spawnTied({
-      ...{ name, command: process.execPath, args: [ourBridge], logFile: join(folder, `${name}.log`) },
+      name,
+      command: process.execPath,
+      args: [ourBridge],
+      logFile: join(folder, `${name}.log`),
       env: { DROVER_REDIS_URL: redisUrl, DROVER_KUBECONFIG: kubeconfig, DROVER_FUNCTIONS: functions },
       onLine(line) {
         if (!line.includes(follows)) return;

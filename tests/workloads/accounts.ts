@@ -29,7 +29,9 @@ const rule = z.object({
 });
 const manifest = z.object({
   spec: z.object({
-    ...{ for: kind, owns: z.array(kind), watches: z.array(kind) },
+    for: kind,
+    owns: z.array(kind),
+    watches: z.array(kind),
     permissions: z.object({ cluster: z.array(rule) }),
   }),
 });
@@ -44,7 +46,9 @@ export function rulesIn(file: string): {
   return {
     function: spec.permissions.cluster,
     bridge: followed.map(({ group, plural }) => ({
-      ...{ apiGroups: [group], resources: [plural], verbs: ["list", "watch"] },
+      apiGroups: [group],
+      resources: [plural],
+      verbs: ["list", "watch"],
     })),
   };
 }
@@ -70,7 +74,9 @@ export async function accountThatMay(
     { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace } },
     { apiVersion: `${rbac}/v1`, kind: "ClusterRole", metadata, rules },
     {
-      ...{ apiVersion: `${rbac}/v1`, kind: "ClusterRoleBinding", metadata },
+      apiVersion: `${rbac}/v1`,
+      kind: "ClusterRoleBinding",
+      metadata,
       roleRef: { apiGroup: rbac, kind: "ClusterRole", name: roleName },
       subjects: [{ kind: "ServiceAccount", name, namespace }],
     },

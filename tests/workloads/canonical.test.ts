@@ -68,7 +68,10 @@ function worldOf(
       {
         metadata: { name: `e${i}`, uid: uid(names, 7 + i) },
         involvedObject: { kind: "ReplicaSet", name: set },
-        ...{ type: "Normal", reason: "SuccessfulCreate", message: `Created pod: ${set}-${suffix}`, count: 1 },
+        type: "Normal",
+        reason: "SuccessfulCreate",
+        message: `Created pod: ${set}-${suffix}`,
+        count: 1,
       },
     ]),
   ];

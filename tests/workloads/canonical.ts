@@ -28,7 +28,10 @@ export interface Naming {
 }
 
 export const newNaming = (namespace: string): Naming => ({
-  ...{ namespace, hashes: new Map(), overtaken: new Set(), begun: [] },
+  namespace,
+  hashes: new Map(),
+  overtaken: new Set(),
+  begun: [],
 });
 
 const uid = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;

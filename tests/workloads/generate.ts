@@ -149,7 +149,9 @@ function podAction(random: Random, of: string, at: number): Action {
 
 const spec = (kind: Workload, name: string, body: JsonObject): Action => ({
   do: "patch",
-  ...{ kind, name, patch: { spec: body } },
+  kind,
+  name,
+  patch: { spec: body },
 });
 
 function rollout(random: Random, name: string): Action {
@@ -169,7 +171,9 @@ function rollout(random: Random, name: string): Action {
 
 /** As of old, by an annotation that the controller takes for what was a field. */
 const rollbackBySpec = (random: Random, name: string): Action => ({
-  ...{ do: "patch", kind: "Deployment", name },
+  do: "patch",
+  kind: "Deployment",
+  name,
   patch: {
     metadata: { annotations: { "deprecated.deployment.rollback.to": random.pick(["0", "1", "2", "77"]) } },
   },

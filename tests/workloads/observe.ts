@@ -64,7 +64,12 @@ function recorders() {
 function emptyWorld(namespace: string, toldUpTo: World["toldUpTo"]): Kept {
   const live = new Map<string, Seen>();
   const kept: Kept = {
-    ...{ namespace, live, seen: [], deletedByHand: new Set(), changedAt: Date.now(), toldUpTo },
+    namespace,
+    live,
+    seen: [],
+    deletedByHand: new Set(),
+    changedAt: Date.now(),
+    toldUpTo,
     objects: (kind) => [...live.values()].filter((one) => one.kind === kind).map(({ object }) => object),
     lastChange: () => kept.changedAt,
   };

@@ -44,7 +44,8 @@ export async function start(cluster: Administered): Promise<OurFunctions> {
       name: part,
       logFile: join(folder, `${part}.log`),
       env: {
-        ...{ DROVER_TEST_CLUSTER: undefined, DROVER_KUBECTL: undefined },
+        DROVER_TEST_CLUSTER: undefined,
+        DROVER_KUBECTL: undefined,
         NODE_COMPILE_CACHE: join(root, ".cache/compiled"),
         DROVER_REDIS_URL: redis.url,
         DROVER_KUBECONFIG: kubeconfigs[part],

@@ -34,12 +34,10 @@ async function untilAvailable(generation: number): Promise<void> {
   await vi.waitFor(
     async () =>
       expect((await client.get(builtin.deployment, key))?.["status"]).toMatchObject({
-        ...{
-          observedGeneration: generation,
-          replicas,
-          updatedReplicas: replicas,
-          availableReplicas: replicas,
-        },
+        observedGeneration: generation,
+        replicas,
+        updatedReplicas: replicas,
+        availableReplicas: replicas,
       }),
     { timeout: 100_000, interval: 100 },
   );

@@ -7,7 +7,11 @@ import { runSuite } from "./suite.ts";
 it("our functions do not differ from kube-controller-manager", { timeout: 900_000 }, async () => {
   const subject = await subjectOf(join(import.meta.dirname, "our-functions.ts"));
   const result = await runSuite({
-    ...{ subject, sequences: 8, seed: 1, atOnce: 8, shrink: 0 },
+    subject,
+    sequences: 8,
+    seed: 1,
+    atOnce: 8,
+    shrink: 0,
     log: () => undefined,
   });
   expect(result.differing).toEqual([]);

@@ -86,9 +86,7 @@ const manifests = [
 const conditionsSchema = z.looseObject({
   observedGeneration: z.number().optional(),
   conditions: z
-    .array(
-      z.looseObject({ ...{ type: z.string(), status: z.string(), reason: z.string(), message: z.string() } }),
-    )
+    .array(z.looseObject({ type: z.string(), status: z.string(), reason: z.string(), message: z.string() }))
     .default([]),
 });
 
@@ -141,7 +139,13 @@ export async function startInstallation(log: (line: string) => void): Promise<In
     return file;
   };
   const installation: Installation = {
-    ...{ cluster, admin, redis, kubectl, apply, until, kubeconfigOfAccount },
+    cluster,
+    admin,
+    redis,
+    kubectl,
+    apply,
+    until,
+    kubeconfigOfAccount,
     redisUrlOf: (user) => urlOf(server, user),
     redisUrlOfAdmin: server.url,
     kubeconfigOf: (user) => cluster.kubeconfigFor(user),
@@ -163,7 +167,8 @@ export async function startInstallation(log: (line: string) => void): Promise<In
       const rbac = { apiVersion: "rbac.authorization.k8s.io/v1" };
       const kind = namespace === undefined ? "ClusterRole" : "Role";
       const metadata = {
-        ...{ name, labels: { author: user.replaceAll(/[^a-z0-9]/g, "-") } },
+        name,
+        labels: { author: user.replaceAll(/[^a-z0-9]/g, "-") },
         ...(namespace !== undefined && { namespace }),
       };
       const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user }];
@@ -244,12 +249,16 @@ async function startPart(
   const ready = Promise.withResolvers<undefined>();
   const logFile = join(folder, `${part}.log`);
   const child = await spawnTied({
-    ...{ name: part, command: process.execPath, args: [join(root, `apps/${part}/src/main.ts`)], logFile },
+    name: part,
+    command: process.execPath,
+    args: [join(root, `apps/${part}/src/main.ts`)],
+    logFile,
     // Attacks that are functions verify and sign with the time of this process.
     ...(part === "gateway" && { machine: thisMachine }),
     env: {
       NODE_COMPILE_CACHE: join(root, ".cache/compiled"),
-      ...{ DROVER_TEST_CLUSTER: undefined, DROVER_KUBECTL: undefined },
+      DROVER_TEST_CLUSTER: undefined,
+      DROVER_KUBECTL: undefined,
       DROVER_REDIS_URL: redisUrlOf(part),
       DROVER_KUBECONFIG: await kubeconfigOfAccount(own, part),
       ...(part === "deployer" && { DROVER_FUNCTION: `${own}/reconcilefunctions.drover.dev` }),

@@ -64,7 +64,8 @@ async function verdictOf(
   };
   try {
     const outcome: Outcome = await attack.run({
-      ...{ signal: ending.signal, log },
+      signal: ending.signal,
+      log,
       redis: () => needed(server, "redis"),
       cluster: () => needed(installed, "cluster"),
     });

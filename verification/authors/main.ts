@@ -105,7 +105,10 @@ async function judge(
       ...accessesOf(permissions.cluster ?? []),
       ...["get", "patch", "delete"].flatMap((verb) =>
         [...words.namespaces, undefined].map((where) => ({
-          ...{ namespace: where, verb, group: kind.group, resource: kind.plural },
+          namespace: where,
+          verb,
+          group: kind.group,
+          resource: kind.plural,
         })),
       ),
       ...accessesOf(randomRules(random), words.namespaces[Math.floor(random() * words.namespaces.length)]),

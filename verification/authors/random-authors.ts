@@ -43,7 +43,8 @@ export const randomRules = (random: Random): readonly PolicyRule[] =>
 export function randomAuthor(random: Random, index: number): Author {
   const home = one(random, words.namespaces);
   const follow = some(random, words.kinds).map(({ group, plural }) => ({
-    ...{ apiGroups: [group], resources: [plural, `${plural}/status`] },
+    apiGroups: [group],
+    resources: [plural, `${plural}/status`],
     verbs: random() < 0.5 ? ["*"] : ["get", "list", "watch", "patch", "update"],
   }));
   return {

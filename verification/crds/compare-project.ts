@@ -146,6 +146,9 @@ export async function compareProject(
     definitions: project.definitions.length,
     samples: given.length,
     made: asked.length - given.length,
-    ...{ mutations, requests, unchecked, differing },
+    mutations,
+    requests,
+    unchecked,
+    differing,
   };
 }

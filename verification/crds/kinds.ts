@@ -56,7 +56,10 @@ export function kindsOf(definition: JsonObject): Kind[] {
       const apiVersion = `${text("group")}/${textAt(version, "name") ?? ""}`;
       const namespaced = text("scope") === "Namespaced";
       return {
-        ...{ definition, apiVersion, namespaced, kind: text("names", "kind") },
+        definition,
+        apiVersion,
+        namespaced,
+        kind: text("names", "kind"),
         path: `/apis/${apiVersion}/${namespaced ? "namespaces/<ns>/" : ""}${text("names", "plural")}`,
         schema: field(version, "schema", "openAPIV3Schema") ?? {},
         hasStatus: field(version, "subresources", "status") !== undefined,
@@ -84,7 +87,9 @@ export const examplesFor = (kind: Kind): JsonObject[] =>
     const made = exampleOf(kind.schema, extent);
     return {
       ...(isObject(made) ? made : {}),
-      ...{ apiVersion: kind.apiVersion, kind: kind.kind, metadata: { name: `made-with-${extent}` } },
+      apiVersion: kind.apiVersion,
+      kind: kind.kind,
+      metadata: { name: `made-with-${extent}` },
     };
   });
 

@@ -69,16 +69,15 @@ async function events(name: string, signing: Signing, isOverHttp: boolean): Prom
   const take = eventTaker({
     queueOf: () => ({ wake: (wakes) => ((woken += wakes.length), Promise.resolve()) }),
     idsOf: () => ({ knows: () => Promise.resolve(false), record: () => Promise.resolve() }),
-    ...{ find: byName, onTrouble: () => undefined, now: () => now },
+    find: byName,
+    onTrouble: () => undefined,
+    now: () => now,
   });
   const { signal } = new AbortController();
   const nothing = (): void => undefined;
   const line = isOverHttp
     ? await listen(`/hooks/${hook.address}`, (admission) =>
-        hookApp({
-          ...{ hooks: inUse, take, admission },
-          ...{ onTaken: nothing, onRefused: nothing, onError: nothing },
-        }),
+        hookApp({ hooks: inUse, take, admission, onTaken: nothing, onRefused: nothing, onError: nothing }),
       )
     : undefined;
   return {

@@ -26,7 +26,10 @@ import {
 import { once, type OpenSubject, type Sent } from "./sent.ts";
 
 const Greeting = defineResource({
-  ...{ group: "examples.drover.dev", version: "v1", kind: "Greeting", scope: "Namespaced" },
+  group: "examples.drover.dev",
+  version: "v1",
+  kind: "Greeting",
+  scope: "Namespaced",
   spec: z.object({ name: z.string() }),
   status: z.object({}),
 });
@@ -40,7 +43,11 @@ export async function calls(isOverHttp: boolean): Promise<OpenSubject> {
   });
   const memory = callMemory(() => now, { calls: 1_000, bytes: 1e6 });
   const answer = answering({
-    ...{ controller, audience, memory, log: silentLog, now: () => now },
+    controller,
+    audience,
+    memory,
+    log: silentLog,
+    now: () => now,
     secrets: () => [secret],
   });
   const call = (more: Partial<Call> = {}): Call => callAt(now, { audience, ...more });
@@ -118,7 +125,10 @@ export async function completions(isOverHttp: boolean): Promise<OpenSubject> {
   const line = isOverHttp
     ? await listen(new URL(completionUrl("http://a/", audience)).pathname, (admission) =>
         completionApp({
-          ...{ admission, secretsOf, complete: pending.complete, now: () => now },
+          admission,
+          secretsOf,
+          complete: pending.complete,
+          now: () => now,
           onOutcome: () => undefined,
         }),
       )
@@ -152,7 +162,9 @@ export async function completions(isOverHttp: boolean): Promise<OpenSubject> {
             if (line !== undefined) return (await line.send({ headers, body })) === 204;
             const read = () => Promise.resolve(body);
             const one = await receiveCompletion({
-              ...{ named: audience, headers: claimed({ headers, body }), now },
+              named: audience,
+              headers: claimed({ headers, body }),
+              now,
               body: { read, signal, verified: () => undefined },
               secretsOf,
             });

@@ -23,7 +23,11 @@ export async function listen(
 ): Promise<Line> {
   const admission = openAdmission(() => performance.now());
   const server: PublicServer = await servePublicly({
-    ...{ app: app(admission), admission, host: "127.0.0.1", port: 0, settings: "" },
+    app: app(admission),
+    admission,
+    host: "127.0.0.1",
+    port: 0,
+    settings: "",
   });
   const agent = new Agent({ keepAlive: true });
   return {

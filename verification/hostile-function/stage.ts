@@ -67,8 +67,10 @@ export async function openStage(shared: boolean): Promise<HostileStage> {
   const register = async (namespace: string): Promise<FunctionIdentity> => {
     await post("api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
     const created = await post(`apis/drover.dev/v1alpha1/namespaces/${namespace}/reconcilefunctions`, {
-      ...{ apiVersion: "drover.dev/v1alpha1", kind: "ReconcileFunction" },
-      ...{ metadata: { name: "maps" }, spec: { for: configMaps } },
+      apiVersion: "drover.dev/v1alpha1",
+      kind: "ReconcileFunction",
+      metadata: { name: "maps" },
+      spec: { for: configMaps },
     });
     return createdSchema.parse(created).metadata;
   };
@@ -101,12 +103,17 @@ export async function openStage(shared: boolean): Promise<HostileStage> {
       const url = new URL(ofEvil.url);
       [url.username, url.password] = ["hostile", "secret"];
       const settings: HostileSettings = {
-        ...{ url: url.href, prefix: watch.prefix, foreign: watch.foreign, seed },
+        url: url.href,
+        prefix: watch.prefix,
+        foreign: watch.foreign,
+        seed,
         connections: shared ? 50 : 300,
       };
       const last: { counts: HostileCounts } = { counts: { done: 0, denied: 0, full: 0, refused: 0 } };
       const child = await spawnTied({
-        ...{ name: "hostile", command: process.execPath, logFile: join(folder, "hostile.log") },
+        name: "hostile",
+        command: process.execPath,
+        logFile: join(folder, "hostile.log"),
         args: [join(root, "verification/hostile-function/hostile.ts"), JSON.stringify(settings)],
         onLine(line, stream) {
           if (stream === "stdout") last.counts = countsSchema.parse(JSON.parse(line));
@@ -143,7 +150,9 @@ async function startBridge(of: {
 }): Promise<TiedProcess> {
   const ready = Promise.withResolvers<undefined>();
   const child = await spawnTied({
-    ...{ name: "bridge", command: process.execPath, args: [join(root, "apps/bridge/src/main.ts")] },
+    name: "bridge",
+    command: process.execPath,
+    args: [join(root, "apps/bridge/src/main.ts")],
     logFile: join(of.folder, "bridge.log"),
     env: {
       DROVER_REDIS_URL: of.drover.url,

@@ -24,7 +24,10 @@ import { z } from "zod";
 
 /* How Helm's --wait and Flux (by kstatus, a Go module) and Argo CD (by the script that ships here) judge an object. */
 const Cup = defineResource({
-  ...{ group: "tests.drover.dev", version: "v1", kind: "Cup", scope: "Namespaced" },
+  group: "tests.drover.dev",
+  version: "v1",
+  kind: "Cup",
+  scope: "Namespaced",
   spec: z.object({ size: z.number().optional() }),
   status: z.object({ text: z.string() }),
 });
@@ -111,7 +114,10 @@ async function told({ runs, fails = 0, then }: Story, n: number): Promise<KubeOb
     await reconcileOnce(
       { controller, client, log: silentLog, announce: () => undefined },
       {
-        ...{ key, token: "t", signal: new AbortController().signal, held: () => true },
+        key,
+        token: "t",
+        signal: new AbortController().signal,
+        held: () => true,
         claim: { fails, reasons: [], class: "change", versions: {} },
       },
     );

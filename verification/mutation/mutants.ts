@@ -60,8 +60,13 @@ export async function openStryker(): Promise<FindMutants> {
       .map(({ mutatorName, replacement, location }): Mutant => {
         const [start, end] = [offset(location.start), offset(location.end)];
         return {
-          ...{ file, line: location.start.line + 1, mutator: mutatorName, start, end },
-          ...{ original: text.slice(start, end), replacement },
+          file,
+          line: location.start.line + 1,
+          mutator: mutatorName,
+          start,
+          end,
+          original: text.slice(start, end),
+          replacement,
         };
       })
       .filter((mutant) => !isForPeople(mutant));

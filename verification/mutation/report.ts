@@ -4,8 +4,13 @@ import { isNoticed, type Verdict } from "./judge.ts";
 import type { Mutant } from "./mutants.ts";
 
 const mutantSchema = z.object({
-  ...{ file: z.string(), line: z.number(), mutator: z.string(), start: z.number(), end: z.number() },
-  ...{ original: z.string(), replacement: z.string() },
+  file: z.string(),
+  line: z.number(),
+  mutator: z.string(),
+  start: z.number(),
+  end: z.number(),
+  original: z.string(),
+  replacement: z.string(),
 });
 const judgedSchema = z.object({
   package: z.string(),

@@ -202,7 +202,9 @@ const absences = [[350], [320, 60], [250, 150], [610], [610, 60], [560, 60, 60],
 /** A run whose worker is cut off or stands still, and whose key another one may take before it is back. */
 const takeover: fc.Arbitrary<Schedule> = fc
   .record({
-    ...{ key, producer, verdict },
+    key,
+    producer,
+    verdict,
     late: fc.constantFrom("claim" as const, "renewal" as const, undefined),
     by: fc.constantFrom("freeze" as const, "cut" as const, "deny" as const),
     loss: fc.constantFrom("fail over" as const, "flush" as const, "restart" as const, undefined),

@@ -34,7 +34,10 @@ const timeout = 5_000;
 /** What a run tells of its object, with its verdict. */
 const telling = ({ version, uid }: Version, { parts }: ObservedRun): Pick<Verdict, "saw"> => ({
   saw: {
-    ...{ kind: "things", uid: `u${uid}`, resourceVersion: String(version), copy: String(version) },
+    kind: "things",
+    uid: `u${uid}`,
+    resourceVersion: String(version),
+    copy: String(version),
     lists: JSON.stringify(parts),
   },
 });
@@ -94,22 +97,30 @@ export class SimulatedProcess {
     this.#steadfast = steadfastOptions({ clientName: name, silence }, this.#timers);
     this.#ledger = scene.open(() => undefined);
     this.#observed = new ObservedLedger({
-      ...{ scene, ledger: this.#ledger },
+      scene,
+      ledger: this.#ledger,
       call: (what, ask) => this.#call(what, ask),
       say: (what) => this.#say(what),
       listen: (channel, heard) =>
-        listenOn({ ...{ channel, heard, timers: this.#timers }, connect: () => this.#connect() }),
+        listenOn({ channel, heard, timers: this.#timers, connect: () => this.#connect() }),
     });
     const { first, longest } = times;
     let ids = 0;
     this.#queue = openLedgerWorkQueue({
-      ...{ controller: "simulated", bells: this.#bells(), log: silentLog, timers: this.#timers, times },
+      controller: "simulated",
+      bells: this.#bells(),
+      log: silentLog,
+      timers: this.#timers,
+      times,
       newId: () => `${name}-${++ids}`,
       openLedger: () => ({ ledger: this.#observed.asLedger(), async *keys() {} }),
-      ...{ onIncarnation: undefined, ping: () => Promise.resolve() },
+      onIncarnation: undefined,
+      ping: () => Promise.resolve(),
     });
     this.#worker = this.#queue.work((run) => this.#run(run), {
-      ...{ concurrency: slots, timeout, version },
+      concurrency: slots,
+      timeout,
+      version,
       backoff: { first, longest, ...(attempts !== undefined && { attempts }) },
       ...(runs && { limits: { runs } }),
     });

@@ -131,7 +131,12 @@ export class SimulatedProducer {
       truth.heard(key);
       const news = version % 5 === 0 ? "" : JSON.stringify({ part, version });
       return {
-        ...{ key, kind: "parts", resourceVersion: String(version), reason: "Heard", class: wakeClass, news },
+        key,
+        kind: "parts",
+        resourceVersion: String(version),
+        reason: "Heard",
+        class: wakeClass,
+        news,
       };
     });
     if (!(await this.#send(wakes, fault))) return;

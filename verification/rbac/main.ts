@@ -25,8 +25,10 @@ const { values } = parseArgs({
 const sets = wholeNumber("sets", values.sets, 1);
 const random = seeded(wholeNumber("seed", values.seed)).fraction;
 const answerSchema = z.object({
-  ...{ granted: z.array(z.boolean()), held: z.array(z.boolean()) },
-  ...{ reviewed: z.array(z.boolean()), covered: z.array(z.boolean()) },
+  granted: z.array(z.boolean()),
+  held: z.array(z.boolean()),
+  reviewed: z.array(z.boolean()),
+  covered: z.array(z.boolean()),
 });
 
 const { bin } = await buildRealCluster({ targets: ["rbac"], log: (line) => console.error(line) });

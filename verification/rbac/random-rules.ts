@@ -27,11 +27,9 @@ const some = <T>(random: Random, of: readonly T[], least: number): T[] =>
 export const randomRules = (random: Random): readonly PolicyRule[] =>
   Array.from({ length: 1 + Math.floor(random() * 3) }, () => {
     const rule = {
-      ...{
-        apiGroups: some(random, groups, 0),
-        resources: some(random, resources, 0),
-        verbs: some(random, verbs, 0),
-      },
+      apiGroups: some(random, groups, 0),
+      resources: some(random, resources, 0),
+      verbs: some(random, verbs, 0),
     };
     return random() < 0.5 ? rule : { ...rule, resourceNames: some(random, names, 0) };
   });

@@ -39,14 +39,19 @@ interface Reader {
 
 const answers: readonly object[] = [
   {
-    ...{ outcome: "done", status: { text: "" }, requeueAfter: "1s", account: "a" },
+    outcome: "done",
+    status: { text: "" },
+    requeueAfter: "1s",
+    account: "a",
     conditions: [{ type: "Warm", status: "True", reason: "Yes", message: "" }],
   },
   { outcome: "again", after: "1s", reason: "A", message: "", account: "a" },
   { outcome: "parked", message: "", reason: "A" },
 ];
 const completion = (result: object): object => ({
-  ...{ audience: { name: "web/greetings", uid: "f-1" }, key: "web/ada", token: "t" },
+  audience: { name: "web/greetings", uid: "f-1" },
+  key: "web/ada",
+  token: "t",
   result,
 });
 
@@ -155,7 +160,11 @@ const github = {
 const base64 = { ...github, prefix: "", encoding: "base64" } as const;
 
 const Site = defineResource({
-  ...{ group: "example.com", version: "v1", kind: "Site", scope: "Namespaced", status: z.object({}) },
+  group: "example.com",
+  version: "v1",
+  kind: "Site",
+  scope: "Namespaced",
+  status: z.object({}),
   // JavaScript's engine looks for its start everywhere: work that grows by the square.
   spec: z.object({ name: z.string().regex(/[a-z0-9-]+x/) }),
 });
@@ -179,7 +188,7 @@ const textReaders: Readonly<Record<string, (text: string) => unknown>> = {
   duration: (text) => durationSchema.safeParse(text),
   "name of an object": (text) => objectKeyIn(text),
   "spec with a pattern": (name) =>
-    parseLiveObject(Site, { ...{ apiVersion: Site.apiVersion, kind: Site.kind }, metadata, spec: { name } }),
+    parseLiveObject(Site, { apiVersion: Site.apiVersion, kind: Site.kind, metadata, spec: { name } }),
 };
 
 const one = (name: string, value: string) => sentHeaders([name, value]);

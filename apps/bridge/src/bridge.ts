@@ -79,14 +79,19 @@ export function openBridge(options: BridgeOptions): Bridge {
   const queues = openQueues({ redisFor, known, log, again: renewal, onChange: () => plan() });
   const files = openFiles(redis, fleet);
   const keeper = keepStreams({
-    ...{ bridge, log, every: renewal },
+    bridge,
+    log,
+    every: renewal,
     bridges: joinBridges(redis, fleet, bridge, lease),
     store: openStreamStore({ redis, fleet, holder: bridge, lease }),
     follow: (of, held) =>
       followStream({ plan: of, held, files, queueOf: queues.of, client, compareEvery, log }),
   });
   const campaigns = openCampaignRunner({
-    ...{ queueOf: queues.of, followed: keeper.followed, every: renewal, log },
+    queueOf: queues.of,
+    followed: keeper.followed,
+    every: renewal,
+    log,
     store: openCampaigns(redis, fleet, (queue) => redisFor(queue).redis),
   });
   const plan = (): void => {

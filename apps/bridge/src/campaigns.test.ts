@@ -37,7 +37,10 @@ beforeEach(() => {
   followed = [{ plan, reflector, counts, lags: () => [], stop: () => Promise.resolve() }];
   queue = openMemoryWorkQueue({ controller: sites, log: silentLog });
   campaigns = openCampaignRunner({
-    ...{ log: silentLog, every: 5, followed: () => (looks++, followed), queueOf: () => queue },
+    log: silentLog,
+    every: 5,
+    followed: () => (looks++, followed),
+    queueOf: () => queue,
     store: {
       // There are none: whatever is begun is done.
       async *objects() {},
@@ -96,7 +99,10 @@ it("a campaign goes on as it is declared now: at another pace, paused or not", a
   campaigns.stop();
   const key = objectKey({ namespace: "web", name: "a" });
   campaigns = openCampaignRunner({
-    ...{ followed: () => followed, queueOf: () => queue, log: silentLog, every: 1 },
+    followed: () => followed,
+    queueOf: () => queue,
+    log: silentLog,
+    every: 1,
     store: {
       async *objects() {
         yield await Promise.resolve([key]);
@@ -132,15 +138,14 @@ it("a campaign of what failed wakes what is parked or fails, once, and nothing e
   const runs: (readonly [string, readonly string[]])[] = [];
   const work = (backoff: { readonly attempts?: number } = {}, usual: Verdict = { kind: "done" }) =>
     queue.work(({ key: of }) => Promise.resolve(verdicts[of] ?? usual), {
-      ...{ concurrency: 1, timeout: 10_000, backoff: { first: 600_000, longest: 600_000, ...backoff } },
+      concurrency: 1,
+      timeout: 10_000,
+      backoff: { first: 600_000, longest: 600_000, ...backoff },
       onSettled: ({ key: of, claim }) => void runs.push([of, claim.reasons]),
     });
   const wake = (name: string) =>
     queue.wake([
-      {
-        ...{ key: key(name), kind: "sites.example.com", resourceVersion: "1" },
-        ...{ reason: "Added", class: "change" },
-      },
+      { key: key(name), kind: "sites.example.com", resourceVersion: "1", reason: "Added", class: "change" },
     ]);
   const patient = work({}, { kind: "retry", error: "not yet" });
   for (const name of ["failing", "terminal", "waits", "well"]) await wake(name);
@@ -191,7 +196,10 @@ it("a campaign whose beginning Redis refused goes on when it can", async () => {
   campaigns.stop();
   let refusals = 1;
   campaigns = openCampaignRunner({
-    ...{ followed: () => followed, queueOf: () => queue, log: silentLog, every: 1 },
+    followed: () => followed,
+    queueOf: () => queue,
+    log: silentLog,
+    every: 1,
     store: {
       async *objects() {},
       begin: (_, now) =>

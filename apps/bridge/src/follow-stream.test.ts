@@ -14,7 +14,8 @@ import { followStream } from "./follow-stream.ts";
 
 const ref = builtin.configMap;
 const object = (name: string, resourceVersion: string): KubeObject => ({
-  ...{ apiVersion: "v1", kind: "ConfigMap" },
+  apiVersion: "v1",
+  kind: "ConfigMap",
   metadata: { name, namespace: "n", uid: `u-${name}`, resourceVersion },
 });
 const self: Subscription = { id: "self", for: ref, map: { by: "self" }, copies: true };
@@ -52,7 +53,9 @@ function following(
   }
   const seen = memorySeenIndex();
   const held = {
-    ...{ lost: lost.signal, position: undefined, toldToAll: false },
+    lost: lost.signal,
+    position: undefined,
+    toldToAll: false,
     file: (filings: readonly { readonly key: string }[]) =>
       Promise.resolve(void story.push(`file ${names(filings)}`)),
     seen: {
@@ -69,7 +72,11 @@ function following(
   } as unknown as HeldStream;
   const listeners = [self, all].map((subscription) => ({ controller: "c", queue: "q", subscription }));
   const plan: StreamPlan = {
-    ...{ stream: "s", ref, namespace: undefined, labelSelector: undefined, listeners },
+    stream: "s",
+    ref,
+    namespace: undefined,
+    labelSelector: undefined,
+    listeners,
     audience: { scope: "", listeners: ["self", "all"], queues: ["q"] },
   };
   const queue = {
@@ -81,7 +88,11 @@ function following(
     },
   } as unknown as WorkQueue;
   const stream = followStream({
-    ...{ plan, held, files: {} as Files, queueOf: () => queue, log: silentLog },
+    plan,
+    held,
+    files: {} as Files,
+    queueOf: () => queue,
+    log: silentLog,
     compareEvery: listed === undefined ? 1_800_000 : 1,
     client: {
       watch,

@@ -91,7 +91,13 @@ export function followStream(options: FollowOptions): FollowedStream {
 
   if (held.toldToAll) log.info({ ...place, from: held.position }, "Taken up where it was left; watching");
   const reflector = runReflector({
-    ...{ client, ref, namespace, labelSelector, onEvents, compareEvery, log },
+    client,
+    ref,
+    namespace,
+    labelSelector,
+    onEvents,
+    compareEvery,
+    log,
     beforeListing: (newest) => moments.beforeListing(newest),
     subscriptions: listeners.map(({ subscription }) => subscription),
     seen: held.seen,
@@ -99,7 +105,10 @@ export function followStream(options: FollowOptions): FollowedStream {
     signal,
   });
   return {
-    ...{ plan, reflector, counts, lags },
+    plan,
+    reflector,
+    counts,
+    lags,
     async stop() {
       leave.abort();
       await reflector.done;
@@ -115,7 +124,11 @@ function deliveryTo(
 ): QueueDelivery {
   const { held, queueOf, log, signal, counts } = options;
   return deliverTo({
-    ...{ queue, signal, log, workQueue: () => queueOf(queue), owed: held.owedTo(queue) },
+    queue,
+    signal,
+    log,
+    workQueue: () => queueOf(queue),
+    owed: held.owedTo(queue),
     allKeys: () => allKeysFor(theirs, options),
     onWoken(wakes) {
       counts.wakes += wakes.length;
@@ -128,7 +141,12 @@ function deliveryTo(
 async function* allKeysFor(theirs: readonly Listener[], { held, plan, files }: FollowOptions) {
   for await (const piece of held.seen.allBut(new Set())) {
     const events = piece.map(({ meant: means, ...object }): ObjectEvent => ({
-      ...{ ...object, type: "listed", means, object: undefined, previous: undefined, missed: false },
+      ...object,
+      type: "listed",
+      means,
+      object: undefined,
+      previous: undefined,
+      missed: false,
     }));
     yield* wakesTogether(events, theirs, { ref: plan.ref, files });
   }

@@ -80,10 +80,15 @@ it("a function whose queue takes no wakes says so in its status, and the other d
   const stated = async () => {
     const functions = objects.map((one, i) => ({
       key: `default/${one.metadata.name}` as never,
-      ...{ object: one, registration: both[i]! },
+      object: one,
+      registration: both[i]!,
     }));
     await stateStatus({
-      ...{ client: scene.client, functions, bridge: running.bridge, deployer: undefined, log: silentLog },
+      client: scene.client,
+      functions,
+      bridge: running.bridge,
+      deployer: undefined,
+      log: silentLog,
     });
     const { items } = await scene.client.list(ref, { namespace: "default" });
     return Object.fromEntries(

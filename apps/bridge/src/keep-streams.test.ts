@@ -7,7 +7,9 @@ import { keepStreams } from "./keep-streams.ts";
 const pods: StreamPlan = {
   stream: "v1/pods",
   ref: { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true },
-  ...{ namespace: undefined, labelSelector: undefined, listeners: [] },
+  namespace: undefined,
+  labelSelector: undefined,
+  listeners: [],
   audience: { scope: "* *", listeners: [], queues: [] },
 };
 
@@ -15,7 +17,9 @@ it("misses a stream from the moment on at which it is wanted", async () => {
   const asked = Promise.withResolvers<undefined>();
   const answer = Promise.withResolvers<undefined>();
   const keeper = keepStreams({
-    ...{ bridge: "me", log: silentLog, every: 10_000 },
+    bridge: "me",
+    log: silentLog,
+    every: 10_000,
     bridges: { here: () => Promise.resolve(["me"]), leave: () => Promise.resolve() },
     store: {
       hold: async () => {
@@ -44,7 +48,9 @@ it("takes a stream for nobody's only by a wish that it looked after", async () =
   const hereAsked = Promise.withResolvers<undefined>();
   const here = Promise.withResolvers<readonly string[]>();
   const keeper = keepStreams({
-    ...{ bridge: "me", log: silentLog, every: 10_000 },
+    bridge: "me",
+    log: silentLog,
+    every: 10_000,
     bridges: {
       here: () => {
         hereAsked.resolve(undefined);
@@ -89,7 +95,9 @@ describe("a stream whose release Redis refuses", () => {
       return Promise.resolve();
     };
     const keeper = keepStreams({
-      ...{ bridge: "me", log: silentLog, every: 10 },
+      bridge: "me",
+      log: silentLog,
+      every: 10,
       bridges: { here: () => Promise.resolve(["me"]), leave: () => note("leave") },
       store: {
         hold: (stream) => {
@@ -105,12 +113,10 @@ describe("a stream whose release Redis refuses", () => {
         known: () => Promise.resolve([]),
       },
       follow: (plan) => ({
-        ...{
-          plan,
-          reflector: { done: Promise.resolve(), status: unused },
-          counts: { wakes: 0, events: 0, missed: 0 },
-          lags: () => [],
-        },
+        plan,
+        reflector: { done: Promise.resolve(), status: unused },
+        counts: { wakes: 0, events: 0, missed: 0 },
+        lags: () => [],
         stop: () => note(`stop ${plan.stream}`),
       }),
     });
@@ -150,7 +156,9 @@ it("says why a stream cannot be taken up, and takes up the others, and it when i
   const nodes = { ...pods, stream: "v1/nodes", ref: { ...pods.ref, kind: "Node", plural: "nodes" } };
   const refusals = ["NOPERM it may not"];
   const keeper = keepStreams({
-    ...{ bridge: "me", log: silentLog, every: 1 },
+    bridge: "me",
+    log: silentLog,
+    every: 1,
     bridges: { here: () => Promise.resolve(["me"]), leave: () => Promise.resolve() },
     store: {
       hold: (stream) => {
@@ -185,11 +193,17 @@ it("holds a stream once, misses none that it holds, and gives it back at the end
     return Promise.resolve();
   };
   const held = {
-    ...{ lost: new AbortController().signal, toldToAll: true, position: "1" },
-    ...{ renew: noting("renew"), release: noting("release"), forget: noting("forget") },
+    lost: new AbortController().signal,
+    toldToAll: true,
+    position: "1",
+    renew: noting("renew"),
+    release: noting("release"),
+    forget: noting("forget"),
   } as unknown as HeldStream;
   const keeper = keepStreams({
-    ...{ bridge: "me", log: silentLog, every: 1 },
+    bridge: "me",
+    log: silentLog,
+    every: 1,
     bridges: { here: () => Promise.resolve(["me"]), leave: noting("leave") },
     store: {
       hold: async () => {
@@ -216,7 +230,9 @@ describe("a stream that is held", () => {
     const lost = [never, never];
     let turns = 0;
     const keeper = keepStreams({
-      ...{ bridge: "me", log: silentLog, every: 1 },
+      bridge: "me",
+      log: silentLog,
+      every: 1,
       bridges: {
         here: () => Promise.resolve((turns++, ["me"])),
         leave: () => Promise.resolve(),
@@ -227,8 +243,12 @@ describe("a stream that is held", () => {
           const noting = (word: string) => () => Promise.resolve(void asked.push(`${word} ${stream}`));
           void noting(`hold for ${listeners.join()}:`)();
           return Promise.resolve({
-            ...{ lost: signal, position: undefined, toldToAll: false, renew: () => Promise.resolve() },
-            ...{ release: noting("release"), forget: noting("forget") },
+            lost: signal,
+            position: undefined,
+            toldToAll: false,
+            renew: () => Promise.resolve(),
+            release: noting("release"),
+            forget: noting("forget"),
           } as unknown as HeldStream);
         },
         known: () => Promise.resolve(known),

@@ -19,10 +19,7 @@ afterEach(() => opened?.close());
 
 const own = () => ({ redis, gone: new AbortController().signal });
 const open = (of: Partial<KnownOrigins>, redisFor = own): Queues =>
-  (opened = openQueues({
-    ...{ known: { ...known, ...of }, redisFor, log, again: 5 },
-    onChange: () => undefined,
-  }));
+  (opened = openQueues({ known: { ...known, ...of }, redisFor, log, again: 5, onChange: () => undefined }));
 const until = (look: () => Promise<void> | void) => vi.waitFor(look, { timeout: 20_000, interval: 5 });
 const refused = () => Promise.reject(new Error("NOPERM"));
 

@@ -29,7 +29,11 @@ afterAll(async () => {
 
 const ref = refOf(ReconcileFunction);
 const kind = (plural: string) => ({
-  ...{ group: "example.com", version: "v1", kind: "Cup", plural, scope: "Namespaced" },
+  group: "example.com",
+  version: "v1",
+  kind: "Cup",
+  plural,
+  scope: "Namespaced",
 });
 const cups = { namespace: "default", name: "cups" };
 const change = (body: object, subresource?: "status") =>
@@ -55,7 +59,11 @@ it("a function is followed as its permit says, and no longer than there is a per
   const stopping = new AbortController();
   const registrations: (readonly number[])[] = [];
   const functions = followFunctions({
-    ...{ client, log: silentLog, signal: stopping.signal, authors: "checked", namespace: own },
+    client,
+    log: silentLog,
+    signal: stopping.signal,
+    authors: "checked",
+    namespace: own,
     onChange: (all) => registrations.push(all.map(({ follows }) => follows.length)),
   });
   const followed = () =>

@@ -5,7 +5,8 @@ import { expect, it } from "vitest";
 import { provenMoments } from "./proven-moments.ts";
 
 const listener = (queue: string, copies: boolean): StreamPlan["listeners"][number] => ({
-  ...{ controller: queue, queue },
+  controller: queue,
+  queue,
   subscription: { id: queue, for: builtin.configMap, map: { by: "self" }, copies },
 });
 
@@ -19,7 +20,8 @@ function scene(copies = true, others: StreamPlan["listeners"] = []) {
       at.ms += 1_000;
       if (at.fails) return Promise.reject(new Error("no answer"));
       return Promise.resolve({
-        ...{ resourceVersion: String(at.version), items: [] },
+        resourceVersion: String(at.version),
+        items: [],
         continue: undefined,
         remaining: 1,
       });
@@ -28,7 +30,11 @@ function scene(copies = true, others: StreamPlan["listeners"] = []) {
   const listeners = [listener("a", copies), listener("b", false), ...others];
   const plan = { ref: builtin.configMap, namespace: undefined, listeners };
   const moments = provenMoments({
-    ...{ plan, client, signal: new AbortController().signal, log: silentLog, now: () => at.now },
+    plan,
+    client,
+    signal: new AbortController().signal,
+    log: silentLog,
+    now: () => at.now,
     isBehind: () => false,
     queueOf(queue) {
       if (at.isGone && queue === "a") throw new Error("It is not registered any more.");

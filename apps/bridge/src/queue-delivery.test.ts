@@ -25,7 +25,10 @@ async function take(stream: string): Promise<HeldStream> {
   return answer;
 }
 const wake = (name: string, more: Partial<Wake> = {}): Wake => ({
-  ...{ key: objectKey({ namespace: "n", name }), kind: "things", resourceVersion: "1", reason: "Added" },
+  key: objectKey({ namespace: "n", name }),
+  kind: "things",
+  resourceVersion: "1",
+  reason: "Added",
   class: "change",
   ...more,
 });
@@ -54,7 +57,11 @@ const deliver = (
   more: Partial<DeliveryOptions> = {},
 ): QueueDelivery =>
   deliverTo({
-    ...{ queue: "q", workQueue: () => queue, owed: held.owedTo("q"), signal: stop.signal, log: silentLog },
+    queue: "q",
+    workQueue: () => queue,
+    owed: held.owedTo("q"),
+    signal: stop.signal,
+    log: silentLog,
     allKeys: async function* () {},
     onWoken: () => undefined,
     times: { patience: 30, longestBackoff: 20, probation: 0 },
@@ -193,7 +200,10 @@ it("what is recorded while it is looked for the last time whether there is more 
     return left;
   };
   const owed: OwedWakes = {
-    ...{ since: Date.now(), look, tellAll: look, answers: () => Promise.resolve() },
+    since: Date.now(),
+    look,
+    tellAll: look,
+    answers: () => Promise.resolve(),
     add: (wakes) => Promise.resolve(void recorded.push(...wakes)),
     settle: () => Promise.resolve({ keys: 0, all: false }),
     async *pieces() {

@@ -69,7 +69,11 @@ export async function openScene(): Promise<Scene> {
   const entry = (controller: string, name: string) =>
     admin.hgetall(`{drover:${queueOf({ name: controller })}}:key:default/${name}`);
   return {
-    ...{ sandbox, server, admin, client, entry },
+    sandbox,
+    server,
+    admin,
+    client,
+    entry,
     async startBridge(options = {}) {
       const redis = await asUser("bridge", redisUserRules({ role: "bridge", controllers: "all" }));
       const bridge = openBridge({ client, redis, compareEvery: 1_800_000, log: silentLog, ...options });

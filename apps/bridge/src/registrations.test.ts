@@ -13,7 +13,10 @@ spec:
   for: { group: s3.drover.dev, version: v1alpha1, kind: Bucket, plural: buckets, scope: Namespaced }
 `;
 const bucketRef = {
-  ...{ group: "s3.drover.dev", version: "v1alpha1", kind: "Bucket", plural: "buckets" },
+  group: "s3.drover.dev",
+  version: "v1alpha1",
+  kind: "Bucket",
+  plural: "buckets",
   namespaced: true,
 };
 const pods = (more: string) =>

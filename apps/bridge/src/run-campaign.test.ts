@@ -35,7 +35,9 @@ function campaign(more: Partial<CampaignOptions["campaign"]> = {}, begun: BegunC
     async *keys() {
       yield* await Promise.resolve([keys.slice(0, 70), keys.slice(70)]);
     },
-    ...{ kind: "things", log: silentLog, signal: stop.signal },
+    kind: "things",
+    log: silentLog,
+    signal: stop.signal,
     queue: {
       wake: (some) => {
         for (const { key } of some) {
@@ -104,7 +106,12 @@ it("is done when each object has had a run, by the queue's clock", async () => {
   await done;
   expect(finished).toEqual([{ at: 77, total: 120 }]);
   expect(reported.at(-1)).toEqual({
-    ...{ name: "june", state: "Done", startedAt: iso(startedAt), doneAt: iso(77), total: 120, left: 0 },
+    name: "june",
+    state: "Done",
+    startedAt: iso(startedAt),
+    doneAt: iso(77),
+    total: 120,
+    left: 0,
   });
 });
 
@@ -114,8 +121,12 @@ it("that was done before it wakes nobody, and says when that was", async () => {
   expect(woken()).toEqual({});
   expect(reported).toEqual([
     {
-      ...{ name: "june", state: "Done", startedAt: iso(startedAt), doneAt: iso(startedAt + 5_000) },
-      ...{ total: 9, left: 0 },
+      name: "june",
+      state: "Done",
+      startedAt: iso(startedAt),
+      doneAt: iso(startedAt + 5_000),
+      total: 9,
+      left: 0,
     },
   ]);
 });

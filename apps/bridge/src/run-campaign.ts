@@ -84,7 +84,11 @@ async function wakeAll(
   const { campaign, kind, queue, signal } = options;
   const { name, perSecond = 50 } = campaign;
   const wake = (key: ObjectKey): Wake => ({
-    ...{ key, kind, resourceVersion: "0", reason: `Campaign ${name}`, class: "listing" },
+    key,
+    kind,
+    resourceVersion: "0",
+    reason: `Campaign ${name}`,
+    class: "listing",
   });
   let woken = 0;
   for await (const piece of options.keys()) {

@@ -36,8 +36,12 @@ const write = (conditions: readonly Condition[]): Promise<KubeObject> => {
   return client.patch(ref, keyOf(object), { type: "merge", body }, { subresource: "status" });
 };
 const ready: StatedCondition = {
-  ...{ type: "Ready", status: "True", reason: "Running", message: "1 of 1 Pods are Ready." },
-  ...{ observedGeneration: 1, lastTransitionTime: "2026-01-01T00:00:00Z" },
+  type: "Ready",
+  status: "True",
+  reason: "Running",
+  message: "1 of 1 Pods are Ready.",
+  observedGeneration: 1,
+  lastTransitionTime: "2026-01-01T00:00:00Z",
 };
 beforeEach(async () => {
   object = await client.create(ref, {
@@ -123,7 +127,11 @@ it("what a deployer writes meanwhile stays, and the next look goes on from that"
 
 it("what a bridge states is all that the status has of it afterwards, and stated again it writes nothing", async () => {
   const campaign = (name: string, more: Partial<CampaignProgress>): CampaignProgress => ({
-    ...{ name, state: "Running", startedAt: "2026-01-01T00:00:00Z", total: 5, left: 5 },
+    name,
+    state: "Running",
+    startedAt: "2026-01-01T00:00:00Z",
+    total: 5,
+    left: 5,
     ...more,
   });
   const registration = { controller: "cups", follows: [] } as unknown as Registration;
@@ -140,7 +148,9 @@ it("what a bridge states is all that the status has of it afterwards, and stated
     const state = async (): Promise<void> => {
       const of = await now();
       await stateStatus({
-        ...{ client, deployer: undefined, log: silentLog },
+        client,
+        deployer: undefined,
+        log: silentLog,
         functions: [{ key: keyOf(of), object: of, registration, ...(problem !== undefined && { problem }) }],
         bridge: {
           followed: () => [],
@@ -168,15 +178,19 @@ it("of a kind that several streams tell of it says the worst, with what to do, a
     controller = "cups",
   ): FollowedStream => ({
     plan: {
-      ...{ stream: "s", ref: kind, namespace: undefined, labelSelector: undefined },
-      ...{ audience: { scope: "", listeners: [], queues: [] } },
+      stream: "s",
+      ref: kind,
+      namespace: undefined,
+      labelSelector: undefined,
+      audience: { scope: "", listeners: [], queues: [] },
       listeners: [{ controller, queue: "names", subscription: { id: "i", for: kind, map: { by: "self" } } }],
     },
     reflector: {
       status: () => status as ReturnType<FollowedStream["reflector"]["status"]>,
       done: Promise.resolve(),
     },
-    ...{ counts: { wakes: 0, events: 0, missed: 0 }, lags: () => (lag === undefined ? [] : [lag]) },
+    counts: { wakes: 0, events: 0, missed: 0 },
+    lags: () => (lag === undefined ? [] : [lag]),
     stop: () => Promise.resolve(),
   });
   const { pod, node, secret, configMap, service } = builtin;
@@ -185,7 +199,9 @@ it("of a kind that several streams tell of it says the worst, with what to do, a
   const lag = { queue: "names", since: 0, why: "No." };
   const follows = [{ ref: service, queue: "names" }, { ref: pod }];
   await stateStatus({
-    ...{ client, deployer: undefined, log: silentLog },
+    client,
+    deployer: undefined,
+    log: silentLog,
     functions: [
       {
         key: keyOf(object),

@@ -121,7 +121,8 @@ const badness: Readonly<Record<State["state"], number>> = { Following: 0, Listin
 const heal = "What it misses is kept, and follows once its Redis takes wakes.";
 
 const silentState = (why: string): State => ({
-  ...{ state: "Degraded", reason: "QueueSilent" },
+  state: "Degraded",
+  reason: "QueueSilent",
   message: `The queue does not answer: ${why} ${heal} (tried again every few seconds)`,
 });
 

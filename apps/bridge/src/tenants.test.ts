@@ -55,7 +55,11 @@ const tenantOf = (namespace: string, { server }: TenantServer): Tenant => ({
 /** A bridge whose tenants have these servers; what it has and what stops it. */
 async function startBridge(...tenants: readonly Tenant[]) {
   const redis = openTenantRedis({
-    ...{ tenants, main: scene.admin, clientName: "bridge", loadsScripts: true, log: silentLog },
+    tenants,
+    main: scene.admin,
+    clientName: "bridge",
+    loadsScripts: true,
+    log: silentLog,
     times: { every: 50, patience: 1_000, connecting: 500 },
   });
   const { bridge } = await scene.startBridge({ redisFor: redis.redisFor });

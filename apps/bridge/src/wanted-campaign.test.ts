@@ -29,7 +29,8 @@ it("of what failed is wanted by every version that has taken over, but the first
   expect(wantedRetries(spec({}), status(1))).toBeUndefined();
   expect(wantedRetries(spec({}), status(2))).toEqual({ name: "rollout-2" });
   expect(wantedRetries(spec({ campaign: { name: "a", perSecond: 3, paused: true } }), status(3))).toEqual({
-    ...{ name: "rollout-3", perSecond: 3 },
+    name: "rollout-3",
+    perSecond: 3,
   });
   for (const onRollout of ["none", "campaign"])
     expect(wantedRetries(spec({ onRollout }), status(3))).toBeUndefined();

@@ -78,7 +78,11 @@ describe("what functions need", () => {
   it("is read from the functions' conditions, each sentence once, where Leases may not be read", async () => {
     const lastTransitionTime = "2026-01-01T00:00:00Z";
     const condition = (type: string, status: string, message: string) => ({
-      ...{ type, status, reason: "LeaseNotRenewed", message, lastTransitionTime },
+      type,
+      status,
+      reason: "LeaseNotRenewed",
+      message,
+      lastTransitionTime,
     });
     const conditions = [
       condition("BridgeNotRunning", "True", "No bridge."),

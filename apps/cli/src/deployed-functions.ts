@@ -42,7 +42,11 @@ export async function deployedFunctions(
 function deployedFunction(object: KubeObject): DeployedFunction {
   const { name, namespace = "", uid } = object.metadata;
   return {
-    ...{ key: keyOf(object), namespace, name, identity: { namespace, name, uid }, object },
+    key: keyOf(object),
+    namespace,
+    name,
+    identity: { namespace, name, uid },
+    object,
     spec: ReconcileFunction.spec.safeParse(object["spec"]).data,
     status: ReconcileFunction.status.partial().safeParse(object["status"]).data ?? {},
   };

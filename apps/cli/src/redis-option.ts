@@ -42,8 +42,12 @@ export async function withRedis<T>(url: string, use: (redis: RedisConnection) =>
   const ca = url.startsWith("rediss:") ? await usualRedisCa() : undefined;
   const redis = await connectRedis({
     ...(ca !== undefined && { ca }),
-    ...{ url, clientName: "drover-cli", log: silentLog, patience },
-    ...{ loadsScripts: false, scriptPatience: patience },
+    url,
+    clientName: "drover-cli",
+    log: silentLog,
+    patience,
+    loadsScripts: false,
+    scriptPatience: patience,
   });
   try {
     return await use(redis);

@@ -73,7 +73,9 @@ describe("an object is meant", () => {
 
 describe("a status", () => {
   const object = (generation: number, status?: object) => ({
-    ...{ apiVersion: "v1", kind: "A", metadata: { name: "a", uid: "u", resourceVersion: "1", generation } },
+    apiVersion: "v1",
+    kind: "A",
+    metadata: { name: "a", uid: "u", resourceVersion: "1", generation },
     ...(status && { status }),
   });
   it("is of the spec that there is only where the generation is the same", () => {
@@ -101,7 +103,9 @@ describe("the environment", () => {
     const { logLevel, processEnvironment } = cliConfig();
     expect(logLevel).toBe("debug");
     expect(processEnvironment({ DROVER_LOG_LEVEL: "warn", OTHER: "x" })).toMatchObject({
-      ...{ DROVER_LOG_LEVEL: "warn", DROVER_REDIS_URL: undefined, OTHER: "x" },
+      DROVER_LOG_LEVEL: "warn",
+      DROVER_REDIS_URL: undefined,
+      OTHER: "x",
     });
     expect(Object.keys(processEnvironment({}))).toContain("DROVER_REDIS_URL");
   });

@@ -23,5 +23,8 @@ export function boundRole(
 
 /** The right to do one thing with one object. */
 export const ruleFor = (verb: string, resource: string, name: string, group = "") => ({
-  ...{ apiGroups: [group], resources: [resource], resourceNames: [name], verbs: [verb] },
+  apiGroups: [group],
+  resources: [resource],
+  resourceNames: [name],
+  verbs: [verb],
 });

@@ -4,7 +4,11 @@ import { bridgeRoles } from "./bridge-roles.ts";
 import { grantedAccess } from "./permits/granted-access.ts";
 
 const kind = (group: string, name: string) => ({
-  ...{ group, version: "v1", kind: name, plural: `${name.toLowerCase()}s`, scope: "Namespaced" },
+  group,
+  version: "v1",
+  kind: name,
+  plural: `${name.toLowerCase()}s`,
+  scope: "Namespaced",
 });
 const spec = ReconcileFunction.spec.parse({
   for: { ...kind("example.com", "Cup"), namespaces: ["tea", "coffee"] },
@@ -18,7 +22,9 @@ const rolesOf = (of: typeof spec) =>
     .filter(({ wanted }) => wanted)
     .map(({ ref, object }) => [ref.kind, object.metadata.namespace, object["rules"] ?? object["subjects"]]);
 const rule = (group: string, ...resources: readonly string[]) => ({
-  ...{ apiGroups: [group], resources, verbs: ["list", "watch"] },
+  apiGroups: [group],
+  resources,
+  verbs: ["list", "watch"],
 });
 
 it("the bridge may list and watch each kind where the function looks, and nowhere else", () => {

@@ -16,7 +16,9 @@ export const bridgeRoles = (
   account: PartAccount,
 ): readonly FunctionObject[] =>
   placedRoles(home, followedKinds(spec), {
-    ...{ name: bridgeRoleOf(home), account, aggregatedBy: aggregateToBridge },
+    name: bridgeRoleOf(home),
+    account,
+    aggregatedBy: aggregateToBridge,
     rulesFor: (kinds) =>
       [...Map.groupBy(kinds, ({ group }) => group)].map(([group, ofGroup]) => ({
         apiGroups: [group],

@@ -26,7 +26,9 @@ export async function changePods(
   const made = Array.from({ length: create }, () => {
     const name = `${home.name}-r${revision}-${randomBytes(4).toString("hex")}`;
     const metadata = {
-      ...{ ...owner, name, annotations: pod.annotations },
+      ...owner,
+      name,
+      annotations: pod.annotations,
       labels: { ...owner.labels, ...pod.labels },
     };
     return client.create(builtin.pod, { metadata, spec: pod.spec }, { signal });

@@ -10,7 +10,14 @@ import type { Step } from "./step.ts";
 const { client } = await sandboxOfFile({ controllers: false });
 
 const idle: FunctionLoad = {
-  ...{ due: 0, oldestDue: 0, running: 0, runTime: 0, paused: 0, allPaused: false, parked: 0, failing: 0 },
+  due: 0,
+  oldestDue: 0,
+  running: 0,
+  runTime: 0,
+  paused: 0,
+  allPaused: false,
+  parked: 0,
+  failing: 0,
 };
 const ref = refOf(ReconcileFunction);
 const cups = objectKey({ namespace: "tea", name: "cups" });
@@ -41,16 +48,20 @@ async function run(parts: Partial<Step> = {}) {
   const { metadata } = object;
   const noting = (word: string) => () => Promise.resolve(void done.push(word));
   const step = {
-    ...{
-      client,
-      home: homeOf(object),
-      swept: new Map<string, number>(),
-      rotateEvery: 60_000,
-      installation: undefined,
-    },
-    ...{ absent: () => absent, now: () => new Date(now), permits: undefined },
+    client,
+    home: homeOf(object),
+    swept: new Map<string, number>(),
+    rotateEvery: 60_000,
+    installation: undefined,
+    absent: () => absent,
+    now: () => new Date(now),
+    permits: undefined,
     context: {
-      ...{ key: cups, metadata, object, log: silentLog, signal: AbortSignal.timeout(30_000) },
+      key: cups,
+      metadata,
+      object,
+      log: silentLog,
+      signal: AbortSignal.timeout(30_000),
       spec: ReconcileFunction.spec.parse(object["spec"]),
       status: ReconcileFunction.status.parse(object["status"] ?? {}),
     },
@@ -60,11 +71,10 @@ async function run(parts: Partial<Step> = {}) {
       of: () => ({ pause: noting("pause"), resume: noting("resume") }),
     },
     surroundings: {
-      ...{ redisUrl: "redis://redis.store.svc:6379", redisCa: undefined },
-      ...{
-        bridge: { namespace: "drover", name: "bridge" },
-        gateway: { namespace: "drover", name: "gateway" },
-      },
+      redisUrl: "redis://redis.store.svc:6379",
+      redisCa: undefined,
+      bridge: { namespace: "drover", name: "bridge" },
+      gateway: { namespace: "drover", name: "gateway" },
       network: { namespace: "drover", monitoring: [], egress: { pods: true, networks: [], except: [] } },
       keda: { scalingUrl: undefined, account: { namespace: "keda", name: "keda-operator" } },
     },
@@ -191,8 +201,15 @@ it("its status counts the Pods that stay, and of them the Ready ones of its revi
   await say(second, ready);
   const { status } = await run();
   expect(status).toMatchObject({
-    ...{ replicas: 2, readyReplicas: 1, selector: "drover.dev/function=cups" },
-    ...{ due: 4, running: 1, parked: 2, failing: 3, pausedKeys: 5, oldestDueSeconds: 7 },
+    replicas: 2,
+    readyReplicas: 1,
+    selector: "drover.dev/function=cups",
+    due: 4,
+    running: 1,
+    parked: 2,
+    failing: 3,
+    pausedKeys: 5,
+    oldestDueSeconds: 7,
   });
   const free = { type: "merge", body: { metadata: { finalizers: null } } } as const;
   await client.patch(builtin.pod, objectKey({ namespace: "tea", name: third }), free);

@@ -102,7 +102,11 @@ function figuresOf(load: FunctionLoad, pods: readonly ObservedPod[], revision: n
   const { due, oldestDue, running, parked, failing, paused: pausedKeys } = load;
   const staying = pods.filter(({ deleting }) => !deleting);
   return {
-    ...{ due, running, parked, failing, pausedKeys },
+    due,
+    running,
+    parked,
+    failing,
+    pausedKeys,
     oldestDueSeconds: Math.floor(oldestDue / 1_000),
     replicas: staying.length,
     readyReplicas: staying.filter((pod) => pod.ready && pod.revision === revision).length,

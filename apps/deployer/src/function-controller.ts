@@ -31,7 +31,9 @@ function stepOf(parts: FunctionControllerParts, context: FunctionContext, swept:
     now: () => new Date(),
     ...parts,
     surroundings: { ...parts.surroundings, ...parts.redisOf?.(home.namespace) },
-    ...{ context, swept, home },
+    context,
+    swept,
+    home,
     client: parts.client.guarded(context.guard),
   };
 }

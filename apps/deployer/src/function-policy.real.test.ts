@@ -56,45 +56,43 @@ const fn = (name: string, namespace = "web"): Omit<Peer, "ip"> => ({
   labels: { "drover.dev/function": name },
 });
 const peers = {
-  ...{ bridge: part("bridge"), deployer: part("deployer"), gateway: part("gateway") },
-  ...{ redis: part("redis"), scraper: part("monitoring"), unlabelled: { namespace: "drover" } },
-  ...{
-    pulling: fn("pulling"),
-    called: fn("called"),
-    narrow: fn("narrow"),
-    shut: fn("shut"),
-    watched: fn("watched"),
-  },
-  ...{ addressed: fn("addressed"), shutCalled: fn("shut-called") },
+  bridge: part("bridge"),
+  deployer: part("deployer"),
+  gateway: part("gateway"),
+  redis: part("redis"),
+  scraper: part("monitoring"),
+  unlabelled: { namespace: "drover" },
+  pulling: fn("pulling"),
+  called: fn("called"),
+  narrow: fn("narrow"),
+  shut: fn("shut"),
+  watched: fn("watched"),
+  addressed: fn("addressed"),
+  shutCalled: fn("shut-called"),
   // Pods of a tenant, labelled as the tenant likes.
-  ...{ asGateway: part("gateway", "tenant"), asScraper: part("monitoring", "tenant") },
-  ...{ asBridge: part("bridge", "tenant"), asRedis: part("redis", "tenant") },
-  ...{
-    asFunction: fn("pulling", "tenant"),
-    asKeda: { namespace: "tenant", labels: { app: "keda-operator" } },
-  },
+  asGateway: part("gateway", "tenant"),
+  asScraper: part("monitoring", "tenant"),
+  asBridge: part("bridge", "tenant"),
+  asRedis: part("redis", "tenant"),
+  asFunction: fn("pulling", "tenant"),
+  asKeda: { namespace: "tenant", labels: { app: "keda-operator" } },
   tenant: { namespace: "tenant", labels: { app: "database" } },
   neighbour: { namespace: "web", labels: { "drover.dev/component": "gateway" } },
   prometheus: { namespace: "monitoring" },
   keda: { namespace: "keda", labels: { app: "keda-operator" } },
   ingress: { namespace: "ingress-nginx" },
   dns: { namespace: "kube-system" },
-  ...{
-    apiServer: { ip: "10.0.0.5" },
-    machine: { ip: "10.0.0.9" },
-    ...{ redisMachine: { ip: "10.0.0.7" }, google6: { ip: "fd20:ce::254" } },
-    site: { ip: "93.184.216.34" },
-  },
-  ...{
-    site6: { ip: "2606:2800::1" },
-    metadata: { ip: "169.254.169.254" },
-    metadata6: { ip: "fd00:ec2::254" },
-  },
-  ...{
-    alibaba: { ip: "100.100.100.200" },
-    podIdentity: { ip: "169.254.170.23" },
-    dnsCache: { ip: "169.254.20.10" },
-  },
+  apiServer: { ip: "10.0.0.5" },
+  machine: { ip: "10.0.0.9" },
+  redisMachine: { ip: "10.0.0.7" },
+  google6: { ip: "fd20:ce::254" },
+  site: { ip: "93.184.216.34" },
+  site6: { ip: "2606:2800::1" },
+  metadata: { ip: "169.254.169.254" },
+  metadata6: { ip: "fd00:ec2::254" },
+  alibaba: { ip: "100.100.100.200" },
+  podIdentity: { ip: "169.254.170.23" },
+  dnsCache: { ip: "169.254.20.10" },
 } as const satisfies Readonly<Record<string, Partial<Peer>>>;
 type Name = keyof typeof peers;
 const names = Object.keys(peers) as Name[];
@@ -219,7 +217,10 @@ it("reaches whom it is to, and nobody else, whatever Pods of a tenant are labell
   const connections = rows.map(({ from, to, port }): Connection => {
     const portName = portNames[port];
     return {
-      ...{ from: peerOf(from), to: peerOf(to), port, protocol: udp.has(port) ? "UDP" : "TCP" },
+      from: peerOf(from),
+      to: peerOf(to),
+      port,
+      protocol: udp.has(port) ? "UDP" : "TCP",
       ...(portName !== undefined && { portName }),
     };
   });

@@ -5,7 +5,10 @@ const redis = "redis://redis.store.svc:6379";
 const parts = { namespace: "gates", name: "gateway" };
 const policyOf = (of: Partial<PolicyOf>, spec: Partial<PolicyOf["spec"]> = {}) =>
   functionPolicy({
-    ...{ name: "cups", spec: spec as PolicyOf["spec"], redisUrl: redis, gateway: parts },
+    name: "cups",
+    spec: spec as PolicyOf["spec"],
+    redisUrl: redis,
+    gateway: parts,
     network: { namespace: "drover", monitoring: [], egress: { pods: false, networks: [], except: [] } },
     ...of,
   });

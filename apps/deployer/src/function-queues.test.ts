@@ -31,8 +31,11 @@ it("the deployer does not count the run that asks: it would ask for ever", async
     const { name } = identity;
     await queues.of(queueOf(identity)).wake([
       {
-        ...{ key: objectKey({ namespace: "a", name }), kind: name, resourceVersion: "1" },
-        ...{ reason: "Added", class: "change" },
+        key: objectKey({ namespace: "a", name }),
+        kind: name,
+        resourceVersion: "1",
+        reason: "Added",
+        class: "change",
       },
     ]);
   }
@@ -43,7 +46,10 @@ it("the deployer does not count the run that asks: it would ask for ever", async
   };
   const own = openWorkQueue({ redis, controller: queueOf(functions), log: silentLog, upkeep: "own" });
   const worker = own.work(handler, {
-    ...{ concurrency: 1, timeout: 60_000, version: 1, backoff: { first: 20, longest: 50 } },
+    concurrency: 1,
+    timeout: 60_000,
+    version: 1,
+    backoff: { first: 20, longest: 50 },
   });
   expect(await loads.promise).toEqual([0, 0, 1, 0]);
   await worker.drain(1_000);
@@ -96,8 +102,11 @@ it("what a function is to do is all that is due in its queue and in those of wha
   const wake = (queue: QueueName, ...names: readonly string[]) =>
     queues.of(queue).wake(
       names.map((name) => ({
-        ...{ key: objectKey({ namespace: "a", name }), kind: "saucers", resourceVersion: "1" },
-        ...{ reason: "Added", class: "change" as const },
+        key: objectKey({ namespace: "a", name }),
+        kind: "saucers",
+        resourceVersion: "1",
+        reason: "Added",
+        class: "change" as const,
       })),
     );
   await wake(ownQueue, "a");

@@ -112,7 +112,10 @@ function openQueues({ redisFor, log, onIncarnation }: Omit<FunctionQueuesOptions
     const known = open.get(controller);
     if (known?.redis === redis) return known.queue;
     const queue = openWorkQueue({
-      ...{ redis, controller, log, upkeep: "none" },
+      redis,
+      controller,
+      log,
+      upkeep: "none",
       onIncarnation: () => onIncarnation(controller),
     });
     const one = { queue, redis };

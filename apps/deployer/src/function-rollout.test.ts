@@ -11,8 +11,14 @@ const withImage = (image: string, more: object = {}): ReconcileFunctionSpec => (
 });
 const spec = withImage("cups:1");
 const pod = (revision: number, ready: boolean, more: Partial<ObservedPod> = {}): ObservedPod => ({
-  ...{ name: `cups-r${revision}`, uid: String(revision), revision, ready, trouble: undefined },
-  ...{ deleting: false, ended: false, createdAt: "2026-01-01T00:00:00Z" },
+  name: `cups-r${revision}`,
+  uid: String(revision),
+  revision,
+  ready,
+  trouble: undefined,
+  deleting: false,
+  ended: false,
+  createdAt: "2026-01-01T00:00:00Z",
   ...more,
 });
 const rolledOut = { revision: 1, template: "t1", complete: 1 };

@@ -34,7 +34,9 @@ export async function templateWithSecrets(
   if (container === undefined) return undefined;
   const user = { role: "function", controllers: queuesOf(home, spec) } as const;
   const login = {
-    ...{ ...shared, name: redisSecretOf(home.name), key: "password" },
+    ...shared,
+    name: redisSecretOf(home.name),
+    key: "password",
     others: {
       username: redisUserOf(home),
       ...(surroundings.redisCa !== undefined && { [caKey]: surroundings.redisCa }),

@@ -9,10 +9,15 @@ const rolesOf = (webhook?: object, namespaces?: readonly string[]) =>
     home,
     ReconcileFunction.spec.parse({
       for: {
-        ...{ group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" },
+        group: "a.b",
+        version: "v1",
+        kind: "Cup",
+        plural: "cups",
+        scope: "Namespaced",
         ...(namespaces && { namespaces }),
       },
-      ...{ delivery: "webhook", ...(webhook && { webhook }) },
+      delivery: "webhook",
+      ...(webhook && { webhook }),
     }),
     gateway,
   );
@@ -27,7 +32,10 @@ it.each([
   (_, webhook, service) => {
     const role = rolesOf(webhook).find((one) => words(one) === "Role tea cups-gateway");
     const may = (verb: string, resource: string, name: string) => ({
-      ...{ apiGroups: [""], resources: [resource], resourceNames: [name], verbs: [verb] },
+      apiGroups: [""],
+      resources: [resource],
+      resourceNames: [name],
+      verbs: [verb],
     });
     expect(role?.object["rules"]).toEqual([
       may("impersonate", "serviceaccounts", "cups"),

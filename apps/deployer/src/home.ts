@@ -33,8 +33,12 @@ export const ownedBy = ({ name, namespace, uid }: Home) => ({
   labels: labelsOf({ name, namespace, uid }),
   ownerReferences: [
     {
-      ...{ apiVersion: ReconcileFunction.apiVersion, kind: ReconcileFunction.kind, name, uid },
-      ...{ controller: true, blockOwnerDeletion: true },
+      apiVersion: ReconcileFunction.apiVersion,
+      kind: ReconcileFunction.kind,
+      name,
+      uid,
+      controller: true,
+      blockOwnerDeletion: true,
     },
   ],
 });

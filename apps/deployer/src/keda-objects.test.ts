@@ -14,7 +14,8 @@ const objectsOf = (
     home,
     ReconcileFunction.spec.parse({
       for: { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" },
-      ...{ container: { image: "i" }, scaling: { by: "KEDA", ...scaling } },
+      container: { image: "i" },
+      scaling: { by: "KEDA", ...scaling },
     }),
     { scalingUrl, account },
     wanted,
@@ -28,18 +29,21 @@ it.each([
   ["10ms", 1],
 ])("KEDA scales between the limits of the spec, and to fewer after %s: %i s", (idleAfter, cooldownPeriod) => {
   expect(specOf("ScaledObject", { min: 2, max: 7, idleAfter })).toMatchObject({
-    ...{ minReplicaCount: 2, maxReplicaCount: 7, cooldownPeriod },
+    minReplicaCount: 2,
+    maxReplicaCount: 7,
+    cooldownPeriod,
     scaleTargetRef: { apiVersion: ReconcileFunction.apiVersion, kind: "ReconcileFunction", name: "cups" },
     triggers: [
       {
-        ...{ type: "metrics-api", metricType: "AverageValue", authenticationRef: { name: "cups-scaling" } },
+        type: "metrics-api",
+        metricType: "AverageValue",
+        authenticationRef: { name: "cups-scaling" },
         metadata: {
-          ...{
-            url: "http://deployer.drover:8080/scaling/tea/cups",
-            valueLocation: "wanted",
-            authMode: "bearer",
-          },
-          ...{ targetValue: "1", activationTargetValue: "0" },
+          url: "http://deployer.drover:8080/scaling/tea/cups",
+          valueLocation: "wanted",
+          authMode: "bearer",
+          targetValue: "1",
+          activationTargetValue: "0",
         },
       },
     ],

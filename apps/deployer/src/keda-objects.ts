@@ -16,7 +16,9 @@ export interface KedaSettings {
 const keda = { group: "keda.sh", version: "v1alpha1", namespaced: true } as const;
 const scaledObject: ResourceRef = { ...keda, kind: "ScaledObject", plural: "scaledobjects" };
 const triggerAuthentication: ResourceRef = {
-  ...{ ...keda, kind: "TriggerAuthentication", plural: "triggerauthentications" },
+  ...keda,
+  kind: "TriggerAuthentication",
+  plural: "triggerauthentications",
 };
 
 /**
@@ -81,7 +83,9 @@ function scaledObjectSpec(
   const { min, max, idleAfter } = scalingOf(spec);
   return {
     scaleTargetRef: {
-      ...{ apiVersion: ReconcileFunction.apiVersion, kind: ReconcileFunction.kind, name: home.name },
+      apiVersion: ReconcileFunction.apiVersion,
+      kind: ReconcileFunction.kind,
+      name: home.name,
     },
     minReplicaCount: min,
     maxReplicaCount: max,

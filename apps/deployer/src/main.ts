@@ -47,7 +47,10 @@ await runFunction(
       const { functionsRedisUrl: functionsUrl } = settings;
       const { namespace = settings.namespace } = settings.function ?? {};
       const tenants = serveTenants(process, {
-        ...{ name: "deployer", own: [settings.namespace, namespace], functionsUrl, loadsScripts: true },
+        name: "deployer",
+        own: [settings.namespace, namespace],
+        functionsUrl,
+        loadsScripts: true,
       });
       const permits = permittingOf(client, settings);
       // Before the deployer's own ReconcileFunction is there: without an epoch it could not be applied.
@@ -56,7 +59,9 @@ await runFunction(
       const wake = (key: ObjectKey): Promise<void> =>
         queues.of(own).wake([{ key, kind, resourceVersion: "0", reason: "Scale", class: "change" }]);
       const queues = openFunctionQueues({
-        ...{ redisFor: tenants.redisFor, own, log },
+        redisFor: tenants.redisFor,
+        own,
+        log,
         // That Redis may have forgotten its functions' users.
         onIncarnation(queue) {
           const tenant = tenants.tenantOf(namespaceOfQueue(queue));
@@ -73,8 +78,12 @@ await runFunction(
         signal: stopping,
       });
       const swept = keepSwept({
-        ...{ client, tenants, log, signal: stopping },
-        ...{ every: settings.sweepEvery, pace: sweepPace },
+        client,
+        tenants,
+        log,
+        signal: stopping,
+        every: settings.sweepEvery,
+        pace: sweepPace,
       });
       const { namespace: home, partLease: holds } = settings;
       const leases = { client, namespace: home, holds, log, signal: stopping };
@@ -91,7 +100,13 @@ await runFunction(
       if (installation !== undefined) await adoptBindings(client, installation, log);
       return {
         controller: functionController({
-          ...{ client, queues, own, permits, rotateEvery, absent, installation },
+          client,
+          queues,
+          own,
+          permits,
+          rotateEvery,
+          absent,
+          installation,
           ...parts,
           surroundings: surroundingsOf(settings),
         }),

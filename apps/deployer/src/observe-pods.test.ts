@@ -31,8 +31,15 @@ it.each([
     status,
   };
   expect(observed(pod)).toEqual({
-    ...{ name: "gadgets-a", uid: "u", createdAt: creationTimestamp, trouble: undefined },
-    ...{ revision: 0, ready: false, deleting: false, ended: false, ...expected },
+    name: "gadgets-a",
+    uid: "u",
+    createdAt: creationTimestamp,
+    trouble: undefined,
+    revision: 0,
+    ready: false,
+    deleting: false,
+    ended: false,
+    ...expected,
   });
 });
 

@@ -51,7 +51,10 @@ export function podTemplate(of: TemplateOf) {
     automountServiceAccountToken: pull || permissions !== undefined,
     restartPolicy: "Always",
     ...functionPod({
-      ...{ serviceAccountName: name, container, env: environment(of), grace: runsEndWithin(spec) },
+      serviceAccountName: name,
+      container,
+      env: environment(of),
+      grace: runsEndWithin(spec),
       probes: {
         readiness: { ...probe(delivery, "/readyz"), periodSeconds: 1, timeoutSeconds: 3 },
         liveness: { ...probe(delivery, "/healthz"), periodSeconds: 10, failureThreshold: 6 },

@@ -3,7 +3,12 @@ import { type FunctionPod, podChanges } from "./roll-out.ts";
 
 let born = 0;
 const pod = (name: string, more: Partial<FunctionPod> = {}): FunctionPod => ({
-  ...{ name, uid: name, revision: 2, ready: true, deleting: false, ended: false },
+  name,
+  uid: name,
+  revision: 2,
+  ready: true,
+  deleting: false,
+  ended: false,
   createdAt: new Date(1_000 * born++).toISOString(),
   ...more,
 });

@@ -20,8 +20,14 @@ let names = 0;
 function kept(more: Partial<RotatingSecret> = {}) {
   let made = 0;
   const secret: RotatingSecret = {
-    ...{ name: `cups-${++names}`, key: "password", others: { username: "u" }, rotateEvery, made: /^s\d+$/ },
-    ...{ make: () => `s${++made}`, isUsedByAll: () => true, forgets: true },
+    name: `cups-${++names}`,
+    key: "password",
+    others: { username: "u" },
+    rotateEvery,
+    made: /^s\d+$/,
+    make: () => `s${++made}`,
+    isUsedByAll: () => true,
+    forgets: true,
     ...more,
   };
   const key = objectKey({ namespace: home.namespace, name: secret.name });
@@ -86,7 +92,8 @@ it.each([true, false])(
           const isChanged = mayChange && !isForgotten && now - changedAt >= rotateEvery;
           if (isChanged) changedAt = now;
           expect(after).toEqual({
-            ...{ username: "u", since: new Date(changedAt).toISOString() },
+            username: "u",
+            since: new Date(changedAt).toISOString(),
             password: isChanged ? `s${Number(before["password"]?.slice(1)) + 1}` : before["password"],
             ...(isChanged
               ? { previous: before["password"] }

@@ -5,15 +5,18 @@ import type { FunctionLoad } from "./function-queues.ts";
 import { scaleNow } from "./scale-now.ts";
 
 const idle: FunctionLoad = {
-  ...{ due: 0, oldestDue: 0, running: 0, runTime: 0, paused: 0, allPaused: false },
-  ...{ parked: 0, failing: 0 },
+  due: 0,
+  oldestDue: 0,
+  running: 0,
+  runTime: 0,
+  paused: 0,
+  allPaused: false,
+  parked: 0,
+  failing: 0,
 };
 const kind = { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" };
 const wantedOf = (scaling: object, { tried, load = idle }: { tried: boolean; load?: FunctionLoad }) => {
-  const spec = ReconcileFunction.spec.parse({
-    for: kind,
-    ...{ container: { image: "cups:1" }, scaling },
-  });
+  const spec = ReconcileFunction.spec.parse({ for: kind, container: { image: "cups:1" }, scaling });
   const pod = { name: "a", uid: "a", revision: 1, ready: true, trouble: undefined };
   const first = { ...pod, deleting: false, ended: false, createdAt: "2026-01-01T00:00:00Z" };
   const rollout = { revision: 1, template: "t" };

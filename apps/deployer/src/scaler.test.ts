@@ -42,15 +42,27 @@ const queues: Pick<FunctionQueues, "keep" | "load"> = {
   load({ name }) {
     looked.push(name);
     return Promise.resolve({
-      ...{ due: 1, oldestDue: 7_900, running: 0, scheduled: 0, parked: 0, failing: 0 },
-      ...{ runTime: 0, paused: 0, allPaused: false },
+      due: 1,
+      oldestDue: 7_900,
+      running: 0,
+      scheduled: 0,
+      parked: 0,
+      failing: 0,
+      runTime: 0,
+      paused: 0,
+      allPaused: false,
     });
   },
 };
 const start = (options: Pick<ScalerOptions, "wake"> & Partial<ScalerOptions>) =>
   startScaler({
-    ...{ client, queues: queues as FunctionQueues, own: queueOf({ name: "none" }), every: 1, log: silentLog },
-    ...{ signal: stopping.signal, ...options },
+    client,
+    queues: queues as FunctionQueues,
+    own: queueOf({ name: "none" }),
+    every: 1,
+    log: silentLog,
+    signal: stopping.signal,
+    ...options,
   });
 
 const at = (name: string) => objectKey({ namespace: "default", name });
@@ -60,7 +72,8 @@ const deployed = (name: string, more: object = {}, status: object = { scaling: {
       metadata: { name, namespace: "default" },
       spec: {
         for: { group: "", version: "v1", kind: "Pod", plural: "pods", scope: "Namespaced" },
-        ...{ container: { image: "i" }, ...more },
+        container: { image: "i" },
+        ...more,
       },
     })
     .then((made) => client.replace(refOf(ReconcileFunction), { ...made, status }, { subresource: "status" }));
@@ -71,9 +84,7 @@ it("an autoscaler gets the number of Pods that are wanted, for a second the same
   await expect.poll(() => scaler.synced()).toBe(true);
   await expect
     .poll(() => scaler.figure(at("by-keda")))
-    .toEqual({
-      ...{ wanted: 2, due: 1, oldestDueSeconds: 7, running: 0 },
-    });
+    .toEqual({ wanted: 2, due: 1, oldestDueSeconds: 7, running: 0 });
   await Promise.all([1, 2, 3].map(() => scaler.figure(at("by-keda"))));
   expect(looked.filter((name) => name === "by-keda")).toHaveLength(1);
   expect(await scaler.figure(at("nothing"))).toBeUndefined();
@@ -132,7 +143,8 @@ it("the deployer's own registration is looked at once when it comes", async () =
   const woken: string[] = [];
   const { metadata } = await deployed("own");
   const scaler = start({
-    ...{ wake: (key) => Promise.resolve(void woken.push(key)), every: 60_000 },
+    wake: (key) => Promise.resolve(void woken.push(key)),
+    every: 60_000,
     own: queueOf(metadata),
   });
   const times = () => woken.filter((key) => key === "default/own").length;

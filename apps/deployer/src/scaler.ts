@@ -86,7 +86,9 @@ export function startScaler({ client, queues, wake, own, every, log, signal }: S
     return one && figureOf(queues, one);
   });
   const reflector = followDeclaredFunctions({
-    ...{ client, log, signal },
+    client,
+    log,
+    signal,
     onChange(declared) {
       const now = new Map(declared.flatMap(scaledOf).map((one) => [one.key, one]));
       const registration = declared.find(({ object }) => queueOf(object.metadata) === own);

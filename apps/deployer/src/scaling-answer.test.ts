@@ -12,8 +12,12 @@ const { reads, answer } = scalingAnswer({
 it("whoever may get the scale subresource of the function reads its figure, and nobody else", async () => {
   expect(reads("tea/cups")).toEqual({
     resourceAttributes: {
-      ...{ group: "drover.dev", resource: "reconcilefunctions", subresource: "scale", verb: "get" },
-      ...{ namespace: "tea", name: "cups" },
+      group: "drover.dev",
+      resource: "reconcilefunctions",
+      subresource: "scale",
+      verb: "get",
+      namespace: "tea",
+      name: "cups",
     },
   });
   await answer("tea/cups");

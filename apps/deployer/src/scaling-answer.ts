@@ -22,7 +22,11 @@ const scaleOf = ({ namespace, name }: ObjectName): ReadOf | undefined =>
     ? undefined
     : {
         resourceAttributes: {
-          ...{ group: ReconcileFunction.group, resource: ReconcileFunction.plural, subresource: "scale" },
-          ...{ namespace, name, verb: "get" },
+          group: ReconcileFunction.group,
+          resource: ReconcileFunction.plural,
+          subresource: "scale",
+          namespace,
+          name,
+          verb: "get",
         },
       };

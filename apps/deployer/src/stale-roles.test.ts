@@ -24,7 +24,11 @@ const rolesFor = (namespaces: readonly string[] | undefined, of = home) =>
     of,
     ReconcileFunction.spec.parse({
       for: {
-        ...{ group: "example.com", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" },
+        group: "example.com",
+        version: "v1",
+        kind: "Cup",
+        plural: "cups",
+        scope: "Namespaced",
         ...(namespaces && { namespaces }),
       },
     }),

@@ -46,9 +46,7 @@ afterAll(async () => {
 beforeEach(() => redis.flushall());
 
 const ref = refOf(ReconcileFunction);
-const kind = (plural: string) => ({
-  ...{ group: "", version: "v1", kind: "Thing", plural, scope: "Namespaced" },
-});
+const kind = (plural: string) => ({ group: "", version: "v1", kind: "Thing", plural, scope: "Namespaced" });
 let count = 0;
 /** A ReconcileFunction that there is, whose code is asked about the kinds. */
 async function made(asked: readonly string[] = [], metadata: object = {}): Promise<FunctionIdentity> {
@@ -71,8 +69,12 @@ const put = async (...names: readonly string[]): Promise<void> => {
 const swept = (of: Pick<KubeClient, "list"> = client, isOf?: SweepOptions["isOf"]) =>
   sweep({
     ...(isOf && { isOf }),
-    ...{ redis, accounts: redisAccounts(redis), pace: 0, log: silentLog },
-    ...{ client: { ...client, ...of }, signal: new AbortController().signal },
+    redis,
+    accounts: redisAccounts(redis),
+    pace: 0,
+    log: silentLog,
+    client: { ...client, ...of },
+    signal: new AbortController().signal,
   });
 
 it("deletes what functions that are gone left, and no key of one that there is, or of anything else", async () => {
@@ -158,8 +160,11 @@ it("comes to an end with a writer that has not noticed, and takes what that wrot
   const wake = (name: string) =>
     late.wake([
       {
-        ...{ key: objectKey({ namespace: "a", name }), kind: "sites", resourceVersion: "1" },
-        ...{ reason: "Late", class: "change" },
+        key: objectKey({ namespace: "a", name }),
+        kind: "sites",
+        resourceVersion: "1",
+        reason: "Late",
+        class: "change",
       },
     ]);
   await wake("one");
@@ -202,7 +207,10 @@ it("a Redis that refuses keeps no other from being swept, and is swept when it d
   const stopping = new AbortController();
   let servers = [limited, redis];
   const swept = keepSwept({
-    ...{ client, pace: 0, every: 5, signal: stopping.signal },
+    client,
+    pace: 0,
+    every: 5,
+    signal: stopping.signal,
     tenants: {
       servers: () => servers.map((one) => ({ redis: one, tenant: undefined })),
       tenantOf: () => undefined,
@@ -232,7 +240,9 @@ it("a sweep that is under way when the process stops is left, and is no trouble"
   const begun = Promise.withResolvers<undefined>();
   const warnings: unknown[] = [];
   const swept = keepSwept({
-    ...{ pace: 0, every: 5, signal: stopping.signal },
+    pace: 0,
+    every: 5,
+    signal: stopping.signal,
     client: {
       ...client,
       list: (_ref, { signal } = {}) =>

@@ -40,7 +40,9 @@ function stepOf(status: FunctionContext["status"] = {}): Step {
     return Promise.resolve();
   };
   return {
-    ...{ client, home, swept: new Map([[home.uid, 1]]) },
+    client,
+    home,
+    swept: new Map([[home.uid, 1]]),
     context: { signal, spec, status } as FunctionContext,
     accounts: { revoke: noting("user") } as Partial<Step["accounts"]>,
     queues: { leave: noting("queues") } as Partial<Step["queues"]>,

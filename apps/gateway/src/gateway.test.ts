@@ -9,7 +9,9 @@ import type { FunctionWorker, WorkingParts } from "./work-function.ts";
 
 const functionOf = (name: string, revision: number): WebhookFunction => ({
   ...greetings,
-  ...{ controller: name, queue: queueOf({ namespace: "web", name, uid: "u" }), revision },
+  controller: name,
+  queue: queueOf({ namespace: "web", name, uid: "u" }),
+  revision,
 });
 
 it("a worker that does not stop keeps none from starting or stopping, and is not kept", async () => {
@@ -19,11 +21,9 @@ it("a worker that does not stop keeps none from starting or stopping, and is not
     const words = `${fn.controller} ${fn.revision}`;
     happened.push(`${words} starts`);
     return {
-      ...{
-        fn,
-        queue: { controller: fn.queue } as unknown as FunctionWorker["queue"],
-        gone: new AbortController().signal,
-      },
+      fn,
+      queue: { controller: fn.queue } as unknown as FunctionWorker["queue"],
+      gone: new AbortController().signal,
       secrets: {} as FunctionWorker["secrets"],
       async stop() {
         await Promise.resolve();
@@ -65,7 +65,9 @@ function gatewayInHand() {
     gone.set(words, left);
     story.push(`${words} starts`);
     return {
-      ...{ fn, queue: { controller: fn.queue } as unknown as FunctionWorker["queue"], gone: left.signal },
+      fn,
+      queue: { controller: fn.queue } as unknown as FunctionWorker["queue"],
+      gone: left.signal,
       secrets: {} as FunctionWorker["secrets"],
       async stop() {
         await hand.stopping;

@@ -48,13 +48,21 @@ await runProcess("gateway", gatewayConfig, async (process) => {
   // Opened before the gateway, and so closed after it: calls that wait for completions may come to their end.
   const admission = openAdmission(() => performance.now());
   const app = completionApp({
-    ...{ admission, now: Date.now, complete: pending.complete },
+    admission,
+    now: Date.now,
+    complete: pending.complete,
     secretsOf: (audience) => gateway.secretsOf(audience),
     onOutcome: outcomes(process, calls),
   });
   const complete = await serveCompletions(process, app, admission);
   const gateway: Gateway = openGateway({
-    ...{ client, redisFor, log, grace, pending, calls, complete },
+    client,
+    redisFor,
+    log,
+    grace,
+    pending,
+    calls,
+    complete,
     times: { lease, renewal },
     rules: {
       client,
@@ -79,7 +87,10 @@ async function serveCompletions(
   const { completionsPort: port, completionsHost: host, completionsUrl } = settings;
   if (port === undefined) return undefined;
   const server = await servePublicly({
-    ...{ app, admission, host, port },
+    app,
+    admission,
+    host,
+    port,
     settings: "DROVER_COMPLETIONS_PORT and DROVER_COMPLETIONS_HOST",
   });
   closing("completions", () => server.close());
@@ -109,7 +120,11 @@ function takeFromCluster(
 ): void {
   let told = new Map<string, string>();
   const reflector = followPermittedFunctions({
-    ...{ client, log, signal: stopping, authors, namespace },
+    client,
+    log,
+    signal: stopping,
+    authors,
+    namespace,
     onChange(declared, permits) {
       if (stopping.aborted) return;
       const { functions, problems } = webhookFunctionsIn(declared, permits);
@@ -121,9 +136,7 @@ function takeFromCluster(
     },
   });
   closing("functions", () => reflector.done);
-  const renewed = keepPartLease({
-    ...{ client, namespace, part: "gateway", holds, log, signal: stopping },
-  });
+  const renewed = keepPartLease({ client, namespace, part: "gateway", holds, log, signal: stopping });
   closing("lease", () => renewed);
   readiness("functions", () => notListed(reflector));
 }

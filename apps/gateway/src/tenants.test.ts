@@ -41,12 +41,21 @@ beforeAll(async () => {
       { namespaces: ["a"], url: a.url },
       { namespaces: ["b"], url: b.url },
     ],
-    ...{ main, clientName: "gateway", loadsScripts: false, log: silentLog },
+    main,
+    clientName: "gateway",
+    loadsScripts: false,
+    log: silentLog,
     times: { every: 50, patience: 1_000, connecting: 500 },
   });
   gateway = openGateway({
-    ...{ client, redisFor: tenants.redisFor, log: silentLog, grace: 100, pending: pendingRuns() },
-    ...{ complete: undefined, calls: callMetrics(openRegistry()), times: { lease: 1_000, renewal: 300 } },
+    client,
+    redisFor: tenants.redisFor,
+    log: silentLog,
+    grace: 100,
+    pending: pendingRuns(),
+    complete: undefined,
+    calls: callMetrics(openRegistry()),
+    times: { lease: 1_000, renewal: 300 },
     rules: { client, allowed: [], networks: parseNetworks([]), unselected: false },
     runs: { settled: (queue) => void settled.push(queue) },
   });
@@ -62,7 +71,9 @@ afterAll(async () => {
 const functions = namespaces.map((namespace) => {
   const metadata = { name: "maps", namespace, uid: "u", resourceVersion: "1" };
   const object = {
-    ...{ apiVersion: ReconcileFunction.apiVersion, kind: ReconcileFunction.kind, metadata },
+    apiVersion: ReconcileFunction.apiVersion,
+    kind: ReconcileFunction.kind,
+    metadata,
     spec: { for: configMaps, delivery: "webhook" },
   };
   const declared = declaredFunctions(new Map([[objectKey(metadata), object]]));

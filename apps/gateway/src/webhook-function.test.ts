@@ -4,15 +4,16 @@ import { authorAnnotations, declaredFunctions, type PermittedUse, useAskedFor } 
 import { expect, it } from "vitest";
 import { webhookFunctionsIn } from "./webhook-function.ts";
 
-const kind = {
-  ...{ group: "example.com", version: "v1", kind: "Site", plural: "sites", scope: "Namespaced" },
-};
+const kind = { group: "example.com", version: "v1", kind: "Site", plural: "sites", scope: "Namespaced" };
 /** @param permit what the function was permitted; `undefined` where every author is trusted. */
 const of = (spec: object, status: object = {}, permit?: Partial<PermittedUse>) => {
   const key = objectKey({ namespace: "web", name: "my.sites" });
   const metadata = { name: "my.sites", namespace: "web", uid: "u", resourceVersion: "1" };
   const object = {
-    ...{ apiVersion: "drover.dev/v1alpha1", kind: "ReconcileFunction", metadata, status },
+    apiVersion: "drover.dev/v1alpha1",
+    kind: "ReconcileFunction",
+    metadata,
+    status,
     spec: { for: kind, delivery: "webhook", ...spec },
   };
   const permits = permit && {
@@ -26,26 +27,34 @@ const container = { image: "registry.example/sites" };
 
 it("takes what is declared, and the rest as it is usual", () => {
   expect(of({}).fn).toMatchObject({
-    ...{
-      controller: "my.sites",
-      namespace: "web",
-      uid: "u",
-      path: "/",
-      finalizes: false,
-      copies: false,
-      concurrency: 8,
-    },
-    ...{ service: { name: "my-sites", port: 80 }, rests: false, revision: 0 },
+    controller: "my.sites",
+    namespace: "web",
+    uid: "u",
+    path: "/",
+    finalizes: false,
+    copies: false,
+    concurrency: 8,
+    service: { name: "my-sites", port: 80 },
+    rests: false,
+    revision: 0,
   });
   const limits = { runs: { perSecond: 2, burst: 5 } };
   const pace = { resyncEvery: "1h", timeout: "5s", retry: { attempts: 4 }, limits };
   const declared = of({
-    ...{ concurrency: 3, ...pace, scaling: { min: 0 }, copies: true },
+    concurrency: 3,
+    ...pace,
+    scaling: { min: 0 },
+    copies: true,
     webhook: { service: { name: "a", port: 81 }, path: "/x", finalizes: true },
   });
   expect(declared.fn).toMatchObject({
-    ...{ concurrency: 3, pace, rests: true },
-    ...{ service: { name: "a", port: 81 }, path: "/x", finalizes: true, copies: true },
+    concurrency: 3,
+    pace,
+    rests: true,
+    service: { name: "a", port: 81 },
+    path: "/x",
+    finalizes: true,
+    copies: true,
   });
 });
 
@@ -65,7 +74,9 @@ it("leaves the keys of a function in the queue that has no Pods, or is paused, o
   expect(of({ container }).fn).toBeUndefined();
   expect(of({ container }, { readyReplicas: 0 }).fn).toBeUndefined();
   expect(of({ container }, { readyReplicas: 3, rollout: { revision: 7, template: "" } }).fn).toMatchObject({
-    ...{ concurrency: 24, revision: 7, rests: true },
+    concurrency: 24,
+    revision: 7,
+    rests: true,
   });
   expect(of({ paused: true }).fn).toBeUndefined();
   expect(of({ delivery: "pull" })).toEqual({ fn: undefined, problem: undefined });

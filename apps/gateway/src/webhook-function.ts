@@ -117,7 +117,11 @@ function webhookFunction({ object }: DeclaredFunction, spec: ReconcileFunctionSp
 /** A kind that is somebody else's: whatever its spec and status are. */
 function resourceOf({ group, version, kind, plural, scope }: ReconcileFunctionSpec["for"]): Resource {
   return {
-    ...{ group, version, kind, plural, scope },
+    group,
+    version,
+    kind,
+    plural,
+    scope,
     singular: kind.toLowerCase(),
     apiVersion: group === "" ? version : `${group}/${version}`,
     spec: z.looseObject({}),

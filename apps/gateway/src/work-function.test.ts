@@ -22,8 +22,12 @@ import type { WebhookFunction } from "./webhook-function.ts";
 import { type FunctionWorker, workFunction } from "./work-function.ts";
 
 const Greeting = defineResource({
-  ...{ group: "example.com", version: "v1", kind: "Greeting", scope: "Namespaced" },
-  ...{ spec: z.object({ name: z.string() }), status: z.object({ text: z.string().optional() }) },
+  group: "example.com",
+  version: "v1",
+  kind: "Greeting",
+  scope: "Namespaced",
+  spec: z.object({ name: z.string() }),
+  status: z.object({ text: z.string().optional() }),
 });
 const ref = refOf(Greeting);
 
@@ -72,11 +76,17 @@ function work(more: Partial<WebhookFunction> = {}, by: KubeClient = client): Fun
   const of: WebhookFunction = { ...greetings, ...more, uid, queue: own, for: Greeting, url };
   queue = openWorkQueue({ redis, controller: of.queue, log: silentLog });
   worker = workFunction(of, {
-    ...{ client: by, log: silentLog, pending: pendingRuns(), complete: undefined, times: {} },
+    client: by,
+    log: silentLog,
+    pending: pendingRuns(),
+    complete: undefined,
+    times: {},
     redisFor: () => ({ redis, gone: new AbortController().signal }),
     calls: callMetrics(openRegistry()),
     rules: {
-      ...{ client: by, allowed: parseAllowed([url]), networks: parseNetworks(["127.0.0.0/8"]) },
+      client: by,
+      allowed: parseAllowed([url]),
+      networks: parseNetworks(["127.0.0.0/8"]),
       unselected: false,
     },
     runs: { settled: (_queue, _run, verdict) => void verdicts.push(verdict) },

@@ -79,8 +79,11 @@ export function workFunction(fn: WebhookFunction, parts: WorkingParts): Function
     return reconcileOnce({ controller: running, client, log, announce, rests, hearsOfOthers }, run);
   };
   const work = queue.work(handle, {
-    ...{ concurrency: fn.concurrency, timeout: own.timeout, version: fn.revision },
-    ...{ backoff: own.retry, limits: own.limits },
+    concurrency: fn.concurrency,
+    timeout: own.timeout,
+    version: fn.revision,
+    backoff: own.retry,
+    limits: own.limits,
     onSettled(run, verdict, duration, by) {
       runs.settled(fn.queue, run, verdict, duration, by);
       tellOfRun(log, "Called", run, verdict, duration, { function: fn.queue });
@@ -105,7 +108,11 @@ function callingParts(fn: WebhookFunction, { client, rules, pending, complete }:
   const options = { keepAlive: true, timeout: 0, maxFreeSockets: fn.concurrency, keepAliveMsecs: 1_000 };
   const isTls = fn.url?.startsWith("https:") ?? false;
   return {
-    ...{ fn, pending, complete, source: "/drover/gateway", now: Date.now },
+    fn,
+    pending,
+    complete,
+    source: "/drover/gateway",
+    now: Date.now,
     agent: isTls ? new HttpsAgent(options) : new HttpAgent(options),
     secrets: rememberSecrets(
       () => webhookSecrets(client, fn),

@@ -38,7 +38,9 @@ export async function startBridge({
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const child = await startAsImage({
-    ...{ name: "the bridge", main, logFile },
+    name: "the bridge",
+    main,
+    logFile,
     env: {
       KUBECONFIG: undefined,
       DROVER_KUBECONFIG: kubeconfig,

@@ -21,7 +21,10 @@ export function startAsImage({ name, main, logFile, env }: BundleProcess): Promi
   };
   const flags = said(/^ENTRYPOINT \["node", "(--.+)", "\/app\/main\.mjs"\]$/m).split('", "');
   return startProcess({
-    ...{ name, command: process.execPath, args: [...flags, main], logFile },
+    name,
+    command: process.execPath,
+    args: [...flags, main],
+    logFile,
     env: {
       NODE_OPTIONS: said(/^ENV NODE_OPTIONS=(.+)$/m),
       MALLOC_ARENA_MAX: said(/^ENV MALLOC_ARENA_MAX=(.+)$/m),

@@ -60,7 +60,11 @@ export async function openDroverContestant(
     async start() {
       const { kubeconfig, functions } = cluster;
       const bridge = await startBridge({
-        ...{ kubeconfig, functions, redisUrl: redis.url, logFile: file("bridge.log"), main },
+        kubeconfig,
+        functions,
+        redisUrl: redis.url,
+        logFile: file("bridge.log"),
+        main,
       });
       return {
         startedAt: bridge.process.startedAt,
@@ -98,8 +102,12 @@ export function openGoContestant(
     runs: followRunLog(file("runs")),
     async start() {
       const go = await startGo({
-        ...{ program, kubeconfig: cluster.kubeconfig, be: "controller", metadata: name === "metadata" },
-        ...{ logFile: file("log"), runs: file("runs") },
+        program,
+        kubeconfig: cluster.kubeconfig,
+        be: "controller",
+        metadata: name === "metadata",
+        logFile: file("log"),
+        runs: file("runs"),
       });
       const { startedAt, pid } = go.process;
       return {

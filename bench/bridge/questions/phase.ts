@@ -95,7 +95,11 @@ export async function measurePhase(options: PhaseOptions): Promise<PhaseFigures>
     const woken = wakesBefore && wakesAfter && wokenBetween(wakesBefore, wakesAfter);
     const keys = new Set(woken?.keys() ?? runs.map(({ key }) => key));
     return {
-      ...{ contestant: contestant.name, phase, ready, cpu: cpuFigures, memory: memoryFigures },
+      contestant: contestant.name,
+      phase,
+      ready,
+      cpu: cpuFigures,
+      memory: memoryFigures,
       lastRun: runs.length === 0 ? undefined : lastOf(runs) - following.startedAt,
       runs: runs.length,
       wakes: woken && [...woken.values()].reduce((a, b) => a + b, 0),

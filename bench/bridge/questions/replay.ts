@@ -187,7 +187,12 @@ async function controllerRuntime(
 ): Promise<Listening> {
   const file = (suffix: string): string => join(cluster.folder, `replay-controller.${suffix}`);
   const go = await startGo({
-    ...{ program, kubeconfig, metadata, be: "controller", logFile: file("log"), runs: file("runs") },
+    program,
+    kubeconfig,
+    metadata,
+    be: "controller",
+    logFile: file("log"),
+    runs: file("runs"),
   });
   const runs = followRunLog(file("runs"));
   runs.read();

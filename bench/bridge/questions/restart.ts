@@ -68,7 +68,10 @@ export async function restart({ plan, program, bridge, progress }: Stage): Promi
     await run(await openDroverContestant(cluster, redis, bridge));
     for (const name of ["typed", "metadata"] as const) await run(openGoContestant(cluster, program, name));
     return {
-      ...{ objects: plan.objects, bytesPerObject, populated: population.took, phases },
+      objects: plan.objects,
+      bytesPerObject,
+      populated: population.took,
+      phases,
       server: redis.description,
     };
   } finally {

@@ -91,13 +91,19 @@ async function startFollowers(
   const worker = await startNoopWorker({ redisUrl, runs: file("drover.runs"), logFile: file("worker.log") });
   const bridge = await startBridge({ kubeconfig, functions, redisUrl, logFile: file("bridge.log"), main });
   const go = await startGo({
-    ...{ program, kubeconfig, be: "controller", metadata: false },
-    ...{ logFile: file("go.log"), runs: file("go.runs") },
+    program,
+    kubeconfig,
+    be: "controller",
+    metadata: false,
+    logFile: file("go.log"),
+    runs: file("go.runs"),
   });
   return {
     pids: {
-      ...{ bridge: bridge.process.pid, Redis: pid },
-      ...{ worker: worker.pid, "controller-runtime": go.process.pid },
+      bridge: bridge.process.pid,
+      Redis: pid,
+      worker: worker.pid,
+      "controller-runtime": go.process.pid,
     },
     ready: Promise.all([bridge.ready(), go.synced()]),
     stop: () => Promise.all([go.process, bridge.process, worker].map((each) => each.stop())),
@@ -176,7 +182,10 @@ function figures(
     "controller-runtime: reconcile begins": lagFigures(lagsOf(of, seen.controllerRuntime)),
   });
   return {
-    ...{ objects: plan.steadyObjects, changesPerSecond: plan.changesPerSecond, lasted: plan.steadyFor, part },
+    objects: plan.steadyObjects,
+    changesPerSecond: plan.changesPerSecond,
+    lasted: plan.steadyFor,
+    part,
     changes: changes.length,
     answeredPerSecond: changes.filter(({ answered }) => answered < ended).length / (plan.steadyFor / 1_000),
     parts: (["first", "last"] as const).map((name) => ({

@@ -80,7 +80,9 @@ export async function record(
   return {
     formats: { whole: recorded("whole"), metadata, "metadata-protobuf": recorded("metadata-protobuf") },
     discovery: await recordDiscovery(api),
-    ...{ end, versions, frames },
+    end,
+    versions,
+    frames,
   };
 }
 

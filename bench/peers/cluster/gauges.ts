@@ -37,7 +37,10 @@ const generation = { type: "integer", format: "int64" };
 const object = (properties: object): object => ({ type: "object", properties });
 
 const condition = object({
-  ...{ type: text, status: text, reason: text, message: text },
+  type: text,
+  status: text,
+  reason: text,
+  message: text,
   observedGeneration: generation,
   lastTransitionTime: { ...text, format: "date-time" },
 });
@@ -57,7 +60,9 @@ export const crd = {
     names: { plural: "gauges", singular: "gauge", kind: "Gauge", listKind: "GaugeList" },
     versions: [
       {
-        ...{ name: "v1", served: true, storage: true },
+        name: "v1",
+        served: true,
+        storage: true,
         schema: { openAPIV3Schema: schema },
         subresources: { status: {} },
       },

@@ -54,7 +54,10 @@ export async function setStage(log: (line: string) => void): Promise<Stage> {
       content: { spec },
     });
   return {
-    ...{ cluster, audit, judge, folder },
+    cluster,
+    audit,
+    judge,
+    folder,
     async populate(count) {
       await inParallel(count, atOnce, (i) =>
         api.send("POST", createPath(gaugeKey(i)), {

@@ -17,7 +17,9 @@ const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 /** The gateway takes the keys, and calls the function over HTTP, which has no way to Redis or to the API server. */
 export const droverCalled = droverWith({
   // The gateway is told by the cluster, and works on the queue of the object that is there.
-  ...{ name: "Drover, called", copies, registeredBy: "cluster" },
+  name: "Drover, called",
+  copies,
+  registeredBy: "cluster",
   async prepare() {
     const { file: gateway } = await bundle("gateway");
     const { file: fn } = await bundle("bench-gauge-called", "bench/peers/controllers/drover/called.ts");
@@ -44,13 +46,18 @@ async function workersOn(
       Promise.all([
         start("gateway", gateway, {
           DROVER_AUTHORS: "trusted",
-          ...{ DROVER_KUBECONFIG: kubeconfig, DROVER_REDIS_URL: redisUrl, DROVER_WEBHOOK_ALLOW: url },
-          ...{ DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8" },
+          DROVER_KUBECONFIG: kubeconfig,
+          DROVER_REDIS_URL: redisUrl,
+          DROVER_WEBHOOK_ALLOW: url,
+          DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8",
         }),
         start("function", fn, {
-          ...{ DROVER_HTTP_PORT: String(port), DROVER_WEBHOOK_SECRETS: secrets },
-          ...{ DROVER_WEBHOOK_AUDIENCE: `${namespace}/${name}`, DROVER_WORK_MS: String(workMs) },
-          ...{ DROVER_RUNS_FILE: runsFile, DROVER_COPIES: String(copies) },
+          DROVER_HTTP_PORT: String(port),
+          DROVER_WEBHOOK_SECRETS: secrets,
+          DROVER_WEBHOOK_AUDIENCE: `${namespace}/${name}`,
+          DROVER_WORK_MS: String(workMs),
+          DROVER_RUNS_FILE: runsFile,
+          DROVER_COPIES: String(copies),
         }),
       ]),
     runsFiles: [runsFile],

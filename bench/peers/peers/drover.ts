@@ -80,7 +80,10 @@ export const droverWith = ({ name, copies, registeredBy = "file", prepare }: How
           const logFile = join(folder, "bridge.log");
           const [bridge, started] = await Promise.all([
             startBridge({
-              ...{ kubeconfig, redisUrl, main, logFile },
+              kubeconfig,
+              redisUrl,
+              main,
+              logFile,
               functions: registeredBy === "file" ? functions : undefined,
             }),
             workers.start(),
@@ -99,11 +102,16 @@ const taking = async (main: string, copies: boolean, processes = 1): Promise<Pla
     const runsFileOf = (id: string): string => join(folder, `${id}.runs`);
     const startWorker = (id: string): Promise<Started> =>
       startAsImage({
-        ...{ name: id, main: file, logFile: join(folder, `${id}.log`) },
+        name: id,
+        main: file,
+        logFile: join(folder, `${id}.log`),
         env: {
-          ...{ DROVER_KUBECONFIG: kubeconfig, DROVER_REDIS_URL: redisUrl },
-          ...{ DROVER_CONCURRENCY: String(workers), DROVER_WORK_MS: String(workMs) },
-          ...{ DROVER_RUNS_FILE: runsFileOf(id), DROVER_COPIES: String(copies) },
+          DROVER_KUBECONFIG: kubeconfig,
+          DROVER_REDIS_URL: redisUrl,
+          DROVER_CONCURRENCY: String(workers),
+          DROVER_WORK_MS: String(workMs),
+          DROVER_RUNS_FILE: runsFileOf(id),
+          DROVER_COPIES: String(copies),
         },
       });
     return {

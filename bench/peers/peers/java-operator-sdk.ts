@@ -10,8 +10,11 @@ export const javaOperatorSdk: Peer = {
   async prepare(log) {
     log("building the controller of the Java Operator SDK, where it has changed");
     await built({
-      ...{ command: "mvn", args: ["--batch-mode", "--quiet", `-DbuildDirectory=${target}`, "package"] },
-      ...{ cwd: folder, logFile: `${target}.log`, needs: "Java 17 and Maven" },
+      command: "mvn",
+      args: ["--batch-mode", "--quiet", `-DbuildDirectory=${target}`, "package"],
+      cwd: folder,
+      logFile: `${target}.log`,
+      needs: "Java 17 and Maven",
     });
     const classes = `${join(target, "classes")}:${join(target, "dependency/*")}`;
     return alone("Java Operator SDK", { command: "java", args: ["-cp", classes, "dev.drover.bench.Main"] });

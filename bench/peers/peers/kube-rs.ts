@@ -10,8 +10,11 @@ export const kubeRs: Peer = {
   async prepare(log) {
     log("building the controller of kube-rs, where it has changed");
     await built({
-      ...{ command: "cargo", args: ["build", "--release", "--locked", "--target-dir", target] },
-      ...{ cwd: folder, logFile: `${target}.log`, needs: "Rust (https://rustup.rs)" },
+      command: "cargo",
+      args: ["build", "--release", "--locked", "--target-dir", target],
+      cwd: folder,
+      logFile: `${target}.log`,
+      needs: "Rust (https://rustup.rs)",
     });
     return alone("kube-rs", { command: join(target, "release/bench-peers"), args: [] });
   },

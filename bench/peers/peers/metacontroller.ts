@@ -30,7 +30,10 @@ export const metacontroller: Peer = {
       await onCluster(kubeconfig, (client) => declare(client, `http://${address}/sync`));
       const start = (id: string, command: string, args: string[], env: NodeJS.ProcessEnv) =>
         startProcess({
-          ...{ name: id, command, args, logFile: join(folder, `${id}.log`) },
+          name: id,
+          command,
+          args,
+          logFile: join(folder, `${id}.log`),
           env: { KUBECONFIG: kubeconfig, ...env },
         });
       return {
@@ -39,8 +42,10 @@ export const metacontroller: Peer = {
           const all = await Promise.all([
             start("controller", program, argsFor(workers), {}),
             start("webhook", hook, ["webhook"], {
-              ...{ BENCH_ADDRESS: address, BENCH_WORKERS: String(workers) },
-              ...{ BENCH_WORK_MS: String(workMs), BENCH_RUNS_FILE: runsFile },
+              BENCH_ADDRESS: address,
+              BENCH_WORKERS: String(workers),
+              BENCH_WORK_MS: String(workMs),
+              BENCH_RUNS_FILE: runsFile,
             }),
           ]);
           return atWork(all, [runsFile]);
@@ -59,7 +64,10 @@ const argsFor = (workers: number): string[] => [
 
 const own = "metacontroller.k8s.io";
 const composite = {
-  ...{ group: own, version: "v1alpha1", plural: "compositecontrollers", kind: "CompositeController" },
+  group: own,
+  version: "v1alpha1",
+  plural: "compositecontrollers",
+  kind: "CompositeController",
   namespaced: false,
 };
 const kinds = [

@@ -27,10 +27,7 @@ export async function installKind(
       scope: namespaced ? "Namespaced" : "Cluster",
       names: { plural, kind, singular: kind.toLowerCase(), listKind: `${kind}List` },
       versions: [
-        {
-          ...{ name: version, served: true, storage: true, ...more },
-          schema: { openAPIV3Schema: schema },
-        },
+        { name: version, served: true, storage: true, ...more, schema: { openAPIV3Schema: schema } },
       ],
     },
   });

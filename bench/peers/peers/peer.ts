@@ -58,9 +58,14 @@ export const alone =
       beside: {},
       async start() {
         const child = await startProcess({
-          ...{ name, command, args: [...args], logFile: join(folder, `${name}.log`) },
+          name,
+          command,
+          args: [...args],
+          logFile: join(folder, `${name}.log`),
           env: {
-            ...{ KUBECONFIG: kubeconfig, BENCH_WORKERS: String(workers), BENCH_RUNS_FILE: runsFile },
+            KUBECONFIG: kubeconfig,
+            BENCH_WORKERS: String(workers),
+            BENCH_RUNS_FILE: runsFile,
             BENCH_WORK_MS: String(workMs),
             ...env,
           },

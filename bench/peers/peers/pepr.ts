@@ -40,16 +40,22 @@ async function builtModule(log: (line: string) => void): Promise<string> {
   await mkdir(unfinished, { recursive: true });
   for (const file of files) await copyFile(join(sources, file), join(unfinished, file));
   await built({
-    ...{
-      command: "npm",
-      args: ["ci", "--omit=dev", "--ignore-scripts", "--loglevel=error"],
-      cwd: unfinished,
-    },
-    ...{ logFile: `${cache}.log`, needs: "npm, and npm's registry" },
+    command: "npm",
+    args: ["ci", "--omit=dev", "--ignore-scripts", "--loglevel=error"],
+    cwd: unfinished,
+    logFile: `${cache}.log`,
+    needs: "npm, and npm's registry",
   });
   await build({
-    ...{ absWorkingDir: unfinished, entryPoints: ["pepr.ts"], outfile: "dist/pepr.cjs", bundle: true },
-    ...{ platform: "node", format: "cjs", keepNames: true, minify: true, logLevel: "warning" },
+    absWorkingDir: unfinished,
+    entryPoints: ["pepr.ts"],
+    outfile: "dist/pepr.cjs",
+    bundle: true,
+    platform: "node",
+    format: "cjs",
+    keepNames: true,
+    minify: true,
+    logLevel: "warning",
     external: ["pepr", "kubernetes-fluent-client", "@kubernetes/client-node"],
   });
   await rm(folder, { recursive: true, force: true });

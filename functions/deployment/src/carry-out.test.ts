@@ -34,11 +34,11 @@ const replicas = {
   "deployment.kubernetes.io/max-replicas": "4",
 };
 const spec = (more: object = {}) => ({
-  ...{ replicas: 3, selector: { matchLabels: { app: "web" } }, template: template("web:new") },
-  ...{
-    strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
-    progressDeadlineSeconds: 2 ** 31 - 1,
-  },
+  replicas: 3,
+  selector: { matchLabels: { app: "web" } },
+  template: template("web:new"),
+  strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+  progressDeadlineSeconds: 2 ** 31 - 1,
   ...more,
 });
 const addDeployment = (more: object = {}, annotations: object = {}): Promise<KubeObject> =>
@@ -52,7 +52,10 @@ const addSet = async (
 ): Promise<KubeObject> => {
   const made = await client.create(builtin.replicaSet, {
     metadata: {
-      ...{ name, namespace: "default", labels: { app: "web" }, annotations },
+      name,
+      namespace: "default",
+      labels: { app: "web" },
+      annotations,
       ...(owner && { ownerReferences: [controllerReference({ ref: builtin.deployment, ...owner })] }),
     },
     spec: { replicas: size, selector: { matchLabels: { app: "web" } }, template: template(image) },
@@ -71,7 +74,8 @@ function stepOf(object: KubeObject, ...sets: readonly KubeObject[]) {
   );
   decide(draft, false);
   const context = {
-    ...{ object, signal: new AbortController().signal },
+    object,
+    signal: new AbortController().signal,
     announce: ({ type, reason }: Announcement) => void done.push(`${type} ${reason}`),
   } as Partial<ReconcileContext<typeof Deployment>> as ReconcileContext<typeof Deployment>;
   const { metadata } = deployment;

@@ -15,7 +15,8 @@ interface Asked {
 /** Asks for `web:new`. */
 const deployment = ({ replicas, maxSurge = 1, maxUnavailable = 0, more = {} }: Asked) =>
   deploymentOf({
-    ...{ replicas, strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge, maxUnavailable } } },
+    replicas,
+    strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge, maxUnavailable } },
     ...more,
   });
 
@@ -28,7 +29,9 @@ const set = (
   age = 0,
 ) =>
   setOf(image, {
-    ...{ size: replicas, age, status: { readyReplicas: available, availableReplicas: available } },
+    size: replicas,
+    age,
+    status: { readyReplicas: available, availableReplicas: available },
     annotations: {
       "deployment.kubernetes.io/desired-replicas": String(desired),
       "deployment.kubernetes.io/max-replicas": String(max),

@@ -21,19 +21,27 @@ function draftAt(
 ): Draft {
   const conditions = failure && [
     {
-      ...{ type: "ReplicaFailure", message: "m", lastTransitionTime: timestamp(new Date(seconds * 1_000)) },
+      type: "ReplicaFailure",
+      message: "m",
+      lastTransitionTime: timestamp(new Date(seconds * 1_000)),
       ...failure,
     },
   ];
   return draftOf(
     deploymentSchema.parse({
-      ...{ apiVersion: "apps/v1", kind: "Deployment", metadata, status },
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata,
+      status,
       spec: { selector: {}, template },
     }),
     [
       replicaSetSchema.parse({
-        ...{ apiVersion: "apps/v1", kind: "ReplicaSet", metadata: { ...metadata, name: "web-1" } },
-        ...{ spec: { selector: {}, template }, status: { conditions } },
+        apiVersion: "apps/v1",
+        kind: "ReplicaSet",
+        metadata: { ...metadata, name: "web-1" },
+        spec: { selector: {}, template },
+        status: { conditions },
       }),
     ],
     new Date(seconds * 1_000),

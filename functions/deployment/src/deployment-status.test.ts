@@ -20,9 +20,13 @@ it("counts the pods in the status of the sets, also where they are to have more 
       setOf("web:new", { size: 4, status: fresh, age: 1 }),
     ),
   ).toMatchObject({
-    ...{ observedGeneration: 1, replicas: 5, updatedReplicas: 2, readyReplicas: 3 },
+    observedGeneration: 1,
+    replicas: 5,
+    updatedReplicas: 2,
+    readyReplicas: 3,
     // Six are asked for in all.
-    ...{ availableReplicas: 1, unavailableReplicas: 5 },
+    availableReplicas: 1,
+    unavailableReplicas: 5,
   });
 });
 

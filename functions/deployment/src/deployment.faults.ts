@@ -21,7 +21,8 @@ const allReady = {
 const keepingOne = { revisionHistoryLimit: 1 };
 export const rolled = faultScenario({
   name: "a Deployment comes, rolls to another image, and goes",
-  ...{ start: bothFunctions, deployedAs: bothDeployed },
+  start: bothFunctions,
+  deployedAs: bothDeployed,
   except: {
     "taken away after step 5": "there is nobody who makes the new pods ready, and an old set stays gone",
   },
@@ -38,7 +39,8 @@ export const rolled = faultScenario({
 const recreating = { revisionHistoryLimit: 1, strategy: { type: "Recreate" } };
 export const recreated = faultScenario({
   name: "a Deployment is recreated",
-  ...{ start: bothFunctions, deployedAs: bothDeployed },
+  start: bothFunctions,
+  deployedAs: bothDeployed,
   except: { "taken away after step 3": "an old set stays gone" },
   steps: [{ apply: web("web:1", 1, recreating) }, allReady, { apply: web("web:2", 1, recreating) }],
 });

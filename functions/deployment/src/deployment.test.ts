@@ -30,7 +30,11 @@ it("makes a set with its pods, and is available when they are", async () => {
   await opened.apply(web("web:1", 3));
   await run(opened);
   expect((await opened.get(deployments, "web"))?.["status"]).toMatchObject({
-    ...{ replicas: 3, updatedReplicas: 3, readyReplicas: 3, availableReplicas: 3, observedGeneration: 1 },
+    replicas: 3,
+    updatedReplicas: 3,
+    readyReplicas: 3,
+    availableReplicas: 3,
+    observedGeneration: 1,
     conditions: [
       { type: "Available", status: "True", reason: "MinimumReplicasAvailable" },
       { type: "Progressing", status: "True", reason: "NewReplicaSetAvailable" },
@@ -77,7 +81,8 @@ it("lets a set go whose labels somebody has changed, and makes another of its te
   expect(ofNobody.map(({ metadata }) => metadata.name)).toEqual([name]);
   expect(found.map(({ spec }) => spec)).toMatchObject([{ replicas: 2 }, { replicas: 2 }]);
   expect((await opened.get(deployments, "web"))?.["status"]).toMatchObject({
-    ...{ availableReplicas: 2, collisionCount: 1 },
+    availableReplicas: 2,
+    collisionCount: 1,
   });
 });
 

@@ -49,7 +49,10 @@ const status = z.looseObject({
 
 /** `apps/v1` Deployment. */
 export const Deployment = foreignResource({
-  ...{ group: "apps", version: "v1", kind: "Deployment", scope: "Namespaced" },
+  group: "apps",
+  version: "v1",
+  kind: "Deployment",
+  scope: "Namespaced",
   spec,
   status,
 });

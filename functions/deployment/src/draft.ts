@@ -36,7 +36,10 @@ export interface Draft {
 /** @param sets the Deployment's own. */
 export function draftOf(deployment: DeploymentObject, sets: readonly ReplicaSetObject[], now: Date): Draft {
   return {
-    ...{ deployment, now, template: undefined, said: [] },
+    deployment,
+    now,
+    template: undefined,
+    said: [],
     annotations: deployment.metadata.annotations ?? {},
     status: deployment.status,
     sets: [...sets].sort(olderFirst).map((set) => ({
@@ -47,7 +50,9 @@ export function draftOf(deployment: DeploymentObject, sets: readonly ReplicaSetO
 }
 
 export const draftSet = (set: ReplicaSetObject) => ({
-  ...{ set, isNew: false, isGone: false },
+  set,
+  isNew: false,
+  isGone: false,
   replicas: set.spec.replicas,
   minReadySeconds: set.spec.minReadySeconds,
   annotations: set.metadata.annotations ?? {},
@@ -100,7 +105,9 @@ export function resize(draft: Draft, one: DraftSet, replicas: number): boolean {
 export function sayScaled({ said }: Draft, { set, replicas }: DraftSet, from: number): void {
   const way = from < replicas ? "up" : "down";
   said.push({
-    ...{ type: "Normal", reason: "ScalingReplicaSet", action: "Scale" },
+    type: "Normal",
+    reason: "ScalingReplicaSet",
+    action: "Scale",
     note: `Scaled ${way} replica set ${set.metadata.name} from ${from} to ${replicas}`,
   });
 }

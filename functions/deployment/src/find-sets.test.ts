@@ -38,12 +38,15 @@ async function addPod(
 const recreated = { replicas: 2, strategy: { type: "Recreate" } };
 const ownerOf = ({ metadata, spec: { selector } }: DeploymentObject): Owner => ({
   ref: builtin.deployment,
-  ...{ metadata, selector },
+  metadata,
+  selector,
 });
 /** As much of a step as looking for sets takes. */
 const stepOf = (deployment: DeploymentObject): DeploymentStep =>
   ({
-    ...{ client, deployment, owner: ownerOf(deployment) },
+    client,
+    deployment,
+    owner: ownerOf(deployment),
     context: { signal: AbortSignal.timeout(30_000) },
   }) as unknown as DeploymentStep;
 function mayRun(spec: object, ...sets: readonly ReplicaSetObject[]): Promise<boolean> {

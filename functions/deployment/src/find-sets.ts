@@ -36,7 +36,10 @@ export async function releaseStrayed(step: DeploymentStep): Promise<void> {
 }
 
 const partsOf = ({ client, owner, context: { signal } }: DeploymentStep) => ({
-  ...{ client, owner, kind: builtin.replicaSet, signal },
+  client,
+  owner,
+  kind: builtin.replicaSet,
+  signal,
 });
 
 /** Whether a pod of the sets of other templates may still run: asked only of a Deployment that waits for that. */

@@ -28,9 +28,12 @@ const old: fc.Arbitrary<Old> = fc.record({
 
 const setOf = (name: string, image: string, one: Old, age = 0) =>
   replicaSetSchema.parse({
-    ...{ apiVersion: "apps/v1", kind: "ReplicaSet" },
+    apiVersion: "apps/v1",
+    kind: "ReplicaSet",
     metadata: {
-      ...{ ...metadata, name, generation: one.generation },
+      ...metadata,
+      name,
+      generation: one.generation,
       creationTimestamp: new Date(Date.UTC(2026, 0, 1, 0, 0, age)).toISOString(),
       annotations: { "deployment.kubernetes.io/revision": String(one.revision) },
       ...(one.isDeleting && { deletionTimestamp: "2026-01-02T00:00:00Z" }),
@@ -58,7 +61,9 @@ it("keeps the newest old sets up to revisionHistoryLimit, those with pods, and t
   fc.assert(
     fc.property(olds, limits, old, (all, limit, current) => {
       const deployment = deploymentSchema.parse({
-        ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { ...metadata, name: "web" } },
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        metadata: { ...metadata, name: "web" },
         spec: {
           selector: { matchLabels: { app: "web" } },
           template: template("web:now"),

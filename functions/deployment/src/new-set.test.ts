@@ -10,7 +10,9 @@ const made = (spec: object, status: object = {}) => {
 it("a new set has the Deployment's template and selector, with a label of its own in both", () => {
   const matchExpressions = [{ key: "tier", operator: "Exists" as const }];
   const { set, minReadySeconds, annotations } = made({
-    ...{ replicas: 3, minReadySeconds: 7, strategy: { rollingUpdate: { maxSurge: 2 } } },
+    replicas: 3,
+    minReadySeconds: 7,
+    strategy: { rollingUpdate: { maxSurge: 2 } },
     selector: { matchLabels: { app: "web" }, matchExpressions },
   });
   const hash = set.metadata.labels?.["pod-template-hash"] ?? "";

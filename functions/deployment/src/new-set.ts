@@ -48,12 +48,14 @@ function emptySet({ metadata, spec }: DeploymentObject, collisions = 0): Replica
       name: `${metadata.name.slice(0, longestName - hashLength - 1)}-${hash}`,
       namespace: metadata.namespace,
       // It gets others when it is made.
-      ...{ uid: "new", resourceVersion: "new" },
+      uid: "new",
+      resourceVersion: "new",
       labels,
       ownerReferences: [controllerReference({ ref: builtin.deployment, metadata })],
     },
     spec: {
-      ...{ replicas: 0, minReadySeconds },
+      replicas: 0,
+      minReadySeconds,
       selector: { ...selector, matchLabels: { ...selector.matchLabels, [hashLabel]: hash } },
       template: { ...template, metadata: { ...template.metadata, labels } },
     },

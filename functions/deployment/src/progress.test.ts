@@ -8,8 +8,12 @@ import { deploymentOf, setOf, sometime } from "./testing/drafts.ts";
 const ago = (seconds: number): string => timestamp(new Date(sometime.getTime() - seconds * 1_000));
 /** Stated for another reason long before it was last looked at. */
 const progressing = (reason: string, seconds: number, status = "True") => ({
-  ...{ type: "Progressing", status, reason, message: "m" },
-  ...{ lastUpdateTime: ago(seconds), lastTransitionTime: ago(1_000) },
+  type: "Progressing",
+  status,
+  reason,
+  message: "m",
+  lastUpdateTime: ago(seconds),
+  lastTransitionTime: ago(1_000),
 });
 const stated = ({ status }: Draft, type = "Progressing") => {
   const found = status.conditions?.find((one) => one.type === type);

@@ -40,7 +40,9 @@ describe("scaling in the middle of a rollout", () => {
   it("gives the rest to the largest set", () => {
     const sets = [of("web:a", 4), of("web:b", 5, { age: 1 }), of("web:new", 4, { age: 2 })];
     expect(sizes(decided(deploymentOf({ replicas: 11, ...surging }), sets))).toEqual({
-      ...{ "web:a": 4, "web:b": 6, "web:new": 4 },
+      "web:a": 4,
+      "web:b": 6,
+      "web:new": 4,
     });
   });
 
@@ -64,7 +66,8 @@ describe("scaling in the middle of a rollout", () => {
   it("is none where nobody noted for how many a set was made: the rollout goes on", () => {
     const sets = [setOf("web:old", { size: 8 }), setOf("web:new", { size: 5, age: 1 })];
     expect(sizes(decided(deploymentOf({ replicas: 10, ...surging }), sets))).toEqual({
-      ...{ "web:old": 5, "web:new": 5 },
+      "web:old": 5,
+      "web:new": 5,
     });
   });
 });

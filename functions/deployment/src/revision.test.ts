@@ -12,8 +12,11 @@ const at = (count: number) => ({ [desired]: "1", [max]: "2", [revision]: String(
 
 it("annotations of the Deployment are its newest set's, changed ones too; those of each alone stay apart", () => {
   const annotations = {
-    ...{ [revision]: "1", [desired]: "77", "kubectl.kubernetes.io/last-applied-configuration": "{}" },
-    ...{ "example.com/team": "b", "deprecated.deployment.rollback.to": "none" },
+    [revision]: "1",
+    [desired]: "77",
+    "kubectl.kubernetes.io/last-applied-configuration": "{}",
+    "example.com/team": "b",
+    "deprecated.deployment.rollback.to": "none",
   };
   const given = { ...at(1), "example.com/team": "a", "example.com/set": "s" };
   const { sets } = decided(deploymentOf({}, { annotations }), [setOf("web:new", { annotations: given })]);

@@ -2,7 +2,9 @@ import { faultScenario, type Manifest } from "@drover/testing";
 import { greetings } from "./greeting.ts";
 
 const greeting = (spec: object): Manifest => ({
-  ...{ apiVersion: "examples.drover.dev/v1", kind: "Greeting", metadata: { name: "a" } },
+  apiVersion: "examples.drover.dev/v1",
+  kind: "Greeting",
+  metadata: { name: "a" },
   spec,
 });
 

@@ -3,7 +3,10 @@ import { z } from "zod";
 
 /** What all examples reconcile. `refuse`, `fail`, `wait` and `hold` make them do what functions sometimes do. */
 export const Greeting = defineResource({
-  ...{ group: "examples.drover.dev", version: "v1", kind: "Greeting", scope: "Namespaced" },
+  group: "examples.drover.dev",
+  version: "v1",
+  kind: "Greeting",
+  scope: "Namespaced",
   description: "Says hello.",
   spec: z.object({
     name: z.string().meta({ description: "Whom to greet." }),

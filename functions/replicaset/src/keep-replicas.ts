@@ -43,7 +43,8 @@ async function makeMissing(step: SetStep, found: SetPods, count: number): Promis
   const isThere = (pod: Pod): boolean => active.some(({ metadata }) => metadata.uid === pod.metadata.uid);
   const made = done.filter((pod) => !isThere(pod));
   return {
-    ...{ active: [...active, ...made], terminating },
+    active: [...active, ...made],
+    terminating,
     ...(refused && { failure: { reason: "FailedCreate", error: refused.reason } }),
   };
 }
@@ -97,5 +98,8 @@ async function podsOfSiblings({ client, owner, context: { signal } }: SetStep): 
 }
 
 const controlOf = ({ client, owner, context: { announce, signal } }: SetStep) => ({
-  ...{ client, owner, announce, signal },
+  client,
+  owner,
+  announce,
+  signal,
 });

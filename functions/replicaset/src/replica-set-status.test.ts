@@ -9,12 +9,18 @@ const metadata = { name: "web", namespace: "default", uid: "u", resourceVersion:
 const template = { metadata: { labels: { app: "web", tier: "front" } }, spec: {} };
 const setWith = (status: object) =>
   replicaSetSchema.parse({
-    ...{ apiVersion: "apps/v1", kind: "ReplicaSet", metadata, status },
+    apiVersion: "apps/v1",
+    kind: "ReplicaSet",
+    metadata,
+    status,
     spec: { replicas: 9, minReadySeconds: 30, selector: { matchLabels: { app: "web" } }, template },
   });
 const pod = (labels: object, ready?: number) =>
   podSchema.parse({
-    ...{ apiVersion: "v1", kind: "Pod", metadata: { ...metadata, labels }, spec: {} },
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { ...metadata, labels },
+    spec: {},
     status: {
       conditions:
         ready === undefined ? [] : [{ type: "Ready", status: "True", lastTransitionTime: ago(ready) }],
@@ -26,14 +32,23 @@ it("counts pods that are, that are ready, that have been so for long enough, and
   const active = [pod({ app: "web" }), pod(all, 10), pod(all, 30), pod({ app: "web" }, 29)];
   const before = { replicas: 7, readyReplicas: 7, observedGeneration: 2, terminatingReplicas: 7 };
   expect(statusOf(setWith(before), { active, terminating: [pod(all, 99)] }, now)).toEqual({
-    ...{ replicas: 4, fullyLabeledReplicas: 2, readyReplicas: 3, availableReplicas: 1 },
-    ...{ terminatingReplicas: 1, observedGeneration: 3, conditions: [] },
+    replicas: 4,
+    fullyLabeledReplicas: 2,
+    readyReplicas: 3,
+    availableReplicas: 1,
+    terminatingReplicas: 1,
+    observedGeneration: 3,
+    conditions: [],
   });
 });
 
 const failed = (reason: "FailedCreate" | "FailedDelete") => ({ reason, error: new Error("quota") });
 const stated = (reason: string) => ({
-  ...{ type: "ReplicaFailure", status: "True", reason, message: "quota", lastTransitionTime: ago(0) },
+  type: "ReplicaFailure",
+  status: "True",
+  reason,
+  message: "quota",
+  lastTransitionTime: ago(0),
 });
 const other = { type: "Example", status: "True" };
 const older = { ...stated("FailedCreate"), lastTransitionTime: ago(100), message: "before" };

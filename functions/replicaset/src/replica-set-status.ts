@@ -42,8 +42,11 @@ function conditionsOf({ conditions }: Status, failure: Kept["failure"], now: Dat
   if (conditionOf(conditions, "ReplicaFailure") !== undefined) return conditions;
   const { reason, error } = failure;
   return withCondition(conditions, {
-    ...{ type: "ReplicaFailure", status: "True" as const, reason },
-    ...{ lastTransitionTime: timestamp(now), message: wordsOf(error) },
+    type: "ReplicaFailure",
+    status: "True" as const,
+    reason,
+    lastTransitionTime: timestamp(now),
+    message: wordsOf(error),
   });
 }
 

@@ -29,7 +29,8 @@ const relabelled = {
 
 export const scaled = faultScenario({
   name: "a ReplicaSet comes, grows, shrinks and goes",
-  ...{ start, deployedAs },
+  start,
+  deployedAs,
   except: { "taken away after step": "there is nobody who makes the new pods ready" },
   steps: [
     { apply: web(2) },
@@ -42,7 +43,9 @@ export const scaled = faultScenario({
 
 export const adopted = faultScenario({
   name: "a ReplicaSet adopts an orphan, and lets it go again",
-  ...{ start, deployedAs, given: [orphan] },
+  start,
+  deployedAs,
+  given: [orphan],
   except: {
     "step 3 before anybody saw step 2": "it is the set's until it is released, and goes with it",
     "pods default/* taken away": "the orphan does not come again",

@@ -21,7 +21,10 @@ it("makes as many pods as are asked for, and says so", async () => {
   await opened.settled();
   expect((await opened.list(pods)).map(({ metadata }) => metadata.name)).toHaveLength(3);
   expect((await opened.get(sets, "web"))?.["status"]).toEqual({
-    ...{ replicas: 3, fullyLabeledReplicas: 3, terminatingReplicas: 0, observedGeneration: 1 },
+    replicas: 3,
+    fullyLabeledReplicas: 3,
+    terminatingReplicas: 0,
+    observedGeneration: 1,
   });
 });
 
@@ -134,7 +137,9 @@ it.each([
 ])("of pods that are as good one goes that shares its node %s", async (_, own, beside, expected) => {
   const opened = await open();
   const deployment = await opened.apply({
-    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web" } },
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "web" },
     spec: web(1).spec,
   });
   const held = heldBy("Deployment", deployment);

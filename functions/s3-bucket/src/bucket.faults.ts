@@ -49,18 +49,25 @@ const start: FunctionUnderTest = ({ outside }) => {
   return { controllers: [bucketController(stores)], close: () => stores.close() };
 };
 const bucket = (spec: object): Manifest => ({
-  ...{ apiVersion: "s3.drover.dev/v1alpha1", kind: "Bucket", metadata: { name: "a" } },
+  apiVersion: "s3.drover.dev/v1alpha1",
+  kind: "Bucket",
+  metadata: { name: "a" },
   spec: { credentialsSecret: { name: "keys" }, ...spec },
 });
 const keys: Manifest = {
-  ...{ apiVersion: "v1", kind: "Secret", metadata: { name: "keys" } },
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name: "keys" },
   stringData: { accessKeyId: "local", secretAccessKey: "local-secret" },
 };
 const goes = { delete: { apiVersion: "s3.drover.dev/v1alpha1", kind: "Bucket", name: "a" } };
 
 export const madeAndDeleted = faultScenario({
   name: "a bucket is made, changes, and is deleted with its object",
-  ...{ start, deployedAs, outside: emptyS3, given: [keys] },
+  start,
+  deployedAs,
+  outside: emptyS3,
+  given: [keys],
   steps: [
     { apply: bucket({ onDelete: "Delete", tags: { team: "a" } }) },
     { apply: bucket({ onDelete: "Delete", tags: { team: "b" }, versioning: "Enabled" }) },
@@ -70,7 +77,9 @@ export const madeAndDeleted = faultScenario({
 
 export const adoptedAndRetained = faultScenario({
   name: "a bucket is adopted, and stays when its object goes",
-  ...{ start, deployedAs, given: [keys] },
+  start,
+  deployedAs,
+  given: [keys],
   except: { "step 3 before anybody saw step 2": "what is let go of keeps the tags that it had" },
   async outside() {
     const world = await emptyS3();

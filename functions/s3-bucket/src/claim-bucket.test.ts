@@ -79,7 +79,10 @@ describe("a bucket that was there before", () => {
     await makeBucket(scene.s3, object.bucketName);
     // The list of an account's buckets is asked for by what names begin with.
     const ours = new S3Client({
-      ...{ endpoint: scene.server.url, region: "us-east-1", forcePathStyle: true, credentials },
+      endpoint: scene.server.url,
+      region: "us-east-1",
+      forcePathStyle: true,
+      credentials,
     });
     await makeBucket(ours, `${object.bucketName}-logs`);
     const error = await refusal(object.settle());
@@ -264,7 +267,8 @@ test("an owner whose name is longer than a tag may be is written as far as it fi
   const object = scene.object({ bucketName: "long-owner" }, { name: "n".repeat(253) });
   await object.settle();
   expect(await tagsOf(scene.s3, "long-owner")).toMatchObject({
-    ...{ "drover.dev/owner-uid": object.uid, "drover.dev/owner": object.key.slice(0, 256) },
+    "drover.dev/owner-uid": object.uid,
+    "drover.dev/owner": object.key.slice(0, 256),
   });
 });
 

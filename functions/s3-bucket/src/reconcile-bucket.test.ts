@@ -300,7 +300,8 @@ describe("a bucket", () => {
   test("to which each region answers that it is in another one is not asked for without end", async () => {
     const object = scene.object();
     scene.proxy.fault = ({ number }) => ({
-      ...{ status: 301, code: "PermanentRedirect" },
+      status: 301,
+      code: "PermanentRedirect",
       headers: { "x-amz-bucket-region": `eu-west-${number + 1}` },
     });
     expect(await refusal(object.reconcile())).toMatchObject({ reason: "RegionMismatch" });
@@ -310,7 +311,8 @@ describe("a bucket", () => {
   test("that is refused by the region in which it was asked for is not asked for again", async () => {
     const object = scene.object();
     scene.proxy.fault = () => ({
-      ...{ status: 403, code: "AccessDenied" },
+      status: 403,
+      code: "AccessDenied",
       headers: { "x-amz-bucket-region": "us-east-1" },
     });
     await refusal(object.reconcile());
@@ -500,7 +502,9 @@ describe("credentials", () => {
 test("credentials are sent as the Secret has them, without blanks around them, and with their token", async () => {
   const { accessKeyId = "", secretAccessKey = "" } = scene.secrets.get("keys") ?? {};
   scene.secrets.set("temporary", {
-    ...{ accessKeyId: ` ${accessKeyId}\n`, secretAccessKey: `${secretAccessKey}\n`, sessionToken: "t0ken\n" },
+    accessKeyId: ` ${accessKeyId}\n`,
+    secretAccessKey: `${secretAccessKey}\n`,
+    sessionToken: "t0ken\n",
   });
   await scene.object({ credentialsSecret: { name: "temporary" } }).settle();
   for (const { headers } of scene.proxy.calls) {

@@ -9,7 +9,9 @@ import {
 } from "./access.ts";
 
 const rule = (more: Partial<PolicyRule>): PolicyRule => ({
-  ...{ apiGroups: [""], resources: ["pods"], verbs: ["get"] },
+  apiGroups: [""],
+  resources: ["pods"],
+  verbs: ["get"],
   ...more,
 });
 const ask = (more: Partial<Access> = {}): Access => ({

@@ -55,12 +55,20 @@ describe("a controller", () => {
   it("runs as it says", () => {
     const accounts = { aws: { perSecond: 5, burst: 10 } };
     const controller = defineController({
-      ...{ for: Bucket, reconcile: nothing, copies: true, concurrency: 3, resyncEvery: "1h", timeout: "9s" },
+      for: Bucket,
+      reconcile: nothing,
+      copies: true,
+      concurrency: 3,
+      resyncEvery: "1h",
+      timeout: "9s",
       retry: { first: "2s", longest: "2s", attempts: 4 },
       limits: { runs: { perSecond: 0.5, burst: 1 }, accounts },
     });
     expect(controller).toMatchObject({
-      ...{ copies: true, concurrency: 3, resyncEvery: 3_600_000, timeout: 9_000 },
+      copies: true,
+      concurrency: 3,
+      resyncEvery: 3_600_000,
+      timeout: 9_000,
       retry: { first: 2_000, longest: 2_000, attempts: 4 },
       limits: { runs: { perSecond: 0.5, burst: 1 }, accounts },
     });

@@ -7,7 +7,10 @@ import { defineResource, foreignResource } from "./resource.ts";
 
 const kind = (scope: "Namespaced" | "Cluster") =>
   defineResource({
-    ...{ group: "example.com", version: "v1", kind: "Cup", scope },
+    group: "example.com",
+    version: "v1",
+    kind: "Cup",
+    scope,
     spec: z.object({}),
     status: z.object({}),
   });
@@ -20,10 +23,14 @@ describe("the ReconcileFunction of a function", () => {
   it("says of its pace what the code says, unless the deployment says another thing", () => {
     const deployment = { container, concurrency: 2, retry: { first: "1s" } };
     expect(functionManifestOf(defineFunction({ controller: cups, deployment })).spec).toMatchObject({
-      ...{ resyncEvery: "90s", timeout: "1m", concurrency: 2, retry: { first: "1s" } },
+      resyncEvery: "90s",
+      timeout: "1m",
+      concurrency: 2,
+      retry: { first: "1s" },
     });
     expect(functionManifestOf({ controller: cups }).spec).toMatchObject({
-      ...{ concurrency: 8, retry: { first: "500ms", longest: "5m", attempts: 5 } },
+      concurrency: 8,
+      retry: { first: "500ms", longest: "5m", attempts: 5 },
     });
   });
 
@@ -59,7 +66,10 @@ describe("the least permissions", () => {
 
   it("leave the status of a kind of others alone", () => {
     const pods = foreignResource({
-      ...{ group: "", version: "v1", kind: "Pod", scope: "Namespaced" },
+      group: "",
+      version: "v1",
+      kind: "Pod",
+      scope: "Namespaced",
       spec: z.object({}),
       status: z.object({}),
     });
@@ -118,7 +128,9 @@ describe("the least permissions", () => {
       names: () => Promise.resolve([]),
     };
     const controller = defineController({
-      ...{ for: Cup, only: { namespaces: ["tea"] }, reconcile },
+      for: Cup,
+      only: { namespaces: ["tea"] },
+      reconcile,
       watches: [saucers, { ...saucers, kind: Cup, names: { label: "cup" } }],
     });
     const { cluster } = leastPermissions(controller, { namespace: "tea" });

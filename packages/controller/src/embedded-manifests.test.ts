@@ -7,7 +7,10 @@ import type { Deployment } from "./reconcile-function.ts";
 import { defineResource } from "./resource.ts";
 
 const Cup = defineResource({
-  ...{ group: "example.com", version: "v1", kind: "Cup", scope: "Namespaced" },
+  group: "example.com",
+  version: "v1",
+  kind: "Cup",
+  scope: "Namespaced",
   spec: z.object({}),
   status: z.object({}),
 });
@@ -78,7 +81,8 @@ describe("what runs a function with a bridge in its process", () => {
         .parse(spec);
       const { terminationGracePeriodSeconds: seconds, containers } = template.spec;
       expect(containers[0]?.["env"]).toContainEqual({
-        ...{ name: "DROVER_STOP_GRACE", value: `${(seconds - 10) * 1_000}ms` },
+        name: "DROVER_STOP_GRACE",
+        value: `${(seconds - 10) * 1_000}ms`,
       });
       return seconds;
     };

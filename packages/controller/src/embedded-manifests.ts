@@ -53,7 +53,9 @@ function granted({ name, namespace }: Place, kind: "Role" | "ClusterRole", rules
   return [
     { apiVersion, kind, metadata, rules },
     {
-      ...{ apiVersion, kind: `${kind}Binding`, metadata },
+      apiVersion,
+      kind: `${kind}Binding`,
+      metadata,
       roleRef: { apiGroup: rbac, kind, name: metadata.name },
       subjects: [{ kind: "ServiceAccount", name, namespace }],
     },
@@ -97,7 +99,9 @@ function deploymentOf(place: Place, { container, scaling, ...spec }: Embeddable,
   const twice = setTwice(own, ours);
   if (twice !== undefined) throw refused(`container.env: ${twice} is set by Drover. Leave it out.`);
   const pod = functionPod({
-    ...{ serviceAccountName: place.name, container, grace },
+    serviceAccountName: place.name,
+    container,
+    grace,
     env: [...ours, ...own],
     probes: {
       readiness: { ...probe("/readyz"), periodSeconds: 2, timeoutSeconds: 3 },
@@ -105,7 +109,9 @@ function deploymentOf(place: Place, { container, scaling, ...spec }: Embeddable,
     },
   });
   return {
-    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { ...place, name: serviceNameOf(place.name) } },
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { ...place, name: serviceNameOf(place.name) },
     spec: {
       replicas: Math.max(1, scaling?.min ?? 1), // several share the work, and none of them leads
       selector: { matchLabels: labels },

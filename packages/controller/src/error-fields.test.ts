@@ -7,7 +7,9 @@ import { RetryError } from "./errors.ts";
 const carriers: Readonly<Record<string, () => unknown>> = {
   "an HTTP client's": () =>
     Object.assign(new Error("Request failed with status code 401"), {
-      ...{ name: "AxiosError", code: "ERR_BAD_REQUEST", status: 401 },
+      name: "AxiosError",
+      code: "ERR_BAD_REQUEST",
+      status: 401,
       config: { headers: { Authorization: "Bearer canary" }, auth: { password: "canary" }, data: "canary" },
       request: { _header: "canary" },
       response: { data: "canary", headers: { "set-cookie": ["canary"] } },

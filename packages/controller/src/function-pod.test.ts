@@ -12,7 +12,10 @@ import { paceVariables } from "./pace-variables.ts";
 
 const pod = (more: Partial<FunctionPod["container"]> = {}, grace = 60_000) =>
   functionPod({
-    ...{ serviceAccountName: "cups", env: [], grace, probes: { readiness: {}, liveness: {} } },
+    serviceAccountName: "cups",
+    env: [],
+    grace,
+    probes: { readiness: {}, liveness: {} },
     container: { image: "cups:1", ...more },
     secrets: [{ name: "shared", secretName: "cups-webhook", mountPath: "/etc/drover" }],
   });
@@ -23,12 +26,22 @@ it("what a container says of where it runs and of what it needs is in its Pod", 
   const tolerations = [{ key: "gpu", operator: "Exists" as const }];
   const imagePullSecrets = [{ name: "registry" }];
   const { containers, ...spec } = pod({
-    ...{ resources, nodeSelector, tolerations, imagePullSecrets, port: 9_000 },
-    ...{ imagePullPolicy: "Always", command: ["run"], args: ["-v"] },
+    resources,
+    nodeSelector,
+    tolerations,
+    imagePullSecrets,
+    port: 9_000,
+    imagePullPolicy: "Always",
+    command: ["run"],
+    args: ["-v"],
   });
   expect(spec).toMatchObject({ serviceAccountName: "cups", nodeSelector, tolerations, imagePullSecrets });
   expect(containers[0]).toMatchObject({
-    ...{ image: "cups:1", imagePullPolicy: "Always", command: ["run"], args: ["-v"], resources },
+    image: "cups:1",
+    imagePullPolicy: "Always",
+    command: ["run"],
+    args: ["-v"],
+    resources,
     ports: [{ containerPort: 9_000 }],
   });
   expect(pod().containers[0]).toMatchObject({
@@ -83,9 +96,14 @@ it("a process gets a variable for each setting of its pace that the spec changes
   const limits = { runs: { perSecond: 0.5, burst: 9 } };
   const variables = paceVariables({ concurrency: 3, resyncEvery: "1h", timeout: "30s", retry, limits });
   expect(Object.fromEntries(variables.map(({ name, value }) => [name, value]))).toEqual({
-    ...{ DROVER_CONCURRENCY: "3", DROVER_RESYNC_EVERY: "1h", DROVER_TIMEOUT: "30s" },
-    ...{ DROVER_RETRY_FIRST: "1s", DROVER_RETRY_LONGEST: "2m", DROVER_RETRY_ATTEMPTS: "4" },
-    ...{ DROVER_RUNS_PER_SECOND: "0.5", DROVER_RUNS_BURST: "9" },
+    DROVER_CONCURRENCY: "3",
+    DROVER_RESYNC_EVERY: "1h",
+    DROVER_TIMEOUT: "30s",
+    DROVER_RETRY_FIRST: "1s",
+    DROVER_RETRY_LONGEST: "2m",
+    DROVER_RETRY_ATTEMPTS: "4",
+    DROVER_RUNS_PER_SECOND: "0.5",
+    DROVER_RUNS_BURST: "9",
   });
 });
 

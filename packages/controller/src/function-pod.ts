@@ -81,10 +81,18 @@ export function functionPod({
     enableServiceLinks: false,
     terminationGracePeriodSeconds: Math.ceil((grace + lastMoments) / 1_000),
     securityContext: { runAsNonRoot: true, fsGroup: nobody, seccompProfile: { type: "RuntimeDefault" } },
-    ...{ imagePullSecrets, nodeSelector, tolerations },
+    imagePullSecrets,
+    nodeSelector,
+    tolerations,
     containers: [
       {
-        ...{ name: "function", image, imagePullPolicy, command, args, env, resources },
+        name: "function",
+        image,
+        imagePullPolicy,
+        command,
+        args,
+        env,
+        resources,
         ports: [{ name: "http", containerPort: portOf(container) }],
         readinessProbe: probes.readiness,
         livenessProbe: probes.liveness,
@@ -102,7 +110,9 @@ export function functionPod({
     volumes: [
       ...secrets.map(({ name, secretName }) => ({ name, secret: { secretName, defaultMode: 0o440 } })),
       ...volumes.map(({ name, secret, configMap, emptyDir }) => ({
-        ...{ name, secret, configMap },
+        name,
+        secret,
+        configMap,
         ...(secret === undefined && configMap === undefined && { emptyDir: emptyDir ?? {} }),
       })),
     ],

@@ -4,7 +4,11 @@ import { neededAccess } from "./needed-access.ts";
 import { ReconcileFunction } from "./reconcile-function.ts";
 
 const kind = (plural: string, more: object = {}) => ({
-  ...{ group: "example.com", version: "v1", kind: "Cup", plural, scope: "Namespaced" },
+  group: "example.com",
+  version: "v1",
+  kind: "Cup",
+  plural,
+  scope: "Namespaced",
   ...more,
 });
 const verified = (verify: object) => ({ name: "h", verify, names: { field: "name" } });

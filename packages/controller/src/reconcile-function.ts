@@ -247,5 +247,9 @@ export function reconcileFunctionOf<R extends Resource>(
 }
 
 const kindOf = ({ group, version, kind: name, plural, scope }: Kind) => ({
-  ...{ group, version, kind: name, plural, scope },
+  group,
+  version,
+  kind: name,
+  plural,
+  scope,
 });

@@ -68,11 +68,17 @@ it("what drover generate --embedded writes is taken by the API server, and is en
   const port = await freePort();
   const logFile = join(folder, "cups.log");
   child = await spawnTied({
-    ...{ name: "cups", command: process.execPath, args: [main], logFile },
+    name: "cups",
+    command: process.execPath,
+    args: [main],
+    logFile,
     env: {
       ...Object.fromEntries(plain),
-      ...{ DROVER_TEST_CLUSTER: undefined, DROVER_KUBECTL: undefined, DROVER_HTTP_PORT: String(port) },
-      ...{ DROVER_REDIS_URL: redis.url, DROVER_KUBECONFIG: asServiceAccount("cups.example.com") },
+      DROVER_TEST_CLUSTER: undefined,
+      DROVER_KUBECTL: undefined,
+      DROVER_HTTP_PORT: String(port),
+      DROVER_REDIS_URL: redis.url,
+      DROVER_KUBECONFIG: asServiceAccount("cups.example.com"),
     },
   });
   const isReady = () => fetch(`http://127.0.0.1:${port}/readyz`).then(({ status }) => status);

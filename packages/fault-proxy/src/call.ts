@@ -43,7 +43,12 @@ export function callOf({ id, life, method, url, body }: Asked): Call {
   const isWatch = isTrue(query.get("watch")) || legacyWatch.test(path);
   const verb = verbOf(method, about, isWatch);
   return {
-    ...{ id, life, method, path, query: query.toString(), verb },
+    id,
+    life,
+    method,
+    path,
+    query: query.toString(),
+    verb,
     ...about,
     // A collection of one, as who watches a single object asks for it.
     name: about.name === "" && verb !== "create" ? selectedName(query) : about.name,

@@ -94,7 +94,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   const record: Entry[] = [];
   const running = new Set<ProxiedWatch>();
   const closing = new Set<() => Promise<void>>();
-  const serve = callServer({ ...options, ...{ upstream, views, running, pieces, sleep, onKill } });
+  const serve = callServer({ ...options, upstream, views, running, pieces, sleep, onKill });
   const onRequest = takeCalls({ record, serve, onEntry, rewrite });
   const token = upstream.addsCredentials ? newToken() : undefined;
   let lives = 0;
@@ -111,7 +111,8 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     closing.add(close);
     return {
       ...opened,
-      ...{ close, token },
+      close,
+      token,
       kubeconfig: () => proxyKubeconfig(opened.url, { token, namespace: upstream.namespace }),
       get life() {
         return life.number;

@@ -29,7 +29,9 @@ const startWith = async (options: Partial<FaultProxyOptions>): Promise<void> => 
   const { port } = server.address() as AddressInfo;
   proxy = await startFaultProxy({
     upstream: { url: `http://127.0.0.1:${port}/root/` },
-    ...{ decider: noFaults, hosts: ["bucket.example.com"], ...options },
+    decider: noFaults,
+    hosts: ["bucket.example.com"],
+    ...options,
   });
 };
 const send = async (

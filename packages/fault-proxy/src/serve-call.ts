@@ -157,7 +157,13 @@ async function pass(
   response.flushHeaders();
   const { decider, pieces, sleep, running } = serving;
   await passWatch({
-    ...{ call, from, to: response, pieces, end, sleep, running },
+    call,
+    from,
+    to: response,
+    pieces,
+    end,
+    sleep,
+    running,
     isOver: () => life.isOver,
     fault(event) {
       const fault = decider.ofEvent?.(event, call);

@@ -160,7 +160,10 @@ function accessOf(user: Partial<KubeconfigUser>) {
   return {
     ...(certData === undefined ? { certFile: user["client-certificate"] } : { certData }),
     ...(keyData === undefined ? { keyFile: user["client-key"] } : { keyData }),
-    ...{ exec: user.exec, username: user.username, password: user.password ?? "", impersonateUser: user.as },
+    exec: user.exec,
+    username: user.username,
+    password: user.password ?? "",
+    impersonateUser: user.as,
     // client-node knows `token-file`, not the `tokenFile` that Kubernetes documents; a file's token counts before one that is given.
     ...(tokenFile === undefined
       ? { token: user.token, authProvider: user["auth-provider"] }

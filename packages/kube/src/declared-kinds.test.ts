@@ -88,8 +88,10 @@ describe("an answer is refused", () => {
 
   test("when it is metadata alone and whole objects were asked for", async () => {
     const partial = {
-      ...{ apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadataList" },
-      ...{ metadata: { resourceVersion: "9" }, items: [{ metadata }] },
+      apiVersion: "meta.k8s.io/v1",
+      kind: "PartialObjectMetadataList",
+      metadata: { resourceVersion: "9" },
+      items: [{ metadata }],
     };
     await expect(listed(partial)).rejects.toThrow(MalformedReplyError);
     expect((await listed(partial, { metadataOnly: true })).items).toHaveLength(1);

@@ -7,7 +7,9 @@ import { bucket } from "./testing/objects.ts";
 
 const pod = (metadata: object = {}, spec: object = {}) =>
   kubeObjectSchema.parse({
-    ...{ apiVersion: "v1", kind: "Pod", spec },
+    apiVersion: "v1",
+    kind: "Pod",
+    spec,
     metadata: { name: "p", uid: "u", resourceVersion: "1", namespace: "ns", ...metadata },
   });
 const path = parseFieldPath("spec.at");

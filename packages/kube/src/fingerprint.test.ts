@@ -4,7 +4,11 @@ import { fingerprint } from "./fingerprint.ts";
 
 const owner = { apiVersion: "v1", kind: "Owner", name: "p", uid: "p" };
 const metadata: ObjectMetadata = {
-  ...{ name: "a", namespace: "ns", uid: "u", resourceVersion: "7", generation: 1 },
+  name: "a",
+  namespace: "ns",
+  uid: "u",
+  resourceVersion: "7",
+  generation: 1,
   labels: { a: "1", b: "2" },
   annotations: { c: "3" },
   finalizers: ["f"],

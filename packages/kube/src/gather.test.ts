@@ -25,7 +25,10 @@ afterAll(async () => {
 
 const gathered = (more: Partial<Gathering> = {}) =>
   gather({
-    ...{ dispatcher, name: "GET /x", limit: 4, signal: new AbortController().signal },
+    dispatcher,
+    name: "GET /x",
+    limit: 4,
+    signal: new AbortController().signal,
     sent: { origin, path: "/x", method: "GET" },
     ...more,
   });

@@ -10,9 +10,11 @@ import { z } from "zod";
 const crd = (...conditions: readonly object[]): Script => crdOf(bucketDefinition["spec"], ...conditions);
 const crdOf = (spec: unknown, ...conditions: readonly object[]): Script =>
   json({
-    ...{ apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
     metadata: { ...bucketDefinition.metadata, uid: "u", resourceVersion: "1" },
-    ...{ spec, status: { conditions } },
+    spec,
+    status: { conditions },
   });
 const named = { type: "NamesAccepted", status: "True" };
 const established = { type: "Established", status: "True" };

@@ -11,12 +11,15 @@ import { builtin } from "./resource-ref.ts";
 const { pod } = builtin;
 const keyOfPod = (name: string) => objectKey({ namespace: "a", name });
 const podAt = (name: string, version: number): KubeObject => ({
-  ...{ apiVersion: "v1", kind: "Pod" },
+  apiVersion: "v1",
+  kind: "Pod",
   metadata: { namespace: "a", name, uid: `uid of ${name}`, resourceVersion: String(version) },
 });
 const news = (name: string, version: number, isGone = false): string =>
   newsText({
-    ...{ kind: "pods", key: keyOfPod(name), resourceVersion: String(version) },
+    kind: "pods",
+    key: keyOfPod(name),
+    resourceVersion: String(version),
     ...(!isGone && { copy: JSON.stringify(podAt(name, version)) }),
   });
 const listed = (version: number, ...items: readonly KubeObject[]) => ({

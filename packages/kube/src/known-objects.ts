@@ -92,7 +92,10 @@ export function knownObjects(refs: readonly ResourceRef[], { lists, versions }: 
 }
 
 const unknown = (at: ResourceVersion): KnownKind => ({
-  ...{ queries: new Set(), listedAt: at, toldUpTo: at, objects: new Map() },
+  queries: new Set(),
+  listedAt: at,
+  toldUpTo: at,
+  objects: new Map(),
 });
 
 /** As `leftSchema` has it; of hundreds of objects no more are written than it takes to see that they are too many. */
@@ -139,7 +142,9 @@ function remembered(
       if (ref === undefined) return [];
       const objects = kind.objects.map((object) => objectFrom("a copy", ref, object));
       const known: KnownKind = {
-        ...{ queries: new Set(kind.queries), listedAt: kind.listedAt, toldUpTo: kind.toldUpTo },
+        queries: new Set(kind.queries),
+        listedAt: kind.listedAt,
+        toldUpTo: kind.toldUpTo,
         objects: new Map(objects.map((object) => [keyOf(object), object])),
       };
       const isSure = all.every((one) => one.kind !== name || hear(ref, known, one));

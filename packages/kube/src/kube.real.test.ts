@@ -86,7 +86,10 @@ describe("the reflector, against a real API server", () => {
     const events: ObjectEvent[] = [];
     for (const name of ["kept", "again"]) await create(name);
     reflector = runReflector({
-      ...{ client, ref: bucket, signal: stopping.signal, log: silentLog },
+      client,
+      ref: bucket,
+      signal: stopping.signal,
+      log: silentLog,
       onEvents: (some) => {
         events.push(...some.filter(isObjectEvent));
         told.onEvents(some);

@@ -73,7 +73,8 @@ describe("several kubeconfigs", () => {
     expect(choice.cluster["certificate-authority"]).toBe(at("one/ca"));
     expect(choice.user).toMatchObject({
       tokenFile: at("token"),
-      ...{ "client-certificate": at("two/cert"), "client-key": at("two/keys/key") },
+      "client-certificate": at("two/cert"),
+      "client-key": at("two/keys/key"),
       exec: { command: at("two/plugin"), args: ["./kept"] },
     });
     const inPath = await write("three", "users: [{name: x, user: {exec: {command: plugin}}}]");

@@ -8,7 +8,8 @@ import { bucket } from "./testing/objects.ts";
 const cluster = { ...bucket, namespaced: false };
 const pod = (metadata: object = {}, more: object = {}) =>
   kubeObjectSchema.parse({
-    ...{ apiVersion: "v1", kind: "Pod" },
+    apiVersion: "v1",
+    kind: "Pod",
     metadata: { name: "p", uid: "u", resourceVersion: "1", namespace: "ns", ...metadata },
     ...more,
   });
@@ -21,7 +22,11 @@ test("an object of the controller's own kind names itself", () => {
 
 describe("an object with owners", () => {
   const reference = (name: string, more: Partial<OwnerReference> = {}): OwnerReference => ({
-    ...{ apiVersion: "s3.example.com/v1", kind: "Bucket", name, uid: `uid-${name}`, controller: true },
+    apiVersion: "s3.example.com/v1",
+    kind: "Bucket",
+    name,
+    uid: `uid-${name}`,
+    controller: true,
     ...more,
   });
   const owned = (...ownerReferences: readonly OwnerReference[]) => pod({ ownerReferences });

@@ -126,8 +126,11 @@ export function deleteRequest(ref: ResourceRef, key: ObjectKey, options: DeleteO
     body: {
       type: "application/json",
       content: {
-        ...{ apiVersion: "v1", kind: "DeleteOptions" },
-        ...{ ...preconditions, propagationPolicy, gracePeriodSeconds },
+        apiVersion: "v1",
+        kind: "DeleteOptions",
+        ...preconditions,
+        propagationPolicy,
+        gracePeriodSeconds,
       },
     },
   };

@@ -93,7 +93,9 @@ test("who does not select an object is not concerned", () => {
 
 test("who looks up whom an object concerns is told when that changes, though nothing else that matters does", () => {
   const lookup: Subscription = {
-    ...{ id: "lookup", for: bucket, map: { by: "selectedBy", within: "namespace" } },
+    id: "lookup",
+    for: bucket,
+    map: { by: "selectedBy", within: "namespace" },
     changed: [parseFieldPath("spec.size")],
   };
   const spec = { size: 1 };

@@ -125,7 +125,12 @@ async function wholeReply(request: ApiRequest, way: Way, limit: number): Promise
   const { beforeSend } = request;
   const sent = sentBy(request, way);
   const { status, headers, body } = await gather({
-    ...{ dispatcher: session.requests, sent, name, limit, signal, beforeSend },
+    dispatcher: session.requests,
+    sent,
+    name,
+    limit,
+    signal,
+    beforeSend,
   });
   return { ...replyOf(name, status, headers), body };
 }

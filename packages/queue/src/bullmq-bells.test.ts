@@ -89,9 +89,7 @@ it("are asked for again now and then while Redis refuses it, and answered once i
   const rules = redisUserRules({ role: "function", controllers: ["another"] });
   await redis.call("ACL", "SETUSER", "poor", ...rules.split(" "), ">secret");
   const url = server.url.replace("//", "//poor:secret@");
-  const poor = await connectRedis({
-    ...{ url, clientName: "poor", log: silentLog, loadsScripts: false },
-  });
+  const poor = await connectRedis({ url, clientName: "poor", log: silentLog, loadsScripts: false });
   let refusals = 0;
   const mine = bullmqBells({ redis: poor, prefix, log: { ...silentLog, warn: () => refusals++ } });
   const answered: ObjectKey[] = [];

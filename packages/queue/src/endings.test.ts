@@ -57,10 +57,16 @@ beforeEach(async () => {
         return { stop: () => Promise.resolve() };
       },
     },
-    ...{ log: silentLog, timers: clock, times, onIncarnation: undefined, ping: () => Promise.resolve() },
+    log: silentLog,
+    timers: clock,
+    times,
+    onIncarnation: undefined,
+    ping: () => Promise.resolve(),
   });
   worker = queue.work(handler, {
-    ...{ concurrency: 1, timeout: 10_000_000, onSettled: ({ key }) => void settled.push(key) },
+    concurrency: 1,
+    timeout: 10_000_000,
+    onSettled: ({ key }) => void settled.push(key),
   });
   await pass(2 * times.settling);
 });
@@ -138,7 +144,11 @@ const replaced = async (options: Partial<WorkOptions>): Promise<void> => {
 /** There are workers elsewhere that are idle, and offer no slot. */
 const others = (): Promise<void> =>
   ledger.enlist({
-    ...{ worker: "elsewhere", slots: 9, version: 0, lasts: 1_000_000, accounts: {} },
+    worker: "elsewhere",
+    slots: 9,
+    version: 0,
+    lasts: 1_000_000,
+    accounts: {},
     backoff: { first: 500, longest: 300_000 },
   });
 
@@ -208,7 +218,11 @@ it("a verdict that came too late is not reported as one that was taken", async (
 it("a worker says at once what it asks for, then as often as it rings, and no more once it has gone", async () => {
   const limits = { runs: { perSecond: 5, burst: 2 }, accounts: { aws: { perSecond: 1, burst: 1 } } };
   const other = queue.work(() => Promise.resolve(done), {
-    ...{ concurrency: 3, timeout: 1_000, version: 2, backoff: { first: 7 }, limits },
+    concurrency: 3,
+    timeout: 1_000,
+    version: 2,
+    backoff: { first: 7 },
+    limits,
   });
   await pass(0);
   expect(enlisted[0]).toMatchObject({ slots: 1, backoff: { first: 500, longest: 300_000 } });

@@ -40,7 +40,9 @@ const log: Log = { ...silentLog, info: line, warn: line, error: line };
 const as = async (role: RedisRole, url: string): Promise<RedisConnection> => {
   const redis = await connectRedis({
     url: url.replaceAll("redis://", `redis://${role}:secret@`),
-    ...{ clientName: role, log: role === "function" ? log : silentLog, loadsScripts: loaders.includes(role) },
+    clientName: role,
+    log: role === "function" ? log : silentLog,
+    loadsScripts: loaders.includes(role),
   });
   closing.unshift(() => disconnectRedis(redis));
   return redis;
@@ -196,7 +198,10 @@ describe("one server", () => {
   it("makes an operator at a terminal wait for a limited time only", async () => {
     const redis = await connectRedis({
       url: server.url.replace("//", "//function:secret@"),
-      ...{ clientName: "cli", log: silentLog, loadsScripts: false, scriptPatience: 50 },
+      clientName: "cli",
+      log: silentLog,
+      loadsScripts: false,
+      scriptPatience: 50,
     });
     const ledger = openRedisLedger({ redis, prefix: prefixOf(controller), ...times });
     await expect(ledger.count()).rejects.toThrow(ScriptsMissingError);

@@ -86,7 +86,13 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
     parts.rings === false
       ? undefined
       : startRinger({
-          ...{ ledger, bells, timers, newId, log, longestSleep, lease: times.lease },
+          ledger,
+          bells,
+          timers,
+          newId,
+          log,
+          longestSleep,
+          lease: times.lease,
           ...(patrol && { chore: () => patrol.step() }),
         });
   const closed = new AbortController();
@@ -170,7 +176,11 @@ function waking(parts: WakingParts): Pick<WorkQueue, "wake" | "force" | "forceAl
 }
 
 const forced = (key: ObjectKey, of: WakeClass): Wake => ({
-  ...{ key, kind: "force", resourceVersion: "0", reason: "Forced", class: of },
+  key,
+  kind: "force",
+  resourceVersion: "0",
+  reason: "Forced",
+  class: of,
 });
 
 /**

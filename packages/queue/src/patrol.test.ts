@@ -15,7 +15,7 @@ it("looks over every key, a few of them in one script, and entries after the set
     repairSets: () => Promise.resolve([]),
     repair: (names: readonly string[]) => (looked.push(names), Promise.resolve([])),
   };
-  await patrol({ ...{ redis: at.redis, prefix: at.prefix, ledger }, log: silentLog, mayScan: true }).step();
+  await patrol({ redis: at.redis, prefix: at.prefix, ledger, log: silentLog, mayScan: true }).step();
   const names = looked.flat();
   expect(names.toSorted()).toEqual((await at.redis.keys(`${at.prefix}:*`)).sort());
   expect(looked.every(({ length }) => length <= namesPerScript)).toBe(true);
@@ -31,7 +31,7 @@ it("logs what it put right, once, and nothing where nothing was wrong", async ()
   /** A patrol takes no second step within a second, nor does a connection. */
   const step = async (): Promise<void> => {
     const redis = at.redis.duplicate();
-    await patrol({ ...{ redis, prefix, ledger: t.ledger, log }, mayScan: true }).step();
+    await patrol({ redis, prefix, ledger: t.ledger, log, mayScan: true }).step();
     redis.disconnect();
   };
   await step();
@@ -54,7 +54,7 @@ it("queues of one connection share a walk, and one that cannot be looked over ke
   const looked: string[] = [];
   const queue = (name: string, repair: () => Promise<readonly string[]>) => {
     const ledger = { repairSets: () => Promise.resolve([]), repair };
-    return patrol({ ...{ redis, prefix: `{drover:${name}}`, ledger }, log: silentLog, mayScan: true });
+    return patrol({ redis, prefix: `{drover:${name}}`, ledger, log: silentLog, mayScan: true });
   };
   const saw = (name: string) => (looked.push(name), Promise.resolve([]));
   for (const name of ["broken", "one", "left"]) await redis.hset(`{drover:${name}}:control`, "a", "b");
@@ -81,7 +81,7 @@ it("comes round to every key, however many there are, and goes round again", asy
       return Promise.resolve([]);
     },
   };
-  const walking = patrol({ ...{ redis, prefix: at.prefix, ledger }, log: silentLog, mayScan: true });
+  const walking = patrol({ redis, prefix: at.prefix, ledger, log: silentLog, mayScan: true });
   const round = async (): Promise<void> => {
     const before = new Map(looked);
     for (let i = 0; i < 20 && names.some((name) => looked.get(name) === before.get(name)); i++) {
@@ -104,7 +104,7 @@ it("goes on for a queue that was opened again before it was closed", async () =>
   const open = (name: string) => {
     const repair = () => (looked.push(name), Promise.resolve([]));
     const ledger = { repairSets: () => Promise.resolve([]), repair };
-    return patrol({ ...{ redis, prefix: at.prefix, ledger }, log: silentLog, mayScan: true });
+    return patrol({ redis, prefix: at.prefix, ledger, log: silentLog, mayScan: true });
   };
   const [before, after] = [open("before"), open("after")];
   before.end();
@@ -118,7 +118,7 @@ it("scans nothing where it may not", async () => {
   const scan = vi.spyOn(redis, "scan");
   const repairSets = vi.fn(() => Promise.resolve([]));
   const ledger = { repairSets, repair: () => Promise.resolve([]) };
-  await patrol({ ...{ redis, prefix: at.prefix, ledger }, log: silentLog, mayScan: false }).step();
+  await patrol({ redis, prefix: at.prefix, ledger, log: silentLog, mayScan: false }).step();
   expect([repairSets.mock.calls.length, scan.mock.calls.length]).toEqual([1, 0]);
   await redis.quit();
 });

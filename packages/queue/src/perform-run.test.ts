@@ -15,7 +15,9 @@ it.each<[string, () => Promise<Verdict>]>([
 ])("an error that goes into Redis is scrubbed: of a handler that %s", async (_, handler) => {
   const { verdict } = await performRun(turn, handler, {
     leases: { keep: () => ({ held: () => true, release: () => undefined }), stop: () => undefined },
-    ...{ timeout: 60_000, timers: processTimers, stop: new AbortController() },
+    timeout: 60_000,
+    timers: processTimers,
+    stop: new AbortController(),
   });
   expect(verdict).toMatchObject({ error: "GET http://***@host failed" });
 });

@@ -74,7 +74,7 @@ it("a patrol, and a walk, come round to the keys on all primaries, however many 
       return Promise.resolve([]);
     };
     const ledger = { repairSets: () => Promise.resolve([]), repair };
-    return patrol({ ...{ redis, prefix: prefixOf(queue), ledger }, log: silentLog, mayScan: true });
+    return patrol({ redis, prefix: prefixOf(queue), ledger, log: silentLog, mayScan: true });
   });
   for (let i = 0; i < 30 && left.size > 0; i++) {
     now += 1_000;

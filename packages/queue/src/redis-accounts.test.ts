@@ -8,7 +8,10 @@ const { server, redis: admin } = await redisOfFile();
 /** What the server answers who logs in so: what it may read, or why it may not. */
 async function loggedIn(username: string, password: string, key: string): Promise<string> {
   const redis = new Redis(server.url, {
-    ...{ username, password, retryStrategy: () => null, maxRetriesPerRequest: 0 },
+    username,
+    password,
+    retryStrategy: () => null,
+    maxRetriesPerRequest: 0,
   });
   redis.on("error", () => {});
   const answer = await redis.exists(key).then(
@@ -44,7 +47,9 @@ it("a user that is revoked is cut off", async () => {
   const accounts = redisAccounts(admin);
   await accounts.grant("gadgets", user, ["new"]);
   const connected = new Redis(server.url, {
-    ...{ username: "gadgets", password: "new", retryStrategy: () => null },
+    username: "gadgets",
+    password: "new",
+    retryStrategy: () => null,
   });
   connected.on("error", () => {});
   await connected.exists("{drover:gadgets}:control");

@@ -98,7 +98,7 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
     async enlist(worker) {
       const { slots, version, lasts } = worker;
       const { first, longest: most, attempts = "" } = worker.backoff;
-      const values = { ...{ slots, version, lasts, first, most, attempts }, limits: limitsText(worker) };
+      const values = { slots, version, lasts, first, most, attempts, limits: limitsText(worker) };
       await run(enlist, { worker: worker.worker, ...values }, z.unknown());
     },
     pause: (scope, by) => hold(scope, 1, by),
@@ -207,7 +207,11 @@ function told(
     after: after === undefined ? "" : Math.ceil(after),
     account: ("account" in verdict ? verdict.account : undefined) ?? "",
     error: "error" in verdict ? verdict.error.slice(0, errorKept) : "",
-    ...{ sawKind: kind, sawUid: uid, sawVersion: resourceVersion, sawCopy: copy, lists },
+    sawKind: kind,
+    sawUid: uid,
+    sawVersion: resourceVersion,
+    sawCopy: copy,
+    lists,
   };
 }
 

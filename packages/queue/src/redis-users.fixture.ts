@@ -18,7 +18,11 @@ import type { QueueWorker, Verdict, Wake, WorkQueue } from "./work-queue.ts";
 const times = { lease: 600, renewal: 100, settling: 250 };
 const key = (name: string): ObjectKey => objectKey({ namespace: "a", name });
 const wakeOf = (name: string, fields: Partial<Wake> = {}): Wake => ({
-  ...{ key: key(name), kind: "buckets", resourceVersion: "1", reason: "Added", class: "change" },
+  key: key(name),
+  kind: "buckets",
+  resourceVersion: "1",
+  reason: "Added",
+  class: "change",
   ...fields,
 });
 const newsOf = (name: string): Wake => wakeOf(name, { kind: "pods", news: "{}" });
@@ -244,7 +248,10 @@ const works: Act = async (stage) => {
       return left.get(of)?.shift() ?? { kind: "done" };
     },
     {
-      ...{ concurrency: 20, timeout: 60_000, version: 1, backoff: { first: 20, longest: 50 } },
+      concurrency: 20,
+      timeout: 60_000,
+      version: 1,
+      backoff: { first: 20, longest: 50 },
       limits: { runs: { perSecond: 1_000, burst: 100 }, accounts: { aws: { perSecond: 1_000, burst: 10 } } },
       onSettled: () => {
         settled++;
@@ -376,13 +383,11 @@ async function live(options: {
     const eras: string[] = [];
     const workers: QueueWorker[] = [];
     const queue = openWorkQueue({
-      ...{
-        redis,
-        controller,
-        log: silentLog,
-        times,
-        upkeep: commandsOf(role).includes("scan") ? "all" : "own",
-      },
+      redis,
+      controller,
+      log: silentLog,
+      times,
+      upkeep: commandsOf(role).includes("scan") ? "all" : "own",
       onIncarnation: (era) => void eras.push(era),
     });
     opened.unshift(() => queue.close());

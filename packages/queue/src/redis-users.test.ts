@@ -25,8 +25,11 @@ import type { Wake } from "./work-queue.ts";
 
 const roles = ["bridge", "function", "gateway", "embedded", "operator", "deployer"] as const;
 const photos: Wake = {
-  ...{ key: objectKey({ namespace: "a", name: "photos" }), kind: "buckets", resourceVersion: "1" },
-  ...{ reason: "Added", class: "change" },
+  key: objectKey({ namespace: "a", name: "photos" }),
+  kind: "buckets",
+  resourceVersion: "1",
+  reason: "Added",
+  class: "change",
 };
 
 let server: RedisServer;

@@ -48,7 +48,12 @@ export async function openSteppedQueue(options: SteppedQueueOptions): Promise<St
   await ledger.count();
   ahead = 0;
   await ledger.enlist({
-    ...{ worker: "steps", slots: 1, version: 0, lasts: Number.MAX_SAFE_INTEGER, accounts: {}, backoff },
+    worker: "steps",
+    slots: 1,
+    version: 0,
+    lasts: Number.MAX_SAFE_INTEGER,
+    accounts: {},
+    backoff,
   });
   const bells: Bell[] = [];
   let tokens = 0;

@@ -99,7 +99,9 @@ describe("where a connection that has ended is not opened again, as one to a nod
   const open = (isThere: () => boolean = () => true, answers = Promise.resolve()) => {
     const [clock, nodes, heard] = [new VirtualClock(), [] as Node[], [] as string[]];
     const listening = listenOn({
-      ...{ channel: "news", heard: (message) => heard.push(message), timers: clock },
+      channel: "news",
+      heard: (message) => heard.push(message),
+      timers: clock,
       connect: () => (isThere() ? (nodes.push(new Node(answers)), nodes.at(-1)) : undefined),
     });
     return { clock, nodes, heard, listening };

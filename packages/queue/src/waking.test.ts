@@ -53,7 +53,10 @@ async function open({
       };
     },
     bells: { ...memoryBells(), add: (bells: readonly Bell[]) => (rung(bells), Promise.resolve()) },
-    ...{ log: silentLog, timers: clock, times, onIncarnation: (era) => void eras.push(era) },
+    log: silentLog,
+    timers: clock,
+    times,
+    onIncarnation: (era) => void eras.push(era),
     ping: () => Promise.resolve(),
     ...parts,
   });
@@ -155,7 +158,11 @@ it("a key that is woken, or goes on after a pause, is rung for at once", async (
   const queue = await open({ rings: false });
   const other = objectKey({ namespace: "b", name: "c" });
   await ledger.enlist({
-    ...{ worker: "w", slots: 5, version: 0, lasts: 1_000_000, accounts: {} },
+    worker: "w",
+    slots: 5,
+    version: 0,
+    lasts: 1_000_000,
+    accounts: {},
     backoff: { first: 1, longest: 1 },
   });
   for (const scope of [{ kind: "controller" }, { kind: "namespace", namespace: "a" }] as const) {

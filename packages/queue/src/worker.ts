@@ -37,7 +37,9 @@ export function startWorker(
   const underWay = new Set<Promise<void>>();
   const slots = new Slots({
     ...parts,
-    ...{ worker: parts.newId(), version, concurrency },
+    worker: parts.newId(),
+    version,
+    concurrency,
     giveBack: (given) => giveBack(parts, given),
     run(turn) {
       const run = turns.run(turn, Infinity).catch((error: unknown) => show(parts, error));

@@ -65,7 +65,10 @@ afterAll(async () => {
 const attempt = (scheme: string, port: string, ca?: string): Promise<unknown> =>
   connectRedis({
     url: `${scheme}://me:CANARY@127.0.0.1:${ports[port] ?? 0}`,
-    ...{ clientName: "test", log: silentLog, patience: 1_000, ...(ca !== undefined && { ca }) },
+    clientName: "test",
+    log: silentLog,
+    patience: 1_000,
+    ...(ca !== undefined && { ca }),
   }).catch((error: unknown) => error);
 
 it.each([
@@ -88,7 +91,9 @@ it("an authority that is given is believed: then it is Redis that refuses the pa
   );
   const connection = await connectRedis({
     url: `rediss://127.0.0.1:${ports["tls"] ?? 0}`,
-    ...{ clientName: "test", log: silentLog, ca: cert },
+    clientName: "test",
+    log: silentLog,
+    ca: cert,
   });
   expect(await connection.ping()).toBe("PONG");
   await disconnectRedis(connection);

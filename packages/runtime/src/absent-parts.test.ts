@@ -99,7 +99,10 @@ it("a Lease that cannot be read is logged and its count begins again; the others
   const changes: unknown[] = [];
   const { all, done } = watchParts({
     client: { get } as unknown as KubeClient,
-    ...{ namespace: "drover", parts: ["bridge", "gateway"], holds: 4, signal: watching.signal },
+    namespace: "drover",
+    parts: ["bridge", "gateway"],
+    holds: 4,
+    signal: watching.signal,
     log: { ...silentLog, warn: (...words) => void warnings.push(words) },
     onChange: () => void changes.push([round, ...all().map(({ part }) => part)]),
   });
@@ -135,7 +138,9 @@ describe("on an API server", () => {
     const options = { client, namespace: "drover", holds: 1_000, log: silentLog };
     const changes: (readonly string[])[] = [];
     const { all, done } = watchParts({
-      ...{ ...options, parts: ["bridge", "gateway"], signal: watching.signal },
+      ...options,
+      parts: ["bridge", "gateway"],
+      signal: watching.signal,
       onChange: () => void changes.push(all().map(({ part }) => part)),
     });
     const first = new AbortController();

@@ -150,6 +150,8 @@ export const absentWords = ({ part, namespace, since }: AbsentPart): string =>
 
 /** The same as a condition. */
 export const absentAsCondition = (absent: AbsentPart): Condition => ({
-  ...{ type: absentCondition(absent.part), status: "True", reason: "LeaseNotRenewed" },
+  type: absentCondition(absent.part),
+  status: "True",
+  reason: "LeaseNotRenewed",
   message: absentWords(absent),
 });

@@ -75,7 +75,12 @@ async function post(
   { bytes = 2, group = "a", headers = {} }: { bytes?: number; group?: string; headers?: object } = {},
 ): Promise<number> {
   const sent = request({
-    ...{ port, host: "127.0.0.1", localAddress, agent: false, method: "POST", path: `/${group}` },
+    port,
+    host: "127.0.0.1",
+    localAddress,
+    agent: false,
+    method: "POST",
+    path: `/${group}`,
     headers: { ...headers, "content-length": bytes },
   });
   sent.end(Buffer.alloc(bytes, " "));

@@ -20,7 +20,10 @@ import { seeded } from "../../webhook/src/testing/random.ts";
 import { answering, type TakenRequest } from "./answering.ts";
 
 const Greeting = defineResource({
-  ...{ group: "examples.drover.dev", version: "v1", kind: "Greeting", scope: "Namespaced" },
+  group: "examples.drover.dev",
+  version: "v1",
+  kind: "Greeting",
+  scope: "Namespaced",
   spec: z.object({ name: z.string() }),
   status: z.object({ text: z.string().optional() }),
 });
@@ -186,7 +189,8 @@ it("a spec that does not parse never reaches the function", async () => {
   const call = callAt(now);
   const said = await called({ ...call, object: { ...call.object, spec: { name: 1 } } });
   expect(JSON.parse(said.body)).toEqual({
-    ...{ outcome: "parked", reason: "InvalidSpec" },
+    outcome: "parked",
+    reason: "InvalidSpec",
     message: expect.stringContaining("spec.name") as string,
   });
   expect(runs).toEqual([]);

@@ -155,7 +155,12 @@ function contextOf<R extends Resource>(
   const { metadata, spec, status } = parsed.object;
   return {
     key: parseObjectKey(text),
-    ...{ metadata, spec, status, object, log, signal },
+    metadata,
+    spec,
+    status,
+    object,
+    log,
+    signal,
     client: absentClient(
       () =>
         new TerminalError(

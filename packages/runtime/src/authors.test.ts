@@ -3,7 +3,9 @@ import { expect, it } from "vitest";
 import { authorAnnotations, authorOf, groupsText } from "./authors.ts";
 
 const named = (user?: string, groups?: string): ObjectMetadata => ({
-  ...{ name: "a", uid: "u", resourceVersion: "1" },
+  name: "a",
+  uid: "u",
+  resourceVersion: "1",
   annotations: {
     ...(user !== undefined && { [authorAnnotations.user]: user }),
     ...(groups !== undefined && { [authorAnnotations.groups]: groups }),

@@ -8,7 +8,9 @@ it("a connection that is closed counts for nothing any more, also when its reque
   const limits = { total: 10_000, peer: 10_000, group: 10_000 };
   const budgets = { strangers: byteBudget(limits), verified: byteBudget(limits) };
   const socket = Object.assign(new EventEmitter(), {
-    ...{ remoteAddress: "192.0.2.1", destroyed: false, destroy: () => socket.emit("close") },
+    remoteAddress: "192.0.2.1",
+    destroyed: false,
+    destroy: () => socket.emit("close"),
   });
   const connection = countedConnections(budgets, 100).of(socket as unknown as Socket);
   const body = connection.hold("calls", 50);

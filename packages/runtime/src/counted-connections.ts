@@ -47,7 +47,9 @@ export function countedConnections(
     if (socket.destroyed) close("cut off");
     idle();
     return {
-      ...{ closed: over.signal, close, idle },
+      closed: over.signal,
+      close,
+      idle,
       hold: (group, bytes) => budget.hold({ peer, group, bytes: over.signal.aborted ? 0 : bytes, onDropped }),
       verified() {
         budget = budgets.verified;

@@ -45,9 +45,7 @@ export function followDeclaredFunctions({
     events.forEach(take);
     if (synced) onChange(declaredFunctions(objects));
   };
-  return runReflector({
-    ...{ client, ref: refOf(ReconcileFunction), metadataOnly: false, signal, log, onEvents },
-  });
+  return runReflector({ client, ref: refOf(ReconcileFunction), metadataOnly: false, signal, log, onEvents });
 }
 
 /** Oldest first: in an order that stays the same. */

@@ -28,7 +28,10 @@ import { z } from "zod";
 import { reconcileOnce } from "./reconcile-once.ts";
 
 const Widget = defineResource({
-  ...{ group: "tests.drover.dev", version: "v1", kind: "Widget", scope: "Namespaced" },
+  group: "tests.drover.dev",
+  version: "v1",
+  kind: "Widget",
+  scope: "Namespaced",
   spec: z.object({ size: z.number().int() }),
   status: z.object({}),
 });

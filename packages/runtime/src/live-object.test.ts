@@ -4,17 +4,27 @@ import { z } from "zod";
 import { conditionsOf, parseLiveObject } from "./live-object.ts";
 
 const Cup = defineResource({
-  ...{ group: "tests.drover.dev", version: "v1", kind: "Cup", scope: "Namespaced" },
+  group: "tests.drover.dev",
+  version: "v1",
+  kind: "Cup",
+  scope: "Namespaced",
   spec: z.object({ size: z.number(), colour: z.string().default("grey") }),
   status: z.object({ made: z.number(), text: z.string() }).refine(({ text }) => text.length > 0),
 });
 const condition = {
-  ...{ type: "Ready", status: "True", reason: "Well", message: "", observedGeneration: 1 },
+  type: "Ready",
+  status: "True",
+  reason: "Well",
+  message: "",
+  observedGeneration: 1,
   lastTransitionTime: "2026-01-01T00:00:00Z",
 };
 const read = (status: unknown, spec: unknown = { size: 1 }) => {
   const raw = {
-    ...{ apiVersion: Cup.apiVersion, kind: Cup.kind, spec, status },
+    apiVersion: Cup.apiVersion,
+    kind: Cup.kind,
+    spec,
+    status,
     metadata: { name: "a", uid: "u", resourceVersion: "1" },
   };
   const parsed = parseLiveObject(Cup, raw);

@@ -7,7 +7,8 @@ import { runOf, widgets as ref } from "./widgets.fixture.ts";
 
 const kind = "widgets.tests.drover.dev";
 const at = (resourceVersion: string, metadata: object = {}): KubeObject => ({
-  ...{ apiVersion: "tests.drover.dev/v1", kind: "Widget" },
+  apiVersion: "tests.drover.dev/v1",
+  kind: "Widget",
   metadata: { name: "w", namespace: "default", uid: "u", resourceVersion, ...metadata },
 });
 const copy = (object: KubeObject): string => JSON.stringify(object);

@@ -5,12 +5,19 @@ import { functionSettings } from "./function-settings.ts";
 import { pacedController } from "./paced-controller.ts";
 
 const Cup = defineResource({
-  ...{ group: "tests.drover.dev", version: "v1", kind: "Cup", scope: "Namespaced" },
-  ...{ spec: z.object({}), status: z.object({}) },
+  group: "tests.drover.dev",
+  version: "v1",
+  kind: "Cup",
+  scope: "Namespaced",
+  spec: z.object({}),
+  status: z.object({}),
 });
 const controller = defineController({
   for: Cup,
-  ...{ resyncEvery: "1h", concurrency: 3, timeout: "9s", retry: { first: "1s", longest: "1m", attempts: 4 } },
+  resyncEvery: "1h",
+  concurrency: 3,
+  timeout: "9s",
+  retry: { first: "1s", longest: "1m", attempts: 4 },
   limits: { runs: { perSecond: 5, burst: 6 }, accounts: { a: { perSecond: 1, burst: 1 } } },
   reconcile: () => Promise.resolve(undefined),
 });
@@ -22,7 +29,9 @@ const paced = (variables: Readonly<Record<string, string>>) => {
   return { resyncEvery, concurrency, timeout, retry, limits };
 };
 const asWritten = {
-  ...{ resyncEvery: 3_600_000, concurrency: 3, timeout: 9_000 },
+  resyncEvery: 3_600_000,
+  concurrency: 3,
+  timeout: 9_000,
   retry: { first: 1_000, longest: 60_000, attempts: 4 },
   limits: controller.limits,
 };

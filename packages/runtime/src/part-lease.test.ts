@@ -28,7 +28,10 @@ async function keptWhile(answers: readonly ("yes" | "no")[]) {
   };
   await keepPartLease({
     client: { patch } as unknown as KubeClient,
-    ...{ namespace: "drover", part: "bridge", holds, signal: ending.signal },
+    namespace: "drover",
+    part: "bridge",
+    holds,
+    signal: ending.signal,
     log: { ...silentLog, warn: (...words: unknown[]) => void warnings.push(String(words.at(-1))) },
   });
   return { renewed, warnings };

@@ -38,7 +38,10 @@ async function run(
     { controller, client, log: silentLog, announce: () => void called.push("announce") },
     runOf(name, {
       claim: {
-        ...{ fails: 0, reasons: [], class: "change", versions },
+        fails: 0,
+        reasons: [],
+        class: "change",
+        versions,
         ...(copy && { copy: JSON.stringify(copy), uid: copy.metadata.uid }),
       },
     }),

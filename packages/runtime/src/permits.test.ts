@@ -5,7 +5,11 @@ import { authorAnnotations } from "./authors.ts";
 import { deniedOf, followPermits, permitName, useAskedFor } from "./permits.ts";
 
 const kind = (plural: string) => ({
-  ...{ group: "example.com", version: "v1", kind: "Cup", plural, scope: "Namespaced" },
+  group: "example.com",
+  version: "v1",
+  kind: "Cup",
+  plural,
+  scope: "Namespaced",
 });
 const asked = (spec: object = {}, metadata: Partial<ObjectMetadata> = {}) =>
   useAskedFor(
@@ -90,18 +94,18 @@ it("permits are known only once all of them are listed, and changes are noticed 
   }
   given.signal.addEventListener("abort", () => send());
   const permit = (uid: string, resourceVersion: string) => ({
-    ...{ apiVersion: "v1", kind: "ConfigMap", data: { uid, followed: "f", called: "c" } },
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    data: { uid, followed: "f", called: "c" },
     metadata: { name: permitName(uid), namespace: "drover", uid: `uid-${uid}`, resourceVersion },
   });
   const seen: boolean[][] = [];
   const has = (): boolean[] => ["u", "v"].map((uid) => permits.has(uid));
   const permits = followPermits({
-    ...{
-      client: { watch } as unknown as KubeClient,
-      namespace: "drover",
-      log: silentLog,
-      signal: given.signal,
-    },
+    client: { watch } as unknown as KubeClient,
+    namespace: "drover",
+    log: silentLog,
+    signal: given.signal,
     onChange: () => seen.push(has()),
   });
   send({ type: "ADDED", object: permit("u", "1") });

@@ -71,15 +71,13 @@ export function followPermits({ client, namespace, log, signal, onChange }: Perm
   const byName = new Map<string, PermittedUse>();
   let synced = false;
   const reflector = runReflector({
-    ...{
-      client,
-      ref: builtin.configMap,
-      namespace,
-      labelSelector: permitLabel,
-      metadataOnly: false,
-      signal,
-      log,
-    },
+    client,
+    ref: builtin.configMap,
+    namespace,
+    labelSelector: permitLabel,
+    metadataOnly: false,
+    signal,
+    log,
     onEvents(events) {
       for (const event of events) {
         if (event.type === "synced") synced = true;

@@ -36,7 +36,11 @@ it("functions are reported once all permits are listed, each of which permits on
   });
   const reported: Readonly<Record<string, object>>[] = [];
   followPermittedFunctions({
-    ...{ client, log: silentLog, signal: stopping.signal, authors: "checked", namespace: "drover" },
+    client,
+    log: silentLog,
+    signal: stopping.signal,
+    authors: "checked",
+    namespace: "drover",
     onChange(functions, permits) {
       const uses = functions.map(({ object, spec = expect.fail("it is well") }) => {
         const allows = (use: "followed" | "called") => permits?.allows(object, spec, use);

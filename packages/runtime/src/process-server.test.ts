@@ -29,7 +29,12 @@ async function start({ access = openToAll, ready = new Map(), warnings = [], ...
     answer: (rest) => Promise.resolve(rest === "a" ? { is: rest } : undefined),
   };
   const server = await serveProcess({
-    ...{ host, port: 0, registry, ready, access, answers: new Map([["/of/", answer]]) },
+    host,
+    port: 0,
+    registry,
+    ready,
+    access,
+    answers: new Map([["/of/", answer]]),
     log: { warn: (problem: unknown) => void warnings.push(problem) },
   });
   servers.push(server);

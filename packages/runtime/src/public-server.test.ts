@@ -16,8 +16,11 @@ async function serving() {
     return c.text("well");
   });
   const server: PublicServer = await servePublicly({
-    ...{ app, admission: openAdmission(() => performance.now()) },
-    ...{ host: "127.0.0.1", port: 0, settings: "nothing" },
+    app,
+    admission: openAdmission(() => performance.now()),
+    host: "127.0.0.1",
+    port: 0,
+    settings: "nothing",
   });
   return { server, asked, answered };
 }

@@ -36,7 +36,11 @@ async function clientOf(namespace: string, name: string): Promise<KubeClient> {
 async function serve(namespace: string, name: string): Promise<ProcessServer> {
   const scale = { group: "drover.dev", resource: "reconcilefunctions", subresource: "scale" };
   const server = await serveProcess({
-    ...{ host: "127.0.0.1", port: 0, registry: new Registry(), ready: new Map(), log: silentLog },
+    host: "127.0.0.1",
+    port: 0,
+    registry: new Registry(),
+    ready: new Map(),
+    log: silentLog,
     access: kubernetesAccess(await clientOf(namespace, name)),
     answers: new Map([
       [
@@ -73,8 +77,10 @@ beforeAll(async () => {
   const reader = ["create", "clusterrolebinding", "prometheus", "--clusterrole=drover-metrics-reader"];
   await kubectl(...reader, "--serviceaccount=default:prometheus");
   const scale = {
-    ...{ apiGroups: ["drover.dev"], resources: ["reconcilefunctions/scale"] },
-    ...{ resourceNames: ["tasks"], verbs: ["get"] },
+    apiGroups: ["drover.dev"],
+    resources: ["reconcilefunctions/scale"],
+    resourceNames: ["tasks"],
+    verbs: ["get"],
   };
   const role = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role" };
   // `kubectl create role` would look for the resource: a Role may name one that is not served.

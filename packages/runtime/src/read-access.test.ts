@@ -96,7 +96,10 @@ it("what fails is not kept, and says what to do", async () => {
   answer = () =>
     Promise.reject(
       new ApiError({
-        ...{ kind: "Forbidden", status: 403, reason: "Forbidden", serverMessage: "no" },
+        kind: "Forbidden",
+        status: 403,
+        reason: "Forbidden",
+        serverMessage: "no",
         request: "POST /apis/authentication.k8s.io/v1/tokenreviews",
       }),
     );

@@ -21,7 +21,10 @@ import { z } from "zod";
 import { reconcileOnce } from "./reconcile-once.ts";
 
 const Widget = defineResource({
-  ...{ group: "tests.drover.dev", version: "v1", kind: "Widget", scope: "Namespaced" },
+  group: "tests.drover.dev",
+  version: "v1",
+  kind: "Widget",
+  scope: "Namespaced",
   spec: z.object({ size: z.number().int(), colour: z.string().default("grey") }),
   status: z.object({ made: z.number().optional() }),
 });
@@ -30,11 +33,15 @@ const ref = refOf(Widget);
 const permissive = {
   metadata: { name: "widgets.tests.drover.dev" },
   spec: {
-    ...{ group: "tests.drover.dev", scope: "Namespaced" },
+    group: "tests.drover.dev",
+    scope: "Namespaced",
     names: { plural: "widgets", singular: "widget", kind: "Widget", listKind: "WidgetList" },
     versions: [
       {
-        ...{ name: "v1", served: true, storage: true, subresources: { status: {} } },
+        name: "v1",
+        served: true,
+        storage: true,
+        subresources: { status: {} },
         schema: {
           openAPIV3Schema: {
             type: "object",
@@ -149,7 +156,10 @@ describe("a run", () => {
 
   describe("with a copy of its object", () => {
     const claim = (object: KubeObject, fields: Partial<Run["claim"]> = {}): Run["claim"] => ({
-      ...{ fails: 0, reasons: [], class: "change", uid: object.metadata.uid },
+      fails: 0,
+      reasons: [],
+      class: "change",
+      uid: object.metadata.uid,
       versions: { "widgets.tests.drover.dev": object.metadata.resourceVersion },
       copy: JSON.stringify(object),
       ...fields,

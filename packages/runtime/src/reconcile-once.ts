@@ -272,7 +272,9 @@ async function stopWith<R extends Resource>(
   if (outcome.ready === undefined) return outcome.verdict;
   log.warn({ key: run.key, verdict: outcome.verdict.kind, err: error }, "The run did not get there");
   const failed = {
-    ...{ fields: undefined, conditions: [outcome.ready], keepOthers: true },
+    fields: undefined,
+    conditions: [outcome.ready],
+    keepOthers: true,
     parked: isParked(step, outcome.verdict),
   };
   const { statement, verdict } = withProgress(step, raw, { statement: failed, verdict: outcome.verdict });
@@ -357,7 +359,15 @@ function contextOf<R extends Resource>(step: Step<R>, object: LiveObject<R>): Re
   const { raw, metadata, spec, status } = object;
   const { key, signal } = run;
   return {
-    ...{ key, metadata, spec, status, object: raw, log, signal, client, guard },
+    key,
+    metadata,
+    spec,
+    status,
+    object: raw,
+    log,
+    signal,
+    client,
+    guard,
     announce: (announcement) => step.announce(raw, announcement),
     readSecret: secretReader(client, key, signal),
   };

@@ -129,7 +129,14 @@ async function open<Settings extends ProcessSettings>(
   const readiness = (part: string, check: Check): void => void ready.set(part, check);
   return {
     process: {
-      ...{ settings, log, client, redis, registry, stopping, closing, readiness },
+      settings,
+      log,
+      client,
+      redis,
+      registry,
+      stopping,
+      closing,
+      readiness,
       answering: (prefix, answer) => void answers.set(prefix, answer),
     },
     started: () => void ready.delete("process"),

@@ -68,7 +68,10 @@ function serve(
   const served = serveController(
     { controller, ...(closed && { close: closed }) },
     {
-      ...{ redis, client: sandbox.client, log: pino({ level: "silent" }), registry: openRegistry() },
+      redis,
+      client: sandbox.client,
+      log: pino({ level: "silent" }),
+      registry: openRegistry(),
       settings: readSettings(functionSettings, { DROVER_REDIS_URL: server.url, ...settings }),
       stopping: new AbortController().signal,
       readiness: (name, check) => void checks.set(name, check),
@@ -226,7 +229,10 @@ it("whom an object of another kind concerns is a job of its own, whose queue is 
   const made = await sandbox.client.create(builtin.configMap, { metadata });
   await queueNamed(names).wake([
     {
-      ...{ key: objectKey(metadata), kind: "configmaps", reason: "Added", class: "change" },
+      key: objectKey(metadata),
+      kind: "configmaps",
+      reason: "Added",
+      class: "change",
       resourceVersion: made.metadata.resourceVersion,
     },
   ]);

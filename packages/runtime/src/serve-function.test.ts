@@ -81,7 +81,9 @@ describe("a call", () => {
     const most = 2 * 2 ** 20;
     expect(await post(Buffer.alloc(most))).toMatchObject({ status: 200 });
     expect(await post(Buffer.alloc(most + 1))).toEqual({
-      ...{ status: 413, connection: "close", body: '{"message":"The body is too large."}' },
+      status: 413,
+      connection: "close",
+      body: '{"message":"The body is too large."}',
     });
     expect(taken).toEqual([most]);
     expect(errors).toEqual([]);

@@ -84,14 +84,21 @@ async function serveUntilStopped<R extends Resource>(
     (error) => log.warn({ err: error }, "The secrets cannot be read again; those from before are good"),
   );
   const answer = answering({
-    ...{ controller, log, secrets, audience: { name, uid }, stopping: over.signal },
+    controller,
+    log,
+    secrets,
+    audience: { name, uid },
+    stopping: over.signal,
     memory: callMemory(Date.now),
   });
   const admission = openAdmission(() => performance.now());
   const app = functionApp(answer, log, admission);
   // How long a run takes its deadline says; how long a call may take to come, the server.
   const server = await servePublicly({
-    ...{ app, admission, host, port },
+    app,
+    admission,
+    host,
+    port,
     settings: "DROVER_HTTP_PORT and DROVER_HTTP_HOST",
   });
   log.info({ url: server.url, controller: controller.name }, "Answering calls");

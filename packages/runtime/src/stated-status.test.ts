@@ -10,7 +10,8 @@ it.each([32_767, 32_768])(
     const raw = { apiVersion: "a/v1", kind: "A", metadata };
     const message = `${"x".repeat(letters - 1)}🏺🏺`;
     const statement = {
-      ...{ fields: undefined, keepOthers: false },
+      fields: undefined,
+      keepOthers: false,
       conditions: [{ type: "Ready", status: "True", reason: "Well", message } as const],
     };
     const status = statusToWrite(raw, statement, new Date(0)) as {
@@ -32,7 +33,8 @@ it("a status with another integer is written, also where a double is the same; w
   const raw = { apiVersion: "a/v1", kind: "A", metadata };
   const stated = (n: number | bigint) =>
     ({
-      ...{ fields: { n }, keepOthers: false },
+      fields: { n },
+      keepOthers: false,
       conditions: [{ type: "Ready", status: "True", reason: "Well", message: "" }],
     }) as const;
   const before = (n: number | bigint) => ({ ...raw, status: statusToWrite(raw, stated(n), new Date(0)) });
@@ -88,7 +90,9 @@ it.each<[string, Partial<Condition> | undefined, Partial<Condition>, boolean]>([
   const ready = { type: "Ready", status: "True" as const, reason: "Well", message: "" };
   const stated = { ...ready, ...before, lastTransitionTime: "2026-01-01T00:00:00Z" };
   const raw = {
-    ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "a", uid: "u", resourceVersion: "1" } },
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "a", uid: "u", resourceVersion: "1" },
     status: { conditions: [{ ...stated, type: "Full", status: "False" }, ...(before ? [stated] : [])] },
   };
   expect(isNewReady(raw, { ...ready, ...now })).toBe(isNews);

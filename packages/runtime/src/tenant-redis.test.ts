@@ -32,7 +32,11 @@ afterAll(async () => {
 const open = (...tenants: readonly Tenant[]): TenantRedis => openBeside(main, ...tenants);
 const openBeside = (own: RedisConnection, ...tenants: readonly Tenant[]): TenantRedis => {
   const redis = openTenantRedis({
-    ...{ tenants, main: own, clientName: "test", loadsScripts: true, log: silentLog },
+    tenants,
+    main: own,
+    clientName: "test",
+    loadsScripts: true,
+    log: silentLog,
     times: { every: 20, patience: 500, connecting: 500 },
   });
   opened.push(redis);
@@ -170,12 +174,17 @@ it("a process shows by its readiness and a metric which tenants' servers it does
     registries.push(registry);
     const process = {
       settings: { tenantsFile: [tenantOf("a", server)], redisUrl: drover.url },
-      ...{ redis: main, registry, log: silentLog, closing: () => undefined },
+      redis: main,
+      registry,
+      log: silentLog,
+      closing: () => undefined,
       readiness: (_: string, check: () => unknown) => void checks.push(check),
     };
     opened.push(
       serveTenants(process as unknown as Parameters<typeof serveTenants>[0], {
-        ...{ name: "test", own: [], loadsScripts: true },
+        name: "test",
+        own: [],
+        loadsScripts: true,
       }),
     );
   }

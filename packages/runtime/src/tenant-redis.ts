@@ -204,7 +204,12 @@ const connectTo = (
   connectRedis({
     ...(password !== undefined && { password }),
     ...(ca !== undefined && { ca }),
-    ...{ url, clientName, loadsScripts, log, patience, signal },
+    url,
+    clientName,
+    loadsScripts,
+    log,
+    patience,
+    signal,
   });
 
 interface Health {

@@ -42,7 +42,8 @@ const entry = z.strictObject({
 const fields = Object.keys(entry.shape);
 const listSchema = z.array(
   entry.refine(({ url, functionsUrl }) => functionsUrl !== undefined || URL.canParse(url), {
-    ...{ path: ["functionsUrl"], error: "give the one address by which Pods reach the cluster of the url" },
+    path: ["functionsUrl"],
+    error: "give the one address by which Pods reach the cluster of the url",
   }),
 );
 

@@ -14,7 +14,10 @@ import { reconcileOnce } from "./reconcile-once.ts";
 
 /* What a real API server says to a status that it does not take, and what kubectl then shows of the object. */
 const Cup = defineResource({
-  ...{ group: "tests.drover.dev", version: "v1", kind: "Cup", scope: "Namespaced" },
+  group: "tests.drover.dev",
+  version: "v1",
+  kind: "Cup",
+  scope: "Namespaced",
   spec: z.object({}),
   status: z.object({ text: z.string().optional(), n: z.number().optional() }),
 });
@@ -42,11 +45,16 @@ async function run(status: unknown): Promise<Verdict> {
   const controller = controllerFrom({ for: Cup, reconcile: () => Promise.resolve({ status } as never) });
   const verdict = await reconcileOnce(
     {
-      ...{ controller, client, log: silentLog },
+      controller,
+      client,
+      log: silentLog,
       announce: ({ metadata }, said) => recorder.record({ regarding: { ref, metadata }, ...said }),
     },
     {
-      ...{ key, token: "t", signal: new AbortController().signal, held: () => true },
+      key,
+      token: "t",
+      signal: new AbortController().signal,
+      held: () => true,
       claim: { fails: 0, reasons: [], class: "change", versions: {} },
     },
   );

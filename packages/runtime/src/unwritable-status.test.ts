@@ -35,7 +35,10 @@ const few = (status: { readonly list?: readonly string[] | undefined }): boolean
   (status.list?.length ?? 0) <= 3;
 
 const Cup = defineResource({
-  ...{ group: "tests.drover.dev", version: "v1", kind: "Cup", scope: "Namespaced" },
+  group: "tests.drover.dev",
+  version: "v1",
+  kind: "Cup",
+  scope: "Namespaced",
   spec: z.object({}),
   status: z
     .object({
@@ -97,7 +100,10 @@ async function runOf<R extends Resource>(
   fails = 0,
 ): Promise<Omit<Verdict, "saw">> {
   const one: Run = {
-    ...{ key, token: "t", signal: new AbortController().signal, held: () => true },
+    key,
+    token: "t",
+    signal: new AbortController().signal,
+    held: () => true,
     claim: { fails, reasons: [], class: "change", versions: {} },
   };
   const announce = (_: KubeObject, announcement: Announcement) => void announced.push(announcement);
@@ -394,7 +400,10 @@ it("a run that did not fail is announced as progress, unless it is stalled", asy
       reconcile: () =>
         Promise.resolve({
           conditions: types.map((type) => ({
-            ...{ type, status: type === "Ready" ? "False" : "True", reason: "RollingOut", message: "2 of 3" },
+            type,
+            status: type === "Ready" ? "False" : "True",
+            reason: "RollingOut",
+            message: "2 of 3",
           })),
         }),
     });

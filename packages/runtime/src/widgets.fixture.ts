@@ -6,8 +6,12 @@ import { z } from "zod";
 
 /** A kind that serves tests, without more than a run needs. */
 export const Widget = defineResource({
-  ...{ group: "tests.drover.dev", version: "v1", kind: "Widget", scope: "Namespaced" },
-  ...{ spec: z.object({ size: z.number() }), status: z.object({}) },
+  group: "tests.drover.dev",
+  version: "v1",
+  kind: "Widget",
+  scope: "Namespaced",
+  spec: z.object({ size: z.number() }),
+  status: z.object({}),
 });
 export const widgets = refOf(Widget);
 export const widgetFinalizers = ["drover.dev/widgets.tests.drover.dev"];
@@ -30,7 +34,8 @@ export async function openWidgets(): Promise<WidgetSandbox> {
     return undefined;
   });
   return {
-    ...{ client, writes },
+    client,
+    writes,
     async close() {
       await client.close();
       await sandbox.close();
@@ -40,8 +45,10 @@ export async function openWidgets(): Promise<WidgetSandbox> {
 
 /** The first run of a widget, which holds its lease; `more` says what is otherwise. */
 export const runOf = (name: string, more: Partial<Run> = {}): Run => ({
-  ...{ key: objectKey({ namespace: "default", name }), token: "t" },
+  key: objectKey({ namespace: "default", name }),
+  token: "t",
   claim: { fails: 0, reasons: [], class: "change", versions: {} },
-  ...{ signal: new AbortController().signal, held: () => true },
+  signal: new AbortController().signal,
+  held: () => true,
   ...more,
 });

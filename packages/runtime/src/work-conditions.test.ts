@@ -4,7 +4,10 @@ import { statusToWrite } from "./stated-status.ts";
 import { workConditions } from "./work-conditions.ts";
 
 const condition = (type: string, status: Condition["status"]): Condition => ({
-  ...{ type, status, reason: "Why", message: "In words." },
+  type,
+  status,
+  reason: "Why",
+  message: "In words.",
 });
 const of = (conditions: readonly Condition[], parked = false) =>
   workConditions(conditions, { parked }).map(({ type, status, reason }) => [type, status, reason]);

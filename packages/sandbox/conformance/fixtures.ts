@@ -27,7 +27,10 @@ export const definitionOf = ({
   });
 
 export const version = (name: string, openAPIV3Schema: JsonObject, more: JsonObject = {}): JsonObject => ({
-  ...{ name, served: true, storage: true, schema: { openAPIV3Schema } },
+  name,
+  served: true,
+  storage: true,
+  schema: { openAPIV3Schema },
   ...more,
 });
 
@@ -91,14 +94,12 @@ const embeddedPod = {
 };
 /** One property for each thing that a schema can say. */
 const sampleSpec: JsonObject = {
-  ...{
-    text,
-    whole,
-    flag: { type: "boolean" },
-    number: { type: "number" },
-    free,
-    any: { "x-kubernetes-preserve-unknown-fields": true },
-  },
+  text,
+  whole,
+  flag: { type: "boolean" },
+  number: { type: "number" },
+  free,
+  any: { "x-kubernetes-preserve-unknown-fields": true },
   from1to10: { ...whole, minimum: 1, maximum: 10 },
   above0: { type: "number", minimum: 0, exclusiveMinimum: true, maximum: 1, exclusiveMaximum: true },
   fives: { ...whole, multipleOf: 5 },

@@ -45,12 +45,10 @@ function asked(step: Step, known: ReadonlyMap<string, Json>): Asked {
       : filled(text, known);
   const typed = sent === "" ? {} : { "content-type": "application/json" };
   return {
-    ...{
-      method,
-      path: filled(path, known),
-      body: sent,
-      until: until === undefined ? until : filled(until, known),
-    },
+    method,
+    path: filled(path, known),
+    body: sent,
+    until: until === undefined ? until : filled(until, known),
     headers: Object.fromEntries(
       Object.entries({ ...typed, ...headers }).map(([key, value]) => [key, filled(value, known)]),
     ),

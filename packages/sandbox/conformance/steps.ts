@@ -38,7 +38,9 @@ export const post = (path: string, body: Json): Step => ({ method: "POST", path,
 export const put = (path: string, body: Json): Step => ({ method: "PUT", path, body });
 export const del = (path: string, body?: Json): Step => ({ method: "DELETE", path, ...json(body) });
 export const patch = (path: string, body: Json, kind = "merge-patch"): Step => ({
-  ...{ method: "PATCH", path, body },
+  method: "PATCH",
+  path,
+  body,
   headers: { "content-type": `application/${kind}+json` },
 });
 export const watch = (path: string, until: string): Step => ({ method: "GET", path, until });

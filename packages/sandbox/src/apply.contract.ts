@@ -156,7 +156,10 @@ export function applyContract(start: () => Promise<AnyServer>): void {
       await apply("b", at("less"), widget("less", { limits: { x: 1 }, tags: ["y"] }));
       const less = await apply("a", at("less"), widget("less", { size: 1, parts: [{ name: "q", port: 1 }] }));
       expect(field(less, "spec")).toEqual({
-        ...{ size: 1, colour: "red", limits: { x: 1 }, tags: ["y"] },
+        size: 1,
+        colour: "red",
+        limits: { x: 1 },
+        tags: ["y"],
         parts: [{ name: "q", port: 1 }],
       });
       const none = await apply("b", at("less"), widget("less", {}));
@@ -178,14 +181,12 @@ export function applyContract(start: () => Promise<AnyServer>): void {
       const { code, body } = await tried(at("one"), widget("one", { size: 2 }), "fieldManager=a");
       expect(code).toBe(409);
       expect(body).toEqual({
-        ...{
-          kind: "Status",
-          apiVersion: "v1",
-          metadata: {},
-          status: "Failure",
-          code: 409,
-          reason: "Conflict",
-        },
+        kind: "Status",
+        apiVersion: "v1",
+        metadata: {},
+        status: "Failure",
+        code: 409,
+        reason: "Conflict",
         message: 'Apply failed with 1 conflict: conflict with "u" using example.com/v1: .spec.size',
         details: {
           causes: [
@@ -252,7 +253,8 @@ export function applyContract(start: () => Promise<AnyServer>): void {
       const done = await apply("a", `${at("status")}/status`, body({ seen: 2 }));
       expect(done).toMatchObject({ spec: { size: 1 }, status: { seen: 2, conditions: [{ type: "B" }] } });
       expect(owned(done)).toEqual({
-        ...{ a: ".spec.size", "a/status": ".status.seen" },
+        a: ".spec.size",
+        "a/status": ".status.seen",
         "b/status":
           '.status.conditions[type="B"] .status.conditions[type="B"].status .status.conditions[type="B"].type',
       });
@@ -302,7 +304,8 @@ export function applyContract(start: () => Promise<AnyServer>): void {
       const wanted = configMap(name, { data: { a: "2" } });
       const { body } = await tried(`${configMaps}/${name}`, wanted, "fieldManager=kubectl");
       expect(body).toMatchObject({
-        ...{ code: 409, message: containing('conflict with "kubectl-client-side-apply" using v1: .data.a') },
+        code: 409,
+        message: containing('conflict with "kubectl-client-side-apply" using v1: .data.a'),
       });
       expect((await api.call("GET", `${configMaps}/${name}`)).body).toMatchObject({ data: { a: "1" } });
     });

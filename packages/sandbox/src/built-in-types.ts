@@ -55,15 +55,13 @@ const status = true;
 
 const core: readonly Row[] = [
   {
-    ...{
-      kind: "Namespace",
-      resource: "namespaces",
-      shortNames: ["ns"],
-      namespaced,
-      status,
-      unconditionalUpdate,
-      returnsDeleted,
-    },
+    kind: "Namespace",
+    resource: "namespaces",
+    shortNames: ["ns"],
+    namespaced,
+    status,
+    unconditionalUpdate,
+    returnsDeleted,
     schema: fields({
       spec: always(fields({ finalizers: listOf(string) })),
       status: always(knowing({ phase: or(string, "Active"), conditions: conditions("lastTransitionTime") })),
@@ -74,12 +72,17 @@ const core: readonly Row[] = [
     selectable: ["status.phase"],
   },
   {
-    ...{ kind: "ConfigMap", resource: "configmaps", shortNames: ["cm"], unconditionalUpdate },
+    kind: "ConfigMap",
+    resource: "configmaps",
+    shortNames: ["cm"],
+    unconditionalUpdate,
     schema: fields({ data: mapOf(string), binaryData: mapOf(bytes), immutable: boolean }),
     behaviour: configMapBehaviour,
   },
   {
-    ...{ kind: "Secret", resource: "secrets", unconditionalUpdate },
+    kind: "Secret",
+    resource: "secrets",
+    unconditionalUpdate,
     schema: fields({
       data: mapOf(bytes),
       stringData: mapOf(string),
@@ -91,7 +94,11 @@ const core: readonly Row[] = [
     selectable: ["type"],
   },
   {
-    ...{ kind: "Event", resource: "events", shortNames: ["ev"], unconditionalUpdate, createOnUpdate },
+    kind: "Event",
+    resource: "events",
+    shortNames: ["ev"],
+    unconditionalUpdate,
+    createOnUpdate,
     schema: fields({
       ...strings("reason message type action"),
       ...each("eventTime firstTimestamp lastTimestamp", whenever),
@@ -119,8 +126,14 @@ const core: readonly Row[] = [
     ],
   },
   {
-    ...{ kind: "Pod", resource: "pods", shortNames: ["po"], categories: ["all"], generation: true },
-    ...{ status, unconditionalUpdate, returnsDeleted },
+    kind: "Pod",
+    resource: "pods",
+    shortNames: ["po"],
+    categories: ["all"],
+    generation: true,
+    status,
+    unconditionalUpdate,
+    returnsDeleted,
     schema: fields({ spec: always(podSpecSchema), status: or(podStatusSchema, {}) }),
     behaviour: podBehaviour,
     columns: podColumns,
@@ -136,21 +149,26 @@ const core: readonly Row[] = [
     ],
   },
   {
-    ...{ kind: "Service", resource: "services", shortNames: ["svc"], categories: ["all"], nameRule: "label" },
-    ...{ status, unconditionalUpdate, createOnUpdate, returnsDeleted },
+    kind: "Service",
+    resource: "services",
+    shortNames: ["svc"],
+    categories: ["all"],
+    nameRule: "label",
+    status,
+    unconditionalUpdate,
+    createOnUpdate,
+    returnsDeleted,
     schema: serviceSchema,
     behaviour: serviceBehaviour,
     columns: serviceColumns,
     selectable: ["spec.clusterIP", "spec.type"],
   },
   {
-    ...{
-      kind: "ServiceAccount",
-      resource: "serviceaccounts",
-      shortNames: ["sa"],
-      unconditionalUpdate,
-      returnsDeleted,
-    },
+    kind: "ServiceAccount",
+    resource: "serviceaccounts",
+    shortNames: ["sa"],
+    unconditionalUpdate,
+    returnsDeleted,
     schema: fields({
       secrets: listBy("name", atomic(anyObject)),
       imagePullSecrets: listOf(anyObject),
@@ -160,7 +178,12 @@ const core: readonly Row[] = [
 ];
 
 const node: Row = {
-  ...{ kind: "Node", resource: "nodes", shortNames: ["no"], namespaced, status, unconditionalUpdate },
+  kind: "Node",
+  resource: "nodes",
+  shortNames: ["no"],
+  namespaced,
+  status,
+  unconditionalUpdate,
   schema: nodeSchema,
   behaviour: nodeBehaviour,
   columns: [
@@ -172,8 +195,11 @@ const node: Row = {
 };
 
 const networkPolicy: Row = {
-  ...{ kind: "NetworkPolicy", resource: "networkpolicies", shortNames: ["netpol"] },
-  ...{ generation: true, unconditionalUpdate },
+  kind: "NetworkPolicy",
+  resource: "networkpolicies",
+  shortNames: ["netpol"],
+  generation: true,
+  unconditionalUpdate,
   schema: fields({
     spec: always(
       fields({
@@ -188,8 +214,11 @@ const networkPolicy: Row = {
 };
 
 const disruptionBudget: Row = {
-  ...{ kind: "PodDisruptionBudget", resource: "poddisruptionbudgets", shortNames: ["pdb"] },
-  ...{ generation: true, status },
+  kind: "PodDisruptionBudget",
+  resource: "poddisruptionbudgets",
+  shortNames: ["pdb"],
+  generation: true,
+  status,
   schema: fields({
     spec: always(
       fields({
@@ -219,14 +248,12 @@ const disruptionBudget: Row = {
 
 /** The same objects as v1 Events under the newer names: one bucket, as in a real API server. */
 const events: Row = {
-  ...{
-    kind: "Event",
-    resource: "events",
-    shortNames: ["ev"],
-    bucket: "events",
-    unconditionalUpdate,
-    createOnUpdate,
-  },
+  kind: "Event",
+  resource: "events",
+  shortNames: ["ev"],
+  bucket: "events",
+  unconditionalUpdate,
+  createOnUpdate,
   schema: fields({
     ...strings("reason note type action reportingController reportingInstance"),
     ...each("eventTime deprecatedFirstTimestamp deprecatedLastTimestamp", whenever),
@@ -251,7 +278,9 @@ const events: Row = {
 };
 
 const lease: Row = {
-  ...{ kind: "Lease", resource: "leases", createOnUpdate },
+  kind: "Lease",
+  resource: "leases",
+  createOnUpdate,
   schema: fields({
     spec: always(
       fields({
@@ -266,8 +295,14 @@ const lease: Row = {
 };
 
 const definition: Row = {
-  ...{ kind: "CustomResourceDefinition", resource: "customresourcedefinitions", shortNames: ["crd", "crds"] },
-  ...{ categories: ["api-extensions"], namespaced, status, generation: true, returnsDeleted },
+  kind: "CustomResourceDefinition",
+  resource: "customresourcedefinitions",
+  shortNames: ["crd", "crds"],
+  categories: ["api-extensions"],
+  namespaced,
+  status,
+  generation: true,
+  returnsDeleted,
   // The real server still stores them in the version before.
   storedVersion: "v1beta1",
   schema: definitionSchema,

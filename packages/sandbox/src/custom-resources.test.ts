@@ -173,8 +173,10 @@ describe("a definition", () => {
       "a default that holds an object without a text for its apiVersion",
       withSchema({
         a: {
-          ...{ type: "object", "x-kubernetes-embedded-resource": true },
-          ...{ "x-kubernetes-preserve-unknown-fields": true, default: { apiVersion: 1, kind: "A" } },
+          type: "object",
+          "x-kubernetes-embedded-resource": true,
+          "x-kubernetes-preserve-unknown-fields": true,
+          default: { apiVersion: 1, kind: "A" },
         },
       }),
       `${at}.properties[a].default`,

@@ -193,17 +193,16 @@ export function typesOf(definition: KubeObject): ResourceType[] {
   const common = {
     ...plainType,
     group: textAt(spec, "group") ?? "",
-    ...{
-      resource: name("plural"),
-      kind: name("kind"),
-      singular: name("singular"),
-      listKind: name("listKind"),
-    },
+    resource: name("plural"),
+    kind: name("kind"),
+    singular: name("singular"),
+    listKind: name("listKind"),
     namespaced: textAt(spec, "scope") === "Namespaced",
     shortNames: textsAt(names, "shortNames"),
     categories: textsAt(names, "categories"),
     bucket: nameOf(definition),
-    ...{ custom: true, generation: true },
+    custom: true,
+    generation: true,
   };
   const schemaOf = (version: Json | undefined): JsonObject => objectAt(version, "schema", "openAPIV3Schema");
   const stored = listAt(spec, "versions").find(isStored);

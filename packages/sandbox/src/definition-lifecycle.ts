@@ -46,8 +46,11 @@ function write(cluster: Cluster, live: KubeObject, next: KubeObject): KubeObject
 const resourceNames = ["plural", "singular"];
 const kindNames = ["kind", "listKind"];
 const reasons: Readonly<Record<string, string>> = {
-  ...{ plural: "PluralConflict", singular: "SingularConflict", shortNames: "ShortNamesConflict" },
-  ...{ kind: "KindConflict", listKind: "ListKindConflict" },
+  plural: "PluralConflict",
+  singular: "SingularConflict",
+  shortNames: "ShortNamesConflict",
+  kind: "KindConflict",
+  listKind: "ListKindConflict",
 };
 
 /** The names that a definition gets of those that it wants, and why not all of them. */

@@ -53,7 +53,11 @@ function resourceList(types: Types, group: string, version: string): JsonObject 
   const resources = served.flatMap((type) => {
     const { resource, singular: singularName, namespaced, kind, shortNames, categories, status } = type;
     const main = {
-      ...{ name: resource, singularName, namespaced, kind, verbs: verbsOf(type) },
+      name: resource,
+      singularName,
+      namespaced,
+      kind,
+      verbs: verbsOf(type),
       storageVersionHash: storageVersionHash(type),
       ...(shortNames.length > 0 && { shortNames }),
       ...(categories.length > 0 && { categories }),
@@ -126,10 +130,19 @@ const pathsOf = (types: Types): string[] => {
 };
 
 const versionDocument = {
-  ...{ major: "1", minor: "36", emulationMajor: "1", emulationMinor: "36" },
-  ...{ minCompatibilityMajor: "1", minCompatibilityMinor: "35" },
-  ...{ gitVersion: "v1.36.0+sandbox", gitCommit: "", gitTreeState: "", buildDate: "1970-01-01T00:00:00Z" },
-  ...{ goVersion: "", compiler: "", platform: "" },
+  major: "1",
+  minor: "36",
+  emulationMajor: "1",
+  emulationMinor: "36",
+  minCompatibilityMajor: "1",
+  minCompatibilityMinor: "35",
+  gitVersion: "v1.36.0+sandbox",
+  gitCommit: "",
+  gitTreeState: "",
+  buildDate: "1970-01-01T00:00:00Z",
+  goVersion: "",
+  compiler: "",
+  platform: "",
 };
 
 /** The document at a path, or undefined where the path is none of discovery's. */

@@ -83,7 +83,9 @@ export function occasionFor(cluster: Cluster, { type, subresource }: Writing, ma
   return {
     schema: mergeSchemaOf(type),
     apiVersion: apiVersionOf(type),
-    ...{ subresource, manager, now: timestamp(cluster.now()) },
+    subresource,
+    manager,
+    now: timestamp(cluster.now()),
     ignored: ignoredBy(type, subresource),
     isServed: (apiVersion) =>
       cluster.types().some((one) => one.bucket === type.bucket && apiVersionOf(one) === apiVersion),

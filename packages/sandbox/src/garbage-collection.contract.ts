@@ -11,7 +11,11 @@ const here = mapsIn("default");
 const merge = { "content-type": "application/merge-patch+json" };
 
 const refersTo = (owner: JsonObject, more: JsonObject = {}): JsonObject => ({
-  ...{ apiVersion: "v1", kind: "ConfigMap", name: nameOf(owner), uid: uidOf(owner), ...more },
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  name: nameOf(owner),
+  uid: uidOf(owner),
+  ...more,
 });
 
 interface Maps {

@@ -28,7 +28,9 @@ const uidIn = (reference: Json): string => textAt(reference, "uid") ?? "";
 const waitsFor = (finalizer: string, object: KubeObject): boolean =>
   beingDeleted(object) && finalizersOf(object).includes(finalizer);
 const placeOf = (bucket: string, object: KubeObject): Place => ({
-  ...{ bucket, namespace: namespaceOf(object), name: nameOf(object) },
+  bucket,
+  namespace: namespaceOf(object),
+  name: nameOf(object),
 });
 
 /** Dependents by the uid of their owners: what is in the store, kept up with every change. */

@@ -29,7 +29,9 @@ const template = (name: string, image: string): JsonObject => ({
   spec: { containers: [{ name: "main", image }] },
 });
 const workload = (kind: string, name: string, replicas = 1, image = "i:1"): JsonObject => ({
-  ...{ apiVersion: "apps/v1", kind, metadata: { name, labels: { app: name } } },
+  apiVersion: "apps/v1",
+  kind,
+  metadata: { name, labels: { app: name } },
   spec: { replicas, selector: { matchLabels: { app: name } }, template: template(name, image) },
 });
 const deployment = (name: string, replicas?: number, image?: string): JsonObject =>
@@ -44,7 +46,10 @@ async function rollOut(name: string): Promise<void> {
   const replicas = field(made, "spec", "replicas") ?? 1;
   const status = {
     observedGeneration: field(made, "metadata", "generation") ?? 0,
-    ...{ replicas, updatedReplicas: replicas, readyReplicas: replicas, availableReplicas: replicas },
+    replicas,
+    updatedReplicas: replicas,
+    readyReplicas: replicas,
+    availableReplicas: replicas,
     conditions: [{ type: "Available", status: "True" }],
   };
   await api.patch(`${apps}/deployments/${name}/status`, { status });
@@ -60,7 +65,8 @@ async function revise(name: string, revision: number, image: string, cause: stri
   await api.call("POST", `${apps}/replicasets`, {
     ...set,
     metadata: {
-      ...{ name: `${name}-${revision}`, labels: { app: name } },
+      name: `${name}-${revision}`,
+      labels: { app: name },
       annotations: {
         [revisionKey]: String(revision),
         "kubernetes.io/change-cause": cause,

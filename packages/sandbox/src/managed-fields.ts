@@ -57,7 +57,10 @@ export function ownersIn(metadata: JsonObject): Owners | undefined {
     if (text("apiVersion") === "" || text("fieldsType") !== "FieldsV1") return undefined;
     const [manager, apiVersion] = [text("manager"), text("apiVersion")];
     owners.push({
-      ...{ manager, operation, apiVersion, subresource: text("subresource") },
+      manager,
+      operation,
+      apiVersion,
+      subresource: text("subresource"),
       time: textAt(entry, "time"),
       fields: isObject(fields) ? fields : noFields,
     });
@@ -74,8 +77,13 @@ export function entriesOf(owners: Owners): JsonObject[] | undefined {
   const sorted = [...owners.values()].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
   return sorted.map(({ manager, operation, apiVersion, subresource, time, fields }) =>
     present({
-      ...{ manager: manager || undefined, operation, apiVersion, time },
-      ...{ fieldsType: "FieldsV1", fieldsV1: fields, subresource: subresource || undefined },
+      manager: manager || undefined,
+      operation,
+      apiVersion,
+      time,
+      fieldsType: "FieldsV1",
+      fieldsV1: fields,
+      subresource: subresource || undefined,
     }),
   );
 }
@@ -151,8 +159,12 @@ export function ownersAfterUpdate(
 ): Owners {
   const { manager, apiVersion, subresource, now, isServed, ignored } = occasion;
   const self: Ownership = {
-    ...{ manager: manager || "unknown", operation: "Update", apiVersion, subresource },
-    ...{ time: now, fields: noFields },
+    manager: manager || "unknown",
+    operation: "Update",
+    apiVersion,
+    subresource,
+    time: now,
+    fields: noFields,
   };
   const comparison = comparedFor(occasion, withoutManaged(live), withoutManaged(next));
   // Not as itself: also what it owned before is taken from it, so that one entry says what changed now.

@@ -172,11 +172,9 @@ describe("updating", () => {
     await api.call("POST", configMaps, configMap("patched", { data: { a: "1" } }));
     const { body } = await api.patch(`${configMaps}/patched`, { data: { a: 1 } });
     expect(body).toMatchObject({
-      ...{
-        code: 422,
-        reason: "Invalid",
-        message: containing("cannot be handled as a ConfigMap"),
-      },
+      code: 422,
+      reason: "Invalid",
+      message: containing("cannot be handled as a ConfigMap"),
       details: { causes: [{ field: "patch" }] },
     });
     expect((await api.call("GET", `${configMaps}/patched`)).body).toMatchObject({ data: { a: "1" } });
@@ -388,7 +386,8 @@ describe("what is not there", () => {
 
   it("answers 404 for a name that is not UTF-8, and shows its bytes", async () => {
     expect((await api.call("GET", `${configMaps}/%61%FF%C3%A9%C3`)).body).toMatchObject({
-      ...{ code: 404, message: 'configmaps "a\\xffé\\xc3" not found' },
+      code: 404,
+      message: 'configmaps "a\\xffé\\xc3" not found',
     });
   });
 

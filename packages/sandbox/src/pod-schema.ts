@@ -26,7 +26,10 @@ const envVar = struct(
   { kept: "name", text: "value" },
   {
     valueFrom: fields({
-      ...{ fieldRef, resourceFieldRef, configMapKeyRef: key, secretKeyRef: key },
+      fieldRef,
+      resourceFieldRef,
+      configMapKeyRef: key,
+      secretKeyRef: key,
       fileKeyRef: atomic(struct({ kept: "volumeName path key", boolean: "optional" })),
     }),
   },
@@ -51,7 +54,9 @@ const number = (byDefault: number): JsonObject => ({
 const probe = struct(
   { number: "initialDelaySeconds", integer: "terminationGracePeriodSeconds" },
   {
-    ...{ exec, httpGet, tcpSocket },
+    exec,
+    httpGet,
+    tcpSocket,
     grpc: struct({ integer: "port" }, { service: or(string, "") }),
     timeoutSeconds: number(1),
     periodSeconds: number(10),
@@ -265,12 +270,10 @@ const containerStatus = struct(
     quantities: "allocatedResources",
   },
   {
-    ...{
-      state: or(state, {}),
-      lastState: or(state, {}),
-      ready: or({ type: "boolean" }, false),
-      restartCount: or({ type: "integer" }, 0),
-    },
+    state: or(state, {}),
+    lastState: or(state, {}),
+    ready: or({ type: "boolean" }, false),
+    restartCount: or({ type: "integer" }, 0),
     image: or(string, ""),
     imageID: or(string, ""),
     resources,

@@ -331,7 +331,8 @@ function policyIn(
   if (policy === undefined || policy === null) return { propagation: older, orphans, errors: [] };
   if (!isPropagation(policy))
     return {
-      ...{ propagation: undefined, orphans },
+      propagation: undefined,
+      orphans,
       errors: [notSupported("propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"])],
     };
   const both = "orphanDependents and deletionPropagation cannot be both set";

@@ -11,7 +11,9 @@ const merge = { "content-type": "application/merge-patch+json", "user-agent": "t
 const applying = { "content-type": "application/apply-patch+yaml" };
 
 const deployment = (name: string, spec: JsonObject = {}): JsonObject => ({
-  ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name } },
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name },
   spec: {
     selector: {
       matchLabels: { app: "x" },
@@ -25,7 +27,9 @@ const deployment = (name: string, spec: JsonObject = {}): JsonObject => ({
   },
 });
 const scaleTo = (name: string, replicas: Json, metadata: JsonObject = {}): JsonObject => ({
-  ...{ apiVersion: "autoscaling/v1", kind: "Scale", spec: { replicas } },
+  apiVersion: "autoscaling/v1",
+  kind: "Scale",
+  spec: { replicas },
   metadata: { name, namespace: "default", ...metadata },
 });
 
@@ -53,7 +57,8 @@ export function scaleContract(start: () => Promise<AnyServer>): void {
       const [name, namespace] = ["told", "default"];
       const { uid, resourceVersion, creationTimestamp } = objectAt({ metadata: metadata ?? {} }, "metadata");
       expect(await get(`${deployments}/told/scale`)).toEqual({
-        ...{ kind: "Scale", apiVersion: "autoscaling/v1" },
+        kind: "Scale",
+        apiVersion: "autoscaling/v1",
         metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
         spec: { replicas: 1 },
         status: { replicas: 0, selector: "app=x,app,tier notin (a,b)" },
@@ -77,7 +82,9 @@ export function scaleContract(start: () => Promise<AnyServer>): void {
       const resourceVersion = textAt(made, "metadata", "resourceVersion") ?? "";
       expect((await put(path, scaleTo("versioned", 2, { resourceVersion }))).code).toBe(200);
       expect((await put(path, scaleTo("versioned", 3, { resourceVersion }))).body).toMatchObject({
-        ...{ code: 409, reason: "Conflict", details: { kind: "deployments", group: "apps" } },
+        code: 409,
+        reason: "Conflict",
+        details: { kind: "deployments", group: "apps" },
         message: containing("the object has been modified"),
       });
       const other = await put(path, scaleTo("versioned", 3, { uid: "other" }));
@@ -94,7 +101,8 @@ export function scaleContract(start: () => Promise<AnyServer>): void {
       });
       expect((await put(path, scaleTo("else", 1))).code).toBe(400);
       expect((await patch(`${deployments}/nobody`, { spec: { replicas: 1 } })).body).toMatchObject({
-        ...{ code: 404, message: 'deployments.apps "nobody" not found' },
+        code: 404,
+        message: 'deployments.apps "nobody" not found',
       });
       expect((await api.call("GET", `${deployments}/nobody/scale`)).code).toBe(404);
       expect((await api.call("DELETE", `${path}/scale`)).code).toBe(405);
@@ -107,8 +115,12 @@ export function scaleContract(start: () => Promise<AnyServer>): void {
       await patch(path, { spec: { replicas: 2 } });
       const owners = listAt(await get(path), "metadata", "managedFields");
       expect(owners).toContainEqual({
-        ...{ manager: "tester", operation: "Update", subresource: "scale", apiVersion: "apps/v1" },
-        ...{ fieldsType: "FieldsV1", fieldsV1: { "f:spec": { "f:replicas": {} } } },
+        manager: "tester",
+        operation: "Update",
+        subresource: "scale",
+        apiVersion: "apps/v1",
+        fieldsType: "FieldsV1",
+        fieldsV1: { "f:spec": { "f:replicas": {} } },
       });
       const again = await api.call("PATCH", `${path}?fieldManager=a`, applied, applying);
       expect(again.body).toMatchObject({
@@ -123,7 +135,8 @@ export function scaleContract(start: () => Promise<AnyServer>): void {
       const apply = (query: string) =>
         api.call("PATCH", `${path}/scale?fieldManager=b${query}`, scaleTo("applied", 2), applying);
       expect((await apply("")).body).toMatchObject({
-        ...{ code: 409, message: 'Apply failed with 1 conflict: conflict with "a": .spec.replicas' },
+        code: 409,
+        message: 'Apply failed with 1 conflict: conflict with "a": .spec.replicas',
       });
       expect((await apply("&force=true")).body).toMatchObject({ spec: { replicas: 2 } });
     });
@@ -135,7 +148,8 @@ export function scaleContract(start: () => Promise<AnyServer>): void {
       const path = `${widgets}/mapped`;
       await api.call("PATCH", `${path}/status`, { status: { seen: 1, pods: "app=x" } }, merge);
       expect(await get(`${path}/scale`)).toMatchObject({
-        ...{ spec: { replicas: 2 }, status: { replicas: 1, selector: "app=x" } },
+        spec: { replicas: 2 },
+        status: { replicas: 1, selector: "app=x" },
       });
       await patch(path, { spec: { replicas: 5 } });
       expect(await get(path)).toMatchObject({ spec: { size: 5 }, metadata: { generation: 2 } });
@@ -145,10 +159,12 @@ export function scaleContract(start: () => Promise<AnyServer>): void {
       await create(widgets, widget("bare", {}));
       const path = `${widgets}/bare`;
       expect((await api.call("GET", `${path}/scale`)).body).toMatchObject({
-        ...{ code: 500, message: containing('the spec replicas field ".spec.size" does not exist') },
+        code: 500,
+        message: containing('the spec replicas field ".spec.size" does not exist'),
       });
       expect((await patch(path, { metadata: { labels: { a: "b" } } })).body).toMatchObject({
-        ...{ code: 400, message: 'the spec replicas field ".spec.size" cannot be empty' },
+        code: 400,
+        message: 'the spec replicas field ".spec.size" cannot be empty',
       });
       expect((await patch(path, { spec: { replicas: 4 } })).body).toMatchObject({ spec: { replicas: 4 } });
     });

@@ -32,8 +32,14 @@ export function scaleTypeOf(type: ResourceType): ResourceType {
   const known = scaleTypes.get(type);
   const made: ResourceType = known ?? {
     ...plainType,
-    ...{ group: "autoscaling", kind: "Scale", listKind: "ScaleList", schema: scaleSchema },
-    ...{ resource: type.resource, singular: "scale", bucket: type.bucket, namespaced: type.namespaced },
+    group: "autoscaling",
+    kind: "Scale",
+    listKind: "ScaleList",
+    schema: scaleSchema,
+    resource: type.resource,
+    singular: "scale",
+    bucket: type.bucket,
+    namespaced: type.namespaced,
   };
   scaleTypes.set(type, made);
   return made;
@@ -62,7 +68,9 @@ export function scaleOf(type: ResourceType, object: KubeObject): KubeObject {
   const others = Object.keys(object.metadata).filter((key) => !kept.includes(key));
   const asked = numberAt(object, specReplicasPath);
   return {
-    ...{ kind: "Scale", apiVersion: "autoscaling/v1", metadata: omit(object.metadata, ...others) },
+    kind: "Scale",
+    apiVersion: "autoscaling/v1",
+    metadata: omit(object.metadata, ...others),
     // What is zero is left out of what is asked for, not of what is there.
     spec: asked ? { replicas: asked } : {},
     status: withField(

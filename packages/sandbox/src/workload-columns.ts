@@ -12,7 +12,9 @@ const text = (name: string, of: Of): Column => ({ name, type: "string", jsonPath
 const wide = (name: string, of: Of): Column => ({ ...text(name, of), priority: 1 });
 const numberOf = (value: Json | undefined): number => (typeof value === "number" ? value : 0);
 const count = (name: string, part: "spec" | "status", key: string): Column => ({
-  ...{ name, type: "integer", jsonPath: "" },
+  name,
+  type: "integer",
+  jsonPath: "",
   of: (object) => numberOf(objectAt(object, part)[key]),
 });
 

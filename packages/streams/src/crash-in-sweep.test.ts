@@ -75,7 +75,11 @@ async function live(stream: string, crash?: Crash): Promise<Life> {
   const stop = new AbortController();
   let calls = 0;
   const reflector = runReflector({
-    ...{ client, ref, log: silentLog, signal: stop.signal, seen: held.seen },
+    client,
+    ref,
+    log: silentLog,
+    signal: stop.signal,
+    seen: held.seen,
     from: { position: held.position, toldToAll: held.toldToAll },
     async onEvents(events) {
       const objects = events.filter(isObjectEvent);

@@ -7,7 +7,8 @@ import type { Listener } from "./plan-streams.ts";
 const ref = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true };
 const path = parseFieldPath("spec.ref");
 const filing: Listener = {
-  ...{ controller: "pods", queue: "pods" },
+  controller: "pods",
+  queue: "pods",
   subscription: { id: "refs", for: ref, map: { by: "references", path, to: ref } },
 };
 const key = objectKey({ namespace: "default", name: "a" });
@@ -15,7 +16,13 @@ const refs = (...terms: readonly string[]): Meanings => ({
   refs: { view: terms.join(), keys: [key], filed: terms.map((term) => ({ term, note: "" })) },
 });
 const event = (means: Meanings, before?: Meanings, more: Partial<ObjectEvent> = {}): ObjectEvent => ({
-  ...{ type: "modified", key, uid: "u", resourceVersion: "2", object: undefined, means, missed: false },
+  type: "modified",
+  key,
+  uid: "u",
+  resourceVersion: "2",
+  object: undefined,
+  means,
+  missed: false,
   previous: before && { key, uid: "u", resourceVersion: "1", meant: before },
   ...more,
 });

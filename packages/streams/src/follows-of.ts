@@ -49,7 +49,9 @@ export function followsOf(
   const follow = (of: Watched, map: Mapping, at: string): Follow => ({
     ref: refOf(of),
     subscription: {
-      ...{ for: own, map, ...predicatesOf(of, at) },
+      for: own,
+      map,
+      ...predicatesOf(of, at),
       ...(known.has(nameOf(refOf(of))) && { news: true }),
     },
   });

@@ -7,11 +7,16 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const seen = (name: string, resourceVersion: string): SeenObject => ({
-  ...{ key: objectKey({ name }), uid: name, resourceVersion },
+  key: objectKey({ name }),
+  uid: name,
+  resourceVersion,
   meant: { us: { view: "v", keys: [] } },
 });
 const change = (more: Partial<SeenChange>): SeenChange => ({
-  ...{ put: [], forget: [], position: undefined, whole: false },
+  put: [],
+  forget: [],
+  position: undefined,
+  whole: false,
   ...more,
 });
 

@@ -10,7 +10,11 @@ const { redis } = await redisOfFile();
 
 const keys = Array.from({ length: 6 }, (_, i) => objectKey({ namespace: "default", name: `n${i}` }));
 const wake = (key: (typeof keys)[number], version: number): Wake => ({
-  ...{ key, kind: "things", resourceVersion: String(version), reason: "Modified", class: "change" },
+  key,
+  kind: "things",
+  resourceVersion: String(version),
+  reason: "Modified",
+  class: "change",
 });
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.subarray(keys, { minLength: 1 }).map((of) => ({ do: "add", of }) as const) },
@@ -21,7 +25,11 @@ it("each wake that a queue has not taken is recorded, or all keys are to be woke
   let streams = 0;
   const property = fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
     const store = openStreamStore({
-      ...{ fleet: fleetOf(), redis, holder: "bridge-1", lease: 60_000, mostOwed: 3 },
+      fleet: fleetOf(),
+      redis,
+      holder: "bridge-1",
+      lease: 60_000,
+      mostOwed: 3,
     });
     const held = await store.hold(`v1/things-${streams++}`, {
       scope: "all",
@@ -69,7 +77,7 @@ it("each wake that a queue has not taken is recorded, or all keys are to be woke
 });
 
 it("what another program wrote in the place of a wake still wakes its key", async () => {
-  const store = openStreamStore({ ...{ fleet: fleetOf(), redis, holder: "bridge-1", lease: 60_000 } });
+  const store = openStreamStore({ fleet: fleetOf(), redis, holder: "bridge-1", lease: 60_000 });
   const held = await store.hold("v1/foreign", { scope: "all", listeners: ["us"], queues: ["a"] });
   if ("heldBy" in held) throw new Error("held");
   const owed = held.owedTo("a");
@@ -83,7 +91,7 @@ it("what another program wrote in the place of a wake still wakes its key", asyn
 });
 
 it("hundreds of wakes that are owed are all in the pieces, each once", async () => {
-  const store = openStreamStore({ ...{ fleet: fleetOf(), redis, holder: "bridge-1", lease: 60_000 } });
+  const store = openStreamStore({ fleet: fleetOf(), redis, holder: "bridge-1", lease: 60_000 });
   const held = await store.hold("v1/many", { scope: "all", listeners: ["us"], queues: ["a"] });
   if ("heldBy" in held) throw new Error("held");
   const many = Array.from({ length: 450 }, (_, i) => objectKey({ name: `m${i}` }));

@@ -5,7 +5,10 @@ import { planStreams, streamOf, type StreamPlan } from "./plan-streams.ts";
 import type { Follower } from "./follows-of.ts";
 
 const ref = (group: string, plural: string): ResourceRef => ({
-  ...{ group, plural, version: "v1", kind: plural },
+  group,
+  plural,
+  version: "v1",
+  kind: plural,
   namespaced: true,
 });
 const pods = ref("", "pods");
@@ -15,7 +18,8 @@ const follow = (of: ResourceRef, more: Partial<Subscription> = {}) => ({
   subscription: { for: of, map: { by: "self" }, ...more } as const,
 });
 const registration = (controller: string, ...follows: Follower["follows"]): Follower => ({
-  ...{ controller, follows },
+  controller,
+  follows,
 });
 const origins = new Map([
   ["a", "1"],

@@ -76,7 +76,8 @@ function partsOf(follow: Follow): readonly Part[] {
   const { ref, subscription } = follow;
   if (subscription.namespaces === undefined) return [{ ref, namespace: undefined, follow }];
   return [...new Set(subscription.namespaces)].map((namespace) => ({
-    ...{ ref, namespace },
+    ref,
+    namespace,
     follow: { ...follow, subscription: { ...subscription, namespaces: [namespace] } },
   }));
 }
@@ -87,7 +88,9 @@ function listenersOf(follower: Follower, origins: Origins) {
     const { subscription, looksInto: filing, queue = controller } = follow;
     if (!origins.has(controller) || !origins.has(queue)) return [];
     const listener: Listener = {
-      ...{ controller, queue, subscription: { ...subscription, id: idOf(follower, follow, origins) } },
+      controller,
+      queue,
+      subscription: { ...subscription, id: idOf(follower, follow, origins) },
       ...(filing && { looksInto: filesOf(follower, filing, origins) }),
     };
     return [{ place, listener }];

@@ -45,7 +45,8 @@ export function seenFrom(key: ObjectKey, record: string): SeenObject | undefined
     return [
       id,
       {
-        ...{ view, keys: keys.map((one) => (one === 0 ? key : one)) },
+        view,
+        keys: keys.map((one) => (one === 0 ? key : one)),
         ...(terms && { sought: terms.map((one) => (one === 0 ? key : one)) }),
       },
     ];

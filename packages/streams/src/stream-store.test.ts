@@ -33,16 +33,24 @@ beforeEach(() => {
 const key = (name: string) => objectKey({ namespace: "default", name });
 const seen = (name: string, resourceVersion = "5"): SeenObject => ({
   key: key(name),
-  ...{ uid: `uid-${name}`, resourceVersion },
+  uid: `uid-${name}`,
+  resourceVersion,
   meant: { own: { view: "v", keys: [key(name)] }, owner: { view: resourceVersion, keys: [key("other")] } },
 });
 const change = (more: Partial<SeenChange>): SeenChange => ({
-  ...{ put: [], forget: [], position: undefined, whole: false },
+  put: [],
+  forget: [],
+  position: undefined,
+  whole: false,
   ...more,
 });
 const us = { scope: "all", listeners: ["us"], queues: ["a"] };
 const owedWake = (name: string): Wake => ({
-  ...{ key: key(name), kind: "things", resourceVersion: "1", reason: "Added", class: "change" },
+  key: key(name),
+  kind: "things",
+  resourceVersion: "1",
+  reason: "Added",
+  class: "change",
 });
 const hold = async (audience: Audience = us): Promise<HeldStream> => {
   const held = await store.hold(stream, audience);

@@ -280,7 +280,8 @@ function recentlyTold() {
 /** A change as changes that a script takes, one after the other: the position comes with the last. */
 function changePieces(change: SeenChange): readonly SeenChange[] {
   const some = pieces(change.put, {
-    ...{ most: mostListed, size: jsonBytes / 2 },
+    most: mostListed,
+    size: jsonBytes / 2,
     sizeOf: (seen) => Buffer.byteLength(recordOf(seen)) + seen.key.length,
   });
   const last = some.at(-1) ?? [];

@@ -7,13 +7,17 @@ import type { Listener } from "./plan-streams.ts";
 import { type EventSource, wakesOf, wakesTogether } from "./wakes-of.ts";
 
 const bucket: ResourceRef = {
-  ...{ group: "s3.drover.dev", version: "v1", plural: "buckets", kind: "Bucket" },
+  group: "s3.drover.dev",
+  version: "v1",
+  plural: "buckets",
+  kind: "Bucket",
   namespaced: true,
 };
 const key = (name: string) => objectKey({ namespace: "default", name });
 const photos = key("photos");
 const own: Listener = {
-  ...{ controller: "buckets", queue: "buckets" },
+  controller: "buckets",
+  queue: "buckets",
   subscription: { id: "own", for: bucket, map: { by: "self" } },
 };
 const means = (view: string, ...keys: readonly string[]): Meanings => ({
@@ -21,8 +25,14 @@ const means = (view: string, ...keys: readonly string[]): Meanings => ({
 });
 const seen = (meant: Meanings, uid = "u1") => ({ key: photos, uid, resourceVersion: "6", meant });
 const event = (fields: Partial<ObjectEvent>): ObjectEvent => ({
-  ...{ type: "modified", key: photos, uid: "u1", resourceVersion: "7", object: undefined },
-  ...{ means: means("a", "photos"), previous: undefined, missed: false },
+  type: "modified",
+  key: photos,
+  uid: "u1",
+  resourceVersion: "7",
+  object: undefined,
+  means: means("a", "photos"),
+  previous: undefined,
+  missed: false,
   ...fields,
 });
 /** Whom the terms of a lookup find. */
@@ -48,8 +58,13 @@ describe("what wakes a key", () => {
   it("is that its object comes, changes and goes, with the version to be at least as new as", async () => {
     expect(await wakes([{ type: "added" }])).toEqual([
       {
-        ...{ key: photos, kind: "buckets.s3.drover.dev", resourceVersion: "7", uid: "u1" },
-        ...{ reason: "Added", class: "change", paused: false },
+        key: photos,
+        kind: "buckets.s3.drover.dev",
+        resourceVersion: "7",
+        uid: "u1",
+        reason: "Added",
+        class: "change",
+        paused: false,
       },
     ]);
     expect(await woken({ previous: seen(means("b", "photos")) })).toEqual(["change Modified default/photos"]);
@@ -92,7 +107,9 @@ describe("what wakes a key", () => {
 
   it("brings the object, of a change or a listing, where it is asked for", async () => {
     const object = {
-      ...{ apiVersion: "s3.drover.dev/v1", kind: "Bucket", spec: { size: 1 } },
+      apiVersion: "s3.drover.dev/v1",
+      kind: "Bucket",
+      spec: { size: 1 },
       metadata: { name: "photos", uid: "u1", resourceVersion: "7", managedFields: [{}] },
     };
     const asking: Listener = { ...own, subscription: { ...own.subscription, copies: true } };
@@ -122,7 +139,9 @@ describe("what wakes a key", () => {
 
   it("tells what became of an object of a kind that runs know, unless that is too long", async () => {
     const object = {
-      ...{ apiVersion: "v1", kind: "Pod", spec: { size: 1 } },
+      apiVersion: "v1",
+      kind: "Pod",
+      spec: { size: 1 },
       metadata: { name: "photos", uid: "u1", resourceVersion: "7" },
     };
     const knows: Listener = {
@@ -201,7 +220,8 @@ describe("what wakes a key", () => {
 
 it("what one event brings to several listeners is one wake", async () => {
   const object = {
-    ...{ apiVersion: "s3.drover.dev/v1", kind: "Bucket" },
+    apiVersion: "s3.drover.dev/v1",
+    kind: "Bucket",
     metadata: { name: "photos", uid: "u1", resourceVersion: "7" },
   };
   const asking: Listener = { ...own, subscription: { ...own.subscription, copies: true } };

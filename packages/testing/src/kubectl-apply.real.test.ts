@@ -34,9 +34,7 @@ interface Ground {
   close(): Promise<void>;
 }
 
-const widgets = {
-  ...{ group: "example.com", version: "v1", plural: "widgets", kind: "Widget", namespaced: true },
-};
+const widgets = { group: "example.com", version: "v1", plural: "widgets", kind: "Widget", namespaced: true };
 const keyed = {
   type: "array",
   "x-kubernetes-list-type": "map",
@@ -55,7 +53,10 @@ const definition = {
     names: { plural: "widgets", singular: "widget", kind: "Widget", listKind: "WidgetList" },
     versions: [
       {
-        ...{ name: "v1", served: true, storage: true, subresources: { status: {} } },
+        name: "v1",
+        served: true,
+        storage: true,
+        subresources: { status: {} },
         schema: {
           openAPIV3Schema: {
             type: "object",
@@ -195,7 +196,9 @@ function comparable(object: KubeObject | undefined): unknown {
 const named =
   (kind: string, apiVersion: string) =>
   (name: string, content: object, metadata: object = {}): Manifest => ({
-    ...{ apiVersion, kind, metadata: { name, ...metadata } },
+    apiVersion,
+    kind,
+    metadata: { name, ...metadata },
     ...content,
   });
 const configMap = named("ConfigMap", "v1");

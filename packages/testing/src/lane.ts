@@ -64,7 +64,9 @@ export async function lanesOf(controller: Controller, options: LaneOptions): Pro
     perform: (life, run) =>
       reconcileOnce(
         {
-          ...{ controller: livingOf(life, name), client: life.client, log },
+          controller: livingOf(life, name),
+          client: life.client,
+          log,
           announce: (_, announcement) => announced(announcement),
           now: () => new Date(now()),
           random,

@@ -57,7 +57,10 @@ export async function openLives({
   let rights: Rights | undefined;
   let running: string | undefined;
   const proxies = await openProxies({
-    ...{ ...options, upstream: server.upstream, calls, onKill: kill },
+    ...options,
+    upstream: server.upstream,
+    calls,
+    onKill: kill,
     authorize: (call) => rights?.refusalOf(call),
   });
   // What a shared server holds at the end is known from the record, so that way leads through the proxy.

@@ -46,7 +46,9 @@ export async function openProxies(options: ProxiesOptions): Promise<Proxies> {
   const start = (to: Upstream, may?: ProxiesOptions["authorize"]): Promise<FaultProxy> => {
     const isOfFunction = ({ life }: { readonly life: number }): boolean => life !== testsLife;
     return startFaultProxy({
-      ...{ upstream: to, views, onKill },
+      upstream: to,
+      views,
+      onKill,
       ...(sleep && { sleep }),
       ...(may && { authorize: (call: Call) => (isOfFunction(call) ? may(call) : undefined) }),
       decider: { ofCall: (call) => (isOfFunction(call) ? decider?.ofCall(call) : undefined) },

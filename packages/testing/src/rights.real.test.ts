@@ -37,13 +37,18 @@ afterAll(async () => {
 });
 
 const Cup = defineResource({
-  ...{ group: "example.com", version: "v1", kind: "Cup", scope: "Namespaced" },
+  group: "example.com",
+  version: "v1",
+  kind: "Cup",
+  scope: "Namespaced",
   spec: z.object({}),
   status: z.object({}),
 });
 const anything = (only: { readonly namespaces?: string[] }, name: string) =>
   defineController({
-    ...{ for: Cup, name, only },
+    for: Cup,
+    name,
+    only,
     owns: [{ kind: kindOf(builtin.configMap) }, { kind: kindOf(builtin.namespace) }],
     watches: [{ kind: kindOf(builtin.node), names: () => Promise.resolve([]) }],
     reconcile: () => Promise.resolve(undefined),
@@ -55,15 +60,14 @@ const rule = (
   resources: string[],
   verbs: string[],
   resourceNames?: string[],
-): PermissionRule => ({
-  ...{ apiGroups: [group], resources, verbs },
-  ...(resourceNames && { resourceNames }),
-});
+): PermissionRule => ({ apiGroups: [group], resources, verbs, ...(resourceNames && { resourceNames }) });
 
 const definitions: Readonly<Record<string, DeployableFunction<typeof Cup>>> = {
   "what follows from the code, anywhere": { controller: anything({}, "anywhere"), readsSecrets: ["a"] },
   "what follows from the code, at home": {
-    ...{ controller: anything({ namespaces: ["home"] }, "at-home"), namespace: "home", readsSecrets: true },
+    controller: anything({ namespaces: ["home"] }, "at-home"),
+    namespace: "home",
+    readsSecrets: true,
   },
   "rules of every form": {
     controller: anything({ namespaces: ["home"] }, "forms"),
@@ -174,7 +178,10 @@ const others = [
 
 const part = { namespace: "drover", name: "part" };
 const surroundings = {
-  ...{ redisUrl: "redis://redis:6379", redisCa: undefined, bridge: part, gateway: part },
+  redisUrl: "redis://redis:6379",
+  redisCa: undefined,
+  bridge: part,
+  gateway: part,
   keda: { scalingUrl: undefined, account: part },
   network: { namespace: "drover", monitoring: [], egress: { pods: true, networks: [], except: [] } },
 };

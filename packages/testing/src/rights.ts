@@ -104,7 +104,10 @@ const everybodys: readonly Access[] = [
 function accessOf({ verb, resource: named, subresource, namespace, name }: Call): Access {
   const [resource = "", ...group] = named.split(".");
   return {
-    ...{ verb, group: group.join("."), resource, name },
+    verb,
+    group: group.join("."),
+    resource,
+    name,
     subresource: subresource === "" ? undefined : subresource,
     namespace: namespace === "" ? undefined : namespace,
   };
@@ -129,8 +132,14 @@ function forbidden({ controller, definition }: Account, call: Call): object {
 }
 
 const status = (message: string, details: object): object => ({
-  ...{ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message },
-  ...{ reason: "Forbidden", details, code: 403 },
+  kind: "Status",
+  apiVersion: "v1",
+  metadata: {},
+  status: "Failure",
+  message,
+  reason: "Forbidden",
+  details,
+  code: 403,
 });
 
 /** @param call that the account may not make. */

@@ -3,7 +3,10 @@ import { builtin, type KubeClient } from "@drover/kube";
 import { z } from "zod";
 
 export const Site = defineResource({
-  ...{ group: "example.com", version: "v1", kind: "Site", scope: "Namespaced" },
+  group: "example.com",
+  version: "v1",
+  kind: "Site",
+  scope: "Namespaced",
   spec: z.object({ title: z.string() }),
   status: z.object({ page: z.string().optional() }),
 });

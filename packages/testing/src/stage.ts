@@ -112,7 +112,14 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   };
   const reported = (of: "waiting" | "parked") => () => reportsOf(lanes, runs, of);
   return {
-    ...{ client, lister, server: address, controllers, followed, calls, runs, announcements },
+    client,
+    lister,
+    server: address,
+    controllers,
+    followed,
+    calls,
+    runs,
+    announcements,
     kill: () => lives.kill(),
     look: sparingly(async () => {
       await server.collected?.();
@@ -173,7 +180,8 @@ function sparingly(look: () => Promise<unknown>, version: TestServer["version"])
 async function reportsOf(lanes: readonly Lane[], runs: readonly RunRecord[], of: "waiting" | "parked") {
   const found = lanes.map(async ({ controller, queue }) =>
     (await queue[of]()).map((report): WaitingKey => ({
-      ...{ controller, report },
+      controller,
+      report,
       last: runs.findLast((run) => run.controller === controller && run.key === report.key),
     })),
   );

@@ -67,7 +67,11 @@ export async function testCluster(
 ): Promise<TestCluster> {
   const clock = virtualClock(at);
   const stage = await openStage({
-    ...{ start, outside, deployedAs, server: await servers(clock), clock },
+    start,
+    outside,
+    deployedAs,
+    server: await servers(clock),
+    clock,
     ...(log && { log }),
   });
   await installKinds(stage.client, stage.controllers, crds).catch(async (error: unknown) => {
@@ -79,7 +83,11 @@ export async function testCluster(
   const close = (): Promise<void> => stage.close();
   return {
     ...openUser(client, server),
-    ...{ now: clock.date, runs, announcements, server, close },
+    now: clock.date,
+    runs,
+    announcements,
+    server,
+    close,
     async settled() {
       await settle(stage, clock);
       refuseMissing(stage.missing());

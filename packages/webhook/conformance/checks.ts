@@ -64,7 +64,8 @@ async function deliver(
   const bytes = Buffer.from(body);
   const own = { "content-type": "application/json", "content-length": String(bytes.byteLength) };
   const sent = request(url, {
-    ...{ method: "POST", agent: false },
+    method: "POST",
+    agent: false,
     headers: { ...own, ...Object.fromEntries(signature), ...more },
   }).end(bytes);
   const reply = await new Promise<IncomingMessage>((resolve, reject) => {

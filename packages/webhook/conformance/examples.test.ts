@@ -73,7 +73,11 @@ for (const { name, needs, mutants, start } of languages) {
       const ready = Promise.withResolvers<undefined>();
       running = await spawnTied({
         // The gateway is this process, and signs with its time.
-        ...{ command, args, name, machine: thisMachine, logFile: join(folder, `${name}.log`) },
+        command,
+        args,
+        name,
+        machine: thisMachine,
+        logFile: join(folder, `${name}.log`),
         env: {
           DROVER_HTTP_PORT: String(port),
           DROVER_WEBHOOK_AUDIENCE: audience.name,

@@ -27,8 +27,11 @@ if (url === undefined || audience === undefined || file === undefined) {
   process.exit(2);
 }
 const subject = {
-  ...{ url, secret: readFileSync(file, "utf8").trim(), audience: { name: audience, uid } },
-  ...{ mutants: Number(values.mutants), seed: Number(values.seed) },
+  url,
+  secret: readFileSync(file, "utf8").trim(),
+  audience: { name: audience, uid },
+  mutants: Number(values.mutants),
+  seed: Number(values.seed),
 };
 for (const { name, run } of checks) {
   try {

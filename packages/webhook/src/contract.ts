@@ -85,7 +85,10 @@ const called = {
 };
 
 const header = (name: string, description: string) => ({
-  ...{ name, in: "header", required: true, description },
+  name,
+  in: "header",
+  required: true,
+  description,
   schema: { type: "string" },
 });
 

@@ -22,9 +22,13 @@ const pod = (
   { node = "n", phase = "Running", ready, cost, restarts = 0, sidecarRestarts = 0, age = 100 }: Looks,
 ): Pod =>
   podSchema.parse({
-    ...{ apiVersion: "v1", kind: "Pod" },
+    apiVersion: "v1",
+    kind: "Pod",
     metadata: {
-      ...{ name, uid: name, resourceVersion: "1", creationTimestamp: ago(age) },
+      name,
+      uid: name,
+      resourceVersion: "1",
+      creationTimestamp: ago(age),
       ...(cost !== undefined && { annotations: { "controller.kubernetes.io/pod-deletion-cost": cost } }),
     },
     spec: {

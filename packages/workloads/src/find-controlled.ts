@@ -8,7 +8,9 @@ export const findMatching = ({ client, owner, kind, signal }: ClaimParts): Promi
 /** All objects that match an owner's selector, in the newest state, whoever owns them. */
 export const listMatching = ({ client, owner, kind, signal }: ClaimParts): Promise<readonly KubeObject[]> =>
   listAll(client, kind, {
-    ...{ namespace: owner.metadata.namespace, labelSelector: selectorQuery(owner.selector), signal },
+    namespace: owner.metadata.namespace,
+    labelSelector: selectorQuery(owner.selector),
+    signal,
   });
 
 /**

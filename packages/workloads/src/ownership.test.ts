@@ -24,7 +24,9 @@ const replicaSet = () =>
     spec: { replicas: 1, selector: { matchLabels: labels }, template },
   });
 const ownerOf = ({ metadata }: Awaited<ReturnType<typeof replicaSet>>): Owner => ({
-  ...{ ref: builtin.replicaSet, metadata, selector: { matchLabels: labels } },
+  ref: builtin.replicaSet,
+  metadata,
+  selector: { matchLabels: labels },
 });
 const orphan = (more: Partial<NewObject["metadata"]> = {}) =>
   client.create(builtin.pod, {
@@ -126,7 +128,10 @@ it.each<[string, string, readonly OwnerReference[], Deleted, string]>([
   ["its own that does not match while it is being deleted itself", "other", [own], { owner: true }, "leave"],
 ])("what an owner does with %s", (_, app, ownerReferences, deleting, expected) => {
   const metadata = (isDeleting: boolean) => ({
-    ...{ name: "web", namespace: "default", uid: "u", resourceVersion: "1" },
+    name: "web",
+    namespace: "default",
+    uid: "u",
+    resourceVersion: "1",
     ...(isDeleting && { deletionTimestamp: "2026-01-01T00:00:00Z" }),
   });
   const owner = {

@@ -18,8 +18,12 @@ export interface Owner {
 
 /** The reference by which an object says that this one controls it (`metav1.NewControllerRef`). */
 export const controllerReference = ({ ref, metadata }: Pick<Owner, "ref" | "metadata">): OwnerReference => ({
-  ...{ apiVersion: apiVersionOf(ref), kind: ref.kind, name: metadata.name, uid: metadata.uid },
-  ...{ controller: true, blockOwnerDeletion: true },
+  apiVersion: apiVersionOf(ref),
+  kind: ref.kind,
+  name: metadata.name,
+  uid: metadata.uid,
+  controller: true,
+  blockOwnerDeletion: true,
 });
 
 export const controllerOf = ({ ownerReferences = [] }: ObjectMetadata): OwnerReference | undefined =>

@@ -67,7 +67,9 @@ it("asks for the same pods again in whatever order those before them are listed,
 
 it("makes pods with all that stands in the template's metadata", async () => {
   const metadata = {
-    ...{ labels: { app: "web" }, annotations: { "example.com/a": "b" }, finalizers: ["example.com/hold"] },
+    labels: { app: "web" },
+    annotations: { "example.com/a": "b" },
+    finalizers: ["example.com/hold"],
   };
   const { done } = await createPods(control, { ...template, metadata }, { count: 1, seen: [] });
   expect(await client.get(builtin.pod, keyOf(done[0]!))).toMatchObject({ metadata });

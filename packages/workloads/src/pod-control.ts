@@ -108,7 +108,9 @@ async function deletePod({ client, announce, signal }: PodControl, pod: Pod): Pr
 }
 
 const said = (type: Announcement["type"], reason: string, note: string): Announcement => ({
-  ...{ type, reason, note },
+  type,
+  reason,
+  note,
   action: reason.endsWith("Create") ? "CreatePod" : "DeletePod",
 });
 

@@ -44,7 +44,10 @@ it("the next pod becomes available then, and none before", () => {
 
 const parsed = (spec: object, status: object, metadata: object = {}): Pod =>
   podSchema.parse({
-    ...{ apiVersion: "v1", kind: "Pod", spec, status },
+    apiVersion: "v1",
+    kind: "Pod",
+    spec,
+    status,
     metadata: { name: "a", uid: "a", resourceVersion: "1", ...metadata },
   });
 
@@ -67,7 +70,9 @@ it.each([
 
 it("a pod is ready since its condition Ready says so, whatever other conditions it has", () => {
   const condition = (type: string, status: string, second: number) => ({
-    ...{ type, status, lastTransitionTime: new Date(second * 1_000).toISOString() },
+    type,
+    status,
+    lastTransitionTime: new Date(second * 1_000).toISOString(),
   });
   const of = (...conditions: readonly object[]) => parsed({}, { conditions });
   const ready = of(condition("Initialized", "True", 1), condition("Ready", "True", 5));

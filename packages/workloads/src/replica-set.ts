@@ -22,7 +22,10 @@ const status = z.looseObject({
 
 /** `apps/v1` ReplicaSet. */
 export const ReplicaSet = foreignResource({
-  ...{ group: "apps", version: "v1", kind: "ReplicaSet", scope: "Namespaced" },
+  group: "apps",
+  version: "v1",
+  kind: "ReplicaSet",
+  scope: "Namespaced",
   spec,
   status,
 });

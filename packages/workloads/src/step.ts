@@ -16,6 +16,7 @@ export const stepOf = <R extends Resource>(
 
 /** Wakes the owners that would adopt an object of the kind. */
 export const orphansOf = (kind: Kind) => ({
-  ...{ kind, changed: ["metadata.labels", "metadata.ownerReferences"] },
+  kind,
+  changed: ["metadata.labels", "metadata.ownerReferences"],
   names: { selectedBy: "spec.selector" },
 });

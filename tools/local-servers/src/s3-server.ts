@@ -62,7 +62,9 @@ export async function startS3({ port = 0, dir, signal }: S3Options = {}): Promis
       args: ["-m", "moto.server", "-H", `unix://${socket}`],
       // Compiled modules are kept in the tool's folder, which halves the next start.
       env: {
-        ...{ PYTHONPATH: packages, PYTHONUNBUFFERED: "1", PYTHONDONTWRITEBYTECODE: undefined },
+        PYTHONPATH: packages,
+        PYTHONUNBUFFERED: "1",
+        PYTHONDONTWRITEBYTECODE: undefined,
         MOTO_DISABLE_GLOBAL_CORS: "true",
       },
       cwd: folder.path,

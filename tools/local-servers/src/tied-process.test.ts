@@ -22,7 +22,11 @@ afterEach(async () => {
 async function startAndHear(command: string, args: string[], more: { detached?: boolean } = {}) {
   const first = Promise.withResolvers<string>();
   const child = await spawnTied({
-    ...{ name: "child", command, args, logFile: join(dir, "child.log"), onLine: first.resolve },
+    name: "child",
+    command,
+    args,
+    logFile: join(dir, "child.log"),
+    onLine: first.resolve,
     ...more,
   });
   open.push(child);
@@ -48,7 +52,10 @@ describe("a tied process", () => {
   it("tells its exit code, its signal, and has its whole output in the log by then", async () => {
     const logFile = join(dir, "deep", "child.log");
     const failed = await spawnTied({
-      ...{ name: "child", command: "sh", args: ["-c", "echo out; echo err >&2; exit 3"], logFile },
+      name: "child",
+      command: "sh",
+      args: ["-c", "echo out; echo err >&2; exit 3"],
+      logFile,
     });
     expect(await failed.exited).toEqual({ code: 3, signal: null });
     expect(await readFile(logFile, "utf8")).toBe("out\nerr\n");

@@ -49,8 +49,13 @@ export function runContainer(parts: ContainerParts): ContainerRun {
   let child: TiedProcess | undefined;
   let grace: Milliseconds = 0;
   let view: ContainerView = {
-    ...{ name: container.name, image: container.image, pid: undefined, started: false, ready: false },
-    ...{ last: beginning.last, restarts: beginning.restarts },
+    name: container.name,
+    image: container.image,
+    pid: undefined,
+    started: false,
+    ready: false,
+    last: beginning.last,
+    restarts: beginning.restarts,
     state:
       beginning.over === undefined
         ? { waiting: { reason: "ContainerCreating" } }

@@ -44,7 +44,10 @@ export async function launchOf(parts: LaunchParts): Promise<Launch> {
     args: [...first, ...args],
     env: {
       ...ofNode(),
-      ...{ PATH: path, HOSTNAME: pod.name, ...nodeEnv, ...image.env },
+      PATH: path,
+      HOSTNAME: pod.name,
+      ...nodeEnv,
+      ...image.env,
       ...Object.fromEntries(env),
     },
     cwd: workingDir,

@@ -17,7 +17,12 @@ try {
   log = openLog({ process: "node", level: settings.logLevel });
   const { signal } = stopOnSignals(log);
   const node = await startNode({
-    ...{ kubeconfig, images, name, log, signal, env: settings.nodeEnv },
+    kubeconfig,
+    images,
+    name,
+    log,
+    signal,
+    env: settings.nodeEnv,
     folder: resolve(settings.nodeFolder),
     ...(podCidr !== undefined && { podCidr }),
     ...(probePeriod !== undefined && { probePeriod }),

@@ -36,7 +36,8 @@ export async function stateNode(
     : { status: "False", reason: "Stopped", message: "the node was stopped, and the processes of its pods" };
   const condition = { type: "Ready", ...said, lastHeartbeatTime: now(), lastTransitionTime: now() };
   const status = {
-    ...{ capacity, allocatable: capacity },
+    capacity,
+    allocatable: capacity,
     conditions: [condition],
     addresses: [
       { type: "InternalIP", address: "127.0.0.1" },

@@ -131,12 +131,10 @@ export function nodeContract(start: () => Promise<TestServer>): void {
         restartPolicy: "Never",
         containers: [
           {
-            ...{
-              name: "main",
-              image: "shell",
-              env,
-              envFrom: [{ prefix: "S_", secretRef: { name: "creds" } }],
-            },
+            name: "main",
+            image: "shell",
+            env,
+            envFrom: [{ prefix: "S_", secretRef: { name: "creds" } }],
             args: [script, "/etc/creds/user", "$(MODE)"],
             volumeMounts: [
               { name: "creds", mountPath: "/etc/creds" },
@@ -197,7 +195,8 @@ export function nodeContract(start: () => Promise<TestServer>): void {
       terminationGracePeriodSeconds: grace,
       containers: [
         {
-          ...{ name: "main", image: "program" },
+          name: "main",
+          image: "program",
           env: [{ name: "LEAVE_FILE", value: join(world.folder, `${name}-may-leave`) }],
         },
       ],

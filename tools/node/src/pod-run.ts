@@ -125,7 +125,10 @@ function startContainers(
   runs = pod.spec.containers.map((container) =>
     runContainer({
       ...parts,
-      ...{ container, address, onChange: tell, policy: pod.spec.restartPolicy },
+      container,
+      address,
+      onChange: tell,
+      policy: pod.spec.restartPolicy,
       beginning: beginningOf(
         containerStatuses.find(({ name }) => name === container.name),
         pod.spec.restartPolicy,

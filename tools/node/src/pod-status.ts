@@ -38,14 +38,19 @@ export function statusOf({ pod, views, address, startTime, isLeaving, before }: 
   return {
     phase,
     conditions: conditionsOf(now, before),
-    ...{ hostIP: "127.0.0.1", podIP: address, podIPs: [{ ip: address }], startTime },
+    hostIP: "127.0.0.1",
+    podIP: address,
+    podIPs: [{ ip: address }],
+    startTime,
     containerStatuses: views.map(containerStatus),
   };
 }
 
 /** What is to be said of a pod that this node does not run. */
 export const refusedStatus = (pod: Pod, message: string): PodStatus => ({
-  ...{ phase: "Failed", reason: "NotSupportedByNode", message },
+  phase: "Failed",
+  reason: "NotSupportedByNode",
+  message,
   conditions: conditionsOf(
     { PodScheduled: condition("True"), Ready: { ...condition("False"), reason: "PodFailed" } },
     pod.status.conditions,
@@ -77,7 +82,13 @@ function phaseOf({ spec }: Pod, views: readonly ContainerView[], isLeaving: bool
 }
 
 const containerStatus = ({ name, image, state, last, restarts, started, ready, pid }: ContainerView) => ({
-  ...{ name, image, imageID: "", state, ready, started, restartCount: restarts },
+  name,
+  image,
+  imageID: "",
+  state,
+  ready,
+  started,
+  restartCount: restarts,
   lastState: last === undefined ? {} : { terminated: last },
   ...(pid !== undefined && { containerID: `process://${pid}` }),
 });

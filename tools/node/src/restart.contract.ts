@@ -18,7 +18,9 @@ export function restartContract(world: () => World): void {
     await writeFile(file, JSON.stringify(images));
     const ready = Promise.withResolvers<undefined>();
     const child = await spawnTied({
-      ...{ name: "node", command: process.execPath, args: [join(import.meta.dirname, "main.ts")] },
+      name: "node",
+      command: process.execPath,
+      args: [join(import.meta.dirname, "main.ts")],
       logFile: join(folder, "node.log"),
       env: {
         ...ofTests,
@@ -41,7 +43,8 @@ export function restartContract(world: () => World): void {
   };
   const here = { nodeSelector: { "kubernetes.io/hostname": "mortal" } };
   const running = (restartPolicy: string, script: string) => ({
-    ...{ ...here, restartPolicy },
+    ...here,
+    restartPolicy,
     containers: [{ name: "main", image: "shell", args: [script] }],
   });
 

@@ -41,7 +41,11 @@ export function portsOf(object: KubeObject): ServicePort[] {
   return (ports ?? [])
     .filter(({ protocol }) => (protocol ?? "TCP") === "TCP")
     .map(({ port, targetPort }) => ({
-      ...{ namespace, selector, host: clusterIP, port, targetPort: targetPort ?? port },
+      namespace,
+      selector,
+      host: clusterIP,
+      port,
+      targetPort: targetPort ?? port,
       evenUnready: publishNotReadyAddresses === true,
     }));
 }

@@ -67,7 +67,9 @@ export function servicesContract(world: () => World): void {
       labels: { app: "web" },
       containers: [
         {
-          ...{ name: "main", image: "program", ports: [{ name: "http", containerPort: port }] },
+          name: "main",
+          image: "program",
+          ports: [{ name: "http", containerPort: port }],
           env: [
             { name: "HOST", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
             { name: "PORT", value: String(port) },

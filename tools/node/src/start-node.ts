@@ -74,10 +74,7 @@ export async function startNode(options: NodeOptions): Promise<LocalNode> {
   await registerNode(client, name);
   const stopping = new AbortController();
   const common = { client, log, signal: stopping.signal };
-  const pods = nodePods({
-    ...common,
-    ...{ name, images, addresses, folder, volumes, env, backOff, probePeriod },
-  });
+  const pods = nodePods({ ...common, name, images, addresses, folder, volumes, env, backOff, probePeriod });
   const proxy = serviceProxy({ endpoints: (port) => endpointsOf(port, pods.all()), log });
   const services = knownServices((ports) => proxy.serve(ports));
   const reflectors = [

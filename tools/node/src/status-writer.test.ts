@@ -37,7 +37,11 @@ it("writes what has changed, and of what changes meanwhile only the last", async
 
 it("tries again where no answer came, and gives up on a pod that is gone", async () => {
   const gone = new ApiError({
-    ...{ kind: "NotFound", status: 404, reason: "NotFound", serverMessage: "", request: "PATCH" },
+    kind: "NotFound",
+    status: 404,
+    reason: "NotFound",
+    serverMessage: "",
+    request: "PATCH",
   });
   const { writer, sent } = writing((attempt) =>
     Promise.reject(attempt === 1 ? new ConnectionError("PATCH", "ECONNREFUSED", "refused") : gone),

@@ -48,7 +48,9 @@ export async function auditLog(
   const folder = await mkdtemp(join(tmpdir(), "drover-audit-"));
   const file = join(folder, "audit.log");
   const policy = {
-    ...{ apiVersion: "audit.k8s.io/v1", kind: "Policy", omitStages: ["RequestReceived", "ResponseStarted"] },
+    apiVersion: "audit.k8s.io/v1",
+    kind: "Policy",
+    omitStages: ["RequestReceived", "ResponseStarted"],
     rules: [{ level: "Metadata", users }, { level: "Metadata", resources: kinds }, { level: "None" }],
   };
   await writeFile(join(folder, "policy.yaml"), JSON.stringify(policy));
@@ -71,7 +73,9 @@ function requestOf(event: z.output<typeof requestSchema>): AuditedRequest {
   return {
     user: event.impersonatedUser?.username ?? event.user.username,
     by: event.user.username,
-    ...{ verb: event.verb, group, name },
+    verb: event.verb,
+    group,
+    name,
     resource: subresource === undefined ? resource : `${resource}/${subresource}`,
     code: event.responseStatus?.code ?? 0,
     at: Date.parse(event.requestReceivedTimestamp),

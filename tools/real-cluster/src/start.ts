@@ -112,7 +112,10 @@ export async function startApiServerOnEtcd(
     const kubectl = await writeKubectl(dir, { bin, kubeconfig });
     const apiServer = switchable(child, (closing) => startApiServer(settings, port, closing));
     const cluster: RealCluster = {
-      ...{ kubeconfig, kubectl, url, dir },
+      kubeconfig,
+      kubectl,
+      url,
+      dir,
       pids: () => [etcd.process.pid, apiServer.pid()].filter((pid) => pid !== undefined),
       kubeconfigFor: async (user) =>
         writeKubeconfig(

@@ -18,7 +18,10 @@ export const attack: Attack = {
     writeFileSync(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
     const images = { "drover/s3-bucket": { command: ["/bin/true"] } };
     const node = await startNode({
-      ...{ kubeconfig, name: "developer", images, folder: join(folder, "node") },
+      kubeconfig,
+      name: "developer",
+      images,
+      folder: join(folder, "node"),
       env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin" },
     });
     try {

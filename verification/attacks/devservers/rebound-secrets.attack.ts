@@ -12,9 +12,7 @@ export const attack: Attack = {
     try {
       const [, token = ""] = /token: "(\w+)"/.exec(sandbox.kubeconfig()) ?? [];
       const secret = JSON.stringify({ metadata: { name: "kept" }, stringData: { password: canary } });
-      const headers = {
-        ...{ "content-type": "application/json", authorization: `Bearer ${token}` },
-      };
+      const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
       const path = `${sandbox.url}/api/v1/namespaces/default/secrets`;
       const made = await fetch(path, { method: "POST", headers, body: secret });
       if (!made.ok) throw new Error(`The Secret could not be made: ${made.status}`);

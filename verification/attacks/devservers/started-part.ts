@@ -21,7 +21,10 @@ export async function startPart(
   writeFileSync(file, kubeconfig, { mode: 0o600 });
   const listening = Promise.withResolvers<string>();
   const child = await spawnTied({
-    ...{ name: part, command: process.execPath, args: [join(root, `apps/${part}/src/main.ts`)], logFile },
+    name: part,
+    command: process.execPath,
+    args: [join(root, `apps/${part}/src/main.ts`)],
+    logFile,
     env: { NODE_COMPILE_CACHE: join(root, ".cache/compiled"), DROVER_KUBECONFIG: file, ...env },
     onLine: (line) => {
       const [, url] = /"url":"(http:[^"]+)".*Serving \/healthz/.exec(line) ?? [];

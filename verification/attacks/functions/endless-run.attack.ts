@@ -4,7 +4,10 @@ import { z } from "zod";
 import type { Attack } from "../attack.ts";
 
 const Cup = defineResource({
-  ...{ group: "example.com", version: "v1", kind: "Cup", scope: "Namespaced" },
+  group: "example.com",
+  version: "v1",
+  kind: "Cup",
+  scope: "Namespaced",
   spec: z.object({}),
   status: z.object({}),
 });

@@ -5,7 +5,10 @@ import type { Attack } from "../attack.ts";
 
 const anything = z.looseObject({}).meta({ kubernetes: { preserveUnknownFields: true } });
 const Account = defineResource({
-  ...{ group: "example.com", version: "v1", kind: "Account", scope: "Namespaced" },
+  group: "example.com",
+  version: "v1",
+  kind: "Account",
+  scope: "Namespaced",
   spec: z.object({ any: anything, n: z.number().optional() }),
   status: z.object({ any: anything.optional() }),
 });

@@ -3,7 +3,11 @@ import { functionOf, makeAuthor } from "../rights/function-of.ts";
 import { allThatReads, redisAsFunction } from "./redis-as-function.ts";
 
 const kind = (name: string, plural: string) => ({
-  ...{ group: "", version: "v1", kind: name, plural, scope: "Namespaced" },
+  group: "",
+  version: "v1",
+  kind: name,
+  plural,
+  scope: "Namespaced",
 });
 
 export const attack: Attack = {

@@ -17,7 +17,10 @@ export async function redisAsFunction(
   const url = new URL(redisUrlOfAdmin);
   const [username, password] = [await field("username"), await field("password")];
   const connection = new Redis({
-    ...{ host: url.hostname, port: Number(url.port), username, password },
+    host: url.hostname,
+    port: Number(url.port),
+    username,
+    password,
     connectionName: `${namespace}.${name}`,
   });
   // An attack as another user would prove nothing.

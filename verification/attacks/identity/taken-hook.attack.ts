@@ -33,7 +33,8 @@ export const attack: Attack = {
     };
     const secretOf = { mallory: randomBytes(24).toString("hex"), victim: randomBytes(24).toString("hex") };
     const functionOf = (namespace: string) => ({
-      ...{ apiVersion: ReconcileFunction.apiVersion, kind: ReconcileFunction.kind },
+      apiVersion: ReconcileFunction.apiVersion,
+      kind: ReconcileFunction.kind,
       metadata: { name: namespace === "victim" ? "websites" : "evil", namespace },
       spec: {
         for: { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", scope: "Namespaced" },
@@ -68,11 +69,17 @@ export const attack: Attack = {
     }
     const listening = Promise.withResolvers<string>();
     const bridge = await spawnTied({
-      ...{ name: "bridge", command: process.execPath, args: [join(root, "apps/bridge/src/main.ts")] },
+      name: "bridge",
+      command: process.execPath,
+      args: [join(root, "apps/bridge/src/main.ts")],
       logFile: join(folder, "bridge.log"),
       env: {
-        ...{ DROVER_REDIS_URL: redis().url, DROVER_KUBECONFIG: kubeconfig, DROVER_HOOKS_PORT: "0" },
-        ...{ DROVER_AUTHORS: "trusted", DROVER_TEST_CLUSTER: undefined, DROVER_KUBECTL: undefined },
+        DROVER_REDIS_URL: redis().url,
+        DROVER_KUBECONFIG: kubeconfig,
+        DROVER_HOOKS_PORT: "0",
+        DROVER_AUTHORS: "trusted",
+        DROVER_TEST_CLUSTER: undefined,
+        DROVER_KUBECTL: undefined,
       },
       onLine(line) {
         const [, url] = /"hooks":"(http:[^"]+)"/.exec(line) ?? [];

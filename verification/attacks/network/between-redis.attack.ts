@@ -31,7 +31,11 @@ export const attack: Attack = {
     const attempt = (ca: string | undefined, patience: number): Promise<string> =>
       connectRedis({
         url: `rediss://function@127.0.0.1:${port}`,
-        ...{ password: canary, clientName: "attacked", log: silentLog, patience, loadsScripts: false },
+        password: canary,
+        clientName: "attacked",
+        log: silentLog,
+        patience,
+        loadsScripts: false,
         ...(ca !== undefined && { ca }),
       }).then(
         async (redis) => disconnectRedis(redis).then(() => "connected"),

@@ -44,10 +44,14 @@ export const attack: Attack = {
       labels.map((one, i): Peer => ({ ip: `10.244.9.${i + 1}`, namespace, labels: one })),
     );
     const inside = (part: string): Peer => ({
-      ...{ ip: "10.244.1.1", namespace: "drover", labels: { "drover.dev/component": part } },
+      ip: "10.244.1.1",
+      namespace: "drover",
+      labels: { "drover.dev/component": part },
     });
     const fn = (name: string): Peer => ({
-      ...{ ip: "10.244.1.2", namespace: home, labels: { "drover.dev/function": name } },
+      ip: "10.244.1.2",
+      namespace: home,
+      labels: { "drover.dev/function": name },
     });
     const port = { port: 8080, portName: "http" };
     const targets: readonly Omit<Connection, "from">[] = [

@@ -20,7 +20,9 @@ export const attack: Attack = {
     const { name, namespace } = manifest.metadata;
     const [own, other] = [await at.namespace(namespace), await at.namespace("payroll")];
     const secret = (where: string) => ({
-      ...{ apiVersion: "v1", kind: "Secret", metadata: { name: "keys", namespace: where } },
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "keys", namespace: where },
       stringData: { accessKeyId: `canary-of-${where}` },
     });
     await at.apply([secret(own), secret(other)]);

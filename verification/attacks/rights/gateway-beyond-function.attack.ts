@@ -19,11 +19,13 @@ export const attack: Attack = {
     await at.apply([{ ...customResourceDefinition(Greeting) }]);
     await at.kubectl(["wait", "--for=condition=Established", `crd/${greetings}`]);
     const as = await at.kubeconfigOf(author);
-    const forGreetings = { ...{ group, version, kind, plural, scope }, namespaces: [mine] };
+    const forGreetings = { group, version, kind, plural, scope, namespaces: [mine] };
     await at.apply(
       [
         functionOf(mine, "acted", {
-          ...{ for: forGreetings, delivery: "webhook", container: undefined },
+          for: forGreetings,
+          delivery: "webhook",
+          container: undefined,
           webhook: { service: { name: "nowhere", port: 80 } },
         }),
       ],

@@ -5,7 +5,10 @@ import type { Attack } from "../attack.ts";
 import { functionOf, makeAuthor } from "./function-of.ts";
 
 const Page = defineResource({
-  ...{ group: "example.com", version: "v1", kind: "Page", scope: "Namespaced" },
+  group: "example.com",
+  version: "v1",
+  kind: "Page",
+  scope: "Namespaced",
   spec: z.object({}),
   status: z.object({}),
 });

@@ -65,7 +65,10 @@ export async function stageBridge(
   const queues = new Map<string, QueueName>();
   for (const { name, ...spec } of functions) {
     const created = await post("apis/drover.dev/v1alpha1/namespaces/default/reconcilefunctions", {
-      ...{ apiVersion: "drover.dev/v1alpha1", kind: "ReconcileFunction", metadata: { name }, spec },
+      apiVersion: "drover.dev/v1alpha1",
+      kind: "ReconcileFunction",
+      metadata: { name },
+      spec,
     });
     queues.set(name, queueOf(createdSchema.parse(created).metadata));
   }
@@ -79,11 +82,15 @@ export async function stageBridge(
   const attacker = new Redis(asAttacker.href);
   const started: Awaited<ReturnType<typeof spawnTied>>[] = [];
   return {
-    ...{ admin, attacker, control: `{drover:${queue}}:control` },
+    admin,
+    attacker,
+    control: `{drover:${queue}}:control`,
     async startBridge() {
       const serving = Promise.withResolvers<string>();
       const child = await spawnTied({
-        ...{ name: "bridge", command: process.execPath, args: [join(root, "apps/bridge/src/main.ts")] },
+        name: "bridge",
+        command: process.execPath,
+        args: [join(root, "apps/bridge/src/main.ts")],
         logFile: join(folder, "bridge.log"),
         env: {
           DROVER_REDIS_URL: redisUrl,
@@ -129,7 +136,11 @@ function definition(): object {
 }
 
 export const configMaps = {
-  ...{ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", scope: "Namespaced" },
+  group: "",
+  version: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
+  scope: "Namespaced",
 };
 export const configMapsOfDefault = "api/v1/namespaces/default/configmaps";
 export const named = (name: string) => ({ metadata: { name } });

@@ -2,7 +2,11 @@ import type { Attack } from "../attack.ts";
 import { stageBridge, within } from "./bridge-stage.ts";
 
 const deployments = {
-  ...{ group: "apps", version: "v1", kind: "Deployment", plural: "deployments", scope: "Namespaced" },
+  group: "apps",
+  version: "v1",
+  kind: "Deployment",
+  plural: "deployments",
+  scope: "Namespaced",
 };
 
 export const attack: Attack = {

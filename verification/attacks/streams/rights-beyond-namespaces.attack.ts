@@ -3,7 +3,11 @@ import type { Attack } from "../attack.ts";
 const bridge = { user: "system:serviceaccount:drover:bridge" };
 // No other function of an installation follows them: the deployer itself follows Secrets everywhere.
 const kind = {
-  ...{ group: "", version: "v1", kind: "ResourceQuota", plural: "resourcequotas", scope: "Namespaced" },
+  group: "",
+  version: "v1",
+  kind: "ResourceQuota",
+  plural: "resourcequotas",
+  scope: "Namespaced",
 };
 
 export const attack: Attack = {
@@ -21,7 +25,8 @@ export const attack: Attack = {
       at.apply(
         [
           {
-            ...{ apiVersion: "drover.dev/v1alpha1", kind: "ReconcileFunction" },
+            apiVersion: "drover.dev/v1alpha1",
+            kind: "ReconcileFunction",
             metadata: { name: "armed", namespace: mine },
             spec: { for: { ...kind, namespaces } },
           },

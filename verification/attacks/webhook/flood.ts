@@ -60,8 +60,13 @@ async function send({
   readonly body?: string;
 }): Promise<number> {
   const sent = request({
-    ...{ host: "127.0.0.1", port: new URL(url).port, localAddress: from, agent: false },
-    ...{ method: "POST", path, headers: { ...headers, "content-length": Buffer.byteLength(body) } },
+    host: "127.0.0.1",
+    port: new URL(url).port,
+    localAddress: from,
+    agent: false,
+    method: "POST",
+    path,
+    headers: { ...headers, "content-length": Buffer.byteLength(body) },
   }).end(body);
   return new Promise((resolve) => {
     sent.on("error", () => resolve(0));

@@ -24,10 +24,12 @@ export const attack: Attack = {
     const served = await spawnTied({
       command: process.execPath,
       args: [new URL("../../../functions/examples/typescript/main.ts", import.meta.url).pathname],
-      ...{ name: "held", logFile: join(folder, "log") },
+      name: "held",
+      logFile: join(folder, "log"),
       env: {
         DROVER_HTTP_PORT: String(port),
-        ...{ DROVER_WEBHOOK_AUDIENCE: audience.name, DROVER_WEBHOOK_SECRETS: folder },
+        DROVER_WEBHOOK_AUDIENCE: audience.name,
+        DROVER_WEBHOOK_SECRETS: folder,
       },
       onLine: (line) => line.includes("Answering calls") && ready.resolve(undefined),
     });

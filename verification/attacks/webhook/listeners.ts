@@ -34,7 +34,9 @@ export async function startHooks(): Promise<Listener> {
   const take = eventTaker({
     queueOf: () => ({ wake: () => Promise.resolve() }),
     idsOf: () => ({ knows: () => Promise.resolve(false), record: () => Promise.resolve() }),
-    ...{ find: byName, onTrouble: () => undefined, now: Date.now },
+    find: byName,
+    onTrouble: () => undefined,
+    now: Date.now,
   });
   const nothing = (): void => undefined;
   const app = hookApp({ hooks, take, admission, onTaken: nothing, onRefused: nothing, onError: nothing });
@@ -49,7 +51,10 @@ export async function startCompletions(): Promise<Listener> {
   const secrets = rememberSecrets(() => Promise.resolve([secret]), clock, 60_000);
   const admission = openAdmission(clock);
   const app = completionApp({
-    ...{ admission, secretsOf: () => secrets, complete: () => "not held", now: Date.now },
+    admission,
+    secretsOf: () => secrets,
+    complete: () => "not held",
+    now: Date.now,
     onOutcome: () => undefined,
   });
   const server = await servePublicly({ app, admission, host: "127.0.0.1", port: 0, settings: "" });

@@ -5,7 +5,10 @@ import type { Attack } from "../attack.ts";
 import { everything } from "../rights/function-of.ts";
 
 const Probe = defineResource({
-  ...{ group: "reach.example.com", version: "v1", kind: "Probe", scope: "Namespaced" },
+  group: "reach.example.com",
+  version: "v1",
+  kind: "Probe",
+  scope: "Namespaced",
   spec: z.object({ n: z.int() }),
   status: z.object({}),
 });
@@ -34,7 +37,9 @@ export const attack: Attack = {
     await at.kubectl(["wait", "--for=condition=Established", `crd/probes.${Probe.group}`]);
     const as = await at.kubeconfigOf(nora);
     const service = (name: string, spec: object) => ({
-      ...{ apiVersion: "v1", kind: "Service", metadata: { name, namespace } },
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name, namespace },
       spec: { ...spec, ports: [{ name: "http", port: 80 }] },
     });
     const services = [
@@ -44,7 +49,9 @@ export const attack: Attack = {
       service("selecting", { selector: { app: "nobody" } }),
     ];
     const endpoints = {
-      ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", addressType: "IPv4" },
+      apiVersion: "discovery.k8s.io/v1",
+      kind: "EndpointSlice",
+      addressType: "IPv4",
       metadata: { name: "by-hand", namespace, labels: { "kubernetes.io/service-name": "by-hand" } },
       endpoints: [{ addresses: ["10.1.2.3"] }],
       ports: [{ name: "http", port: 80 }],
@@ -54,7 +61,9 @@ export const attack: Attack = {
     const outcome = async (name: string) => {
       const { group, version, kind, plural, scope } = Probe;
       const fn = {
-        ...{ apiVersion: "drover.dev/v1alpha1", kind: "ReconcileFunction", metadata: { name, namespace } },
+        apiVersion: "drover.dev/v1alpha1",
+        kind: "ReconcileFunction",
+        metadata: { name, namespace },
         spec: {
           for: {
             group,
@@ -65,11 +74,15 @@ export const attack: Attack = {
             namespaces: [namespace],
             labelSelector: { matchLabels: { of: name } },
           },
-          ...{ delivery: "webhook", timeout: "2s", webhook: { service: { name } } },
+          delivery: "webhook",
+          timeout: "2s",
+          webhook: { service: { name } },
         },
       };
       const probe = {
-        ...{ apiVersion: Probe.apiVersion, kind, spec: { n: 1 } },
+        apiVersion: Probe.apiVersion,
+        kind,
+        spec: { n: 1 },
         metadata: { name, namespace, labels: { of: name } },
       };
       await at.apply([fn, probe], { as });

@@ -23,11 +23,15 @@ const other = { name: "hooks", key: "other" };
 const hooks = hooksIn([
   declared,
   {
-    ...{ name: "git", names: { field: "repository", namespace: "web" }, id: { header: "X-Delivery" } },
+    name: "git",
+    names: { field: "repository", namespace: "web" },
+    id: { header: "X-Delivery" },
     verify: { bearer: { secretRef: other } },
   },
   {
-    ...{ ...declared, name: "batch", id: { field: "ids[]" } },
+    ...declared,
+    name: "batch",
+    id: { field: "ids[]" },
     verify: { bearer: { secretRef: { ...other, key: "fourth" } } },
   },
   { ...declared, name: "always", verify: { bearer: { secretRef: { ...other, key: "third" } } } },
@@ -80,7 +84,8 @@ beforeEach(async () => {
   build = (limits) => {
     admission = openAdmission(() => clock, limits);
     app = hookApp({
-      ...{ hooks: inUse, admission },
+      hooks: inUse,
+      admission,
       take: eventTaker({ queueOf, idsOf: () => ids, find: byName, onTrouble, now: Date.now }),
       onTaken(hook, { outcome, keys }) {
         order.push("answer");

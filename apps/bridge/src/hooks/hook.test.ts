@@ -11,14 +11,12 @@ const other = { ...secretRef, key: "other" };
 
 it("fills in what is left out", () => {
   expect(hookOf({ verify: { hmac } })).toMatchObject({
-    ...{
-      name: "s3",
-      address: "web/sites/s3",
-      controller: "web/sites/u",
-      home: "web",
-      secretRef,
-      reach: ["web"],
-    },
+    name: "s3",
+    address: "web/sites/s3",
+    controller: "web/sites/u",
+    home: "web",
+    secretRef,
+    reach: ["web"],
     verify: { by: "hmac", header: "X-Hub-Signature-256", algorithm: "sha256", prefix: "", encoding: "hex" },
   });
   expect(hookOf({}, { home: null }).reach).toBeUndefined();

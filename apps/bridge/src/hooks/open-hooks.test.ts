@@ -18,7 +18,11 @@ let holders: HooksOptions["bridge"]["holders"];
 beforeAll(async () => {
   const secret = { metadata: { name: "hooks", namespace: "web" }, data: { s3: btoa(whsec) } };
   hooks = await openHooks({
-    ...{ host: "127.0.0.1", port: 0, secrets: undefined, redis, registry },
+    host: "127.0.0.1",
+    port: 0,
+    secrets: undefined,
+    redis,
+    registry,
     client: { get: () => Promise.resolve(secret as never) },
     bridge: {
       queueOf: () =>
@@ -37,7 +41,8 @@ const sitesOf = (identity: FunctionIdentity, key: string) =>
     for: { group: "example.com", version: "v1", kind: "Site", plural: "sites", scope: "Namespaced" },
     hooks: [
       {
-        ...{ name: "s3", names: { field: "bucket", heldBy: "status.bucketName" } },
+        name: "s3",
+        names: { field: "bucket", heldBy: "status.bucketName" },
         verify: { standardWebhooks: { secretRef: { name: "hooks", key } } },
       },
     ],
@@ -53,7 +58,8 @@ const send = async () => {
 it("an event whose objects cannot be looked up is to be sent again, and wakes them then", async () => {
   holders = () => Promise.reject(new Error("The queue of sites is not open yet."));
   expect(await send()).toEqual({
-    ...{ status: 503, retryAfter: "5" },
+    status: 503,
+    retryAfter: "5",
     text: JSON.stringify({ error: "The event cannot be taken now. Send it again later." }),
   });
   const hook = "web/sites/s3";

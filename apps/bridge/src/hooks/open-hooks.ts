@@ -60,9 +60,12 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
   });
   const admission = openAdmission(clock);
   const app = hookApp({
-    ...{ hooks, admission },
+    hooks,
+    admission,
     take: eventTaker({
-      ...{ queueOf: bridge.queueOf, find: findIn(bridge), now: Date.now },
+      queueOf: bridge.queueOf,
+      find: findIn(bridge),
+      now: Date.now,
       onTrouble: (hook, error) => warn(`${hook} ids`, { hook, err: error }, "The ids of events are not kept"),
       idsOf: ({ controller: queue, name }) => openEventIds(redis, { queue, hook: name }),
     }),
@@ -77,7 +80,10 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
     onError: (error) => warn("error", { err: error }, "An event could not be taken"),
   });
   const server = await servePublicly({
-    ...{ app, admission, host, port },
+    app,
+    admission,
+    host,
+    port,
     settings: "DROVER_HOOKS_PORT and DROVER_HOOKS_HOST",
   });
   log.info({ hooks: server.url }, "Taking events at /hooks/<namespace>/<function>/<hook>");

@@ -12,8 +12,12 @@ beforeAll(async () => {
 });
 
 const Cup = defineResource({
-  ...{ group: "example.com", version: "v1", kind: "Cup", scope: "Namespaced" },
-  ...{ spec: z.looseObject({}), status: z.object({}) },
+  group: "example.com",
+  version: "v1",
+  kind: "Cup",
+  scope: "Namespaced",
+  spec: z.looseObject({}),
+  status: z.object({}),
 });
 const ref = refOf(Cup);
 let count = 0;

@@ -83,7 +83,8 @@ describe("of a folder", () => {
     return { ...crd, metadata: { ...metadata, ...more } };
   };
   const functionOf = (name: string, metadata: object = {}, more: object = {}) => ({
-    ...{ apiVersion: ReconcileFunction.apiVersion, kind: ReconcileFunction.kind },
+    apiVersion: ReconcileFunction.apiVersion,
+    kind: ReconcileFunction.kind,
     metadata: { name, ...metadata },
     spec: {
       for: { group: "a.example.com", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" },
@@ -139,7 +140,7 @@ describe("of a folder", () => {
     };
     const cluster = { client: who === undefined ? client : { ...client, review }, namespace: "tea" };
     const say = (line: string): void => void said.push(line);
-    return deploy(cluster, { folder: manifests, ...{ namespace, wait, crdWithin, say } });
+    return deploy(cluster, { folder: manifests, namespace, wait, crdWithin, say });
   }
   const noting = () =>
     sandbox.faults.respond(({ method, path }) => {
@@ -203,7 +204,8 @@ describe("of a folder", () => {
 
   it("a refusal of any request is an error, and deploying again does what was left", async () => {
     await client.create(refOf(AuthorEpoch), {
-      ...{ metadata: { name: "authors" }, spec: { epoch: "e", policies: "p" } },
+      metadata: { name: "authors" },
+      spec: { epoch: "e", policies: "p" },
     });
     const asked: string[] = [];
     const count = sandbox.faults.respond(({ method, path }) => void asked.push(`${method} ${path}`));

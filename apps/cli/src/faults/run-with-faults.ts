@@ -41,7 +41,9 @@ export async function runWithFaults(options: FaultsOptions): Promise<number> {
   let running: MortalCommand | undefined;
   const proxy = await startFaultProxy({
     upstream: { kubeconfig, context },
-    ...{ views, port, decider: telling(decider) },
+    views,
+    port,
+    decider: telling(decider),
     onEntry: (entry) => tell(describeEntry(entry)),
     // With nobody to kill, it is the connections that die.
     onKill: () => (running === undefined ? proxy.nextLife() : running.die()),

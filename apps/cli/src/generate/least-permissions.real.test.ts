@@ -72,7 +72,9 @@ async function grant({ namespace: here = [], cluster: everywhere = [] }: Permiss
   await createOrReplace(admin, builtin.roleBinding, { metadata: local, subjects, roleRef: roleRef("Role") });
   await createOrReplace(admin, builtin.clusterRole, { metadata, rules: [...everywhere, marked] });
   await createOrReplace(admin, builtin.clusterRoleBinding, {
-    ...{ metadata, subjects, roleRef: roleRef("ClusterRole") },
+    metadata,
+    subjects,
+    roleRef: roleRef("ClusterRole"),
   });
   const asked = {
     user: "system:serviceaccount:default:notes",
@@ -90,7 +92,10 @@ async function life(): Promise<string | undefined> {
   const forbidden = Promise.withResolvers<string>();
   const logFile = join(folder, `${name}.log`);
   const child = await spawnTied({
-    ...{ name: "notes", command: process.execPath, args: [main], logFile },
+    name: "notes",
+    command: process.execPath,
+    args: [main],
+    logFile,
     env: {
       DROVER_REDIS_URL: redis.url,
       DROVER_KUBECONFIG: kubeconfig,

@@ -76,7 +76,12 @@ function checkNames({ name, kind, plural, group }: Names): void {
     );
   }
   defineResource({
-    ...{ group, version: "v1alpha1", kind, plural, scope: "Namespaced" },
-    ...{ spec: z.object({}), status: z.object({}) },
+    group,
+    version: "v1alpha1",
+    kind,
+    plural,
+    scope: "Namespaced",
+    spec: z.object({}),
+    status: z.object({}),
   });
 }

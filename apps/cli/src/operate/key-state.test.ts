@@ -9,7 +9,12 @@ const now = Date.parse("2026-01-01T00:00:00Z");
 const ann: Pause = { scope: "namespace", since: now - 5_000, by: "ann@host" };
 const reported = (more: Partial<KeyReport> = {}, name = "a", namespace = "web"): KeyReport => ({
   key: objectKey({ namespace, name }),
-  ...{ state: "ready", at: now - 1_000, reasons: ["Modified"], fails: 0, accountOpens: 0, pauses: [] },
+  state: "ready",
+  at: now - 1_000,
+  reasons: ["Modified"],
+  fails: 0,
+  accountOpens: 0,
+  pauses: [],
   ...more,
 });
 
@@ -121,13 +126,11 @@ it("pages of JSON are one array, also an empty one", () => {
   const [first, second, third] = [reported({ pauses: [ann] }), reported({}, "b"), reported({}, "c")];
   expect(lines([first], [], [second, third])).toMatchObject([
     {
-      ...{
-        function: "web/sites",
-        key: "web/a",
-        state: "paused",
-        at: "2025-12-31T23:59:59.000Z",
-        failures: 0,
-      },
+      function: "web/sites",
+      key: "web/a",
+      state: "paused",
+      at: "2025-12-31T23:59:59.000Z",
+      failures: 0,
       pauses: [{ scope: "namespace", by: "ann@host", since: "2025-12-31T23:59:55.000Z" }],
     },
     { key: "web/b" },

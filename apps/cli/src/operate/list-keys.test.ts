@@ -15,8 +15,11 @@ let memos: WorkQueue;
 let looked: WorkQueue;
 const wakes = (...names: readonly string[]) =>
   names.map((name) => ({
-    ...{ key: objectKey({ namespace: "default", name }), kind: "notes.example.com", resourceVersion: "1" },
-    ...{ reason: "Modified", class: "change" as const },
+    key: objectKey({ namespace: "default", name }),
+    kind: "notes.example.com",
+    resourceVersion: "1",
+    reason: "Modified",
+    class: "change" as const,
   }));
 const { group, version, kind, plural, scope } = Note;
 const secrets = { group: "", version: "v1", kind: "Secret", plural: "secrets", scope: "Namespaced" };
@@ -100,7 +103,9 @@ it("retries what is parked and what waits after a failure, each once, and counts
       );
     },
     {
-      ...{ concurrency: 4, timeout: 10_000, backoff: { first: 600_000, longest: 600_000 } },
+      concurrency: 4,
+      timeout: 10_000,
+      backoff: { first: 600_000, longest: 600_000 },
       onSettled: () => {
         settled += 1;
       },

@@ -33,8 +33,11 @@ const verdicts: Readonly<Record<string, Verdict>> = {
 const names = [...Object.keys(verdicts), "due", "unheard"];
 const noted = (name: string, namespace = "default") => objectKey({ namespace, name });
 const wakeOf = (name: string, namespace = "default"): Wake => ({
-  ...{ key: noted(name, namespace), kind: "notes.example.com", resourceVersion: "1" },
-  ...{ reason: "Modified", class: "change" },
+  key: noted(name, namespace),
+  kind: "notes.example.com",
+  resourceVersion: "1",
+  reason: "Modified",
+  class: "change",
 });
 /** What an operator runs, as that user of Redis. */
 const drover = (...words: readonly string[]) => runDrover(words, { env });
@@ -66,7 +69,9 @@ describe("of objects that have come to their verdicts", () => {
     (worker = queue.work(
       ({ key }: Run) => Promise.resolve(all[key.slice("default/".length)] ?? { kind: "done" }),
       {
-        ...{ concurrency: 4, timeout: 10_000, backoff: { first: 600_000, longest: 600_000 } },
+        concurrency: 4,
+        timeout: 10_000,
+        backoff: { first: 600_000, longest: 600_000 },
         onSettled: ({ key }) => void ran.push(key),
       },
     ));
@@ -131,8 +136,13 @@ describe("of objects that have come to their verdicts", () => {
     expect(stdout).toMatch(/^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]*$/);
     expect(JSON.parse(stdout)).toMatchObject([
       {
-        ...{ function: "default/notes", key: "default/failing", state: "waiting", failures: 1 },
-        ...{ reason: "backoff", error: `no route to ${bell}`, pauses: [] },
+        function: "default/notes",
+        key: "default/failing",
+        state: "waiting",
+        failures: 1,
+        reason: "backoff",
+        error: `no route to ${bell}`,
+        pauses: [],
       },
     ]);
     expect(JSON.parse((await drover("list", "--state", "paused", "-o", "json")).stdout)).toEqual([]);
@@ -281,7 +291,8 @@ it.each([
       );
     expect(await pauses()).toEqual([]);
     expect(await answering(403, part, "pause", ...words)).toMatchObject({
-      ...{ code: 0, said: expect.stringMatching(/^Paused: /) as string },
+      code: 0,
+      said: expect.stringMatching(/^Paused: /) as string,
     });
     expect(await pauses()).toMatchObject([{ scope: scope.kind }]);
     await queue.resume(scope);
@@ -302,10 +313,12 @@ it("a CRD that may not be read is no function's, and any other refusal is an err
   const rules = redisUserRules({ role: "operator", controllers: [queueOf({ name: crd })] });
   await connection.call("ACL", "SETUSER", "operator", ...rules.split(" "), ">secret");
   expect(await answering(403, `/${crd}`, "list", crd)).toEqual({
-    ...{ said: 'error: No function looks after "cups.example.com". There are: default/notes.\n', code: 1 },
+    said: 'error: No function looks after "cups.example.com". There are: default/notes.\n',
+    code: 1,
   });
   expect(await answering(400, `/${crd}`, "list", crd)).toMatchObject({
-    ...{ said: expect.stringContaining("The API server answered 400") as string, code: 1 },
+    said: expect.stringContaining("The API server answered 400") as string,
+    code: 1,
   });
 });
 

@@ -52,7 +52,9 @@ async function objectTarget(
   const [kind, name] = objectWords(first, second, command, true);
   const { fn, key } = await objectMeant(servers, { kind, name, namespace, command });
   return {
-    ...{ fn, scope: { kind: "object", key }, words: `${fn.spec.for.kind} ${key}` },
+    fn,
+    scope: { kind: "object", key },
+    words: `${fn.spec.for.kind} ${key}`,
     resume: `drover resume ${fn.key} ${key}`,
     exists: () => seen(async () => (await objectOf(servers.client, fn.spec.for, key)) !== undefined),
   };
@@ -74,13 +76,18 @@ async function functionTarget(
   const everything = `all objects of ${fn.key}`;
   if (within === undefined) {
     return {
-      ...{ fn, scope: { kind: "controller" }, words: everything, exists: () => Promise.resolve(all) },
+      fn,
+      scope: { kind: "controller" },
+      words: everything,
+      exists: () => Promise.resolve(all),
       resume: `drover resume ${fn.key} --all`,
     };
   }
   refuseForeignNamespace(fn, within);
   return {
-    ...{ fn, scope: { kind: "namespace", namespace: within }, words: `${everything} in namespace ${within}` },
+    fn,
+    scope: { kind: "namespace", namespace: within },
+    words: `${everything} in namespace ${within}`,
     resume: `drover resume ${fn.key} --in ${within}`,
     exists: () => seen(() => namespaceExists(servers.client, within)),
   };

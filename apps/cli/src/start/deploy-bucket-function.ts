@@ -32,7 +32,11 @@ export async function deployBucketFunction(
   };
   // A node gives credentials to what runs on it, as the machines of a cloud do.
   const node = await startNode({
-    ...{ client, name: "this-machine", images, folder: join(run.folder.logs, "pods"), log: silentLog },
+    client,
+    name: "this-machine",
+    images,
+    folder: join(run.folder.logs, "pods"),
+    log: silentLog,
     env: present({ PATH: run.config.path, KUBECONFIG: servers.kubeconfig, ...servers.s3.credentials }),
   });
   run.opened.push({ name: "the node", stop: () => node.stop() });

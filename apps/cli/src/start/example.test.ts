@@ -24,7 +24,8 @@ it("an example that is there already gets its spec again and keeps the rest, and
   await client.patch(ref, key, { type: "merge", body });
   expect(await apply()).toBe("applied");
   expect(await client.get(ref, key)).toMatchObject({
-    ...{ metadata: { labels: { a: "b" } }, spec: example.manifest.spec },
+    metadata: { labels: { a: "b" } },
+    spec: example.manifest.spec,
   });
   await client.close();
   await sandbox.close();

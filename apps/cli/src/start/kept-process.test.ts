@@ -41,7 +41,10 @@ it("a process that cannot be started again ends the run, with what became of it 
   const { run, said } = scene;
   const { pid } = await keepProcess(
     {
-      ...{ name: "the bridge", file: "bridge", environment: {}, onLine: () => undefined },
+      name: "the bridge",
+      file: "bridge",
+      environment: {},
+      onLine: () => undefined,
       main: relative(inRepository(""), main),
     },
     run,
@@ -77,7 +80,10 @@ it("a process that dies again and again ends the run", async () => {
   const { run, said } = scene;
   await keepProcess(
     {
-      ...{ name: "the bridge", file: "bridge", environment: {}, onLine: () => undefined },
+      name: "the bridge",
+      file: "bridge",
+      environment: {},
+      onLine: () => undefined,
       main: relative(inRepository(""), main),
     },
     run,

@@ -57,7 +57,11 @@ export function tellOfPods(
     if (news !== undefined) narrator.say(news, "quiet");
   };
   runReflector({
-    ...{ client, ref: builtin.pod, metadataOnly: false, signal: request.signal, log: silentLog },
+    client,
+    ref: builtin.pod,
+    metadataOnly: false,
+    signal: request.signal,
+    log: silentLog,
     labelSelector: "drover.dev/function",
     onEvents: (events) => {
       for (const event of events) {

@@ -7,9 +7,12 @@ import { stopRequest } from "./stop-request.ts";
 export function runIn(path: string): { readonly run: Run; readonly said: string[] } {
   const said: string[] = [];
   const run: Run = {
-    ...{ options: { s3Region: "r", dir: path }, config: cliConfig(), folder: takeRunFolder(path) },
+    options: { s3Region: "r", dir: path },
+    config: cliConfig(),
+    folder: takeRunFolder(path),
     narrator: { say: (text) => void said.push(text), show: () => undefined },
-    ...{ request: stopRequest(), opened: [] },
+    request: stopRequest(),
+    opened: [],
   };
   return { run, said };
 }

@@ -53,7 +53,11 @@ export async function watchBuckets(options: WatchBucketsOptions): Promise<{ read
     judge(key);
   };
   const { done } = runReflector({
-    ...{ client, ref, signal, log: silent, metadataOnly: false },
+    client,
+    ref,
+    signal,
+    log: silent,
+    metadataOnly: false,
     onEvents: (events) => events.forEach(onEvent),
   });
   await Promise.race([synced.promise, done]);

@@ -35,7 +35,10 @@ export const statusCommand = (): Command =>
       const { statusOf, statusTable, sourceWords } = await import("./status.ts");
       const found = await withCluster(options, ({ client, namespace }) =>
         statusOf(client, {
-          ...{ namespace: allNamespaces ? undefined : namespace, name, redis, droverNamespace: home },
+          namespace: allNamespaces ? undefined : namespace,
+          name,
+          redis,
+          droverNamespace: home,
         }),
       );
       console.log(output === "json" ? jsonText(found) : statusTable(found).join("\n"));

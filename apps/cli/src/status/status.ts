@@ -97,10 +97,13 @@ function noSuch(name: string, namespace: string | undefined, all: readonly Deplo
 function statusFrom({ namespace, name, object, status }: DeployedFunction, figures: FunctionFigures) {
   const { replicas, readyReplicas, paused: functionPaused = false } = status;
   return {
-    ...{ namespace, name, functionPaused },
+    namespace,
+    name,
+    functionPaused,
     ready: shownCondition(conditionOf(object)),
     rolledOut: shownCondition(conditionOf(object, rolledOut)),
-    ...{ pods: replicas, readyPods: readyReplicas },
+    pods: replicas,
+    readyPods: readyReplicas,
     ...figures,
   };
 }

@@ -54,7 +54,13 @@ export async function startNotesWorld(names: readonly string[]): Promise<NotesWo
   const controller = queueOf(metadata);
   const queue = openWorkQueue({ redis: connection, controller, log: silentLog });
   return {
-    ...{ client, sandbox, redis, connection, queue, controller, kubeconfig },
+    client,
+    sandbox,
+    redis,
+    connection,
+    queue,
+    controller,
+    kubeconfig,
     async stop() {
       await queue.close();
       await disconnectRedis(connection);

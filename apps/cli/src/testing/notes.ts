@@ -12,7 +12,10 @@ import { notesConfig } from "./config.ts";
 
 /** A kind whose function asks for everything that the runtime may ask the API server for. */
 export const Note = defineResource({
-  ...{ group: "example.com", version: "v1", kind: "Note", scope: "Namespaced" },
+  group: "example.com",
+  version: "v1",
+  kind: "Note",
+  scope: "Namespaced",
   spec: z.object({}),
   status: z.object({ secret: z.string() }),
 });

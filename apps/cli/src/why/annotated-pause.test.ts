@@ -7,15 +7,20 @@ const now = Date.parse("2026-01-01T00:00:00Z");
 const kind = { group: "s3.drover.dev", plural: "buckets" };
 const functions = { group: "drover.dev", plural: "reconcilefunctions" };
 const object = (paused: string | undefined, managedFields?: unknown): KubeObject => ({
-  ...{ apiVersion: "s3.drover.dev/v1", kind: "Bucket" },
+  apiVersion: "s3.drover.dev/v1",
+  kind: "Bucket",
   metadata: {
-    ...{ name: "photos", uid: "u", resourceVersion: "1" },
+    name: "photos",
+    uid: "u",
+    resourceVersion: "1",
     ...(paused !== undefined && { annotations: { "drover.dev/paused": paused } }),
     ...(managedFields !== undefined && { managedFields }),
   },
 });
 const entry = (manager: string, time: string, annotation: string) => ({
-  ...{ manager, time, operation: "Update" },
+  manager,
+  time,
+  operation: "Update",
   fieldsV1: { "f:metadata": { "f:annotations": { ".": {}, [`f:${annotation}`]: {} } } },
 });
 const ann: Pause = { scope: "object", since: now - 9_000, by: "ann@host" };

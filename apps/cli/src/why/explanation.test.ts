@@ -19,7 +19,10 @@ interface Told {
 }
 
 const facts = ({ report, status = {}, absent, deleted }: Told): KeyFacts => ({
-  ...{ kind: "Bucket", key, now, runs: [] },
+  kind: "Bucket",
+  key,
+  now,
+  runs: [],
   object: absent
     ? undefined
     : deleted
@@ -27,20 +30,21 @@ const facts = ({ report, status = {}, absent, deleted }: Told): KeyFacts => ({
       : object,
   report: { key, state: "idle", at: 0, reasons: [], fails: 0, accountOpens: 0, pauses: [], ...report },
   stats: {
-    ...{
-      due: 7,
-      oldestDue: 0,
-      scheduled: 0,
-      running: 2,
-      parked: 0,
-      failing: 0,
-      runTime: 0,
-      paused: 0,
-      allPaused: false,
-    },
+    due: 7,
+    oldestDue: 0,
+    scheduled: 0,
+    running: 2,
+    parked: 0,
+    failing: 0,
+    runTime: 0,
+    paused: 0,
+    allPaused: false,
   },
   fn: {
-    ...{ key: "default/buckets", namespace: "default", name: "buckets", identity: metadata },
+    key: "default/buckets",
+    namespace: "default",
+    name: "buckets",
+    identity: metadata,
     object: { ...object, status: { conditions: [starting] } },
     spec: ReconcileFunction.spec.parse({
       for: { group: "a.b", version: "v1", kind: "Bucket", plural: "buckets", scope: "Namespaced" },

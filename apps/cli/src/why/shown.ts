@@ -56,7 +56,9 @@ export function whyJson(facts: KeyFacts): object {
   const { kind, key, fn, report, runs, object } = facts;
   return {
     ...explanationOf(facts),
-    ...{ kind, key, function: fn.key },
+    kind,
+    key,
+    function: fn.key,
     queue: { ...report, key: undefined },
     runs,
     object: object && {

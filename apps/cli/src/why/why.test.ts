@@ -33,7 +33,10 @@ const wake = (name: string) =>
   queue.wake([
     {
       key: objectKey({ namespace: "default", name }),
-      ...{ kind: "notes.example.com", resourceVersion: "1", reason: "Modified", class: "change" },
+      kind: "notes.example.com",
+      resourceVersion: "1",
+      reason: "Modified",
+      class: "change",
     },
   ]);
 
@@ -118,10 +121,12 @@ it("tells of an object whose kind is not served any more, and passes on any othe
     return ran;
   };
   expect(await answering(404)).toMatchObject({
-    ...{ code: 0, stdout: expect.stringMatching(/ {2}object +there is none\n/) as string },
+    code: 0,
+    stdout: expect.stringMatching(/ {2}object +there is none\n/) as string,
   });
   expect(await answering(403)).toMatchObject({
-    ...{ code: 1, stderr: expect.stringContaining("The API server answered 403") as string },
+    code: 1,
+    stderr: expect.stringContaining("The API server answered 403") as string,
   });
 });
 
@@ -135,7 +140,9 @@ it("tells what woke it, how its runs ended, and when it runs next", async () => 
   });
   expect(json).toMatch(/^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]*$/);
   expect(JSON.parse(json)).toMatchObject({
-    ...{ kind: "Note", key: "default/failing", function: "default/notes" },
+    kind: "Note",
+    key: "default/failing",
+    function: "default/notes",
     queue: {
       state: "waits",
       why: "backoff",
@@ -148,8 +155,12 @@ it("tells what woke it, how its runs ended, and when it runs next", async () => 
 
 it("drover why and status tell of a function with a bridge in its process", async () => {
   const spoon = defineResource({
-    ...{ group: "example.com", version: "v1", kind: "Spoon", scope: "Namespaced" },
-    ...{ spec: z.object({}), status: z.object({}) },
+    group: "example.com",
+    version: "v1",
+    kind: "Spoon",
+    scope: "Namespaced",
+    spec: z.object({}),
+    status: z.object({}),
   });
   await installCrd(client, { ...customResourceDefinition(spoon) });
   await client.create(refOf(spoon), { metadata: { name: "old", namespace: "default" }, spec: {} });
@@ -163,7 +174,10 @@ it("drover why and status tell of a function with a bridge in its process", asyn
   await spoons.wake([
     {
       key: objectKey({ namespace: "default", name: "old" }),
-      ...{ kind: "spoons.example.com", resourceVersion: "1", reason: "Modified", class: "change" },
+      kind: "spoons.example.com",
+      resourceVersion: "1",
+      reason: "Modified",
+      class: "change",
     },
   ]);
   expect((await runDrover(words, { env })).stdout).toMatch(/^Spoon default\/old has been due for /);
@@ -291,8 +305,13 @@ it("believes a Lease that is renewed while it looks, whatever time stands in it"
 
 it("tells of a deleted object whose function is gone, what it waits for and how to end it", async () => {
   const fork = defineResource({
-    ...{ group: "example.com", version: "v1", kind: "Fork", scope: "Namespaced", shortNames: ["fk"] },
-    ...{ spec: z.object({}), status: z.object({}) },
+    group: "example.com",
+    version: "v1",
+    kind: "Fork",
+    scope: "Namespaced",
+    shortNames: ["fk"],
+    spec: z.object({}),
+    status: z.object({}),
   });
   await installCrd(client, { ...customResourceDefinition(fork) });
   const finalizers = ["drover.dev/forks.example.com", "example.com/others"];

@@ -4,7 +4,11 @@ import { absentCondition, askAnnotation, authorAnnotations, AuthorEpoch, epochNa
 
 const group = "admissionregistration.k8s.io";
 const refTo = (kind: string, plural: string): ResourceRef => ({
-  ...{ group, version: "v1", kind, plural, namespaced: false },
+  group,
+  version: "v1",
+  kind,
+  plural,
+  namespaced: false,
 });
 export const validating = refTo("ValidatingAdmissionPolicy", "validatingadmissionpolicies");
 export const validatingBinding = refTo(
@@ -165,20 +169,22 @@ const statusBinding = {
 const epochObjects = [
   customResourceDefinition(AuthorEpoch),
   {
-    ...{ apiVersion: "rbac.authorization.k8s.io/v1", kind: builtin.clusterRole.kind, metadata: { name } },
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: builtin.clusterRole.kind,
+    metadata: { name },
     rules: [
       {
-        ...{ apiGroups: [AuthorEpoch.group], resources: [AuthorEpoch.plural] },
-        ...{ resourceNames: [epochName], verbs: ["get"] },
+        apiGroups: [AuthorEpoch.group],
+        resources: [AuthorEpoch.plural],
+        resourceNames: [epochName],
+        verbs: ["get"],
       },
     ],
   },
   {
-    ...{
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: builtin.clusterRoleBinding.kind,
-      metadata: { name },
-    },
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: builtin.clusterRoleBinding.kind,
+    metadata: { name },
     roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: builtin.clusterRole.kind, name },
     subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: "system:authenticated" }],
   },

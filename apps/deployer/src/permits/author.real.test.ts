@@ -244,7 +244,8 @@ describe("authors are not known", () => {
     );
     // Every write is let through once the API server has noticed; the forger copies the epoch of another function.
     const forged = {
-      ...{ "drover.dev/author": "system:admin", "drover.dev/author-groups": "system:masters" },
+      "drover.dev/author": "system:admin",
+      "drover.dev/author-groups": "system:masters",
       "drover.dev/author-epoch": epoch,
     };
     await vi.waitFor(

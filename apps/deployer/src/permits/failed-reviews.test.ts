@@ -46,7 +46,11 @@ beforeEach(async () => {
     homes.map(({ uid, name }) => [
       uid,
       {
-        ...{ uid, function: `tea/${name}`, followed: "", called: "", accesses },
+        uid,
+        function: `tea/${name}`,
+        followed: "",
+        called: "",
+        accesses,
         author: { user: "ann", groups: [] },
       },
     ]),
@@ -90,7 +94,10 @@ beforeEach(async () => {
         users.delete(redisUserOf(home));
       },
     },
-    ...{ namespace: "drover", every: 1, log: silentLog, signal: stop.signal },
+    namespace: "drover",
+    every: 1,
+    log: silentLog,
+    signal: stop.signal,
     wake: (key) => Promise.resolve(void woken.push(key)),
   };
 });

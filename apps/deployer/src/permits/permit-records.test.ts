@@ -16,7 +16,11 @@ it.each([
   const { signal } = new AbortController();
   const records = permitRecords(client, "default");
   const recordOf = (uid: string): PermitRecord => ({
-    ...{ uid, function: `web/${uid}`, followed: "f", called: "c", author: { user: "ann", groups: ["g"] } },
+    uid,
+    function: `web/${uid}`,
+    followed: "f",
+    called: "c",
+    author: { user: "ann", groups: ["g"] },
     accesses: [{ verb: "get", group: "", resource: "pods", namespace: "web" }],
   });
   for (const uid of ["a", "b"]) await records.keep(recordOf(uid), signal);

@@ -34,11 +34,18 @@ const jsonOf = <Schema extends z.ZodType>(schema: Schema) =>
     .pipe(schema);
 
 const accessSchema = z.object({
-  ...{ verb: z.string(), group: z.string(), resource: z.string() },
-  ...{ namespace: z.string().optional(), subresource: z.string().optional(), name: z.string().optional() },
+  verb: z.string(),
+  group: z.string(),
+  resource: z.string(),
+  namespace: z.string().optional(),
+  subresource: z.string().optional(),
+  name: z.string().optional(),
 });
 const recordSchema = z.object({
-  ...{ uid: z.string(), function: z.string(), followed: z.string(), called: z.string() },
+  uid: z.string(),
+  function: z.string(),
+  followed: z.string(),
+  called: z.string(),
   author: jsonOf(z.object({ user: z.string(), groups: z.array(z.string()) })),
   accesses: jsonOf(z.array(accessSchema)),
 });

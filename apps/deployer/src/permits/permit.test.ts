@@ -44,11 +44,17 @@ const rules = fc.array(rule, { maxLength: 12 });
 const kind = fc
   .tuple(word, word, fc.option(words(12), { nil: undefined }))
   .map(([group, plural, namespaces]) => ({
-    ...{ group, version: "v1", kind: "Thing", plural, scope: "Namespaced" },
+    group,
+    version: "v1",
+    kind: "Thing",
+    plural,
+    scope: "Namespaced",
     ...(namespaces && { namespaces }),
   }));
 const hook = word.map((name) => ({
-  ...{ name, names: { field: "name" }, verify: { bearer: { secretRef: { name, key: "k" } } } },
+  name,
+  names: { field: "name" },
+  verify: { bearer: { secretRef: { name, key: "k" } } },
 }));
 const spec = fc
   .record({
@@ -105,7 +111,9 @@ function askedFor(of: ReconcileFunctionSpec): readonly (readonly [Access, typeof
 const roleSchema = z.looseObject({
   rules: z.array(
     z.object({
-      ...{ apiGroups: z.array(z.string()), resources: z.array(z.string()), verbs: z.array(z.string()) },
+      apiGroups: z.array(z.string()),
+      resources: z.array(z.string()),
+      verbs: z.array(z.string()),
       resourceNames: z.array(z.string()).optional(),
     }),
   ),
@@ -159,19 +167,25 @@ function stepOf(of: ReconcileFunctionSpec, denied?: Access): Step {
   const annotations = { [authorAnnotations.user]: "ada", [authorAnnotations.epoch]: "e" };
   const nothing = () => Promise.resolve(undefined);
   return {
-    ...{ home, installation: undefined },
+    home,
+    installation: undefined,
     context: {
-      ...{ spec: of, status: {}, signal: new AbortController().signal },
+      spec: of,
+      status: {},
+      signal: new AbortController().signal,
       metadata: { ...home, resourceVersion: "1", annotations },
     } as Partial<FunctionContext>,
     surroundings: {
       redisUrl: "redis://redis:6379",
-      ...{ bridge, gateway: { namespace: "drover", name: "gateway" } },
+      bridge,
+      gateway: { namespace: "drover", name: "gateway" },
       network: { namespace: "drover", monitoring: [], egress: { pods: true, networks: [], except: [] } },
     },
     permits: {
-      ...{ namespace: "drover", reviews: accessReviews(client, { remembered: 0, now: () => 0 }) },
-      ...{ guards: { epoch: () => Promise.resolve("e") }, records: { get: nothing, keep: nothing } },
+      namespace: "drover",
+      reviews: accessReviews(client, { remembered: 0, now: () => 0 }),
+      guards: { epoch: () => Promise.resolve("e") },
+      records: { get: nothing, keep: nothing },
     },
   } as unknown as Step;
 }
@@ -269,7 +283,9 @@ describe("a permit", () => {
         epochs: 1,
       });
       expect(await asked({ ...asking, epoch: "later" }, record)).toEqual({
-        ...{ reason: "AuthorUnknown", recorded: [], epochs: 1 },
+        reason: "AuthorUnknown",
+        recorded: [],
+        epochs: 1,
       });
     },
   );
@@ -281,7 +297,9 @@ describe("a permit", () => {
   it("needs an author, but in the deployer's own namespace, where nothing is reviewed", async () => {
     expect(await asked({ author: "" })).toEqual({ reason: "AuthorUnknown", recorded: [], epochs: 0 });
     expect(await asked({ author: "", namespace: "tea", denied: lost })).toMatchObject({
-      ...{ reason: undefined, epochs: 0, recorded: [{ author: { user: "", groups: [] } }] },
+      reason: undefined,
+      epochs: 0,
+      recorded: [{ author: { user: "", groups: [] } }],
     });
   });
 });

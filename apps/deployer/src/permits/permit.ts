@@ -26,7 +26,9 @@ export async function permit(step: Step, objects: readonly FunctionObject[]): Pr
   const author = authorOf(metadata) ?? (isReviewed ? unknown(metadata) : { user: "", groups: [] });
   const before = await records.get(home.uid, signal);
   const asked = asRecorded({
-    ...{ uid: home.uid, function: `${home.namespace}/${home.name}`, author },
+    uid: home.uid,
+    function: `${home.namespace}/${home.name}`,
+    author,
     accesses: [...grantedAccess(objects), ...usedAccess(spec, home.namespace)],
     ...useAskedFor(metadata, spec),
   });

@@ -22,7 +22,10 @@ const { client } = await sandboxOfFile();
 const namespace = "tea";
 const names = Array.from({ length: 11 }, (_, i) => `cups-${i}`);
 const accesses: readonly Access[] = Array.from({ length: 11 }, (_, i) => ({
-  ...{ namespace, verb: "get", group: "", resource: `r${i}` },
+  namespace,
+  verb: "get",
+  group: "",
+  resource: `r${i}`,
 }));
 const rules = [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }];
 const { signal } = new AbortController();
@@ -74,14 +77,12 @@ async function open() {
     turn: () =>
       reviewOnce(
         {
-          ...{
-            client: { ...client, review },
-            records,
-            namespace: "drover",
-            every: 1,
-            log: silentLog,
-            signal,
-          },
+          client: { ...client, review },
+          records,
+          namespace: "drover",
+          every: 1,
+          log: silentLog,
+          signal,
           wake: (key) => Promise.resolve(void woken.add(key)),
           accounts: {
             names: () => Promise.resolve([...users]),
@@ -157,7 +158,11 @@ it("a function in the deployer's own namespace is not reviewed, and a permit of 
   const spec = { for: { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" } };
   const own = await client.create(ref, { metadata: { name: "own", namespace: "drover" }, spec });
   const recordOf = (uid: string) => ({
-    ...{ uid, function: "drover/own", followed: "", called: "", accesses },
+    uid,
+    function: "drover/own",
+    followed: "",
+    called: "",
+    accesses,
     author: { user: "author of own", groups: [] },
   });
   for (const uid of [own.metadata.uid, "gone"]) await records.keep(recordOf(uid), signal);

@@ -52,17 +52,33 @@ it("sends all that the contract names, signed, as a CloudEvent", async () => {
     type: "dev.drover.reconcile.v2",
     audience: { name: "web/greetings", uid: "f-1" },
     kind: { group: "example.com", version: "v1", kind: "Greeting" },
-    ...{ key: "web/ada", uid: "o-1", replaced: "o-0", generation: 3, token: run.token },
-    ...{ reasons: ["Modified"], fails: 2, complete: "http://127.0.0.1:1/completions/web/greetings/f-1" },
+    key: "web/ada",
+    uid: "o-1",
+    replaced: "o-0",
+    generation: 3,
+    token: run.token,
+    reasons: ["Modified"],
+    fails: 2,
+    complete: "http://127.0.0.1:1/completions/web/greetings/f-1",
   });
   expect(body.object.metadata).toEqual({
-    ...{ name: "ada", namespace: "web", uid: "o-1", resourceVersion: "7", generation: 3 },
+    name: "ada",
+    namespace: "web",
+    uid: "o-1",
+    resourceVersion: "7",
+    generation: 3,
     annotations: { note: "kept" },
   });
   expect(incoming.headers).toMatchObject({
-    ...{ "ce-specversion": "1.0", "ce-id": run.token, "ce-type": "dev.drover.reconcile.v2" },
-    ...{ "ce-subject": "web/ada", "ce-source": "/drover/gateway/web/greetings", traceparent: "00-a-b-01" },
-    ...{ "content-type": "application/json", "accept-encoding": "identity", "webhook-id": run.token },
+    "ce-specversion": "1.0",
+    "ce-id": run.token,
+    "ce-type": "dev.drover.reconcile.v2",
+    "ce-subject": "web/ada",
+    "ce-source": "/drover/gateway/web/greetings",
+    traceparent: "00-a-b-01",
+    "content-type": "application/json",
+    "accept-encoding": "identity",
+    "webhook-id": run.token,
   });
 });
 
@@ -70,7 +86,8 @@ it("takes a signed answer, whole", async () => {
   const answer = {
     status: { text: "hi" },
     conditions: [{ type: "Warm", status: "True", reason: "Yes", message: "" }],
-    ...{ requeueAfter: "30s", account: "a" },
+    requeueAfter: "30s",
+    account: "a",
   };
   expect(await called((call, response) => reply(call, response, { outcome: "done", ...answer }))).toEqual(
     answer,
@@ -107,8 +124,13 @@ it.each(anyStatus)(
   async (status) => {
     const canary = "canary-user-admin";
     const headers = {
-      ...{ "content-type": "text/plain", "retry-after": "1", location: `http://${canary}/`, "x-a": canary },
-      ...{ "webhook-id": canary, "webhook-timestamp": "123454321", "webhook-signature": `v1,${canary}` },
+      "content-type": "text/plain",
+      "retry-after": "1",
+      location: `http://${canary}/`,
+      "x-a": canary,
+      "webhook-id": canary,
+      "webhook-timestamp": "123454321",
+      "webhook-signature": `v1,${canary}`,
     };
     for (const body of [canary, `{"outcome":"done","message":"${canary}"}`, `{"reason":"${canary}"}`]) {
       const error = await called((_call, response) => response.writeHead(status, canary, headers).end(body));
@@ -230,7 +252,8 @@ describe("an outcome", () => {
     const error = await answered(again);
     expect(error).toBeInstanceOf(RetryAfterError);
     expect(error).toMatchObject({
-      ...{ after: "7000ms", reason: "Busy" },
+      after: "7000ms",
+      reason: "Busy",
       message: "The function asks for a wait: come later",
     });
     expect(await answered({ ...again, after: "1ms" })).toMatchObject({ after: "1000ms" });
@@ -463,7 +486,9 @@ describe("accepted", () => {
     fn.answer = (one, response) => reply(one, response, { outcome: "accepted" });
     const { key, token } = run;
     const completion: Completion = {
-      ...{ audience: { name: "web/greetings", uid: "f-1" }, key, token },
+      audience: { name: "web/greetings", uid: "f-1" },
+      key,
+      token,
       result: { outcome: "done" },
     };
     return { call, parts, run, completion };

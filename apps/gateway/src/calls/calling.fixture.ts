@@ -22,25 +22,29 @@ export const otherSecret = `whsec_${Buffer.alloc(24, 2).toString("base64")}`;
 
 export const greetings: WebhookFunction = {
   queue: queueOf({ namespace: "web", name: "greetings", uid: "f-1" }),
-  ...{
-    controller: "greetings",
-    namespace: "web",
-    uid: "f-1",
-    path: "/",
-    finalizes: true,
-    copies: false,
-    hearsOfOthers: false,
-    concurrency: 8,
-  },
+  controller: "greetings",
+  namespace: "web",
+  uid: "f-1",
+  path: "/",
+  finalizes: true,
+  copies: false,
+  hearsOfOthers: false,
+  concurrency: 8,
   for: {
-    ...{ group: "example.com", version: "v1", kind: "Greeting", plural: "greetings", scope: "Namespaced" },
-    ...{ singular: "greeting", apiVersion: "example.com/v1" },
+    group: "example.com",
+    version: "v1",
+    kind: "Greeting",
+    plural: "greetings",
+    scope: "Namespaced",
+    singular: "greeting",
+    apiVersion: "example.com/v1",
     spec: z.looseObject({}),
     status: z.looseObject({}),
   },
   service: { name: "greetings", port: 80 },
-  ...{ pace: { resyncEvery: undefined, timeout: undefined, retry: undefined, limits: undefined } },
-  ...{ rests: false, revision: 0 },
+  pace: { resyncEvery: undefined, timeout: undefined, retry: undefined, limits: undefined },
+  rests: false,
+  revision: 0,
 };
 
 /** A function that a test writes out: it is handed each call, verified or not, and answers as it likes. */
@@ -105,7 +109,10 @@ const claim: Claim = { fails: 2, reasons: ["Modified"], class: "change", version
 
 export const runOf = (more: Partial<Run> = {}): Run => ({
   key: objectKey({ namespace: "web", name: "ada" }),
-  ...{ token: randomUUID(), claim, signal: new AbortController().signal, held: () => true },
+  token: randomUUID(),
+  claim,
+  signal: new AbortController().signal,
+  held: () => true,
   ...more,
 });
 
@@ -113,7 +120,10 @@ export const runOf = (more: Partial<Run> = {}): Run => ({
 export function calling(port: number, more: Partial<CallingParts> = {}) {
   const world = { secrets: [secret] };
   const parts: CallingParts = {
-    ...{ fn: greetings, pending: pendingRuns(), source: "/drover/gateway", now: Date.now },
+    fn: greetings,
+    pending: pendingRuns(),
+    source: "/drover/gateway",
+    now: Date.now,
     complete: "http://127.0.0.1:1/",
     secrets: rememberSecrets(
       () => Promise.resolve([...world.secrets]),
@@ -126,7 +136,10 @@ export function calling(port: number, more: Partial<CallingParts> = {}) {
   };
   const call = (run: Run = runOf(), also: Partial<OneCall> = {}) =>
     callFunction(parts, {
-      ...{ type: "dev.drover.reconcile.v2", run, context: contextOf(run), deadline: Date.now() + 60_000 },
+      type: "dev.drover.reconcile.v2",
+      run,
+      context: contextOf(run),
+      deadline: Date.now() + 60_000,
       ...also,
     });
   return { world, parts, call };
@@ -134,13 +147,23 @@ export function calling(port: number, more: Partial<CallingParts> = {}) {
 
 export function contextOf({ key, signal }: Run): ReconcileContext<Resource> {
   const metadata = {
-    ...{ name: "ada", namespace: "web", uid: "o-1", resourceVersion: "7", generation: 3 },
+    name: "ada",
+    namespace: "web",
+    uid: "o-1",
+    resourceVersion: "7",
+    generation: 3,
     managedFields: [{ manager: "kubectl" }],
     annotations: { "kubectl.kubernetes.io/last-applied-configuration": "{}", note: "kept" },
   };
   const object = { apiVersion: "example.com/v1", kind: "Greeting", metadata, spec: { name: "Ada" } };
   return {
-    ...{ key, metadata, spec: { name: "Ada" }, status: {}, object, log: silentLog, signal },
+    key,
+    metadata,
+    spec: { name: "Ada" },
+    status: {},
+    object,
+    log: silentLog,
+    signal,
     client: absentClient(() => new Error("This test has no cluster.")),
     guard: { beforeWrite: () => {} },
     announce: () => undefined,

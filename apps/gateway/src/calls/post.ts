@@ -51,7 +51,9 @@ export async function post({ target, headers, body, most, agent, signal }: PostO
   const { url, address } = target;
   const isTls = url.protocol === "https:";
   const sent = (isTls ? requestHttps : requestHttp)({
-    ...{ method: "POST", agent, signal },
+    method: "POST",
+    agent,
+    signal,
     hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"),
     port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),
     path: url.pathname,

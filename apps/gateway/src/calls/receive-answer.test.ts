@@ -9,7 +9,9 @@ const text = '{"outcome":"done","account":"a"}';
 function receive(headers: Readonly<Record<string, string | string[]>>, newer: readonly string[] | undefined) {
   const newerThan = vi.fn(() => Promise.resolve(newer));
   const answer = receiveAnswer({
-    ...{ id: "call-1", used: [secret], now: () => now },
+    id: "call-1",
+    used: [secret],
+    now: () => now,
     reply: { status: 200, headers, body: Buffer.from(text) },
     secrets: { now: () => Promise.resolve([secret]), newerThan },
   });

@@ -14,7 +14,9 @@ it("leaves out what only the API server and kubectl use", () => {
     { spec: { name: "Ada" }, status: { text: "hi" } },
   );
   expect(object).toEqual({
-    ...{ ...kind, spec: { name: "Ada" }, status: { text: "hi" } },
+    ...kind,
+    spec: { name: "Ada" },
+    status: { text: "hi" },
     metadata: { ...metadata, annotations: { note: "kept" } },
   });
 });

@@ -25,7 +25,8 @@ export function shownObject(
   const shown = Object.entries(annotations ?? {}).filter(([name]) => name !== lastApplied);
   return {
     ...object,
-    ...{ apiVersion, kind },
+    apiVersion,
+    kind,
     metadata: {
       ...Object.fromEntries(Object.entries(metadata).filter(([name]) => name !== "managedFields")),
       name: metadata.name,

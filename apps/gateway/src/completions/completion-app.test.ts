@@ -62,7 +62,8 @@ beforeEach(async () => {
   const app = completionApp({
     admission,
     secretsOf: ({ name, uid }) => (uid.startsWith("f-") ? remembered[name] : undefined),
-    ...{ complete: pending.complete, now: Date.now },
+    complete: pending.complete,
+    now: Date.now,
     onOutcome: (outcome) => outcomes.push(outcome),
   });
   server = await servePublicly({ app, admission, host: "127.0.0.1", port: 0, settings: "" });

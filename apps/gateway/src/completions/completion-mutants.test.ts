@@ -34,7 +34,9 @@ const scene: Scene = { secret, otherSecret, now };
 async function taken({ headers, body }: Sent, named: Audience = audience): Promise<string> {
   try {
     const completion = await receiveCompletion({
-      ...{ named, headers, now },
+      named,
+      headers,
+      now,
       body: { read: () => Promise.resolve(Buffer.from(body)), signal, verified: () => {} },
       secretsOf: ({ name, uid }) => secrets.get(`${name} ${uid}`),
     });

@@ -202,7 +202,10 @@ const client = { get: () => Promise.resolve(undefined) };
 const nowhere = parseNetworks([]);
 const loopback = parseNetworks(["127.0.0.0/8", "::1/128"]);
 const named = (): TargetRules => ({
-  ...{ client, resolve, networks: nowhere, unselected: false },
+  client,
+  resolve,
+  networks: nowhere,
+  unselected: false,
   allowed: parseAllowed([`http://*.example.com:${port}`, `https://hooks.example.com`]),
 });
 /** The most that can be allowed: all names, and all addresses. Only what is inside is left to refuse. */
@@ -310,7 +313,8 @@ const serviceOf = (spec: object): Pick<TargetRules, "client"> => ({
       Promise.resolve<KubeObject | undefined>(
         key === objectKey({ namespace: "web", name: "greetings" })
           ? {
-              ...{ apiVersion: "v1", kind: "Service" },
+              apiVersion: "v1",
+              kind: "Service",
               metadata: { name: "greetings", namespace: "web", uid: "u", resourceVersion: "1" },
               spec: { selector: { app: "greetings" }, ...spec },
             }

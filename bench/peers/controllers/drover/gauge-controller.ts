@@ -4,7 +4,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 
 const Gauge = defineResource({
-  ...{ group: "peers.drover.dev", version: "v1", kind: "Gauge", scope: "Namespaced" },
+  group: "peers.drover.dev",
+  version: "v1",
+  kind: "Gauge",
+  scope: "Namespaced",
   spec: z.object({ turn: z.int(), notes: z.string().default(""), fails: z.boolean().default(false) }),
   status: z.object({}),
 });

@@ -17,7 +17,10 @@ export const deploymentOf = (
   { status = {}, ...more }: { readonly status?: object; readonly annotations?: object } = {},
 ): DeploymentObject =>
   deploymentSchema.parse({
-    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { ...metadata, ...more }, status },
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { ...metadata, ...more },
+    status,
     spec: { replicas: 1, selector: { matchLabels: { app: "web" } }, template: template("web:new"), ...spec },
   });
 
@@ -36,14 +39,21 @@ export const setOf = (
   { size = 1, status, annotations = {}, generation = 1, age = 0 }: SetLooks = {},
 ) =>
   replicaSetSchema.parse({
-    ...{ apiVersion: "apps/v1", kind: "ReplicaSet" },
+    apiVersion: "apps/v1",
+    kind: "ReplicaSet",
     metadata: {
-      ...{ ...metadata, name: image, annotations, generation },
+      ...metadata,
+      name: image,
+      annotations,
+      generation,
       creationTimestamp: timestamp(new Date(Date.UTC(2026, 0, 1, 0, age))),
     },
     spec: { replicas: size, selector: {}, template: template(image) },
     status: {
-      ...{ replicas: size, readyReplicas: size, availableReplicas: size, observedGeneration: 1 },
+      replicas: size,
+      readyReplicas: size,
+      availableReplicas: size,
+      observedGeneration: 1,
       ...status,
     },
   });

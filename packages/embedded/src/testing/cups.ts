@@ -4,7 +4,10 @@ import { runEmbedded } from "../run-embedded.ts";
 import { cupsConfig } from "./config.ts";
 
 export const Cup = defineResource({
-  ...{ group: "example.com", version: "v1", kind: "Cup", scope: "Namespaced" },
+  group: "example.com",
+  version: "v1",
+  kind: "Cup",
+  scope: "Namespaced",
   spec: z.object({}),
   status: z.object({ tea: z.string() }),
 });

@@ -5,7 +5,10 @@ import type { RecordedEvent } from "./recorded-event.ts";
 
 const event = (name: string): RecordedEvent => ({
   regarding: { ref: bucket, metadata: { name, namespace: "n", uid: `u-${name}`, resourceVersion: "7" } },
-  ...{ type: "Normal", reason: "Created", action: "Create", note: "It is there." },
+  type: "Normal",
+  reason: "Created",
+  action: "Create",
+  note: "It is there.",
 });
 
 test.each([

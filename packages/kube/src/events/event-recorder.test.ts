@@ -33,8 +33,12 @@ beforeEach(async () => {
   };
   const start = Date.parse("2026-11-01T12:00:00Z");
   recorder = eventRecorder({
-    ...{ client: api.client, log, timers: clock, date: () => new Date(start + clock.now()) },
-    ...{ controller: "drover.dev/buckets", instance: "worker-1" },
+    client: api.client,
+    log,
+    timers: clock,
+    date: () => new Date(start + clock.now()),
+    controller: "drover.dev/buckets",
+    instance: "worker-1",
   });
 });
 afterEach(async () => {
@@ -46,12 +50,18 @@ afterEach(async () => {
 const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern);
 
 const metadata = (name: string, more: Partial<ObjectMetadata> = {}): ObjectMetadata => ({
-  ...{ name, namespace: "default", uid: `uid-${name}`, resourceVersion: "7" },
+  name,
+  namespace: "default",
+  uid: `uid-${name}`,
+  resourceVersion: "7",
   ...more,
 });
 const created = (name = "a", more: Partial<RecordedEvent> = {}): RecordedEvent => ({
   regarding: { ref: bucket, metadata: metadata(name) },
-  ...{ type: "Normal", reason: "Created", action: "CreateBucket", note: "The bucket is there." },
+  type: "Normal",
+  reason: "Created",
+  action: "CreateBucket",
+  note: "The bucket is there.",
   ...more,
 });
 const stored = async () => (await api.client.list(builtin.event)).items;
@@ -64,8 +74,12 @@ describe("an event", () => {
       {
         metadata: { namespace: "default", name: matching(/^a\.[0-9a-f]{16}$/) },
         eventTime: "2026-11-01T12:00:00.000000Z",
-        ...{ type: "Normal", reason: "Created", action: "CreateBucket", note: "The bucket is there." },
-        ...{ reportingController: "drover.dev/buckets", reportingInstance: "worker-1" },
+        type: "Normal",
+        reason: "Created",
+        action: "CreateBucket",
+        note: "The bucket is there.",
+        reportingController: "drover.dev/buckets",
+        reportingInstance: "worker-1",
         regarding: {
           apiVersion: "s3.example.com/v1",
           kind: "Bucket",

@@ -24,7 +24,11 @@ const deleted = (uid: string, version: string): Sighting => ({
 });
 type Listed = Extract<Sighting, { by: "listing" }>;
 const listed = (uid: string, version: string, more: Partial<Listed> = {}): Sighting => ({
-  ...{ by: "listing", is: "present", first: false, believed: false, watchedUpTo: undefined },
+  by: "listing",
+  is: "present",
+  first: false,
+  believed: false,
+  watchedUpTo: undefined,
   ...of(uid, version),
   ...more,
 });
@@ -129,7 +133,11 @@ describe("another uid under the same name", () => {
 
 test("an end that nobody told of says what was last seen", () => {
   expect(ended(seen("u", "5"), true)).toMatchObject({
-    ...{ type: "deleted", uid: "u", resourceVersion: "5", object: undefined, missed: true },
+    type: "deleted",
+    uid: "u",
+    resourceVersion: "5",
+    object: undefined,
+    missed: true,
     previous: { meant: { self: { keys: ["default/a"] } } },
   });
 });

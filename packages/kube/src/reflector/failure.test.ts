@@ -31,6 +31,8 @@ it.each<[string, ApiErrorKind]>([
 
 it("passes where the receiver of events failed, whatever it failed with", () => {
   expect(receiverFailed(answered("Forbidden"))).toMatchObject({
-    ...{ kind: "passing", reason: "ReceiverFailed", retryAfter: undefined },
+    kind: "passing",
+    reason: "ReceiverFailed",
+    retryAfter: undefined,
   });
 });

@@ -19,8 +19,12 @@ describe("a reflector that streams its listing", () => {
     expect(server.heard).toHaveLength(1);
     const [asked] = server.heard;
     expect(Object.fromEntries(asked?.query ?? [])).toEqual({
-      ...{ watch: "true", allowWatchBookmarks: "true", timeoutSeconds: "300" },
-      ...{ sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan", resourceVersion: "" },
+      watch: "true",
+      allowWatchBookmarks: "true",
+      timeoutSeconds: "300",
+      sendInitialEvents: "true",
+      resourceVersionMatch: "NotOlderThan",
+      resourceVersion: "",
     });
     expect(asked?.headers.accept).toContain("as=PartialObjectMetadata;");
     await expect.poll(() => reflector.status().position).toBe("9");

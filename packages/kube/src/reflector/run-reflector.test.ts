@@ -29,7 +29,10 @@ describe("a reflector", () => {
     expect(first?.headers.accept).toContain("as=PartialObjectMetadataList");
     expect(second?.query.get("continue")).toBe("next");
     expect(Object.fromEntries(watch?.query ?? [])).toMatchObject({
-      ...{ watch: "true", allowWatchBookmarks: "true", resourceVersion: "7", timeoutSeconds: "300" },
+      watch: "true",
+      allowWatchBookmarks: "true",
+      resourceVersion: "7",
+      timeoutSeconds: "300",
     });
     expect(watch?.headers.accept).toContain("as=PartialObjectMetadata;");
   });
@@ -53,7 +56,8 @@ describe("a reflector", () => {
     await log.told("synced 9");
     const [, , first, second] = server.heard;
     expect(Object.fromEntries(first?.query ?? [])).toMatchObject({
-      ...{ resourceVersion: "9", resourceVersionMatch: "Exact" },
+      resourceVersion: "9",
+      resourceVersionMatch: "Exact",
     });
     // An API server refuses a continue token with either.
     expect(second?.query.get("continue")).toBe("next");
@@ -67,7 +71,8 @@ describe("a reflector", () => {
     const partial = { ...at("a", "3"), apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" };
     const list = {
       ...bucketList([partial], { resourceVersion: "7" }),
-      ...{ apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadataList" },
+      apiVersion: "meta.k8s.io/v1",
+      kind: "PartialObjectMetadataList",
     };
     const { log } = await following([
       json(list),

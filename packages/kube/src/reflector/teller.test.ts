@@ -7,11 +7,14 @@ import { memorySeenIndex, type SeenIndex } from "./seen-index.ts";
 import { teller } from "./teller.ts";
 
 const self: Subscription = {
-  ...{ id: "s", map: { by: "self" }, ownFinalizer: "drover.dev/s" },
+  id: "s",
+  map: { by: "self" },
+  ownFinalizer: "drover.dev/s",
   for: { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true },
 };
 const object = (name: string, resourceVersion: string): KubeObject => ({
-  ...{ apiVersion: "v1", kind: "Pod" },
+  apiVersion: "v1",
+  kind: "Pod",
   metadata: { name, namespace: "n", uid: `u-${name}`, resourceVersion },
 });
 const first = { first: true, before: undefined, after: undefined };
@@ -21,7 +24,9 @@ const listed = (...objects: readonly KubeObject[]) => ({ tell: "listed", objects
 async function tells(seen: SeenIndex, objects: readonly KubeObject[]) {
   const events: ReflectorEvent[] = [];
   const one = teller({
-    ...{ seen, subscriptions: [self], log: silentLog },
+    seen,
+    subscriptions: [self],
+    log: silentLog,
     onEvents: (some) => void events.push(...some),
   });
   one.beginListing();
@@ -66,11 +71,15 @@ it("what was told when its teller died is told again, and its end when it is gon
 it("what a watch has shown as new when its teller died is told as gone when it is by then", async () => {
   const seen = memorySeenIndex();
   const dying = teller({
-    ...{ seen: dyingIndex(seen), subscriptions: [self], log: silentLog },
+    seen: dyingIndex(seen),
+    subscriptions: [self],
+    log: silentLog,
     onEvents: () => undefined,
   });
   const shown = dying.tell([{ tell: "changed", object: object("goes", "4") }], {
-    ...{ first: false, before: "3", after: "4" },
+    first: false,
+    before: "3",
+    after: "4",
   });
   await expect(shown).rejects.toThrow("killed");
   expect((await tells(seen, [])).told).toEqual([

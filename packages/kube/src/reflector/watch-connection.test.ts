@@ -19,7 +19,12 @@ test("closing a watch of which frames are unread ends its connection to the serv
   const client = await connect({ kubeconfig: server.kubeconfig });
   const watch = { resourceVersion: "7", signal: new AbortController().signal };
   const connection = watchConnection({
-    ...{ client, ref: bucket, watch, timers: new VirtualClock(), silence: 60_000, heard: () => undefined },
+    client,
+    ref: bucket,
+    watch,
+    timers: new VirtualClock(),
+    silence: 60_000,
+    heard: () => undefined,
   });
   expect(await connection.open()).toMatchObject({ type: "opened" });
   expect(await connection.read()).toMatchObject({ type: "frames" });

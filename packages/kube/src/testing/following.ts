@@ -23,14 +23,12 @@ export async function following(scripts: readonly Script[], options: Partial<Ref
   const log = eventLog();
   const stopping = new AbortController();
   const reflector = runReflector({
-    ...{
-      client,
-      ref: bucket,
-      signal: stopping.signal,
-      onEvents: (events) => log.onEvents(events),
-      log: silentLog,
-      timers: clock,
-    },
+    client,
+    ref: bucket,
+    signal: stopping.signal,
+    onEvents: (events) => log.onEvents(events),
+    log: silentLog,
+    timers: clock,
     random: () => 0,
     streamsLists: false,
     ...options,
@@ -54,7 +52,8 @@ export const at = (name: string, resourceVersion: string, more: object = {}) =>
 export const frame = (type: string, object: object) => ({ type, object });
 export const bookmark = (resourceVersion: string, metadata: object = {}) =>
   frame("BOOKMARK", {
-    ...{ apiVersion: "s3.example.com/v1", kind: "Bucket" },
+    apiVersion: "s3.example.com/v1",
+    kind: "Bucket",
     metadata: { ...metadata, resourceVersion },
   });
 /** The end of a streamed listing of this version. */

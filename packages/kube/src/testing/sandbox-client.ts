@@ -30,7 +30,10 @@ export const bucketDefinition: NewObject = {
     names: { plural: "buckets", singular: "bucket", kind: "Bucket", listKind: "BucketList" },
     versions: [
       {
-        ...{ name: "v1", served: true, storage: true, subresources: { status: {} } },
+        name: "v1",
+        served: true,
+        storage: true,
+        subresources: { status: {} },
         schema: {
           openAPIV3Schema: {
             type: "object",

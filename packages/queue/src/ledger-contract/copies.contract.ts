@@ -17,7 +17,9 @@ import {
 export function copiesContract(t: LedgerUnderTest): void {
   const [kind, uid] = ["buckets", "u1"];
   const sight = (version: number, fields: Partial<Sight> = {}): Sight => ({
-    ...{ kind, uid, resourceVersion: String(version) },
+    kind,
+    uid,
+    resourceVersion: String(version),
     ...fields,
   });
   const saw = (version: number, verdict: Verdict = done): Verdict => ({ ...verdict, saw: sight(version) });
@@ -346,7 +348,11 @@ export function copiesContract(t: LedgerUnderTest): void {
       const most = copiesKept / copy.length;
       await t.wake(key, { uid, resourceVersion: "101", copy });
       const wakes = keysIn("full", most + 1).map((of): Wake => ({
-        ...{ key: of, kind, resourceVersion: "1", reason: "Added", class: "listing" },
+        key: of,
+        kind,
+        resourceVersion: "1",
+        reason: "Added",
+        class: "listing",
       }));
       for (let i = 0; i < wakes.length; i += 1_000) await t.ledger.wake(wakes.slice(i, i + 1_000));
       await t.wake(key, { uid, resourceVersion: "102", copy });

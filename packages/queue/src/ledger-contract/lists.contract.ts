@@ -101,7 +101,11 @@ export function listsContract(t: LedgerUnderTest): void {
       await end(leaves("left"));
       await t.enlist({ slots: 0 });
       const wakes = keysIn("crowd", copiesKept / newsKept + 1).map((of): Wake => ({
-        ...{ key: of, kind: "buckets", resourceVersion: "1", reason: "Added", class: "listing" },
+        key: of,
+        kind: "buckets",
+        resourceVersion: "1",
+        reason: "Added",
+        class: "listing",
       }));
       for (let i = 0; i < wakes.length; i += mostListed) await t.ledger.wake(wakes.slice(i, i + mostListed));
       await told("é".repeat(newsKept / 2));

@@ -53,7 +53,11 @@ export function nextRunsContract(t: LedgerUnderTest): void {
       await t.run(each, { kind: "terminal", error: "no" });
     }
     const wakes = keys.map((each): Wake => ({
-      ...{ key: each, kind: "force", resourceVersion: "0", reason: "Forced", class: "resync" },
+      key: each,
+      kind: "force",
+      resourceVersion: "0",
+      reason: "Forced",
+      class: "resync",
     }));
     expect((await t.ledger.wake(wakes, true)).map((bell) => bell.key)).toEqual(keys);
   });

@@ -31,7 +31,9 @@ export function offersContract(t: LedgerUnderTest): void {
       expect(await t.wake(key, { reason: "Added", class: "listing", uid: "u1", trace: "00-1" })).toEqual([]);
       const [found] = (await given()) as [Given];
       expect(found).toMatchObject({
-        ...{ slot: "t1", askedAt: 5, key },
+        slot: "t1",
+        askedAt: 5,
+        key,
         claim: { fails: 0, reasons: ["Added"], class: "listing", uid: "u1", trace: "00-1" },
       });
       expect(await t.refusal(key)).toBe("leased");

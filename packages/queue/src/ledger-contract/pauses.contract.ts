@@ -6,7 +6,8 @@ import { done, failed, key, keysIn, type LedgerUnderTest } from "./ledger-under-
 /** What is promised of objects that say themselves that they are paused, and of what is paused at all. */
 export function pausesContract(t: LedgerUnderTest): void {
   const own = (resourceVersion: string, paused?: boolean) => ({
-    ...{ uid: "u1", resourceVersion },
+    uid: "u1",
+    resourceVersion,
     ...(paused !== undefined && { paused }),
   });
   const state = async (of: ObjectKey = key) => (await t.ledger.inspect(of)).key.state;
@@ -18,7 +19,8 @@ export function pausesContract(t: LedgerUnderTest): void {
   it("holds a key back whose object says so, however it came to be due, and lets it go when it says so no more", async () => {
     expect(await t.wake(key, own("1", true))).toEqual([]);
     expect((await t.ledger.inspect(key)).key).toMatchObject({
-      ...{ state: "paused", at: t.clock },
+      state: "paused",
+      at: t.clock,
       pauses: [{ scope: "annotation", since: t.clock, by: "" }],
     });
     expect(await t.refusal(key)).toBe("paused");
@@ -108,7 +110,9 @@ export function pausesContract(t: LedgerUnderTest): void {
     await t.wake(key, { kind: "pods", resourceVersion: "1" });
     await t.run(key, paused("7"));
     expect((await t.ledger.inspect(key)).key).toMatchObject({
-      ...{ state: "paused", fails: 0, pauses: [{ scope: "annotation" }] },
+      state: "paused",
+      fails: 0,
+      pauses: [{ scope: "annotation" }],
     });
     expect(await t.wake(key, own("8", false))).toEqual([key]);
   });

@@ -567,9 +567,7 @@ export function runsContract(t: LedgerUnderTest): void {
   });
 
   it("counts failing keys until they succeed, and says how long runs take, and that it is paused", async () => {
-    const past = (verdict: "done" | "retry", duration: number) => ({
-      ...{ trigger: [], verdict, duration },
-    });
+    const past = (verdict: "done" | "retry", duration: number) => ({ trigger: [], verdict, duration });
     expect(await t.ledger.count()).toMatchObject({ failing: 0, runTime: 0, allPaused: false });
     await wake();
     await claim("t1");

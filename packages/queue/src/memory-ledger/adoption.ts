@@ -32,5 +32,7 @@ export function passSettling({ data, now, settling }: Moment): void {
 
 /** The era and the time, and in how many ms the ledger will have settled. */
 export const stand = ({ data: { era, claimsFrom = 0 }, now: at }: Moment): LedgerMoment => ({
-  ...{ era, at, settlesIn: Math.max(0, claimsFrom - at) },
+  era,
+  at,
+  settlesIn: Math.max(0, claimsFrom - at),
 });

@@ -5,7 +5,9 @@ import { del, get, object, patch, post, put } from "../steps.ts";
 import type { Case, Step } from "../steps.ts";
 
 const apply = (path: string, manager: string, body: Json, query = ""): Step => ({
-  ...{ method: "PATCH", path: `${path}?fieldManager=${manager}${query}`, body },
+  method: "PATCH",
+  path: `${path}?fieldManager=${manager}${query}`,
+  body,
   headers: { "content-type": "application/apply-patch+yaml" },
 });
 const map = (data: JsonObject, metadata: JsonObject = {}): JsonObject => configMap("a", { data }, metadata);
@@ -40,19 +42,25 @@ interface Kind {
 }
 const kinds: readonly Kind[] = [
   {
-    ...{ name: "a ConfigMap", list: configMapsIn, path: `${configMapsIn}/a` },
+    name: "a ConfigMap",
+    list: configMapsIn,
+    path: `${configMapsIn}/a`,
     mine: map({ x: "1", y: "1" }, { labels: { l: "1" } }),
     contrary: map({ x: "2", z: "2" }, { labels: { l: "2" } }),
     beside: map({ x: "1", w: "3" }, { annotations: { a: "1" }, finalizers: ["e.x/a"] }),
   },
   {
-    ...{ name: "a Widget", list: widgetsIn, path: `${widgetsIn}/a` },
+    name: "a Widget",
+    list: widgetsIn,
+    path: `${widgetsIn}/a`,
     mine: thing({ size: 1, tags: ["a"], nested: { deep: { leaf: "l" } } }),
     contrary: thing({ size: 2, tags: ["b"], nested: { deep: { leaf: "m" } } }),
     beside: thing({ colour: "blue" }),
   },
   {
-    ...{ name: "a Deployment", list: deploymentsIn, path: `${deploymentsIn}/a` },
+    name: "a Deployment",
+    list: deploymentsIn,
+    path: `${deploymentsIn}/a`,
     mine: deployment({ env: [env("A", "1")], ports: [port(80)], args: ["1"] }, { replicas: 2 }),
     contrary: deployment(
       { env: [env("A", "2")], ports: [port(80, { name: "p" })], args: ["2"] },
@@ -61,7 +69,9 @@ const kinds: readonly Kind[] = [
     beside: deployment({ env: [env("B", "2")], ports: [port(80, { protocol: "UDP" })] }, {}, { l: "1" }),
   },
   {
-    ...{ name: "a Service", list: servicesIn, path: `${servicesIn}/a` },
+    name: "a Service",
+    list: servicesIn,
+    path: `${servicesIn}/a`,
     mine: service({ port: 80, name: "a" }),
     contrary: service({ port: 80, name: "b" }),
     beside: service({ port: 81, name: "c" }),

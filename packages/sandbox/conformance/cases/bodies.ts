@@ -5,7 +5,9 @@ import { get, named, object, post, put } from "../steps.ts";
 import type { Case, Step } from "../steps.ts";
 
 const sent = (method: string, path: string, text: string, type = "application/json"): Step => ({
-  ...{ method, path, text },
+  method,
+  path,
+  text,
   headers: { "content-type": type },
 });
 const deep = (depth: number): string => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;

@@ -28,7 +28,8 @@ const limited = (size: JsonObject, way: JsonObject, set: JsonObject): JsonObject
       type: "object",
       properties: {
         items: {
-          ...{ type: "array", ...keyed },
+          type: "array",
+          ...keyed,
           items: { type: "object", required: ["name"], properties: { name: text, size } },
         },
         plain: { type: "array", items: size },

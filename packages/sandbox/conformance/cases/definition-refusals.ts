@@ -13,8 +13,10 @@ const keyedByName = (properties: JsonObject): JsonObject =>
         "v1",
         spec({
           a: {
-            ...{ type: "array", items: { type: "object", properties } },
-            ...{ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"] },
+            type: "array",
+            items: { type: "object", properties },
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["name"],
           },
         }),
       ),

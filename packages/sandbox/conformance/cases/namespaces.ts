@@ -36,7 +36,9 @@ const deleted = (name: string, body?: Json, metadata?: JsonObject): Case => ({
 });
 
 const apply = (path: string, body: JsonObject): Step => ({
-  ...{ method: "PATCH", path: `${path}?fieldManager=m`, text: JSON.stringify(body) },
+  method: "PATCH",
+  path: `${path}?fieldManager=m`,
+  text: JSON.stringify(body),
   headers: { "content-type": "application/apply-patch+yaml" },
 });
 const finalized = (finalizers: Json, more: JsonObject = {}): JsonObject =>

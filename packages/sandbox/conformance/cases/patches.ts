@@ -128,20 +128,18 @@ const jsons: readonly Json[] = [
 const two = pod(
   "a",
   {
-    ...{
-      containers: [
-        {
-          name: "one",
-          image: "i",
-          env: [
-            { name: "A", value: "1" },
-            { name: "B", value: "2" },
-          ],
-          ports: [{ containerPort: 80 }, { containerPort: 81 }],
-        },
-        { name: "two", image: "i" },
-      ],
-    },
+    containers: [
+      {
+        name: "one",
+        image: "i",
+        env: [
+          { name: "A", value: "1" },
+          { name: "B", value: "2" },
+        ],
+        ports: [{ containerPort: 80 }, { containerPort: 81 }],
+      },
+      { name: "two", image: "i" },
+    ],
     tolerations: [{ key: "a", operator: "Exists" }],
     volumes: [{ name: "v", emptyDir: {} }],
     imagePullSecrets: [{ name: "s" }],
@@ -242,7 +240,9 @@ const deployments: readonly Json[] = [
   { spec: { template: { metadata: { labels: { $retainKeys: ["app", "b"], b: "c" } } } } },
 ];
 const deployment = {
-  ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "a" } },
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "a" },
   spec: {
     selector: { matchLabels: { app: "a" } },
     strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1 } },
@@ -256,7 +256,9 @@ const deployment = {
 const short = (value: Json): string => JSON.stringify(value).slice(0, 100);
 const servicesIn = "/api/v1/namespaces/<ns>/services";
 const service = {
-  ...{ apiVersion: "v1", kind: "Service", metadata: { name: "a" } },
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name: "a" },
   spec: {
     selector: { app: "a" },
     ports: [

@@ -149,7 +149,10 @@ const collections = ["Foreground", "Orphan", "Background", "Other"].flatMap((ask
 ]);
 
 const owned = (name: string, blockOwnerDeletion: boolean): JsonObject => ({
-  ...{ apiVersion: "v1", kind: "ConfigMap", name, uid: `<${name}.metadata.uid>` },
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  name,
+  uid: `<${name}.metadata.uid>`,
   blockOwnerDeletion,
 });
 

@@ -15,7 +15,9 @@ const struct = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
   ...more,
 });
 const items = (items: JsonObject, list: string, more: JsonObject = {}): JsonObject => ({
-  ...{ type: "array", items, "x-kubernetes-list-type": list },
+  type: "array",
+  items,
+  "x-kubernetes-list-type": list,
   ...more,
 });
 const keys = (...names: string[]): JsonObject => ({ "x-kubernetes-list-map-keys": names });
@@ -119,7 +121,8 @@ const fields: Readonly<Record<string, Json>> = {
   "a null by default": { ...text, default: null },
   "a default of items": { type: "array", items: { ...text, default: 1 } },
   "a default of embedded metadata": {
-    ...{ ...embedded, ...keeps },
+    ...embedded,
+    ...keeps,
     default: { apiVersion: "v1", kind: "Pod", metadata: { name: "Bad_Name" } },
   },
   "a rule without a text": rules({ rule: " " }),

@@ -113,7 +113,9 @@ const scale = (more: JsonObject = {}): JsonObject =>
   object("autoscaling/v1", "Scale", "a", { spec: { replicas: 5 }, ...more });
 const made: Step = named("made", post(sets, set()));
 const apply = (manager: string, body: JsonObject): Step => ({
-  ...{ method: "PATCH", path: `${at}?fieldManager=${manager}`, text: JSON.stringify(body) },
+  method: "PATCH",
+  path: `${at}?fieldManager=${manager}`,
+  text: JSON.stringify(body),
   headers: { "content-type": "application/apply-patch+yaml" },
 });
 

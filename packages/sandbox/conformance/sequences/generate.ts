@@ -27,12 +27,16 @@ const deploymentSpec = (replicas: number, image: string): JsonObject => ({
 
 const subjects: readonly [Subject, ...Subject[]] = [
   {
-    ...{ path: configMapsIn, status: false, strategic: true },
+    path: configMapsIn,
+    status: false,
+    strategic: true,
     make: (random, name, metadata) => configMap(name, { data: { a: random.pick(["1", "2"]) } }, metadata),
     change: (random) => ({ data: { [random.pick(["a", "b"])]: random.pick<Json>(["1", "2", null]) } }),
   },
   {
-    ...{ path: widgetsIn, status: true, strategic: false },
+    path: widgetsIn,
+    status: true,
+    strategic: false,
     make: (random, name, metadata) => widget(name, { spec: { size: random.pick([1, 2, 2, 500]) } }, metadata),
     change: (random) =>
       random.pick<JsonObject>([
@@ -44,7 +48,9 @@ const subjects: readonly [Subject, ...Subject[]] = [
   },
   {
     // Without its status: of a spec that a status patch brings along, only the real server keeps a trace: a new version.
-    ...{ path: widgetsIn.replace("v1/", "v1beta1/"), status: false, strategic: false },
+    path: widgetsIn.replace("v1/", "v1beta1/"),
+    status: false,
+    strategic: false,
     make: (random, name, metadata) =>
       object(
         "example.com/v1beta1",
@@ -56,7 +62,9 @@ const subjects: readonly [Subject, ...Subject[]] = [
     change: (random) => ({ spec: { old: random.pick<Json>(["x", "y", null]) } }),
   },
   {
-    ...{ path: podsIn, status: true, strategic: true },
+    path: podsIn,
+    status: true,
+    strategic: true,
     make: (random, name, metadata) =>
       pod(name, { terminationGracePeriodSeconds: random.pick([0, 5]) }, metadata),
     change: (random) =>
@@ -67,7 +75,9 @@ const subjects: readonly [Subject, ...Subject[]] = [
       ]),
   },
   {
-    ...{ path: deploymentsIn, status: true, strategic: true },
+    path: deploymentsIn,
+    status: true,
+    strategic: true,
     make: (random, name, metadata) =>
       object(
         "apps/v1",
@@ -85,7 +95,9 @@ const subjects: readonly [Subject, ...Subject[]] = [
       ]),
   },
   {
-    ...{ path: leasesIn, status: false, strategic: true },
+    path: leasesIn,
+    status: false,
+    strategic: true,
     make: (random, name, metadata) =>
       object(
         "coordination.k8s.io/v1",

@@ -7,7 +7,9 @@ const string = { type: "string" };
 const integer = { type: "integer" };
 const fields = (properties: JsonObject): JsonObject => ({ type: "object", properties });
 const list = (items: JsonObject, type: string, keys?: readonly string[]): JsonObject => ({
-  ...{ type: "array", items, "x-kubernetes-list-type": type },
+  type: "array",
+  items,
+  "x-kubernetes-list-type": type,
   ...(keys && { "x-kubernetes-list-map-keys": keys }),
 });
 

@@ -6,7 +6,10 @@ import type { Manifest } from "../user.ts";
 import { altered } from "./altered.ts";
 
 const Cup = defineResource({
-  ...{ group: "example.com", version: "v1", kind: "Cup", scope: "Namespaced" },
+  group: "example.com",
+  version: "v1",
+  kind: "Cup",
+  scope: "Namespaced",
   spec: z.object({
     colour: z.enum(["red", "blue"]),
     name: z.string().regex(/^[a-z]{1,3}$/),
@@ -35,7 +38,9 @@ it.each<[Manifest, object]>([
   ],
   [
     {
-      ...{ apiVersion: "apps/v1", kind: "ReplicaSet", metadata: { name: "a" } },
+      apiVersion: "apps/v1",
+      kind: "ReplicaSet",
+      metadata: { name: "a" },
       spec: { replicas: 2, selector: { matchLabels: { app: "web" } }, template: pod },
     },
     {
@@ -51,7 +56,9 @@ it.each<[Manifest, object]>([
   ],
   [
     {
-      ...{ apiVersion: "example.com/v1", kind: "Cup", metadata: { name: "a" } },
+      apiVersion: "example.com/v1",
+      kind: "Cup",
+      metadata: { name: "a" },
       spec: { colour: "red", name: "abc", size: 2, isFull: true, marks: ["x"] },
     },
     { spec: { colour: "red", name: "abc", size: 1, isFull: false, marks: ["x-of-somebody-else"] } },

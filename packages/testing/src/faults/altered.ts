@@ -13,7 +13,9 @@ export async function altered(user: User, manifest: Manifest): Promise<Manifest>
   const { apiVersion, kind, metadata, ...content } = manifest;
   const plain = jsonOf(content);
   const withContent = (changed: Json): Manifest => ({
-    ...{ apiVersion, kind, metadata },
+    apiVersion,
+    kind,
+    metadata,
     ...(isObject(changed) ? changed : {}),
   });
   const paths = leavesOf(plain)

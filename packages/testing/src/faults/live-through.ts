@@ -96,7 +96,10 @@ async function settled(scene: Scene): Promise<StepTake> {
 }
 
 const unseen = ({ stage }: Scene): StepTake => ({
-  ...{ runs: stage.runs.length, calls: stage.calls.length, snapshot: undefined, idle: [] },
+  runs: stage.runs.length,
+  calls: stage.calls.length,
+  snapshot: undefined,
+  idle: [],
   failing: stage.missing(),
 });
 

@@ -56,7 +56,11 @@ export async function openScene(
     if (plan?.kind === "stale view" && isSame(plan.before, moment)) view?.freeze();
   };
   const stage: Stage = await openStage({
-    ...{ start: scenario.start, deployedAs: scenario.deployedAs, server, clock, decider },
+    start: scenario.start,
+    deployedAs: scenario.deployedAs,
+    server,
+    clock,
+    decider,
     beforeRun: (run) => before({ run }),
     ...(view && { views: { [staleView]: view.upstream } }),
     ...(outside && { outside: outside.urls }),
@@ -71,7 +75,12 @@ export async function openScene(
   const user = openUser(stage.client, stage.server);
   let hasMet = plan === undefined || plan.kind === "unobserved";
   return {
-    ...{ stage, clock, user, outside, decider, before },
+    stage,
+    clock,
+    user,
+    outside,
+    decider,
+    before,
     hasMet: () => (plan?.kind === "interfered" ? touched !== undefined : hasMet || decider.hasMet()),
     touched: () => touched,
     met: () => void (hasMet = true),

@@ -6,7 +6,10 @@ import { siteKind } from "../site.fixture.ts";
 import { testFaults } from "./test-faults.ts";
 
 const Site = defineResource({
-  ...{ group: "example.com", version: "v1", kind: "Site", scope: "Namespaced" },
+  group: "example.com",
+  version: "v1",
+  kind: "Site",
+  scope: "Namespaced",
   spec: z.object({ pages: z.int() }),
   status: z.object({}),
 });

@@ -47,7 +47,8 @@ const pages =
 
 const strangers = async (start: Scenario["start"]) => {
   const scenario = faultScenario({
-    ...{ name: "a site comes and changes", start },
+    name: "a site comes and changes",
+    start,
     steps: [{ apply: site("a", "Hi") }, { apply: site("a", "Ho") }],
   });
   const { plans, problems } = await testFaults(scenario, { kinds: ["stranger"] });

@@ -41,8 +41,12 @@ const statusSchema = z.looseObject({
   containerStatuses: z
     .array(
       z.looseObject({
-        ...{ name: z.string(), ready: z.boolean(), restartCount: z.number() },
-        ...{ state: stateSchema, lastState: stateSchema.default({}), containerID: z.string().optional() },
+        name: z.string(),
+        ready: z.boolean(),
+        restartCount: z.number(),
+        state: stateSchema,
+        lastState: stateSchema.default({}),
+        containerID: z.string().optional(),
       }),
     )
     .default([]),
@@ -94,7 +98,12 @@ export async function openWorld(server: TestServer, name: string): Promise<World
   const log: World["log"] = (pod, container = "main") =>
     readFile(join(folder, `default_${pod}_${container}.log`), "utf8").catch(() => "");
   return {
-    ...{ client, folder, nodeOptions, node, status, log },
+    client,
+    folder,
+    nodeOptions,
+    node,
+    status,
+    log,
     create(pod, { labels = {}, annotations = {}, ...spec }) {
       const metadata = { name: pod, namespace: "default", labels, annotations };
       return client.create(builtin.pod, { metadata, spec });

@@ -51,7 +51,11 @@ const podNetwork = {
   name: "pods",
   plugins: [
     {
-      ...{ type: "bridge", bridge: "pods0", isGateway: true, ipMasq: false, hairpinMode: true },
+      type: "bridge",
+      bridge: "pods0",
+      isGateway: true,
+      ipMasq: false,
+      hairpinMode: true,
       ipam: {
         type: "host-local",
         dataDir: "/run/cni",

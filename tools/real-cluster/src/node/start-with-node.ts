@@ -45,14 +45,17 @@ export interface NodeCluster extends Entrance, ChosenControllers {
 
 /** What a node needs here: each program, and Debian's package that brings it. */
 const programs = {
-  ...{
-    containerd: "containerd",
-    ctr: "containerd",
-    crun: "crun",
-    "host-local": "containernetworking-plugins",
-  },
-  ...{ conntrack: "conntrack", iptables: "iptables", ip: "iproute2", tar: "tar" },
-  ...{ mount: "mount", unshare: "util-linux", nsenter: "util-linux" },
+  containerd: "containerd",
+  ctr: "containerd",
+  crun: "crun",
+  "host-local": "containernetworking-plugins",
+  conntrack: "conntrack",
+  iptables: "iptables",
+  ip: "iproute2",
+  tar: "tar",
+  mount: "mount",
+  unshare: "util-linux",
+  nsenter: "util-linux",
 };
 /** Network plugins are on nobody's PATH. */
 const pluginFolder = "/usr/lib/cni";
@@ -99,8 +102,14 @@ export async function startClusterWithNode(options: StartOptions = {}): Promise<
     };
     const kubeconfig = join(dir, "kubeconfig");
     return {
-      ...{ ...entrance, ...askForControllers(join(dir, controllersName)) },
-      ...{ dir, pid, stop, reach, kubeconfig, registry: registryAddress },
+      ...entrance,
+      ...askForControllers(join(dir, controllersName)),
+      dir,
+      pid,
+      stop,
+      reach,
+      kubeconfig,
+      registry: registryAddress,
       kubeconfigOutside: await writeOutside(dir, kubeconfig, (await reach("127.0.0.1", apiServerPort)).port),
       kubectl: (args, more) => entrance.exec([join(dir, "kubectl"), ...args], more),
     };
