@@ -13,6 +13,10 @@ import {
   fleetOf,
   joinBridges,
   openCampaigns,
+  type FileRef,
+  type Files,
+  type Question,
+  type StreamPlan,
   openFiles,
   openKnownOrigins,
   openStreamStore,
@@ -110,21 +114,14 @@ export function openBridge(options: BridgeOptions): Bridge {
     async holders(controller, path, value) {
       queues.of(controller);
       const follower = registrations?.find((one) => one.controller === controller);
-      const filed = follower && queues.origins.has(controller) && filesAt(follower, path, queues.origins);
+      const filed = follower && filesAt(follower, path, queues.origins);
       if (!filed) throw new Error(`The queue of ${controller} is not open yet.`);
-      const sought = [{ sought: heldTerm(value) }];
-      const found = await Promise.all(filed.map((file) => Array.fromAsync(files.find(file, sought))));
-      return found.flat().flatMap(({ keys }) => keys);
+      return keysIn(files, filed, heldTerm(value));
     },
     followed: keeper.followed,
     campaigns: campaigns.progress,
     problems: () => [...queues.problems(), ...keeper.missing()],
-    notes: () => [
-      ...[...queues.silent()].map(
-        ([name, why]) => `the queue of ${shownQueue(name)} does not answer: ${why}`,
-      ),
-      ...keeper.followed().flatMap((stream) => stream.lags().map((lag) => lagWords(stream, lag))),
-    ],
+    notes: () => [...[...queues.silent()].map(silenceWords), ...keeper.followed().flatMap(lagsWords)],
     silent: queues.silent,
     async close() {
       campaigns.stop();
@@ -134,15 +131,32 @@ export function openBridge(options: BridgeOptions): Bridge {
   };
 }
 
+async function keysIn(
+  files: Files,
+  filed: readonly FileRef[],
+  term: Question["sought"],
+): Promise<readonly ObjectKey[]> {
+  const questions = [{ sought: term }];
+  const found = await Promise.all(filed.map((file) => Array.fromAsync(files.find(file, questions))));
+  return found.flat().flatMap(({ keys }) => keys);
+}
+
 /** Where a controller's objects are filed by what they hold at a path, if they are. */
 function filesAt(follower: Registration, path: FieldPath, origins: ReadonlyMap<string, string>) {
+  if (!origins.has(follower.controller)) return undefined;
   const filing = follower.follows.find(
     ({ subscription: { map } }) => map.by === "holds" && map.path.text === path.text,
   );
   return filing && filesOf(follower, filing, origins);
 }
 
-const lagWords = ({ plan }: FollowedStream, { queue, since, why }: QueueLag): string =>
+const silenceWords = ([queue, why]: readonly [string, string]): string =>
+  `the queue of ${shownQueue(queue)} does not answer: ${why}`;
+
+const lagsWords = ({ plan, lags }: FollowedStream): readonly string[] =>
+  lags().map((lag) => lagWords(plan, lag));
+
+const lagWords = (plan: StreamPlan, { queue, since, why }: QueueLag): string =>
   `the queue of ${shownQueue(queue)} has not taken the wakes of ${placeWords(plan)} since ${new Date(since).toISOString()}: ${why}`;
 
 const queuesOf = ({ controller, follows }: Registration): readonly string[] => [

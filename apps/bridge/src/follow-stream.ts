@@ -56,7 +56,6 @@ export function followStream(options: FollowOptions): FollowedStream {
   const leave = new AbortController();
 
   const signal = AbortSignal.any([leave.signal, held.lost]);
-
   const deliveries = new Map(
     [...byQueue].map(([queue, theirs]) => [queue, deliveryTo(queue, theirs, { ...options, signal, counts })]),
   );
@@ -72,16 +71,9 @@ export function followStream(options: FollowOptions): FollowedStream {
     const objects = events.filter(isObjectEvent);
     const filings = filingsOf(objects, listeners);
     if (filings.length > 0) await held.file(filings);
-    // Each in its turn, and none behind another controller's.
-    const told = await Promise.allSettled(
-      [...byQueue].map(([queue, theirs]) => tell(objects, queue, theirs)),
-    );
-    for (const one of told) if (one.status === "rejected") throw one.reason;
+    await allEnded([...byQueue].map(([queue, theirs]) => tell(objects, queue, theirs)));
     counts.events += objects.length;
-    const missed = objects.filter((event) => event.missed);
-    counts.missed += missed.length;
-    for (const { key, type } of missed)
-      log.warn({ ...place, key, type }, "A listing found what no watch had told");
+    counts.missed += logMissed(objects, log, place);
     const synced = events.find(({ type }) => type === "synced");
     if (synced) {
       moments.listed(synced.resourceVersion);
@@ -89,7 +81,8 @@ export function followStream(options: FollowOptions): FollowedStream {
     } else if (objects.length > 0) moments.keepFresh();
   };
 
-  if (held.toldToAll) log.info({ ...place, from: held.position }, "Taken up where it was left; watching");
+  const from = { position: held.position, toldToAll: held.toldToAll };
+  if (from.toldToAll) log.info({ ...place, from: from.position }, "Taken up where it was left; watching");
   const reflector = runReflector({
     client,
     ref,
@@ -101,7 +94,7 @@ export function followStream(options: FollowOptions): FollowedStream {
     beforeListing: (newest) => moments.beforeListing(newest),
     subscriptions: listeners.map(({ subscription }) => subscription),
     seen: held.seen,
-    from: { position: held.position, toldToAll: held.toldToAll },
+    from,
     signal,
   });
   return {
@@ -115,6 +108,20 @@ export function followStream(options: FollowOptions): FollowedStream {
       await Promise.all([...deliveries.values()].map((each) => each.stopped()));
     },
   };
+}
+
+/** @returns how many events no watch had delivered. */
+function logMissed(events: readonly ObjectEvent[], log: Log, place: object): number {
+  const missed = events.filter((event) => event.missed);
+  for (const { key, type } of missed)
+    log.warn({ ...place, key, type }, "A listing found what no watch had told");
+  return missed.length;
+}
+
+/** Waits for all, so that no controller's wakes wait for those of another; throws the first error. */
+async function allEnded(each: readonly Promise<void>[]): Promise<void> {
+  const ended = await Promise.allSettled(each);
+  for (const one of ended) if (one.status === "rejected") throw one.reason;
 }
 
 function deliveryTo(

@@ -39,6 +39,20 @@ export const functionOf = (name: string, spec: Partial<ReconcileFunctionSpec> = 
 /** The hash of a queue that its function may write, by the function's name. */
 export const controlOf = (name: string): string => `{drover:${queueOf({ name })}}:control`;
 
+const requestsTo =
+  ({ url, token }: Sandbox) =>
+  async (method: string, path: string, body?: object) => {
+    const response = await fetch(`${url}/api/v1/namespaces/default/${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json",
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, text: await response.text() };
+  };
+
 export async function openScene(): Promise<Scene> {
   const [sandbox, server] = await Promise.all([startSandbox({}), startRedis({ persistence: false })]);
   const client = await connect({ server: sandbox.url, token: sandbox.token });
@@ -54,18 +68,7 @@ export async function openScene(): Promise<Scene> {
     connections.push(connection);
     return connection;
   };
-  const request = async (method: string, path: string, body?: object) => {
-    const response = await fetch(`${sandbox.url}/api/v1/namespaces/default/${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${sandbox.token}`,
-        "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json",
-      },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    return { status: response.status, text };
-  };
+  const request = requestsTo(sandbox);
   const entry = (controller: string, name: string) =>
     admin.hgetall(`{drover:${queueOf({ name: controller })}}:key:default/${name}`);
   return {

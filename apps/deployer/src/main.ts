@@ -68,25 +68,11 @@ await runFunction(
           scaler.wakeAll((namespace) => tenants.tenantOf(namespace) === tenant);
         },
       });
-      const scaler: Scaler = startScaler({
-        client,
-        queues,
-        wake,
-        own,
-        every: settings.scaleEvery,
-        log,
-        signal: stopping,
-      });
-      const swept = keepSwept({
-        client,
-        tenants,
-        log,
-        signal: stopping,
-        every: settings.sweepEvery,
-        pace: sweepPace,
-      });
+      const living = { client, log, signal: stopping };
+      const scaler: Scaler = startScaler({ ...living, queues, wake, own, every: settings.scaleEvery });
+      const swept = keepSwept({ ...living, tenants, every: settings.sweepEvery, pace: sweepPace });
       const { namespace: home, partLease: holds } = settings;
-      const leases = { client, namespace: home, holds, log, signal: stopping };
+      const leases = { ...living, namespace: home, holds };
       const renewed = keepPartLease({ ...leases, part: "deployer" });
       const onChange = (): void => scaler.wakeAll(() => true);
       const { all: absent, done } = watchParts({ ...leases, parts: ["bridge", "gateway"], onChange });

@@ -87,10 +87,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     hosts = [],
   } = options;
   const upstream = await openUpstream(options.upstream);
-  const named = Object.entries(options.views ?? {}).map(
-    async ([name, view]) => [name, await openUpstream(view)] as const,
-  );
-  const views = new Map(await Promise.all(named));
+  const views = await openViews(options.views);
   const record: Entry[] = [];
   const running = new Set<ProxiedWatch>();
   const closing = new Set<() => Promise<void>>();
@@ -138,6 +135,13 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
       for (const each of [upstream, ...views.values()]) each.close();
     },
   });
+}
+
+async function openViews(views: FaultProxyOptions["views"] = {}) {
+  const opening = Object.entries(views).map(
+    async ([name, view]) => [name, await openUpstream(view)] as const,
+  );
+  return new Map(await Promise.all(opening));
 }
 
 const nobody = (): void => undefined;

@@ -81,6 +81,8 @@ export interface StageOptions extends Omit<LivesOptions, "now" | "requestTimeout
 /** A run that takes longer, by the wall clock, waits for something that never comes. */
 const longestRun: Milliseconds = 20_000;
 
+const askedFor = { fails: 0, reasons: ["Asked for"], class: "change", versions: {} } as const;
+
 /** A run did not end. */
 export class StuckRunError extends Error {
   override readonly name = "StuckRunError";
@@ -95,20 +97,19 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const client = await connect({ ...address, userAgent: "test", timers: impatientTimers });
   const announcements: Announcement[] = [];
   const announced = (one: Announcement): void => void announcements.push(one);
-  const opening = controllers.map((one) => lanesOf(one, { now: clock.now, random, log, announced }));
-  const lanes = (await Promise.all(opening)).flat();
+  const queueing = { now: clock.now, random, log, announced };
+  const lanes = (await Promise.all(controllers.map((one) => lanesOf(one, queueing)))).flat();
   const queues = new Map(lanes.map(({ queue }) => [queue.controller, queue]));
   const { lister = client } = server;
   const followers = controllers.map(followerOf);
-  const followed = followers.flatMap(({ follows }) => follows.map(({ ref }) => ref));
   const bridge = steppedBridge({ client: lister, followers, queues });
   const runs: RunRecord[] = [];
   const perform = async (lane: Lane, turn: SteppedTurn): Promise<RunRecord> => {
-    options.beforeRun?.(runs.length + 1);
-    const record = await performed({ lane, lives, turn, calls, now: clock.now });
-    const numbered = { ...record, number: runs.length + 1 };
-    runs.push(numbered);
-    return numbered;
+    const number = runs.length + 1;
+    options.beforeRun?.(number);
+    const record = { ...(await performed({ lane, lives, turn, calls, now: clock.now })), number };
+    runs.push(record);
+    return record;
   };
   const reported = (of: "waiting" | "parked") => () => reportsOf(lanes, runs, of);
   return {
@@ -116,7 +117,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     lister,
     server: address,
     controllers,
-    followed,
+    followed: followers.flatMap(({ follows }) => follows.map(({ ref }) => ref)),
     calls,
     runs,
     announcements,
@@ -132,27 +133,39 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       }
       return undefined;
     },
-    async runOnce(controller, key) {
-      const lane = lanes.find(({ queue }) => queue.controller === queueOf({ name: controller }));
-      if (lane === undefined) throw new Error(`There is no controller ${controller}.`);
-      const claim = { fails: 0, reasons: ["Asked for"], class: "change", versions: {} } as const;
-      return perform(lane, { key, token: "once", claim, until: Infinity });
-    },
+    runOnce: async (controller, key) =>
+      perform(laneOf(lanes, controller), { key, token: "once", claim: askedFor, until: Infinity }),
     missing: () => lives.missing(),
     waiting: reported("waiting"),
     parked: reported("parked"),
-    async wakeAll() {
-      for (const { name, for: resource } of controllers) {
-        await queues.get(queueOf({ name }))?.wake(await wakesForAll(lister, resource));
-      }
-    },
+    wakeAll: () => wakeAll(controllers, queues, lister),
     async close() {
       if (server.isShared) await removeMade(address, lives.record);
       await client.close();
-      await lives.close();
-      await server.close();
+      await endBoth(lives, server);
     },
   };
+}
+
+async function wakeAll(
+  controllers: Stage["controllers"],
+  queues: ReadonlyMap<string, Lane["queue"]>,
+  lister: Lister,
+): Promise<void> {
+  for (const { name, for: resource } of controllers) {
+    await queues.get(queueOf({ name }))?.wake(await wakesForAll(lister, resource));
+  }
+}
+
+function laneOf(lanes: readonly Lane[], controller: string): Lane {
+  const lane = lanes.find(({ queue }) => queue.controller === queueOf({ name: controller }));
+  if (lane === undefined) throw new Error(`There is no controller ${controller}.`);
+  return lane;
+}
+
+async function endBoth(lives: Lives, server: TestServer): Promise<void> {
+  await lives.close();
+  await server.close();
 }
 
 async function firstLife(lives: Lives, server: TestServer): Promise<Life> {
@@ -160,8 +173,7 @@ async function firstLife(lives: Lives, server: TestServer): Promise<Life> {
     return await lives.current();
   } catch (error) {
     // Their listeners would keep the process from ending.
-    await lives.close();
-    await server.close();
+    await endBoth(lives, server);
     throw error;
   }
 }

@@ -117,13 +117,10 @@ export async function startApiServerOnEtcd(
       url,
       dir,
       pids: () => [etcd.process.pid, apiServer.pid()].filter((pid) => pid !== undefined),
-      kubeconfigFor: async (user) =>
-        writeKubeconfig(
-          dir,
-          url,
-          { admin: await signClient(bin, pki.folder, user) },
-          `kubeconfig-${randomUUID()}`,
-        ),
+      async kubeconfigFor(user) {
+        const admin = await signClient(bin, pki.folder, user);
+        return writeKubeconfig(dir, url, { admin }, `kubeconfig-${randomUUID()}`);
+      },
       stopApiServer: (how = "SIGKILL") => apiServer.down(how),
       startApiServer: () => apiServer.up(),
       async startStaleView() {
