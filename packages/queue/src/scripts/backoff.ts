@@ -1,6 +1,7 @@
 /**
- * Backoff: \`first * 2^(fails-1)\`, at most \`most\`, spread over its upper half by \`jitter\` in [0, 1), as client-go's
- * exponential limiter with wait.Jitter has it. A window starts with a failure and grows only when one window is over.
+ * Backoff: `first * 2^(fails-1)`, at most `most`, spread over its upper half by `jitter` in [0, 1), like client-go's
+ * exponential limiter with wait.Jitter. A failure starts a window; only a failure after its end counts again and starts
+ * a longer one.
  */
 export const backoff = `
 local function window(fails)
@@ -8,7 +9,8 @@ local function window(fails)
   return math.max(1, math.floor(full * (0.5 + tonumber(jitter) / 2)))
 end
 
--- One more failure, unless the last one's window still lasts: then this run was the wake that pierced it.
+-- Counts a failure and starts a backoff window. With span, a time that a server asked for, the window lasts so long and
+-- nothing is counted. Does nothing within the last window: a wake had started this run early.
 local function fail(e, span)
   if number(e, 'notBefore') > now then return end
   if span == nil then
@@ -24,14 +26,15 @@ local function waitUntil(e, at, why)
   if at <= now then becomeReady(e, now) else enter(e, 'waits', at) end
 end
 
--- What was given under a token is its slot's no more.
+-- The key that was assigned under this token no longer belongs to its slot.
 local function forgetGiven(token)
   local slot = string.match(token, '^([^:]*):')
   if slot then redis.call('HDEL', GIVEN, slot) end
 end
 
--- A run whose lease ended without a verdict. The first such end is forgiven, the next ones back off: an object that
--- kills every worker must not loop. One wake per window pierces it, also one that came during the run.
+-- The lease of a run ended without an outcome. The first time, the key is due at once. After that it backs off: an
+-- object that kills every worker must not loop. One wake per window runs the key within it; a wake during the run
+-- counts, too.
 local function expire(e)
   if e.f.token then forgetGiven(e.f.token) end
   clear(e, 'token', 'until', 'claim')

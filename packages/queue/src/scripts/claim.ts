@@ -4,11 +4,12 @@ import { offers } from "./offers.ts";
 import { take } from "./take.ts";
 
 /**
- * Take a key under a lease.
+ * Takes a key under a lease.
  *
- * The same token again gets the same claim, but no copy and no lists: a lost reply must not lock the claimer out. A key that the ledger does not
- * know is claimable: the run reads live. A key that a newer version of the function has run is not for an older one, as
- * long as a newer one is alive. Answers `{ 'claimed', claim as JSON, copy or '', lists or '' }` or `{ refusal }`.
+ * A repeated token gets the same claim, without a cached object and lists: a lost reply must not lock the claimer out.
+ * A key without an entry can be claimed: the run reads its object live. A key that a newer version of the function has
+ * run is refused to an older one while a worker of a newer one is registered. Returns
+ * `{ 'claimed', claim as JSON, cached object or '', lists or '' }` or `{ refusal }`.
  */
 export const claim = defineScript({
   name: "claim",

@@ -2,10 +2,11 @@ import { defineScript } from "../script.ts";
 import { mostListed, mostWorkers } from "../script-bounds.ts";
 
 /**
- * A worker process says that it is here, with how many `slots`, for `lasts` ms; with none, that it goes. It brings what
- * its controller asks for: backoff (`first`, `most`, ms), `attempts` ('' for no limit) and `limits`, a JSON object of
- * `{ name: { every, burst } }`. What the newest version of the function that is here asks for
- * holds: one that was deleted and is there anew counts its versions from the beginning.
+ * Registers a worker process with its number of `slots`, for `lasts` ms; with 0 slots, removes it. The worker brings
+ * the settings of its controller: backoff (`first`, `most`, ms), `attempts` ('' for no limit) and `limits`, a JSON
+ * object of `{ name: { every, burst } }`. The settings of the newest version among the registered workers apply.
+ * Workers of the past do not count: a function that is deleted and created again counts its versions from the
+ * beginning.
  */
 export const enlist = defineScript({
   name: "enlist",
@@ -17,7 +18,7 @@ if slots == '0' then
 else
   redis.call('HSET', WORKERS, worker, string.format('%.0f %s %s', now + lasts, slots, version))
 end
--- So many are none of ours.
+-- Drover does not write so many fields: another client did.
 if redis.call('HLEN', WORKERS) > ${mostWorkers} then redis.call('DEL', WORKERS) end
 if redis.call('HLEN', LIMITS) > ${mostWorkers} then redis.call('DEL', LIMITS) end
 local sum, newest = 0, 0
@@ -46,7 +47,8 @@ if slots ~= '0' and tonumber(version) >= newest then
     redis.call('HSET', LIMITS, 'asked', limits)
   end
   for name, limit in pairs(asked) do
-    -- A clock that went back, or a rate that was raised, must not close it for longer than a bucket takes to become empty.
+    -- Even if the clock went back or the rate was raised, the limit stays closed no longer than a full bucket takes to
+    -- drain.
     local empty = math.min(tonumber(redis.call('HGET', LIMITS, name .. ' empty') or 0) or 0, now + limit.burst * limit.every)
     redis.call('HSET', LIMITS, name .. ' every', limit.every, name .. ' burst', limit.burst, name .. ' empty', empty)
     control.limited = '1'

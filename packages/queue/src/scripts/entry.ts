@@ -1,13 +1,14 @@
 import { entriesBytes, entryBytes, mostFields, mostMembers } from "../script-bounds.ts";
 
 /**
- * A key's entry, read whole, changed, and written once; and the states of a key.
+ * A key's entry, which is read completely, changed, and written once; and the states of a key.
  *
- * A key **waits** (for a time), is **ready** (its turn will come), **rung** (a bell was added for it), **leased** (a
- * worker runs it), **paused** (due, but its object is paused), **parked**, or idle: in one of these sets, or in none. A script moves it; nothing else does.
+ * A key **waits** (for a time), is **ready** (it will be dispatched in order), **rung** (dispatched: a job was added
+ * for it), **leased** (a worker runs it), **paused** (due, but its object is paused), **parked**, or idle. Every state
+ * except idle has a set; a key is in one of them at most. Only scripts move it.
  */
 export const entry = `
--- Room for the fields that most entries have: a table is not made anew for every few of them.
+-- Preallocates the fields that most entries have: the table is not rehashed as it grows.
 local function fields()
   return {
     wakes = nil, state = nil, queue = nil, class = nil, reasons = nil, uid = nil, copy = nil, sawIn = nil, settled = nil,
@@ -17,7 +18,7 @@ end
 local bytesRead = 0
 local function load(key)
   local e, name, bytes = { key = key, f = fields(), was = fields() }, P .. ':key:' .. key, 0
-  if read(name, 'HLEN') > ${mostFields} then quarantine(name) end -- somebody else's word
+  if read(name, 'HLEN') > ${mostFields} then quarantine(name) end -- written by another client
   local flat = read(name, 'HGETALL')
   for i = 1, #flat, 2 do
     e.f[flat[i]], e.was[flat[i]] = flat[i + 1], flat[i + 1]
@@ -46,7 +47,7 @@ local function save(e)
   if e.was.fails and not e.f.fails then redis.call('ZREM', FAILING, e.key) end
   if #set > 0 then redis.call('HSET', P .. ':key:' .. e.key, unpack(set)) end
   if #gone > 0 then redis.call('HDEL', P .. ':key:' .. e.key, unpack(gone)) end
-  if e.was.settled and not e.was.wakes and e.f.state then -- it was gone, and about to be forgotten
+  if e.was.settled and not e.was.wakes and e.f.state then -- the object was gone, and the entry about to expire
     redis.call('PERSIST', P .. ':key:' .. e.key)
     redis.call('PERSIST', P .. ':history:' .. e.key)
   end
@@ -66,7 +67,7 @@ local function leave(e)
   if set then
     redis.call('ZREM', set, e.key)
   elseif e.f.state then
-    leaveAll(e.key) -- somebody else's word
+    leaveAll(e.key) -- a state that another client wrote
   end
   if e.f.queue then redis.call('ZREM', P .. ':queue:' .. e.f.queue, e.key) end
   clear(e, 'state', 'queue')
@@ -78,7 +79,7 @@ local function enter(e, state, at)
   redis.call('ZADD', setOf[state], at, e.key)
 end
 
--- Redis time went back, or the lease was written by another server: it holds for one lease from now at most.
+-- Redis time may have gone back, or another server granted the lease: no lease ends later than one lease from now.
 local function clampLeases()
   for _, key in ipairs(redis.call('ZRANGEBYSCORE', LEASES, now + lease + 1, '+inf', 'LIMIT', 0, ${mostMembers})) do
     redis.call('ZADD', LEASES, now + lease, key)

@@ -2,7 +2,10 @@ import { runsKept } from "../ledger.ts";
 import { defineScript } from "../script.ts";
 import { mostListed, mostMembers, mostTurns } from "../script-bounds.ts";
 
-/** The era in which this ledger began with nothing: it stays when a server takes over what another one had. */
+/**
+ * Returns the first incarnation: the era in which this ledger began empty. It stays when a server takes over existing
+ * data.
+ */
 export const origin = defineScript({
   name: "origin",
   arguments: [],
@@ -13,7 +16,7 @@ return control.origin
 `,
 });
 
-/** The era and the time, and in how many ms the ledger will have settled. */
+/** Returns the era, the time, and how many ms of the recovery window are left. */
 export const moment = defineScript({
   name: "moment",
   arguments: [],
@@ -24,11 +27,11 @@ return { control.era, now, math.max(0, setting('claimsFrom', 0) - now) }
 });
 
 /**
- * How many keys are in which state, and how it goes. Answers `{ due, ms the oldest has waited, scheduled, running, parked,
- * failing, 16 times the ms that runs take, paused, 1 when all are }`.
+ * Counts the keys by state. Returns `{ due, ms the oldest has waited, scheduled, running, parked, failing, 16 times the
+ * mean run time in ms, paused, 1 if all are paused }`.
  *
- * Of keys that are ready in a paused namespace it is known by their lanes, once these were found to be shut; of timers that are
- * over, the first 200 are looked at.
+ * Ready keys in a paused namespace are counted per flow, once the flow was found to be paused. Of the timers that are
+ * over, the first 200 are checked for a pause.
  */
 export const count = defineScript({
   name: "count",
@@ -74,8 +77,8 @@ return {
 });
 
 /**
- * Which of these keys, a JSON list, no run was started of since a time; but for those that are due and paused by themselves,
- * which run once they are resumed. Answers the time now, and the keys.
+ * Returns the time, and those of `keys` (a JSON list) for which no run has started since `since`. Leaves out keys that
+ * are due and have a paused object: they run once it is resumed.
  */
 export const notRunSince = defineScript({
   name: "not-run-since",
@@ -87,7 +90,7 @@ for _, key in ipairs(listed(keys, ${2 * mostListed})) do
   local ranAt, state = unpack(read(P .. ':key:' .. key, 'HMGET', 'ranAt', 'state'))
   local at = tonumber(ranAt or nil)
   if state == 'paused' then
-    -- It runs once it is resumed.
+    -- The key runs once its object is resumed.
   elseif not at or at < tonumber(since) then answer[#answer + 1] = key end
 end
 return answer
@@ -95,7 +98,7 @@ return answer
 });
 
 const description = `
--- Of the widest scope first; each as { scope, since, by }.
+-- The pauses that hold a key back, widest scope first; each as { scope, since, by }.
 local function pausesOf(e)
   local scopes = { 'controller', 'namespace ' .. namespaceOf(e.key), 'object ' .. e.key }
   local pauses = {}
@@ -120,9 +123,9 @@ end
 `;
 
 /**
- * The keys in a state's set, or those that fail, `limit` of them, behind the last one of the page before: `after` is its score
- * and the key, or empty. Where that one has left its place, the page begins with those of the same score.
- * Answers `after` of the next page, or '', and each key as JSON.
+ * Returns up to `limit` keys of a state's set, or of the failing keys, after the last key of the page before: `after`
+ * is its score and name, or empty. If that key has left its place, the page begins with the keys of the same score. The
+ * answer starts with `after` of the next page, or ''; each key follows as JSON.
  */
 export const list = defineScript({
   name: "list",
@@ -149,7 +152,10 @@ return answer
 `,
 });
 
-/** All that is known of one key: its state, what holds it back and its last runs. Answers JSON texts: the key, runs. */
+/**
+ * Returns one key and its last runs as JSON texts. The key comes first, with its state and the pauses that hold it
+ * back.
+ */
 export const inspect = defineScript({
   name: "inspect",
   arguments: ["key"],

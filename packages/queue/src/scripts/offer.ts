@@ -4,9 +4,9 @@ import { offers } from "./offers.ts";
 import { take } from "./take.ts";
 
 /**
- * A worker says which of its slots are free: `tokens`, a JSON list, which stand from now on, or with `stands` 0 no more.
- * Answers what they were given that it has not heard of: `{ slot, token, askedAt, key, claim, '', '', ... }`. Of an offer whose time is over
- * nothing is kept.
+ * Advertises idle slots, or retracts them if `stands` is 0: `tokens` is a JSON list with one token per slot. Returns
+ * the keys that were assigned to these slots before, because their messages may have been lost:
+ * `{ slot, token, askedAt, key, claim, '', '', ... }`. Deletes offers that have ended.
  */
 export const offer = defineScript({
   name: "offer",
@@ -24,7 +24,7 @@ for _, slot in ipairs(listed(tokens)) do
     withdraw(slot)
   end
 end
--- A bell may have come to a worker whose slots are all busy by now: it is not waited for where one is free.
+-- A job may be with a worker that has become busy. If a slot is idle, it gets the key of that job.
 local rung = stands == '1' and settled() and overlooked()
 if rung then
   local e = load(rung)

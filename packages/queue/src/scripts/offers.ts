@@ -1,13 +1,14 @@
 import { mostOffers } from "../script-bounds.ts";
 
 /**
- * Free slots that workers offer, each under a token of its own, and what was given to them.
+ * Idle slots that workers advertise, each under a token of its own, and the keys that are assigned to them.
  *
- * An offer **stands** for \`settling\` ms, and for as long again whenever its worker says so: of a worker that died, none
- * stands for longer. It stands only for the newest function that is here.
+ * An offer **stands** for `settling` ms, and its worker renews it: the offers of a dead worker end within that time.
+ * Only offers of the newest registered version of the function are used.
  *
- * What a slot is **given** is leased under another token, of that giving alone: an offer that comes late stands anew, and
- * then two runs may be under way of one slot. It begins with the slot's, which has no colon.
+ * An assigned key is leased under a new token, made for this assignment alone: an offer that arrives late advertises
+ * the slot again, so two runs of one slot may be in progress. The new token starts with the slot's token, which
+ * contains no colon.
  */
 export const offers = `
 local function standing(slot, worker, version, askedAt)
@@ -19,7 +20,7 @@ local function withdraw(slot)
   redis.call('HDEL', OFFERED, slot)
 end
 
--- The entry that was given to a slot, as far as that still holds it, and when the slot was offered.
+-- The entry of the key that was assigned to a slot, if the slot still holds it, and the time of the slot's offer.
 local function givenTo(slot)
   local token, askedAt, key = string.match(redis.call('HGET', GIVEN, slot) or '', '^(%S+) (%d+) (.*)$')
   local e = key and load(key)
@@ -27,7 +28,8 @@ local function givenTo(slot)
   if key then redis.call('HDEL', GIVEN, slot) end
 end
 
--- The offer that was renewed last: whoever works is more likely to be alive than others.
+-- The offer that was renewed last: its worker is the most likely to be alive. Skips an offer that ends later than any
+-- offer made now (the clock went back), or is of an older version of the function.
 local offersLeft = ${mostOffers}
 local function freshest()
   while offersLeft > 0 do
@@ -36,14 +38,14 @@ local function freshest()
     if not slot or tonumber(stands) <= now then return nil end
     local worker, version, askedAt = string.match(redis.call('HGET', OFFERED, slot) or '', '^(%S+) (%d+) (%d+)$')
     withdraw(slot)
-    -- The clock may have gone back, and the function be an older one by now.
     if worker and tonumber(stands) <= now + settling and tonumber(version) >= setting('newest', 0) then
       return slot, worker, version, askedAt
     end
   end
 end
 
--- Gives a key whose turn it is to who offers a slot, if anybody does, and tells them at once.
+-- Assigns a due key to an advertised slot, if there is one, and notifies its worker at once. Returns false if it did
+-- not.
 local function give(e)
   if pausedKey(e) or closed(e.f.account) then return false end
   local slot, worker, version, askedAt = freshest()

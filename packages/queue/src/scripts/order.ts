@@ -1,22 +1,22 @@
 import { mostTurns } from "../script-bounds.ts";
 
 /**
- * Whose turn it is.
+ * The order in which ready keys run.
  *
- * A ready key stands in the queue of its class and lane; a **lane** is a namespace, or the part of one that works on a
- * named account. Lanes of a class take turns. Changes go first, then listings, then resyncs, but of every eight bells
- * one looks for a listing first and one for a resync: what waits is never starved. A lane whose account or namespace is
- * closed is shut, as a whole, until it opens.
+ * A ready key is in the queue of its class and flow. A **flow** (`lane` in the code) is a namespace, or the part of it
+ * that uses one named account. The flows of a class take turns. Changes go first, then listings, then resyncs; but of
+ * every eight dispatches one starts with listings and one with resyncs, so that no class starves. If the account of a
+ * flow is throttled or its namespace is paused, the flow is skipped (`SHUT`) until that ends.
  */
 export const order = `
 local function pausedBy(scope) return setting('pauses', 0) > 0 and redis.call('HEXISTS', PAUSED, scope) == 1 end
 local function namespaceOf(key) return string.match(key, '^(.-)/') or '' end
--- An operator paused the object itself, or its annotation does.
+-- True if an operator or an annotation paused the object itself.
 local function pausedObject(e) return e.f.paused or pausedBy('object ' .. e.key) end
 local function pausedKey(e)
   return control.paused == '1' or pausedObject(e) or pausedBy('namespace ' .. namespaceOf(e.key))
 end
-local nobodyWaits = false -- for a turn: nextInTurn found none, and no lane has taken turns since
+local nobodyWaits = false -- nextInTurn found no key, and no flow was added since
 local function turn()
   nobodyWaits = false
   control.turn = setting('turn', 0) + 1
@@ -35,11 +35,11 @@ local function becomeReady(e, since)
   enter(e, 'ready', since)
   enqueue(e, since)
 end
--- Since when it is ready, rung or paused.
+-- Since when a key is ready, dispatched or paused.
 local function dueSince(e) return tonumber(redis.call('ZSCORE', setOf[e.f.state], e.key) or now) end
 
--- Limits are leaky buckets (the generic cell rate algorithm): one time per limit says when the bucket is empty again.
--- A limit is also closed until the time that a server asked for.
+-- Limits are leaky buckets (the generic cell rate algorithm): each stores the time at which its bucket is empty again.
+-- A limit is also closed until the time that an external server asked for.
 local function limitOpens(name)
   if control.limited ~= '1' then return 0 end
   local every, burst, empty, closed = unpack(redis.call('HMGET', LIMITS, name .. ' every', name .. ' burst', name .. ' empty', name .. ' until'))
@@ -57,7 +57,7 @@ local function spend(name)
 end
 local function laneOpens(lane)
   local namespace, account = string.match(lane, '^(.-)/(.*)$')
-  if not namespace then return nil end -- somebody else's word
+  if not namespace then return nil end -- written by another client
   if pausedBy('namespace ' .. namespace) then return '+inf' end
   return account == '' and 0 or limitOpens('account ' .. account)
 end
@@ -86,7 +86,7 @@ end
 
 local usual = { 'change', 'listing', 'resync' }
 local turnsOf = { [0] = { 'resync', 'listing', 'change' }, [4] = { 'listing', 'change', 'resync' } }
--- Takes the key whose turn it is out of its queue.
+-- Removes the next key from its queue and returns it.
 local function nextInTurn()
   if nobodyWaits then return nil end
   for _, class in ipairs(turnsOf[setting('bell', 0) % 8] or usual) do
@@ -103,7 +103,7 @@ local function nextInTurn()
   nobodyWaits = turnsLeft > 0
   return nil
 end
--- The entry of such a key: neither is it among the ready ones any more.
+-- Updates the entry of a key that nextInTurn has removed from its queue: it is no longer ready.
 local function leaveQueue(e)
   clear(e, 'queue')
   if e.f.state == 'ready' then clear(e, 'state') end
@@ -111,9 +111,9 @@ end
 `;
 
 /**
- * Ready keys are given to those who offer a slot; for others there are bells, no more in all than there are idle slots, or
- * \`atLeast\`: the rest wait here, where order is decided, and are handed to those who settle a run.
- * Answers \`{ key, bell number, ... }\`; the caller adds them to BullMQ. A bell that gets lost is rung again.
+ * Assigns ready keys to advertised slots, and adds jobs for the others: in all no more than there are idle slots, or
+ * `atLeast`. The rest stays ready, so that the ledger decides the order, and is chained to runs that end. Returns
+ * `{ key, job number, ... }`; the caller adds the jobs to BullMQ. A lost job is added again.
  */
 export const ring = `
 local function promote()
@@ -134,18 +134,18 @@ local function promote()
 end
 
 local function mayRing() return settled() and control.paused ~= '1' end
--- For how many keys there are idle slots without a bell.
+-- The number of idle slots for which no job is out.
 local function roomFor(atLeast)
   local idle = math.max(1, setting('slots', 1)) - redis.call('ZCARD', LEASES)
   return math.max(atLeast or 0, idle) - redis.call('ZCARD', RUNG)
 end
 
--- Gives the key of an entry to a free slot, where no other key can have its turn before, and nothing is limited.
+-- Assigns the key of an entry to an advertised slot, if no other key can come first and no limit is set.
 local function giveAtOnce(e)
   if held(e) or not mayRing() or control.limited == '1' then return false end
   local turns = P .. ':turns:'
   if redis.call('EXISTS', turns .. 'change', turns .. 'listing', turns .. 'resync', SHUT) > 0 then return false end
-  leave(e) -- its timer is over: who else waits is another
+  leave(e) -- drops the key's own timer: one that is found below is another key's
   if #redis.call('ZRANGEBYSCORE', WAITS, '-inf', now, 'LIMIT', 0, 1) > 0 then return false end
   nobodyWaits = true
   return roomFor() > 0 and give(e)
@@ -163,7 +163,7 @@ local function ringReady(atLeast)
     if not held(e) then room = room - 1 end
     if not held(e) and not give(e) then
       enter(e, 'rung', now)
-      if not e.f.bell then -- else the last one was not needed, and serves now
+      if not e.f.bell then -- else its last job was not used, and serves now
         control.bell = setting('bell', 0) + 1
         e.f.bell = control.bell
         bells[#bells + 1] = key

@@ -6,9 +6,9 @@ import { ring } from "./order.ts";
 import { take } from "./take.ts";
 
 /**
- * Hold keys back, or let them go on (`on` is 1 or 0): all of the controller (`scope` 'controller'), of a namespace
- * (`namespace <ns>`) or one object (`object <key>`), for whom (`by`). Paused keys stay due and are not rung; a run under way ends.
- * Answers bells.
+ * Pauses keys, or resumes them (`on` is 1 or 0): all of the controller (`scope` 'controller'), of a namespace
+ * (`namespace <ns>`), or one object (`object <key>`). `by` is the author of the pause. Paused keys stay due and get no
+ * jobs; a run in progress ends as usual. Returns the jobs to add.
  */
 export const pause = defineScript({
   name: "pause",

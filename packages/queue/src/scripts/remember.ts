@@ -1,6 +1,6 @@
 import { lua } from "../lua.ts";
 
-/** Keep the keys that a key named, for as long as its run holds it. Answers 1, or 0 where it does not. */
+/** Stores the keys that a key named, if the run of `token` still holds it. Returns 1, or 0 if it does not. */
 export const remember = lua(
   "remember the keys that a key named",
   ["key", "token", "named"],

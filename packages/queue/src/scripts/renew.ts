@@ -1,11 +1,11 @@
 import { defineScript } from "../script.ts";
 
 /**
- * Hold leases for longer: `leases` is a JSON list of `{ key, token }`. Answers the era, the tokens whose lease is no
- * longer theirs, whose runs must stop, and those of runs that announced themselves.
+ * Extends leases: `leases` is a JSON list of `{ key, token }`. Returns the era, the tokens that no longer hold their
+ * key (their runs must stop), and the tokens of runs that announced themselves.
  *
- * In the first moments on a new server nobody claims, and a run that the server does not know of, because it lost the
- * tail that told of it, announces itself by renewing. Its lease then stands against whatever the old data say.
+ * In the recovery window of a new server no key is claimed. A run that is missing from the data, because the server
+ * lost the last writes, announces itself by renewing. Its lease then overrides the old data.
  */
 export const renew = defineScript({
   name: "renew",
@@ -19,7 +19,7 @@ for _, mine in ipairs(listed(leases)) do
   local announces = not settled() and e.f.announced ~= control.era and e.f.settled ~= mine.token
   if ours or announces then
     if not ours then
-      clear(e, 'answers', 'claim', 'sawIn') -- what another run saw may be older than what this one writes
+      clear(e, 'answers', 'claim', 'sawIn') -- another run's report may be older than what this run writes
       e.f.token = mine.token
     end
     if not settled() then e.f.announced = control.era end

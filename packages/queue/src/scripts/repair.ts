@@ -3,8 +3,8 @@ import { namesPerScript } from "../script-bounds.ts";
 import { adoption } from "./scene.ts";
 
 /**
- * Look over what every ledger has, and BullMQ's queue, and put right what somebody else changed: a key of the wrong type is
- * moved to `P:quarantine:*`, and listed. Answers what was wrong.
+ * Checks the Redis keys that every ledger has and those of BullMQ's queue, and repairs what another client changed: a
+ * key of the wrong type is moved to `P:quarantine:*`, and listed. Returns what was wrong.
  */
 export const repairSets = defineScript({
   name: "repair sets",
@@ -12,8 +12,8 @@ export const repairSets = defineScript({
   uses: [adoption],
   body: `
 putAsideStrangers()
--- BullMQ works on nothing as long as one of its keys is of another type. Bells are disposable: what goes with them is
--- rung again.
+-- BullMQ processes no job while one of its keys has another type. Jobs are disposable: a job that is moved away with
+-- its key is added again.
 local bells = {
   wait = 'list', active = 'list', paused = 'list', stalled = 'set', marker = 'zset', prioritized = 'zset', delayed = 'zset',
   completed = 'zset', failed = 'zset', meta = 'hash', events = 'stream', id = 'string', pc = 'string', limiter = 'string',
@@ -32,9 +32,9 @@ return found
 });
 
 /**
- * Look over some of the ledger's own keys, as a scan came upon them (`names`, a JSON list of Redis keys), and put right
- * what somebody else changed: a key that stands in no set that its state names becomes ready, a lane that was forgotten
- * takes turns again. Answers what was found wrong.
+ * Checks some of the ledger's own keys, as a scan found them (`names`, a JSON list of Redis keys), and repairs what
+ * another client changed: a key that is not in the set of its state becomes ready, and a forgotten flow takes turns
+ * again. Returns what was wrong.
  */
 export const repair = defineScript({
   name: "repair",
@@ -48,7 +48,7 @@ local function typeOfBell(name)
   if string.match(name, '^%x+%-%d+:lock$') or string.match(name, '^de:') then return 'string' end
 end
 
--- A key may have been taken out of a set behind our back, or put into two: it is looked at once more.
+-- False if another client took the key out of its set, or put it into a second one: look then makes the key ready.
 local function inItsSet(e)
   for state, set in pairs(setOf) do
     if (redis.call('ZSCORE', set, e.key) ~= false) ~= (state == e.f.state) then return false end
@@ -91,7 +91,7 @@ return found
 `,
 });
 
-/** Take a member out of every set that is no object's key: nobody could run it. Answers 1. */
+/** Removes a member that is not an object key from every set: no worker could run it. Returns 1. */
 export const discard = defineScript({
   name: "discard",
   arguments: ["member"],

@@ -5,7 +5,8 @@ import { ring as ringing } from "./order.ts";
 import { take } from "./take.ts";
 
 /**
- * Take back expired leases, then ring for whose turn it is. Answers `{ ms until something may be due or -1, bells... }`.
+ * Takes back leases that have ended, then dispatches the next keys. Returns
+ * `{ ms until a key may be due or -1, jobs... }`.
  */
 export const ring = defineScript({
   name: "ring",
@@ -24,7 +25,7 @@ if settled() then
     end
   end
 end
--- What workers say of their slots may be wrong, of dead ones for as long as a lease: that must not stop the queue.
+-- The registered slots may be wrong, as those of dead workers are for about a lease: so one job may always be out.
 local answer = ring(1)
 local next
 local function consider(at) if at and at > 0 and at < (next or math.huge) then next = at end end
@@ -38,7 +39,7 @@ return answer
 `,
 });
 
-/** Keys whose bell was rung longer than `patience` ago. Answers bells, as `ring` does. */
+/** Returns the jobs that were added at least `patience` ms ago and are not used yet: `{ key, job number, ... }`. */
 export const unanswered = defineScript({
   name: "unanswered",
   arguments: ["patience"],
@@ -57,7 +58,7 @@ return answer
 `,
 });
 
-/** Make a key ready again whose bell is lost; nothing when that bell has been answered meanwhile. */
+/** Makes the key of a lost job ready again. Does nothing if the job was used meanwhile. */
 export const ringAgain = defineScript({
   name: "ring again",
   arguments: ["key", "bell"],

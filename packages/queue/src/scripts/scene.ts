@@ -1,13 +1,13 @@
 import { mostMembers } from "../script-bounds.ts";
 
 /**
- * The Lua that every script starts with: where the keys are, what time it is, and whether this is still the server that
- * the ledger was written on.
+ * The Lua that every script starts with: the names of the Redis keys, the time, and whether this is still the server on
+ * which the ledger was written.
  *
- * `now` and `server` are empty where the server is to be asked, and given where a test holds the clock. The server is
- * known by its replication id: Redis and Valkey make a new one whenever a process starts as a primary and whenever a
- * replica is promoted (`changeReplicationId`, `shiftReplicationId` in replication.c), so it changes with the run id, and
- * also where the run id does not: a primary that was demoted and promoted again.
+ * `now` and `server` are empty unless a test sets them; then the script asks the server. The server is identified by
+ * its replication id: Redis and Valkey make a new one whenever a process starts as a primary and whenever a replica is
+ * promoted (`changeReplicationId`, `shiftReplicationId` in replication.c). So it changes with the run id, and also
+ * where the run id does not: when a primary was demoted and promoted again.
  */
 export const scene = `
 local P = KEYS[1]
@@ -26,7 +26,7 @@ end
 lease, settling = tonumber(lease), tonumber(settling)
 if server == '' then server = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)') end
 
--- What is not of the type that the ledger gave it was changed by somebody else: put aside, listed, and done without.
+-- Another client changed a key that has the wrong type: it is moved away, and the script goes on without it.
 local function quarantine(name)
   redis.call('RENAME', name, P .. ':quarantine:' .. string.sub(name, #P + 2))
 end
@@ -38,10 +38,10 @@ local function read(name, command, ...)
   return (command == 'HLEN' or command == 'SCARD') and 0 or {}
 end
 
--- What one controller keeps beside its keys, read once and written once.
+-- State of the controller that does not belong to one key: read once and written once.
 local control, controlWas
 do
-  -- A table that says its fields at once is not made anew for every few of them.
+  -- Sets all fields in the constructor: the table is not rehashed as it grows.
   local function whole(f)
     return {
       schema = f[1] or nil, server = f[2] or nil, era = f[3] or nil, origin = f[4] or nil, claimsFrom = f[5] or nil,
@@ -67,7 +67,8 @@ local function saveControl()
   end
   if #changed > 0 then redis.call('HSET', CONTROL, unpack(changed)) end
 end
--- Over once it was over; and where the clock went back, one settling time from now at most.
+-- The recovery window does not begin again once it is over. If the clock went back, it ends within one settling from
+-- now.
 if setting('claimsFrom', 0) ~= 0 then
   control.claimsFrom = setting('claimsFrom', 0) > now and math.min(setting('claimsFrom', 0), now + settling) or 0
 end
@@ -75,8 +76,8 @@ local function settled() return setting('claimsFrom', 0) == 0 end
 `;
 
 /**
- * A new server, or one whose data was replaced: nothing is claimed for \`settling\` ms, in which the runs that are under
- * way announce themselves again; bells may be lost, so what was rung is rung again.
+ * Adopts a new server, or one with other data: no key is claimed for `settling` ms, in which runs in progress announce
+ * themselves again. Jobs may have been lost, so keys that were dispatched are dispatched again.
  */
 export const adoption = `
 local typeOf = {
@@ -84,8 +85,9 @@ local typeOf = {
   waits = 'zset', ready = 'zset', rung = 'zset', leases = 'zset', parked = 'zset', shut = 'zset', failing = 'zset',
   offers = 'zset', offered = 'hash', given = 'hash', suspended = 'zset',
 }
-local found = {} -- what was put aside
--- Put aside unless it is of this type; of any where none is given. Whether it is there, and is.
+local found = {} -- names of the keys that were moved away
+-- Moves a key away if it has another type than wanted; without a wanted type, never. Returns true if the key exists and
+-- has the wanted type.
 local function putAsideUnless(name, wanted)
   local is = redis.call('TYPE', name).ok
   if wanted and is ~= wanted and is ~= 'none' then
@@ -105,7 +107,7 @@ local function adopt()
   control.era = server .. '-' .. t[1] .. '.' .. t[2]
   control.origin = control.origin or control.era
   control.claimsFrom = now + settling
-  -- Those beyond count as bells that are lost, and are rung again soon.
+  -- Jobs beyond this limit count as lost, and are added again soon.
   local rung = redis.call('ZRANGE', RUNG, 0, ${mostMembers - 1})
   if #rung > 0 then redis.call('ZREM', RUNG, unpack(rung)) end
   redis.call('DEL', OFFERS, OFFERED, GIVEN)

@@ -7,14 +7,20 @@ import { take } from "./take.ts";
 import { versions } from "./versions.ts";
 
 /**
- * End a run with its verdict. Only the token that holds the key may; a repeat is answered as before, with no effect.
+ * Ends a run with its outcome. Only the token that holds the key may do so. A repeated call gets the same answer and
+ * changes nothing.
  *
- * `after` is empty where the verdict names no time, `account` where the run used none. `record` is the run as history
- * keeps it, behind the time by this server's clock, the last `kept` of them, or empty, and took `ms`; `forget` is how long a gone key's last answer and history are kept.
- * `next` is the token under which the worker would run another key at once, as `version` of the function; empty where
- * it would not; where none is due, the slot is offered for `worker`, unless that is empty. `sawKind`, `sawUid`, `sawVersion` and `sawCopy` tell what the run saw of its own object, and `lists` what it
- * leaves of others; empty where it does not know, or leaves nothing.
- * Answers `{ 'stale' }` or `{ 'settled', ms until it is due again or -1, { key, claim, copy or '', lists or '' } or {}, bells... }`.
+ * - `after`, `account`: empty if the outcome has no time, or the run used no named account.
+ * - `record`: the run as JSON for the history, or empty. The script adds the end time by this server's clock, and keeps
+ *   the last `kept` runs. `ms`: the run's duration.
+ * - `forget`: how long the last answer and the history are kept after the object is gone.
+ * - `next`: the token under which the worker can run another key at once, as `version` of the function, or empty. If no
+ *   key is due, the slot is advertised under it for `worker`, unless that is empty.
+ * - `sawKind`, `sawUid`, `sawVersion`, `sawCopy`: the version of its own object that the run has read or written last.
+ *   `lists`: the lists that it leaves. Empty if it reports none.
+ *
+ * Returns `{ 'stale' }` or `{ 'settled', due, chained, jobs... }`: `due` is in how many ms the key is due again, or -1;
+ * `chained` is `{ key, claim, cached object or '', lists or '' }`, or `{}`.
  */
 export const settle = defineScript({
   name: "settle",
@@ -29,7 +35,7 @@ local function dueIn(e)
   return at and math.max(0, math.ceil(tonumber(at) - now)) or -1
 end
 
--- Of a key that was handed over by an answer which got lost.
+-- The key that the first answer chained, as that answer may have been lost; empty if its run no longer holds it.
 local function handedBefore(e)
   local other = e.f.handed and load(e.f.handed)
   if other and held(other) and other.f.token == next and other.f.claim then
@@ -38,7 +44,8 @@ local function handedBefore(e)
   return {}
 end
 
--- The least that a copy must show from now on. \`ranHere\`: no wake that was told since the run began can be lost.
+-- Records the version that the run saw: no older cached object is given from now on. Keeps the object and the lists
+-- that the run leaves. ranHere: no wake since the run began can be lost.
 local function learn(e, ranHere)
   if sawVersion == '' or sawUid ~= e.f.uid then return end
   local known = 'version:' .. sawKind
@@ -63,7 +70,7 @@ local unknown = e.f.token ~= token
 if unknown and e.f.settled == token then return { 'settled', dueIn(e), handedBefore(e) } end
 if unknown and (settled() or e.f.announced == control.era) then return { 'stale' } end
 
--- What a server's data do not tell of may have been heard.
+-- True if the key may have been woken since the run began. If the run is missing from the data, wakes may be, too.
 local heard = unknown or not e.f.answers or number(e, 'wakes') > number(e, 'answers')
 local again = heard or verdict == 'interrupted' or e.f.forced == '1'
 local anotherObject = e.f.uid ~= e.f.runUid

@@ -2,16 +2,18 @@ import { bellOverlooked } from "../ledger.ts";
 import { mostNews } from "../script-bounds.ts";
 
 /**
- * Due keys become runs: by a bell, or handed over to a worker that has just settled another run.
+ * Starts the run of a due key: for a job, for an advertised slot, or chained to a run that its worker has just settled.
  *
- * `take` answers the claim as JSON, a copy of the object or '', and lists or '', or nil and why the key must not start here
- * and now: then it takes turns again. The copy cannot be older than what the run before has written: that one told what it
- * saw, and nothing was lost since. Nor can the lists, with all news that were told since that run began.
- * `handOver` first looks for a key whose bell nobody has answered, though bells are answered within milliseconds: all
- * who could are busy, and would never come to it while they are handed one key after the other.
+ * `take` returns the claim as JSON, a cached object or '', and lists or ''. If the key must not start here and now, it
+ * returns nil and the reason, and the key becomes ready or waits again. The cached object is not older than what the
+ * previous run has written: that run reported what it saw, and no data were lost since. The same holds for the lists,
+ * with all deltas since that run began.
+ *
+ * `handOver` first takes a key that has an unused job. Jobs are used within milliseconds, unless all workers that could
+ * take them are busy; and those take chained keys, never the job.
  */
 export const take = `
--- What the run before has left of other kinds, and what was told since, as tab-separated JSON: all of it, or nothing.
+-- The lists that the previous run left and the deltas since, as tab-separated JSON; empty if one of them is missing.
 local function takeLists(e)
   local name = P .. ':news:' .. e.key
   local news = {}
@@ -67,7 +69,7 @@ local function take(e, token, version)
   return e.f.claim, copy or '', lists
 end
 
--- A key whose bell nobody has answered.
+-- The key of the job that has been unused for longest, if for long enough.
 local function overlooked()
   local rung, since = unpack(redis.call('ZRANGE', RUNG, 0, 0, 'WITHSCORES'))
   return rung and tonumber(since) <= now - ${bellOverlooked} and rung
@@ -81,7 +83,8 @@ local function nextToRun()
   return key
 end
 
--- Hands the next key to a worker that has settled \`e\`, which may be that key. Answers what \`take\` does, or nothing.
+-- Chains the next key to the run of \`e\` that was just settled. It may be the same key. Returns the key and what
+-- \`take\` returns, or nil.
 local function handOver(e, token, version)
   if not settled() or control.paused == '1' then return nil end
   local key = nextToRun()

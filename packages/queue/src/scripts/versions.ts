@@ -1,6 +1,6 @@
-/** How resourceVersions of one kind compare. */
+/** Compares resourceVersions of one kind. */
 export const versions = `
--- Decimal versions compare by length, then as text; others (aggregated APIs) only say that they differ.
+-- Decimal versions compare by length, then as text. For others (aggregated APIs) any different version counts as newer.
 local function isDecimal(version) return string.match(version, '^%d+$') end
 local function newer(a, b)
   if not b then return true end

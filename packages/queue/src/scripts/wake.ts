@@ -8,15 +8,18 @@ import { take } from "./take.ts";
 import { versions } from "./versions.ts";
 
 /**
- * Record that keys were heard of, and ring for those whose turn it is.
+ * Records wakes, and dispatches the next keys.
  *
- * `wakes` is a JSON list of `Wake`s, with `force` where somebody wants it now. A wake makes an idle or parked key
- * ready, pierces a wait, and pierces a backoff window once; later ones wait for its end, and for no longer. A leased key
- * is not rung: settle sees that more was heard. A waiting turn moves up when the wake is more urgent. A resync pierces
- * nothing and wakes only idle keys; force pierces everything but a pause, which a wake of the object itself may begin or end. The copy of an object is kept for the run that
- * is due, and so are news of others, where the run before has left lists, or the one under way may do so.
+ * `wakes` is a JSON list of `Wake`s, with `force` on forced ones. A wake makes an idle or parked key ready, and ends a
+ * wait for a time. Within a backoff window one wake runs the key early; later ones wait for the window's end, and no
+ * longer. A leased key is not dispatched: settle notices the wake. A ready key moves up if the wake is more urgent. A
+ * resync wakes only idle keys. A forced wake ends any wait except a pause, which a wake of the object itself may begin
+ * or end.
  *
- * A key that is heard of by itself, as most are, and with nobody else ready is given to a free slot without standing in a
+ * The cached object of a wake is kept for the run that is due. Deltas of other objects are kept if the previous run
+ * left lists, or a run in progress may leave some.
+ *
+ * Most keys are woken alone, while no other key is ready. Such a key is assigned to an idle slot without entering a
  * queue first: half of the commands, and the same outcome.
  */
 export const wake = defineScript({
@@ -24,7 +27,7 @@ export const wake = defineScript({
   arguments: ["wakes"],
   uses: [versions, backoff, take, offers, ring],
   body: `
--- No lists are given before others were read live.
+-- From now on no lists are given until a run has listed live.
 local function loseNews(e)
   forgetLists(e)
   e.f.news = 'lost'
@@ -32,8 +35,9 @@ end
 
 local function fits(size) return redis.call('ZCARD', READY) * size < ${copiesKept} end
 
--- Only of the newest version that is known. What somebody wants looked at now is looked at, and so is what was told of
--- without a copy or by an older version: it may be gone, by a listing that names no newer one, and etcd restored.
+-- Keeps a cached object of the newest known version only. Drops it for a forced key, and after a wake of the object
+-- without a cached object or with an older version: the object may be gone (a listing reports that without a newer
+-- version), or etcd may have been restored.
 local function keepCopy(e, w)
   local isNewest = e.f['version:' .. w.kind] == w.resourceVersion and isDecimal(w.resourceVersion)
   if w.force or w.uid and not (w.copy and isNewest) then
@@ -55,15 +59,15 @@ local function keepNews(e, w)
   end
 end
 
--- No run of the object can have written what a listing since does not show: neither one that was forgotten, with other data
--- or because the key was gone, nor one that these data know of.
+-- True if a listing after newestAfter shows everything that runs have written: the data contain no run of this object,
+-- and any forgotten run (with other data, or of a key that was gone) ended before.
 local function isBeforeAnyRun(e, w)
   local after = w.newestAfter
   if not after or after.era ~= control.era or now - after.at >= ${listingBelieved} then return false end
   return not (e.f.ranAt or e.f.announced or e.f.settled)
 end
 
--- A pause is taken from the newest known version only; its end from any, because the run reads the annotation again.
+-- Only the newest known version begins a pause, but any version ends it, because the run reads the annotation again.
 local function notePause(e, w)
   if w.paused == false then
     clear(e, 'paused')
@@ -103,7 +107,8 @@ local function remember(e, w)
   return more
 end
 
--- Since when it is ready, where it is to become so, or paused; else it stays, or waits.
+-- The time since which the key is due, if it becomes ready or paused now; otherwise nil or false: it stays as it is, or
+-- waits.
 local function readySince(e, w, moreUrgent)
   if e.f.state == 'paused' then return not pausedObject(e) and now end
   if (e.f.state == 'ready' or e.f.state == 'rung') and pausedObject(e) then return dueSince(e) end
